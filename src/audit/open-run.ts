@@ -31,7 +31,7 @@ type Limits = Pick<ScanSettings, "memoryLimitMb" | "threads">;
 
 const THREADS = 2;
 /** Of DuckDB's buffers, for questions to a published run; what does not fit is spilled. */
-export const LIMITS: Limits = { memoryLimitMb: 256, threads: THREADS };
+export const QUESTION_LIMITS: Limits = { memoryLimitMb: 256, threads: THREADS };
 
 export interface OpenedRun extends AsyncDisposable {
   readonly run: string;
@@ -62,10 +62,10 @@ export interface OpenRequest {
 }
 
 /** Which run is opened, and another beside it. */
-export type Choice = Omit<OpenRequest, "folder" | "temporaryDirectory">;
+export type RunSelection = Omit<OpenRequest, "folder" | "temporaryDirectory">;
 
 /** A question to published runs, for whoever opens what it chooses and draws its answer while that is open. */
-export interface Question<C extends Choice = Choice> {
+export interface RunQuestion<C extends RunSelection = RunSelection> {
   choose(folder: OutputFolder, temporaryDirectory: string): Promise<C>;
   answer(opened: OpenedRun, chosen: C): Promise<Answer>;
 }
@@ -75,19 +75,19 @@ export interface Question<C extends Choice = Choice> {
  * pipeline left the mapped values out; `verify.failed` for one that is damaged.
  */
 export async function openRun(request: OpenRequest): Promise<OpenedRun> {
-  const { folder, wanted, beside, temporaryDirectory, anyPipeline, limits = LIMITS } = request;
+  const { folder, wanted, beside, temporaryDirectory, anyPipeline, limits = QUESTION_LIMITS } = request;
   const find = async (name: string) => {
-    const found = await findReadable(folder, name);
+    const found = await findReadableRun(folder, name);
     if (anyPipeline !== true) assertMapped(found);
     return found;
   };
   const found = await find(wanted);
   const { run, directory, manifest } = found;
   const database = await openViews({
-    ...viewed(found),
+    ...runTables(found),
     temporaryDirectory,
     ...limits,
-    beside: beside === undefined ? undefined : viewed(await find(beside)),
+    beside: beside === undefined ? undefined : runTables(await find(beside)),
   });
   return {
     run,
@@ -102,7 +102,7 @@ export async function openRun(request: OpenRequest): Promise<OpenedRun> {
 export type ReadableRun = PublishedRun & { readonly manifest: Manifest };
 
 /** Throws `config.not_found` for a run that does not exist, and what is wrong with one that cannot be read. */
-export async function findReadable(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
+export async function findReadableRun(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
   const found = await findRun(folder, wanted);
   const { manifest } = found;
   if (manifest instanceof WarehouseError) throw manifest;
@@ -124,19 +124,19 @@ export function missingTables(rows: Manifest["rows"]): string[] {
 }
 
 /** A run whose tables become views. */
-export interface ViewedRun {
+export interface RunTables {
   readonly tables: readonly string[];
   readonly source: TablesSource;
 }
 
-export function viewed(run: Pick<ReadableRun, "directory" | "manifest">): ViewedRun {
+export function runTables(run: Pick<ReadableRun, "directory" | "manifest">): RunTables {
   return { tables: Object.keys(run.manifest.rows), source: sourceOf(run, { isQuestioned: true }) };
 }
 
-interface ViewsRequest extends ViewedRun, Pick<ScanSettings, "temporaryDirectory" | "memoryLimitMb"> {
+interface ViewsRequest extends RunTables, Pick<ScanSettings, "temporaryDirectory" | "memoryLimitMb"> {
   readonly threads?: number | undefined;
   /** Another run, whose tables are views with names that begin with `before_`. */
-  readonly beside?: ViewedRun | undefined;
+  readonly beside?: RunTables | undefined;
 }
 
 /** A database in memory in which every table is a view of its own name. */
@@ -156,7 +156,7 @@ export async function openViews(request: ViewsRequest): Promise<Database> {
 
 async function createViews(
   { connection }: Database,
-  { tables, source }: ViewedRun,
+  { tables, source }: RunTables,
   catalog: typeof PUBLISHED_CATALOG | typeof PREVIOUS_CATALOG,
   prefix: string,
 ): Promise<void> {
@@ -173,12 +173,12 @@ async function createViews(
 }
 
 /** Absolute paths of the raw files of a run that hold documents of these modes; none where raw was not kept. */
-export function rawFilesIn(directory: string, modes: readonly string[]): string[] {
-  return modes.flatMap((mode) => filesIn(join(directory, "raw", mode)));
+export function listRawFiles(directory: string, modes: readonly string[]): string[] {
+  return modes.flatMap((mode) => listFiles(join(directory, "raw", mode)));
 }
 
 /** Absolute paths of the files in a folder, sorted; none where there is no such folder. */
-export function filesIn(folder: string): string[] {
+export function listFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .sort()
@@ -187,24 +187,24 @@ export function filesIn(folder: string): string[] {
 
 const required = { required: true } as const;
 
-const DESCRIBED = {
+const PUBLISHED_COLUMN = {
   table: col.name(required),
   column: col.name(required),
   type: col.name(required),
   comment: col.text(),
 } as const;
-export type Described = AnswerRow<typeof DESCRIBED>;
+export type PublishedColumn = AnswerRow<typeof PUBLISHED_COLUMN>;
 
 /** Of a published run's tables and views, as its database has them; none where it was published as Parquet files alone. */
 export async function readPublishedColumns(
   run: PublishedFiles,
   temporaryDirectory: string,
-): Promise<Described[]> {
+): Promise<PublishedColumn[]> {
   const source = sourceOf(run, { isQuestioned: true });
   if (source.database === undefined) return [];
-  await using database = await openTables(source, { temporaryDirectory, ...LIMITS });
+  await using database = await openTables(source, { temporaryDirectory, ...QUESTION_LIMITS });
   const tables = listValue(Object.keys(run.manifest.rows));
-  return await readRows(database.connection, DESCRIBED, IN_DATABASE, [tables]);
+  return await readRows(database.connection, PUBLISHED_COLUMN, IN_DATABASE, [tables]);
 }
 
 const IN_DATABASE = `

@@ -13,7 +13,7 @@ export function loadSql(step: string): string {
 }
 
 /** Makes a table of the rows of a query, on this connection alone, in the place of one that is there. */
-export async function keep(
+export async function createTempTable(
   connection: DuckDBConnection,
   name: string,
   sql: string,
@@ -23,27 +23,27 @@ export async function keep(
 }
 
 /** Makes a table of the rows of several queries, one for each range: the first makes it anew. */
-export async function keepRange(
+export async function fillTempTable(
   connection: DuckDBConnection,
   name: string,
   sql: string,
   { index, params }: { readonly index: number; readonly params: readonly DuckDBValue[] },
 ): Promise<void> {
-  if (index === 0) return keep(connection, name, sql, params);
+  if (index === 0) return createTempTable(connection, name, sql, params);
   await execute(connection, `INSERT INTO ${quoteIdentifier(name)} BY NAME ${sql}`, params);
 }
 
 /** Rows of a list that an answer has at once; those after them come as they are asked for. */
-const ROWS_HELD = 1000;
+const LIST_ROWS_IN_MEMORY = 1000;
 
 /** The first rows of a list, all of them as they come, and their number. */
-export async function listOf<C extends AnswerColumns, R>(
+export async function readList<C extends AnswerColumns, R>(
   connection: DuckDBConnection,
   columns: C,
   sql: string,
   toRow: (row: AnswerRow<C>) => R,
 ) {
-  const rows = await readRows(connection, columns, `${sql} LIMIT ${ROWS_HELD}`);
+  const rows = await readRows(connection, columns, `${sql} LIMIT ${LIST_ROWS_IN_MEMORY}`);
   const [size] = await readRows(
     connection,
     { rows: col.count({ required: true }) },

@@ -3,9 +3,9 @@
  * It knows no service: whoever has the raw documents of a run builds it as it was built that night.
  */
 import { readMappedCounts } from "../audit/mapping/value-counts.ts";
-import { openViews, viewed } from "../audit/open-run.ts";
+import { openViews, runTables } from "../audit/open-run.ts";
 import { driftOf } from "../audit/questions/drift.ts";
-import { earlierRuns } from "../audit/questions/run-history.ts";
+import { findEarlierRuns } from "../audit/questions/run-history.ts";
 import { readItemChanges } from "../audit/questions/run-row.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
@@ -56,7 +56,7 @@ async function writeReportOf(
       database: databaseOf(staging, publishes(pipeline, "duckdb")),
       temporaryDirectory: staging.temporary,
       manifest: statement,
-      earlier: earlierRuns(await listRuns(folder), statement),
+      earlier: findEarlierRuns(await listRuns(folder), statement),
     });
     return { file: isWritten ? REPORT_FILE : null, warnings: [] };
   } catch (thrown) {
@@ -102,7 +102,7 @@ async function readComparison(
     source: { directory: staging.result, database: file, filesOf: () => [] },
     temporaryDirectory: staging.temporary,
     memoryLimitMb: MEMORY_LIMIT_MB,
-    beside: before && viewed(before),
+    beside: before && runTables(before),
   });
   const { connection } = database;
   const showsBefore = before !== undefined && mayShow(before.manifest.personalData, statement.personalData);

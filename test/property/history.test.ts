@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before } from "node:test";
-import { diffRuns } from "../../src/audit/diff/value-diff.ts";
+import { diffValues } from "../../src/audit/diff/value-diff.ts";
 import type { MappedValue } from "../../src/audit/mapped-value.ts";
 import { runName } from "../../src/warehouse/layout.ts";
 import { payloadJson, payloadMembers } from "../audit/mapping/procedure.ts";
@@ -241,7 +241,7 @@ async function assertAsOf({ known, passthrough }: Published, seen: Set<string>):
 async function assertDiff(from: Published, to: Published, seen: Set<string>): Promise<void> {
   const pair = { before: runAt(from), after: runAt(to) };
   const filter = { cause: undefined, destination: undefined, field: undefined };
-  await diffRuns(world.connection, pair, filter);
+  await diffValues(world.connection, pair, filter);
   const [counts] = await world.rows(
     "SELECT (SELECT count(*) FROM diff_shown)::INTEGER AS changes, count(*)::INTEGER AS payloads FROM diff_payloads",
   );

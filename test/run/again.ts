@@ -4,7 +4,7 @@ import { cp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { findReadable } from "../../src/audit/open-run.ts";
+import { findReadableRun } from "../../src/audit/open-run.ts";
 import { systemClock } from "../../src/common/clock.ts";
 import { silentLog } from "../../src/common/log.ts";
 import { NOTHING_KEPT } from "../../src/extract/landing/kept-groups.ts";
@@ -34,7 +34,7 @@ export async function builtAgain(
   { directory }: { readonly directory: string },
 ): Promise<string> {
   const folder = outputFolder(dirname(dirname(directory)));
-  const published = await findReadable(folder, basename(directory));
+  const published = await findReadableRun(folder, basename(directory));
   const { manifest } = published;
   const again = outputFolder(await temporaryFolder(t));
   const staging = await createStaging(again, manifest.run);

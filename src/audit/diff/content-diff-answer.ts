@@ -6,13 +6,13 @@ import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import type { OpenedRun, Question } from "../open-run.ts";
-import { listOf } from "../queries.ts";
+import type { OpenedRun, RunQuestion } from "../open-run.ts";
+import { readList } from "../queries.ts";
 import { lastSeen, nearestItems } from "../questions/explain.ts";
 import { notFound } from "../scope.ts";
 import { type ComparedTable, type ContentDiffRequest, comparedTables, diffContent } from "./content-diff.ts";
 import type { RunPair } from "./run-pair.ts";
-import { type ChosenRuns, chooseRuns } from "./run-pair.ts";
+import { type ContentSelection, selectContentRuns } from "./run-pair.ts";
 
 export function contentDiffQuestion({
   table,
@@ -26,10 +26,10 @@ export function contentDiffQuestion({
   readonly table?: string | undefined;
   /** ID or slug of the only item that is compared, in either run. */
   readonly item?: string | undefined;
-}): Question<ChosenRuns> {
+}): RunQuestion<ContentSelection> {
   return {
     choose: (folder, temporaryDirectory) =>
-      chooseRuns(folder, [asked.before, asked.after], temporaryDirectory),
+      selectContentRuns(folder, [asked.before, asked.after], temporaryDirectory),
     async answer(opened, { pair, before }) {
       const { connection, manifest } = opened;
       const runs = { pair, before: before.manifest, after: manifest };
@@ -37,7 +37,7 @@ export function contentDiffQuestion({
       const compared = await compareContent(connection, runs, {
         tables: table === undefined ? tables : [namedTable(table, tables)],
         oneSided: table === undefined ? oneSided : oneSided.filter((each) => each.table === table),
-        item: item === undefined ? undefined : await idOf(opened, item),
+        item: item === undefined ? undefined : await findItemId(opened, item),
         withVolatile: table !== undefined,
       });
       const { columns, items, onlyInOne } = await contentLists(connection, compared);
@@ -47,7 +47,7 @@ export function contentDiffQuestion({
         none: "",
         title: "What changed in the content",
         columns: CHANGES,
-        ...(await listOf(connection, CHANGES, changesSql(compared.withItems), (row) => row)),
+        ...(await readList(connection, CHANGES, changesSql(compared.withItems), (row) => row)),
         ...(narrow ? {} : hidden),
       });
       return {
@@ -113,7 +113,7 @@ const ONE_SIDED = {
 } as const;
 
 /** Two runs whose content is compared, and their statements. The connection has the tables of the first as `before_*`. */
-export interface ContentPair {
+export interface ContentRuns {
   readonly pair: RunPair;
   readonly before: Stated;
   readonly after: Stated;
@@ -123,12 +123,12 @@ interface Stated extends Pick<Manifest, "rows"> {
   readonly personalData: { readonly policy: string };
 }
 
-type Compared = Awaited<ReturnType<typeof compareContent>>;
+type ContentDiff = Awaited<ReturnType<typeof compareContent>>;
 
 /** Makes the tables of `diffContent`, and says what it came to. */
 async function compareContent(
   connection: DuckDBConnection,
-  { pair, before, after }: ContentPair,
+  { pair, before, after }: ContentRuns,
   request: ContentDiffRequest & {
     readonly oneSided: Awaited<ReturnType<typeof comparedTables>>["oneSided"];
   },
@@ -142,7 +142,7 @@ async function compareContent(
 }
 
 /** The lists that have no value of the content but titles. */
-async function contentLists(connection: DuckDBConnection, { pair, withItems, oneSided }: Compared) {
+async function contentLists(connection: DuckDBConnection, { pair, withItems, oneSided }: ContentDiff) {
   return {
     columns: section({
       key: "columns",
@@ -157,7 +157,7 @@ async function contentLists(connection: DuckDBConnection, { pair, withItems, one
       none: "",
       title: "Items whose content changed",
       columns: ITEMS,
-      ...(await listOf(connection, ITEMS, changedItemsSql(withItems), (row) => row)),
+      ...(await readList(connection, ITEMS, changedItemsSql(withItems), (row) => row)),
     }),
     onlyInOne: section({
       key: "only_in_one",
@@ -290,7 +290,7 @@ function cameTo({
 /** Throws `config.not_found` where a run has no items. */
 async function contentTables(
   connection: DuckDBConnection,
-  { pair, before, after }: ContentPair,
+  { pair, before, after }: ContentRuns,
   wanted?: string,
 ) {
   for (const [side, { rows }] of [
@@ -314,7 +314,7 @@ function namedTable(wanted: string, tables: readonly ComparedTable[]): ComparedT
 const EITHER = "FROM content SELECT content_id, slug UNION FROM before_content SELECT content_id, slug";
 
 /** The ID of an item of either run, or of `known`, by it or by its slug. Throws `config.not_found`. */
-export async function idOf(opened: OpenedRun, wanted: string, known = EITHER): Promise<string> {
+export async function findItemId(opened: OpenedRun, wanted: string, known = EITHER): Promise<string> {
   const rows = await all(
     opened.connection,
     `SELECT DISTINCT content_id FROM (${known})
@@ -339,7 +339,10 @@ export async function idOf(opened: OpenedRun, wanted: string, known = EITHER): P
  * value and no title, for that may hold a person whom the service, or the policy of this run, has taken. The
  * connection has the tables of the run before as `before_*`; both have `content`. `limit`: rows of the list of items.
  */
-export async function contentForPage(connection: DuckDBConnection, runs: ContentPair): Promise<Section[]> {
+export async function contentDiffForReport(
+  connection: DuckDBConnection,
+  runs: ContentRuns,
+): Promise<Section[]> {
   const tables = await contentTables(connection, runs);
   const compared = await compareContent(connection, runs, {
     ...tables,

@@ -9,14 +9,14 @@ import { readRows } from "../../storage/typed-rows.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
 import {
   definitionClause,
+  type ReasonFinder,
   readDefinitionChanges,
   readDefinitionRows,
-  type Why,
 } from "../mapping/definition-changes.ts";
-import { ignoredDestinations } from "../mapping/value-counts.ts";
-import { keep, loadSql } from "../queries.ts";
+import { readIgnoredDestinations } from "../mapping/value-counts.ts";
+import { createTempTable, loadSql } from "../queries.ts";
 import { DESTINATION, FIELD } from "../questions/coverage.ts";
-import { idsOf } from "../scope.ts";
+import { readIds } from "../scope.ts";
 import { CHANGE, wordsIn } from "./change-text.ts";
 import type { RunPair } from "./run-pair.ts";
 
@@ -45,21 +45,21 @@ export const CAUSES_COUNTED = {
 /** Whether the destination receives values: in both runs, in the later one alone, in the earlier one alone, or in neither. */
 const RECEPTION = col.text({ required: true, of: ["receiving", "began", "ceased", "none"], hidden: true });
 
-const PLACED_CHANGE = { ...CAUSE, ...DESTINATION, reception: RECEPTION, ...FIELD, ...CHANGE } as const;
-export type PlacedChange = AnswerRow<typeof PLACED_CHANGE>;
+const ITEM_VALUE_CHANGE = { ...CAUSE, ...DESTINATION, reception: RECEPTION, ...FIELD, ...CHANGE } as const;
+export type ItemValueChange = AnswerRow<typeof ITEM_VALUE_CHANGE>;
 
 /** A row of `audit_diff_lines`: a change however many items it touches. */
-export const LINES = {
-  ...PLACED_CHANGE,
+export const CHANGE_LINES = {
+  ...ITEM_VALUE_CHANGE,
   items: col.count({ required: true }),
   values: col.count({ required: true, hidden: true }),
 } as const;
 
 /** A row of `audit_diff_items`. */
-export const ITEMS = {
+export const CHANGE_ITEMS = {
   content_id: col.name({ required: true, head: "item", dispensable: 2 }),
   title: col.text({ standIn: "content_id" }),
-  ...PLACED_CHANGE,
+  ...ITEM_VALUE_CHANGE,
 } as const;
 
 /** What changed at destinations that receive values in both runs, in figures. */
@@ -102,13 +102,13 @@ const CAUSE_CLAUSES: Readonly<Record<Cause, string>> = {
   reordered: "the order of their values changed",
 };
 
-export type Diff = Awaited<ReturnType<typeof diffRuns>>;
+export type ValueDiff = Awaited<ReturnType<typeof diffValues>>;
 
 /**
  * Compares two runs that the history of the connection's run knows both. The temporary view `diff_shown` has the changes
  * then. Throws `config.not_found` for a destination or field that the history does not know.
  */
-export async function diffRuns(
+export async function diffValues(
   connection: DuckDBConnection,
   { before, after }: Pick<RunPair, "before" | "after">,
   filter: DiffFilter,
@@ -122,13 +122,16 @@ export async function diffRuns(
   );
   const passthrough = sent.map((row) => row.passthrough === true);
   const params = [...runs, passthrough.at(-1) === true];
-  await keep(connection, "diff_changes", loadSql("audit_diff"), params);
+  await createTempTable(connection, "diff_changes", loadSql("audit_diff"), params);
   const payloads = fillMarks(historySql("audit_diff_payloads", loadSql), { intervals: intervalsSql() });
-  await keep(connection, "diff_payloads", payloads, params);
-  const ignored = JSON.stringify(await ignoredDestinations(connection));
+  await createTempTable(connection, "diff_payloads", payloads, params);
+  const ignored = JSON.stringify(await readIgnoredDestinations(connection));
   for (const [name, columns] of Object.entries(NAMED))
-    await keep(connection, name, fillMarks(loadSql("audit_diff_names"), columns), [...runs, ignored]);
-  await show(connection, filter);
+    await createTempTable(connection, name, fillMarks(loadSql("audit_diff_names"), columns), [
+      ...runs,
+      ignored,
+    ]);
+  await createFilter(connection, filter);
   const [totals] = await readRows(connection, TOTALS, loadSql("audit_diff_totals"));
   if (totals === undefined) throw new TypeError("the changes have no totals");
   const why = await readDefinitionChanges(connection, ...runs);
@@ -171,12 +174,12 @@ const NAMED = {
   },
 } as const;
 
-async function show(connection: DuckDBConnection, filter: DiffFilter): Promise<void> {
+async function createFilter(connection: DuckDBConnection, filter: DiffFilter): Promise<void> {
   const { cause, destination, field, item } = filter;
-  const destinations = await idsOf(connection, "destination", destination, DESTINATIONS);
-  const fields = await idsOf(connection, "custom field", field, FIELDS);
+  const destinations = await readIds(connection, "destination", destination, DESTINATIONS);
+  const fields = await readIds(connection, "custom field", field, FIELDS);
   const bound = (ids: readonly string[] | undefined) => (ids === undefined ? null : JSON.stringify(ids));
-  await keep(connection, "diff_filter", FILTER, [
+  await createTempTable(connection, "diff_filter", FILTER, [
     cause ?? null,
     bound(destinations),
     bound(fields),
@@ -186,7 +189,7 @@ async function show(connection: DuckDBConnection, filter: DiffFilter): Promise<v
 }
 
 /** Text of a list of changes, of those alone for which a condition holds. */
-export function changesSql(step: "audit_diff_lines" | "audit_diff_items", some = "true"): string {
+export function changeListSql(step: "audit_diff_lines" | "audit_diff_items", some = "true"): string {
   return fillMarks(loadSql(step), { some });
 }
 
@@ -210,7 +213,7 @@ const SHOWN = `
     AND (diff_filter.item IS NULL OR content_id = diff_filter.item)`;
 
 /** Sentences on the definitions behind a change. */
-export function whyOf({ why }: Pick<Diff, "why">, change: PlacedChange): string[] {
+export function findReasons({ why }: Pick<ValueDiff, "why">, change: ItemValueChange): string[] {
   return why(changedValue(change));
 }
 
@@ -225,7 +228,7 @@ function changedValue(change: Omit<AnswerRow<typeof LARGEST>, "items">) {
   };
 }
 
-function clauseOf(why: Why, largest: AnswerRow<typeof LARGEST>): string {
+function clauseOf(why: ReasonFinder, largest: AnswerRow<typeof LARGEST>): string {
   const clauses = why(changedValue(largest), definitionClause);
   const causes = CAUSES.filter((cause) => wordsIn(largest.causes).includes(cause));
   return joinWords(clauses.length > 0 ? clauses : causes.map((cause) => CAUSE_CLAUSES[cause]), "and");

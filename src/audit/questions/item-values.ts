@@ -5,7 +5,7 @@ import { compareUtf8 } from "../../common/utf8-order.ts";
 import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { MAPPED_VALUE, type MappedValue } from "../mapped-value.ts";
-import { readDefinitionChanges, type Why } from "../mapping/definition-changes.ts";
+import { type ReasonFinder, readDefinitionChanges } from "../mapping/definition-changes.ts";
 import { loadSql } from "../queries.ts";
 
 const required = { required: true } as const;
@@ -38,7 +38,7 @@ export function readItemValues(
 }
 
 /** The mapped values of an item, in the order of their key. */
-export function readLedger(connection: DuckDBConnection, contentId: string): Promise<MappedValue[]> {
+export function readMappedValues(connection: DuckDBConnection, contentId: string): Promise<MappedValue[]> {
   return readRows(
     connection,
     MAPPED_VALUE,
@@ -48,9 +48,9 @@ export function readLedger(connection: DuckDBConnection, contentId: string): Pro
 }
 
 /** External values by external field name, in ascending order of the bytes of the names. */
-export type Members = ReadonlyMap<string, readonly string[]>;
+export type PayloadMembers = ReadonlyMap<string, readonly string[]>;
 /** Members of payloads by destination ID. */
-export type Payloads = ReadonlyMap<string, Members>;
+export type Payloads = ReadonlyMap<string, PayloadMembers>;
 
 export async function readPayloads(connection: DuckDBConnection, contentId: string): Promise<Payloads> {
   const rows = await all(
@@ -64,7 +64,7 @@ export async function readPayloads(connection: DuckDBConnection, contentId: stri
 const texts = z.array(z.string());
 
 /** A name may be `__proto__`, or a number, which JSON.parse puts first. */
-function membersOf(payload: string): Members {
+function membersOf(payload: string): PayloadMembers {
   const members: object = JSON.parse(payload);
   return new Map(
     Object.entries(members)
@@ -73,7 +73,7 @@ function membersOf(payload: string): Members {
   );
 }
 
-const SINCE = {
+const VERSION = {
   destinationId: MAPPED_VALUE.destinationId,
   customFieldId: MAPPED_VALUE.customFieldId,
   valueId: MAPPED_VALUE.valueId,
@@ -94,28 +94,28 @@ const SINCE = {
 } as const;
 
 /** The beginning of the version of a value. */
-export type Since = ReturnType<typeof sinceOf>;
+export type ValueVersion = ReturnType<typeof versionOf>;
 
-/** By {@link sinceKey}. */
-export async function readSince(
+/** By {@link versionKey}. */
+export async function readValueVersions(
   connection: DuckDBConnection,
   contentId: string,
-): Promise<Map<string, Since>> {
+): Promise<Map<string, ValueVersion>> {
   /** Changes of definitions, by the run that they led to; none where it is the first of the history. */
-  const behind = new Map<string, Why>();
-  const found = new Map<string, Since>();
-  for (const row of await readRows(connection, SINCE, loadSql("audit_since"), [contentId])) {
+  const behind = new Map<string, ReasonFinder>();
+  const found = new Map<string, ValueVersion>();
+  for (const row of await readRows(connection, VERSION, loadSql("audit_since"), [contentId])) {
     const { run, sequence, sequenceBefore } = row;
     if (sequenceBefore !== null && !behind.has(run))
       behind.set(run, await readDefinitionChanges(connection, sequenceBefore, sequence));
-    found.set(sinceKey(row), sinceOf(row, behind.get(run)));
+    found.set(versionKey(row), versionOf(row, behind.get(run)));
   }
   return found;
 }
 
-function sinceOf(
-  { run, startedAt, causes, begins, orderedAt, ...row }: AnswerRow<typeof SINCE>,
-  why: Why | undefined,
+function versionOf(
+  { run, startedAt, causes, begins, orderedAt, ...row }: AnswerRow<typeof VERSION>,
+  why: ReasonFinder | undefined,
 ) {
   const { destinationId, customFieldId, valueId, externalFieldName } = row;
   const valueIds = valueId === null ? [] : [valueId];
@@ -134,6 +134,6 @@ function sinceOf(
 type Key = Pick<MappedValue, "destinationId" | "customFieldId" | "valueId" | "value" | "matchedByText">;
 
 /** What tells a value of an item at a destination from its others. */
-export function sinceKey({ destinationId, customFieldId, valueId, value, matchedByText }: Key): string {
+export function versionKey({ destinationId, customFieldId, valueId, value, matchedByText }: Key): string {
   return JSON.stringify([destinationId, customFieldId, valueId ?? [value], matchedByText]);
 }

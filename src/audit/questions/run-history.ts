@@ -9,12 +9,12 @@ import { isPutAside, pastOf, previousOf } from "../../warehouse/identity.ts";
 import { type OutputFolder, parseRunName } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
-import { findReadable, missingTables, openRun, type ReadableRun } from "../open-run.ts";
-import { listedRun } from "./runs.ts";
+import { findReadableRun, missingTables, openRun, type ReadableRun } from "../open-run.ts";
+import { runListRow } from "./runs.ts";
 
 const required = { required: true } as const;
 
-const KNOWN_RUN = {
+const RUN_HISTORY_ROW = {
   run: col.text(required),
   sequence: col.count(required),
   /** ISO 8601, UTC. */
@@ -25,7 +25,7 @@ const KNOWN_RUN = {
   /** Whose history it carried on. */
   previousRun: col.text(),
 } as const;
-export type KnownRun = AnswerRow<typeof KNOWN_RUN>;
+export type RunHistoryRow = AnswerRow<typeof RUN_HISTORY_ROW>;
 
 export function hasHistory({ manifest }: Pick<PublishedRun, "manifest">): boolean {
   return !(manifest instanceof WarehouseError) && isHistoryIn(manifest);
@@ -36,20 +36,20 @@ export function isHistoryIn({ rows }: Pick<Manifest, "rows">): boolean {
 }
 
 /** The latest first. */
-export async function readRunHistory(
+export async function openRunHistory(
   folder: OutputFolder,
   run: string,
   temporaryDirectory: string,
-): Promise<KnownRun[]> {
+): Promise<RunHistoryRow[]> {
   await using opened = await openRun({ folder, wanted: run, temporaryDirectory });
-  return await readKnownRuns(opened.connection);
+  return await readRunHistory(opened.connection);
 }
 
 /** Of an opened run that has a history. */
-export function readKnownRuns(connection: DuckDBConnection): Promise<KnownRun[]> {
+export function readRunHistory(connection: DuckDBConnection): Promise<RunHistoryRow[]> {
   return readRows(
     connection,
-    KNOWN_RUN,
+    RUN_HISTORY_ROW,
     `SELECT run, sequence, verdict, passthrough, previous_run,
        strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') AS started_at
      FROM run_history ORDER BY sequence DESC`,
@@ -64,7 +64,7 @@ export type PreviousRun = Awaited<ReturnType<typeof findPreviousRun>>;
  * `verify.failed` for one that cannot be read.
  */
 export async function findPreviousRun(folder: OutputFolder, wanted: string) {
-  const { run, manifest } = await findReadable(folder, wanted);
+  const { run, manifest } = await findReadableRun(folder, wanted);
   const { previousRun } = manifest;
   if (previousRun === null) {
     const missing = `${run} is the first run of this warehouse, so there is nothing to compare it with.`;
@@ -78,13 +78,13 @@ export async function findPreviousRun(folder: OutputFolder, wanted: string) {
 
 type ComparedRun = Pick<ReadableRun, "run" | "sequence" | "directory" | "manifest">;
 
-export type EarlierRuns = ReturnType<typeof earlierRuns>;
+export type EarlierRuns = ReturnType<typeof findEarlierRuns>;
 
 /** Runs that a report lists, its own included. */
 const RUNS_SHOWN = 30;
 
 /** `published`: the runs of the warehouse, the newest first. */
-export function earlierRuns(
+export function findEarlierRuns(
   published: readonly PublishedRun[],
   stated: Pick<Manifest, "sequence" | "verdict" | "previousRun" | "previousSha256">,
 ) {
@@ -107,12 +107,12 @@ export function earlierRuns(
     /** That run; undefined: there is none, it is no longer kept, it cannot be read, or has no mapped values. */
     before: compared,
     /** The newest first. */
-    listed: shown.map(({ run, manifest }) => listedRun(manifest, "", run)),
+    listed: shown.map(({ run, manifest }) => runListRow(manifest, "", run)),
   };
 }
 
 /** Which run the figures are compared with, or why with none. */
-export function comparison({ previous, before }: EarlierRuns): string {
+export function comparisonText({ previous, before }: EarlierRuns): string {
   if (before !== undefined) return `Compared with run ${before.sequence}.`;
   if (previous === null) return "This is the first run, so there is nothing to compare it with.";
   return `Run ${previous}, the one before, is no longer kept, cannot be read or has no mapped values, so nothing is compared with it.`;

@@ -27,12 +27,12 @@ const RUN = {
   duckdbVersion: col.text(required),
   nodeVersion: col.text(required),
 } as const;
-export type RunAccount = AnswerRow<typeof RUN>;
+export type RunRow = AnswerRow<typeof RUN>;
 
 /** What a run has for the URL of a service where it read the sample. */
-export const SAMPLE = "sample";
+export const SAMPLE_URL = "sample";
 
-export async function readAccount(connection: DuckDBConnection): Promise<RunAccount> {
+export async function readRunRow(connection: DuckDBConnection): Promise<RunRow> {
   const [run] = await readRows(connection, RUN, "FROM run");
   if (run === undefined) throw new TypeError("the run has no row in run");
   return run;
@@ -44,7 +44,7 @@ export async function readAccount(connection: DuckDBConnection): Promise<RunAcco
  */
 export async function instanceName(
   connection: DuckDBConnection,
-  { instanceUrl }: Pick<RunAccount, "instanceUrl">,
+  { instanceUrl }: Pick<RunRow, "instanceUrl">,
   tables: Iterable<string>,
 ): Promise<string> {
   const names = new Set(tables).has("instances")
@@ -52,7 +52,7 @@ export async function instanceName(
     : [];
   const [only, ...others] = names;
   if (only?.name != null && others.length === 0) return only.name;
-  return instanceUrl === SAMPLE ? "The sample" : new URL(instanceUrl).host;
+  return instanceUrl === SAMPLE_URL ? "The sample" : new URL(instanceUrl).host;
 }
 
 export type ItemChanges = NonNullable<Manifest["changes"]>;

@@ -1,9 +1,9 @@
 /** `runs show`: what a run published; on request its drift, its rejects, or what the targets have. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { findReadable } from "../../audit/open-run.ts";
+import { findReadableRun } from "../../audit/open-run.ts";
 import { driftQuestion } from "../../audit/questions/drift.ts";
 import { readRejectsSection } from "../../audit/questions/run-sections.ts";
-import { runAnswer, SHOWN_OF_RUN } from "../../audit/questions/runs.ts";
+import { RUN_SECTIONS, runAnswer } from "../../audit/questions/runs.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { pluralize } from "../../common/figures.ts";
 import { readCurrentRun } from "../../targets/published-run.ts";
@@ -46,7 +46,7 @@ export function showCommand(environment: CliEnvironment = processEnvironment()):
     .description("show what a run published")
     .argument("[run]", "name or number of a run", "current")
     .warehouse()
-    .answerForm([...SHOWN_OF_RUN, ...ON_REQUEST])
+    .answerForm([...RUN_SECTIONS, ...ON_REQUEST])
     .addHelpText("after", HELP)
     .action((run: string, options: RunsShowFlags) => {
       if (options.section === "drift") return showDrift(environment, run, options);
@@ -61,7 +61,7 @@ async function showRun(
   run: string,
   { warehouse, ...form }: RunsShowFlags,
 ): Promise<void> {
-  const found = await findReadable(openWarehouseFolder(warehouse), run);
+  const found = await findReadableRun(openWarehouseFolder(warehouse), run);
   const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
   const hasChecks = found.manifest.rows.run_checks !== undefined;
   const shown = hasChecks

@@ -1,7 +1,7 @@
 /** Builds the current run again from its raw documents, with today's program, and publishes it as the next run. */
 import { copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { findReadable, type ReadableRun } from "../../audit/open-run.ts";
+import { findReadableRun, type ReadableRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
@@ -56,7 +56,7 @@ export async function replay(options: ReplayOptions): Promise<Exported> {
   try {
     await finishPublication(folder);
     options.signal.throwIfAborted();
-    const published = await findReadable(folder, "current");
+    const published = await findReadableRun(folder, "current");
     await assertRawWhole(published, published.directory);
     const facts = await readExtractRecord(join(published.directory, "raw", EXTRACT_FILE));
     const run = await prepareReplay(options, published, facts);

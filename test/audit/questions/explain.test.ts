@@ -9,7 +9,7 @@ import { readReceptions } from "../../../src/audit/mapping/value-counts.ts";
 import { explainItem, findItem, type ItemExplanation } from "../../../src/audit/questions/explain.ts";
 import { explainAnswer } from "../../../src/audit/questions/explain-answer.ts";
 import { stepsSection } from "../../../src/audit/questions/explain-steps.ts";
-import { readItemValues, readLedger, readPayloads } from "../../../src/audit/questions/item-values.ts";
+import { readItemValues, readMappedValues, readPayloads } from "../../../src/audit/questions/item-values.ts";
 import type { Answer, Section } from "../../../src/common/answer.ts";
 import { all, execute } from "../../../src/storage/duckdb.ts";
 import { failsWith } from "../../failing.ts";
@@ -103,7 +103,7 @@ test("each statement about each item of the sample is what the tables have", asy
       values: await readItemValues(run.connection, id),
       definitions,
       receptions,
-      ledger: await readLedger(run.connection, id),
+      ledger: await readMappedValues(run.connection, id),
       payloads: await readPayloads(run.connection, id),
       passthrough: false,
       evidence,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { MappedValue } from "../../../src/audit/mapped-value.ts";
 import {
-  type Definitions,
+  type DefinitionIndex,
   indexDefinitions,
   type Mapping,
   readDefinitions,
@@ -54,7 +54,7 @@ for (const [name, folder] of Object.entries({ nightly: out, parquet })) {
   });
 }
 
-async function world(folder: string): Promise<{ definitions: Definitions; items: Item[] }> {
+async function world(folder: string): Promise<{ definitions: DefinitionIndex; items: Item[] }> {
   await using run = await opened(folder);
   const ids = await all(run.connection, "SELECT content_id FROM content ORDER BY content_id");
   const items: Item[] = [];
@@ -66,7 +66,7 @@ async function world(folder: string): Promise<{ definitions: Definitions; items:
 }
 
 /** The definitions with the mappings of a file. */
-function edited({ fields, destinations }: Definitions, rows: readonly MappingRow[]): Definitions {
+function edited({ fields, destinations }: DefinitionIndex, rows: readonly MappingRow[]): DefinitionIndex {
   const mappings = new Map<string, { customFieldId: string; mapping: Mapping & { entries: object[] } }>();
   for (const { mappingId, customFieldId, destinationId, externalFieldName, entry } of rows) {
     const mapping = { mappingId, destinationId, externalFieldName, entries: [] };
@@ -87,8 +87,8 @@ function edited({ fields, destinations }: Definitions, rows: readonly MappingRow
 /** What the procedure says would change, item by item. */
 function expectedChanges(
   items: readonly Item[],
-  before: Definitions,
-  after: Definitions,
+  before: DefinitionIndex,
+  after: DefinitionIndex,
   passthrough: boolean,
 ): string[] {
   const sent = (row: MappedValue | undefined): [string | null, string | null] => {
