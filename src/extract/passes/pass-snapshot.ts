@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { secondsOfInstant } from "../../raw/instant.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
-import type { RequestRecord } from "../http/requests.ts";
+import type { RequestRecord } from "../http/request-log.ts";
 
 export const UNSEEN = Number.NaN;
 /** An item without `updated_at`. */
