@@ -10,8 +10,10 @@ import { WarehouseError } from "../common/errors.ts";
 import { type Log, silentLog } from "../common/log.ts";
 import { type HttpProxy, PROXY_ADDRESS, reachedBy, readProxy } from "../common/network/proxy.ts";
 import { Secret } from "../common/secret.ts";
-import { fitting } from "./answer-form.ts";
+import { fitting } from "./http/answer-form.ts";
 import { BODY_LIMITS, HttpClient, TIMEOUTS } from "./http/client.ts";
+import { decodeBytes } from "./http/decode.ts";
+import { readItem } from "./http/json-body.ts";
 import { itemRequest, type ListMode, listRequest } from "./http/request.ts";
 import { RetryLoop } from "./http/retry.ts";
 import { RETRY_LIMITS } from "./http/retry-rules.ts";
@@ -22,8 +24,7 @@ import {
   type DestinationLookup,
   type LookupMethodSetting,
 } from "./lookups.ts";
-import { decodeBytes } from "./pages/decode.ts";
-import { readItem, readList } from "./pages/envelope.ts";
+import { readList } from "./pages/envelope.ts";
 
 /** The item of each mode. */
 export interface ItemOf {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type ErrorCode, WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
-import { decodeBytes, type Encoded, parseJson } from "../pages/decode.ts";
+import { decodeBytes, type Encoded, parseJson } from "./decode.ts";
 import type { RetryAfter } from "./http-date.ts";
 import type { ListMode, RequestMode } from "./request.ts";
 import { API_PREFIX, type ServiceUrl, type SettingNames } from "./service-url.ts";
