@@ -19,8 +19,8 @@ import {
   TIMEOUTS,
 } from "../../src/extract/http/client.ts";
 import { listRequest, type ServiceRequest } from "../../src/extract/http/request.ts";
-import { type RetryConfig, RetryLoop } from "../../src/extract/http/retry.ts";
-import { RETRY_LIMITS } from "../../src/extract/http/retry-rules.ts";
+import { RetryLoop } from "../../src/extract/http/retry.ts";
+import { RETRY_LIMITS, type RetryConfig } from "../../src/extract/http/retry-rules.ts";
 import { readServiceUrl } from "../../src/extract/http/service-url.ts";
 import { CANARY } from "../run/canary.ts";
 

@@ -3,8 +3,7 @@ import { addAbortListener } from "node:events";
 import type { Clock } from "../../common/clock.ts";
 import { duration, timeOfDay } from "../../common/figures.ts";
 import { pauseMs } from "./pace.ts";
-import type { RetryConfig } from "./retry.ts";
-import { failureKind, GATEWAY_STATUSES } from "./retry-rules.ts";
+import { failureKind, GATEWAY_STATUSES, type RetryConfig } from "./retry-rules.ts";
 import { SourceError } from "./source-error.ts";
 
 /** The wait for an address that has never answered: a typo is more likely than an outage. */

@@ -2,6 +2,9 @@
  * Which failures are retried, and how often. A new rule belongs here. What a status or a network error means is decided
  * before: `status.ts` and `transport-error.ts` say how many attempts a failure is worth.
  */
+import type { Clock } from "../../common/clock.ts";
+import type { Log } from "../../common/log.ts";
+import type { SettingNames } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 
 export const RETRY_LIMITS = {
@@ -12,6 +15,37 @@ export const RETRY_LIMITS = {
   /** Retries that a run may use at its beginning, whatever the share. */
   firstRetries: 20,
 };
+
+export interface RetryConfig {
+  /** Requests at the same time. */
+  readonly connections: number;
+  /** Highest rate, requests a second; `null`: none. */
+  readonly maxPerSecond: number | null;
+  /** Rate that an earlier run found; `null`: none. */
+  readonly startPerSecond: number | null;
+  /** Longest wait for a service that is out; 0: an outage is a failure like any other. */
+  readonly outageMinutes: number;
+  /** Whether an earlier run got answers from this URL. */
+  readonly isKnown: boolean;
+  /** Host of the service, and the settings with its URL and token, for messages. */
+  readonly host: string;
+  readonly settingNames: SettingNames;
+  readonly limits: Readonly<typeof RETRY_LIMITS>;
+  /** No attempt begins later; `null`: there is no end. */
+  readonly deadline: Deadline | null;
+  readonly clock: Clock;
+  /** At least 0, below 1. */
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** When a run is over, whatever it still has to request. */
+export interface Deadline {
+  /** On the clock's `elapsedMs`, which never goes back. */
+  readonly atMs: number;
+  /** The configured minutes, for messages. */
+  readonly minutes: number;
+}
 
 /**
  * - `throttling`: the service asks for fewer requests. All requests slow down. It costs neither attempts nor retries.

@@ -1,43 +1,9 @@
 /** One loop that sends all requests of a run when the service allows it, and again after failures. */
 import PQueue from "p-queue";
-import type { Clock } from "../../common/clock.ts";
-import type { Log } from "../../common/log.ts";
 import { type OutageTotals, OutageWatch, sleepUntil } from "./outage.ts";
 import { Pace, pauseMs, type ThrottleTotals } from "./pace.ts";
-import { failureKind, finalFailure, type RETRY_LIMITS, RetryBudget } from "./retry-rules.ts";
-import type { SettingNames } from "./service-url.ts";
+import { failureKind, finalFailure, RetryBudget, type RetryConfig } from "./retry-rules.ts";
 import { SourceError } from "./source-error.ts";
-
-export interface RetryConfig {
-  /** Requests at the same time. */
-  readonly connections: number;
-  /** Highest rate, requests a second; `null`: none. */
-  readonly maxPerSecond: number | null;
-  /** Rate that an earlier run found; `null`: none. */
-  readonly startPerSecond: number | null;
-  /** Longest wait for a service that is out; 0: an outage is a failure like any other. */
-  readonly outageMinutes: number;
-  /** Whether an earlier run got answers from this URL. */
-  readonly isKnown: boolean;
-  /** Host of the service, and the settings with its URL and token, for messages. */
-  readonly host: string;
-  readonly settingNames: SettingNames;
-  readonly limits: Readonly<typeof RETRY_LIMITS>;
-  /** No attempt begins later; `null`: there is no end. */
-  readonly deadline: Deadline | null;
-  readonly clock: Clock;
-  /** At least 0, below 1. */
-  readonly random: () => number;
-  readonly log: Log;
-}
-
-/** When a run is over, whatever it still has to request. */
-export interface Deadline {
-  /** On the clock's `elapsedMs`, which never goes back. */
-  readonly atMs: number;
-  /** The configured minutes, for messages. */
-  readonly minutes: number;
-}
 
 export interface RepeatableRequest<T> {
   /** Sends the request once. `release` gives its connection back: the response is complete, and only read from then on. */
