@@ -6,10 +6,10 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import type { DriftEntry, DriftItems } from "../raw/drift.ts";
 import { createTable, parquetColumns } from "../storage/ddl.ts";
-import { checkpoint, type Database, execute, openForBuilding, type Query } from "../storage/duckdb.ts";
+import { checkpoint, type Database, execute, openForBuilding, type SqlQuery } from "../storage/duckdb.ts";
 import { failureText } from "../storage/failure-text.ts";
-import type { Bounds } from "../storage/id-ranges.ts";
-import { type Connections, inParallel } from "../storage/parallel.ts";
+import type { RangeBounds } from "../storage/id-ranges.ts";
+import { type ConnectionPool, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
@@ -36,7 +36,7 @@ export interface BuildRequest {
   /** Rows of the shared tables. */
   readonly entityRows: ReadonlyMap<string, readonly (readonly Cell[])[]>;
   /** Of the ranges of items that the widest table is loaded by. */
-  readonly bounds: Bounds;
+  readonly bounds: RangeBounds;
   /** Of the files of each table of items. */
   readonly fileBounds: BoundsByTable;
   /** Of the files that the run has whose ranges are kept; empty: all are cut anew. */
@@ -82,7 +82,7 @@ const RANGES_OF_CHECKS = 8;
 
 interface Opened {
   readonly database: Database;
-  readonly connections: Connections;
+  readonly connections: ConnectionPool;
 }
 
 async function opened(request: BuildRequest): Promise<Opened> {
@@ -114,7 +114,7 @@ export class WarehouseBuild implements AsyncDisposable {
     return new WarehouseBuild(request, await opened(request));
   }
 
-  get connections(): Connections {
+  get connections(): ConnectionPool {
     return this.#open.connections;
   }
 
@@ -142,7 +142,7 @@ export class WarehouseBuild implements AsyncDisposable {
     const wide = staged.filter(isWide);
     const beside = staged.filter((table) => !wide.includes(table)).toSorted((a, b) => bytes(b) - bytes(a));
     const oneAfterAnother = [wide, ...beside.map((table) => [table])];
-    const others = await inParallel(this.connections, oneAfterAnother, async (connection, several) => {
+    const others = await mapParallel(this.connections, oneAfterAnother, async (connection, several) => {
       const some: LoadedTable[] = [];
       for (const table of several) some.push(done(await this.#loadStaged(connection, table)));
       return some;
@@ -175,7 +175,7 @@ export class WarehouseBuild implements AsyncDisposable {
     return new Set(this.#request.tables.map((table) => table.name));
   }
 
-  get boundsOfChecks(): Bounds {
+  get boundsOfChecks(): RangeBounds {
     return this.#request.bounds.filter((_, place) => place % RANGES_OF_CHECKS === 0);
   }
 
@@ -232,7 +232,7 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   /** Loads rows that a query gives. */
-  async loadQuery(table: Table, { text, params }: Query): Promise<LoadedTable> {
+  async loadQuery(table: Table, { text, params }: SqlQuery): Promise<LoadedTable> {
     const { finalDirectory, sequence } = this.#request;
     const made = { text: `SELECT ${parquetColumns(table)} FROM (${text})`, params };
     return loadTable(this.connections[0], { table, parts: [], made, bounds: [], finalDirectory, sequence });
@@ -296,7 +296,7 @@ export class WarehouseBuild implements AsyncDisposable {
     return tables;
   }
 
-  get #boundsOfSteps(): Bounds {
+  get #boundsOfSteps(): RangeBounds {
     const { bounds, stagedBytes } = this.#request;
     return boundsTogether(bounds, stagedBytes.get("content_custom_field_values") ?? 0, RANGES_OF_STEPS);
   }

@@ -1,13 +1,13 @@
 /** The database of a published run, made again from its Parquet files. */
 import { addAbortListener } from "node:events";
 import type { LoadTable } from "../pipeline.ts";
-import { type BuildOptions, openForBuilding, openForScanning, scalar } from "../storage/duckdb.ts";
+import { type BuildSettings, openForBuilding, openForScanning, scalar } from "../storage/duckdb.ts";
 import { exactPattern, quoteLiteral } from "../storage/sql-text.ts";
 import { createFilledTable } from "./filled-table.ts";
 import { createViewsAndMacros } from "./macros.ts";
 import { memoryLimitMb, ROWS_OF_A_VECTOR } from "./range-bounds.ts";
 
-interface DatabaseRequest extends Pick<BuildOptions, "file" | "staging" | "temporaryDirectory"> {
+interface DatabaseRequest extends Pick<BuildSettings, "file" | "staging" | "temporaryDirectory"> {
   /** All tables of the run; their files lie in `staging`. */
   readonly tables: readonly Pick<LoadTable, "table" | "files">[];
   /** Ends the work, the statement under way included: it fails then. */

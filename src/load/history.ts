@@ -3,9 +3,9 @@
  * Set-based, a range of items at a time, so that memory stays bounded; items whose digest is the same are copied.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, execute, type Params, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
-import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
-import { type Connections, inEachLane, inParallel } from "../storage/parallel.ts";
+import { all, execute, type QueryParams, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
+import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
+import { type ConnectionPool, mapParallel, runOnEach } from "../storage/parallel.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { HISTORY_VERSION } from "../tables/history.ts";
 import { fillDefinitions, instant, type ObservingRun } from "./history-definitions.ts";
@@ -35,7 +35,7 @@ export interface HistoryRequest {
     readonly listIsWhole: boolean;
   };
   /** Ranges of items; none of its own crosses one. */
-  readonly itemBounds: Bounds;
+  readonly itemBounds: RangeBounds;
   /** What decides about memory: {@link HISTORY_ROWS_PER_RANGE}. */
   readonly rowsPerRange: number;
 }
@@ -50,7 +50,10 @@ const TIMES_MEMORY_TO_COMPARE = 2;
  * Fills the tables of the history, which exist and are empty, from those of the content and of the mappings and what
  * `prepareMappings` made on these connections. Answers the bounds of the ranges it went by.
  */
-export async function fillHistory(connections: Connections, request: HistoryRequest): Promise<Bounds> {
+export async function fillHistory(
+  connections: ConnectionPool,
+  request: HistoryRequest,
+): Promise<RangeBounds> {
   const { run, previous } = request;
   for (const connection of connections) {
     await attachPrevious(connection, previous);
@@ -59,10 +62,10 @@ export async function fillHistory(connections: Connections, request: HistoryRequ
   await fillRuns(connections[0], request);
   await fillDefinitions(connections[0], run);
   const lanes = connections.map((connection) => new Steps(connection, request));
-  await inEachLane(lanes, async (steps) => steps.begin());
+  await runOnEach(lanes, async (steps) => steps.begin());
   const itemRanges = rangesOf(request.itemBounds);
-  const firsts = await inParallel(lanes, itemRanges, async (steps, items) => steps.fill(items));
-  await inEachLane(lanes, async (steps) => steps.insertMade(1));
+  const firsts = await mapParallel(lanes, itemRanges, async (steps, items) => steps.fill(items));
+  await runOnEach(lanes, async (steps) => steps.insertMade(1));
   return firsts.flat();
 }
 
@@ -88,7 +91,7 @@ async function fillRuns(connection: DuckDBConnection, request: HistoryRequest): 
 }
 
 /** The temporary table of a step's name, made anew by its text. */
-async function keepTemporary(connection: DuckDBConnection, name: string, params: Params): Promise<void> {
+async function keepTemporary(connection: DuckDBConnection, name: string, params: QueryParams): Promise<void> {
   const sql = `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${loadSql(name)}`;
   await execute(connection, sql, params);
 }
@@ -131,7 +134,7 @@ class Steps {
   }
 
   /** All of these items. Answers the first of each range that it cut them into. */
-  async fill(items: Range): Promise<string[]> {
+  async fill(items: IdRange): Promise<string[]> {
     const { absences, rowsPerRange } = this.#request;
     await keepTemporary(this.#connection, "history_items", [...ends(items), absences.listIsWhole]);
     await keepTemporary(this.#connection, "history_several", ends(items));
@@ -155,12 +158,12 @@ class Steps {
     return firsts;
   }
 
-  async #firsts(step: string, params: Params): Promise<string[]> {
+  async #firsts(step: string, params: QueryParams): Promise<string[]> {
     return (await all(this.#connection, loadSql(step), params)).map((row) => String(row.first_id));
   }
 
   /** Holds the values of the fields that have to be looked at against those that they had. */
-  async #compare(range: Range): Promise<void> {
+  async #compare(range: IdRange): Promise<void> {
     await this.#pair(range);
     await keepTemporary(this.#connection, "history_numbers", []);
     await keepTemporary(this.#connection, "history_questions", []);
@@ -191,7 +194,7 @@ class Steps {
   }
 
   /** Each with a statement of its own: joins take memory for as long as the statement lasts. */
-  async #pair(range: Range): Promise<void> {
+  async #pair(range: IdRange): Promise<void> {
     await execute(this.#connection, "DROP TABLE IF EXISTS history_pairs");
     await keepTemporary(this.#connection, "history_now", ends(range));
     await keepTemporary(this.#connection, "history_before", ends(range));
@@ -199,7 +202,7 @@ class Steps {
     await execute(this.#connection, "DROP TABLE history_now; DROP TABLE history_before");
   }
 
-  async #insert(table: string, step: string, range: Range): Promise<void> {
+  async #insert(table: string, step: string, range: IdRange): Promise<void> {
     const { run } = this.#request;
     const sql = `INSERT INTO ${quoteIdentifier(table)} BY NAME ${loadSql(step)}`;
     await execute(this.#connection, sql, [...ends(range), run.run, instant(run.startedAt.getTime())]);
@@ -207,7 +210,7 @@ class Steps {
 }
 
 /** The range cut at these items but the first. */
-function within(range: Range, firsts: readonly string[]): Range[] {
+function within(range: IdRange, firsts: readonly string[]): IdRange[] {
   const cuts = firsts.slice(1);
   return [range.lower, ...cuts].map((lower, at) => ({ lower, upper: cuts[at] ?? range.upper }));
 }

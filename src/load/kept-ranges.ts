@@ -4,14 +4,20 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, scalar } from "../storage/duckdb.ts";
-import { type Bounds, type Range, rangeConditions, rangesOf, whereClause } from "../storage/id-ranges.ts";
+import {
+  type IdRange,
+  type RangeBounds,
+  rangeConditions,
+  rangesOf,
+  whereClause,
+} from "../storage/id-ranges.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
 import { filesOf, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
 
 /** Bounds by table. The first range is open below, whatever its bound. */
-export type BoundsByTable = ReadonlyMap<string, Bounds>;
+export type BoundsByTable = ReadonlyMap<string, RangeBounds>;
 
 /** A range keeps its bounds until it has more than so many times what it is cut to. */
 export const GROWTH = 2;
@@ -56,8 +62,8 @@ interface RangedRows {
 export async function keptBounds(
   connection: DuckDBConnection,
   rows: RangedRows,
-  before: Bounds,
-): Promise<Bounds> {
+  before: RangeBounds,
+): Promise<RangeBounds> {
   const kept: string[] = [];
   for (const [place, range] of rangesOf(before).entries()) {
     const { conditions, params } = rangeConditions(rows.table, range);
@@ -73,8 +79,8 @@ export async function keptBounds(
 export async function boundsByRows(
   connection: DuckDBConnection,
   { table, source, rowsPerRange }: RangedRows,
-  range: Range,
-): Promise<Bounds> {
+  range: IdRange,
+): Promise<RangeBounds> {
   const key = quoteIdentifier(table.key[0] ?? "");
   const { conditions, params } = rangeConditions(table, range);
   const numbered = `SELECT ${key} AS bound, row_number() OVER (ORDER BY ${key}) - 1 AS place FROM ${source}${whereClause(conditions)}`;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import { emptyColumns, keyColumns } from "../storage/ddl.ts";
-import { type Query, scalar } from "../storage/duckdb.ts";
-import { type Bounds, boundsFor, rangesOf } from "../storage/id-ranges.ts";
-import { type Connections, inParallel } from "../storage/parallel.ts";
+import { type SqlQuery, scalar } from "../storage/duckdb.ts";
+import { boundsFor, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
+import { type ConnectionPool, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.ts";
 import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
@@ -25,12 +25,12 @@ interface FileRequest {
 interface LoadRequest extends FileRequest {
   readonly parts: readonly StagedPart[];
   /** Gives the rows in place of parts. */
-  readonly made?: Query | undefined;
+  readonly made?: SqlQuery | undefined;
   /**
    * Ranges of `content_id`, used where the table's key begins with it; of a pooled table, the ranges of its key that the
    * run before has. Empty: one range, or those that its rows are cut into.
    */
-  readonly bounds: Bounds;
+  readonly bounds: RangeBounds;
   /** Query over the staged rows of a range, in place of the mark `staged`, that gives the rows; undefined: as they are. */
   readonly query?: string | undefined;
 }
@@ -95,28 +95,28 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
 
 /** Writes the Parquet files of filled tables, sorted and in ranges as `loadTable` does, on all connections. */
 export async function exportTables(
-  connections: Connections,
+  connections: ConnectionPool,
   { tables, bounds, kept, beside, ...place }: ExportRequest,
 ): Promise<LoadedTable[]> {
-  const boundsOf = async (connection: DuckDBConnection, table: Table): Promise<Bounds> => {
+  const boundsOf = async (connection: DuckDBConnection, table: Table): Promise<RangeBounds> => {
     const before = boundsFor(table, kept?.before.get(table.name) ?? []);
     if (kept === undefined || before.length === 0) return boundsFor(table, bounds);
     const rows = { table, source: quoteIdentifier(table.name), rowsPerRange: kept.rowsPerRange };
     return keptBounds(connection, rows, before);
   };
-  const ranges = await inParallel(connections, tables, boundsOf);
+  const ranges = await mapParallel(connections, tables, boundsOf);
   const exports = tables.flatMap((table, at) =>
     rangesOf(ranges[at] ?? []).map((range, number) => ({ table, range, number })),
   );
   const jobs = beside === undefined ? exports : [beside, ...exports];
-  const written = await inParallel(connections, jobs, async (connection, job) => {
+  const written = await mapParallel(connections, jobs, async (connection, job) => {
     if (typeof job === "function") return job(connection);
     const { table, range, number } = job;
     const out = finalFiles(connection, { ...place, table });
     const [file] = await out.writeRange(number, rowsOf(table, quoteIdentifier(table.name), range));
     return file && { table, file, duplicateKeys: await out.duplicateKeys(file) };
   });
-  return inParallel(connections, tables, async (connection, table) => {
+  return mapParallel(connections, tables, async (connection, table) => {
     const own = written.flatMap((range) => (range?.table === table ? [range] : []));
     const files = own.map(({ file }) => file);
     return accounted({
@@ -133,7 +133,7 @@ export async function exportTables(
 function finalFiles(connection: DuckDBConnection, { table, finalDirectory, sequence }: FileRequest) {
   const pathOf = (path: string) => join(finalDirectory, path);
 
-  const write = async (number: number, query: Query): Promise<FinalFile> => {
+  const write = async (number: number, query: SqlQuery): Promise<FinalFile> => {
     const path = parquetPath(table.name, sequence, number);
     return { path, rows: await writeParquet(connection, { table, query, file: pathOf(path) }) };
   };
@@ -142,7 +142,7 @@ function finalFiles(connection: DuckDBConnection, { table, finalDirectory, seque
     pathOf,
 
     /** A sorted file; none where there are no rows. */
-    async writeRange(number: number, { text, params }: Query): Promise<FinalFile[]> {
+    async writeRange(number: number, { text, params }: SqlQuery): Promise<FinalFile[]> {
       const sorted = `SELECT * FROM (${text}) ORDER BY ${keyColumns(table)}`;
       const file = await write(number, { text: sorted, params });
       if (file.rows > 0) return [file];
@@ -201,7 +201,7 @@ async function pooledRows(connection: DuckDBConnection, { table, parts, bounds: 
     : [];
   const preference = [...newest, ...names].join(", ");
   const choice = `row_number() OVER (PARTITION BY ${keyColumns(table)} ORDER BY ${preference}) = 1`;
-  const ranges = rangesOf(bounds).map((range): Query => {
+  const ranges = rangesOf(bounds).map((range): SqlQuery => {
     const { text, params } = rowsOf(table, source, range);
     return { text: `${text} QUALIFY ${choice}`, params };
   });

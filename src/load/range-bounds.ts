@@ -1,6 +1,6 @@
 import { compareUtf8 } from "../common/utf8-order.ts";
 import { batches } from "../raw/batches.ts";
-import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
+import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
 import { type BoundsByTable, GROWTH } from "./kept-ranges.ts";
 
 /** Items in a range that is loaded at a time, at most. */
@@ -46,7 +46,7 @@ export function memoryLimitMb(vectorBytes: number): number {
 }
 
 /** Least ID of each range of items that is loaded at a time; none where one range is enough. */
-export function rangeBounds({ weights, idAt, widestTableBytes }: Weighing): Bounds {
+export function rangeBounds({ weights, idAt, widestTableBytes }: Weighing): RangeBounds {
   const whole = weights.reduce((sum, weight) => sum + weight, 0);
   const bytesPerWeight = whole === 0 ? 0 : widestTableBytes / whole;
   const limits = { items: ITEMS_PER_RANGE, bytes: BYTES_PER_RANGE };
@@ -61,7 +61,7 @@ export function rangeBounds({ weights, idAt, widestTableBytes }: Weighing): Boun
  * Bounds for a table with so many staged bytes: as many neighbouring ranges made one as its bytes allow, since each
  * file has a price of its own. `atLeast`: for steps that work on several ranges at a time.
  */
-export function boundsTogether(bounds: Bounds, stagedBytes: number, atLeast = 1): Bounds {
+export function boundsTogether(bounds: RangeBounds, stagedBytes: number, atLeast = 1): RangeBounds {
   const wanted = Math.max(atLeast, Math.ceil(stagedBytes / BYTES_TOGETHER));
   const together = Math.max(1, Math.floor(bounds.length / wanted));
   const firsts = bounds.filter((_, place) => place % together === 0);
@@ -70,7 +70,7 @@ export function boundsTogether(bounds: Bounds, stagedBytes: number, atLeast = 1)
 
 interface FileRanges {
   /** Of all items, as {@link rangeBounds} gives them. */
-  readonly bounds: Bounds;
+  readonly bounds: RangeBounds;
   /** By table. */
   readonly stagedBytes: ReadonlyMap<string, number>;
   readonly before: BoundsByTable;
@@ -79,10 +79,10 @@ interface FileRanges {
 /** Bounds of the files of each table of items: those of the run before, with cuts where a range is too large by now. */
 export function fileBounds(weighing: Weighing, { bounds, stagedBytes, before }: FileRanges): BoundsByTable {
   const part = parts(weighing);
-  const found = new Map<string, Bounds>();
+  const found = new Map<string, RangeBounds>();
   for (const [table, bytes] of stagedBytes) {
     const kept = before.get(table);
-    const cut = (range: Range, place: number): Bounds => {
+    const cut = (range: IdRange, place: number): RangeBounds => {
       const first = kept?.[place] ?? "";
       const { share, ...within } = part(range);
       const isTooLarge =
@@ -111,7 +111,7 @@ function parts({ weights, idAt, widestTableBytes }: Weighing) {
     }
     return from;
   };
-  return ({ lower, upper }: Range): Weighing & { readonly share: number } => {
+  return ({ lower, upper }: IdRange): Weighing & { readonly share: number } => {
     const from = lower === undefined ? 0 : placeOf(lower);
     const to = upper === undefined ? weights.length : placeOf(upper);
     const share = ((sums[to] ?? 0) - (sums[from] ?? 0)) / whole;

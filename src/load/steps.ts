@@ -3,9 +3,9 @@
  * the definitions, their mappings, `destinations` and `content_custom_field_values`.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, execute, type Query } from "../storage/duckdb.ts";
-import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
-import { type Connections, inEachLane, inParallel } from "../storage/parallel.ts";
+import { all, execute, type SqlQuery } from "../storage/duckdb.ts";
+import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
+import { type ConnectionPool, mapParallel, runOnEach } from "../storage/parallel.ts";
 import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import { loadSql, payloadSql } from "./load-sql.ts";
 
@@ -27,21 +27,21 @@ export function customFieldValuesSql(): string {
 }
 
 /** Mapped values of a range of items, in key order, with the columns of their table; `COPY` takes it too. */
-export function mappedValuesOf(range: Range): Query {
+export function mappedValuesOf(range: IdRange): SqlQuery {
   return { text: loadSql("mapped_values"), params: ends(range) };
 }
 
 /** The same of payloads, from the mapped values that are filled. `passthrough` as in {@link FillRequest}. */
-export function payloadsOf(range: Range, passthrough: boolean): Query {
+export function payloadsOf(range: IdRange, passthrough: boolean): SqlQuery {
   return { text: payloadSql("external_payloads"), params: [...ends(range), passthrough] };
 }
 
 /** Bounds of ranges of about `rowsPerRange` mapped values, within ranges of items. An item is never cut. */
 export async function ledgerBounds(
   connection: DuckDBConnection,
-  itemBounds: Bounds,
+  itemBounds: RangeBounds,
   rowsPerRange: number,
-): Promise<Bounds> {
+): Promise<RangeBounds> {
   const bounds: string[] = [];
   for (const range of rangesOf(itemBounds)) {
     const rows = await all(connection, loadSql("mapped_value_ranges"), [...ends(range), rowsPerRange]);
@@ -54,7 +54,7 @@ interface FillRequest {
   /** Values of fields without value mappings join the payload as they are. */
   readonly passthrough: boolean;
   /** Ranges of items; none of its own crosses one. */
-  readonly itemBounds: Bounds;
+  readonly itemBounds: RangeBounds;
   /** What decides about memory: {@link LEDGER_ROWS_PER_RANGE}. */
   readonly rowsPerRange: number;
 }
@@ -65,11 +65,14 @@ interface FillRequest {
  *
  * One transaction on each: what a statement leaves over of a row group would wait, uncompressed, for the checkpoint.
  */
-export async function fillDerivedTables(connections: Connections, request: FillRequest): Promise<Bounds> {
-  await inEachLane(connections, prepareMappings);
+export async function fillDerivedTables(
+  connections: ConnectionPool,
+  request: FillRequest,
+): Promise<RangeBounds> {
+  await runOnEach(connections, prepareMappings);
   const bounds = await ledgerBounds(connections[0], request.itemBounds, request.rowsPerRange);
   for (const connection of connections) await execute(connection, "BEGIN TRANSACTION");
-  await inParallel(connections, rangesOf(bounds), async (connection, range) => {
+  await mapParallel(connections, rangesOf(bounds), async (connection, range) => {
     const mapped = mappedValuesOf(range);
     await execute(connection, `INSERT INTO content_mapped_values BY NAME (${mapped.text})`, mapped.params);
     const { text, params } = payloadsOf(range, request.passthrough);
@@ -80,6 +83,6 @@ export async function fillDerivedTables(connections: Connections, request: FillR
 }
 
 /** Values of `$1` and `$2` of a step over a range of items. */
-export function ends(range: Range): [string | null, string | null] {
+export function ends(range: IdRange): [string | null, string | null] {
   return [range.lower ?? null, range.upper ?? null];
 }

@@ -1,7 +1,7 @@
 /** The columns that the wide views have for the definitions of a run; the same definitions give the same columns. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type DriftEntry, type DriftItems, driftExample } from "../raw/drift.ts";
-import { all, type Row } from "../storage/duckdb.ts";
+import { all, type QueryRow } from "../storage/duckdb.ts";
 import { fillMarks } from "../storage/sql-text.ts";
 import { content } from "../tables/content.ts";
 import { contentWide } from "../tables/views.ts";
@@ -43,7 +43,7 @@ export async function fieldTypeDrift(connection: DuckDBConnection): Promise<(Dri
 
 async function fieldsOf(
   connection: DuckDBConnection,
-): Promise<readonly { readonly row: Row; readonly name: string }[]> {
+): Promise<readonly { readonly row: QueryRow; readonly name: string }[]> {
   const rows = await all(connection, loadSql("custom_field_numbers"));
   const own = (await connection.runAndReadAll(`SELECT * FROM ${content.name} LIMIT 0`)).columnNames();
   const wanted = rows.map(({ name, label, custom_field_id }) => ({
@@ -55,12 +55,12 @@ async function fieldsOf(
 }
 
 /** A text, or a list of texts in a multiselect; where another field has several values, a JSON array's text. */
-function expressionOf(row: Row): string {
+function expressionOf(row: QueryRow): string {
   const text = `custom.${row.is_list === true ? "lists" : "texts"}[${row.field}]`;
   return row.column_type === null ? text : `TRY_CAST(${text} AS ${row.column_type})`;
 }
 
-function commentOf(row: Row): string {
+function commentOf(row: QueryRow): string {
   const { label, part, type, custom_field_id, column_type } = row;
   const field = `${label} (${type}, custom field ${custom_field_id})`;
   if (part === "file_name") return `Name of the file: ${field}.`;

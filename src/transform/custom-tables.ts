@@ -1,7 +1,8 @@
 /** The functions of custom tables, watched: what they give is checked before it becomes a column. */
-import { hint } from "../common/nearest.ts";
+
+import { describeValue } from "../common/describe-value.ts";
+import { didYouMean } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
-import { shown } from "../common/shown.ts";
 import type { ItemDocuments, Pipeline, Row } from "../pipeline.ts";
 import { deeplyFrozen } from "../raw/document.ts";
 import type { Table } from "../tables/declare.ts";
@@ -28,14 +29,14 @@ function watch(table: Table, rows: RowsOfItem): RowsOfItem {
         throw failed(
           table,
           item.contentId,
-          `a row is an object with columns by name, not ${printable(shown(row), 60)}`,
+          `a row is an object with columns by name, not ${printable(describeValue(row), 60)}`,
         );
       const own = row.content_id ?? item.contentId;
       if (own !== item.contentId)
         throw failed(
           table,
           item.contentId,
-          `content_id is filled in, and cannot be ${printable(shown(own), 60)}`,
+          `content_id is filled in, and cannot be ${printable(describeValue(own), 60)}`,
         );
       const whole: Row = { ...row, content_id: item.contentId };
       const stranger = Object.keys(whole).find((name) => !names.has(name));
@@ -43,7 +44,7 @@ function watch(table: Table, rows: RowsOfItem): RowsOfItem {
         throw failed(
           table,
           item.contentId,
-          `it has no column ${printable(stranger)}${hint(stranger, names)}`,
+          `it has no column ${printable(stranger)}${didYouMean(stranger, names)}`,
         );
       for (const column of table.columns)
         assertFits(table, column, { contentId: item.contentId, cell: whole[column.name] ?? null });

@@ -1,8 +1,8 @@
 /** Checks what the functions of custom tables give, before it becomes cells. */
 import { fileURLToPath } from "node:url";
+import { describeValue } from "../common/describe-value.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
-import { shown } from "../common/shown.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, ColumnType, Table } from "../tables/declare.ts";
 
@@ -52,7 +52,11 @@ export function assertFits(
 ): void {
   const [what, fits] = FITTING[column.type];
   if (cell === null ? column.nullable : fits(cell)) return;
-  throw failed(table, contentId, `column ${column.name} takes ${what}, not ${printable(shown(cell), 60)}`);
+  throw failed(
+    table,
+    contentId,
+    `column ${column.name} takes ${what}, not ${printable(describeValue(cell), 60)}`,
+  );
 }
 
 export function failed(table: Table, contentId: string, what: string, cause?: unknown): WarehouseError {
@@ -75,7 +79,7 @@ export function failedBy(
 /** Anything can be thrown, and a message can be anything. */
 function messageOf(thrown: unknown): string {
   const message = thrown instanceof Error ? thrown.message : thrown;
-  return printable(typeof message === "string" ? message : shown(message));
+  return printable(typeof message === "string" ? message : describeValue(message));
 }
 
 /** Where in the user's own files an error was thrown: `, at titles.ts:17`. What they call in packages is not theirs. */

@@ -8,16 +8,17 @@ import { WarehouseError } from "../../common/errors.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { PassRecord } from "../../raw/extract-record.ts";
 import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
-import type { ExtractContext } from "../context.ts";
 import type { ListMode } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
 import type { PageRead } from "../landing/kept-groups.ts";
 import type { Place } from "../landing/landing.ts";
-import type { ListedItem } from "../landing/tasks.ts";
-import { ByteBudget } from "../pages/byte-budget.ts";
-import { PageReader, type PassOfPages } from "../pages/page-reader.ts";
+import type { ListedItem } from "../pages/tasks.ts";
+import { isFresh } from "../pages/updated-at.ts";
+import { ByteBudget } from "./byte-budget.ts";
+import type { ExtractContext } from "./context.ts";
 import type { LandedPass } from "./item-versions.ts";
-import { isFresh, PassSnapshot } from "./pass-snapshot.ts";
+import { PageReader, type PassOfPages } from "./page-reader.ts";
+import { PassSnapshot } from "./pass-snapshot.ts";
 import { type ComparedPass, itemsCount, type PageMark, uncleanReasons } from "./verdict.ts";
 
 export interface PassRequest extends PassOfPages {
@@ -227,7 +228,7 @@ class PassReader {
     return this.#request.pagesPerGroup ?? Math.min(fitting, PAGES_PER_GROUP);
   }
 
-  #take({ page, result, record, split }: PageRead): void {
+  #take({ page, result, records, rejects, unread }: PageRead): void {
     const { pagination } = result.answer;
     this.#checkPosition(page, pagination);
     this.#marks.set(page, { pagination, rows: result.rows });
@@ -236,10 +237,9 @@ class PassReader {
     this.#rejected += result.rejects.length;
     if (page === 1) this.#pagesCounted = Math.ceil(pagination.count / Math.max(1, result.rows));
     this.#context.journal.rejects.push(...result.rejects);
-    const records = [record, ...(split?.records ?? [])];
     for (const each of records) this.#context.journal.requests.add(each);
-    this.#context.journal.rejects.push(...(split?.rejects ?? []));
-    this.#unread.push(...(split?.unread ?? []));
+    this.#context.journal.rejects.push(...rejects);
+    this.#unread.push(...unread);
     const known = this.#snapshot.distinct;
     const bytesPerRow = result.decodedBytes / Math.max(1, result.rows);
     const { pass, landing } = this.#request;

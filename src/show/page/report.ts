@@ -22,7 +22,7 @@ import {
 import { isHistoryIn } from "../../audit/questions/run-history.ts";
 import { asWarehouseError } from "../../common/errors.ts";
 import { duration, minuteOf } from "../../common/figures.ts";
-import { together } from "../../storage/parallel.ts";
+import { awaitBoth } from "../../storage/parallel.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { changesOf } from "./changes.ts";
 import { foreign, html, type Markup } from "./markup.ts";
@@ -56,7 +56,7 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
     const changed = await changesOf(other, account, { manifest, earlier });
     return { changed, items: await reportedItems(other, isHistoryIn(manifest), limits) };
   };
-  const [coverage, { changed, items }] = await together(coverageOf(connection, {}), itemsOf());
+  const [coverage, { changed, items }] = await awaitBoth(coverageOf(connection, {}), itemsOf());
   const { sequence, verdict, packageVersion } = account;
   const instance = await instanceName(connection, account, Object.keys(manifest.rows));
   return pageMarkup({
