@@ -5,7 +5,7 @@ import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/s
 import { type ConfigFile, readTokenFile } from "./config-file.ts";
 import type { Settings } from "./config-spec.ts";
 import { invalid, missing } from "./faults.ts";
-import { nonEmpty } from "./places.ts";
+import { nonEmpty } from "./locations.ts";
 
 /** Where the service is, and the token for it: flags win over the environment, the environment over the file. */
 

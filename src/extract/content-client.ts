@@ -10,8 +10,10 @@ import { WarehouseError } from "../common/errors.ts";
 import { type Log, silentLog } from "../common/log.ts";
 import { type HttpProxy, PROXY_ADDRESS, reachedBy, readProxy } from "../common/network/proxy.ts";
 import { Secret } from "../common/secret.ts";
-import { fitting } from "./answer-form.ts";
+import { fitting } from "./http/answer-form.ts";
 import { CAPS, createHttpClient, TIMEOUTS } from "./http/client.ts";
+import { decodeBytes } from "./http/decode.ts";
+import { readItem } from "./http/json-body.ts";
 import { itemRequest, type ListMode, listRequest } from "./http/request.ts";
 import { RETRY_LIMITS, Retry } from "./http/retry.ts";
 import { readServiceUrl, type ServiceUrl } from "./http/service-url.ts";
@@ -21,8 +23,7 @@ import {
   type DestinationLookup,
   type LookupMethodSetting,
 } from "./lookups.ts";
-import { decodeBytes } from "./pages/decode.ts";
-import { readItem, readList } from "./pages/envelope.ts";
+import { readList } from "./pages/envelope.ts";
 
 /** The item of each mode. */
 export interface ItemOf {

@@ -8,25 +8,25 @@ import { collectGarbage } from "../common/gc.ts";
 import type { Shape } from "../raw/document.ts";
 import type { Extraction } from "../raw/extract-record.ts";
 import type { Missing } from "../warehouse/previous-items.ts";
-import type { ExtractContext } from "./context.ts";
 import type { ListMode } from "./http/request.ts";
+import { isInScope, type ListedItem, type SingleItemScope } from "./pages/tasks.ts";
+import { Certification, type Step } from "./passes/certification.ts";
+import type { ExtractContext } from "./passes/context.ts";
+import type { ItemVersions } from "./passes/item-versions.ts";
+import { isTooLarge, type Pass, type PassRequest, passRecord, readPass } from "./passes/listing.ts";
 import {
   choosePageSize,
   limitedPageSize,
   PageSizes,
   type PerPage,
   type UsedSizes,
-} from "./pages/page-size.ts";
-import { Certification, type Step } from "./passes/certification.ts";
-import type { ItemVersions } from "./passes/item-versions.ts";
-import { isTooLarge, type Pass, type PassRequest, passRecord, readPass } from "./passes/listing.ts";
+} from "./passes/page-size.ts";
 import { type AfterPass, askForUnlisted, compare, repair, replayRepaired } from "./passes/repair.ts";
 import { type DetailsRead, type Reuse, readDetails } from "./passes/single-items.ts";
-import { type Details, isWanted } from "./wanted-columns.ts";
 
 export interface ExtractOptions {
   /** Which items are asked for singly after the dynamic listing. */
-  readonly details: Details;
+  readonly details: SingleItemScope;
   readonly perPage: PerPage;
   /** Of the run before. */
   readonly pageSizes: UsedSizes;
@@ -184,7 +184,8 @@ class Extractor {
       kept === undefined
         ? await choosePageSize(this.#context, this.#sizes, { pass, mode, kind, columns, multiple })
         : { perPage: kept, firstPage: undefined };
-    const wants = isWanted(kind === "dynamic" ? this.#options.details : "none");
+    const scope = kind === "dynamic" ? this.#options.details : "none";
+    const wants = (item: ListedItem) => isInScope(scope, item);
     for (;;) {
       this.#sizes.use(kind, perPage);
       const mark = journal.mark();

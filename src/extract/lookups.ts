@@ -6,6 +6,8 @@ import { WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import { isObject, type JsonObject } from "../raw/document.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
+import { decodeBytes } from "./http/decode.ts";
+import { readLookup } from "./http/json-body.ts";
 import {
   customFieldRequests,
   destinationRequest,
@@ -13,8 +15,6 @@ import {
   type ReadRequest,
 } from "./http/request.ts";
 import { SourceError } from "./http/source-error.ts";
-import { decodeBytes } from "./pages/decode.ts";
-import { readLookup } from "./pages/envelope.ts";
 
 /** `auto`: by GET, and where that does not exist, by a form POST. */
 export const LOOKUP_METHODS = ["auto", "get", "post"] as const;

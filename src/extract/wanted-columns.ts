@@ -1,20 +1,14 @@
 /** What a run asks for: no more than its tables are made from. */
 import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/dynamic.ts";
 import type { Pipeline } from "../pipeline.ts";
-
-/** Items that are asked for singly. */
-export type Details = "events" | "all" | "none";
-
-export function isWanted(details: Details): (item: { readonly event: boolean }) => boolean {
-  return ({ event }) => details === "all" || (details === "events" && event);
-}
+import type { SingleItemScope } from "./pages/tasks.ts";
 
 /** What a person settled about it. */
 export interface WantedColumns {
   /** Columns of the dynamic set, by their names at the service. */
   readonly columns: readonly string[];
   /** Goes before what the pipeline says; undefined: nothing was settled. */
-  readonly details: Details | undefined;
+  readonly details: SingleItemScope | undefined;
   /** Name at the service to the specification's name. */
   readonly aliases: Readonly<Record<string, string>>;
 }
@@ -22,7 +16,7 @@ export interface WantedColumns {
 export interface Wanted extends Pick<WantedColumns, "columns"> {
   /** Those of the columns that lists never give. */
   readonly itemColumns: readonly string[];
-  readonly details: Details;
+  readonly details: SingleItemScope;
 }
 
 const BODY_TYPE = "body_type";

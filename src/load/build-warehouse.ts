@@ -6,10 +6,10 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import type { DriftEntry, DriftItems } from "../raw/drift.ts";
 import { createTable, parquetColumns } from "../storage/ddl.ts";
-import { checkpoint, type Database, execute, openForBuilding, type Query } from "../storage/duckdb.ts";
+import { checkpoint, type Database, execute, openForBuilding, type SqlQuery } from "../storage/duckdb.ts";
 import { failureText } from "../storage/failure-text.ts";
-import type { Bounds } from "../storage/id-ranges.ts";
-import { type Connections, inParallel } from "../storage/parallel.ts";
+import type { RangeBounds } from "../storage/id-ranges.ts";
+import { type ConnectionPool, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
@@ -33,7 +33,7 @@ export interface BuildRequest {
   /** Rows of shared tables, by table. */
   readonly entityRows: ReadonlyMap<string, readonly (readonly Cell[])[]>;
   /** Ranges of items that the widest table is loaded by. */
-  readonly bounds: Bounds;
+  readonly bounds: RangeBounds;
   /** Ranges of the files of each table of items. */
   readonly fileBounds: BoundsByTable;
   /** Ranges of the files of the run before, which this run keeps. Empty: new ranges are cut. */
@@ -78,7 +78,7 @@ const RANGES_PER_CHECK = 8;
 
 interface OpenDatabase {
   readonly database: Database;
-  readonly connections: Connections;
+  readonly connections: ConnectionPool;
 }
 
 async function openDatabase(request: BuildRequest): Promise<OpenDatabase> {
@@ -110,7 +110,7 @@ export class WarehouseBuild implements AsyncDisposable {
     return new WarehouseBuild(request, await openDatabase(request));
   }
 
-  get connections(): Connections {
+  get connections(): ConnectionPool {
     return this.#open.connections;
   }
 
@@ -135,7 +135,7 @@ export class WarehouseBuild implements AsyncDisposable {
     const wide = staged.filter(isWide);
     const narrow = staged.filter((table) => !wide.includes(table)).toSorted((a, b) => bytes(b) - bytes(a));
     const jobs = [wide, ...narrow.map((table) => [table])];
-    await inParallel(this.connections, jobs, async (connection, job) => {
+    await mapParallel(this.connections, jobs, async (connection, job) => {
       for (const table of job) add(await this.#loadStaged(connection, table));
     });
     for (const step of [() => this.#fillDerived(), () => this.#fillHistory(), () => this.#fillCustom()]) {
@@ -164,7 +164,7 @@ export class WarehouseBuild implements AsyncDisposable {
     return new Set(this.#request.tables.map((table) => table.name));
   }
 
-  get boundsOfChecks(): Bounds {
+  get boundsOfChecks(): RangeBounds {
     return this.#request.bounds.filter((_, index) => index % RANGES_PER_CHECK === 0);
   }
 
@@ -214,7 +214,7 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   /** Loads the rows of a query. */
-  async loadQuery(table: Table, { text, params }: Query): Promise<LoadedTable> {
+  async loadQuery(table: Table, { text, params }: SqlQuery): Promise<LoadedTable> {
     const { finalDirectory, sequence } = this.#request;
     const made = { text: `SELECT ${parquetColumns(table)} FROM (${text})`, params };
     return loadTable(this.connections[0], { table, parts: [], made, bounds: [], finalDirectory, sequence });
@@ -277,7 +277,7 @@ export class WarehouseBuild implements AsyncDisposable {
     return tables;
   }
 
-  get #boundsOfSteps(): Bounds {
+  get #boundsOfSteps(): RangeBounds {
     const { bounds, stagedBytes } = this.#request;
     return mergeBounds(bounds, stagedBytes.get("content_custom_field_values") ?? 0, MIN_STEP_RANGES);
   }

@@ -1,7 +1,7 @@
 /** The columns that `content_wide` has for custom fields, and the internal table of their texts. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type DriftEntry, type DriftItems, driftExample } from "../raw/drift.ts";
-import { all, execute, type Row, scalar } from "../storage/duckdb.ts";
+import { all, execute, type QueryRow, scalar } from "../storage/duckdb.ts";
 import { rangesOf } from "../storage/id-ranges.ts";
 import { fillMarks } from "../storage/sql-text.ts";
 import { content } from "../tables/content.ts";
@@ -38,7 +38,7 @@ export async function fieldTypeDrift(connection: DuckDBConnection): Promise<(Dri
 }
 
 /** Rows of `custom_field_numbers`, each with the name of its column. */
-async function numberedFields(connection: DuckDBConnection): Promise<{ row: Row; name: string }[]> {
+async function numberedFields(connection: DuckDBConnection): Promise<{ row: QueryRow; name: string }[]> {
   const rows = await all(connection, loadSql("custom_field_numbers"));
   const own = (await connection.runAndReadAll(`SELECT * FROM ${content.name} LIMIT 0`)).columnNames();
   const wanted = rows.map(({ name, label, custom_field_id }) => ({
@@ -50,12 +50,12 @@ async function numberedFields(connection: DuckDBConnection): Promise<{ row: Row;
 }
 
 /** A multiselect is a list of texts. Several values of an untyped field are the text of a JSON array. */
-function expressionOf(row: Row): string {
+function expressionOf(row: QueryRow): string {
   const text = `custom.${row.is_list === true ? "lists" : "texts"}[${row.field}]`;
   return row.column_type === null ? text : `TRY_CAST(${text} AS ${row.column_type})`;
 }
 
-function commentOf(row: Row): string {
+function commentOf(row: QueryRow): string {
   const { label, part, type, custom_field_id, column_type } = row;
   const field = `${label} (${type}, custom field ${custom_field_id})`;
   if (part === "file_name") return `Name of the file: ${field}.`;

@@ -1,8 +1,8 @@
 /** Fills the history: compares mapped values and definitions of this run with the history of the run before. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, execute, type Params, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
-import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
-import { type Connections, inEachLane, inParallel } from "../storage/parallel.ts";
+import { all, execute, type QueryParams, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
+import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
+import { type ConnectionPool, mapParallel, runOnEach } from "../storage/parallel.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { HISTORY_VERSION } from "../tables/history.ts";
 import { fillDefinitions, type HistoryRun, instant } from "./history-definitions.ts";
@@ -24,7 +24,7 @@ export interface HistoryRequest {
     readonly listIsWhole: boolean;
   };
   /** Ranges of items; no range of the history crosses one. */
-  readonly itemBounds: Bounds;
+  readonly itemBounds: RangeBounds;
   /** Decides about memory; {@link HISTORY_ROWS_PER_RANGE} is the usual value. */
   readonly rowsPerRange: number;
 }
@@ -40,7 +40,10 @@ const COMPARISON_MEMORY_FACTOR = 2;
  * the temporary tables of `prepareMappings` on these connections, and from the history of the run before. Returns the
  * bounds of its ranges.
  */
-export async function fillHistory(connections: Connections, request: HistoryRequest): Promise<Bounds> {
+export async function fillHistory(
+  connections: ConnectionPool,
+  request: HistoryRequest,
+): Promise<RangeBounds> {
   const { run, previous } = request;
   for (const connection of connections) {
     await attachPrevious(connection, previous);
@@ -49,10 +52,10 @@ export async function fillHistory(connections: Connections, request: HistoryRequ
   await fillRuns(connections[0], request);
   await fillDefinitions(connections[0], run);
   const lanes = connections.map((connection) => new ValueHistory(connection, request));
-  await inEachLane(lanes, async (history) => history.begin());
+  await runOnEach(lanes, async (history) => history.begin());
   const itemRanges = rangesOf(request.itemBounds);
-  const firsts = await inParallel(lanes, itemRanges, async (history, items) => history.fill(items));
-  await inEachLane(lanes, async (history) => history.insertCollected(1));
+  const firsts = await mapParallel(lanes, itemRanges, async (history, items) => history.fill(items));
+  await runOnEach(lanes, async (history) => history.insertCollected(1));
   return firsts.flat();
 }
 
@@ -78,7 +81,11 @@ async function fillRuns(connection: DuckDBConnection, request: HistoryRequest): 
 }
 
 /** Creates or replaces the temporary table of a step, which has the step's name. */
-async function createStepTable(connection: DuckDBConnection, name: string, params: Params): Promise<void> {
+async function createStepTable(
+  connection: DuckDBConnection,
+  name: string,
+  params: QueryParams,
+): Promise<void> {
   const sql = `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${loadSql(name)}`;
   await execute(connection, sql, params);
 }
@@ -126,7 +133,7 @@ class ValueHistory {
   }
 
   /** Fills the history of a range of items. Returns the first item of each range that it was cut into. */
-  async fill(items: Range): Promise<string[]> {
+  async fill(items: IdRange): Promise<string[]> {
     const { absences, rowsPerRange } = this.#request;
     const params = rangeParams(items);
     await createStepTable(this.#connection, "history_items", [...params, absences.listIsWhole]);
@@ -151,12 +158,12 @@ class ValueHistory {
     return firsts;
   }
 
-  async #firsts(step: string, params: Params): Promise<string[]> {
+  async #firsts(step: string, params: QueryParams): Promise<string[]> {
     return (await all(this.#connection, loadSql(step), params)).map((row) => String(row.first_id));
   }
 
   /** Compares the values in the fields of `history_fields` with those of the run before. */
-  async #compare(range: Range): Promise<void> {
+  async #compare(range: IdRange): Promise<void> {
     await this.#pair(range);
     await createStepTable(this.#connection, "history_numbers", []);
     await createStepTable(this.#connection, "history_questions", []);
@@ -187,7 +194,7 @@ class ValueHistory {
   }
 
   /** Pairs values in several statements: the memory of a join is free only when its statement ends. */
-  async #pair(range: Range): Promise<void> {
+  async #pair(range: IdRange): Promise<void> {
     await execute(this.#connection, "DROP TABLE IF EXISTS history_pairs");
     await createStepTable(this.#connection, "history_now", rangeParams(range));
     await createStepTable(this.#connection, "history_before", rangeParams(range));
@@ -195,7 +202,7 @@ class ValueHistory {
     await execute(this.#connection, "DROP TABLE history_now; DROP TABLE history_before");
   }
 
-  async #insert(table: string, step: string, range: Range): Promise<void> {
+  async #insert(table: string, step: string, range: IdRange): Promise<void> {
     const { run } = this.#request;
     const sql = `INSERT INTO ${quoteIdentifier(table)} BY NAME ${loadSql(step)}`;
     await execute(this.#connection, sql, [...rangeParams(range), run.run, instant(run.startedAt.getTime())]);
@@ -203,7 +210,7 @@ class ValueHistory {
 }
 
 /** Cuts a range at these items, except the first. */
-function cut(range: Range, firsts: readonly string[]): Range[] {
+function cut(range: IdRange, firsts: readonly string[]): IdRange[] {
   const cuts = firsts.slice(1);
   return [range.lower, ...cuts].map((lower, at) => ({ lower, upper: cuts[at] ?? range.upper }));
 }

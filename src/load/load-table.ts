@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import { createTable, duckdbColumns, emptyColumns, keyColumns } from "../storage/ddl.ts";
-import { all, execute, LONG_TEXT_BYTES, type Query, scalar } from "../storage/duckdb.ts";
-import { type Bounds, boundsFor, rangesOf } from "../storage/id-ranges.ts";
-import { type Connections, inParallel } from "../storage/parallel.ts";
+import { all, execute, LONG_TEXT_BYTES, type SqlQuery, scalar } from "../storage/duckdb.ts";
+import { boundsFor, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
+import { type ConnectionPool, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.ts";
 import { exactPattern, fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
@@ -24,14 +24,14 @@ interface FileRequest {
 
 interface LoadRequest extends FileRequest {
   readonly parts: readonly StagedPart[];
-  /** Query that gives the rows instead of parts. */
-  readonly made?: Query | undefined;
+  /** SqlQuery that gives the rows instead of parts. */
+  readonly made?: SqlQuery | undefined;
   /**
    * Ranges of `content_id`, for a table whose key begins with it. For a pooled table, the key ranges of the run before.
    * Empty: one range, or those that the rows of a pooled table are cut into.
    */
-  readonly bounds: Bounds;
-  /** Query that makes the rows of a range from the mark `staged`; `undefined` takes the staged rows. */
+  readonly bounds: RangeBounds;
+  /** SqlQuery that makes the rows of a range from the mark `staged`; `undefined` takes the staged rows. */
   readonly query?: string | undefined;
 }
 
@@ -123,28 +123,28 @@ async function longTextColumns(
 
 /** Writes the sorted Parquet files of filled tables, by range, on all connections. */
 export async function exportTables(
-  connections: Connections,
+  connections: ConnectionPool,
   { tables, bounds, kept, beside, ...folder }: ExportRequest,
 ): Promise<LoadedTable[]> {
-  const boundsOf = async (connection: DuckDBConnection, table: Table): Promise<Bounds> => {
+  const boundsOf = async (connection: DuckDBConnection, table: Table): Promise<RangeBounds> => {
     const before = boundsFor(table, kept?.before.get(table.name) ?? []);
     if (kept === undefined || before.length === 0) return boundsFor(table, bounds);
     const rows = { table, source: quoteIdentifier(table.name), rowsPerRange: kept.rowsPerRange };
     return keptBounds(connection, rows, before);
   };
-  const ranges = await inParallel(connections, tables, boundsOf);
+  const ranges = await mapParallel(connections, tables, boundsOf);
   const exports = tables.flatMap((table, at) =>
     rangesOf(ranges[at] ?? []).map((range, number) => ({ table, range, number })),
   );
   const jobs = beside === undefined ? exports : [beside, ...exports];
-  const written = await inParallel(connections, jobs, async (connection, job) => {
+  const written = await mapParallel(connections, jobs, async (connection, job) => {
     if (typeof job === "function") return job(connection);
     const { table, range, number } = job;
     const out = finalFiles(connection, { ...folder, table });
     const [file] = await out.writeRange(number, rowsInRange(table, quoteIdentifier(table.name), range));
     return file && { table, file, duplicateKeys: await out.duplicateKeys(file) };
   });
-  return inParallel(connections, tables, async (connection, table) => {
+  return mapParallel(connections, tables, async (connection, table) => {
     const own = written.flatMap((range) => (range?.table === table ? [range] : []));
     const files = own.map(({ file }) => file);
     return withRowCount({
@@ -161,7 +161,7 @@ export async function exportTables(
 function finalFiles(connection: DuckDBConnection, { table, finalDirectory, sequence }: FileRequest) {
   const pathOf = (path: string) => join(finalDirectory, path);
 
-  const write = async (number: number, query: Query): Promise<FinalFile> => {
+  const write = async (number: number, query: SqlQuery): Promise<FinalFile> => {
     const path = parquetPath(table.name, sequence, number);
     return { path, rows: await writeParquet(connection, { table, query, file: pathOf(path) }) };
   };
@@ -170,7 +170,7 @@ function finalFiles(connection: DuckDBConnection, { table, finalDirectory, seque
     pathOf,
 
     /** Writes a sorted file, unless the query gives no rows. */
-    async writeRange(number: number, { text, params }: Query): Promise<FinalFile[]> {
+    async writeRange(number: number, { text, params }: SqlQuery): Promise<FinalFile[]> {
       const sorted = `SELECT * FROM (${text}) ORDER BY ${keyColumns(table)}`;
       const file = await write(number, { text: sorted, params });
       if (file.rows > 0) return [file];
@@ -228,7 +228,7 @@ async function pooledRows(connection: DuckDBConnection, { table, parts, bounds: 
     : [];
   const preference = [...newest, ...names].join(", ");
   const choice = `row_number() OVER (PARTITION BY ${keyColumns(table)} ORDER BY ${preference}) = 1`;
-  const ranges = rangesOf(bounds).map((range): Query => {
+  const ranges = rangesOf(bounds).map((range): SqlQuery => {
     const { text, params } = rowsInRange(table, source, range);
     return { text: `${text} QUALIFY ${choice}`, params };
   });

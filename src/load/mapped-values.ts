@@ -1,8 +1,8 @@
 /** Fills the tables of mapped values and payloads, a range of items at a time so that memory stays bounded. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, execute, type Query } from "../storage/duckdb.ts";
-import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
-import { type Connections, inEachLane, inParallel } from "../storage/parallel.ts";
+import { all, execute, type SqlQuery } from "../storage/duckdb.ts";
+import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
+import { type ConnectionPool, mapParallel, runOnEach } from "../storage/parallel.ts";
 import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import { loadSql, payloadSql } from "./load-sql.ts";
 
@@ -24,7 +24,7 @@ export function customFieldValuesSql(): string {
 }
 
 /** Rows of `content_mapped_values` of a range of items, in key order. */
-export function mappedValuesQuery(range: Range): Query {
+export function mappedValuesQuery(range: IdRange): SqlQuery {
   return { text: loadSql("mapped_values"), params: rangeParams(range) };
 }
 
@@ -32,21 +32,21 @@ export function mappedValuesQuery(range: Range): Query {
  * Rows of `content_external_payloads` of a range of items, in key order, from `content_mapped_values`. `passthrough`:
  * values of fields without value mappings join the payload as they are.
  */
-export function payloadsQuery(range: Range, passthrough: boolean): Query {
+export function payloadsQuery(range: IdRange, passthrough: boolean): SqlQuery {
   return { text: payloadSql("external_payloads"), params: [...rangeParams(range), passthrough] };
 }
 
 /** Values of `$1` and `$2` of a step over a range of items. */
-export function rangeParams(range: Range): [string | null, string | null] {
+export function rangeParams(range: IdRange): [string | null, string | null] {
   return [range.lower ?? null, range.upper ?? null];
 }
 
-/** Bounds of ranges of about `rowsPerRange` mapped values, within ranges of items. The values of an item stay together. */
+/** RangeBounds of ranges of about `rowsPerRange` mapped values, within ranges of items. The values of an item stay together. */
 export async function ledgerBounds(
   connection: DuckDBConnection,
-  itemBounds: Bounds,
+  itemBounds: RangeBounds,
   rowsPerRange: number,
-): Promise<Bounds> {
+): Promise<RangeBounds> {
   const bounds: string[] = [];
   for (const range of rangesOf(itemBounds)) {
     const params = [...rangeParams(range), rowsPerRange];
@@ -62,18 +62,18 @@ export async function ledgerBounds(
  * {@link LEDGER_ROWS_PER_RANGE} is the usual value.
  */
 export async function fillDerivedTables(
-  connections: Connections,
+  connections: ConnectionPool,
   {
     itemBounds,
     rowsPerRange,
     passthrough,
-  }: { readonly itemBounds: Bounds; readonly rowsPerRange: number; readonly passthrough: boolean },
-): Promise<Bounds> {
-  await inEachLane(connections, prepareMappings);
+  }: { readonly itemBounds: RangeBounds; readonly rowsPerRange: number; readonly passthrough: boolean },
+): Promise<RangeBounds> {
+  await runOnEach(connections, prepareMappings);
   const bounds = await ledgerBounds(connections[0], itemBounds, rowsPerRange);
   // Without a transaction, incomplete row groups would wait in memory, uncompressed, for the checkpoint.
   for (const connection of connections) await execute(connection, "BEGIN TRANSACTION");
-  await inParallel(connections, rangesOf(bounds), async (connection, range) => {
+  await mapParallel(connections, rangesOf(bounds), async (connection, range) => {
     const mapped = mappedValuesQuery(range);
     await execute(connection, `INSERT INTO content_mapped_values BY NAME (${mapped.text})`, mapped.params);
     const { text, params } = payloadsQuery(range, passthrough);

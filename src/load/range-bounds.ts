@@ -3,14 +3,20 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import { batches } from "../raw/batches.ts";
 import { all, scalar } from "../storage/duckdb.ts";
-import { type Bounds, type Range, rangeConditions, rangesOf, whereClause } from "../storage/id-ranges.ts";
+import {
+  type IdRange,
+  type RangeBounds,
+  rangeConditions,
+  rangesOf,
+  whereClause,
+} from "../storage/id-ranges.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
 import { filesOf, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
 
-/** Bounds by table. The first range is open below, whatever its bound. */
-export type BoundsByTable = ReadonlyMap<string, Bounds>;
+/** RangeBounds by table. The first range is open below, whatever its bound. */
+export type BoundsByTable = ReadonlyMap<string, RangeBounds>;
 
 /** Maximum number of items loaded at a time. */
 const ITEMS_PER_RANGE = 10_000;
@@ -57,7 +63,7 @@ export function memoryLimitMb(vectorBytes: number): number {
 }
 
 /** Least ID of each range of items that is loaded at a time; empty if one range is enough. */
-export function rangeBounds({ weights, idAt, widestTableBytes }: ItemWeights): Bounds {
+export function rangeBounds({ weights, idAt, widestTableBytes }: ItemWeights): RangeBounds {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const bytesPerWeight = total === 0 ? 0 : widestTableBytes / total;
   const limits = { items: ITEMS_PER_RANGE, bytes: BYTES_PER_RANGE };
@@ -69,10 +75,10 @@ export function rangeBounds({ weights, idAt, widestTableBytes }: ItemWeights): B
 }
 
 /**
- * Bounds for a table with these staged bytes: as many neighbouring ranges in one as its bytes allow, since each file has a
+ * RangeBounds for a table with these staged bytes: as many neighbouring ranges in one as its bytes allow, since each file has a
  * cost of its own. `minRanges`: number of ranges that steps work on at a time.
  */
-export function mergeBounds(bounds: Bounds, stagedBytes: number, minRanges = 1): Bounds {
+export function mergeBounds(bounds: RangeBounds, stagedBytes: number, minRanges = 1): RangeBounds {
   const wanted = Math.max(minRanges, Math.ceil(stagedBytes / BYTES_OF_OTHER_TABLES));
   const neighbours = Math.max(1, Math.floor(bounds.length / wanted));
   const firsts = bounds.filter((_, index) => index % neighbours === 0);
@@ -80,7 +86,7 @@ export function mergeBounds(bounds: Bounds, stagedBytes: number, minRanges = 1):
 }
 
 /**
- * Bounds of the files of each table of items. They are those of the run before, with further cuts in ranges that are too
+ * RangeBounds of the files of each table of items. They are those of the run before, with further cuts in ranges that are too
  * large by now. `bounds`: of all items, from {@link rangeBounds}. `stagedBytes` and `before`: by table.
  */
 export function fileBounds(
@@ -90,16 +96,16 @@ export function fileBounds(
     stagedBytes,
     before,
   }: {
-    readonly bounds: Bounds;
+    readonly bounds: RangeBounds;
     readonly stagedBytes: ReadonlyMap<string, number>;
     readonly before: BoundsByTable;
   },
 ): BoundsByTable {
   const weigh = rangeWeigher(items);
-  const found = new Map<string, Bounds>();
+  const found = new Map<string, RangeBounds>();
   for (const [table, bytes] of stagedBytes) {
     const kept = before.get(table);
-    const cut = (range: Range, index: number): Bounds => {
+    const cut = (range: IdRange, index: number): RangeBounds => {
       const first = kept?.[index] ?? "";
       const { share, ...within } = weigh(range);
       const isTooLarge =
@@ -128,7 +134,7 @@ function rangeWeigher({ weights, idAt, widestTableBytes }: ItemWeights) {
     }
     return from;
   };
-  return ({ lower, upper }: Range): ItemWeights & { readonly share: number } => {
+  return ({ lower, upper }: IdRange): ItemWeights & { readonly share: number } => {
     const from = lower === undefined ? 0 : indexOf(lower);
     const to = upper === undefined ? weights.length : indexOf(upper);
     const share = ((sums[to] ?? 0) - (sums[from] ?? 0)) / total;
@@ -141,7 +147,7 @@ function rangeWeigher({ weights, idAt, widestTableBytes }: ItemWeights) {
   };
 }
 
-/** Bounds of the files of a published run: the first key of each. Throws if a file is unreadable or out of order. */
+/** RangeBounds of the files of a published run: the first key of each. Throws if a file is unreadable or out of order. */
 export async function readFileBounds(
   published: PublishedFiles,
   tables: readonly Table[],
@@ -178,8 +184,8 @@ interface SourceRows {
 export async function keptBounds(
   connection: DuckDBConnection,
   rows: SourceRows,
-  before: Bounds,
-): Promise<Bounds> {
+  before: RangeBounds,
+): Promise<RangeBounds> {
   const kept: string[] = [];
   for (const [index, range] of rangesOf(before).entries()) {
     const { conditions, params } = rangeConditions(rows.table, range);
@@ -191,12 +197,12 @@ export async function keptBounds(
   return kept;
 }
 
-/** Bounds of the ranges of about `rowsPerRange` rows within a range. */
+/** RangeBounds of the ranges of about `rowsPerRange` rows within a range. */
 export async function boundsByRows(
   connection: DuckDBConnection,
   { table, source, rowsPerRange }: SourceRows,
-  range: Range,
-): Promise<Bounds> {
+  range: IdRange,
+): Promise<RangeBounds> {
   const key = quoteIdentifier(table.key[0] ?? "");
   const { conditions, params } = rangeConditions(table, range);
   const numbered = `SELECT ${key} AS bound, row_number() OVER (ORDER BY ${key}) - 1 AS place FROM ${source}${whereClause(conditions)}`;

@@ -1,13 +1,13 @@
 /** Rebuilds the database of a published run from its Parquet files. */
 import { addAbortListener } from "node:events";
 import type { LoadTable } from "../pipeline.ts";
-import { type BuildOptions, openForBuilding, openForScanning, scalar } from "../storage/duckdb.ts";
+import { type BuildSettings, openForBuilding, openForScanning, scalar } from "../storage/duckdb.ts";
 import { exactPattern, quoteLiteral } from "../storage/sql-text.ts";
 import { createFilledTable } from "./load-table.ts";
 import { memoryLimitMb, ROWS_OF_A_VECTOR } from "./range-bounds.ts";
 import { createViewsAndMacros } from "./views.ts";
 
-interface RebuildRequest extends Pick<BuildOptions, "file" | "staging" | "temporaryDirectory"> {
+interface RebuildRequest extends Pick<BuildSettings, "file" | "staging" | "temporaryDirectory"> {
   /** All tables of the run; their files are in `staging`. */
   readonly tables: readonly Pick<LoadTable, "table" | "files">[];
   /** Ends the work, also the current statement, which fails then. */

@@ -2,13 +2,13 @@
 import { leftOut } from "../raw/extract-record.ts";
 import type { Landed } from "../raw/read-raw.ts";
 import { emptyColumns } from "../storage/ddl.ts";
-import type { Query } from "../storage/duckdb.ts";
+import type { SqlQuery } from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { requests } from "../tables/run.ts";
 import { loadSql } from "./load-sql.ts";
 
 /** Rows of `run_requests`. */
-export function requestsQuery({ requests: parts }: Landed): Query {
+export function requestsQuery({ requests: parts }: Landed): SqlQuery {
   const files = parts.map(({ file }) => file);
   const text =
     files.length === 0 ? `SELECT ${emptyColumns(requests)} WHERE false` : `FROM ${readParquet(files)}`;
@@ -16,7 +16,7 @@ export function requestsQuery({ requests: parts }: Landed): Query {
 }
 
 /** Rows of `run_documents`: which raw documents count, and where each came from. `undefined` if the run keeps none. */
-export function documentsQuery(landed: Landed): Query | undefined {
+export function documentsQuery(landed: Landed): SqlQuery | undefined {
   const { itemFiles, facts } = landed;
   if (itemFiles.length === 0) return undefined;
   const text = loadSql("run_documents")

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import { parquetColumns } from "../storage/ddl.ts";
-import { type Query, scalar } from "../storage/duckdb.ts";
-import { isBounded, overlaps, type Range, rangeConditions, whereClause } from "../storage/id-ranges.ts";
+import { type SqlQuery, scalar } from "../storage/duckdb.ts";
+import { type IdRange, isBounded, overlaps, rangeConditions, whereClause } from "../storage/id-ranges.ts";
 import { PartWriter, type StagedPart } from "../storage/parquet-file.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
@@ -57,8 +57,8 @@ const MAX_READS = 16;
 export async function* stagedRanges(
   connection: DuckDBConnection,
   staged: StagedTable,
-  ranges: readonly Range[],
-): AsyncGenerator<Query | undefined> {
+  ranges: readonly IdRange[],
+): AsyncGenerator<SqlQuery | undefined> {
   const { table, parts } = staged;
   const reads = ranges.flatMap((range) => parts.filter((part) => overlaps(part, range)));
   if (reads.length <= MAX_READS * parts.length) {
@@ -78,14 +78,14 @@ export async function* stagedRanges(
 }
 
 /** Staged rows of a range; `undefined` if no part can have any. */
-function stagedRows(table: Table, staged: readonly StagedPart[], range: Range): Query | undefined {
+function stagedRows(table: Table, staged: readonly StagedPart[], range: IdRange): SqlQuery | undefined {
   const parts = isBounded(range) ? staged.filter((part) => overlaps(part, range)) : staged;
   if (parts.length === 0) return undefined;
   return rowsInRange(table, readParquet(parts.map(({ file }) => file)), range);
 }
 
-/** Query for the rows of `source` in a range, in any order, with the columns of the final Parquet files. */
-export function rowsInRange(table: Table, source: string, range: Range): Query {
+/** SqlQuery for the rows of `source` in a range, in any order, with the columns of the final Parquet files. */
+export function rowsInRange(table: Table, source: string, range: IdRange): SqlQuery {
   const { conditions, params } = rangeConditions(table, range);
   return { text: `SELECT ${parquetColumns(table)} FROM ${source}${whereClause(conditions)}`, params };
 }
@@ -94,7 +94,7 @@ export function rowsInRange(table: Table, source: string, range: Range): Query {
 async function gather(
   connection: DuckDBConnection,
   { table, parts }: StagedTable,
-  rows: Query,
+  rows: SqlQuery,
 ): Promise<StagedPart> {
   const file = join(dirname(parts[0]?.file ?? ""), `${table.name}-gathered.parquet`);
   const options = "FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 2048, PRESERVE_ORDER false";

@@ -9,7 +9,7 @@ import {
   SAME_TIMES_CHECK,
 } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
-import { count, counted } from "../common/figures.ts";
+import { count, pluralize } from "../common/figures.ts";
 import type { DriftEntry } from "../raw/drift.ts";
 import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
 
@@ -58,7 +58,9 @@ export function contradictionReasons(drift: readonly DriftEntry[], extraction: E
 export function limitReasons({ limit, passes }: ExtractRecord): string[] {
   if (limit === null) return [];
   const { countAfter = 0 } = passes[0] ?? {};
-  return [`no more than ${counted(limit, "item")} were to be read; the service counts ${count(countAfter)}`];
+  return [
+    `no more than ${pluralize(limit, "item")} were to be read; the service counts ${count(countAfter)}`,
+  ];
 }
 
 /**
@@ -137,7 +139,7 @@ const EXAMPLES = 3;
 function itemsWarning(ids: readonly string[], what: string, so: string): string[] {
   if (ids.length === 0) return [];
   const examples = ids.slice(0, EXAMPLES).join(", ") + (ids.length > EXAMPLES ? ", ..." : "");
-  return [`${counted(ids.length, "listed item")} ${what} (${examples}): ${so}.`];
+  return [`${pluralize(ids.length, "listed item")} ${what} (${examples}): ${so}.`];
 }
 
 /** Items of the run before that were not listed. The run after this one compares with this one: it does not know them. */
@@ -155,7 +157,7 @@ function judgeMissing({ missing, removed, unlisted }: Extraction): Judged {
   const detail = parts.filter((part) => part !== false).join("");
   const verdict = missing.notAsked !== null || unread > 0 ? "warning" : "passed";
   const notListed = unread + skipped;
-  const what = `${counted(notListed, "item")} of the run before ${notListed === 1 ? "was" : "were"} not listed`;
+  const what = `${pluralize(notListed, "item")} of the run before ${notListed === 1 ? "was" : "were"} not listed`;
   const more = skipped === 0 ? "" : `, and ${skipped} were not asked for after that`;
   return {
     checks: [{ ...counting("items of the run before that no pass listed", missing.count, detail), verdict }],

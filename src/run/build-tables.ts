@@ -18,7 +18,7 @@ import { publishes } from "../pipeline.ts";
 import { type CountedDrift, Drift, type DriftEntry, withItems } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
-import type { Query } from "../storage/duckdb.ts";
+import type { SqlQuery } from "../storage/duckdb.ts";
 import { type Table, underPolicy } from "../tables/declare.ts";
 import { documents, rejects, requests } from "../tables/run.ts";
 import { entityRows } from "../transform/definitions.ts";
@@ -240,7 +240,7 @@ function runTables(
     readonly loaded: Loaded;
     readonly drift: readonly CountedDrift[];
   },
-): (RunRows | StagedTable | { readonly table: Table; readonly query: Query })[] {
+): (RunRows | StagedTable | { readonly table: Table; readonly query: SqlQuery })[] {
   const { stated, loaded, drift, ignoredDestinations } = findings;
   const { startedAt, passes, throttled } = landed.facts;
   const { passthrough } = pipeline;

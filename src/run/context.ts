@@ -5,7 +5,7 @@ import type { Log } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
 import type { Config } from "../config/config.ts";
 import type { Retry } from "../extract/http/retry.ts";
-import type { Journal } from "../extract/journal.ts";
+import type { Journal } from "../extract/landing/journal.ts";
 import type { KeptAnswers } from "../extract/landing/kept-groups.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Observers } from "../observe/observers.ts";

@@ -1,9 +1,9 @@
 /** What a run does with its targets once it is published. */
-import { listed } from "../common/nearest.ts";
+import { joinWords } from "../common/nearest.ts";
 import type { Config } from "../config/config.ts";
 import type { Pipeline, Target } from "../pipeline.ts";
-import { type Delivery, deliver, undelivered } from "../targets/deliver.ts";
-import { deliveredRun, runsOf } from "../targets/published-run.ts";
+import { type Delivery, deliver, failedDeliveries } from "../targets/deliver.ts";
+import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
 import { findRun } from "../warehouse/retention.ts";
 import { type PublishingRun, reportProgress } from "./context.ts";
 
@@ -20,7 +20,7 @@ export function undeliveredWarnings(
   const places = [...loaders.filter(({ stage }) => stage !== undefined), ...targets];
   if (limit === null || places.length === 0) return [];
   const names = places.map(({ name }) => name);
-  return [`Nothing is delivered to ${listed(names, "or")}: a limited run never is.`];
+  return [`Nothing is delivered to ${joinWords(names, "or")}: a limited run never is.`];
 }
 
 /** Delivers the published run. It stays published whatever happens, so nothing is thrown: a delivery says how it failed. */
@@ -28,14 +28,14 @@ export async function deliverPublished(run: PublishingRun): Promise<readonly Del
   const { folder, staging, options } = run;
   const { config, signal, clock } = options;
   try {
-    const delivered = await deliveredRun(await findRun(folder, staging.run), {
-      ...(await runsOf(folder)),
+    const delivered = await readDeliveredRun(await findRun(folder, staging.run), {
+      ...(await readFolderRuns(folder)),
       temporaryDirectory: staging.temporary,
       signal,
       onProgress: (done, total) => reportProgress(run, "deliver", done, total),
     });
     return await deliver(targetsOf(config), delivered, { elapsedMs: () => clock.elapsedMs(), signal });
   } catch (thrown) {
-    return undelivered(targetsOf(config), thrown);
+    return failedDeliveries(targetsOf(config), thrown);
   }
 }

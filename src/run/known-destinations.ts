@@ -1,7 +1,7 @@
 /** Destinations that a configuration names and the service does not have: what may be meant. */
 import { settledText } from "../api/settle.ts";
 import { WarehouseError } from "../common/errors.ts";
-import { hint } from "../common/nearest.ts";
+import { didYouMean } from "../common/nearest.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import type { DestinationLookup } from "../extract/lookups.ts";
 import { probeDestinationNames } from "../extract/probe.ts";
@@ -50,7 +50,7 @@ export async function assertNoneMisspelled(
   const sentences = misspelled.map(({ name, platform }) => {
     const no = `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)}`;
     if (names.includes(name)) return `${no}, but items name it: it is on another platform.`;
-    return `${no}${hint(name, [...names, ...answered])}.`;
+    return `${no}${didYouMean(name, [...names, ...answered])}.`;
   });
   throw new WarehouseError(
     "config.invalid",

@@ -1,5 +1,5 @@
 /** What `personalFields` names: found out before anything lands, for under an ID no document has a custom field's name. */
-import { suggestion } from "../common/nearest.ts";
+import { nearestSentence } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import type { Config } from "../config/config.ts";
 import { allInvalid } from "../config/faults.ts";
@@ -52,7 +52,7 @@ export function idsOf({ customFields }: PersonalFields): string[] {
 function sentenceOf(name: string, known: readonly string[]): string {
   const shown = printable(name, 60);
   return (
-    `\`personalFields\`: neither a custom field nor an API field has the name "${shown}".${suggestion(name, known, "")} ` +
+    `\`personalFields\`: neither a custom field nor an API field has the name "${shown}".${nearestSentence(name, known, "")} ` +
     `If the service sends an API field of that name, add it to \`aliases\`: { "${shown}": "${shown}" }.`
   );
 }

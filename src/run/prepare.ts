@@ -4,7 +4,7 @@ import { personalFieldsSentence } from "../audit/checks/personal.ts";
 import { assertTestsFit } from "../audit/checks/tests-fit.ts";
 import { goneDestination } from "../audit/checks/unmatched.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { count, counted, duration, fileSize, megabytes } from "../common/figures.ts";
+import { count, duration, fileSize, megabytes, pluralize } from "../common/figures.ts";
 import type { Log } from "../common/log.ts";
 import { printable } from "../common/printable.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
@@ -19,11 +19,11 @@ import { looksPersonal } from "../raw/personal/names.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import { targetError } from "../targets/deliver.ts";
 import {
-  askTargets,
-  type GoesOnFrom,
-  lookAtNewest,
+  probeTargets,
+  readTargetBaseline,
   restoreNewest,
-  type TargetState,
+  type TargetBaseline,
+  type TargetProbe,
 } from "../targets/restore.ts";
 import { loadPipeline } from "../transform/pipelines.ts";
 import {
@@ -114,7 +114,7 @@ export async function prepare(preparation: Preparation) {
   listener.begin("pipeline");
   const pipeline = await preparePipeline(options);
   const { name, tables, tests } = pipeline;
-  listener.note(`${name}: ${counted(tables.length, "table")}, ${counted(tests.length, "test")}`);
+  listener.note(`${name}: ${pluralize(tables.length, "table")}, ${pluralize(tests.length, "test")}`);
   onPipeline?.(name);
   const folder = await prepareFolder(preparation);
   const before = await prepareRunBefore(preparation, pipeline, folder);
@@ -216,8 +216,8 @@ async function prepareRunBefore(
   const found = await readBaseline(folder);
   assertOfOneKind(found, { isLimited: config.limit !== null, root: folder.root });
   const instance = knownInstance(found, config);
-  const targets = await askTargets(folder, targetsOf(config), { instance, signal });
-  const goesOnFrom = isRehearsal ? await lookAtNewest(folder, targets, signal) : null;
+  const targets = await probeTargets(folder, targetsOf(config), { instance, signal });
+  const goesOnFrom = isRehearsal ? await readTargetBaseline(folder, targets, signal) : null;
   if (!isRehearsal) await restoreNewest(folder, targets, { signal, warn: (message) => log.warn(message) });
   // A run that was restored is the latest by now; a limited run stands alone.
   const latest = goesOnFrom?.baseline ?? (await readBaseline(folder));
@@ -245,7 +245,7 @@ async function prepareRunBefore(
 }
 
 /** With what the run before asked for: it is the best that is known of what this one will. */
-function runBeforeText(baseline: Baseline, goesOnFrom: GoesOnFrom | null): string {
+function runBeforeText(baseline: Baseline, goesOnFrom: TargetBaseline | null): string {
   if (goesOnFrom !== null) {
     const { target, run, isHere } = goesOnFrom;
     return isHere
@@ -255,7 +255,7 @@ function runBeforeText(baseline: Baseline, goesOnFrom: GoesOnFrom | null): strin
   if (baseline.kind !== "run") return "no run to go on from";
   const { requests, startedAt, endedAt } = baseline.manifest;
   const took = duration((Date.parse(endedAt) - Date.parse(startedAt)) / 1000);
-  return `${baseline.run}: ${counted(requests.count, "request")}, ${took}, ${megabytes(requests.bytes)}`;
+  return `${baseline.run}: ${pluralize(requests.count, "request")}, ${took}, ${megabytes(requests.bytes)}`;
 }
 
 async function prepareDisk(
@@ -312,7 +312,7 @@ async function prepareService(
   const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
   const personalFields = await findPersonalFields(config, { client, lookUp, signal });
   if (config.personalFields.length > 0)
-    listener.note(`${counted(personalFields.customFields.length, "custom field")} found`);
+    listener.note(`${pluralize(personalFields.customFields.length, "custom field")} found`);
   const uncovered = fieldNames.filter((name) => looksPersonal(name) && !personalFields.names.includes(name));
   if (uncovered.length > 0 && config.personalData.policy !== "keep") {
     listener.begin("personal fields");
@@ -328,7 +328,7 @@ function noteAnswer(
   listener: StepListener,
 ): void {
   const way = proxy === null ? "" : `, through the proxy ${proxy.host}`;
-  const text = `${counted(items, "item")}, ${duration(milliseconds / 1000)}${way}`;
+  const text = `${pluralize(items, "item")}, ${duration(milliseconds / 1000)}${way}`;
   if (items > 0) listener.note(text);
   else listener.warn(`${text}: check what the token may see`);
 }
@@ -373,7 +373,7 @@ async function rehearseDestinations(
 async function rehearseTargets(
   { options: { signal }, listener }: Preparation,
   { tables }: Pipeline,
-  states: readonly TargetState[],
+  states: readonly TargetProbe[],
 ): Promise<void> {
   for (const { target, last, failure } of states) {
     listener.begin("targets");

@@ -1,7 +1,7 @@
 /** What a run carries on of the history, and what it says of that. */
 
 import type { Check } from "../audit/checks/checks.ts";
-import { counted } from "../common/figures.ts";
+import { pluralize } from "../common/figures.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
 import type { BuildRequest } from "../load/build-warehouse.ts";
@@ -86,7 +86,7 @@ export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Che
 export function historyWarnings(history: PreviousHistory): string[] {
   if (history.kind === "carried" && history.forgotten.length > 0) {
     return [
-      `The history of ${counted(history.forgotten.length, "custom field")} starts anew with this run: what ${history.run} has of it was not treated as \`personalFields\` and \`personalData\` say now.`,
+      `The history of ${pluralize(history.forgotten.length, "custom field")} starts anew with this run: what ${history.run} has of it was not treated as \`personalFields\` and \`personalData\` say now.`,
     ];
   }
   if (history.kind !== "anew") return [];

@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import type { Check } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
 import type { Requests } from "../extract/http/requests.ts";
-import type { Reject } from "../extract/landing/tasks.ts";
+import type { Reject } from "../extract/pages/tasks.ts";
 import type { RunRows } from "../load/staged-rows.ts";
 import type { CountedDrift } from "../raw/drift.ts";
 import type { ExtractRecord, PassRecord } from "../raw/extract-record.ts";

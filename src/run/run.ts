@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { asWarehouseError } from "../common/errors.ts";
 import { treatmentOf } from "../config/config.ts";
-import { Journal } from "../extract/journal.ts";
+import { Journal } from "../extract/landing/journal.ts";
 import { isAnythingKept, keptAnswers, NOTHING_KEPT } from "../extract/landing/kept-groups.ts";
 import type { Observers } from "../observe/observers.ts";
 import { resumedOf } from "../observe/run-summary.ts";

@@ -1,6 +1,6 @@
 /** Loaders that write a run elsewhere: staged before it is published, made visible after. */
 import { join } from "node:path";
-import { beforeEnd } from "../common/clock.ts";
+import { withGrace } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { isObject } from "../common/objects.ts";
 import { clauseOf, printable } from "../common/printable.ts";
@@ -75,7 +75,7 @@ async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
   const work = (async () => loader.stage?.(run))();
   let load: unknown;
   try {
-    load = await beforeEnd(work, run.signal, 0);
+    load = await withGrace(work, run.signal, 0);
   } catch (thrown) {
     work.then(takeBack, () => {});
     run.signal.throwIfAborted();

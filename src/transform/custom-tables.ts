@@ -1,9 +1,9 @@
 /** Checks what the functions of custom tables return, before it becomes cells. */
 import { fileURLToPath } from "node:url";
+import { describeValue } from "../common/describe-value.ts";
 import { WarehouseError } from "../common/errors.ts";
-import { hint } from "../common/nearest.ts";
+import { didYouMean } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
-import { shown } from "../common/shown.ts";
 import type { ItemDocuments, Pipeline, Row } from "../pipeline.ts";
 import { deeplyFrozen } from "../raw/document.ts";
 import type { Cell } from "../storage/table-builder.ts";
@@ -33,20 +33,28 @@ function* checkRows(table: Table, rows: RowsOfItem, item: ItemDocuments): Genera
       throw failed(
         table,
         contentId,
-        `a row is an object with columns by name, not ${printable(shown(row), 60)}`,
+        `a row is an object with columns by name, not ${printable(describeValue(row), 60)}`,
       );
     const given = row.content_id ?? contentId;
     if (given !== contentId)
-      throw failed(table, contentId, `content_id is filled in, and cannot be ${printable(shown(given), 60)}`);
+      throw failed(
+        table,
+        contentId,
+        `content_id is filled in, and cannot be ${printable(describeValue(given), 60)}`,
+      );
     const whole: Row = { ...row, content_id: contentId };
     const unknown = Object.keys(whole).find((name) => !names.has(name));
     if (unknown !== undefined)
-      throw failed(table, contentId, `it has no column ${printable(unknown)}${hint(unknown, names)}`);
+      throw failed(table, contentId, `it has no column ${printable(unknown)}${didYouMean(unknown, names)}`);
     for (const { name, type, nullable } of table.columns) {
       const cell = whole[name] ?? null;
       const [what, fits] = CELL_RULES[type];
       if (cell === null ? nullable : fits(cell)) continue;
-      throw failed(table, contentId, `column ${name} takes ${what}, not ${printable(shown(cell), 60)}`);
+      throw failed(
+        table,
+        contentId,
+        `column ${name} takes ${what}, not ${printable(describeValue(cell), 60)}`,
+      );
     }
     yield whole;
   }
@@ -70,7 +78,7 @@ function* callRows(table: Table, rows: RowsOfItem, item: ItemDocuments): Generat
   } catch (thrown) {
     // Anything can be thrown, and a message can be anything.
     const message = thrown instanceof Error ? thrown.message : thrown;
-    const text = printable(typeof message === "string" ? message : shown(message));
+    const text = printable(typeof message === "string" ? message : describeValue(message));
     throw failed(table, item.contentId, `its function failed: ${text}${placeOf(thrown)}`, thrown);
   }
 }

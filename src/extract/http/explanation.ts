@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
-import { decodeBytes, type Encoded, parseJson } from "../pages/decode.ts";
+import { decodeBytes, type Encoded, parseJson } from "./decode.ts";
 
 /** Bodies of failures are small; what is longer explains nothing. */
 const MAX_BYTES = 256 * 1024;

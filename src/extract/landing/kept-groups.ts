@@ -12,7 +12,7 @@ import type { Shape } from "../../raw/document.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
 import type { WrittenFile } from "../../raw/raw-file.ts";
 import type { RequestRecord } from "../http/requests.ts";
-import type { PageResult, Reject } from "./tasks.ts";
+import type { PageResult, Reject } from "../pages/tasks.ts";
 
 /** A page of a listing that was answered. */
 export interface PageRead {

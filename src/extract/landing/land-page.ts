@@ -9,7 +9,7 @@ import type { DocumentOptions } from "../../raw/prepare.ts";
 import { type RawDocument, RawWriter } from "../../raw/raw-file.ts";
 import { indexOf } from "../../raw/raw-index.ts";
 import { PartWriter } from "../../storage/parquet-file.ts";
-import { decodeBytes } from "../pages/decode.ts";
+import { decodeBytes } from "../http/decode.ts";
 import { DocumentReader, type Fingerprints, type ReadDocuments } from "../pages/documents.ts";
 import { EchoRedactor } from "../pages/echo.ts";
 import type {
@@ -21,7 +21,7 @@ import type {
   PageResult,
   PageTask,
   TaskOf,
-} from "./tasks.ts";
+} from "../pages/tasks.ts";
 
 export interface LanderOptions extends DocumentOptions, Fingerprints {
   /** The API token, as a text because a {@link Secret} does not cross threads: it is never written down. */

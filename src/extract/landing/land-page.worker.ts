@@ -2,8 +2,8 @@
 import { workerData } from "node:worker_threads";
 import { collectYoung } from "../../common/gc.ts";
 import { answerTasks } from "../../common/threads/thread.ts";
+import type { LandingTask, TaskOf } from "../pages/tasks.ts";
 import { Lander, type LanderOptions } from "./land-page.ts";
-import type { LandingTask, TaskOf } from "./tasks.ts";
 
 const options: LanderOptions = workerData;
 const lander = new Lander(options);

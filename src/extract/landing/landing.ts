@@ -10,7 +10,16 @@ import type { Shape } from "../../raw/document.ts";
 import type { RawFiles } from "../../raw/raw-files.ts";
 import { type RawIndex, readIndex } from "../../raw/raw-index.ts";
 import { SourceError } from "../http/source-error.ts";
-import type { Journal } from "../journal.ts";
+import type {
+  CopyTask,
+  GroupResult,
+  ItemResult,
+  ItemTask,
+  LandingTask,
+  PageResult,
+  PageTask,
+} from "../pages/tasks.ts";
+import type { Journal } from "./journal.ts";
 import {
   groupFile,
   type KeptAnswers,
@@ -22,15 +31,6 @@ import {
   type SingleRead,
 } from "./kept-groups.ts";
 import type { Lander, LanderOptions } from "./land-page.ts";
-import type {
-  CopyTask,
-  GroupResult,
-  ItemResult,
-  ItemTask,
-  LandingTask,
-  PageResult,
-  PageTask,
-} from "./tasks.ts";
 
 const MODULE = new URL(`./land-page.worker${extname(import.meta.url)}`, import.meta.url);
 

@@ -16,13 +16,21 @@ import { NOT_REUSED, type RawDocument, RawRows } from "../../raw/raw-file.ts";
 import { rawJson } from "../../raw/raw-json.ts";
 import { reusedCopy, reuseOf } from "../../raw/reusable.ts";
 import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
+import { readItem } from "../http/json-body.ts";
 import { tooDeep } from "../http/source-error.ts";
-import type { CopyTask, ItemTask, ListedItem, PageTask, Reject } from "../landing/tasks.ts";
-import { FRESH_MS, isFresh, secondsOf } from "../passes/pass-snapshot.ts";
-import { type Details, isWanted } from "../wanted-columns.ts";
-import { type Page, type PlacedObject, readItem, readList, type SentDocument } from "./envelope.ts";
+import { type Page, type PlacedObject, readList, type SentDocument } from "./envelope.ts";
 import { RecurringObjects } from "./object-cache.ts";
 import { type PreparedObject, PreparedObjects } from "./prepared-objects.ts";
+import {
+  type CopyTask,
+  type ItemTask,
+  isInScope,
+  type ListedItem,
+  type PageTask,
+  type Reject,
+  type SingleItemScope,
+} from "./tasks.ts";
+import { FRESH_MS, isFresh, secondsOf } from "./updated-at.ts";
 
 /** Places on a page, and pages in a pass, that the order of observation tells apart. */
 const PLACES = 100_000;
@@ -68,7 +76,7 @@ interface Sent extends Pick<SentDocument, "largeNumbers" | "text"> {
 
 /** Which items of the dynamic listing get a fingerprint, and what is part of it besides their documents. */
 export interface Fingerprints {
-  readonly details: Details;
+  readonly details: SingleItemScope;
   readonly settings: string;
 }
 
@@ -83,9 +91,8 @@ export class DocumentReader {
   readonly #fingerprintOf: (document: JsonObject, item: { readonly event: boolean }) => string;
 
   constructor(options: DocumentOptions, { details, settings }: Fingerprints = NO_FINGERPRINTS) {
-    const wants = isWanted(details);
     this.#fingerprintOf = (document, item) =>
-      wants(item) ? fingerprintOf(document, settings) : NO_FINGERPRINT;
+      isInScope(details, item) ? fingerprintOf(document, settings) : NO_FINGERPRINT;
     this.#prepare = documentPreparer(options);
     this.#objects = new PreparedObjects(this.#prepare, options.aliases);
   }

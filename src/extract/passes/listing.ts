@@ -8,16 +8,17 @@ import { WarehouseError } from "../../common/errors.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { PassRecord } from "../../raw/extract-record.ts";
 import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
-import type { ExtractContext } from "../context.ts";
 import type { ListMode } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
 import type { PageRead } from "../landing/kept-groups.ts";
 import type { Place } from "../landing/landing.ts";
-import type { ListedItem } from "../landing/tasks.ts";
-import { ByteBudget } from "../pages/byte-budget.ts";
-import { PageReader, type PassOfPages } from "../pages/page-reader.ts";
+import type { ListedItem } from "../pages/tasks.ts";
+import { isFresh } from "../pages/updated-at.ts";
+import { ByteBudget } from "./byte-budget.ts";
+import type { ExtractContext } from "./context.ts";
 import type { LandedPass } from "./item-versions.ts";
-import { isFresh, PassSnapshot } from "./pass-snapshot.ts";
+import { PageReader, type PassOfPages } from "./page-reader.ts";
+import { PassSnapshot } from "./pass-snapshot.ts";
 import { type ComparedPass, itemsCount, type PageMark, uncleanReasons } from "./verdict.ts";
 
 export interface PassRequest extends PassOfPages {

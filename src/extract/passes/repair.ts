@@ -3,12 +3,12 @@
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { Shape } from "../../raw/document.ts";
 import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
-import type { ExtractContext } from "../context.ts";
 import type { SingleRead } from "../landing/kept-groups.ts";
 import type { StageLanding } from "../landing/landing.ts";
-import type { RejectLimits } from "../reject-limits.ts";
+import { isFresh, secondsOf } from "../pages/updated-at.ts";
 import type { Comparison } from "./certification.ts";
-import { isFresh, secondsOf } from "./pass-snapshot.ts";
+import type { ExtractContext } from "./context.ts";
+import type { RejectLimits } from "./reject-limits.ts";
 import { all, FailureBudget, isRejected, putOnRecord, readSingle, singlesLimit } from "./single-item.ts";
 
 /** What is asked for after a pass comes after all of its pages in the order of observation, group by group. */

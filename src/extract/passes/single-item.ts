@@ -1,14 +1,14 @@
 /** One request for a single item: its answer, or why there is none. */
 
 import { type ErrorCode, WarehouseError } from "../../common/errors.ts";
-import type { ExtractContext } from "../context.ts";
 import { itemRequest } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
-import { bodyOf, recordOf } from "../journal.ts";
+import { bodyOf, recordOf } from "../landing/journal.ts";
 import type { PageRead, SingleRead } from "../landing/kept-groups.ts";
 import type { Place, StageLanding } from "../landing/landing.ts";
-import type { ItemTask } from "../landing/tasks.ts";
-import { type RejectLimits, rejectLimit } from "../reject-limits.ts";
+import type { ItemTask } from "../pages/tasks.ts";
+import type { ExtractContext } from "./context.ts";
+import { type RejectLimits, rejectLimit } from "./reject-limits.ts";
 
 /** Items that are asked for singly, as far as their failures count. */
 export interface Asked {

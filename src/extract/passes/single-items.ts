@@ -1,9 +1,9 @@
 /** Single-item requests after the dynamic listing, for the fields that only such answers give. */
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import { isDue, type Reusable, type ReusableItems } from "../../raw/reusable.ts";
-import type { ExtractContext } from "../context.ts";
 import type { SingleRead } from "../landing/kept-groups.ts";
 import { type Place, SINGLES_PER_GROUP, type StageLanding } from "../landing/landing.ts";
+import type { ExtractContext } from "./context.ts";
 import type { Listed, Pass } from "./listing.ts";
 import { FailureBudget, isRejected, putOnRecord, readSingle } from "./single-item.ts";
 

@@ -1,5 +1,5 @@
 /** What a pipeline needs of a run, and the run did not ask for: then it cannot be built from its raw documents. */
-import type { Wishes } from "../../config/config.ts";
+import type { ReplaySettings } from "../../config/config.ts";
 import { wantedBy } from "../../extract/wanted-columns.ts";
 import type { Pipeline } from "../../pipeline.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
@@ -10,7 +10,7 @@ const SINGLE_ITEMS = ["none", "events", "all"] as const;
 /** In words; empty: nothing. `answered`: what the run asked for, and what it was answered to lookups. */
 export function missingFor(
   pipeline: Pipeline,
-  wishes: Wishes,
+  wishes: ReplaySettings,
   answered: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
 ): string[] {
   const { asked, unmatched } = answered.facts;
@@ -42,7 +42,7 @@ export function missingFor(
 
 const DEFINITIONS = "the definitions of custom fields";
 const ofListing = (shape: string) => `the listing ${shape}`;
-const ofColumn = (aliases: Wishes["aliases"]) => (column: string) =>
+const ofColumn = (aliases: ReplaySettings["aliases"]) => (column: string) =>
   `the column ${aliases[column] ?? column}`;
 const ofDestination = ({ name, platform }: { readonly name: string; readonly platform: string }) =>
   `the destination ${name} (${platform})`;

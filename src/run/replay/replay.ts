@@ -3,9 +3,9 @@ import { copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findReadable, type ReadableRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { firstOf } from "../../common/nearest.ts";
+import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
-import type { Wishes } from "../../config/config.ts";
+import type { ReplaySettings } from "../../config/config.ts";
 import { NOTHING_KEPT } from "../../extract/landing/kept-groups.ts";
 import {
   EXTRACT_FILE,
@@ -40,7 +40,7 @@ interface ReplayOptions extends Omit<RunOptions, "config" | "pipeline"> {
   readonly folder: OutputFolder;
   /** URL of the pipeline's module; null: that of the run. */
   readonly pipelineUrl: string | null;
-  readonly wishes: Wishes;
+  readonly wishes: ReplaySettings;
   /** Whether a person said that the warehouse loses the tables that the pipeline does not make. */
   readonly acceptPipeline: boolean;
 }
@@ -88,7 +88,7 @@ async function prepareReplay(
   const missing = missingFor(pipeline, wishes, { facts, lookups });
   if (missing.length > 0)
     throw invalid(
-      `The pipeline "${printable(pipeline.name)}" needs what run ${published.run} did not ask for: ${printable(firstOf(missing, 5), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
+      `The pipeline "${printable(pipeline.name)}" needs what run ${published.run} did not ask for: ${printable(joinFirst(missing, 5), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
     );
   // A limited run is on its own.
   const baseline: Baseline =
@@ -162,7 +162,7 @@ function moduleOf({ pipeline: { name, module } }: ExtractRecord): string {
 function assertSameTreatment(
   { run }: ReadableRun,
   { facts, lookups }: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
-  { policy, personalFields, aliases }: Wishes,
+  { policy, personalFields, aliases }: ReplaySettings,
 ): void {
   const then = facts.personalData.policy;
   const settings = facts.documentSettings;

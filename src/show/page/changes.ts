@@ -8,7 +8,7 @@ import type { RunAccount } from "../../audit/questions/account.ts";
 import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { isHistoryIn, readKnownRuns } from "../../audit/questions/run-history.ts";
 import type { Section } from "../../common/answer.ts";
-import { counted } from "../../common/figures.ts";
+import { pluralize } from "../../common/figures.ts";
 import { runNamed, sameRun } from "../../warehouse/identity.ts";
 import type { PagePart, Point } from "./page.ts";
 
@@ -104,7 +104,7 @@ function largestOf(sections: readonly Section[]): Point[] {
     return {
       id: "changes-lines",
       what: `${destination}, ${field}: ${side("before")} → ${side("after")}`,
-      more: `${counted(Number(row.items), "item")}, ${cause}`,
+      more: `${pluralize(Number(row.items), "item")}, ${cause}`,
     };
   });
 }

@@ -21,7 +21,7 @@ import {
 } from "../../audit/questions/run-facts.ts";
 import { isHistoryIn } from "../../audit/questions/run-history.ts";
 import { duration, minuteOf } from "../../common/figures.ts";
-import { together } from "../../storage/parallel.ts";
+import { awaitBoth } from "../../storage/parallel.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { changesOf } from "./changes.ts";
 import { foreign, html, type Markup } from "./markup.ts";
@@ -55,7 +55,7 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
     const changed = await changesOf(other, account, { manifest, earlier });
     return { changed, items: await reportedItems(other, isHistoryIn(manifest), limits) };
   };
-  const [coverage, { changed, items }] = await together(coverageOf(connection, {}), itemsOf());
+  const [coverage, { changed, items }] = await awaitBoth(coverageOf(connection, {}), itemsOf());
   const { sequence, verdict, packageVersion } = account;
   const instance = await instanceName(connection, account, Object.keys(manifest.rows));
   return pageMarkup({

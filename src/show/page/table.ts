@@ -1,7 +1,7 @@
 /** A section of an answer as a table within what a click unfolds. */
 import { WITHOUT_EXTERNAL_VALUE } from "../../audit/mapping/mapped-value.ts";
-import type { Cell, Column, Section } from "../../common/answer.ts";
-import { counted } from "../../common/figures.ts";
+import type { AnswerCell, AnswerColumn, Section } from "../../common/answer.ts";
+import { pluralize } from "../../common/figures.ts";
 import { headOf, isNumber, shownColumns, shownText } from "../answer.ts";
 import { foreign, html, type Markup, type Part, sentence } from "./markup.ts";
 
@@ -20,10 +20,10 @@ export function sectionMarkup(section: Section, id: string, command: string): Ma
   const shown = rows.slice(0, Math.min(total, ROWS_LIMIT));
   const more = total - shown.length;
   return html`<details class="answer" id="${id}">
-<summary><h3>${title}</h3> <span class="note">${counted(total, "row")}</span></summary>
+<summary><h3>${title}</h3> <span class="note">${pluralize(total, "row")}</span></summary>
 ${lead !== undefined && html`<p class="lead">${sentence(lead)}</p>\n`}<p class="note"><a href="#${id}">Link to this section</a></p>
 <div class="scroll" role="group" tabindex="0" aria-label="${title}">${table({ ...section, rows: shown })}</div>
-${more > 0 && html`<p class="note">${counted(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
+${more > 0 && html`<p class="note">${pluralize(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
 </details>
 `;
 }
@@ -54,17 +54,17 @@ function table(section: Section): Markup {
 </table>`;
 }
 
-function figureClass(column: Column): Markup | false {
+function figureClass(column: AnswerColumn): Markup | false {
   return isNumber(column) && html` class="number"`;
 }
 
 /** What JSON has, where the cell shows it otherwise. */
-function exactValue(column: Column, value: Cell): Markup | false {
+function exactValue(column: AnswerColumn, value: AnswerCell): Markup | false {
   if (value instanceof Date) return html` data-value="${value.toISOString()}"`;
   return typeof value === "number" && shownText(column, value) !== `${value}` && html` data-value="${value}"`;
 }
 
-function standIn(value: Cell): Part {
+function standIn(value: AnswerCell): Part {
   return value !== null && html`<code>${foreign(String(value))}</code>`;
 }
 
@@ -77,7 +77,7 @@ const POOR: ReadonlySet<string> = new Set([
   "failed",
 ]);
 
-function cellMarkup(column: Column, value: NonNullable<Cell>): Part {
+function cellMarkup(column: AnswerColumn, value: NonNullable<AnswerCell>): Part {
   const whole = shownText(column, value);
   const text = whole.length > TEXT_LIMIT ? `${[...whole].slice(0, TEXT_LIMIT).join("")}…` : whole;
   if (column.judged === true && POOR.has(text)) return html`<span class="poor">${text}</span>`;

@@ -1,6 +1,6 @@
 import type { TestContext } from "node:test";
 import { systemClock } from "../../../src/common/clock.ts";
-import { Journal } from "../../../src/extract/journal.ts";
+import { Journal } from "../../../src/extract/landing/journal.ts";
 import { NOTHING_KEPT } from "../../../src/extract/landing/kept-groups.ts";
 import { Landing, LandingThreads } from "../../../src/extract/landing/landing.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";

@@ -1,6 +1,6 @@
 /** Where the warehouse and the configuration are, as far as that is known without loading the configuration. */
 import { resolve } from "node:path";
-import { nameIn } from "./config-file.ts";
+import { findConfigFile } from "./config-file.ts";
 import { invalid } from "./faults.ts";
 
 interface Inputs {
@@ -31,7 +31,7 @@ export function namedWarehouse({ cwd, env, flags }: Inputs): string | undefined 
 /** Name of the file that settings are read from; `null`: there is none. Throws `config.invalid` where there are several. */
 export function configFileName({ cwd, flags }: Pick<Inputs, "cwd" | "flags">): string | null {
   if (flags.config !== undefined) return flags.config;
-  return flags.sample === true ? null : nameIn(cwd);
+  return flags.sample === true ? null : findConfigFile(cwd);
 }
 
 /** A variable that is set to nothing is not set: so are those that a scheduler lost. */

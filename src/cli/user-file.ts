@@ -7,7 +7,7 @@ import { printableText } from "../show/terminal.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 
 /** `what`: what the message calls it. Throws `config.not_found`. */
-export async function readNamedFile(what: string, file: string): Promise<Buffer> {
+export async function readInputFile(what: string, file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (cause) {
@@ -18,7 +18,7 @@ export async function readNamedFile(what: string, file: string): Promise<Buffer>
 }
 
 /** A file that a person named, open to be written; what it had stays until then. */
-export interface NamedFile extends AsyncDisposable {
+export interface OutputFile extends AsyncDisposable {
   /**
    * Writes the whole file, once; returns a line for the screen: the file `what`. Throws `config.output` and the disk's
    * errors, and leaves a regular file as it was.
@@ -31,7 +31,7 @@ export interface NamedFile extends AsyncDisposable {
  * `config.output` where it cannot be opened, and where it would lie among what a warehouse has published or staged:
  * nothing there is ever changed.
  */
-export async function openNamedFile(file: string, { runs, staging }: OutputFolder): Promise<NamedFile> {
+export async function openOutputFile(file: string, { runs, staging }: OutputFolder): Promise<OutputFile> {
   const target = await realPlace(resolve(file));
   for (const folder of [runs, staging]) {
     if (isWithin(await realPlace(folder), target)) {

@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { codeOf } from "../../common/errors.ts";
 import { parseExact } from "../../common/json.ts";
 import { printable } from "../../common/printable.ts";
-import { MAX_ATTEMPTS, SourceError, tooDeep } from "../http/source-error.ts";
+import { MAX_ATTEMPTS, SourceError, tooDeep } from "./source-error.ts";
 
 /**
  * From the bytes of an answer to its JSON value, strictly: what is cut, padded or altered on its way is an error and

@@ -4,7 +4,7 @@ import { makeTemporaryFolder } from "../../common/temporary-folder.ts";
 import { openForScanning } from "../../storage/duckdb.ts";
 
 /** Works with a database and in a folder that it may read and write; both are gone afterwards. `reading`: what else it may read. */
-export async function inScratch<Result>(
+export async function withScratchDatabase<Result>(
   use: (connection: DuckDBConnection, folder: string) => Promise<Result>,
   { memoryLimitMb = 128, reading = [] }: { memoryLimitMb?: number; reading?: readonly string[] } = {},
 ): Promise<Result> {

@@ -5,16 +5,16 @@ import {
   DuckDBTimestampTZValue,
   type DuckDBValue,
 } from "@duckdb/node-api";
-import type { Cell, CellKind, Column, Columns, RowOf } from "../common/answer.ts";
-import { all, type Params, stream, toSafeInteger } from "./duckdb.ts";
+import type { AnswerCell, AnswerColumn, AnswerColumns, AnswerRow, CellKind } from "../common/answer.ts";
+import { all, type QueryParams, stream, toSafeInteger } from "./duckdb.ts";
 
 /** All rows; `contentId` reads the column `content_id`. Throws a TypeError where the query has no such column, or a value of another kind in it. */
-export async function rowsBy<const C extends Columns>(
+export async function readRows<const C extends AnswerColumns>(
   connection: DuckDBConnection,
   columns: C,
   sql: string,
-  params: Params = [],
-): Promise<RowOf<C>[]> {
+  params: QueryParams = [],
+): Promise<AnswerRow<C>[]> {
   const rows = await all(connection, sql, params);
   return rows.map((row) =>
     rowBy(columns, (name) => (row[name] === undefined ? row[snakeCase(name)] : row[name])),
@@ -22,11 +22,11 @@ export async function rowsBy<const C extends Columns>(
 }
 
 /** The same, some rows at a time as they come. */
-export async function* streamBy<const C extends Columns>(
+export async function* streamRows<const C extends AnswerColumns>(
   connection: DuckDBConnection,
   columns: C,
   sql: string,
-): AsyncIterable<RowOf<C>[]> {
+): AsyncIterable<AnswerRow<C>[]> {
   const result = await stream(connection, sql);
   const places = new Map(result.deduplicatedColumnNames().map((name, index) => [name, index]));
   for await (const rows of result.yieldRows()) {
@@ -36,12 +36,19 @@ export async function* streamBy<const C extends Columns>(
   }
 }
 
-function rowBy<C extends Columns>(columns: C, valueIn: (name: string) => DuckDBValue | undefined): RowOf<C> {
+function rowBy<C extends AnswerColumns>(
+  columns: C,
+  valueIn: (name: string) => DuckDBValue | undefined,
+): AnswerRow<C> {
   const cells = Object.entries(columns).map(([name, column]) => [name, cellBy(name, column, valueIn(name))]);
   return Object.fromEntries(cells);
 }
 
-function cellBy(name: string, { kind, required, of }: Column, value: DuckDBValue | undefined): Cell {
+function cellBy(
+  name: string,
+  { kind, required, of }: AnswerColumn,
+  value: DuckDBValue | undefined,
+): AnswerCell {
   if (value === undefined) throw new TypeError(`the query has no column ${name}`);
   const cell = value === null ? null : CELLS[kind](value);
   const isAllowed = of === undefined || cell === null || of.some((text) => text === cell);
@@ -67,7 +74,7 @@ const number = (value: Given) =>
       : undefined;
 
 /** Undefined: it is of another kind. */
-const CELLS: Readonly<Record<CellKind, (value: Given) => Cell | undefined>> = {
+const CELLS: Readonly<Record<CellKind, (value: Given) => AnswerCell | undefined>> = {
   text,
   name: text,
   count: toSafeInteger,

@@ -3,19 +3,19 @@
  * the table, the feature, and the statements that take it away.
  */
 import { WarehouseError } from "../../../common/errors.ts";
-import { listed } from "../../../common/nearest.ts";
+import { joinWords } from "../../../common/nearest.ts";
 import {
   DELTA_TYPES,
-  type DeclaredColumn,
-  type DeclaredTable,
-  type Field,
+  type DeltaColumn,
+  type DeltaField,
+  type DeltaTable,
   fieldsOf,
   INSTANCE,
 } from "./schema.ts";
 import type { TableState } from "./state.ts";
 
 /** Throws `target.refused` for a table whose rows we could not write as its log demands. */
-export function assertWritable(state: TableState | null, declared: Pick<DeclaredTable, "columns">): void {
+export function assertWritable(state: TableState | null, declared: Pick<DeltaTable, "columns">): void {
   if (state === null) return;
   const uses = usesIn(state);
   if (uses.length > 0) throw blockedTable(state.table, usesText(uses));
@@ -28,9 +28,9 @@ export function assertWritable(state: TableState | null, declared: Pick<Declared
 }
 
 /** Why `assertWritable` would refuse a table; null: it would not. */
-export function blockedText(
+export function blockingReason(
   state: TableState | null,
-  declared: Pick<DeclaredTable, "columns">,
+  declared: Pick<DeltaTable, "columns">,
 ): string | null {
   try {
     assertWritable(state, declared);
@@ -58,13 +58,13 @@ const FEATURES_READER = 3;
 const FEATURES_WRITER = 7;
 
 /** Of a feature, or of what the protocol had before features had names. */
-interface Use {
+interface FeatureUse {
   readonly what: string;
   /** Takes it away; null: none does. */
   readonly statement: string | null;
 }
 
-function usesIn(state: TableState): readonly Use[] {
+function usesIn(state: TableState): readonly FeatureUse[] {
   const { table, protocol } = state;
   const { minReaderVersion, minWriterVersion, readerFeatures, writerFeatures } = protocol;
   const later = [
@@ -86,7 +86,7 @@ function inOrderOfDropping(a: string, b: string): number {
   return a === last ? 1 : b === last ? -1 : a < b ? -1 : 1;
 }
 
-function dropping(table: string, feature: string): Use {
+function dropping(table: string, feature: string): FeatureUse {
   return { what: feature, statement: `ALTER TABLE ${table} DROP FEATURE ${feature}` };
 }
 
@@ -115,14 +115,14 @@ const USES = {
   },
   /** Of the log before a version, see {@link protectedBefore}. */
   checkpointProtection: () => [],
-} satisfies Readonly<Record<string, (state: TableState) => readonly Use[]>>;
+} satisfies Readonly<Record<string, (state: TableState) => readonly FeatureUse[]>>;
 
 /** `checkpointProtection`: what is before this version may be removed from the log with all that is before it alone. */
 export function protectedBefore({ metaData }: TableState): number {
   return Number(metaData.configuration["delta.requireCheckpointProtectionBeforeVersion"] ?? 0);
 }
 
-function property({ table, metaData }: TableState, name: string): Use[] {
+function property({ table, metaData }: TableState, name: string): FeatureUse[] {
   if (metaData.configuration[name]?.toLowerCase() !== "true") return [];
   const statement = `ALTER TABLE ${table} SET TBLPROPERTIES ('${name}' = 'false')`;
   return [{ what: `the property ${name}`, statement }];
@@ -135,16 +135,16 @@ function columnsWith(state: TableState, mark: string) {
     .map(({ name }) => ({ what: `${mark} on its column ${name}`, column: name }));
 }
 
-function withoutStatement(state: TableState, mark: string): Use[] {
+function withoutStatement(state: TableState, mark: string): FeatureUse[] {
   return columnsWith(state, mark).map(({ what }) => ({ what, statement: null }));
 }
 
 /** What ends it where no statement does. */
 const WAY_OUT = "deliver into another lake, or move this table out of it";
 
-function usesText(uses: readonly Use[]): string {
+function usesText(uses: readonly FeatureUse[]): string {
   const names = uses.map(({ what }) => what);
-  const has = `has ${listed(names, "and")}, which we do not write`;
+  const has = `has ${joinWords(names, "and")}, which we do not write`;
   const statements = uses.flatMap(({ statement }) => statement ?? []);
   if (statements.length < uses.length) return `${has}; ${WAY_OUT}`;
   return `${has}; take it away in Spark with ${statements.map((each) => `"${each}"`).join(", ")}, and deliver again`;
@@ -157,7 +157,7 @@ function assertPartitioned({ table, metaData: { partitionColumns } }: TableState
   throw blockedTable(table, `is ${by} instead of by ${INSTANCE}; ${WAY_OUT}`);
 }
 
-function assertSameColumn(table: string, there: Field, column: DeclaredColumn): void {
+function assertSameColumn(table: string, there: DeltaField, column: DeltaColumn): void {
   if (there.name !== column.name) {
     throw blockedTable(table, `has a column ${there.name} where the run has ${column.name}; ${WAY_OUT}`);
   }

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { openForScanning } from "../../../src/storage/duckdb.ts";
 import { writeParquet } from "../../../src/storage/parquet-sql.ts";
 import { type Column, defineTable, double, integer, text } from "../../../src/tables/declare.ts";
-import { describeTables } from "../../../src/targets/lake/described-tables.ts";
+import { describeTables } from "../../../src/targets/lake/delivery-tables.ts";
 import { digestOf } from "../../../src/warehouse/verify.ts";
 import { temporaryFolder } from "../../folders.ts";
 import { makeRun } from "./runs.ts";

@@ -1,12 +1,12 @@
 /** What everything that asks the service shares while a run extracts. */
-import type { Clock } from "../common/clock.ts";
-import type { OnProgress } from "../common/progress.ts";
-import type { Shape } from "../raw/document.ts";
-import type { ItemIndex } from "../raw/item-index.ts";
-import type { HttpClient } from "./http/client.ts";
-import type { Journal } from "./journal.ts";
-import type { Landing } from "./landing/landing.ts";
-import type { ItemVersions } from "./passes/item-versions.ts";
+import type { Clock } from "../../common/clock.ts";
+import type { OnProgress } from "../../common/progress.ts";
+import type { Shape } from "../../raw/document.ts";
+import type { ItemIndex } from "../../raw/item-index.ts";
+import type { HttpClient } from "../http/client.ts";
+import type { Journal } from "../landing/journal.ts";
+import type { Landing } from "../landing/landing.ts";
+import type { ItemVersions } from "./item-versions.ts";
 import type { RejectLimits } from "./reject-limits.ts";
 
 export interface ExtractContext {

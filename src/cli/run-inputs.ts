@@ -8,12 +8,12 @@ export const PIPELINE = "nightly, parquet, or the path of a module of your own";
 
 export const ACCEPT_PIPELINE = "publish although the pipeline lacks tables of the current run";
 
-export interface WantedFlags extends Omit<ConfigFlags, "destinations"> {
+export interface RunInputFlags extends Omit<ConfigFlags, "destinations"> {
   readonly destination?: ConfigFlags["destinations"];
 }
 
 /** `sample`: what `--sample` does; `asIf`: what flags do that change a run, unless they are of a run. */
-export function wantedOptions(command: CliCommand, sample: string, asIf?: string): CliCommand {
+export function addRunOptions(command: CliCommand, sample: string, asIf?: string): CliCommand {
   return command
     .warehouseOption()
     .service(sample)
@@ -25,9 +25,9 @@ export function wantedOptions(command: CliCommand, sample: string, asIf?: string
     .option("--accept-pipeline", asIf ?? ACCEPT_PIPELINE);
 }
 
-export function wantedOf(
+export function runInputs(
   pipeline: string,
-  flags: WantedFlags,
+  flags: RunInputFlags,
   { env, cwd }: Pick<CliEnvironment, "env" | "cwd">,
 ): { readonly url: string; readonly inputs: ConfigInputs } {
   const given = { ...flags, destinations: flags.destination };

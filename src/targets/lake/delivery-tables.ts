@@ -7,25 +7,25 @@ import { readParquet } from "../../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Table } from "../../tables/declare.ts";
 import type { FileContent } from "../store/store.ts";
-import type { DeclaredTable } from "./delta/schema.ts";
+import type { DeltaTable } from "./delta/schema.ts";
 import type { FileStatistics } from "./delta/statistics.ts";
-import { inScratch } from "./scratch.ts";
+import { withScratchDatabase } from "./scratch-database.ts";
 
-export interface DescribedFile extends FileContent, FileStatistics {
+export interface DeliveryFile extends FileContent, FileStatistics {
   /** Absolute path on this machine. */
   readonly file: string;
 }
 
-export interface DescribedTable extends DeclaredTable {
-  readonly files: readonly DescribedFile[];
+export interface DeliveryTable extends DeltaTable {
+  readonly files: readonly DeliveryFile[];
 }
 
 export async function describeTables(
   run: Pick<DeliveredRun, "directory" | "files" | "tables" | "signal">,
-): Promise<readonly DescribedTable[]> {
+): Promise<readonly DeliveryTable[]> {
   const contents = new Map(run.files.map((file) => [join(run.directory, file.path), file]));
   const describe = async (connection: DuckDBConnection) => {
-    const tables: DescribedTable[] = [];
+    const tables: DeliveryTable[] = [];
     for (const { table, files: paths } of run.tables) {
       run.signal.throwIfAborted();
       const { name, comment, columns } = table;
@@ -39,7 +39,7 @@ export async function describeTables(
     }
     return tables;
   };
-  return inScratch(describe, { reading: [run.directory] });
+  return withScratchDatabase(describe, { reading: [run.directory] });
 }
 
 /** Longest bound of a text, in characters: the log has the bounds of every file. */

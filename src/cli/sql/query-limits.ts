@@ -6,7 +6,7 @@ import { duration } from "../../common/figures.ts";
 /** How often time and memory are measured: a process takes some 100 MB in that time. */
 const EVERY_MS = 50;
 
-export class QuestionLimits implements Disposable {
+export class QueryLimits implements Disposable {
   /** Aborted with `config.sql` when the question has taken more than it may. */
   readonly signal: AbortSignal;
   readonly #timer: NodeJS.Timeout;
@@ -40,7 +40,7 @@ function tooMuch(took: string, what: "memory" | "seconds"): WarehouseError {
 }
 
 /** If the machine runs out of memory, the system ends this process before any other. */
-export async function beFirstToGo(): Promise<void> {
+export async function preferOomKill(): Promise<void> {
   await writeFile("/proc/self/oom_score_adj", "1000").catch(() => {
     // Without that file, or the right to write it, the system chooses by itself.
   });

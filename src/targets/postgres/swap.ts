@@ -3,9 +3,9 @@ import { setTimeout } from "node:timers/promises";
 import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
-import { type Connection, isDatabaseError } from "./connect.ts";
-import { runIn } from "./last.ts";
-import type { Schemas } from "./schemas.ts";
+import { isDatabaseError, type PostgresConnection } from "./connect.ts";
+import { readSchemaRun } from "./last.ts";
+import type { SchemaNames } from "./schema.ts";
 
 /** SQLSTATE of a lock that was not to be had in time. */
 const LOCKED = "55P03";
@@ -17,7 +17,7 @@ const BETWEEN_MS = 1000;
  * PostgreSQL sees a deadlock: it is the delivery that waits for readers, ten minutes at most.
  */
 async function commitBetweenReaders(
-  { ask, perform, signal }: Connection,
+  { ask, perform, signal }: PostgresConnection,
   steps: () => Promise<void>,
 ): Promise<void> {
   await ask("SAVEPOINT waiting");
@@ -52,20 +52,20 @@ function stillRead(cause: unknown): WarehouseError {
  * tables of the same names from then on. Throws `target.refused` if one cannot, and if something else depends on what is
  * to be dropped.
  */
-export async function swap(connection: Connection, schemas: Schemas): Promise<void> {
+export async function swapSchemas(connection: PostgresConnection, schemas: SchemaNames): Promise<void> {
   const { current, made, old } = schemas;
   await commitBetweenReaders(connection, async () => {
     const names = await tablesIn(connection, current);
     if (names.length > 0) await connection.ask(`LOCK TABLE ${names.join(", ")} IN ACCESS EXCLUSIVE MODE`);
     const views = await viewsOn(connection, schemas);
-    if ((await runIn(connection, current, null)) !== null) await rename(connection, current, old);
+    if ((await readSchemaRun(connection, current, null)) !== null) await rename(connection, current, old);
     await rename(connection, made, current);
     for (const view of views) await remake(connection, view);
     await dropOurs(connection, old);
   });
 }
 
-async function tablesIn({ ask }: Connection, schema: string): Promise<readonly string[]> {
+async function tablesIn({ ask }: PostgresConnection, schema: string): Promise<readonly string[]> {
   const { rows } = await ask(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
      WHERE schemaname = $1 ORDER BY tablename`,
@@ -74,14 +74,17 @@ async function tablesIn({ ask }: Connection, schema: string): Promise<readonly s
   return rows.map(({ name }) => name);
 }
 
-interface View {
+interface UserView {
   readonly name: string;
   /** From its options on. */
   readonly definition: string;
 }
 
 /** Views that others made outside of our schemas, on their tables. */
-async function viewsOn({ ask }: Connection, { current, made }: Schemas): Promise<readonly View[]> {
+async function viewsOn(
+  { ask }: PostgresConnection,
+  { current, made }: SchemaNames,
+): Promise<readonly UserView[]> {
   // With nothing but `made` in the path, which no view can name, definitions have the schemas of all tables.
   const { rows } = await ask(
     `SELECT format('%I.%I', nspname, relname) AS name,
@@ -101,7 +104,7 @@ async function viewsOn({ ask }: Connection, { current, made }: Schemas): Promise
 }
 
 /** Lets a view read the tables that have the names of those that it was made on. */
-async function remake({ ask }: Connection, { name, definition }: View): Promise<void> {
+async function remake({ ask }: PostgresConnection, { name, definition }: UserView): Promise<void> {
   try {
     await ask(`CREATE OR REPLACE VIEW ${name} ${definition}`);
   } catch (thrown) {
@@ -115,8 +118,8 @@ async function remake({ ask }: Connection, { name, definition }: View): Promise<
 }
 
 /** With all tables in it, and never with what others have made on them elsewhere. */
-async function dropOurs(connection: Connection, schema: string): Promise<void> {
-  if ((await runIn(connection, schema, null)) === null) return;
+async function dropOurs(connection: PostgresConnection, schema: string): Promise<void> {
+  if ((await readSchemaRun(connection, schema, null)) === null) return;
   const tables = await tablesIn(connection, schema);
   try {
     if (tables.length > 0) await connection.ask(`DROP TABLE ${tables.join(", ")}`);
@@ -131,6 +134,6 @@ async function dropOurs(connection: Connection, schema: string): Promise<void> {
   }
 }
 
-async function rename({ ask }: Connection, from: string, to: string): Promise<void> {
+async function rename({ ask }: PostgresConnection, from: string, to: string): Promise<void> {
   await ask(`ALTER SCHEMA ${quoteIdentifier(from)} RENAME TO ${quoteIdentifier(to)}`);
 }

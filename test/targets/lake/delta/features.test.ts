@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { COLUMN_TYPES } from "../../../../src/tables/declare.ts";
-import { assertWritable } from "../../../../src/targets/lake/delta/blocked.ts";
+import { assertWritable } from "../../../../src/targets/lake/delta/features.ts";
 import { readTable } from "../../../../src/targets/lake/delta/read.ts";
-import { DELTA_TYPES, type DeclaredTable, type Field } from "../../../../src/targets/lake/delta/schema.ts";
+import { DELTA_TYPES, type DeltaField, type DeltaTable } from "../../../../src/targets/lake/delta/schema.ts";
 import type { TableState } from "../../../../src/targets/lake/delta/state.ts";
 import { logStore } from "./memory-store.ts";
 import { CONTENT, column, commit, content, putCommit, runOf } from "./runs.ts";
@@ -13,14 +13,14 @@ const store = logStore();
 await commit(store, runOf("a", 1));
 const state = await content(store);
 
-function withFields(change: (fields: Field[]) => readonly Field[]): TableState {
+function withFields(change: (fields: DeltaField[]) => readonly DeltaField[]): TableState {
   const schema = JSON.parse(state.metaData.schemaString);
   const schemaString = JSON.stringify({ ...schema, fields: change(schema.fields) });
   return { ...state, metaData: { ...state.metaData, schemaString } };
 }
 
 /** The state with another second column, which is `content_id`. */
-function withSecond(change: Partial<Field>): TableState {
+function withSecond(change: Partial<DeltaField>): TableState {
   return withFields((fields) => fields.map((each, place) => (place === 1 ? { ...each, ...change } : each)));
 }
 
@@ -32,7 +32,7 @@ function withMetaData(metaData: Partial<TableState["metaData"]>): TableState {
   return { ...state, metaData: { ...state.metaData, ...metaData } };
 }
 
-function refuses(found: TableState, message: RegExp, declared: DeclaredTable = CONTENT): void {
+function refuses(found: TableState, message: RegExp, declared: DeltaTable = CONTENT): void {
   assert.throws(() => assertWritable(found, declared), { code: "target.refused", message });
 }
 

@@ -5,7 +5,7 @@ import { previousOf } from "../../warehouse/identity.ts";
 import { DATABASE_FILE, type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { findRun, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 
-export interface AskedDatabases {
+export interface QueryDatabases {
   /** File of the database, which is opened read-only. */
   readonly database: string;
   /** That of the run before, attached read-only as `previous`, or why there is none; undefined: it is not spoken of. */
@@ -19,10 +19,10 @@ const SPEAKS_OF_PREVIOUS = /\bprevious\b/i;
  * Of the run that is wanted, by name, number or `current`: the link is read once, so that a publication meanwhile changes
  * nothing. Throws `config.not_found` where there is none.
  */
-export async function askedDatabases(
+export async function findDatabases(
   warehouse: string,
   { wanted, statement }: { readonly wanted: string; readonly statement: string },
-): Promise<AskedDatabases> {
+): Promise<QueryDatabases> {
   const folder = outputFolder(warehouse);
   const run = await findRun(folder, wanted);
   const database = databaseIn(run);
@@ -45,7 +45,7 @@ function databaseIn({ directory, manifest }: PublishedRun): string | undefined {
 async function previousDatabase(
   folder: OutputFolder,
   { run, manifest }: PublishedRun,
-): Promise<NonNullable<AskedDatabases["previous"]>> {
+): Promise<NonNullable<QueryDatabases["previous"]>> {
   if (manifest instanceof WarehouseError) throw manifest;
   const { previousRun } = manifest;
   if (previousRun === null) return { missing: `run ${run} has no run before it, so there is no "previous".` };

@@ -41,6 +41,13 @@ export interface ListedItem {
   readonly fingerprint: string;
 }
 
+/** Which items are asked for singly after the dynamic listing. */
+export type SingleItemScope = "events" | "all" | "none";
+
+export function isInScope(scope: SingleItemScope, { event }: Pick<ListedItem, "event">): boolean {
+  return scope === "all" || (scope === "events" && event);
+}
+
 export interface PageResult {
   readonly answer: { readonly pagination: Pagination };
   readonly rows: number;

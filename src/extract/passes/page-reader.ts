@@ -4,16 +4,16 @@
  * named by its entry in a list without documents, of whichever mode: then all passes list it alike.
  */
 import type { Pagination } from "../../api/envelope.ts";
-import type { ExtractContext } from "../context.ts";
 import type { HttpResponse, Take, Taken } from "../http/client.ts";
 import { type ListMode, listRequest, type ReadRequest } from "../http/request.ts";
 import type { RequestRecord } from "../http/requests.ts";
 import { SourceError } from "../http/source-error.ts";
-import { bodyOf, recordOf } from "../journal.ts";
+import { bodyOf, recordOf } from "../landing/journal.ts";
 import type { PageRead } from "../landing/kept-groups.ts";
 import type { Place, StageLanding } from "../landing/landing.ts";
-import type { PageResult, Reject } from "../landing/tasks.ts";
-import { all, answerOf, FailureBudget } from "../passes/single-item.ts";
+import type { PageResult, Reject } from "../pages/tasks.ts";
+import type { ExtractContext } from "./context.ts";
+import { all, answerOf, FailureBudget } from "./single-item.ts";
 
 export interface PassOfPages {
   /** From 1. */

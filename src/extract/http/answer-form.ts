@@ -1,7 +1,7 @@
 /** Answers of the service whose form must be the specification's. */
 import type { z } from "zod";
-import { WarehouseError } from "../common/errors.ts";
-import { printable } from "../common/printable.ts";
+import { WarehouseError } from "../../common/errors.ts";
+import { printable } from "../../common/printable.ts";
 
 /** The first thing that does not fit a schema, with its place and without data: ` at pagination.next: expected ...`. */
 export function firstProblem(error: z.ZodError): string {

@@ -1,9 +1,9 @@
 /** What a run keeps account of while it extracts: requests, rejects, drift. */
-import type { Clock } from "../common/clock.ts";
-import { Drift, type DriftEntry } from "../raw/drift.ts";
-import type { HttpResponse } from "./http/client.ts";
-import { type RequestRecord, Requests } from "./http/requests.ts";
-import type { Body, Reject } from "./landing/tasks.ts";
+import type { Clock } from "../../common/clock.ts";
+import { Drift, type DriftEntry } from "../../raw/drift.ts";
+import type { HttpResponse } from "../http/client.ts";
+import { type RequestRecord, Requests } from "../http/requests.ts";
+import type { Body, Reject } from "../pages/tasks.ts";
 
 /** Microseconds since 1970 UTC of an answer: its `Date`, or this machine's clock where it has none. */
 export function observedAtOf(response: HttpResponse, clock: Clock): number {

@@ -8,7 +8,7 @@ import {
   PAGE_SIZES,
   PageSizes,
   type UsedSizes,
-} from "../../../src/extract/pages/page-size.ts";
+} from "../../../src/extract/passes/page-size.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { failsWith } from "../../failing.ts";
 import { either, long } from "../../long.ts";

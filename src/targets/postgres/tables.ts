@@ -1,11 +1,11 @@
 /** A table as PostgreSQL takes it: its declaration as DDL, its rows as the text of COPY. */
-import { counted } from "../../common/figures.ts";
+import { pluralize } from "../../common/figures.ts";
 import { printable } from "../../common/printable.ts";
 import type { LoadTable } from "../../pipeline.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Cell } from "../../storage/table-builder.ts";
 import type { Column, Table } from "../../tables/declare.ts";
-import type { Connection, Refusal } from "./connect.ts";
+import type { PostgresConnection, Refusal } from "./connect.ts";
 
 /** `json` and not `jsonb`: it keeps the text as it is, the order of keys and `\u0000` too. */
 const TYPES: Record<Column["type"], string> = {
@@ -32,7 +32,10 @@ export interface CopiedTable {
 }
 
 /** Makes a table with all its rows. FREEZE: whoever sees it sees them, even in a transaction that is older than they are. */
-export async function copyTable(connection: Connection, { table, cells }: LoadTable): Promise<CopiedTable> {
+export async function copyTable(
+  connection: PostgresConnection,
+  { table, cells }: LoadTable,
+): Promise<CopiedTable> {
   const copied = (types: Types) => async () => {
     const counts = { nul: 0, far: 0 };
     await connection.ask(tableText(table, types));
@@ -48,7 +51,7 @@ export async function copyTable(connection: Connection, { table, cells }: LoadTa
 
 /** Adds primary key and index to a table that has its rows, which is faster, and its comments. Gives further notes. */
 export async function completeTable(
-  connection: Connection,
+  connection: PostgresConnection,
   { table }: CopiedTable,
 ): Promise<readonly string[]> {
   const name = quoteIdentifier(table.name);
@@ -90,30 +93,30 @@ function tableText({ name, columns }: Table, types: Types): string {
 }
 
 /** Values that PostgreSQL has not. */
-interface Changed {
+interface ReplacementCounts {
   /** Texts with U+0000: U+FFFD stands for it. */
   nul: number;
   /** Instants and dates that are out of its range: infinity stands for them. */
   far: number;
 }
 
-function changed({ nul, far }: Changed): string[] {
+function changed({ nul, far }: ReplacementCounts): string[] {
   return [
-    ...(nul === 0 ? [] : [`${counted(nul, "text")} with U+FFFD in the place of U+0000, which it has not`]),
-    ...(far === 0 ? [] : [`${counted(far, "time")} out of its range, infinity in the place of each`]),
+    ...(nul === 0 ? [] : [`${pluralize(nul, "text")} with U+FFFD in the place of U+0000, which it has not`]),
+    ...(far === 0 ? [] : [`${pluralize(far, "time")} out of its range, infinity in the place of each`]),
   ];
 }
 
 async function* lines(
   { columns }: Table,
   rows: AsyncIterable<readonly Cell[]>,
-  counts: Changed,
+  counts: ReplacementCounts,
 ): AsyncGenerator<string> {
   for await (const row of rows)
     yield `${columns.map(({ type }, at) => field(row[at] ?? null, type, counts)).join("\t")}\n`;
 }
 
-function field(cell: Cell, type: Column["type"], counts: Changed): string {
+function field(cell: Cell, type: Column["type"], counts: ReplacementCounts): string {
   if (cell === null) return "\\N";
   if (type === "timestamp") return instant(BigInt(cell), counts);
   if (type === "date") return day(Number(cell), counts);
@@ -133,7 +136,7 @@ const INFINITE_DAYS = 2 ** 31 - 1;
 const LAST_JULIAN_DAY = 2_147_483_493;
 
 /** By Julian days, which have no years: the year 0 is 1 BC in PostgreSQL, and the day 0 its first one, in 4714 BC. */
-function instant(micros: bigint, counts: Changed): string {
+function instant(micros: bigint, counts: ReplacementCounts): string {
   if (micros === INFINITE_MICROS) return "infinity";
   if (micros === -INFINITE_MICROS) return "-infinity";
   const julian = micros + BigInt(JULIAN_DAY_OF_1970) * DAY;
@@ -142,7 +145,7 @@ function instant(micros: bigint, counts: Changed): string {
   return `J${julian / DAY} ${time}${String(julian % 1000n).padStart(3, "0")}Z`;
 }
 
-function day(days: number, counts: Changed): string {
+function day(days: number, counts: ReplacementCounts): string {
   if (days === INFINITE_DAYS) return "infinity";
   if (days === -INFINITE_DAYS) return "-infinity";
   const julian = days + JULIAN_DAY_OF_1970;
@@ -150,7 +153,7 @@ function day(days: number, counts: Changed): string {
   return julian > LAST_JULIAN_DAY ? infinity("", counts) : `J${julian}`;
 }
 
-function infinity(sign: "" | "-", counts: Changed): string {
+function infinity(sign: "" | "-", counts: ReplacementCounts): string {
   counts.far += 1;
   return `${sign}infinity`;
 }

@@ -1,14 +1,14 @@
 /** Where the answers of the lookups land: raw documents like those of the items, a file for each lookup. */
-import type { Clock } from "../../common/clock.ts";
-import { mayHoldLarge } from "../../common/json.ts";
-import type { Drift } from "../../raw/drift.ts";
-import type { PolicyOptions } from "../../raw/personal/policy.ts";
-import { LOOKUP_ORDER, type LookupResource, lookupPreparer } from "../../raw/prepare.ts";
-import { type LookupDocument, type LookupMode, NOT_REUSED, RawWriter } from "../../raw/raw-file.ts";
-import type { RawFiles } from "../../raw/raw-files.ts";
-import { PartWriter } from "../../storage/parquet-file.ts";
-import { observedAtOf } from "../journal.ts";
-import type { Answered, CustomFieldLookup, DestinationLookup } from "../lookups.ts";
+import type { Clock } from "../common/clock.ts";
+import { mayHoldLarge } from "../common/json.ts";
+import type { Drift } from "../raw/drift.ts";
+import type { PolicyOptions } from "../raw/personal/policy.ts";
+import { LOOKUP_ORDER, type LookupResource, lookupPreparer } from "../raw/prepare.ts";
+import { type LookupDocument, type LookupMode, NOT_REUSED, RawWriter } from "../raw/raw-file.ts";
+import type { RawFiles } from "../raw/raw-files.ts";
+import { PartWriter } from "../storage/parquet-file.ts";
+import { observedAtOf } from "./landing/journal.ts";
+import type { Answered, CustomFieldLookup, DestinationLookup } from "./lookups.ts";
 
 export interface LookupLanding {
   readonly files: RawFiles;

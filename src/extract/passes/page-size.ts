@@ -2,13 +2,14 @@
  * How many items a page to ask for. Requests are what a run waits for, so larger pages are tried before a pass: as large
  * as the service grants, and no larger than what is quickly sent and read again.
  */
-import type { ExtractContext } from "../context.ts";
+
 import type { HttpResponse } from "../http/client.ts";
+import { decodeBytes } from "../http/decode.ts";
 import { type ListMode, listRequest } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
-import { observedAtOf, recordOf } from "../journal.ts";
-import { decodeBytes } from "./decode.ts";
-import { readList } from "./envelope.ts";
+import { observedAtOf, recordOf } from "../landing/journal.ts";
+import { readList } from "../pages/envelope.ts";
+import type { ExtractContext } from "./context.ts";
 import { maySplit } from "./page-reader.ts";
 
 export type PerPage = number | "auto";

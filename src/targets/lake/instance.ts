@@ -1,19 +1,19 @@
 /** Step 1: what the lake has of the instance, and whether the run may be delivered now. */
 import { WarehouseError } from "../../common/errors.ts";
 import type { DeliveredRun, InstanceIdentity } from "../../pipeline.ts";
-import { inParallel } from "../../storage/parallel.ts";
+import { mapParallel } from "../../storage/parallel.ts";
 import { describedInstance, sameInstance, sameRun } from "../../warehouse/identity.ts";
-import { assertMayFollow } from "../fenced.ts";
-import { proveConditionalPut } from "../store/store.ts";
-import { blockedText } from "./delta/blocked.ts";
+import { assertMayFollow } from "../fencing.ts";
+import { verifyConditionalPut } from "../store/store.ts";
+import { blockingReason } from "./delta/features.ts";
 import { readTable } from "./delta/read.ts";
-import type { DeclaredTable } from "./delta/schema.ts";
-import { filesOf, numberOf, type TableState } from "./delta/state.ts";
+import type { DeltaTable } from "./delta/schema.ts";
+import { activeFiles, deliveryNumber, type TableState } from "./delta/state.ts";
 import { tableNames } from "./keys.ts";
-import { LANES, type LakePlace } from "./place.ts";
-import { type LakeRun, lastOf, RUN_SNAPSHOTS, rowsOf } from "./snapshots.ts";
+import { LANES, type LakeSession } from "./session.ts";
+import { type LakeRun, lastRunOf, RUN_SNAPSHOTS, readSnapshotRows } from "./snapshots.ts";
 
-export interface Look {
+export interface InstanceState {
   /** Of `run_snapshots`; null: nothing was ever delivered to the lake. */
   readonly snapshots: TableState | null;
   /** The last run with rows; null: there is none. */
@@ -30,13 +30,16 @@ export function removalId(instance: string): string {
 }
 
 /** `service`: null if it is not known. Throws `target.fenced` if the instance's name belongs to another one. */
-export async function lookAt(place: LakePlace, service: InstanceIdentity | null): Promise<Look> {
+export async function readInstance(
+  place: LakeSession,
+  service: InstanceIdentity | null,
+): Promise<InstanceState> {
   const { store, instance } = place;
   const snapshots = await readTable(store, RUN_SNAPSHOTS.name);
-  const last = lastOf(await rowsOf(place, snapshots, instance));
+  const last = lastRunOf(await readSnapshotRows(place, snapshots, instance));
   if (service !== null && last !== null) assertSameService(place, last.service, service);
-  const number = numberOf(snapshots, instance);
-  const finished = Math.max(last?.delivery ?? 0, numberOf(snapshots, removalId(instance)));
+  const number = deliveryNumber(snapshots, instance);
+  const finished = Math.max(last?.delivery ?? 0, deliveryNumber(snapshots, removalId(instance)));
   return { snapshots, last, number, isUnfinished: number > finished };
 }
 
@@ -44,13 +47,13 @@ export async function lookAt(place: LakePlace, service: InstanceIdentity | null)
  * Looks before a run is delivered; null: the lake has it, and there is nothing to do. Throws `target.fenced` if another run
  * is in its place, and `target.refused` if a table or the store cannot take it. Nothing was written then.
  */
-export async function lookFor(
-  place: LakePlace,
+export async function readBeforeDelivery(
+  place: LakeSession,
   run: DeliveredRun,
-  tables: readonly DeclaredTable[],
-): Promise<Look | null> {
+  tables: readonly DeltaTable[],
+): Promise<InstanceState | null> {
   const { store } = place;
-  const look = await lookAt(place, run.instance);
+  const look = await readInstance(place, run.instance);
   const { last, isUnfinished } = look;
   const isThere = last !== null && sameRun(last, run);
   if (isThere && !isUnfinished) return null;
@@ -61,21 +64,21 @@ export async function lookFor(
 
 /** Throws `target.refused` if a table cannot take a run with these tables, or the store overwrites objects. */
 export async function assertDeliverable(
-  place: LakePlace,
-  { snapshots }: Pick<Look, "snapshots">,
-  tables: readonly DeclaredTable[],
+  place: LakeSession,
+  { snapshots }: Pick<InstanceState, "snapshots">,
+  tables: readonly DeltaTable[],
 ): Promise<void> {
   for (const table of tables) assertFreeNames(table);
   const own = { declared: RUN_SNAPSHOTS, state: snapshots };
   const blocked = [own, ...(await tablesToCommit(place, tables))].flatMap(
-    ({ declared, state }) => blockedText(state, declared) ?? [],
+    ({ declared, state }) => blockingReason(state, declared) ?? [],
   );
   if (blocked.length > 0) throw new WarehouseError("target.refused", blocked.join(" "));
-  if (snapshots === null) await proveConditionalPut(place.store);
+  if (snapshots === null) await verifyConditionalPut(place.store);
 }
 
 /** The name of the lake's own table, and that of the column which partitions every table. */
-function assertFreeNames({ name, columns }: DeclaredTable): void {
+function assertFreeNames({ name, columns }: DeltaTable): void {
   const taken = columns.find((column) => column.name.toLowerCase() === "instance")?.name;
   if (name !== RUN_SNAPSHOTS.name && taken === undefined) return;
   const what = taken === undefined ? `The table ${name}` : `The column ${taken} of the table ${name}`;
@@ -85,25 +88,25 @@ function assertFreeNames({ name, columns }: DeclaredTable): void {
   );
 }
 
-export interface LakeTable<Declared extends DeclaredTable = DeclaredTable> {
+export interface LakeTable<Declared extends DeltaTable = DeltaTable> {
   /** Without columns if the run does not have the table. */
-  readonly declared: Declared | DeclaredTable;
+  readonly declared: Declared | DeltaTable;
   /** Null: the table is not there yet. */
   readonly state: TableState | null;
 }
 
 /** The tables of a run, and every other table of the lake in which the instance has files or a `txn`. */
-export async function tablesToCommit<Declared extends DeclaredTable>(
-  place: LakePlace,
+export async function tablesToCommit<Declared extends DeltaTable>(
+  place: LakeSession,
   tables: readonly Declared[],
 ): Promise<LakeTable<Declared>[]> {
   const { store } = place;
-  const ofRun = await inParallel(LANES, tables, async (_, declared) => {
+  const ofRun = await mapParallel(LANES, tables, async (_, declared) => {
     return { declared, state: await readTable(store, declared.name) };
   });
   const names = new Set([RUN_SNAPSHOTS.name, ...tables.map(({ name }) => name)]);
   const others = (await tableNames(store)).filter((name) => !names.has(name));
-  const found = await inParallel(LANES, others, async (_, name) => {
+  const found = await mapParallel(LANES, others, async (_, name) => {
     const state = await readOther(place, name);
     return state === null ? [] : [{ declared: { name, comment: "", columns: [] }, state }];
   });
@@ -111,11 +114,11 @@ export async function tablesToCommit<Declared extends DeclaredTable>(
 }
 
 /** A table that a run does not have; null: nothing in it is the instance's. */
-async function readOther({ store, instance }: LakePlace, table: string): Promise<TableState | null> {
+async function readOther({ store, instance }: LakeSession, table: string): Promise<TableState | null> {
   try {
     const state = await readTable(store, table);
     if (state === null) return null;
-    return numberOf(state, instance) > 0 || filesOf(state, instance).length > 0 ? state : null;
+    return deliveryNumber(state, instance) > 0 || activeFiles(state, instance).length > 0 ? state : null;
   } catch (thrown) {
     // Another program's table, which nobody here has to read.
     if (!(await store.folders(`${table}/`)).includes(`instance=${instance}/`)) return null;
@@ -125,7 +128,7 @@ async function readOther({ store, instance }: LakePlace, table: string): Promise
 
 /** By the ID, or by the address if one of them has none. */
 function assertSameService(
-  { store, instance }: LakePlace,
+  { store, instance }: LakeSession,
   there: InstanceIdentity,
   service: InstanceIdentity,
 ): void {
@@ -143,8 +146,10 @@ function wayOut(instance: string, { id }: InstanceIdentity): string {
 }
 
 /** Names of instances that `run_snapshots` knows, removed ones left out. */
-export function instancesIn(snapshots: TableState | null): string[] {
+export function instanceNames(snapshots: TableState | null): string[] {
   if (snapshots === null) return [];
   const names = [...snapshots.transactions.keys()].filter((name) => !name.includes("/"));
-  return names.filter((name) => numberOf(snapshots, name) > numberOf(snapshots, removalId(name))).toSorted();
+  return names
+    .filter((name) => deliveryNumber(snapshots, name) > deliveryNumber(snapshots, removalId(name)))
+    .toSorted();
 }
