@@ -12,7 +12,7 @@ import {
   customFieldRequests,
   destinationRequest,
   type LookupMethod,
-  type ReadRequest,
+  type ServiceRequest,
 } from "./http/request.ts";
 import { SourceError } from "./http/source-error.ts";
 
@@ -22,7 +22,7 @@ export type LookupMethodSetting = (typeof LOOKUP_METHODS)[number];
 
 /** A request and what came of it, for the account of the run. */
 export interface Answered {
-  readonly request: ReadRequest;
+  readonly request: ServiceRequest;
   readonly response: HttpResponse;
   readonly rows: readonly AnsweredRow[];
 }
@@ -56,7 +56,7 @@ export interface CustomFieldLookup {
 /** A lookup of one kind: the requests for a method, and what their rows are. */
 interface Lookup<Row> {
   readonly mode: "destinations" | "custom_fields";
-  readonly plan: (method: LookupMethod) => readonly ReadRequest[];
+  readonly plan: (method: LookupMethod) => readonly ServiceRequest[];
   readonly schema: z.ZodType<Row>;
   /** Throws where a row that cannot be read may be what was asked for. `place`: of the request in the plan. */
   readonly assertReadable: (rows: readonly Partial<Row>[], place: number) => void;

@@ -2,7 +2,7 @@
 import type { Clock } from "../../common/clock.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
 import type { HttpResponse } from "../http/client.ts";
-import { type RequestRecord, Requests } from "../http/requests.ts";
+import { RequestLog, type RequestRecord } from "../http/request-log.ts";
 import type { Body, Reject } from "../pages/tasks.ts";
 
 /** Microseconds since 1970 UTC of an answer: its `Date`, or this machine's clock where it has none. */
@@ -45,7 +45,7 @@ export function recordOf(
 export class Journal {
   /** Items that there are: known when all are read, before that 0. */
   items = 0;
-  readonly requests = new Requests();
+  readonly requests = new RequestLog();
   readonly rejects: Reject[] = [];
   readonly drift = new Drift();
 

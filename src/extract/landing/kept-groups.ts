@@ -11,23 +11,19 @@ import { bytesOf, readSealed, writeSealed } from "../../common/sealed-file.ts";
 import type { Shape } from "../../raw/document.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
 import type { WrittenFile } from "../../raw/raw-file.ts";
-import type { RequestRecord } from "../http/requests.ts";
+import type { RequestRecord } from "../http/request-log.ts";
 import type { PageResult, Reject } from "../pages/tasks.ts";
 
 /** A page of a listing that was answered. */
 export interface PageRead {
   readonly page: number;
   readonly result: PageResult;
-  readonly record: RequestRecord;
-  /** What else came of a page that was read in parts; null: it was read as one. */
-  readonly split: {
-    /** Of the requests after the first. */
-    readonly records: readonly RequestRecord[];
-    /** Of items that are listed. */
-    readonly rejects: readonly Reject[];
-    /** Items that are listed, and that no answer gave a document of. */
-    readonly unread: readonly string[];
-  } | null;
+  /** One for each request that was answered: several where the page was read in parts. */
+  readonly records: readonly RequestRecord[];
+  /** Rejects of listed items that were asked for singly. */
+  readonly rejects: readonly Reject[];
+  /** IDs of listed items of which no answer gave a document. */
+  readonly unread: readonly string[];
 }
 
 /** A single item that was asked for. */

@@ -228,7 +228,7 @@ class PassReader {
     return this.#request.pagesPerGroup ?? Math.min(fitting, PAGES_PER_GROUP);
   }
 
-  #take({ page, result, record, split }: PageRead): void {
+  #take({ page, result, records, rejects, unread }: PageRead): void {
     const { pagination } = result.answer;
     this.#checkPosition(page, pagination);
     this.#marks.set(page, { pagination, rows: result.rows });
@@ -237,10 +237,9 @@ class PassReader {
     this.#rejected += result.rejects.length;
     if (page === 1) this.#pagesCounted = Math.ceil(pagination.count / Math.max(1, result.rows));
     this.#context.journal.rejects.push(...result.rejects);
-    const records = [record, ...(split?.records ?? [])];
     for (const each of records) this.#context.journal.requests.add(each);
-    this.#context.journal.rejects.push(...(split?.rejects ?? []));
-    this.#unread.push(...(split?.unread ?? []));
+    this.#context.journal.rejects.push(...rejects);
+    this.#unread.push(...unread);
     const known = this.#snapshot.distinct;
     const bytesPerRow = result.decodedBytes / Math.max(1, result.rows);
     const { pass, landing } = this.#request;
