@@ -11,7 +11,7 @@ import { Landing, LandingThreads } from "../extract/landing/landing.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
 import { EchoRedactor } from "../extract/pages/echo.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
-import { stageRows } from "../load/stage-rows.ts";
+import { stageRows } from "../load/staged-rows.ts";
 import { echoDrift } from "../raw/drift.ts";
 import { writeExtractRecord } from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";

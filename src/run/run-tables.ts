@@ -5,7 +5,7 @@ import type { Check } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
 import type { RequestLog } from "../extract/http/request-log.ts";
 import type { Reject } from "../extract/pages/tasks.ts";
-import type { RunRows } from "../load/stage-rows.ts";
+import type { RunRows } from "../load/staged-rows.ts";
 import type { CountedDrift } from "../raw/drift.ts";
 import type { ExtractRecord, PassRecord } from "../raw/extract-record.ts";
 import type { Cell } from "../storage/table-builder.ts";
