@@ -5,7 +5,7 @@ import { fillMarks, quoteIdentifier, sqlSteps } from "../storage/sql-text.ts";
 import { readRows, streamRows } from "../storage/typed-rows.ts";
 import { WITHOUT_EXTERNAL_VALUE_SQL } from "./mapped-value.ts";
 
-const steps = sqlSteps(new URL("./sql", import.meta.url));
+const steps = sqlSteps(new URL("./sql/", import.meta.url));
 
 /** Text of a step of a question, as those of the load have it, with the statuses without an external value in it. */
 export function loadSql(step: string): string {

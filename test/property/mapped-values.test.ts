@@ -11,7 +11,7 @@ import {
 } from "../../src/audit/mapping/definitions.ts";
 import type { ItemValue } from "../../src/audit/questions/item-values.ts";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
-import { fillDerivedTables } from "../../src/load/steps.ts";
+import { fillDerivedTables } from "../../src/load/mapped-values.ts";
 import { type Item, type MappedItem, mapItem, payloadJson } from "../audit/mapping/procedure.ts";
 import {
   emptyTables,

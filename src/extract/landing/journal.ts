@@ -2,8 +2,8 @@
 import type { Clock } from "../../common/clock.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
 import type { HttpResponse } from "../http/client.ts";
-import { type RequestRecord, Requests } from "../http/requests.ts";
-import type { Body, Reject } from "../pages/tasks.ts";
+import { RequestLog, type RequestRecord } from "../http/request-log.ts";
+import type { Reject, ResponseBody } from "../pages/tasks.ts";
 
 /** Microseconds since 1970 UTC of an answer: its `Date`, or this machine's clock where it has none. */
 export function observedAtOf(response: HttpResponse, clock: Clock): number {
@@ -11,7 +11,7 @@ export function observedAtOf(response: HttpResponse, clock: Clock): number {
 }
 
 /** The body of an answer, on its way to a thread. */
-export function bodyOf(response: HttpResponse, clock: Clock): Body {
+export function bodyOf(response: HttpResponse, clock: Clock): ResponseBody {
   const { body: bytes, contentEncoding, contentType, date } = response;
   return {
     bytes,
@@ -45,7 +45,7 @@ export function recordOf(
 export class Journal {
   /** Items that there are: known when all are read, before that 0. */
   items = 0;
-  readonly requests = new Requests();
+  readonly requests = new RequestLog();
   readonly rejects: Reject[] = [];
   readonly drift = new Drift();
 

@@ -1,7 +1,7 @@
 /** `updated_at` of an item as a number, and what it tells of the item's version. */
 import { createHash } from "node:crypto";
 import { secondsOfInstant } from "../../raw/instant.ts";
-import type { RequestRecord } from "../http/requests.ts";
+import type { RequestRecord } from "../http/request-log.ts";
 
 /** An item without `updated_at`. */
 export const NO_TIME = -1;

@@ -4,13 +4,13 @@
  * named by its entry in a list without documents, of whichever mode: then all passes list it alike.
  */
 import type { Pagination } from "../../api/envelope.ts";
-import type { HttpResponse, Take, Taken } from "../http/client.ts";
-import { type ListMode, listRequest, type ReadRequest } from "../http/request.ts";
-import type { RequestRecord } from "../http/requests.ts";
+import type { BodyReader, HttpResponse, ReadResult } from "../http/client.ts";
+import { type ListMode, listRequest, type ServiceRequest } from "../http/request.ts";
+import type { RequestRecord } from "../http/request-log.ts";
 import { SourceError } from "../http/source-error.ts";
+import type { PageResponse } from "../landing/checkpoint.ts";
 import { bodyOf, recordOf } from "../landing/journal.ts";
-import type { PageRead } from "../landing/kept-groups.ts";
-import type { Place, StageLanding } from "../landing/landing.ts";
+import type { ResponseSlot, StageLanding } from "../landing/landing.ts";
 import type { PageResult, Reject } from "../pages/tasks.ts";
 import type { ExtractContext } from "./context.ts";
 import { all, answerOf, FailureBudget } from "./single-item.ts";
@@ -25,13 +25,13 @@ export interface PassOfPages {
   /** The first page, where it was read already. */
   readonly firstPage: HttpResponse | undefined;
   /** Where its documents land; undefined: only IDs and times are read. */
-  readonly landing: StageLanding<PageRead> | undefined;
+  readonly landing: StageLanding<PageResponse> | undefined;
 }
 
 interface PageToRead {
   readonly page: number;
   /** Undefined: its documents do not land. */
-  readonly place: Place | undefined;
+  readonly place: ResponseSlot | undefined;
 }
 
 type View = Pick<PassOfPages, "mode" | "columns" | "landing">;
@@ -44,7 +44,10 @@ interface Part {
   readonly offset: number;
 }
 
-type ReadPart = Pick<PageRead, "result" | "record">;
+interface ReadPart {
+  readonly result: PageResult;
+  readonly record: RequestRecord;
+}
 
 /** A page that is read in parts, and what came of them. */
 interface Split {
@@ -87,12 +90,12 @@ export class PageReader {
    * all its parts can be read: then no item is to blame, and pages have too many. So it does where the service changes
    * what is on a page meanwhile.
    */
-  async read(at: PageToRead, first: Pagination | undefined): Promise<PageRead> {
+  async read(at: PageToRead, first: Pagination | undefined): Promise<PageResponse> {
     const { perPage } = this.#pass;
     const { page } = at;
     try {
-      const read = await this.#part(at, this.#pass, { page, perPage, offset: 0 });
-      return { page, ...read, split: null };
+      const { result, record } = await this.#part(at, this.#pass, { page, perPage, offset: 0 });
+      return { page, result, records: [record], rejects: [], unread: [] };
     } catch (failure) {
       if (!maySplit(failure)) throw failure;
       const granted = first?.per_page ?? (await this.#granted());
@@ -227,7 +230,7 @@ export class PageReader {
   }
 
   /** What was read of the first page already is not asked for, unless it proves to be damaged. */
-  async #ask<T>(request: ReadRequest, { page }: Part, take: Take<T>): Promise<Taken<T>> {
+  async #ask<T>(request: ServiceRequest, { page }: Part, take: BodyReader<T>): Promise<ReadResult<T>> {
     const first = page === 1 ? this.#firstPage : undefined;
     if (first !== undefined) {
       this.#firstPage = undefined;
@@ -257,21 +260,20 @@ function add({ results, records, failure }: Split, part: Part, { result, record 
 
 /** The page as one answer would have been. `known`: the service's total, as the first page has it. */
 function merged(
-  { results, failure, failed, nameless, ...split }: Split,
+  { results, records, rejects, unread, failure, failed, nameless }: Split,
   whole: Part,
   known: number | undefined,
-): PageRead {
-  const [record, ...records] = split.records;
-  if (record === undefined || (!failed && failure.code === "source.too_large")) throw failure;
+): PageResponse {
+  const isUnknown = results.length === 0 && known === undefined;
+  if (isUnknown || (!failed && failure.code === "source.too_large")) throw failure;
   const result = {
     answer: { pagination: paginationOf(whole, results, known) },
     rows: results.reduce((sum, { rows }) => sum + rows, nameless.length),
     items: results.flatMap(({ items }) => items),
     rejects: [...results.flatMap(({ rejects }) => rejects), ...nameless],
-    decodedBytes: Math.max(...results.map(({ decodedBytes }) => decodedBytes)),
+    decodedBytes: Math.max(0, ...results.map(({ decodedBytes }) => decodedBytes)),
   };
-  const { rejects, unread } = split;
-  return { page: whole.page, result, record, split: { records, rejects, unread } };
+  return { page: whole.page, result, records, rejects, unread };
 }
 
 /** Where the total changed between the parts, one that differs from other pages': the pass is not clean then. */

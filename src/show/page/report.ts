@@ -8,8 +8,7 @@ import { listFiles, missingTables, type OpenedRun, openViews, runTables } from "
 import { readCoverage } from "../../audit/questions/coverage.ts";
 import { driftOf } from "../../audit/questions/drift.ts";
 import { type ReportLimits, readReportItems } from "../../audit/questions/items.ts";
-import type { EarlierRuns } from "../../audit/questions/run-history.ts";
-import { isHistoryIn } from "../../audit/questions/run-history.ts";
+import { type EarlierRuns, isHistoryIn } from "../../audit/questions/run-history.ts";
 import { instanceName, type RunRow, readRunRow, SAMPLE_URL } from "../../audit/questions/run-row.ts";
 import {
   checksSection,
@@ -20,6 +19,7 @@ import {
   type TableSize,
   tablesSection,
 } from "../../audit/questions/run-sections.ts";
+import { asWarehouseError } from "../../common/errors.ts";
 import { duration, minuteOf } from "../../common/figures.ts";
 import { awaitBoth } from "../../storage/parallel.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
@@ -131,6 +131,11 @@ function foot(account: RunRow): Markup {
   return html`Run <code>${run}</code> of ${service}, read by the pipeline ${foreign(pipeline)}. Made by content-warehouse ${packageVersion} from the tables of the run, and those of the kept runs before it (DuckDB ${duckdbVersion}, Node ${nodeVersion}). Personal data: ${personalData}; the report shows no personal columns. Times are UTC.`;
 }
 
+/** Leaves the report without a comparison, and the page says so; any other error is thrown. */
+function unreadableRun(thrown: unknown): undefined {
+  if (asWarehouseError(thrown).code !== "verify.failed") throw thrown;
+}
+
 /** Of the database, while a run makes its report, for two statements at a time: as much as the load before it takes. */
 const MEMORY_LIMIT_MB = 200;
 
@@ -160,8 +165,7 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
     memoryLimitMb: MEMORY_LIMIT_MB,
   };
   const { before } = request.earlier;
-  // A run before that cannot be opened leaves the report without a comparison, and the page says so.
-  const both = before && (await openViews({ ...own, beside: runTables(before) }).catch(() => undefined));
+  const both = before && (await openViews({ ...own, beside: runTables(before) }).catch(unreadableRun));
   const earlier = both === undefined ? { ...request.earlier, before: undefined } : request.earlier;
   await using tables = both ?? (await openViews(own));
   const { connection } = tables;

@@ -7,10 +7,10 @@ import {
   fillDerivedTables,
   LEDGER_ROWS_PER_RANGE,
   ledgerBounds,
-  mappedValuesOf,
-  payloadsOf,
+  mappedValuesQuery,
+  payloadsQuery,
   prepareMappings,
-} from "../../src/load/steps.ts";
+} from "../../src/load/mapped-values.ts";
 import { execute, openForBuilding, ROWS_PER_GROUP, scalar } from "../../src/storage/duckdb.ts";
 import { rangesOf } from "../../src/storage/id-ranges.ts";
 import type { ConnectionPool } from "../../src/storage/parallel.ts";
@@ -151,7 +151,7 @@ test("a range reads the values of its own items, not the whole table", async () 
   await fillTables(connection, itemsWith(1, 1));
   await prepareMappings(connection);
   for (const range of rangesOf(["a", "b", "c"])) {
-    for (const { text, params } of [mappedValuesOf(range), payloadsOf(range, false)]) {
+    for (const { text, params } of [mappedValuesQuery(range), payloadsQuery(range, false)]) {
       const reader = await connection.runAndReadAll(`EXPLAIN (FORMAT json) ${text}`, [...params]);
       const plan = String(reader.getRows()[0]?.[1]);
       const filters = [

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import {
-  boundsTogether,
   fileBounds,
+  type ItemWeights,
   memoryLimitMb,
+  mergeBounds,
   rangeBounds,
   vectorBytes,
-  type Weighing,
 } from "../../src/load/range-bounds.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
 import { rangesOf } from "../../src/storage/id-ranges.ts";
@@ -18,7 +18,7 @@ function weighing(
   ids: readonly string[],
   weightOf: (id: string) => number,
   widestTableBytes: number,
-): Weighing {
+): ItemWeights {
   return { weights: Float32Array.from(ids, weightOf), idAt: (place) => ids[place] ?? "", widestTableBytes };
 }
 
@@ -71,26 +71,26 @@ suite("the ranges of a table that is narrower than the widest", () => {
 
   test("are several of those together, of 12 MB at most", () => {
     assert.deepEqual(
-      boundsTogether(bounds, 48 * MB),
+      mergeBounds(bounds, 48 * MB),
       [0, 2, 4, 6, 8].map((place) => bounds[place]),
     );
-    assert.deepEqual(boundsTogether(bounds, 24 * MB), [bounds[0], bounds[5]]);
+    assert.deepEqual(mergeBounds(bounds, 24 * MB), [bounds[0], bounds[5]]);
   });
 
   test("are one where the table is small, empty, or there is but one range", () => {
-    assert.deepEqual(boundsTogether(bounds, 12 * MB), []);
-    assert.deepEqual(boundsTogether(bounds, 0), []);
-    assert.deepEqual(boundsTogether([], 480 * MB), []);
+    assert.deepEqual(mergeBounds(bounds, 12 * MB), []);
+    assert.deepEqual(mergeBounds(bounds, 0), []);
+    assert.deepEqual(mergeBounds([], 480 * MB), []);
   });
 
   test("are several where steps work on several at a time, as far as there are so many", () => {
-    assert.equal(boundsTogether(bounds, 0, 4).length, 5);
-    assert.deepEqual(boundsTogether(bounds.slice(0, 3), 0, 4), bounds.slice(0, 3));
-    assert.deepEqual(boundsTogether([], 0, 4), []);
+    assert.equal(mergeBounds(bounds, 0, 4).length, 5);
+    assert.deepEqual(mergeBounds(bounds.slice(0, 3), 0, 4), bounds.slice(0, 3));
+    assert.deepEqual(mergeBounds([], 0, 4), []);
   });
 
   test("are those of the widest where the table is as wide", () => {
-    assert.deepEqual(boundsTogether(bounds, 240 * MB), bounds);
+    assert.deepEqual(mergeBounds(bounds, 240 * MB), bounds);
   });
 });
 

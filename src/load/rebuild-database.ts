@@ -1,40 +1,36 @@
-/** The database of a published run, made again from its Parquet files. */
+/** Rebuilds the database of a published run from its Parquet files. */
 import { addAbortListener } from "node:events";
 import type { LoadTable } from "../pipeline.ts";
 import { type BuildSettings, openForBuilding, openForScanning, scalar } from "../storage/duckdb.ts";
 import { exactPattern, quoteLiteral } from "../storage/sql-text.ts";
-import { createFilledTable } from "./filled-table.ts";
-import { createViewsAndMacros } from "./macros.ts";
+import { createFilledTable } from "./load-table.ts";
 import { memoryLimitMb, ROWS_OF_A_VECTOR } from "./range-bounds.ts";
+import { createViewsAndMacros } from "./views.ts";
 
-interface DatabaseRequest extends Pick<BuildSettings, "file" | "staging" | "temporaryDirectory"> {
-  /** All tables of the run; their files lie in `staging`. */
+interface RebuildRequest extends Pick<BuildSettings, "file" | "staging" | "temporaryDirectory"> {
+  /** All tables of the run; their files are in `staging`. */
   readonly tables: readonly Pick<LoadTable, "table" | "files">[];
-  /** Ends the work, the statement under way included: it fails then. */
+  /** Ends the work, also the current statement, which fails then. */
   readonly signal: AbortSignal;
 }
 
-/** Makes the tables, the views and the macros of a run. The same rows as before; not the same bytes. */
-export async function makeDatabaseAgain({ tables, signal, ...place }: DatabaseRequest): Promise<void> {
-  const limit = memoryLimitMb(
-    await heaviestVector(
-      place,
-      tables.flatMap(({ files }) => files),
-    ),
-  );
-  await using database = await openForBuilding({ ...place, memoryLimitMb: limit, previous: undefined });
+/** Makes the tables, views and macros of a run. Rows are the same as before; bytes are not. */
+export async function rebuildDatabase({ tables, signal, ...folders }: RebuildRequest): Promise<void> {
+  const files = tables.flatMap((each) => each.files);
+  const limit = memoryLimitMb(await heaviestVectorBytes(folders, files));
+  await using database = await openForBuilding({ ...folders, memoryLimitMb: limit, previous: undefined });
   using _interrupting = addAbortListener(signal, () => database.interrupt());
-  for (const { table, files } of tables) {
+  for (const { table, files: paths } of tables) {
     signal.throwIfAborted();
-    await createFilledTable(database.connection, table, files);
+    await createFilledTable(database.connection, table, paths);
   }
   await createViewsAndMacros(database.connection, new Set(tables.map(({ table }) => table.name)));
   await database.close();
 }
 
-/** Most bytes that the rows which the database works on at once have, roughly. */
-async function heaviestVector(
-  { staging, temporaryDirectory }: Pick<DatabaseRequest, "staging" | "temporaryDirectory">,
+/** Largest number of bytes in the rows that the database works on at once, roughly. */
+async function heaviestVectorBytes(
+  { staging, temporaryDirectory }: Pick<RebuildRequest, "staging" | "temporaryDirectory">,
   files: readonly string[],
 ): Promise<number> {
   const limits = { temporaryDirectory, memoryLimitMb: 64, threads: 1 };

@@ -1,4 +1,4 @@
-/** The tables of a run as loaders get them: read from their Parquet files. */
+/** Gives loaders the tables of a run, read from their Parquet files. */
 import { dirname } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { isOfTheDisk, WarehouseError } from "../common/errors.ts";
@@ -9,11 +9,9 @@ import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Table } from "../tables/declare.ts";
 
-interface TableFiles extends Pick<LoadTable, "table" | "rows" | "files"> {
-  readonly temporaryDirectory: string;
-}
+type TableFiles = Pick<LoadTable, "table" | "rows" | "files"> & { readonly temporaryDirectory: string };
 
-/** The disk failed while a loader read a table: no fault of the loader. */
+/** Disk failure while a loader reads a table: not an error of the loader. */
 export class TableReadError extends WarehouseError {
   constructor({ code, message }: WarehouseError, cause: unknown) {
     super(code, message, { cause });
@@ -23,6 +21,7 @@ export class TableReadError extends WarehouseError {
 const MEMORY_MB = 256;
 const ROWS_PER_BATCH = 4096;
 
+/** A table for loaders. Nothing is read before a loader asks for cells or batches. */
 export function loadTableOf(from: TableFiles): LoadTable {
   const { table, rows, files } = from;
   const cells = () => cellsOf(from);
@@ -45,11 +44,11 @@ async function* cellsOf({ table, files, temporaryDirectory }: TableFiles) {
   }
 }
 
-/** Microseconds of an instant, and as DuckDB has it in a file where it is infinite: its function gives NULL then. */
+/** Microseconds of an instant. Of an infinite one `epoch_us` gives NULL; it becomes the number that Parquet files have. */
 const MICROS = (column: string): string =>
   `CASE WHEN isinf(${column}) THEN if(${column} > TIMESTAMPTZ 'epoch', 1, -1) * 9223372036854775807 ELSE epoch_us(${column}) END`;
 
-/** What gives a cell as it is declared: instants in microseconds, dates in days since 1970. */
+/** SQL of a cell: instants in microseconds, dates in days since 1970. */
 function expression({ name, type }: Column): string {
   const column = quoteIdentifier(name);
   if (type === "timestamp") return MICROS(column);
@@ -75,12 +74,12 @@ async function* rowsOf(
 function cellOf(type: Column["type"], value: unknown): Cell {
   if (value === null || value === undefined) return null;
   if (type === "integer" || type === "date" || type === "double") return Number(value);
-  // Far from today microseconds are more than a number can tell apart.
+  // Beyond the safe integers, microseconds stay a bigint.
   if (type === "timestamp" && Number.isSafeInteger(Number(value))) return Number(value);
   return value as Cell;
 }
 
-/** Arrow is loaded where a loader asks for it. */
+/** Arrow is imported when a loader asks for batches. */
 async function* batchesOf({ columns }: Table, cells: AsyncIterable<readonly Cell[]>) {
   const { recordBatch } = await import("../storage/arrow.ts");
   let rows: (readonly Cell[])[] = [];

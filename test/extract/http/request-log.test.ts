@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";
-import { type RequestRecord, Requests } from "../../../src/extract/http/requests.ts";
+import { RequestLog, type RequestRecord } from "../../../src/extract/http/request-log.ts";
 import fc from "../../properties.ts";
 
 const PLAN = ["destinations", "dynamic", "item", "full", "basic", "custom_fields"] as const;
@@ -33,7 +33,7 @@ test("requests come back as they were, in the order of the plan, and else in the
     fc.property(
       fc.oneof(fc.array(record), fc.array(record, { minLength: 1500, maxLength: 2500 })),
       (records) => {
-        const requests = new Requests();
+        const requests = new RequestLog();
         for (const each of records) requests.add(each);
         const bytesOf = (id: string | null) => Buffer.from(id ?? "");
         const inOrder = records.toSorted(

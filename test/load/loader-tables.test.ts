@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { loadTableOf } from "../../src/load/load-tables.ts";
+import { loadTableOf } from "../../src/load/loader-tables.ts";
 import { defineTable, integer, timestamp } from "../../src/tables/declare.ts";
 import { temporaryFolder } from "../run/running.ts";
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { stagedRanges } from "../../src/load/staged-ranges.ts";
+import { stagedRanges } from "../../src/load/staged-rows.ts";
 import { all } from "../../src/storage/duckdb.ts";
 import { rangesOf } from "../../src/storage/id-ranges.ts";
 import type { StagedPart } from "../../src/storage/parquet-file.ts";
