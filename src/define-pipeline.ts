@@ -1,9 +1,9 @@
 /** Makes a pipeline of stages, and says all that is wrong where they do not fit together. */
 import { z } from "zod";
 import { WarehouseError } from "./common/errors.ts";
-import { hint } from "./common/nearest.ts";
+import { didYouMean } from "./common/nearest.ts";
 import { isObject } from "./common/objects.ts";
-import { checked } from "./common/options.ts";
+import { parseForm } from "./common/parse-form.ts";
 import { printable } from "./common/printable.ts";
 import type { Extractor, Pipeline, PipelineSpec, Transformer } from "./pipeline.ts";
 import { DATA_TABLES } from "./tables/all.ts";
@@ -12,7 +12,7 @@ import type { Table } from "./tables/declare.ts";
 
 /** Checks a composition. Errors: `config.invalid`, with all that is wrong in one message. */
 export function definePipeline(spec: PipelineSpec): Pipeline {
-  const form = checked(specForm, spec);
+  const form = parseForm(specForm, spec);
   const faults = "faults" in form ? form.faults : faultsOf(spec);
   if (faults.length > 0) {
     const name = isObject(spec) && typeof spec.name === "string" ? ` "${printable(spec.name)}"` : "";
@@ -198,7 +198,7 @@ function whyMissing(read: string, { transform }: PipelineSpec, names: Iterable<s
   const left = transform.flatMap(({ tables }) => tables).find(({ name }) => name === read);
   if (left !== undefined) return `nothing that it reads fills: it needs ${wantedBy(left)}`;
   const known = DATA_TABLES.find(({ name }) => name === read);
-  return `no transformer gives${known === undefined ? hint(read, names) : `: ${wayTo(known)}`}`;
+  return `no transformer gives${known === undefined ? didYouMean(read, names) : `: ${wayTo(known)}`}`;
 }
 
 function wayTo({ stage }: Table): string {

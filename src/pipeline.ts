@@ -54,14 +54,14 @@ export interface ItemDocuments {
  * Documents as the specification has them, by its names. Nothing checks them: where a service departs from it, a value
  * may be of another type. They cannot be changed, because other tables are made from them too.
  */
-export type DynamicDocument = Declared<DynamicItem>;
-export type FullDocument = Declared<FullItem>;
+export type DynamicDocument = KnownFields<DynamicItem>;
+export type FullDocument = KnownFields<FullItem>;
 
 /** A type without room for fields that are not declared. */
-type Declared<Value> = Value extends readonly (infer Element)[]
-  ? readonly Declared<Element>[]
+type KnownFields<Value> = Value extends readonly (infer Element)[]
+  ? readonly KnownFields<Element>[]
   : Value extends object
-    ? { readonly [Key in keyof Value as string extends Key ? never : Key]: Declared<Value[Key]> }
+    ? { readonly [Key in keyof Value as string extends Key ? never : Key]: KnownFields<Value[Key]> }
     : Value;
 
 type CellOfColumn<Given> =

@@ -5,14 +5,15 @@ import { test } from "node:test";
 import { packagePath } from "../src/common/package-root.ts";
 
 const PAGE = readFileSync(packagePath("docs/promises.md"), "utf8");
+const CONTRIBUTING = readFileSync(packagePath("CONTRIBUTING.md"), "utf8");
 const README = readFileSync(packagePath("README.md"), "utf8");
 
 /** The promises of the page, without their numbers. */
 const PROMISES = [...PAGE.matchAll(/^## \d+\. (.*)$/gm)].map(([, words = ""]) => words);
 
-test("each of the thirteen promises has a row that names a test that holds it, and these are there", () => {
+test("each of the thirteen promises names a test that holds it", () => {
   assert.equal(PROMISES.length, 13);
-  const rows = [...PAGE.matchAll(/^\| (\d+) \| `(test\/[^`]+)` \| (.*) \|$/gm)];
+  const rows = [...CONTRIBUTING.matchAll(/^\| (\d+) \| `(test\/[^`]+)` \| (.*) \|$/gm)];
   const numbers = new Set(rows.map(([, number]) => Number(number)));
   assert.deepEqual(
     [...numbers],
@@ -21,7 +22,7 @@ test("each of the thirteen promises has a row that names a test that holds it, a
   for (const [, , file = "", title = ""] of rows) {
     assert.ok(existsSync(packagePath(file)), `${file} is not there`);
     const text = readFileSync(packagePath(file), "utf8");
-    const there = ['"', "`"].some((quote) => text.includes(`${quote}${title}${quote}`));
+    const there = ['"', "`"].some((quote) => text.includes(`${quote}${title}`));
     assert.ok(there, `${file} has no test "${title}"`);
   }
 });
@@ -46,6 +47,6 @@ test("two files of the program open connections, and the embedded service is the
       .split(/;\n/)
       .some((statement) => opening.test(statement) && !/^\s*import type /.test(statement)),
   );
-  const client = "extract/http/connections.ts";
+  const client = "extract/http/connection-pool.ts";
   assert.deepEqual(found.sort(), [client, "service/app.ts"]);
 });

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Answer } from "../common/answer.ts";
 import { WarehouseError } from "../common/errors.ts";
-import { VIEWED } from "../load/views.ts";
+import { TABLES_OF_VIEWS } from "../load/views.ts";
 import { emptyColumns } from "../storage/ddl.ts";
 import {
   type Database,
   execute,
   PREVIOUS_CATALOG,
   PUBLISHED_CATALOG,
-  type ScanOptions,
+  type ScanSettings,
 } from "../storage/duckdb.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { CONTENT_TABLES } from "../tables/all.ts";
@@ -20,7 +20,7 @@ import type { Manifest } from "../warehouse/manifest.ts";
 import { fromTable, openTables, sourceOf, type TablesSource } from "../warehouse/published-tables.ts";
 import { findRun, type PublishedRun } from "../warehouse/retention.ts";
 
-type Limits = Pick<ScanOptions, "memoryLimitMb" | "threads">;
+type Limits = Pick<ScanSettings, "memoryLimitMb" | "threads">;
 
 const THREADS = 2;
 /** Of DuckDB's buffers, for questions to a published run; what does not fit is spilled. */
@@ -113,7 +113,7 @@ function assertMapped({ run, manifest }: ReadableRun): void {
 
 /** Tables of those without which there is nothing to audit that are not there. */
 export function missingTables(rows: Manifest["rows"]): string[] {
-  return VIEWED.filter((table) => !Object.hasOwn(rows, table));
+  return TABLES_OF_VIEWS.filter((table) => !Object.hasOwn(rows, table));
 }
 
 /** A run whose tables become views. */
@@ -126,7 +126,7 @@ export function viewed(run: Pick<ReadableRun, "directory" | "manifest">): Viewed
   return { tables: Object.keys(run.manifest.rows), source: sourceOf(run, { isQuestioned: true }) };
 }
 
-interface ViewsRequest extends ViewedRun, Pick<ScanOptions, "temporaryDirectory" | "memoryLimitMb"> {
+interface ViewsRequest extends ViewedRun, Pick<ScanSettings, "temporaryDirectory" | "memoryLimitMb"> {
   readonly threads?: number | undefined;
   /** Another run, whose tables are views with names that begin with `before_`. */
   readonly beside?: ViewedRun | undefined;

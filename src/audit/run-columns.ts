@@ -1,8 +1,8 @@
 /** The columns of a published run's tables and views, with what each means. */
 import { listValue } from "@duckdb/node-api";
-import { col, type RowOf } from "../common/answer.ts";
+import { type AnswerRow, col } from "../common/answer.ts";
 import { PUBLISHED_CATALOG } from "../storage/duckdb.ts";
-import { rowsBy } from "../storage/rows-by.ts";
+import { readRows } from "../storage/typed-rows.ts";
 import { openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
 import { LIMITS } from "./open-run.ts";
 
@@ -14,7 +14,7 @@ const DESCRIBED = {
   type: col.name(required),
   comment: col.text(),
 } as const;
-export type Described = RowOf<typeof DESCRIBED>;
+export type Described = AnswerRow<typeof DESCRIBED>;
 
 /** Of a published run's tables and views, as its database has them; none where it was published as Parquet files alone. */
 export async function readPublishedColumns(
@@ -25,7 +25,7 @@ export async function readPublishedColumns(
   if (source.database === undefined) return [];
   await using database = await openTables(source, { temporaryDirectory, ...LIMITS });
   const tables = listValue(Object.keys(run.manifest.rows));
-  return await rowsBy(database.connection, DESCRIBED, IN_DATABASE, [tables]);
+  return await readRows(database.connection, DESCRIBED, IN_DATABASE, [tables]);
 }
 
 const IN_DATABASE = `

@@ -1,7 +1,7 @@
 /** A question to the published database: one statement, and nothing but a question. */
 import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import { suggestion } from "../common/nearest.ts";
+import { nearestSentence } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import { all, duckdbError } from "../storage/duckdb.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
@@ -76,7 +76,7 @@ async function unknownTable(
     `SELECT DISTINCT table_name AS name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY name`,
   );
   const names = rows.map((row) => String(row.name));
-  const near = suggestion(name, names, '"SHOW TABLES" lists those that there are.');
+  const near = nearestSentence(name, names, '"SHOW TABLES" lists those that there are.');
   return refused(`there is no table ${JSON.stringify(printable(name))}.${near}`, thrown);
 }
 

@@ -1,7 +1,7 @@
 /** Stages of the list `audit`: what the tables of a run must hold before it is published. */
 import { z } from "zod";
-import { checkedOptions } from "../common/options.ts";
-import { shown } from "../common/shown.ts";
+import { describeValue } from "../common/describe-value.ts";
+import { parseOptions } from "../common/parse-form.ts";
 import type { CoverageTest, QueryTest, Severity } from "../pipeline.ts";
 import { COUNTED, type Counted } from "./mapping/value-counts.ts";
 
@@ -27,7 +27,7 @@ export interface TestOptions {
  *     })
  */
 export function test(options: TestOptions): QueryTest {
-  return checkedOptions(`test ${shown(options?.name)}`, testOptions, options);
+  return parseOptions(`test ${describeValue(options?.name)}`, testOptions, options);
 }
 
 /** The checks of `mappingCoverage` are called so. */
@@ -58,7 +58,7 @@ export interface MappingCoverageOptions {
  * `mappingCoverage({ failOn: { unmapped: 10, unknown_value: 0 } })`. Needs `mappedValues()`.
  */
 export function mappingCoverage(options: MappingCoverageOptions): CoverageTest {
-  return { name: COVERAGE, ...checkedOptions("mappingCoverage", coverageOptions, options) };
+  return { name: COVERAGE, ...parseOptions("mappingCoverage", coverageOptions, options) };
 }
 
 const coverageOptions = z.strictObject({

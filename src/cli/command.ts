@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_PLATFORM } from "../api/destination.ts";
 import { systemClock } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { createLog, LOG_FORMATS, type Log, type LogOptions } from "../common/log.ts";
+import { createLog, LOG_FORMATS, type Log, type LogSettings } from "../common/log.ts";
 import type { Secret } from "../common/secret.ts";
 import type { ConfigFlags } from "../config/config.ts";
 import { ANSWER_FORMATS } from "../show/answer.ts";
@@ -15,19 +15,19 @@ import { endSoon } from "./end-soon.ts";
 import { warehouseFolder } from "./warehouse-folder.ts";
 
 /** `columns`: width of the screen in characters; undefined where the output is a file or a pipe. */
-export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
-export type Input = Readable & { readonly isTTY?: boolean };
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
+export type InputStream = Readable & { readonly isTTY?: boolean };
 
 export interface CliEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Absolute. Throws where the folder was removed, so only those who need it ask. */
   readonly cwd: string;
   /** Only those who need it ask, likewise. */
-  readonly input: Input;
+  readonly input: InputStream;
   /** Takes the answer. */
-  readonly out: Output;
+  readonly out: OutputStream;
   /** Takes progress, the log, and what else is not the answer. */
-  readonly err: Output;
+  readonly err: OutputStream;
   /** Says how the program is to end although nothing failed. */
   readonly endWith: (exitCode: number) => void;
   /** Ends the program soon, whatever a user's function has under way. */
@@ -64,7 +64,7 @@ export function liveColumns({ env, err }: Pick<CliEnvironment, "env" | "err">): 
 
 export function logTo(
   out: { write(text: string): unknown },
-  options: Pick<LogOptions, "level" | "format" | "secrets">,
+  options: Pick<LogSettings, "level" | "format" | "secrets">,
 ): Log {
   return createLog({ ...options, clock: systemClock, write: (line) => out.write(line) });
 }
@@ -227,7 +227,7 @@ export function positive(text: string): number {
 }
 
 /** The folder of a warehouse that is there. Throws `config.not_found`. */
-export function existingFolder(warehouse: string): OutputFolder {
+export function openWarehouseFolder(warehouse: string): OutputFolder {
   const folder = outputFolder(warehouse);
   if (existsSync(folder.runs)) return folder;
   throw new WarehouseError(

@@ -1,6 +1,6 @@
 /** Help that fits a screen of 80 columns. */
 import type { Help, Option } from "commander";
-import { listed } from "../common/nearest.ts";
+import { joinWords } from "../common/nearest.ts";
 import { paragraph } from "../show/terminal.ts";
 
 export const HELP_WIDTH = 80;
@@ -16,7 +16,7 @@ export const HELP: Partial<Help> = {
     defaultValue,
     defaultValueDescription = defaultValue,
   }: Option) {
-    const choices = argChoices === undefined ? "" : `: ${listed(argChoices, "or")}`;
+    const choices = argChoices === undefined ? "" : `: ${joinWords(argChoices, "or")}`;
     const unless = defaultValueDescription === undefined ? "" : ` (default: ${defaultValueDescription})`;
     return `${description}${choices}${unless}`;
   },

@@ -61,7 +61,7 @@ const COMMANDS = Object.entries(GROUPS).flatMap(([group, commands]) =>
 );
 
 /** Help and the version: commander writes them at once, and would not know that a stream refuses them. */
-interface Printed {
+interface HelpOutput {
   readonly out: string[];
   readonly err: string[];
 }
@@ -71,7 +71,7 @@ interface Printed {
  * is added to `printed`. `names`: the commands that it has.
  */
 export async function program(
-  printed: Printed = { out: [], err: [] },
+  printed: HelpOutput = { out: [], err: [] },
   names: readonly string[] = COMMANDS.map(({ name }) => name),
 ): Promise<Command> {
   const root = new Command("content-warehouse")
@@ -89,7 +89,7 @@ export async function program(
 }
 
 /** Wrong arguments are thrown, and told where all failures are; what ends for help or a version stays commander's. */
-function tellErrorsOnce(command: Command, printed: Printed): void {
+function tellErrorsOnce(command: Command, printed: HelpOutput): void {
   command
     .configureHelp(HELP)
     .configureOutput(outputTo(printed))
@@ -98,7 +98,7 @@ function tellErrorsOnce(command: Command, printed: Printed): void {
     });
 }
 
-function outputTo({ out, err }: Printed): OutputConfiguration {
+function outputTo({ out, err }: HelpOutput): OutputConfiguration {
   return {
     getOutHelpWidth: () => HELP_WIDTH,
     getErrHelpWidth: () => HELP_WIDTH,
@@ -157,7 +157,7 @@ const ALONE: readonly string[] = ["run", "replay", "sql"];
 /** Runs the command line and returns the exit code. A failure is one sentence on standard error. */
 export async function main(argv: readonly string[]): Promise<number> {
   const { out, err } = processEnvironment();
-  const printed: Printed = { out: [], err: [] };
+  const printed: HelpOutput = { out: [], err: [] };
   const names = wantedNames(argv);
   const root = await program(printed, names);
   // A young generation that is small before the modules are loaded takes longer to load them.

@@ -1,15 +1,15 @@
 /** What `runs rollback` does with the targets, once the run is current. */
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { listed } from "../common/nearest.ts";
-import { configuredSettings } from "../config/config.ts";
+import { joinWords } from "../common/nearest.ts";
+import { loadSettings } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
-import { deliveryError, repeatedBy, undelivered } from "../targets/deliver.ts";
-import { currentIn } from "../targets/published-run.ts";
-import { targetStates } from "../targets/target-states.ts";
+import { deliveryError, failedDeliveries, repeatedBy } from "../targets/deliver.ts";
+import { readCurrentRun } from "../targets/published-run.ts";
+import { readTargetRows } from "../targets/target-states.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { PublishedRun } from "../warehouse/retention.ts";
 import type { CliEnvironment, StopSignals } from "./command.ts";
-import { delivered, deliveryLines, type TargetOptions, targetsOfFolder } from "./targets.ts";
+import { deliverRun, deliveryLines, type TargetFlags, targetsOfFolder } from "./targets.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 
 /**
@@ -23,8 +23,8 @@ export async function deliverRollback(
 ): Promise<{ readonly lines: readonly string[]; readonly failure: WarehouseError | undefined }> {
   const { signal } = stop;
   const done = await inTemporaryFolder("rollback", (temporaryDirectory) =>
-    delivered(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
-  ).catch((thrown: unknown) => ({ run, deliveries: undelivered(targets, thrown) }));
+    deliverRun(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
+  ).catch((thrown: unknown) => ({ run, deliveries: failedDeliveries(targets, thrown) }));
   const lines = deliveryLines(done.run, done.deliveries);
   return {
     lines,
@@ -50,14 +50,14 @@ export async function targetLines(
     folder,
     options,
     stop,
-  }: { readonly folder: OutputFolder; readonly options: TargetOptions; readonly stop: StopSignals },
+  }: { readonly folder: OutputFolder; readonly options: TargetFlags; readonly stop: StopSignals },
 ): Promise<readonly string[]> {
   try {
-    const { targets: configured } = await configuredSettings({ cwd, env, flags: options });
+    const { targets: configured } = await loadSettings({ cwd, env, flags: options });
     const targets = await targetsOfFolder(folder, configured);
-    const current = targets.length === 0 ? undefined : await currentIn(folder);
+    const current = targets.length === 0 ? undefined : await readCurrentRun(folder);
     if (current === undefined) return [];
-    const states = await targetStates(targets, current, stop.signal);
+    const states = await readTargetRows(targets, current, stop.signal);
     const lines = states.map(
       ({ target, says, problem }) => `${target}: ${says}${problem === null ? "" : `: ${problem}`}`,
     );
@@ -67,7 +67,7 @@ export async function targetLines(
     // A run that targets were rolled back from.
     const isUndone = states.some(({ state, rollback_of }) => state === "other" && rollback_of !== null);
     const otherwise = isUndone ? "; else the next run goes on from what they have" : "";
-    return [...lines, `${command} brings ${listed(others, "and")} to run ${current.sequence}${otherwise}`];
+    return [...lines, `${command} brings ${joinWords(others, "and")} to run ${current.sequence}${otherwise}`];
   } catch (thrown) {
     stop.signal.throwIfAborted();
     if (!(thrown instanceof WarehouseError)) throw thrown;

@@ -2,16 +2,16 @@
 import { systemClock } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { duration } from "../common/figures.ts";
-import { hint } from "../common/nearest.ts";
-import { configuredSettings } from "../config/config.ts";
+import { didYouMean } from "../common/nearest.ts";
+import { loadSettings } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
 import { type Delivery, deliver, deliveryWarnings } from "../targets/deliver.ts";
-import { deliveredRun, runsOf } from "../targets/published-run.ts";
+import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { findRun, listRuns } from "../warehouse/retention.ts";
 import { type CliEnvironment, invalid } from "./command.ts";
 
-export interface TargetOptions {
+export interface TargetFlags {
   readonly warehouse: string;
   readonly config?: string;
   /** Name of the only one that is meant. */
@@ -19,14 +19,14 @@ export interface TargetOptions {
   readonly json?: true;
 }
 
-type TargetFlags = Pick<TargetOptions, "config" | "target">;
+type PickedTarget = Pick<TargetFlags, "config" | "target">;
 
 /** Throws `config.invalid` where none is configured, `config.not_found` where the one that is named is not. */
-export async function chosenTargets(
+export async function chooseTargets(
   { cwd, env }: Pick<CliEnvironment, "cwd" | "env">,
-  { config, target }: TargetFlags,
+  { config, target }: PickedTarget,
 ): Promise<readonly Target[]> {
-  const { targets } = await configuredSettings({ cwd, env, flags: { config } });
+  const { targets } = await loadSettings({ cwd, env, flags: { config } });
   if (targets.length === 0) {
     throw invalid(
       "No targets are configured; set `targets` in the configuration file, or name that file with --config.",
@@ -38,21 +38,21 @@ export async function chosenTargets(
   const names = targets.map(({ name }) => name);
   throw new WarehouseError(
     "config.not_found",
-    `There is no target "${target}"${hint(target, names)}; "content-warehouse runs show --section targets" lists those that are configured.`,
+    `There is no target "${target}"${didYouMean(target, names)}; "content-warehouse runs show --section targets" lists those that are configured.`,
   );
 }
 
 /**
  * The one target of a kind. Throws `config.invalid` where none is of it, or several are and no name says which; what else
- * {@link chosenTargets} throws.
+ * {@link chooseTargets} throws.
  */
-export async function chosenTarget<Kind extends Target>(
+export async function chooseTarget<Kind extends Target>(
   environment: Pick<CliEnvironment, "cwd" | "env">,
-  flags: TargetFlags,
+  flags: PickedTarget,
   what: string,
   isOfKind: (target: Target) => target is Kind,
 ): Promise<Kind> {
-  const targets = (await chosenTargets(environment, flags)).filter(isOfKind);
+  const targets = (await chooseTargets(environment, flags)).filter(isOfKind);
   const [only, ...others] = targets;
   if (only !== undefined && others.length === 0) return only;
   const names = targets.map(({ name }) => name).join(", ");
@@ -74,7 +74,7 @@ export async function targetsOfFolder(
 }
 
 /** Delivers a run of a warehouse folder, whose lock is held. `wanted`: a run's name, its number, or `current`. */
-export async function delivered(
+export async function deliverRun(
   folder: OutputFolder,
   wanted: string,
   options: {
@@ -87,9 +87,9 @@ export async function delivered(
 ): Promise<{ readonly run: string; readonly deliveries: readonly Delivery[] }> {
   const { targets, signal } = options;
   const published = await findRun(folder, wanted);
-  const run = await deliveredRun(published, {
+  const run = await readDeliveredRun(published, {
     ...options,
-    ...(await runsOf(folder)),
+    ...(await readFolderRuns(folder)),
     onProgress: () => {},
   });
   const elapsedMs = () => systemClock.elapsedMs();

@@ -1,6 +1,6 @@
 import { addAbortListener } from "node:events";
 import { rm } from "node:fs/promises";
-import { beforeEnd } from "../common/clock.ts";
+import { withGrace } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { makeTemporaryFolder } from "../common/temporary-folder.ts";
 import { interruptStatements } from "../storage/duckdb.ts";
@@ -32,7 +32,7 @@ export async function withTemporaryFolder<T>(
       isUnderWay = false;
       interrupting[Symbol.dispose]();
     });
-    const [ended] = await Promise.allSettled([beforeEnd(work, signal, GRACE_MS)]);
+    const [ended] = await Promise.allSettled([withGrace(work, signal, GRACE_MS)]);
     if (signal.aborted && isUnderWay)
       throw new WarehouseError("process.killed", asWarehouseError(signal.reason).message);
     signal.throwIfAborted();

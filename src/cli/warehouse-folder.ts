@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { ConfigInputs } from "../config/config.ts";
-import { configFileName, DEFAULT_WAREHOUSE, namedWarehouse } from "../config/places.ts";
+import { configFileName, DEFAULT_WAREHOUSE, namedWarehouse } from "../config/locations.ts";
 
 /**
  * Absolute path of the warehouse's folder: the flag, else `CONTENT_WAREHOUSE_DIR`, else the configuration file, else
@@ -11,6 +11,6 @@ export async function warehouseFolder(inputs: Omit<ConfigInputs, "sampleBy">): P
   const named = namedWarehouse(inputs);
   if (named !== undefined) return named;
   if (configFileName(inputs) === null) return resolve(inputs.cwd, DEFAULT_WAREHOUSE);
-  const { configuredWarehouse } = await import("../config/config.ts");
+  const { loadWarehouseFolder: configuredWarehouse } = await import("../config/config.ts");
   return configuredWarehouse(inputs);
 }

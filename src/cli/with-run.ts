@@ -2,7 +2,7 @@
 import { type Choice, type OpenedRun, openRun, type Question } from "../audit/open-run.ts";
 import type { Answer } from "../common/answer.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
-import { existingFolder } from "./command.ts";
+import { openWarehouseFolder } from "./command.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";
 
 /** Opens a published run for a question, and closes it afterwards. */
@@ -20,7 +20,7 @@ export async function withRuns<C extends Choice, T>(
   choose: (folder: OutputFolder, temporaryDirectory: string) => Promise<C>,
   use: (opened: OpenedRun, chosen: C) => Promise<T>,
 ): Promise<T> {
-  const folder = existingFolder(warehouse);
+  const folder = openWarehouseFolder(warehouse);
   return withTemporaryFolder("audit", async (temporaryDirectory) => {
     const chosen = await choose(folder, temporaryDirectory);
     await using opened = await openRun({ ...chosen, folder, temporaryDirectory });

@@ -18,9 +18,9 @@ export interface CellTypes {
   readonly list: readonly string[] | null;
 }
 export type CellKind = keyof CellTypes;
-export type Cell = CellTypes[CellKind];
+export type AnswerCell = CellTypes[CellKind];
 
-export interface Column<K extends CellKind = CellKind> {
+export interface AnswerColumn<K extends CellKind = CellKind> {
   readonly kind: K;
   /** What people read above it; undefined: its name, with blanks; empty: a mark, which a page goes without. */
   readonly head?: string | undefined;
@@ -45,25 +45,27 @@ export interface Column<K extends CellKind = CellKind> {
   readonly of?: readonly string[] | undefined;
 }
 
-export type Columns = Readonly<Record<string, Column>>;
+export type AnswerColumns = Readonly<Record<string, AnswerColumn>>;
 
-type Known<C extends Column> = C extends { readonly of: readonly (infer Text extends string)[] }
+type Known<C extends AnswerColumn> = C extends { readonly of: readonly (infer Text extends string)[] }
   ? Text | null
   : CellTypes[C["kind"]];
-type CellOf<C extends Column> = C extends { readonly required: true } ? NonNullable<Known<C>> : Known<C>;
+type AnswerCellOf<C extends AnswerColumn> = C extends { readonly required: true }
+  ? NonNullable<Known<C>>
+  : Known<C>;
 
-export type RowOf<C extends Columns> = { readonly [N in keyof C]: CellOf<C[N]> };
+export type AnswerRow<C extends AnswerColumns> = { readonly [N in keyof C]: AnswerCellOf<C[N]> };
 
-type Options = Omit<Column, "kind">;
+type ColumnSettings = Omit<AnswerColumn, "kind">;
 /** Without it a misspelled option would be taken, and do nothing. */
-type NoOthers<O extends Options> = { readonly [N in Exclude<keyof O, keyof Options>]: never };
+type NoOthers<O extends ColumnSettings> = { readonly [N in Exclude<keyof O, keyof ColumnSettings>]: never };
 interface MakeColumn<K extends CellKind> {
   (): { readonly kind: K };
-  <const O extends Options>(options: O & NoOthers<O>): { readonly kind: K } & O;
+  <const O extends ColumnSettings>(options: O & NoOthers<O>): { readonly kind: K } & O;
 }
 const columnOf =
   <K extends CellKind>(kind: K): MakeColumn<K> =>
-  (options: Options = {}) => ({ kind, ...options });
+  (options: ColumnSettings = {}) => ({ kind, ...options });
 
 /** Makers of columns: `col.count({ head: "unused" })`. */
 export const col = {
@@ -79,7 +81,7 @@ export const col = {
 } as const;
 
 /** A table of an answer. */
-export interface Section<C extends Columns = Columns> {
+export interface Section<C extends AnswerColumns = AnswerColumns> {
   /** Its name in JSON, and its address in a page. */
   readonly key: string;
   readonly title: string;
@@ -89,14 +91,14 @@ export interface Section<C extends Columns = Columns> {
   readonly none?: string | undefined;
   /** In their order, for people too, who do not see the hidden ones. */
   readonly columns: C;
-  readonly rows: readonly RowOf<C>[];
+  readonly rows: readonly AnswerRow<C>[];
   /**
    * Heading of a second table for people, of the rows whose `reception` is not `receiving`: destinations that receive no
    * values. Undefined: all rows are one table.
    */
   readonly apart?: string | undefined;
   /** All rows, some at a time, where `rows` has the first ones alone; undefined: it has all. */
-  readonly every?: (() => AsyncIterable<readonly RowOf<C>[]>) | undefined;
+  readonly every?: (() => AsyncIterable<readonly AnswerRow<C>[]>) | undefined;
   /** How many rows there are; undefined: those in `rows`. */
   readonly total?: number | undefined;
   /** Rows that a screen gets; undefined: 20; 0: none, and no title unless there is a leading sentence. */
@@ -114,21 +116,29 @@ export const FACT_COLUMNS = {
   text: col.text({ required: true }),
   /** Whether it is worth a look. */
   notable: col.flag({ hidden: true }),
-} as const satisfies Columns;
+} as const satisfies AnswerColumns;
 
 /** Columns that others name are of the same section. */
-type Naming<C extends Columns> = {
-  readonly [N in keyof C]: Column & { readonly [O in "standIn" | "beside"]?: (keyof C & string) | undefined };
+type Naming<C extends AnswerColumns> = {
+  readonly [N in keyof C]: AnswerColumn & {
+    readonly [O in "standIn" | "beside"]?: (keyof C & string) | undefined;
+  };
 };
 
 /** A section whose columns and rows fit each other, which the compiler looks at here. */
-export function section<const C extends Columns>(
+export function section<const C extends AnswerColumns>(
   given: Section<C> & { readonly columns: Naming<C> },
 ): Section {
   return given as unknown as Section;
 }
 
-export type Fact = string | number | boolean | null | readonly Fact[] | { readonly [name: string]: Fact };
+export type AnswerFact =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly AnswerFact[]
+  | { readonly [name: string]: AnswerFact };
 
 export interface Answer {
   /** One sentence that says it all, for who reads no further. */
@@ -136,7 +146,7 @@ export interface Answer {
   /** Whether all is well, which a screen says in colour; undefined: that is not what was asked. */
   readonly isWell?: boolean | undefined;
   /** Members of the JSON form before `lead`, `next` and the sections: the run, its verdict, totals. */
-  readonly facts: Readonly<Record<string, Fact>>;
+  readonly facts: Readonly<Record<string, AnswerFact>>;
   readonly sections: readonly Section[];
   /** What to do next, a sentence each. */
   readonly next?: readonly string[] | undefined;

@@ -29,7 +29,7 @@ export function endMs(startedMs: number, clock: Clock): number {
 }
 
 /** What comes of the work; throws the reason of the signal where the work has not ended so many milliseconds after it. */
-export async function beforeEnd<Result>(
+export async function withGrace<Result>(
   work: Promise<Result>,
   signal: AbortSignal,
   graceMs: number,

@@ -32,7 +32,7 @@ export function timeOfDay(atMs: number, nowMs: number): string {
 }
 
 /** `1 row`, `1,234 rows`. */
-export function counted(number: number, what: string): string {
+export function pluralize(number: number, what: string): string {
   return `${count(number)} ${what}${number === 1 ? "" : "s"}`;
 }
 

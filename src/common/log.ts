@@ -35,7 +35,7 @@ export interface Log {
 export const LOG_FORMATS = ["text", "json"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-export interface LogOptions {
+export interface LogSettings {
   readonly level: LogLevel;
   readonly format: LogFormat;
   /** Replaced by value wherever they occur in a line. */
@@ -46,7 +46,7 @@ export interface LogOptions {
 }
 
 /** A log of one line an event; `{"level":"info","time":"2026-11-20T02:00:00.000Z","pages":3,"msg":"pages read"}`. */
-export function createLog(options: LogOptions): Log {
+export function createLog(options: LogSettings): Log {
   const redact = redactor(options.secrets);
   const show = options.format === "json" ? (line: string) => line : textLine;
   const least = LEVELS.indexOf(options.level);

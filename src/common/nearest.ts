@@ -43,14 +43,14 @@ function distanceOf(asked: string, name: string): number {
 }
 
 /** ` The nearest are "Web CMS" and "Web Shop".`, or, where nothing is near, what `otherwise` says. */
-export function suggestion(wanted: string, names: Iterable<string>, otherwise: string): string {
+export function nearestSentence(wanted: string, names: Iterable<string>, otherwise: string): string {
   const near = nearest(wanted, names).map(quoted);
   if (near.length === 0) return otherwise === "" ? "" : ` ${otherwise}`;
-  return ` The nearest ${near.length === 1 ? "is" : "are"} ${listed(near, "and")}.`;
+  return ` The nearest ${near.length === 1 ? "is" : "are"} ${joinWords(near, "and")}.`;
 }
 
 /** ` (did you mean "Web CMS"?)`, or nothing where nothing is near. */
-export function hint(wanted: string, names: Iterable<string>): string {
+export function didYouMean(wanted: string, names: Iterable<string>): string {
   const [near] = nearest(wanted, names);
   return near === undefined ? "" : ` (did you mean ${quoted(near)}?)`;
 }
@@ -61,13 +61,13 @@ function quoted(name: string): string {
 }
 
 /** `a, b, c`, or `a, b and 3 more` where there are more than `most`. */
-export function firstOf(words: readonly string[], most: number): string {
+export function joinFirst(words: readonly string[], most: number): string {
   const first = words.slice(0, most).join(", ");
   return words.length > most ? `${first} and ${count(words.length - most)} more` : first;
 }
 
 /** `a, b or c`. */
-export function listed(words: readonly string[], conjunction: "and" | "or"): string {
+export function joinWords(words: readonly string[], conjunction: "and" | "or"): string {
   if (words.length < 2) return words.join("");
   return `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`;
 }

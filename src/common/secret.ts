@@ -45,7 +45,7 @@ export function redactor(secrets: readonly Secret[]): (text: string) => string {
 }
 
 /** A text that a secret becomes on its way; more of it may follow in base64. */
-interface Form {
+interface SecretForm {
   readonly text: string;
   readonly isBase64: boolean;
 }
@@ -56,7 +56,7 @@ export function secretForms(secret: Secret): string[] {
 }
 
 /** An empty value is no secret: it would match everywhere. */
-function formsOf(value: string): Form[] {
+function formsOf(value: string): SecretForm[] {
   if (value === "") return [];
   const quoted = JSON.stringify(value).slice(1, -1);
   const form = new URLSearchParams([["", value]]).toString().slice(1);
@@ -73,7 +73,7 @@ function inLowerCase(encoded: string): string {
   return encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
 }
 
-function patternOf({ text, isBase64 }: Form): string {
+function patternOf({ text, isBase64 }: SecretForm): string {
   return isBase64 ? `${literally(text)}${BASE64}*` : literally(text);
 }
 

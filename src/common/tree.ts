@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { codeOf, WarehouseError } from "./errors.ts";
 
 /** Gets what a tree cannot be read at: the path of it, and why. */
-export type Refused = (path: string, thrown: unknown) => void;
+export type OnUnreadable = (path: string, thrown: unknown) => void;
 
 /**
  * Absolute paths of the files and folders below a folder, in the order of the names; of `folders`, each comes after what
@@ -13,7 +13,7 @@ export type Refused = (path: string, thrown: unknown) => void;
  */
 export async function readTree(
   root: string,
-  refused: Refused = rethrow,
+  refused: OnUnreadable = rethrow,
 ): Promise<Readonly<Record<"files" | "folders", readonly string[]>>> {
   const files: string[] = [];
   const folders: string[] = [];
@@ -36,7 +36,7 @@ function rethrow(_path: string, thrown: unknown): never {
   throw thrown;
 }
 
-async function entriesOf(folder: string, refused: Refused): Promise<Dirent[]> {
+async function entriesOf(folder: string, refused: OnUnreadable): Promise<Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));

@@ -24,7 +24,7 @@ export interface ConfigFile {
 
 /** The file that was named, or the one in the working directory; `null` where there is none. */
 export async function readConfigFile(cwd: string, named: string | undefined): Promise<ConfigFile | null> {
-  const name = named ?? nameIn(cwd);
+  const name = named ?? findConfigFile(cwd);
   if (name === null) return null;
   const path = resolve(cwd, name);
   if (!existsSync(path)) throw invalid(`There is no configuration file ${printable(name)}.`);
@@ -33,7 +33,7 @@ export async function readConfigFile(cwd: string, named: string | undefined): Pr
 }
 
 /** Name of the configuration file in a folder; `null` where there is none. Throws where there are several. */
-export function nameIn(cwd: string): string | null {
+export function findConfigFile(cwd: string): string | null {
   const found = NAMES.filter((name) => existsSync(join(cwd, name)));
   if (found.length > 1)
     throw invalid(`There are ${found.length} configuration files, ${found.join(" and ")}; keep one of them.`);

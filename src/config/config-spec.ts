@@ -5,12 +5,12 @@ import { PROXY_ADDRESS, readProxy } from "../common/network/proxy.ts";
 import { printable } from "../common/printable.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
-import type { RejectLimits } from "../extract/reject-limits.ts";
+import type { RejectLimits } from "../extract/passes/reject-limits.ts";
 import { onFinish } from "../observe/settings.ts";
 import { PERSONAL_POLICIES } from "../raw/personal/policy.ts";
 import { SHRINK_LIMITS } from "../warehouse/baseline.ts";
 import { RUNS_KEPT } from "../warehouse/retention.ts";
-import { DEFAULT_WAREHOUSE } from "./places.ts";
+import { DEFAULT_WAREHOUSE } from "./locations.ts";
 import { target } from "./target-spec.ts";
 
 /** What a configuration file may say, and what holds where it says nothing. `config.schema.json` is made from it. */

@@ -11,8 +11,8 @@ import type { PersonalTreatment } from "../warehouse/baseline.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import { configSpec, type Settings } from "./config-spec.ts";
 import { invalid } from "./faults.ts";
-import { configFileName, namedWarehouse, nonEmpty } from "./places.ts";
-import { proxiesOf } from "./proxy.ts";
+import { configFileName, namedWarehouse, nonEmpty } from "./locations.ts";
+import { proxyResolver } from "./proxy.ts";
 import { readSettings } from "./read-spec.ts";
 import { type ServiceSource, serviceSource } from "./service-source.ts";
 
@@ -34,12 +34,12 @@ export interface Config
       | keyof ObserveSettings
     >
   > {
-  readonly source: Source;
+  readonly source: ContentSource;
   /** Columns of the dynamic set to ask for, by their names at the service. */
   readonly columns: readonly string[];
   /** Undefined: as the pipeline has it. */
   readonly details: Settings["details"];
-  readonly personalData: PersonalData;
+  readonly personalData: PersonalSettings;
   /** Absolute path of the warehouse's folder. */
   readonly warehouse: string;
   /** Whether a person said that this run asks for all single items: then `rereadDays` is 0. */
@@ -56,10 +56,10 @@ export interface Config
 }
 
 /** The embedded service with the sample content, or one that answers at an address. */
-export type Source = { readonly kind: "sample" } | ServiceSource;
+export type ContentSource = { readonly kind: "sample" } | ServiceSource;
 
 /** The key of the keyed hash is there exactly where the policy is `hash`; 32 bytes or more. */
-export type PersonalData =
+export type PersonalSettings =
   | { readonly policy: Exclude<PersonalPolicy, "hash">; readonly key: null }
   | { readonly policy: "hash"; readonly key: Secret };
 
@@ -149,21 +149,19 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
 }
 
 function proxiesIn(file: ConfigFile | null, setting: string | undefined, env: ConfigInputs["env"]): ProxyFor {
-  return proxiesOf({ env, setting, settingIn: `${file?.name}: \`proxy\`` });
+  return proxyResolver({ env, setting, settingIn: `${file?.name}: \`proxy\`` });
 }
 
 /**
  * What the configuration file says, or the defaults where there is none: for commands that need neither the service nor a
  * token. Errors: `config.invalid`.
  */
-export async function configuredSettings(
-  inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">,
-): Promise<Settings> {
+export async function loadSettings(inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">): Promise<Settings> {
   return settingsIn(await configFileOf(inputs), inputs.env);
 }
 
 /** What a replay needs of the configuration: what decides what a run asks for, and what becomes of a run. */
-export type Wishes = Pick<
+export type ReplaySettings = Pick<
   Config,
   | "columns"
   | "details"
@@ -176,8 +174,10 @@ export type Wishes = Pick<
 > & { readonly policy: PersonalPolicy };
 
 /** The same of the configuration file, for a replay. Errors: `config.invalid`. */
-export async function configuredWishes(inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">): Promise<Wishes> {
-  const settings = await configuredSettings(inputs);
+export async function loadReplaySettings(
+  inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">,
+): Promise<ReplaySettings> {
+  const settings = await loadSettings(inputs);
   const { details, personalData: policy } = settings;
   return { ...settings, details, columns: settings.columns ?? columnsAtService(settings.aliases), policy };
 }
@@ -192,13 +192,13 @@ function settingsIn(file: ConfigFile | null, env: ConfigInputs["env"]): Settings
   return readSettings(file.name, file.value, instanceIn(env), (proxy) => proxiesIn(file, proxy, env));
 }
 
-function sampleSource(flags: ConfigFlags): Source {
+function sampleSource(flags: ConfigFlags): ContentSource {
   if (flags.url === undefined) return { kind: "sample" };
   throw invalid("--sample and --url name two services; leave one of them out.");
 }
 
 /** Of the file that is named or found. Throws `config.invalid`. */
-export async function configuredWarehouse(inputs: Omit<ConfigInputs, "sampleBy">): Promise<string> {
+export async function loadWarehouseFolder(inputs: Omit<ConfigInputs, "sampleBy">): Promise<string> {
   const file = await configFileOf(inputs);
   return resolve(file?.folder ?? inputs.cwd, settingsIn(file, inputs.env).warehouse);
 }
@@ -217,7 +217,7 @@ async function configFileOf({ cwd, flags }: Pick<ConfigInputs, "cwd" | "flags">)
   return name === null ? null : readConfigFile(cwd, name);
 }
 
-function personalDataOf(policy: PersonalPolicy, env: ConfigInputs["env"]): PersonalData {
+function personalDataOf(policy: PersonalPolicy, env: ConfigInputs["env"]): PersonalSettings {
   if (policy !== "hash") return { policy, key: null };
   const text = env.CONTENT_WAREHOUSE_HASH_KEY ?? "";
   if (Buffer.byteLength(text) >= MIN_KEY_BYTES) return { policy, key: new Secret(text) };
@@ -247,7 +247,7 @@ export function keyId(key: Secret): string {
 }
 
 /** What a run says of its treatment of personal data. */
-export function treatmentOf({ policy, key }: PersonalData): Omit<PersonalTreatment, "customFieldIds"> {
+export function treatmentOf({ policy, key }: PersonalSettings): Omit<PersonalTreatment, "customFieldIds"> {
   return { policy, keyId: key === null ? null : keyId(key) };
 }
 

@@ -19,7 +19,7 @@ export interface ProxyInputs {
 }
 
 /** What is on this machine, and what speaks plain http, is reached by a proxy only where the setting names one. */
-export function proxiesOf({ env, setting, settingIn }: ProxyInputs): ProxyFor {
+export function proxyResolver({ env, setting, settingIn }: ProxyInputs): ProxyFor {
   const noProxy = oneOf(env, "NO_PROXY")?.text ?? "";
   const named = oneOf(env, "HTTPS_PROXY");
   return (url) => {

@@ -1,7 +1,7 @@
 import { DYNAMIC_COLUMN_NAMES, isDynamicColumn } from "../api/dynamic.ts";
-import { suggestion } from "../common/nearest.ts";
+import { nearestSentence } from "../common/nearest.ts";
 import type { ProxyFor } from "../common/network/proxy.ts";
-import { checked } from "../common/options.ts";
+import { parseForm } from "../common/parse-form.ts";
 import { clauseOf, printable } from "../common/printable.ts";
 import { metricsFileFaults } from "../observe/settings.ts";
 import { isLake } from "../targets/lake/lake.ts";
@@ -18,7 +18,7 @@ export function readSettings(
   instance: string | undefined,
   proxiesBy: (setting: string | undefined) => ProxyFor,
 ): Settings {
-  const result = checked(configSpec, value);
+  const result = parseForm(configSpec, value);
   if ("faults" in result) throw allInvalid(result.faults.map((fault) => `${name}: ${fault}.`));
   const settings = result.value;
   const { proxy, metricsFile } = settings;
@@ -31,7 +31,7 @@ export function readSettings(
   const around = { instance, proxyFor: proxiesBy(proxy) };
   const targets = settings.targets.map((target, at) => {
     try {
-      return isLake(target) ? target.within(around) : target;
+      return isLake(target) ? target.withEnvironment(around) : target;
     } catch (thrown) {
       faults.push(`\`targets[${at}]\`: ${clauseOf(thrown)}`);
       return target;
@@ -67,7 +67,7 @@ function columnFaults({ columns = [], aliases }: Settings): string[] {
   return columns.flatMap((name, place) => {
     if (isDynamicColumn(name) || Object.hasOwn(aliases, name)) return [];
     const shown = printable(name, 60);
-    const near = suggestion(name, known, "");
+    const near = nearestSentence(name, known, "");
     return [
       `\`columns[${place}]\`: there is no column "${shown}".${near} If the service has one, add it to \`aliases\`: { "${shown}": "${shown}" }`,
     ];

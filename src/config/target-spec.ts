@@ -1,7 +1,7 @@
 /** The setting `targets`: what a JSON file says of a target, and targets that a module makes. */
 import { z } from "zod";
 import { isObject } from "../common/objects.ts";
-import { unknownKeys } from "../common/options.ts";
+import { unknownKeysMessage } from "../common/parse-form.ts";
 import type { Target } from "../pipeline.ts";
 import { lake, lakeOptions } from "../targets/lake/lake.ts";
 import { postgres, postgresOptions } from "../targets/postgres/postgres.ts";
@@ -17,7 +17,7 @@ export const target: z.ZodType<Target, Target | z.input<typeof declaredTarget>> 
   .any()
   .transform((value, context) => {
     if (isTarget(value)) return value;
-    const declared = declaredTarget.safeParse(value, { error: unknownKeys });
+    const declared = declaredTarget.safeParse(value, { error: unknownKeysMessage });
     if (declared.success) return made(declared.data);
     for (const issue of declared.error.issues) context.issues.push({ ...issue, input: value });
     return z.NEVER;

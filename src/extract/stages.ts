@@ -1,13 +1,13 @@
 /** Extractor stages: what a run reads. */
 import { z } from "zod";
 import type { DestinationName } from "../api/destination.ts";
-import { checkedOptions } from "../common/options.ts";
+import { parseOptions } from "../common/parse-form.ts";
 import type { Extractor } from "../pipeline.ts";
 import type { Shape } from "../raw/document.ts";
 
 /** All items of a listing: `dynamic` has the columns that the tables need, `full` the whole documents. */
 export function listing(mode: Shape): Extractor {
-  return { extract: "listing", mode: checkedOptions("listing", z.enum(["dynamic", "full"]), mode) };
+  return { extract: "listing", mode: parseOptions("listing", z.enum(["dynamic", "full"]), mode) };
 }
 
 export interface SingleItemsOptions {
@@ -19,7 +19,7 @@ const singleItemsOptions = z.strictObject({ of: z.enum(["events", "all"]).defaul
 
 /** Items that are asked for one by one after the dynamic listing. `details` in the configuration goes before. */
 export function singleItems(options: SingleItemsOptions = {}): Extractor {
-  return { extract: "single_items", ...checkedOptions("singleItems", singleItemsOptions, options) };
+  return { extract: "single_items", ...parseOptions("singleItems", singleItemsOptions, options) };
 }
 
 export interface DestinationsOptions {
@@ -33,7 +33,7 @@ const destinationsOptions = z.strictObject({
 
 /** Destinations by name and platform, for their rows and for mapped values. */
 export function destinations(options: DestinationsOptions = {}): Extractor {
-  const { names } = checkedOptions("destinations", destinationsOptions, options);
+  const { names } = parseOptions("destinations", destinationsOptions, options);
   return { extract: "destinations", names };
 }
 
@@ -49,5 +49,5 @@ const customFieldsOptions = z.strictObject({ names: z.array(z.string()).default(
  * the fields; without listing("full") the names must be given.
  */
 export function customFields(options: CustomFieldsOptions = {}): Extractor {
-  return { extract: "custom_fields", ...checkedOptions("customFields", customFieldsOptions, options) };
+  return { extract: "custom_fields", ...parseOptions("customFields", customFieldsOptions, options) };
 }

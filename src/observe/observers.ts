@@ -1,5 +1,5 @@
 /** Everybody who observes a run. Whatever goes wrong with one is a warning, and the run goes on. */
-import { beforeEnd, type Clock } from "../common/clock.ts";
+import { type Clock, withGrace } from "../common/clock.ts";
 import type { WarehouseError } from "../common/errors.ts";
 import { clauseOf } from "../common/printable.ts";
 import { metricsFileObserver } from "./metrics-file.ts";
@@ -121,7 +121,7 @@ async function within(milliseconds: number, work: (signal: AbortSignal) => Promi
   const error = new Error(`it took longer than ${milliseconds / 1000} s`);
   const timer = setTimeout(() => late.abort(error), milliseconds);
   try {
-    await beforeEnd(work(late.signal), late.signal, 0);
+    await withGrace(work(late.signal), late.signal, 0);
   } finally {
     clearTimeout(timer);
   }

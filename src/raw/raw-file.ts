@@ -3,7 +3,7 @@ import { isAscii } from "node:buffer";
 import { hash } from "node:crypto";
 import { z } from "zod";
 import { parseExact } from "../common/json.ts";
-import type { Cell, Columns } from "../storage/parquet/read.ts";
+import type { ParquetCell, ParquetColumns } from "../storage/parquet/read.ts";
 import { type PartWriter, readPart } from "../storage/parquet-file.ts";
 import { type EncodedCell, rowOf, TableBuilder } from "../storage/table-builder.ts";
 import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
@@ -153,7 +153,7 @@ export class RawWriter {
   }
 }
 
-function cellsOf({ cells }: Columns) {
+function cellsOf({ cells }: ParquetColumns) {
   return {
     shapes: cells("shape"),
     whole: cells("whole"),
@@ -169,10 +169,10 @@ function cellsOf({ cells }: Columns) {
 export class RawRows {
   readonly ids: readonly string[];
   readonly #file: string;
-  readonly #columns: Columns;
+  readonly #columns: ParquetColumns;
   readonly #cells: ReturnType<typeof cellsOf>;
   /** Columns that few ask for. */
-  readonly #reuse = new Map<string, Cell[]>();
+  readonly #reuse = new Map<string, ParquetCell[]>();
 
   constructor(file: string) {
     this.#file = file;
@@ -220,7 +220,7 @@ export class RawRows {
     };
   }
 
-  #reuseCells(name: keyof typeof COLUMNS): Cell[] {
+  #reuseCells(name: keyof typeof COLUMNS): ParquetCell[] {
     const cells = this.#reuse.get(name) ?? this.#columns.cells(name);
     this.#reuse.set(name, cells);
     return cells;
@@ -276,7 +276,7 @@ export function fingerprintsIn(file: string): { readonly fingerprint: string; re
 }
 
 /** Most texts are ASCII, which is known at once, and is then a text without a look at each character. */
-function textOf(cell: Cell | undefined): string {
+function textOf(cell: ParquetCell | undefined): string {
   if (!Buffer.isBuffer(cell)) throw new TypeError("a raw file has no text where there must be one");
   return cell.toString(isAscii(cell) ? "latin1" : "utf8");
 }

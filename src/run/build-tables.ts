@@ -11,12 +11,11 @@ import { VERSION } from "../common/version.ts";
 import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
 import { memoryLimitMb } from "../load/range-bounds.ts";
 import { documentsQuery, requestsQuery } from "../load/run-documents.ts";
-import type { RunRows } from "../load/stage-rows.ts";
-import type { StagedTable } from "../load/staged-ranges.ts";
+import type { RunRows, StagedTable } from "../load/staged-rows.ts";
 import { publishes } from "../pipeline.ts";
 import { type CountedDrift, Drift, withItems } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
-import type { Query } from "../storage/duckdb.ts";
+import type { SqlQuery } from "../storage/duckdb.ts";
 import { type Table, underPolicy } from "../tables/declare.ts";
 import { documents, rejects, requests } from "../tables/run.ts";
 import { entityRows } from "../transform/definitions.ts";
@@ -178,7 +177,7 @@ function runTables(
   { landed }: BuildSource,
   loaded: Loaded,
   drift: readonly CountedDrift[],
-): (RunRows | StagedTable | { readonly table: Table; readonly query: Query })[] {
+): (RunRows | StagedTable | { readonly table: Table; readonly query: SqlQuery })[] {
   const counting = documentsQuery(landed);
   return [
     passRows(landed.facts.passes),

@@ -1,13 +1,13 @@
 /** Rehearses a run for a person: prepares it, changes nothing, and says what each step found. */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Answer, col, type RowOf, section } from "../common/answer.ts";
+import { type Answer, type AnswerRow, col, section } from "../common/answer.ts";
 import { asWarehouseError } from "../common/errors.ts";
-import { counted } from "../common/figures.ts";
+import { pluralize } from "../common/figures.ts";
 import type { Log } from "../common/log.ts";
 import type { Secret } from "../common/secret.ts";
 import { type ConfigInputs, loadConfig } from "../config/config.ts";
-import { configFileName } from "../config/places.ts";
+import { configFileName } from "../config/locations.ts";
 import type { Machine, RunInputs } from "./inputs.ts";
 import { prepare } from "./prepare.ts";
 import { closeOpened, type OpenResources, type StepListener, type StepName } from "./steps.ts";
@@ -17,7 +17,7 @@ const STEPS = {
   check: col.name({ required: true }),
   detail: col.text({ required: true }),
 } as const;
-export type CheckedStep = RowOf<typeof STEPS>;
+export type CheckedStep = AnswerRow<typeof STEPS>;
 
 interface CheckRequest extends Machine, Pick<RunInputs, "pipeline" | "signal"> {
   readonly inputs: ConfigInputs;
@@ -79,7 +79,7 @@ export function checkAnswer({ steps, exitCode }: Awaited<ReturnType<typeof check
   return {
     lead:
       failed === undefined
-        ? `A run can begin${warnings === 0 ? "" : `, with ${counted(warnings, "warning")}`}.`
+        ? `A run can begin${warnings === 0 ? "" : `, with ${pluralize(warnings, "warning")}`}.`
         : `A run would fail at "${failed.check}", and exit with ${exitCode}.`,
     isWell: exitCode === 0,
     facts: { ok: exitCode === 0, exit_code: exitCode },

@@ -1,7 +1,7 @@
 /** Checks the names of configured destinations, and suggests the name that was meant. */
 import { settledText } from "../api/settle.ts";
 import { WarehouseError } from "../common/errors.ts";
-import { hint } from "../common/nearest.ts";
+import { didYouMean } from "../common/nearest.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import type { DestinationLookup } from "../extract/lookups.ts";
 import { probeDestinationNames } from "../extract/probe.ts";
@@ -49,7 +49,7 @@ export async function assertNoneMisspelled(
   const sentences = misspelled.map(({ name, platform }) => {
     const no = `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)}`;
     if (names.includes(name)) return `${no}, but items name it: it is on another platform.`;
-    return `${no}${hint(name, [...names, ...known])}.`;
+    return `${no}${didYouMean(name, [...names, ...known])}.`;
   });
   throw new WarehouseError(
     "config.invalid",

@@ -14,7 +14,7 @@ import { fieldTypeChecks } from "../audit/checks/contract.ts";
 import { judgeCustomTables, type Loaded } from "../audit/checks/inspect.ts";
 import { judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
 import { judgeMatching } from "../audit/checks/unmatched.ts";
-import { count, counted } from "../common/figures.ts";
+import { count, pluralize } from "../common/figures.ts";
 import type { CountedDrift, DriftEntry } from "../raw/drift.ts";
 import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
@@ -39,7 +39,9 @@ export function concludedFrom(
 function limitReasons({ limit, passes }: ExtractRecord): string[] {
   if (limit === null) return [];
   const { countAfter = 0 } = passes[0] ?? {};
-  return [`no more than ${counted(limit, "item")} were to be read; the service counts ${count(countAfter)}`];
+  return [
+    `no more than ${pluralize(limit, "item")} were to be read; the service counts ${count(countAfter)}`,
+  ];
 }
 
 /**
@@ -119,7 +121,7 @@ export function judgeRun(
   };
 }
 
-/** What became of all listed items. Items that are loaded though no pass listed them are not counted. */
+/** What became of all listed items. Items that are loaded though no pass listed them are not pluralize. */
 function accountingOf(extraction: Extraction, { tables }: Loaded, reasons: readonly string[]): Accounting {
   const { items, unlisted, rejected, unread, vanished, passes } = extraction;
   const last = passes.at(-1);
@@ -218,7 +220,7 @@ const EXAMPLES = 3;
 function itemsWarning(ids: readonly string[], what: string, so: string): string[] {
   if (ids.length === 0) return [];
   const examples = ids.slice(0, EXAMPLES).join(", ") + (ids.length > EXAMPLES ? ", ..." : "");
-  return [`${counted(ids.length, "listed item")} ${what} (${examples}): ${so}.`];
+  return [`${pluralize(ids.length, "listed item")} ${what} (${examples}): ${so}.`];
 }
 
 /** Judges items of the run before that no pass listed. The next run compares with this one and does not know them. */
@@ -237,7 +239,7 @@ function judgeMissing({ missing, removed, unlisted }: Extraction): Judged {
   const check = counting(name, missing.count, detail);
   if (unread === 0) return { checks: [check], warnings: [] };
   const notListed = unread + skipped;
-  const what = `${counted(notListed, "item")} of the run before ${notListed === 1 ? "was" : "were"} not listed`;
+  const what = `${pluralize(notListed, "item")} of the run before ${notListed === 1 ? "was" : "were"} not listed`;
   const more = skipped === 0 ? "" : `, and ${skipped} were not asked for after that`;
   return {
     checks: [{ ...check, verdict: "warning" }],

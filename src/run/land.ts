@@ -4,14 +4,14 @@ import { settledText } from "../api/settle.ts";
 import { judgeAnswers } from "../audit/checks/publish-gates.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
+import { type ColumnPlan, planColumns } from "../extract/column-plan.ts";
 import { extract } from "../extract/extract.ts";
-import type { KeptAnswers } from "../extract/landing/kept-groups.ts";
-import { landLookups } from "../extract/landing/land-lookups.ts";
+import { landLookups } from "../extract/land-lookups.ts";
+import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import { Landing, LandingThreads } from "../extract/landing/landing.ts";
 import type { CustomFieldLookup } from "../extract/lookups.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
-import { type Wanted, wantedBy } from "../extract/wanted-columns.ts";
-import { stageRows } from "../load/stage-rows.ts";
+import { stageRows } from "../load/staged-rows.ts";
 import { type Extraction, type ExtractRecord, writeExtractRecord } from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
 import { RawFiles, rawFolder } from "../raw/raw-files.ts";
@@ -34,7 +34,7 @@ interface LandRequest {
   readonly inputs: RunInputs;
   readonly resumeRecord: ResumeRecord;
   /** Answers from before the run was resumed. */
-  readonly kept: KeptAnswers;
+  readonly kept: ResumeState;
 }
 
 /** Throws the errors of the service, and `source.rejects`. Closes the client. */
@@ -45,7 +45,7 @@ export async function land(request: LandRequest): Promise<Landed> {
   const { customFields } = run.pipeline;
   try {
     onProgress({ stage: "lookups", done: 1, total: 2, items: 0, bytes: 0 });
-    const wanted = wantedBy(run.pipeline, config);
+    const wanted = planColumns(run.pipeline, config);
     const { extraction, landed, fieldNames } = await extractItems(request, wanted);
     judgeAnswers(config, extraction, journal);
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
@@ -72,7 +72,7 @@ function rawFilesOf({ staging }: NewRun, { config }: RunInputs): RawFiles {
   return new RawFiles({ directory, folder: rawFolder(config), sequence });
 }
 
-async function extractItems({ run, session, inputs, kept }: LandRequest, wanted: Wanted) {
+async function extractItems({ run, session, inputs, kept }: LandRequest, wanted: ColumnPlan) {
   const { pipeline, staging, baseline } = run;
   const { client, journal, source, retry, personalFields } = session;
   const { config, clock, signal, onProgress } = inputs;
@@ -138,7 +138,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
 function extractRecordOf(
   { run, session, inputs, resumeRecord }: LandRequest,
   answers: {
-    readonly wanted: Wanted;
+    readonly wanted: ColumnPlan;
     readonly extraction: Extraction;
     readonly items: ItemIndex;
     readonly fields: CustomFieldLookup;

@@ -1,5 +1,5 @@
 /** Finds the fields that `personalFields` names, before any document lands: documents carry IDs of custom fields. */
-import { suggestion } from "../common/nearest.ts";
+import { nearestSentence } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import type { Config } from "../config/config.ts";
 import { allInvalid } from "../config/faults.ts";
@@ -50,7 +50,7 @@ export function idsOf({ customFields }: PersonalFields): string[] {
 function sentenceOf(name: string, known: readonly string[]): string {
   const shown = printable(name, 60);
   return (
-    `\`personalFields\`: neither a custom field nor an API field has the name "${shown}".${suggestion(name, known, "")} ` +
+    `\`personalFields\`: neither a custom field nor an API field has the name "${shown}".${nearestSentence(name, known, "")} ` +
     `If the service sends an API field of that name, add it to \`aliases\`: { "${shown}": "${shown}" }.`
   );
 }

@@ -3,18 +3,18 @@ import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { assertTestsFit } from "../audit/checks/tests-fit.ts";
 import { WarehouseError } from "../common/errors.ts";
-import { counted, duration, fileSize, megabytes } from "../common/figures.ts";
+import { duration, fileSize, megabytes, pluralize } from "../common/figures.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
 import { configuredObservers, type Observers, problemOf } from "../observe/observers.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import { targetError } from "../targets/deliver.ts";
 import {
-  askTargets,
-  type GoesOnFrom,
-  lookAtNewest,
+  probeTargets,
+  readTargetBaseline,
   restoreNewest,
-  type TargetState,
+  type TargetBaseline,
+  type TargetProbe,
 } from "../targets/restore.ts";
 import { loadPipeline } from "../transform/pipelines.ts";
 import {
@@ -71,7 +71,7 @@ export async function prepare(request: PrepareRequest) {
   listener.begin("pipeline");
   const pipeline = await preparePipeline(inputs);
   const { name, tables, tests } = pipeline;
-  listener.note(`${name}: ${counted(tables.length, "table")}, ${counted(tests.length, "test")}`);
+  listener.note(`${name}: ${pluralize(tables.length, "table")}, ${pluralize(tests.length, "test")}`);
   observers?.loaded(name);
   const folder = await prepareFolder(request);
   const before = await prepareRunBefore(request, pipeline, folder);
@@ -189,8 +189,8 @@ async function prepareRunBefore(
   const found = await readBaseline(folder);
   assertOfOneKind(found, { isLimited: config.limit !== null, root: folder.root });
   const instance = knownInstance(found, config);
-  const targets = await askTargets(folder, targetsOf(config), { instance, signal });
-  const goesOnFrom = isRehearsal ? await lookAtNewest(folder, targets, signal) : null;
+  const targets = await probeTargets(folder, targetsOf(config), { instance, signal });
+  const goesOnFrom = isRehearsal ? await readTargetBaseline(folder, targets, signal) : null;
   if (!isRehearsal) await restoreNewest(folder, targets, { signal, warn: (message) => log.warn(message) });
   // A restored run is the latest now.
   const latest = goesOnFrom?.baseline ?? (await readBaseline(folder));
@@ -220,7 +220,7 @@ async function prepareRunBefore(
 }
 
 /** Includes what the run before cost, which is the best estimate for this one. */
-function runBeforeText(baseline: Baseline, goesOnFrom: GoesOnFrom | null): string {
+function runBeforeText(baseline: Baseline, goesOnFrom: TargetBaseline | null): string {
   if (goesOnFrom !== null) {
     const { target, run, isHere } = goesOnFrom;
     return isHere
@@ -230,7 +230,7 @@ function runBeforeText(baseline: Baseline, goesOnFrom: GoesOnFrom | null): strin
   if (baseline.kind !== "run") return "no run to go on from";
   const { requests, startedAt, endedAt } = baseline.manifest;
   const took = duration((Date.parse(endedAt) - Date.parse(startedAt)) / 1000);
-  return `${baseline.run}: ${counted(requests.count, "request")}, ${took}, ${megabytes(requests.bytes)}`;
+  return `${baseline.run}: ${pluralize(requests.count, "request")}, ${took}, ${megabytes(requests.bytes)}`;
 }
 
 async function checkDisk(
@@ -277,7 +277,7 @@ async function clearStaging(
 async function rehearseTargets(
   { inputs: { signal }, listener }: PrepareRequest,
   { tables }: Pipeline,
-  states: readonly TargetState[],
+  states: readonly TargetProbe[],
 ): Promise<void> {
   for (const { target, last, failure } of states) {
     listener.begin("targets");

@@ -1,6 +1,6 @@
 /** Finds the history that a run carries on, and its checks and warnings. */
 import type { Check } from "../audit/checks/checks.ts";
-import { counted } from "../common/figures.ts";
+import { pluralize } from "../common/figures.ts";
 import { findHistory, type PreviousHistory } from "../load/history-previous.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { HISTORY_TABLES } from "../tables/history.ts";
@@ -80,7 +80,7 @@ export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Che
 export function historyWarnings(history: PreviousHistory): string[] {
   if (history.kind === "carried" && history.forgotten.length > 0) {
     return [
-      `The history of ${counted(history.forgotten.length, "custom field")} starts anew with this run, because ${history.run} was made with another \`personalFields\` or \`personalData\`.`,
+      `The history of ${pluralize(history.forgotten.length, "custom field")} starts anew with this run, because ${history.run} was made with another \`personalFields\` or \`personalData\`.`,
     ];
   }
   if (history.kind !== "anew") return [];

@@ -4,14 +4,14 @@ import { newChecksText, untoldChecks } from "../audit/checks/check-words.ts";
 import { warningCause, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
-import { listed } from "../common/nearest.ts";
+import { joinWords } from "../common/nearest.ts";
 import type { Config } from "../config/config.ts";
-import type { KeptAnswers } from "../extract/landing/kept-groups.ts";
+import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import { type RunSummary, resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { Landed } from "../raw/read-raw.ts";
-import { type Delivery, deliver, deliveryWarnings, undelivered } from "../targets/deliver.ts";
-import { deliveredRun, runsOf } from "../targets/published-run.ts";
+import { type Delivery, deliver, deliveryWarnings, failedDeliveries } from "../targets/deliver.ts";
+import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { newCauses } from "../warehouse/new-warnings.ts";
@@ -35,7 +35,7 @@ interface RunDocuments {
   /** Run that read the documents, in a replay; `null`: the run itself. */
   readonly replayOf: string | null;
   /** Answers from before the run was resumed. */
-  readonly kept: KeptAnswers;
+  readonly kept: ResumeState;
   /** Disk use of the staging folder. */
   readonly peak: PeakUse;
 }
@@ -164,7 +164,7 @@ function undeliveredWarnings({ pipeline }: NewRun, { limit, targets }: PublishSe
   const receivers = [...pipeline.loaders.filter(({ stage }) => stage !== undefined), ...targets];
   if (limit === null || receivers.length === 0) return [];
   const names = receivers.map(({ name }) => name);
-  return [`Nothing is delivered to ${listed(names, "or")}: limited runs are not delivered.`];
+  return [`Nothing is delivered to ${joinWords(names, "or")}: limited runs are not delivered.`];
 }
 
 /** Delivers the published run. Does not throw, because the run stays published: a delivery says how it failed. */
@@ -177,14 +177,14 @@ async function deliverPublished(
   const targets = targetsOf(settings);
   if (targets.length === 0) return [];
   try {
-    const delivered = await deliveredRun(await findRun(folder, staging.run), {
-      ...(await runsOf(folder)),
+    const delivered = await readDeliveredRun(await findRun(folder, staging.run), {
+      ...(await readFolderRuns(folder)),
       temporaryDirectory: staging.temporary,
       signal,
       onProgress: (done, total) => onProgress({ stage: "deliver", done, total, items, bytes: 0 }),
     });
     return await deliver(targets, delivered, { elapsedMs: () => clock.elapsedMs(), signal });
   } catch (thrown) {
-    return undelivered(targets, thrown);
+    return failedDeliveries(targets, thrown);
   }
 }

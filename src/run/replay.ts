@@ -3,11 +3,11 @@ import { copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findReadable, type ReadableRun } from "../audit/open-run.ts";
 import { WarehouseError } from "../common/errors.ts";
-import { firstOf } from "../common/nearest.ts";
+import { joinFirst } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
-import type { Wishes } from "../config/config.ts";
-import { NOTHING_KEPT } from "../extract/landing/kept-groups.ts";
-import { wantedBy } from "../extract/wanted-columns.ts";
+import type { ReplaySettings } from "../config/config.ts";
+import { planColumns } from "../extract/column-plan.ts";
+import { EMPTY_RESUME } from "../extract/landing/checkpoint.ts";
 import type { Pipeline } from "../pipeline.ts";
 import {
   EXTRACT_FILE,
@@ -40,7 +40,7 @@ interface ReplayRequest extends Runtime {
   readonly folder: OutputFolder;
   /** URL of the pipeline's module; `null`: the pipeline of the run. */
   readonly pipelineUrl: string | null;
-  readonly wishes: Wishes;
+  readonly wishes: ReplaySettings;
   /** Whether the warehouse may lose tables that the pipeline does not make. */
   readonly acceptPipeline: boolean;
 }
@@ -83,7 +83,7 @@ async function prepareReplay(
   const missing = missingFor(pipeline, wishes, { facts, lookups });
   if (missing.length > 0)
     throw invalid(
-      `The pipeline "${printable(pipeline.name)}" needs what run ${published.run} did not ask for: ${printable(firstOf(missing, 5), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
+      `The pipeline "${printable(pipeline.name)}" needs what run ${published.run} did not ask for: ${printable(joinFirst(missing, 5), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
     );
   // A limited run has no run before it.
   const baseline: Baseline = limit === null ? await baselineOf(folder, published.run) : { kind: "none" };
@@ -110,7 +110,7 @@ async function publishReplay(
   // The next run needs the disk space of a run that reads the service.
   await using peak = new PeakUse(staging.root, published.manifest.peakBytes);
   const land = () => landAgain(run, published, facts, request.clock.now());
-  const documents = { land, replayOf: published.run, kept: NOTHING_KEPT, peak };
+  const documents = { land, replayOf: published.run, kept: EMPTY_RESUME, peak };
   try {
     await createStaging(folder, staging.run);
     return await landAndPublish(run, documents, { ...request.wishes, limit: facts.limit }, request);
@@ -161,7 +161,7 @@ function moduleOf({ pipeline: { name, module } }: ExtractRecord): string {
 function assertSameTreatment(
   { run }: ReadableRun,
   { facts, lookups }: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
-  { policy, personalFields, aliases }: Wishes,
+  { policy, personalFields, aliases }: ReplaySettings,
 ): void {
   const then = facts.personalData.policy;
   const settings = facts.documentSettings;
@@ -188,11 +188,11 @@ const SINGLE_ITEMS = ["none", "events", "all"] as const;
 /** What the pipeline needs and the run did not ask for, in words. */
 function missingFor(
   pipeline: Pipeline,
-  wishes: Wishes,
+  wishes: ReplaySettings,
   answered: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
 ): string[] {
   const { asked, unmatched } = answered.facts;
-  const { columns, details } = wantedBy(pipeline, wishes);
+  const { columns, details } = planColumns(pipeline, wishes);
   const definitions = answered.lookups.definitions.map(({ answer }) => answer.name);
   const had = new Set([
     ...asked.shapes.map(ofListing),
@@ -220,7 +220,7 @@ function missingFor(
 
 const DEFINITIONS = "the definitions of custom fields";
 const ofListing = (shape: string) => `the listing ${shape}`;
-const ofColumn = (aliases: Wishes["aliases"]) => (column: string) =>
+const ofColumn = (aliases: ReplaySettings["aliases"]) => (column: string) =>
   `the column ${aliases[column] ?? column}`;
 const ofDestination = ({ name, platform }: { readonly name: string; readonly platform: string }) =>
   `the destination ${name} (${platform})`;

@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import type { Config } from "../config/config.ts";
-import { isAnythingKept, keptAnswers, NOTHING_KEPT } from "../extract/landing/kept-groups.ts";
+import { EMPTY_RESUME, hasCheckpoints, readResumeState } from "../extract/landing/checkpoint.ts";
 import { type Observers, openObservers } from "../observe/observers.ts";
 import { exitCodeOf } from "../observe/outcome.ts";
 import { type RunSummary, resumedOf } from "../observe/run-summary.ts";
@@ -109,7 +109,7 @@ async function stageAndPublish(
   const staging = stagingFolder(folder, name);
   const resumedMs = resumable === null ? [] : [...resumeRecord.resumedMs, clock.now()];
   const record = { ...resumeRecord, resumedMs };
-  const kept = resumable?.kept ?? NOTHING_KEPT;
+  const kept = resumable?.kept ?? EMPTY_RESUME;
   const pipelineUrl = typeof inputs.pipeline === "string" ? inputs.pipeline : undefined;
   const run = { pipeline, pipelineUrl, folder, staging, baseline, history };
   let disposition: Disposition = "remove";
@@ -128,7 +128,7 @@ async function stageAndPublish(
     await peak.measure();
     // Only what the next run resumes is kept.
     const isKept = disposition === "resume";
-    const keptBytes = isKept ? await keepResumable(staging, (await keptAnswers(staging.root)).files) : 0;
+    const keptBytes = isKept ? await keepResumable(staging, (await readResumeState(staging.root)).files) : 0;
     const taken = { peakBytes: peak.bytes, keptBytes };
     throw await fullDisk({
       thrown: asWarehouseError(thrown),
@@ -173,7 +173,7 @@ async function dispositionAfter(
   if (existsSync(join(folder.runs, staging.run))) return "remove";
   const disposition = failureDisposition(asWarehouseError(thrown).code);
   if (disposition === "remove") return "remove";
-  const canResume = config.limit === null && isAnythingKept(staging.root);
+  const canResume = config.limit === null && hasCheckpoints(staging.root);
   if (disposition !== "inspect" && !canResume) return "remove";
   const file = databaseOf(staging, publishes(pipeline, "duckdb"));
   const details = disposition === "inspect" ? { run: staging.run, file } : { run: staging.run };

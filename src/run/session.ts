@@ -1,11 +1,12 @@
 /** Opens the service for a run: connection, personal fields and destinations, before anything of the warehouse changes. */
 import { personalFieldsSentence } from "../audit/checks/personal.ts";
 import { goneDestination } from "../audit/checks/unmatched.ts";
-import { count, counted, duration } from "../common/figures.ts";
+import { count, duration, pluralize } from "../common/figures.ts";
 import { printable } from "../common/printable.ts";
-import type { HttpClient, OnAttempt } from "../extract/http/client.ts";
-import { RETRY_LIMITS, type Retry } from "../extract/http/retry.ts";
-import { Journal, observedAtOf, recordOf } from "../extract/journal.ts";
+import type { AttemptListener, HttpClient } from "../extract/http/client.ts";
+import type { RetryLoop } from "../extract/http/retry.ts";
+import { RETRY_LIMITS } from "../extract/http/retry-rules.ts";
+import { Journal, observedAtOf, recordOf } from "../extract/landing/journal.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
 import { EchoRedactor } from "../extract/pages/echo.ts";
 import { probeBasic, probeFieldNames, probeService } from "../extract/probe.ts";
@@ -33,7 +34,7 @@ import type { OpenResources, StepListener } from "./steps.ts";
 export interface ServiceSession {
   readonly source: OpenSource;
   readonly client: HttpClient;
-  readonly retry: Retry;
+  readonly retry: RetryLoop;
   readonly journal: Journal;
   readonly lookups: ReturnType<typeof createLookups>;
   readonly destinations: DestinationLookup;
@@ -45,7 +46,7 @@ export interface SessionRequest {
   readonly opened: OpenResources;
   readonly listener: StepListener;
   readonly isRehearsal: boolean;
-  readonly onAttempt: OnAttempt | undefined;
+  readonly onAttempt: AttemptListener | undefined;
   readonly pipeline: Pipeline;
   readonly baseline: Baseline;
   readonly resumable: ResumableRun | null;
@@ -140,7 +141,7 @@ async function probeInstance(
   if (!isRehearsal) return [];
   const fieldNames = await probeEachKind({ config, signal }, pipeline, client);
   const through = proxy === null ? "" : `, through the proxy ${proxy.host}`;
-  const text = `${counted(items, "item")}, ${duration(response.milliseconds / 1000)}${through}`;
+  const text = `${pluralize(items, "item")}, ${duration(response.milliseconds / 1000)}${through}`;
   if (items > 0) listener.note(text);
   else listener.warn(`${text}: check what the token may see`);
   return fieldNames;
@@ -174,7 +175,7 @@ async function personalFieldsOf(
   const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
   const personalFields = await findPersonalFields(config, { client, lookUp, signal });
   if (config.personalFields.length > 0)
-    listener.note(`${counted(personalFields.customFields.length, "custom field")} found`);
+    listener.note(`${pluralize(personalFields.customFields.length, "custom field")} found`);
   const uncovered = fieldNames.filter((name) => looksPersonal(name) && !personalFields.names.includes(name));
   if (uncovered.length > 0 && config.personalData.policy !== "keep") {
     listener.begin("personal fields");

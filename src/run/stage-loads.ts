@@ -1,14 +1,14 @@
 /** Loaders that write a run elsewhere: staged before it is published, made visible after. */
 import { join } from "node:path";
-import { beforeEnd } from "../common/clock.ts";
+import { withGrace } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { isObject } from "../common/objects.ts";
 import { clauseOf, printable } from "../common/printable.ts";
 import type { LoadedTable } from "../load/load-table.ts";
-import { loadTableOf, TableReadError } from "../load/load-tables.ts";
+import { loadTableOf, TableReadError } from "../load/loader-tables.ts";
 import { type Loader, type LoadRun, type Pipeline, publishes, type StagedLoad } from "../pipeline.ts";
 import { RUN_TABLES } from "../tables/all.ts";
-import { placeOf } from "../transform/fitting.ts";
+import { placeOf } from "../transform/custom-tables.ts";
 import type { StagingFolder } from "../warehouse/layout.ts";
 
 /** What loaders have written where no reader looks. */
@@ -75,7 +75,7 @@ async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
   const work = (async () => loader.stage?.(run))();
   let load: unknown;
   try {
-    load = await beforeEnd(work, run.signal, 0);
+    load = await withGrace(work, run.signal, 0);
   } catch (thrown) {
     work.then(takeBack, () => {});
     run.signal.throwIfAborted();

@@ -4,12 +4,12 @@ import { DIFFERENT_TIMES, isOfMostItems } from "../audit/checks/checks.ts";
 import { receivingWithout, valuesText } from "../audit/mapping/value-counts.ts";
 import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.ts";
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
-import { count, counted, duration, megabytes } from "../common/figures.ts";
-import { firstOf } from "../common/nearest.ts";
+import { count, duration, megabytes, pluralize } from "../common/figures.ts";
+import { joinFirst } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import type { Verdict } from "../common/verdict.ts";
-import type { Throttled } from "../extract/http/pace.ts";
-import type { OutageTotals } from "../extract/http/retry.ts";
+import type { OutageTotals } from "../extract/http/outage.ts";
+import type { ThrottleTotals } from "../extract/http/pace.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { isAboutTheRun } from "../tables/all.ts";
 
@@ -60,14 +60,14 @@ function fieldsOf(summary: RunSummary): (Field | false)[] {
     ...reasons.map((reason): Field => [verdict === "limited" ? "Limited" : "Unsettled", reason]),
     accounting.rejected > 0 && [
       "Rejected",
-      `${counted(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
+      `${pluralize(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
     ],
     ...contradicting(summary).map((text): Field => ["Differing", text]),
     ...drifted(summary).map((text): Field => ["Drift", text]),
     ["Checks", checks(summary)],
     delivered(summary.deliveries) !== "" && ["Delivered", delivered(summary.deliveries)],
     failed.length > 0 && ["Warning", `NOT delivered ${failed.join(", ")}: ${deliverAgain(summary)}`],
-    removedRuns.length > 0 && ["Removed", counted(removedRuns.length, "old run")],
+    removedRuns.length > 0 && ["Removed", pluralize(removedRuns.length, "old run")],
     ...warnings.map((warning): Field => ["Warning", warning]),
     ["Next", nextCommand(summary)],
   ];
@@ -98,32 +98,32 @@ function items({ accounting, changes, previousRun }: RunSummary): string {
   return `${became}; ${count(changes.new)} new${edited}, ${count(changes.removed)} removed since ${previousRun}`;
 }
 
-function throttled({ ratePerSecond, refused }: Throttled): string {
-  const refusals = `the service refused ${refused === 0 ? "none" : counted(refused, "request")}`;
+function throttled({ ratePerSecond, refused }: ThrottleTotals): string {
+  const refusals = `the service refused ${refused === 0 ? "none" : pluralize(refused, "request")}`;
   if (ratePerSecond === null) return `${refusals} for a while; \`ratePerSecond\` sets an upper bound`;
   const before = refused === 0 ? ", as found earlier" : "";
   return `held to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
 }
 
 function reused({ reused: fromBefore, read }: Reused): string {
-  return `${counted(fromBefore, "unchanged single item")}; ${count(read)} requested`;
+  return `${pluralize(fromBefore, "unchanged single item")}; ${count(read)} requested`;
 }
 
 function published({ directory, bytesPublished, filesPublished, unchanged }: RunSummary): string {
   const size = megabytes(bytesPublished);
   if (unchanged === null) return `${directory} (${size})`;
   const { files, bytes } = unchanged;
-  return `${directory} (${size}; ${count(files)} of ${counted(filesPublished, "file")}, ${megabytes(bytes)}, as in the run before)`;
+  return `${directory} (${size}; ${count(files)} of ${pluralize(filesPublished, "file")}, ${megabytes(bytes)}, as in the run before)`;
 }
 
 function outages({ count: number, seconds }: OutageTotals): string {
-  const often = number === 1 ? "once" : counted(number, "time");
+  const often = number === 1 ? "once" : pluralize(number, "time");
   return `the service was out ${often}; the run waited ${duration(seconds)} in all`;
 }
 
 function resumed({ pages, items }: Resumed): string {
-  const singly = items === 0 ? "" : ` and ${counted(items, "single item")}`;
-  return `${counted(pages, "page")}${singly} from before the run was ended early`;
+  const singly = items === 0 ? "" : ` and ${pluralize(items, "single item")}`;
+  return `${pluralize(pages, "page")}${singly} from before the run was ended early`;
 }
 
 /** Fields in which documents of one item contradict each other; those that make a run unsettled are told as its reasons. */
@@ -138,7 +138,7 @@ function contradicting({ drift, modesDiffer, accounting: { loaded } }: RunSummar
   if (lines.length === 0) return [];
   const named = lines.map(({ path, count: times }) => `${path} (${count(times)})`);
   return [
-    `answers for one item contradict each other in ${counted(lines.length, "field")}: ${firstOf(named, FIELDS_NAMED)}; the later answer counts`,
+    `answers for one item contradict each other in ${pluralize(lines.length, "field")}: ${joinFirst(named, FIELDS_NAMED)}; the later answer counts`,
   ];
 }
 
@@ -194,12 +194,12 @@ const CHECKS_NAMED = 3;
 /** Those that warn, the first few by name. */
 function checks(summary: RunSummary): string {
   const { passed, warnings } = summary.checks;
-  if (warnings.length === 0) return `all ${counted(passed, "check")} passed`;
+  if (warnings.length === 0) return `all ${pluralize(passed, "check")} passed`;
   const named = warnings.slice(0, CHECKS_NAMED).map(({ name, figure }) => `${name}: ${count(figure)}`);
   const more = warnings.length - named.length;
   const asked = `"content-warehouse runs show${argument(summary) || " current"}"`;
   const rest = more > 0 ? `; and ${count(more)} more, in ${asked}` : "";
-  return `${count(passed)} passed, ${counted(warnings.length, "warning")}: ${named.join("; ")}${rest}`;
+  return `${count(passed)} passed, ${pluralize(warnings.length, "warning")}: ${named.join("; ")}${rest}`;
 }
 
 const FIELDS_NAMED = 5;
@@ -230,7 +230,9 @@ function drifted(summary: RunSummary): string[] {
     const lines = drift[part].filter(isTold);
     if (lines.length === 0) return [];
     const names = lines.map(({ path }) => path);
-    return [`${count(lines.length)} ${lines.length === 1 ? one : several}: ${firstOf(names, FIELDS_NAMED)}`];
+    return [
+      `${count(lines.length)} ${lines.length === 1 ? one : several}: ${joinFirst(names, FIELDS_NAMED)}`,
+    ];
   });
   if (previousRun === null)
     return told.length === 0 ? [] : [`${told.join("; ")}; nothing to compare with yet`];

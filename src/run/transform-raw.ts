@@ -1,8 +1,13 @@
 /** Transforms raw documents, and decides by which ranges of items the tables are loaded. */
 import { asWarehouseError } from "../common/errors.ts";
 import type { Log } from "../common/log.ts";
-import { type BoundsByTable, boundsIn } from "../load/kept-ranges.ts";
-import { fileBounds, rangeBounds, vectorBytes } from "../load/range-bounds.ts";
+import {
+  type BoundsByTable,
+  fileBounds,
+  rangeBounds,
+  readFileBounds,
+  vectorBytes,
+} from "../load/range-bounds.ts";
 import { leftOut } from "../raw/extract-record.ts";
 import type { Landed } from "../raw/read-raw.ts";
 import { transformItems } from "../transform/transform-items.ts";
@@ -57,7 +62,7 @@ export async function transformRaw(
 async function boundsBefore({ baseline, pipeline, staging }: NewRun, log: Log): Promise<BoundsByTable> {
   if (baseline.kind !== "run") return new Map();
   try {
-    return await boundsIn(baseline, pipeline.tables, staging.temporary);
+    return await readFileBounds(baseline, pipeline.tables, staging.temporary);
   } catch (thrown) {
     const { message } = asWarehouseError(thrown);
     log.warn(`All files are written anew, because those of the run before cannot be read: ${message}`, {

@@ -2,8 +2,8 @@
 import type { Writable } from "node:stream";
 import { styleText } from "node:util";
 import { type DuckDBValue, listValue } from "@duckdb/node-api";
-import type { Answer, Cell, CellKind, Column, Section } from "../common/answer.ts";
-import { count, counted, duration, fileSize, minuteOf } from "../common/figures.ts";
+import type { Answer, AnswerCell, AnswerColumn, CellKind, Section } from "../common/answer.ts";
+import { count, duration, fileSize, minuteOf, pluralize } from "../common/figures.ts";
 import { jsonText, markdownSentence, markdownText } from "../common/printable.ts";
 import { csvTexts, jsonArray, markdownRow, type RowStream } from "./rows.ts";
 import { constantColumns, drawTable, type TextColumn } from "./table.ts";
@@ -22,7 +22,7 @@ export interface AnswerForm {
   readonly limit?: number | undefined;
 }
 
-type Row = Readonly<Record<string, Cell>>;
+type Row = Readonly<Record<string, AnswerCell>>;
 
 /** Writes an answer, on a screen as wide as that is. */
 export async function show(
@@ -73,7 +73,7 @@ export function answerTexts(answer: Answer, form: AnswerForm): AsyncIterable<str
 }
 
 /** What a person reads of a cell. */
-export function shownText({ kind }: Pick<Column, "kind">, cell: Cell): string {
+export function shownText({ kind }: Pick<AnswerColumn, "kind">, cell: AnswerCell): string {
   if (cell === null) return "";
   if (cell instanceof Date) return minuteOf(cell);
   if (typeof cell === "number") return (NUMBERS[kind] ?? String)(cell);
@@ -104,15 +104,15 @@ export function shownCell({ columns }: Pick<Section, "columns">, name: string, r
 }
 
 /** Columns that people see, by name. */
-export function shownColumns({ columns }: Pick<Section, "columns">): [name: string, column: Column][] {
+export function shownColumns({ columns }: Pick<Section, "columns">): [name: string, column: AnswerColumn][] {
   return Object.entries(columns).filter(([, { hidden }]) => hidden !== true);
 }
 
-export function headOf(name: string, { head }: Pick<Column, "head">): string {
+export function headOf(name: string, { head }: Pick<AnswerColumn, "head">): string {
   return head ?? name.replaceAll("_", " ");
 }
 
-export function isNumber({ kind }: Pick<Column, "kind">): boolean {
+export function isNumber({ kind }: Pick<AnswerColumn, "kind">): boolean {
   return Object.hasOwn(NUMBERS, kind);
 }
 
@@ -176,7 +176,7 @@ function sectionText(section: Section, screen: Screen): string {
     return lead === undefined ? sentence(`${section.title}: ${none}`, screen) : `${section.title}\n${said}`;
   const some = rows.slice(0, section.limit ?? 20);
   const more = (section.total ?? rows.length) - some.length;
-  const others = some.length === 0 ? counted(more, "row") : `and ${counted(more, "more row")}`;
+  const others = some.length === 0 ? pluralize(more, "row") : `and ${pluralize(more, "more row")}`;
   const rest = more === 0 ? "" : sentence(`${others}; --limit ${more + some.length} shows all`, screen);
   const { title, table } = drawn(section, some, screen);
   return some.length === 0 ? `${section.title}\n${said}${rest}` : `${title}${said}${table}${rest}`;
@@ -313,7 +313,7 @@ export function streamOf(section: Section): RowStream {
 }
 
 /** `2026-11-20T02:00:00Z` of an instant. */
-function plainValue(cell: Cell): DuckDBValue {
+function plainValue(cell: AnswerCell): DuckDBValue {
   if (cell instanceof Date) return cell.toISOString().replace(".000Z", "Z");
   return typeof cell === "object" && cell !== null ? listValue([...cell]) : cell;
 }

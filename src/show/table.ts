@@ -1,4 +1,4 @@
-import { firstOf } from "../common/nearest.ts";
+import { joinFirst } from "../common/nearest.ts";
 import { displayWidth, paragraph, printableLine, wrapped } from "./terminal.ts";
 
 export interface TextColumn {
@@ -78,7 +78,7 @@ export function layOut(table: TextTable, width: number | undefined): TableLayout
     }).join("");
   };
   const others = columns.filter((each) => !shown.includes(each)).map(({ name }) => name);
-  const said = `left out: ${firstOf(others, NAMED)}; widen the terminal or pipe the output`;
+  const said = `left out: ${joinFirst(others, NAMED)}; widen the terminal or pipe the output`;
   return {
     head: [line("┌", "┬", "┐"), row(columns.map(({ name }) => name)), line("├", "┼", "┤")].join(""),
     row,

@@ -1,13 +1,13 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 
 /** Connections of one database for work beside each other: a statement has one thread. */
-export type Connections = readonly [DuckDBConnection, ...DuckDBConnection[]];
+export type ConnectionPool = readonly [DuckDBConnection, ...DuckDBConnection[]];
 
 /**
  * Works on things beside each other, one at a time in each lane, which is a connection or what works with one; answers in
  * their order. Nothing is begun after a failure; the first is thrown when all that was begun has ended.
  */
-export async function inParallel<Lane, Entity, Result>(
+export async function mapParallel<Lane, Entity, Result>(
   lanes: readonly Lane[],
   things: readonly Entity[],
   work: (lane: Lane, thing: Entity) => Promise<Result>,
@@ -31,7 +31,7 @@ export async function inParallel<Lane, Entity, Result>(
 }
 
 /** Does the same in each lane, beside each other. A failure is thrown when all have ended: that of the first such lane. */
-export async function inEachLane<Lane>(
+export async function runOnEach<Lane>(
   lanes: readonly Lane[],
   work: (lane: Lane) => Promise<void>,
 ): Promise<void> {
@@ -41,7 +41,7 @@ export async function inEachLane<Lane>(
 }
 
 /** Both results, when both have ended: a failure leaves nobody at work. Where both fail, the first one's is thrown. */
-export async function together<First, Second>(
+export async function awaitBoth<First, Second>(
   first: Promise<First>,
   second: Promise<Second>,
 ): Promise<[First, Second]> {

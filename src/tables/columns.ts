@@ -1,9 +1,9 @@
 /** Columns of users' own tables. Their options are checked, since a pipeline may be plain JavaScript. */
 import { z } from "zod";
 import { API_FIELD_NAMES, isApiField } from "../api/fields.ts";
-import { hint } from "../common/nearest.ts";
-import { checkedOptions } from "../common/options.ts";
-import { shown } from "../common/shown.ts";
+import { describeValue } from "../common/describe-value.ts";
+import { didYouMean } from "../common/nearest.ts";
+import { parseOptions } from "../common/parse-form.ts";
 import { columnMakers, EMPTY_DEFAULTS, WIRE_FORMATS } from "./declare.ts";
 
 const columnOptions = z.strictObject({
@@ -16,10 +16,10 @@ const columnOptions = z.strictObject({
 });
 
 function assertApiField(field: string, { addIssue }: { readonly addIssue: (issue: string) => void }): void {
-  if (!isApiField(field)) addIssue(`"${field}" is no API field${hint(field, API_FIELD_NAMES)}`);
+  if (!isApiField(field)) addIssue(`"${field}" is no API field${didYouMean(field, API_FIELD_NAMES)}`);
 }
 
 /** They throw `config.invalid` for options that a column does not have. */
 export const { text, boolean, integer, bigint, double, timestamp, date, json } = columnMakers(
-  (name, options) => checkedOptions(`column ${shown(name)}`, columnOptions, options),
+  (name, options) => parseOptions(`column ${describeValue(name)}`, columnOptions, options),
 );

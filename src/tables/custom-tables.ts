@@ -1,7 +1,7 @@
 /** Tables that are not the package's: what must hold of them before anything is built. */
 import { z } from "zod";
-import { hint } from "../common/nearest.ts";
-import { checked } from "../common/options.ts";
+import { didYouMean } from "../common/nearest.ts";
+import { parseForm } from "../common/parse-form.ts";
 import { DATA_TABLES } from "./all.ts";
 import { COLUMN_TYPES, type Table } from "./declare.ts";
 import { VIEWS } from "./views.ts";
@@ -44,7 +44,7 @@ const ownTable = z.object({
 
 /** What is wrong with a table of a user's own; none: it can be built. */
 export function customTableFaults(table: Table): readonly string[] {
-  const form = checked(ownTable, table);
+  const form = parseForm(ownTable, table);
   if ("faults" in form) return form.faults;
   const { key, columns } = form.value;
   const names = columns.map((each) => each.name);
@@ -55,7 +55,7 @@ export function customTableFaults(table: Table): readonly string[] {
       .filter((each) => !columns.some(({ name, nullable }) => name === each && !nullable))
       .map(
         (each) =>
-          `its key has "${each}", which is no required column${names.includes(each) ? "" : hint(each, names)}`,
+          `its key has "${each}", which is no required column${names.includes(each) ? "" : didYouMean(each, names)}`,
       ),
     ...repeated(key).map((each) => `its key has ${each} twice`),
   ];

@@ -1,10 +1,10 @@
 /** Delivering a published run to targets, one after another. */
-import { beforeEnd } from "../common/clock.ts";
+import { withGrace } from "../common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { clauseOf, printable } from "../common/printable.ts";
 import type { DeliveredRun, Target } from "../pipeline.ts";
 import { sameRun } from "../warehouse/identity.ts";
-import { assertMayFollow } from "./fenced.ts";
+import { assertMayFollow } from "./fencing.ts";
 
 /** Of all `target.*`. */
 const DELIVERY_EXIT_CODE = 26;
@@ -40,7 +40,7 @@ export async function deliver(
     const startMs = elapsedMs();
     const outcome = signal.aborted
       ? interrupted(signal)
-      : await beforeEnd(deliverTo(target, run), signal, END_MS).catch((thrown: unknown) =>
+      : await withGrace(deliverTo(target, run), signal, END_MS).catch((thrown: unknown) =>
           signal.aborted ? interrupted(signal) : failed(target, thrown),
         );
     deliveries.push({ target: target.name, ...outcome, milliseconds: Math.round(elapsedMs() - startMs) });
@@ -51,7 +51,7 @@ export async function deliver(
 type Ended = Pick<Delivery, "state" | "warnings" | "failure">;
 
 /** What a run could not be delivered to at all, for the same reason. */
-export function undelivered(targets: readonly Target[], thrown: unknown): readonly Delivery[] {
+export function failedDeliveries(targets: readonly Target[], thrown: unknown): readonly Delivery[] {
   return targets.map((target) => ({ target: target.name, ...failed(target, thrown), milliseconds: 0 }));
 }
 

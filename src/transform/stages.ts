@@ -1,8 +1,8 @@
 /** Transformer stages: tables from documents, and tables from tables. */
 import { z } from "zod";
-import { hint } from "../common/nearest.ts";
-import { checkedOptions } from "../common/options.ts";
-import { shown } from "../common/shown.ts";
+import { describeValue } from "../common/describe-value.ts";
+import { didYouMean } from "../common/nearest.ts";
+import { parseOptions } from "../common/parse-form.ts";
 import type { ItemDocuments, Row, RowOf, Transformer } from "../pipeline.ts";
 import { CONTENT_TABLES, type ContentTableName, MAPPED_VALUE_TABLES } from "../tables/all.ts";
 import { type Column, contentId, type Table } from "../tables/declare.ts";
@@ -22,7 +22,7 @@ const contentTablesOptions = z
 function tableName() {
   const names = CONTENT_TABLES.map(({ name }): string => name);
   return z.string().superRefine((name, { addIssue }) => {
-    if (!names.includes(name)) addIssue(`no content table is called "${name}"${hint(name, names)}`);
+    if (!names.includes(name)) addIssue(`no content table is called "${name}"${didYouMean(name, names)}`);
   });
 }
 
@@ -31,7 +31,7 @@ function tableName() {
  * which. Extraction asks only for what the tables need.
  */
 export function contentTables(options: ContentTablesOptions = {}): Transformer {
-  const { only, except } = checkedOptions("contentTables", contentTablesOptions, options);
+  const { only, except } = parseOptions("contentTables", contentTablesOptions, options);
   return {
     name: "contentTables",
     tables: CONTENT_TABLES.filter(({ name }) => only?.includes(name) ?? !except?.includes(name)),
@@ -49,7 +49,7 @@ const mappedValuesOptions = z.strictObject({ passthrough: z.boolean().default(fa
 
 /** The external values that each item gives at each destination, and the payloads (rules 1 to 8 of the specification). */
 export function mappedValues(options: MappedValuesOptions = {}): Transformer {
-  const { passthrough } = checkedOptions("mappedValues", mappedValuesOptions, options);
+  const { passthrough } = parseOptions("mappedValues", mappedValuesOptions, options);
   return { name: "mappedValues", tables: MAPPED_VALUE_TABLES, reads: MAPPED_FROM, passthrough };
 }
 
@@ -108,8 +108,8 @@ type Exactly<Given, Allowed> = string extends keyof Given
 export function customTable<const Columns extends readonly Column[], Given extends Row>(
   options: CustomTableOptions<Columns, Given>,
 ): Transformer {
-  const stage = `customTable ${shown(options?.name)}`;
-  const { rows, ...given } = checkedOptions(stage, customTableOptions, options);
+  const stage = `customTable ${describeValue(options?.name)}`;
+  const { rows, ...given } = parseOptions(stage, customTableOptions, options);
   const table: Table = {
     ...given,
     rows: { kind: "program" },
@@ -148,8 +148,8 @@ export interface SqlTableOptions<Columns extends readonly Column[]> extends Tabl
 export function sqlTable<const Columns extends readonly Column[]>(
   options: SqlTableOptions<Columns>,
 ): Transformer {
-  const stage = `sqlTable ${shown(options?.name)}`;
-  const { reads, sql, ...given } = checkedOptions(stage, sqlTableOptions, options);
+  const stage = `sqlTable ${describeValue(options?.name)}`;
+  const { reads, sql, ...given } = parseOptions(stage, sqlTableOptions, options);
   const table: Table = { ...given, rows: { kind: "program" }, stage: "query", references: [] };
   return { name: stage, tables: [table], reads, sql };
 }

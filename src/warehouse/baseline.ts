@@ -1,8 +1,8 @@
 /** The run that this one is held against: what `current` names, also after a rollback. */
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { counted } from "../common/figures.ts";
-import { firstOf } from "../common/nearest.ts";
+import { pluralize } from "../common/figures.ts";
+import { joinFirst } from "../common/nearest.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
 import { type Instance, sameInstance } from "./identity.ts";
@@ -116,8 +116,8 @@ export function assertKeepsTables(
   if (lacking.length === 0) return;
   throw new WarehouseError(
     "config.invalid",
-    `The pipeline ${name} lacks ${lacking.length} of the ${counted(all.length, "table")} that the current run in ${root} has ` +
-      `(${firstOf(lacking, TABLES_NAMED)}); ${OTHER_FOLDER}, or, if nobody needs these tables any more, run once with --accept-pipeline.`,
+    `The pipeline ${name} lacks ${lacking.length} of the ${pluralize(all.length, "table")} that the current run in ${root} has ` +
+      `(${joinFirst(lacking, TABLES_NAMED)}); ${OTHER_FOLDER}, or, if nobody needs these tables any more, run once with --accept-pipeline.`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { suggestion } from "../common/nearest.ts";
+import { nearestSentence } from "../common/nearest.ts";
 import { sealTree } from "../common/tree.ts";
 import { assertNoWal } from "../storage/duckdb.ts";
 import { withPast } from "./identity.ts";
@@ -76,7 +76,7 @@ function notFound({ root }: OutputFolder, wanted: string, runs: readonly Publish
     return `No run in ${root} is current, though ${newest} was published; "content-warehouse runs rollback ${newest}" makes it so.`;
   }
   const names = ["current", ...runs.flatMap(({ run, sequence }) => [run, String(sequence)])];
-  return `There is no run "${wanted}" in ${root}.${suggestion(wanted, names, `The newest is ${newest}.`)}`;
+  return `There is no run "${wanted}" in ${root}.${nearestSentence(wanted, names, `The newest is ${newest}.`)}`;
 }
 
 /**

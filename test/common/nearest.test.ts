@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nearest, suggestion } from "../../src/common/nearest.ts";
+import { nearest, nearestSentence } from "../../src/common/nearest.ts";
 
 test("the nearest names come first, three at most, and none that is far", () => {
   const names = ["Web CMS", "Web Shop", "Print Archive", "Partner Portal"];
@@ -22,9 +22,12 @@ test("the nearest names come first, three at most, and none that is far", () => 
 });
 
 test("a suggestion is a sentence, or what is said where nothing is near", () => {
-  assert.equal(suggestion("regoin", ["region", "season"], "None."), ' The nearest is "region".');
-  assert.equal(suggestion("region", ["region\u001b[2J\u202e"], "None."), ' The nearest is "region [2J".');
-  assert.equal(suggestion("web", ["Web A", "Web B"], "None."), ' The nearest are "Web A" and "Web B".');
-  assert.equal(suggestion("xxxxxxxx", ["region"], "None."), " None.");
-  assert.equal(suggestion("xxxxxxxx", [], ""), "");
+  assert.equal(nearestSentence("regoin", ["region", "season"], "None."), ' The nearest is "region".');
+  assert.equal(
+    nearestSentence("region", ["region\u001b[2J\u202e"], "None."),
+    ' The nearest is "region [2J".',
+  );
+  assert.equal(nearestSentence("web", ["Web A", "Web B"], "None."), ' The nearest are "Web A" and "Web B".');
+  assert.equal(nearestSentence("xxxxxxxx", ["region"], "None."), " None.");
+  assert.equal(nearestSentence("xxxxxxxx", [], ""), "");
 });

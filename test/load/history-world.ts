@@ -1,11 +1,12 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { fillHistory, type HistoryRun } from "../../src/load/history.ts";
+import { fillHistory } from "../../src/load/history.ts";
+import type { HistoryRun } from "../../src/load/history-definitions.ts";
 import type { PreviousHistory } from "../../src/load/history-previous.ts";
-import { createHistoryMacros } from "../../src/load/macros.ts";
-import { fillDerivedTables } from "../../src/load/steps.ts";
+import { fillDerivedTables } from "../../src/load/mapped-values.ts";
+import { createHistoryMacros } from "../../src/load/views.ts";
 import { createTable } from "../../src/storage/ddl.ts";
-import { all, execute, type Row } from "../../src/storage/duckdb.ts";
-import type { Connections } from "../../src/storage/parallel.ts";
+import { all, execute, type QueryRow } from "../../src/storage/duckdb.ts";
+import type { ConnectionPool } from "../../src/storage/parallel.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import { HISTORY_TABLES } from "../../src/tables/history.ts";
 import { runName } from "../../src/warehouse/layout.ts";
@@ -32,9 +33,9 @@ export interface Night {
 /** Runs nights in one database in memory, each from the history of an earlier one. */
 export class Nights {
   readonly connection: DuckDBConnection;
-  readonly #lanes: Connections;
+  readonly #lanes: ConnectionPool;
 
-  private constructor(lanes: Connections) {
+  private constructor(lanes: ConnectionPool) {
     this.connection = lanes[0];
     this.#lanes = lanes;
   }
@@ -92,7 +93,7 @@ export class Nights {
     };
   }
 
-  rows(sql: string): Promise<Row[]> {
+  rows(sql: string): Promise<QueryRow[]> {
     return all(this.connection, sql);
   }
 }

@@ -3,7 +3,7 @@ import { readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Secret } from "../../src/common/secret.ts";
-import { keyId, type PersonalData } from "../../src/config/config.ts";
+import { keyId, type PersonalSettings } from "../../src/config/config.ts";
 import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
 import { exportFrom, temporaryFolder } from "../run/running.ts";
@@ -11,12 +11,12 @@ import { itemsOf, Scripted } from "../run/scripted.ts";
 
 const KEY = new Secret("CANARY-KEY-0123456789abcdef0123456789abcdef");
 const OTHER = new Secret("CANARY-KEY-fedcba9876543210fedcba9876543210");
-const hashing = (key: Secret): PersonalData => ({ policy: "hash", key });
+const hashing = (key: Secret): PersonalSettings => ({ policy: "hash", key });
 
 test("S23: a changed hash key is refused before any request, and the sentence says what to do", async (t) => {
   const service = await Scripted.start(t, itemsOf(5));
   const out = await temporaryFolder(t);
-  const run = (personalData: PersonalData, folder = out) =>
+  const run = (personalData: PersonalSettings, folder = out) =>
     exportFrom({ url: service.url, out: folder, threads: 1, config: { personalData } });
   const first = await run(hashing(KEY));
   service.questions.length = 0;
@@ -38,7 +38,7 @@ test("S23: a changed hash key is refused before any request, and the sentence sa
 long("S23: the key may change with the policy, for then nothing is joined over the runs", async (t) => {
   const service = await Scripted.start(t, itemsOf(5));
   const out = await temporaryFolder(t);
-  const policies: PersonalData[] = [hashing(KEY), { policy: "drop", key: null }, hashing(OTHER)];
+  const policies: PersonalSettings[] = [hashing(KEY), { policy: "drop", key: null }, hashing(OTHER)];
   for (const [index, personalData] of policies.entries()) {
     const summary = await exportFrom({ url: service.url, out, threads: 1, config: { personalData } });
     assert.equal(summary.sequence, index + 1);

@@ -9,7 +9,7 @@ import { lakeCommand } from "../../src/cli/commands/lake.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { Secret } from "../../src/common/secret.ts";
-import { type Config, keyId, type PersonalData } from "../../src/config/config.ts";
+import { type Config, keyId, type PersonalSettings } from "../../src/config/config.ts";
 import { personalHash } from "../../src/raw/personal/policy.ts";
 import { lake } from "../../src/targets/lake/lake.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
@@ -34,7 +34,7 @@ const POLICIES = {
   drop: { policy: "drop", key: null },
   hash: { policy: "hash", key: KEY },
   keep: { policy: "keep", key: null },
-} as const satisfies Readonly<Record<string, PersonalData>>;
+} as const satisfies Readonly<Record<string, PersonalSettings>>;
 
 /** A run, and all that it said on the way, as one text. */
 async function told(t: TestContext, items: readonly unknown[], config: Partial<Config>) {

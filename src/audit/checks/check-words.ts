@@ -1,6 +1,6 @@
 /** Checks that warn, in one sentence. */
-import { count, counted } from "../../common/figures.ts";
-import { firstOf } from "../../common/nearest.ts";
+import { count, pluralize } from "../../common/figures.ts";
+import { joinFirst } from "../../common/nearest.ts";
 import { type Check, type Judged, warningCause } from "./checks.ts";
 import { TOLD_BY_NAME } from "./unmatched.ts";
 
@@ -18,6 +18,6 @@ const CHECKS_NAMED = 3;
 export function newChecksText(checks: readonly Check[]): string[] {
   if (checks.length === 0) return [];
   const named = checks.map(({ name, figure }) => `${name}: ${count(figure)}`);
-  const warn = `${counted(checks.length, "check")} ${checks.length === 1 ? "warns" : "warn"} since this run`;
-  return [`${warn} (${firstOf(named, CHECKS_NAMED)}); "content-warehouse runs show" has each.`];
+  const warn = `${pluralize(checks.length, "check")} ${checks.length === 1 ? "warns" : "warn"} since this run`;
+  return [`${warn} (${joinFirst(named, CHECKS_NAMED)}); "content-warehouse runs show" has each.`];
 }

@@ -4,8 +4,8 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../../common/errors.ts";
-import { counted } from "../../common/figures.ts";
-import { firstOf } from "../../common/nearest.ts";
+import { pluralize } from "../../common/figures.ts";
+import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { CountedDrift, DriftEntry, DriftKind } from "../../raw/drift.ts";
 import { keysInExtra } from "../../raw/extra-keys.ts";
@@ -40,7 +40,7 @@ export function assertFrozen(drift: readonly DriftEntry[]): void {
   const named = found.map(({ path, kind }) => `${printable(path, 60)} (${kind})`);
   throw new WarehouseError(
     "contract.drift",
-    `The contract is frozen, and the service departs from it in ${firstOf(named, EXAMPLES)}; nothing was published. ` +
+    `The contract is frozen, and the service departs from it in ${joinFirst(named, EXAMPLES)}; nothing was published. ` +
       "Run with --contract evolve to take it in.",
   );
 }
@@ -167,7 +167,7 @@ export function fieldTypeChecks(drift: readonly CountedDrift[]): Check[] {
   return drift
     .filter(({ kind }) => kind === "field_type")
     .map(({ path, count, items, contentId, example }) => {
-      const where = `in ${counted(items ?? 0, "item")}; NULL there, and text in content_custom_field_values`;
+      const where = `in ${pluralize(items ?? 0, "item")}; NULL there, and text in content_custom_field_values`;
       const check = noneExpected(misfitCheck(path), count, where);
       return { ...check, examples: examplesIn([JSON.stringify({ content_id: contentId, value: example })]) };
     });

@@ -1,7 +1,7 @@
 /** Custom fields that look personal and are published all the same, because `personalFields` does not name them. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { counted } from "../../common/figures.ts";
-import { firstOf } from "../../common/nearest.ts";
+import { pluralize } from "../../common/figures.ts";
+import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
 import { ADDRESS } from "../../raw/personal/addresses.ts";
@@ -41,7 +41,7 @@ function countsIn(sources: readonly (typeof SOURCES)[number][]): string {
 }
 
 export function personalFieldsSentence(found: readonly string[]): string {
-  const named = firstOf(found, FIELDS_NAMED);
+  const named = joinFirst(found, FIELDS_NAMED);
   return `Custom fields that look personal are published: ${named}. If they hold personal data, name them in \`personalFields\`.`;
 }
 
@@ -61,7 +61,7 @@ export async function judgePersonalFields(
     const addresses = counts.filter((row) => toSafeInteger(row.addresses ?? null) > 0);
     if (addresses.length === 0 && !looksPersonal(name)) return [];
     const told = (addresses.length > 0 ? addresses : counts).map(({ noun, filled, addresses: some }) => {
-      const texts = counted(toSafeInteger(filled ?? null), String(noun));
+      const texts = pluralize(toSafeInteger(filled ?? null), String(noun));
       return addresses.length === 0
         ? texts
         : `e-mail addresses in ${toSafeInteger(some ?? null)} of ${texts}`;

@@ -1,10 +1,10 @@
 /** What keeps a run that is whole from being published: too many rejects, the contract, the run before it. */
 import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
-import { firstOf } from "../../common/nearest.ts";
+import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
-import type { Journal } from "../../extract/journal.ts";
-import { type RejectLimits, rejectLimit } from "../../extract/reject-limits.ts";
+import type { Journal } from "../../extract/landing/journal.ts";
+import { type RejectLimits, rejectLimit } from "../../extract/passes/reject-limits.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import type { Drift, DriftEntry } from "../../raw/drift.ts";
 import type { Extraction, ExtractRecord } from "../../raw/extract-record.ts";
@@ -120,7 +120,7 @@ export function judgeEchoes(drift: readonly DriftEntry[]): Judged {
   const name = "texts in which the service repeats the API token";
   if (total === 0) return { checks: [noneExpected(name, 0, "")], warnings: [] };
   const named = echoes.map(({ path }) => JSON.stringify(printable(path, 60)));
-  const places = firstOf(named, PLACES_NAMED);
+  const places = joinFirst(named, PLACES_NAMED);
   const detail = `each is published with [redacted] in its place; in ${places}`;
   const warning = `The service repeats the API token in ${count(total)} texts (${places}): [redacted] is published in its place. Ask its operator why others may read it there.`;
   return { checks: [noneExpected(name, total, detail)], warnings: [{ text: warning, check: name }] };

@@ -1,7 +1,7 @@
 /** What came of a test, as a check and as sentences. */
 import { WarehouseError } from "../../common/errors.ts";
-import { count, counted } from "../../common/figures.ts";
-import { listed } from "../../common/nearest.ts";
+import { count, pluralize } from "../../common/figures.ts";
+import { joinWords } from "../../common/nearest.ts";
 import type { Severity } from "../../pipeline.ts";
 import { type Check, type Judged, TEST_PREFIX, type Warning } from "./checks.ts";
 import type { Missing } from "./tested-tables.ts";
@@ -44,7 +44,7 @@ export function passedOver({ name }: Pick<Found, "name">, { why, isDamaged }: Mi
 
 function foundText({ name, figure, expected }: Check): string {
   const test = JSON.stringify(name.slice(TEST_PREFIX.length));
-  return `${test} found ${counted(figure, "failing row")}, limit: ${count(expected ?? 0)}`;
+  return `${test} found ${pluralize(figure, "failing row")}, limit: ${count(expected ?? 0)}`;
 }
 
 /** Tests that a sentence names. */
@@ -58,7 +58,7 @@ export function assertTestsHold({ checks }: Judged): void {
   const found = [...failed.slice(0, NAMED).map(foundText), ...(more > 0 ? [`${more} more`] : [])];
   throw new WarehouseError(
     "audit.threshold",
-    `${failed.length === 1 ? "A test" : counted(failed.length, "test")} of the pipeline failed: ${listed(found, "and")}; nothing was published. ` +
+    `${failed.length === 1 ? "A test" : pluralize(failed.length, "test")} of the pipeline failed: ${joinWords(found, "and")}; nothing was published. ` +
       'Look at the rows in run_checks of what was staged; correct the content, or publish it as it is by the limit or the `severity: "warning"` of the test.',
   );
 }

@@ -1,7 +1,7 @@
 /** What the configuration names and nothing matches, and a run without mapped values: told, and no reason not to publish. */
 import type { DestinationName } from "../../api/destination.ts";
-import { counted } from "../../common/figures.ts";
-import { firstOf, listed, suggestion } from "../../common/nearest.ts";
+import { pluralize } from "../../common/figures.ts";
+import { joinFirst, joinWords, nearestSentence } from "../../common/nearest.ts";
 import { isObject } from "../../common/objects.ts";
 import { printable } from "../../common/printable.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
@@ -122,7 +122,7 @@ function namelessWarning(ids: readonly string[]): Warning[] {
   if (ids.length === 0) return [];
   const named = ids.map((id) => printable(id));
   const [have, it] = ids.length === 1 ? ["has", "it"] : ["have", "one of them"];
-  const text = `${counted(ids.length, "destination")} in mappings ${have} no name (${firstOf(named, IDS_NAMED)}). If the service no longer has ${it}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise name it in \`destinations\` or with \`--destination\`.`;
+  const text = `${pluralize(ids.length, "destination")} in mappings ${have} no name (${joinFirst(named, IDS_NAMED)}). If the service no longer has ${it}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise name it in \`destinations\` or with \`--destination\`.`;
   return [{ text, check: NAMELESS_CHECK }];
 }
 
@@ -135,7 +135,7 @@ function destinationWarning(
     return { name: name ?? id, platform };
   });
   const known = [...found, ...unmatched.otherDestinations].map((each) => labelOf(each, platform));
-  return `${goneDestination(name, platform)}${suggestion(name, known, "")}`;
+  return `${goneDestination(name, platform)}${nearestSentence(name, known, "")}`;
 }
 
 /** A name that no run had before ends the run: this one was there. */
@@ -154,7 +154,7 @@ function labelOf(
 /** A name that items carry is spelled as the service spells it: only configured ones may be misspelled. */
 function fieldWarning(name: string, { asked, fieldNames, unmatched }: Matching): string {
   const others = [...fieldNames].filter((other) => !unmatched.customFields.includes(other));
-  const near = asked.customFields.includes(name) ? suggestion(name, others, "") : "";
+  const near = asked.customFields.includes(name) ? nearestSentence(name, others, "") : "";
   return `The service knows no custom field "${name}".${near}`;
 }
 
@@ -176,7 +176,7 @@ function causeOf(matching: Matching): string | null {
 
 function notFound(wanted: readonly DestinationName[]): string {
   const names = wanted.map(({ name }) => JSON.stringify(name));
-  return `the service ${wanted.length === 1 ? "does not have" : "has none of"} ${listed(names, "and")}`;
+  return `the service ${wanted.length === 1 ? "does not have" : "has none of"} ${joinWords(names, "and")}`;
 }
 
 function hasMapping({ lookups }: Matching): boolean {

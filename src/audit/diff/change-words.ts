@@ -1,5 +1,5 @@
 /** A change of a mapped value in words. What comes from the service stands in quotes, made printable. */
-import { col, type RowOf } from "../../common/answer.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { printableLine } from "../../common/printable.ts";
 
 /** A change, of a value of an item or of all items that changed alike. Flags and causes are words with blanks between. */
@@ -23,7 +23,7 @@ export const CHANGE = {
   mapping_value_id_before: col.text({ hidden: true }),
   mapping_value_id_after: col.text({ hidden: true }),
 } as const;
-export type Change = RowOf<typeof CHANGE>;
+export type Change = AnswerRow<typeof CHANGE>;
 
 function quoted(value: string | null): string {
   return value === null ? "nothing" : `"${printableLine(value)}"`;

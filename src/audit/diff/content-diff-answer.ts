@@ -1,10 +1,10 @@
 /** What `diff --content` answers: items that were added, removed or changed, and each changed column before and after. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf, type Section, section } from "../../common/answer.ts";
-import { count, counted } from "../../common/figures.ts";
-import { listed, suggestion } from "../../common/nearest.ts";
+import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
+import { count, pluralize } from "../../common/figures.ts";
+import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import type { OpenedRun, Question } from "../open-run.ts";
 import { lastSeen, nearestItems } from "../questions/explain.ts";
@@ -149,7 +149,7 @@ async function contentLists(connection: DuckDBConnection, { pair, withItems, one
       none: "",
       title: "Changes by table and column",
       columns: COLUMNS,
-      rows: await rowsBy(connection, COLUMNS, COLUMN_COUNTS),
+      rows: await readRows(connection, COLUMNS, COLUMN_COUNTS),
       limit: 100,
     }),
     items: section({
@@ -176,12 +176,12 @@ const COUNTS = {
   items_edited: col.count(required),
   items_with_changed_content: col.count(required),
 } as const;
-type Counts = RowOf<typeof COUNTS>;
+type Counts = AnswerRow<typeof COUNTS>;
 
 async function countsOf(connection: DuckDBConnection, withItems: boolean): Promise<Counts> {
   const alone = (change: string) =>
     withItems ? `(SELECT count(*) FROM diff_alone WHERE change = '${change}')` : "0::BIGINT";
-  const [counts] = await rowsBy(
+  const [counts] = await readRows(
     connection,
     COUNTS,
     `SELECT ${alone("added")} AS items_added, ${alone("removed")} AS items_removed,
@@ -262,7 +262,7 @@ function changedItemsSql(withItems: boolean): string {
 /** What was compared, and how far it can be relied on: a sentence each. */
 function comparedWords({ before, after }: RunPair, beside: Stated, stated: Stated): string[] {
   const unsettled = [before, after].filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
-  const are = unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${listed(unsettled, "and")} are`;
+  const are = unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${joinWords(unsettled, "and")} are`;
   const [one, other] = [beside.personalData.policy, stated.personalData.policy];
   const sentences = [
     `Content of run ${before.run} and of run ${after.run}.`,
@@ -280,7 +280,7 @@ function cameTo({
   items_with_changed_content: changed,
 }: Counts): string {
   if (items_added + items_removed + changed === 0) return "Nothing changed.";
-  return `${counted(items_added, "item")} added, ${count(items_removed)} removed, ${count(items_edited)} edited; ${counted(changed, "item")} with changed content.`;
+  return `${pluralize(items_added, "item")} added, ${count(items_removed)} removed, ${count(items_edited)} edited; ${pluralize(changed, "item")} with changed content.`;
 }
 
 /** Throws `config.not_found` where a run has no items. */
@@ -303,7 +303,7 @@ function namedTable(wanted: string, tables: readonly ComparedTable[]): ComparedT
   const found = tables.find(({ name }) => name === wanted);
   if (found !== undefined) return found;
   const names = tables.map(({ name }) => name);
-  const near = suggestion(wanted, names, `Compared are ${listed(names, "and")}.`);
+  const near = nearestSentence(wanted, names, `Compared are ${joinWords(names, "and")}.`);
   throw notFound(`There is no table "${wanted}" of items in both runs.${near}`);
 }
 
@@ -327,7 +327,7 @@ export async function idOf(opened: OpenedRun, wanted: string, known = EITHER): P
     );
   }
   if (ids.length === 1 || ids[0] === wanted) return ids[0];
-  throw notFound(`Several items have the slug "${wanted}": ${listed(ids, "and")}; name one by its ID.`);
+  throw notFound(`Several items have the slug "${wanted}": ${joinWords(ids, "and")}; name one by its ID.`);
 }
 
 /**

@@ -1,10 +1,10 @@
 /** What became of the definitions between two runs of a history: before and after, and why values are not what they were. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
-import { col, type RowOf } from "../../common/answer.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { DEFINITION_HISTORIES, definitionColumns, definitionKey } from "../../load/history-definitions.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
 import { fillMarks, quoteIdentifier } from "../../storage/sql-text.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import type { Table } from "../../tables/declare.ts";
 import { loadSql } from "../load-sql.ts";
 
@@ -28,7 +28,7 @@ type Changed<Row> = Omit<Row, "before" | "after"> & {
   readonly before: Definition | null;
   readonly after: Definition | null;
 };
-type DefinitionChange = Changed<RowOf<typeof CHANGE>>;
+type DefinitionChange = Changed<AnswerRow<typeof CHANGE>>;
 
 const NAMED_CHANGE = { ...CHANGE, destination: col.text(), customField: col.text() } as const;
 
@@ -60,7 +60,7 @@ export async function readDefinitionChanges(
   to: number,
 ): Promise<Why> {
   const changes = withoutShifts(
-    (await rowsBy(connection, CHANGE, definitionsSql(), [from, to])).map(withSides),
+    (await readRows(connection, CHANGE, definitionsSql(), [from, to])).map(withSides),
   );
   const placed = changes.flatMap((change) => placesOf(change).map((place) => ({ place, change })));
   const byPlace = Map.groupBy(placed, ({ place }) => place);
@@ -145,9 +145,9 @@ export async function readDefinitionRows(
   connection: DuckDBConnection,
   from: number,
   to: number,
-): Promise<RowOf<typeof DEFINITIONS>[]> {
+): Promise<AnswerRow<typeof DEFINITIONS>[]> {
   const sql = fillMarks(loadSql("audit_diff_definitions_shown"), { definitions: definitionsSql() });
-  const rows = withoutShifts((await rowsBy(connection, NAMED_CHANGE, sql, [from, to])).map(withSides));
+  const rows = withoutShifts((await readRows(connection, NAMED_CHANGE, sql, [from, to])).map(withSides));
   return rows.flatMap((row) => {
     const { kind, id, valueId, valueText, destinationId, destination, customFieldId, customField } = row;
     const named = {

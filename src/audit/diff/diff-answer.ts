@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type Section, section } from "../../common/answer.ts";
-import { count, counted } from "../../common/figures.ts";
-import { listed } from "../../common/nearest.ts";
+import { count, pluralize } from "../../common/figures.ts";
+import { joinWords } from "../../common/nearest.ts";
 import { printableLine } from "../../common/printable.ts";
 import type { Cause } from "../../tables/history.ts";
 import type { Choice, Question } from "../open-run.ts";
@@ -156,7 +156,7 @@ function inWords(diff: Diff) {
 /** What was compared, and how far it can be relied on: a sentence each. */
 function compared({ before, after, basis }: RunPair, { sendsOtherwise }: Diff): string[] {
   const unsettled = [before, after].filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
-  const are = unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${listed(unsettled, "and")} are`;
+  const are = unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${joinWords(unsettled, "and")} are`;
   const sentences = [
     `From run ${before.run} to run ${after.run}, by the history of run ${basis}.`,
     unsettled.length > 0 && `${are} unsettled: what it did not see counts as it was.`,
@@ -172,8 +172,8 @@ function cameTo(diff: Diff, { cause, destination, field, item }: DiffFilter): st
     const some = largest?.items === items ? "" : `${count(largest?.items ?? 0)} of them `;
     const because = largest === undefined ? "" : `, ${some}because ${printableLine(largest.clause)}`;
     const differ =
-      payloads === 0 ? "no payload changed" : `${counted(payloadItems, "item")} whose payloads changed`;
-    return `${counted(items, "item")} whose mapped values changed${because}; ${differ}.`;
+      payloads === 0 ? "no payload changed" : `${pluralize(payloadItems, "item")} whose payloads changed`;
+    return `${pluralize(items, "item")} whose mapped values changed${because}; ${differ}.`;
   }
   return [cause, destination, field, item].some((each) => each !== undefined)
     ? "Nothing that the filters let through changed."

@@ -1,6 +1,6 @@
 /** The two runs that are compared, and the run whose history knows both, if any. */
 import { WarehouseError } from "../../common/errors.ts";
-import { suggestion } from "../../common/nearest.ts";
+import { nearestSentence } from "../../common/nearest.ts";
 import { isPutAside, withPast } from "../../warehouse/identity.ts";
 import { nameOf, type OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns, type PublishedRun, runCalled } from "../../warehouse/retention.ts";
@@ -96,7 +96,7 @@ function unknownRun(wanted: string, { root }: OutputFolder, known: readonly Comp
   const names = ["current", "previous", ...known.flatMap(({ run, sequence }) => [run, String(sequence)])];
   const newest = known[0] === undefined ? "Nothing was published yet." : `The newest is ${known[0].run}.`;
   return notFound(
-    `Neither ${root} nor its history knows a run "${wanted}".${suggestion(wanted, names, newest)} The table run_history lists those that are known.`,
+    `Neither ${root} nor its history knows a run "${wanted}".${nearestSentence(wanted, names, newest)} The table run_history lists those that are known.`,
   );
 }
 

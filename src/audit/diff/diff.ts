@@ -1,11 +1,12 @@
 /** What changed of the mapped values between two runs, and why, by the history that knows both. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf } from "../../common/answer.ts";
-import { listed } from "../../common/nearest.ts";
-import { createHistoryMacros, historySql, intervalsSql } from "../../load/macros.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
+import { joinWords } from "../../common/nearest.ts";
+import { historySql } from "../../load/load-sql.ts";
+import { createHistoryMacros, intervalsSql } from "../../load/views.ts";
 import { all, execute } from "../../storage/duckdb.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
 import { loadSql } from "../load-sql.ts";
 import { DESTINATION, FIELD } from "../questions/coverage.ts";
@@ -43,7 +44,7 @@ export const CAUSES_COUNTED = {
 } as const;
 
 const PLACED_CHANGE = { ...CAUSE, ...DESTINATION, ...FIELD, ...CHANGE } as const;
-export type PlacedChange = RowOf<typeof PLACED_CHANGE>;
+export type PlacedChange = AnswerRow<typeof PLACED_CHANGE>;
 
 /** A row of `audit_diff_lines`: a change however many items it touches. */
 export const LINES = {
@@ -117,10 +118,10 @@ export async function diffRuns(
   for (const [name, columns] of Object.entries(NAMED))
     await keep(connection, name, fillMarks(loadSql("audit_diff_names"), columns), runs);
   await show(connection, filter);
-  const [totals] = await rowsBy(connection, TOTALS, loadSql("audit_diff_totals"));
+  const [totals] = await readRows(connection, TOTALS, loadSql("audit_diff_totals"));
   if (totals === undefined) throw new TypeError("the changes have no totals");
   const why = await readDefinitionChanges(connection, ...runs);
-  const [largest, second] = await rowsBy(connection, LARGEST, loadSql("audit_diff_largest"));
+  const [largest, second] = await readRows(connection, LARGEST, loadSql("audit_diff_largest"));
   return {
     ...totals,
     /** What is behind the changes of most items, as a clause, and how many these are; undefined: there is no such. */
@@ -128,7 +129,7 @@ export async function diffRuns(
       largest !== undefined && largest.items !== second?.items
         ? { items: largest.items, clause: clauseOf(why, largest) }
         : undefined,
-    causes: await rowsBy(connection, CAUSES_COUNTED, loadSql("audit_diff_causes")),
+    causes: await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes")),
     /**
      * Whether the pipelines of the two runs differ in sending values of fields without value mappings as they are. That
      * alone is no change here: both sides are taken as the later run sends.
@@ -187,7 +188,7 @@ export function whyOf({ why }: Pick<Diff, "why">, change: PlacedChange): string[
   return why(changedValue(change));
 }
 
-function changedValue(change: Omit<RowOf<typeof LARGEST>, "items">) {
+function changedValue(change: Omit<AnswerRow<typeof LARGEST>, "items">) {
   const texts = (...some: readonly (string | null)[]) => [...new Set(some.filter((text) => text !== null))];
   return {
     causes: wordsIn(change.causes),
@@ -198,8 +199,8 @@ function changedValue(change: Omit<RowOf<typeof LARGEST>, "items">) {
   };
 }
 
-function clauseOf(why: Why, largest: RowOf<typeof LARGEST>): string {
+function clauseOf(why: Why, largest: AnswerRow<typeof LARGEST>): string {
   const clauses = why(changedValue(largest), definitionClause);
   const causes = CAUSES.filter((cause) => wordsIn(largest.causes).includes(cause));
-  return listed(clauses.length > 0 ? clauses : causes.map((cause) => CAUSE_CLAUSES[cause]), "and");
+  return joinWords(clauses.length > 0 ? clauses : causes.map((cause) => CAUSE_CLAUSES[cause]), "and");
 }

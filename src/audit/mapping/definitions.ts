@@ -2,7 +2,7 @@
  * What the mapping procedure reads besides an item: custom field definitions with their mappings, and destinations,
  * indexed once per run.
  */
-import { col, type RowOf } from "../../common/answer.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 
 const text = col.text({ required: true });
@@ -15,11 +15,11 @@ export const SELECT_VALUE = {
   value: textOrNull,
   archived: col.flag({ required: true }),
 } as const;
-export type SelectValue = RowOf<typeof SELECT_VALUE>;
+export type SelectValue = AnswerRow<typeof SELECT_VALUE>;
 
 /** An entry of a mapping: the external value of an internal value ID. */
 export const ENTRY = { mappingValueId: text, valueId: textOrNull, externalValue: textOrNull } as const;
-export type MappingEntry = RowOf<typeof ENTRY>;
+export type MappingEntry = AnswerRow<typeof ENTRY>;
 
 /** `destinationId`: where it is NULL, no value goes anywhere by the mapping. */
 export const MAPPING = {
@@ -28,12 +28,12 @@ export const MAPPING = {
   externalFieldName: textOrNull,
 } as const;
 /** Lists are in source order, here and in the next. */
-export interface Mapping extends RowOf<typeof MAPPING> {
+export interface Mapping extends AnswerRow<typeof MAPPING> {
   readonly entries: readonly MappingEntry[];
 }
 
 export const FIELD = { customFieldId: text, name: textOrNull, fieldType: textOrNull } as const;
-export interface FieldDefinition extends RowOf<typeof FIELD> {
+export interface FieldDefinition extends AnswerRow<typeof FIELD> {
   readonly selectValues: readonly SelectValue[];
   readonly mappings: readonly Mapping[];
 }
@@ -44,7 +44,7 @@ export const DESTINATION = {
   identification: textOrNull,
   supportsMappings: col.flag(),
 } as const;
-export type Destination = RowOf<typeof DESTINATION>;
+export type Destination = AnswerRow<typeof DESTINATION>;
 
 export type Definitions = ReturnType<typeof indexDefinitions>;
 

@@ -1,5 +1,5 @@
 /** A value of an item at a destination. */
-import { col, type RowOf } from "../../common/answer.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
 
 export const STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"] as const;
@@ -33,7 +33,7 @@ export const MAPPED_VALUE = {
   destinationUnsupported: col.flag(),
   collision: col.flag(required),
 } as const;
-export type MappedValue = RowOf<typeof MAPPED_VALUE>;
+export type MappedValue = AnswerRow<typeof MAPPED_VALUE>;
 
 /** What becomes of a value of a field without value mappings, in a heading. */
 export function withoutValueMapping(passthrough: boolean): string {

@@ -7,8 +7,8 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { csvCell, FORMULA } from "../../common/csv.ts";
-import { suggestion } from "../../common/nearest.ts";
-import { all, type Row } from "../../storage/duckdb.ts";
+import { nearestSentence } from "../../common/nearest.ts";
+import { all, type QueryRow } from "../../storage/duckdb.ts";
 import { loadSql } from "../load-sql.ts";
 import { FileText, invalidAt, type Place } from "./file-text.ts";
 
@@ -59,7 +59,7 @@ const GUARDED = new RegExp(`^'*${FORMULA.source.slice(1)}`);
 const NULL_LIKE = /^\\+N$/;
 
 /** Empty where nobody reads it: a name for people, or the entry of a mapping that has none. */
-function csvText(row: Row, name: (typeof WRITTEN)[number]): string {
+function csvText(row: QueryRow, name: (typeof WRITTEN)[number]): string {
   if (row[name] === null) {
     const isAbsent = ENTRY_COLUMNS.has(name) && row.mapping_value_id === null;
     return READ.includes(name) && !isAbsent ? "\\N" : "";
@@ -124,7 +124,7 @@ function assertColumns({ members, offset: start }: Members, text: FileText): voi
     if (names.has(name)) throw text.invalid(offset, `the column ${name} is there twice; keep one.`);
     names.add(name);
     if (WRITTEN.some((known) => known === name)) continue;
-    const near = suggestion(name, WRITTEN, "Leave it out.");
+    const near = nearestSentence(name, WRITTEN, "Leave it out.");
     throw text.invalid(offset, `there is no column ${JSON.stringify(name)} in a mapping file.${near}`);
   }
   const missing = READ.filter((name) => !names.has(name));

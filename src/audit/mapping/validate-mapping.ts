@@ -1,6 +1,6 @@
 /** That an edited mapping names nothing that the run does not know, but for what is new in it. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { listed, suggestion } from "../../common/nearest.ts";
+import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { scalar } from "../../storage/duckdb.ts";
 import { readDefinitions } from "../questions/read-run.ts";
 import type { FieldDefinition, Mapping } from "./definitions.ts";
@@ -60,7 +60,7 @@ const CALLED = { custom_field_id: "custom field", destination_id: "destination" 
 
 function unknownId(row: MappingRow, column: keyof typeof CALLED, id: string, known: Iterable<string>): Error {
   const what = CALLED[column];
-  const near = suggestion(id, known, `The run has no ${what} like it.`);
+  const near = nearestSentence(id, known, `The run has no ${what} like it.`);
   return invalidAt(row.placeOf(column), `there is no ${what} with the ID ${JSON.stringify(id)}.${near}`);
 }
 
@@ -103,7 +103,7 @@ function assertNewEntry(row: MappingRow, id: string, valueId: string | null, map
 
 function quotedList(ids: readonly string[]): string {
   const quoted = ids.map((id) => JSON.stringify(id));
-  return listed(quoted, "and");
+  return joinWords(quoted, "and");
 }
 
 const USES = `
@@ -115,5 +115,5 @@ function unknownValue(field: FieldDefinition, valueId: string, known: ReadonlySe
   const start = `the field ${name} has no value with the ID ${JSON.stringify(valueId)}.`;
   const meant = field.selectValues.find(({ value, display }) => value === valueId || display === valueId);
   if (meant !== undefined) return `${start} That is the text of a value; its ID is "${meant.valueId}".`;
-  return `${start}${suggestion(valueId, known, 'No ID is like it; "audit --export-mapping" and custom_field_select_values show them.')}`;
+  return `${start}${nearestSentence(valueId, known, 'No ID is like it; "audit --export-mapping" and custom_field_select_values show them.')}`;
 }

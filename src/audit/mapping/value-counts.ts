@@ -4,11 +4,11 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
-import { col, type RowOf } from "../../common/answer.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { count } from "../../common/figures.ts";
 import { printableLine } from "../../common/printable.ts";
 import { all } from "../../storage/duckdb.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { type Manifest, RECEPTIONS, type Reception } from "../../warehouse/manifest.ts";
 import type { Fullness } from "../checks/mass-change.ts";
 import { loadSql } from "../load-sql.ts";
@@ -42,7 +42,7 @@ const OF_DESTINATION = {
 } as const;
 
 /** Values at one destination. */
-export type DestinationCounts = RowOf<typeof OF_DESTINATION>;
+export type DestinationCounts = AnswerRow<typeof OF_DESTINATION>;
 type Values = Pick<DestinationCounts, keyof typeof VALUES>;
 
 const PER_DESTINATION = `
@@ -69,7 +69,7 @@ export async function readDestinationCounts(
   ignored?: readonly string[],
 ): Promise<DestinationCounts[]> {
   await prepareReceptions(connection, ignored ?? (await ignoredDestinations(connection)));
-  return rowsBy(connection, OF_DESTINATION, PER_DESTINATION);
+  return readRows(connection, OF_DESTINATION, PER_DESTINATION);
 }
 
 const OF_ID = { destination_id: col.text(required), reception: RECEPTION } as const;
@@ -77,7 +77,7 @@ const OF_ID = { destination_id: col.text(required), reception: RECEPTION } as co
 /** Whether each destination receives values, by its ID. */
 export async function readReceptions(connection: DuckDBConnection): Promise<ReadonlyMap<string, Reception>> {
   await prepareReceptions(connection, await ignoredDestinations(connection));
-  const rows = await rowsBy(connection, OF_ID, "FROM audit_receptions");
+  const rows = await readRows(connection, OF_ID, "FROM audit_receptions");
   return new Map(rows.map(({ destination_id, reception }) => [destination_id, reception]));
 }
 

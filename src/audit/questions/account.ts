@@ -1,8 +1,8 @@
 /** How a run went, by what it says of itself before it is published. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf } from "../../common/answer.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { VERDICTS } from "../../common/verdict.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 
 const required = { required: true } as const;
 
@@ -25,13 +25,13 @@ const RUN = {
   duckdbVersion: col.text(required),
   nodeVersion: col.text(required),
 } as const;
-export type RunAccount = RowOf<typeof RUN>;
+export type RunAccount = AnswerRow<typeof RUN>;
 
 /** What a run has for the URL of a service where it read the sample. */
 export const SAMPLE = "sample";
 
 export async function readAccount(connection: DuckDBConnection): Promise<RunAccount> {
-  const [run] = await rowsBy(connection, RUN, "FROM run");
+  const [run] = await readRows(connection, RUN, "FROM run");
   if (run === undefined) throw new TypeError("the run has no row in run");
   return run;
 }
@@ -46,7 +46,7 @@ export async function instanceName(
   tables: Iterable<string>,
 ): Promise<string> {
   const names = new Set(tables).has("instances")
-    ? await rowsBy(connection, { name: col.text() }, "SELECT DISTINCT name FROM instances WHERE name <> ''")
+    ? await readRows(connection, { name: col.text() }, "SELECT DISTINCT name FROM instances WHERE name <> ''")
     : [];
   const [only, ...others] = names;
   if (only?.name != null && others.length === 0) return only.name;

@@ -1,12 +1,12 @@
 /** How far the mappings of a run cover what its items have. Set-based, a range of items at a time. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
-import { count, counted } from "../../common/figures.ts";
-import { suggestion } from "../../common/nearest.ts";
-import { ends, LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.ts";
+import { type Answer, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
+import { count, pluralize } from "../../common/figures.ts";
+import { nearestSentence } from "../../common/nearest.ts";
+import { LEDGER_ROWS_PER_RANGE, prepareMappings, rangeParams } from "../../load/mapped-values.ts";
 import { all, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { loadSql } from "../load-sql.ts";
 import { STATUSES, type Status, sentOrNot, withoutValueMapping } from "../mapping/mapped-value.ts";
 import {
@@ -151,22 +151,22 @@ export async function coverageOf(
   if (filter.value !== undefined) await assertKnownValue(connection, filter.value);
   const given = [filter.status ?? null, filter.value ?? null];
   for (const [index, range] of rangesOf(await itemBounds(connection, rowsPerRange)).entries()) {
-    const place = { index, params: ends(range) };
-    const narrowed = { index, params: [...ends(range), ...given] };
-    const valued = { index, params: [...ends(range), filter.value ?? null] };
+    const place = { index, params: rangeParams(range) };
+    const narrowed = { index, params: [...rangeParams(range), ...given] };
+    const valued = { index, params: [...rangeParams(range), filter.value ?? null] };
     await keepRange(connection, "audit_field_counts", loadSql("audit_field_counts"), narrowed);
     await keepRange(connection, "audit_value_counts", loadSql("audit_value_counts"), valued);
     await keepRange(connection, "audit_unmapped_counts", loadSql("audit_unmapped_counts"), place);
   }
   const isNarrow = filter.status !== undefined || filter.value !== undefined;
-  const coverage = await rowsBy(connection, COVERAGE, loadSql("audit_coverage"), given);
+  const coverage = await readRows(connection, COVERAGE, loadSql("audit_coverage"), given);
   return {
     /** Per destination and mapped custom field. */
     coverage,
     /** The same per destination. */
     destinations: perDestination(coverage),
     /** Values that are not mapped, archived or ambiguous; with a filter by status or value all that it lets through. */
-    values: await rowsBy(connection, VALUES, loadSql("audit_values"), [...given, !isNarrow]),
+    values: await readRows(connection, VALUES, loadSql("audit_values"), [...given, !isNarrow]),
     /** Facts of the definitions, which a filter by status or value says nothing about: then they are left out. */
     definitions: isNarrow ? undefined : await factsOfDefinitions(connection),
     /** Whether values of fields without value mappings are sent as they are. */
@@ -175,7 +175,7 @@ export async function coverageOf(
 }
 
 /** Destinations in the order of their rows. */
-function perDestination(coverage: readonly RowOf<typeof COVERAGE>[]): DestinationCounts[] {
+function perDestination(coverage: readonly AnswerRow<typeof COVERAGE>[]): DestinationCounts[] {
   const groups = Map.groupBy(coverage, ({ destination_id }) => destination_id);
   return [...groups.values()].flatMap((rows) => {
     const [first] = rows;
@@ -188,13 +188,13 @@ function perDestination(coverage: readonly RowOf<typeof COVERAGE>[]): Destinatio
 async function factsOfDefinitions(connection: DuckDBConnection) {
   return {
     /** Mapping entries that no item uses. */
-    unusedEntries: await rowsBy(connection, UNUSED_ENTRIES, loadSql("audit_unused_entries")),
+    unusedEntries: await readRows(connection, UNUSED_ENTRIES, loadSql("audit_unused_entries")),
     /** Fields with values that no destination maps. */
-    unmappedFields: await rowsBy(connection, UNMAPPED_FIELDS, loadSql("audit_unmapped_fields")),
+    unmappedFields: await readRows(connection, UNMAPPED_FIELDS, loadSql("audit_unmapped_fields")),
     /** External values that several internal values give. */
-    manyToOne: await rowsBy(connection, MANY_TO_ONE, loadSql("audit_many_to_one")),
+    manyToOne: await readRows(connection, MANY_TO_ONE, loadSql("audit_many_to_one")),
     /** External names that several fields have. */
-    collisions: await rowsBy(connection, COLLISIONS, loadSql("audit_collisions")),
+    collisions: await readRows(connection, COLLISIONS, loadSql("audit_collisions")),
   };
 }
 
@@ -238,9 +238,9 @@ function totalText({ coverage, destinations, passthrough }: Coverage, run: strin
   const { ambiguous, collision, ...all } = sumOf(receiving(destinations));
   const kinds = kindsText({ unmapped: all.unmapped, unknown: all.unknown_value });
   const others = sum("values", coverage) - sum("values");
-  const apart = others === 0 ? "" : ` Destinations that receive none: ${counted(others, "value")} more.`;
+  const apart = others === 0 ? "" : ` Destinations that receive none: ${pluralize(others, "value")} more.`;
   return (
-    `${counted(sum("values"), "value")} at destinations that receive values, in the run ${run}: ` +
+    `${pluralize(sum("values"), "value")} at destinations that receive values, in the run ${run}: ` +
     `${count(without(all))} without an external value (${kinds}), ` +
     `${count(sum("no_value_mapping"))} ${withoutValueMapping(passthrough)}, ` +
     `${count(ambiguous)} ambiguous, ${count(collision)} sent under a name shared by several fields.${apart}`
@@ -375,7 +375,7 @@ async function assertKnownValue(connection: DuckDBConnection, value: string): Pr
   throw notFound(
     names.includes(value)
       ? `No item has the value "${value}", though the definitions of the run know it.`
-      : `There is no value "${value}" in the run.${suggestion(value, names, "No value in the run is like it.")}`,
+      : `There is no value "${value}" in the run.${nearestSentence(value, names, "No value in the run is like it.")}`,
   );
 }
 

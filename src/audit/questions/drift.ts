@@ -1,10 +1,10 @@
 /** Where the service departs from the contract, by meaning, each departure beside its figure in the run before. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf, type Section, section } from "../../common/answer.ts";
-import { counted } from "../../common/figures.ts";
+import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
+import { pluralize } from "../../common/figures.ts";
 import { DRIFT_KINDS } from "../../raw/drift.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import { LISTED_VALUES, listedValuesCheck } from "../checks/inspect.ts";
 import { type Fullness, type FullnessBefore, vanished } from "../checks/mass-change.ts";
@@ -27,7 +27,7 @@ const LINE = {
   example: col.text(),
   exampleContentId: col.text({ head: "item" }),
 } as const;
-export type DriftLine = RowOf<typeof LINE>;
+export type DriftLine = AnswerRow<typeof LINE>;
 
 /** The parts of a report, in the order of their weight, with their titles. */
 const TITLES = {
@@ -101,7 +101,7 @@ function weightOf({ count, before }: DriftLine): number {
 }
 
 function noted({ connection, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
-  return rowsBy(
+  return readRows(
     connection,
     LINE,
     before === undefined
@@ -121,7 +121,7 @@ async function emptied({ connection, now, before, showsBefore }: DriftRequest): 
   for (const place of vanished(before, now)) {
     // A table alone has no column.
     const [, table = "", column] = /^([^.]+)(?:\.(.+))?$/s.exec(place) ?? [];
-    const [row] = await rowsBy(connection, VALUES_BEFORE, valuesSql(table, column));
+    const [row] = await readRows(connection, VALUES_BEFORE, valuesSql(table, column));
     lines.push({
       path: column === undefined ? place : await pathOf(connection, table, column),
       kind: "empty",
@@ -148,7 +148,7 @@ const EXAMPLE_LENGTH = 200;
 
 /** API field of a column; the column itself where it comes from none. */
 async function pathOf(connection: DuckDBConnection, table: string, column: string): Promise<string> {
-  const [row] = await rowsBy(
+  const [row] = await readRows(
     connection,
     { path: col.text() },
     "SELECT min(path) AS path FROM run_lineage WHERE table_name = $1 AND column_name = $2",
@@ -169,7 +169,7 @@ async function unlisted({ connection, before }: DriftRequest): Promise<DriftLine
   const sql = `SELECT figure AS count, detail AS example, before FROM (${figures}) WHERE verdict = 'warning' AND check_name = $1`;
   const lines: DriftLine[] = [];
   for (const listing of LISTED_VALUES) {
-    const [row] = await rowsBy(connection, CHECK, sql, [listedValuesCheck(listing)]);
+    const [row] = await readRows(connection, CHECK, sql, [listedValuesCheck(listing)]);
     if (row === undefined) continue;
     const path = await pathOf(connection, listing.table, listing.column);
     lines.push({ ...row, items: null, path, kind: "unlisted", exampleContentId: null });
@@ -236,7 +236,7 @@ function policyText(lines: readonly DriftLine[]): string {
   const kinds = Map.groupBy(lines, ({ kind }) => KINDS[kind][1]);
   const parts = [...kinds].map(([meaning, some]) => {
     const values = some.reduce((sum, line) => sum + line.count, 0);
-    return `${counted(some.length, "field")} ${meaning} (${counted(values, "value")})`;
+    return `${pluralize(some.length, "field")} ${meaning} (${pluralize(values, "value")})`;
   });
   return `${parts.join(", ")}.`;
 }

@@ -1,10 +1,10 @@
 /** Where a run read what an explanation shows: the request, its answer, and the part of the raw document. */
-import { col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { parseExact } from "../../common/json.ts";
 import { isObject } from "../../common/objects.ts";
 import { jsonText } from "../../raw/values.ts";
 import { readParquet } from "../../storage/parquet-sql.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { type OpenedRun, rawFilesIn } from "../open-run.ts";
 import type { ItemValue } from "./read-run.ts";
 
@@ -52,7 +52,7 @@ export async function findEvidence(run: OpenedRun, contentId: string) {
     /** Undefined where the run kept no raw documents, or none of the item with `custom_fields`. */
     document: await findDocument(run, contentId),
     /** Documents of the item that earlier runs read. */
-    reused: await rowsBy(
+    reused: await readRows(
       connection,
       REUSED,
       `SELECT read_by_run AS run, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
@@ -60,7 +60,7 @@ export async function findEvidence(run: OpenedRun, contentId: string) {
       [contentId],
     ),
     /** Lookups of destinations and custom fields. */
-    lookups: await rowsBy(
+    lookups: await readRows(
       connection,
       REQUEST,
       `${REQUESTS} WHERE mode IN ('destinations', 'custom_fields') ORDER BY request`,
@@ -79,7 +79,7 @@ const REQUESTS = `
 async function findDocument({ connection, directory }: OpenedRun, contentId: string) {
   const files = rawFilesIn(directory, ["dynamic", "item"]);
   if (files.length === 0) return undefined;
-  const [found] = await rowsBy(
+  const [found] = await readRows(
     connection,
     DOCUMENT,
     `SELECT filename, mode, pass, page, position, CAST(observation AS VARCHAR) AS observation, sha256, document
@@ -91,7 +91,7 @@ async function findDocument({ connection, directory }: OpenedRun, contentId: str
   );
   if (found === undefined) return undefined;
   const { filename, document, ...row } = found;
-  const [request] = await rowsBy(
+  const [request] = await readRows(
     connection,
     REQUEST,
     `${REQUESTS} WHERE request IN (
@@ -179,7 +179,7 @@ export function evidenceSection({ document, reused, lookups }: Evidence): Sectio
 
 const NONE = { request: null, answered: null, pass: null, page: null, position: null, file: null };
 
-function responseRow({ mode, request, observedAt, pass, page, sha256 }: RowOf<typeof REQUEST>) {
+function responseRow({ mode, request, observedAt, pass, page, sha256 }: AnswerRow<typeof REQUEST>) {
   return { ...NONE, what: `${mode} response`, request, answered: new Date(observedAt), pass, page, sha256 };
 }
 

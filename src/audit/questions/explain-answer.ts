@@ -1,7 +1,7 @@
 /** What `explain` answers: what each destination receives of an item, what became of each value, and since when. */
-import { type Answer, col, type RowOf, type Section, section } from "../../common/answer.ts";
+import { type Answer, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { minuteOf } from "../../common/figures.ts";
-import { listed } from "../../common/nearest.ts";
+import { joinWords } from "../../common/nearest.ts";
 import type { Reception } from "../../warehouse/manifest.ts";
 import type { Destination } from "../mapping/definitions.ts";
 import { STATUSES } from "../mapping/mapped-value.ts";
@@ -162,12 +162,12 @@ function valueSections(
   const receive = without.length === 1 ? "receives" : "receive";
   const of = scope.fieldIds === undefined ? "of this item" : "by this field";
   const who = without.map(({ id }) => names.get(id) ?? id);
-  const nothing = without.length === 0 ? [] : [`${listed(who, "and")} ${receive} nothing ${of}.`];
+  const nothing = without.length === 0 ? [] : [`${joinWords(who, "and")} ${receive} nothing ${of}.`];
   const others = destinations
     .map(({ destinationId: id, identification }) => ({ id, name: identification ?? id }))
     .filter(({ id }) => isApart(id))
     .map(({ id, name }) => `${name} (${RECEPTION_TEXT[receptionOf(explanation, id)]})`);
-  const apart = others.length === 0 ? [] : [`No values go to ${listed(others, "and")}.`];
+  const apart = others.length === 0 ? [] : [`No values go to ${joinWords(others, "and")}.`];
   const lead = [...nothing, ...apart].join(" ");
   const values = wanted.map((row) => {
     const field = fields.get(row.customFieldId);
@@ -225,7 +225,7 @@ function whyNothing({ values, wanted }: Readonly<Record<"values" | "wanted", num
 
 function sinceCells(
   since: Since | undefined,
-): Pick<RowOf<typeof VALUES>, "since" | "since_started_at" | "cause"> {
+): Pick<AnswerRow<typeof VALUES>, "since" | "since_started_at" | "cause"> {
   if (since === undefined) return { since: null, since_started_at: null, cause: null };
   const { run, startedAt, causes, begins, orderedAt, why } = since;
   const because = why.length === 0 ? "" : ` (${why.join("; ")})`;

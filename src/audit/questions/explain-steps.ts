@@ -1,6 +1,6 @@
 /** An explanation by the rules of the mapping procedure, from an item's mapped values and the definitions they name. */
-import { col, type RowOf, type Section, section } from "../../common/answer.ts";
-import { listed } from "../../common/nearest.ts";
+import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
+import { joinWords } from "../../common/nearest.ts";
 import type { Destination, FieldDefinition, Mapping, SelectValue } from "../mapping/definitions.ts";
 import type { MappedValue } from "../mapping/mapped-value.ts";
 import { DESTINATION } from "./coverage.ts";
@@ -25,7 +25,7 @@ const STEPS = {
 } as const;
 
 /** Rule 8 is the repetition of 2 to 6 for every field. */
-type Step = Pick<RowOf<typeof STEPS>, "rule" | "input" | "result" | "evidence">;
+type Step = Pick<AnswerRow<typeof STEPS>, "rule" | "input" | "result" | "evidence">;
 
 export function stepsSection(explanation: ItemExplanation, scope: Scope): Section {
   const destinations = explanation.definitions.destinations.filter(({ destinationId }) =>
@@ -46,7 +46,7 @@ function destinationRows(
   explanation: ItemExplanation,
   destination: Destination,
   { destinationIds, fieldIds }: Scope,
-): RowOf<typeof STEPS>[] {
+): AnswerRow<typeof STEPS>[] {
   const { definitions, payloads } = explanation;
   const { destinationId, identification } = destination;
   const ledger = explanation.ledger.filter((row) => row.destinationId === destinationId);
@@ -132,7 +132,7 @@ function fieldSteps(explanation: ItemExplanation, destination: Destination, fiel
 function requestsText({ evidence }: ItemExplanation, mode: string): string | null {
   const numbers = evidence.lookups.flatMap((each) => (each.mode === mode ? [String(each.request)] : []));
   if (numbers.length === 0) return null;
-  return `${numbers.length === 1 ? "request" : "requests"} ${listed(numbers, "and")}`;
+  return `${numbers.length === 1 ? "request" : "requests"} ${joinWords(numbers, "and")}`;
 }
 
 function supportText({ identification, supportsMappings }: Destination): string {
@@ -148,7 +148,7 @@ function mappingText([first, ...others]: readonly Mapping[]): string {
   if (first === undefined) return "the field has no mapping there: its values go nowhere";
   if (others.length === 0) return `the mapping ${first.mappingId}`;
   const ids = others.map(({ mappingId }) => mappingId);
-  return `the mapping ${first.mappingId}, the first; there is ${listed(ids, "and")} too, so all values are ambiguous`;
+  return `the mapping ${first.mappingId}, the first; there is ${joinWords(ids, "and")} too, so all values are ambiguous`;
 }
 
 function nameText(
@@ -166,7 +166,7 @@ function nameText(
   const shared =
     others.length === 0
       ? ""
-      : `; ${listed(others, "and")} ${others.length === 1 ? "has" : "have"} that name there too: a collision, their values share one list`;
+      : `; ${joinWords(others, "and")} ${others.length === 1 ? "has" : "have"} that name there too: a collision, their values share one list`;
   return `called "${externalFieldName}", with ${has}${shared}`;
 }
 
@@ -207,7 +207,7 @@ function otherEntriesText({ valueId }: MappedValue, { entries }: Mapping): strin
   const fitting = entries.filter((entry) => valueId !== null && entry.valueId === valueId);
   const others = fitting.slice(1).map(({ mappingValueId }) => mappingValueId);
   if (others.length === 0) return "";
-  return `; ${listed(others, "and")} would fit too, the first in source order counts: ambiguous`;
+  return `; ${joinWords(others, "and")} would fit too, the first in source order counts: ambiguous`;
 }
 
 /** The internal text, and the text for people where it differs. */
@@ -233,7 +233,7 @@ export function notesOf(explanation: ItemExplanation, row: MappedValue): string[
     ...(externalFieldName === null ? ["its mapping has no external name"] : []),
     ...(row.matchedByText ? [`matched by text "${itemValueOf(explanation, row)?.input}"`] : []),
     ...ambiguityOf(explanation, row),
-    ...(row.collision ? [`collision with ${listed(others, "and")}`] : []),
+    ...(row.collision ? [`collision with ${joinWords(others, "and")}`] : []),
     ...(row.valueArchived ? ["archived"] : []),
   ];
 }
@@ -255,7 +255,7 @@ function ambiguityOf(explanation: ItemExplanation, row: MappedValue): string[] {
     return fitting.map(({ externalValue }) => (externalValue === null ? "nothing" : `"${externalValue}"`));
   });
   const candidates = [values, sent].filter(({ length }) => length > 1);
-  return candidates.map((texts) => `ambiguous: ${listed(texts, "or")}`);
+  return candidates.map((texts) => `ambiguous: ${joinWords(texts, "or")}`);
 }
 
 type Outcome = Pick<

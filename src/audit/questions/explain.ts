@@ -1,10 +1,10 @@
 /** What is known of an item: its values, what they were mapped to, by which definitions, and where that was read. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf } from "../../common/answer.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { listed } from "../../common/nearest.ts";
+import { joinWords } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { readReceptions } from "../mapping/value-counts.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { contradicted, findEvidence } from "./evidence.ts";
@@ -21,7 +21,7 @@ const ITEM_FACTS = {
   /** ISO 8601, UTC. */
   updatedAt: col.text(),
 } as const;
-export type ItemFacts = RowOf<typeof ITEM_FACTS>;
+export type ItemFacts = AnswerRow<typeof ITEM_FACTS>;
 
 export type ItemExplanation = Awaited<ReturnType<typeof explainItem>>;
 
@@ -40,7 +40,7 @@ export async function explainItem(opened: OpenedRun, wanted: string) {
     throw new WarehouseError(
       "verify.failed",
       `INTERNAL ERROR: run ${opened.run} published other values of the item ${contentId} than it read: the raw document ` +
-        `${evidence.document?.file} has others in the custom field ${listed(wrong, "and")}. Do not trust its mapped ` +
+        `${evidence.document?.file} has others in the custom field ${joinWords(wrong, "and")}. Do not trust its mapped ` +
         "values; verify the run, and report this.",
     );
   }
@@ -71,7 +71,7 @@ const ITEMS = `
  */
 export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemFacts> {
   const { connection } = opened;
-  const rows = await rowsBy(
+  const rows = await readRows(
     connection,
     ITEM_FACTS,
     `${ITEMS} WHERE content_id = $1 OR slug = $1 ORDER BY (content_id = $1) DESC, content_id LIMIT 4`,
@@ -86,7 +86,7 @@ export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemF
   }
   if (rows.length > 1 && row.contentId !== wanted) {
     const ids = rows.map(({ contentId }) => contentId);
-    throw notFound(`Several items have the slug "${wanted}": ${listed(ids, "and")}; name one by its ID.`);
+    throw notFound(`Several items have the slug "${wanted}": ${joinWords(ids, "and")}; name one by its ID.`);
   }
   return row;
 }
@@ -160,5 +160,5 @@ export async function nearestItems(connection: DuckDBConnection, wanted: string)
   const names = (await all(connection, nearest, [wanted])).map(({ name }) => JSON.stringify(String(name)));
   return names.length === 0
     ? "No item is like it; a query over the table content may find it."
-    : `The nearest ${names.length === 1 ? "is" : "are"} ${listed(names, "and")}.`;
+    : `The nearest ${names.length === 1 ? "is" : "are"} ${joinWords(names, "and")}.`;
 }

@@ -2,9 +2,9 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { listed, suggestion } from "../../common/nearest.ts";
+import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 
 type Some<Name extends string, Value> = Readonly<Partial<Record<Name, Value | undefined>>>;
 
@@ -54,7 +54,7 @@ export async function idsOf(
 ): Promise<string[] | undefined> {
   if (wanted === undefined) return undefined;
   const sql = `SELECT DISTINCT id, name, platform FROM (SELECT NULL::VARCHAR AS platform WHERE false UNION ALL BY NAME FROM (${candidates})) ORDER BY ALL`;
-  return matching(await rowsBy(connection, NAMED, sql), what, wanted);
+  return matching(await readRows(connection, NAMED, sql), what, wanted);
 }
 
 /** Throws `config.not_found` with the nearest. */
@@ -76,7 +76,7 @@ export function called(candidates: readonly Candidate[], wanted: string): string
 /** A sentence with what is called almost so, else with what there is. */
 export function nearestOf(candidates: readonly Candidate[], wanted: string): string {
   const names = candidates.flatMap(({ id, name }) => (name === null ? [id] : [name, id]));
-  return suggestion(wanted, names, thereAre(candidates));
+  return nearestSentence(wanted, names, thereAre(candidates));
 }
 
 /** Names that a sentence lists. */
@@ -87,7 +87,7 @@ function thereAre(candidates: readonly Candidate[]): string {
   const names = [...new Set(candidates.map(({ id, name }) => JSON.stringify(printable(name ?? id))))];
   const more = names.length - NAMES_LISTED;
   const shown = more > 0 ? [...names.slice(0, NAMES_LISTED), `${more} more`] : names;
-  return names.length === 1 ? `The run has ${shown[0]} alone.` : `The run has ${listed(shown, "and")}.`;
+  return names.length === 1 ? `The run has ${shown[0]} alone.` : `The run has ${joinWords(shown, "and")}.`;
 }
 
 export function notFound(message: string): WarehouseError {

@@ -1,11 +1,11 @@
 /** The definitions of a published run, and what it has of one item: values, mapped values and payloads. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
-import { col, type RowOf } from "../../common/answer.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import { all } from "../../storage/duckdb.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import {
   DESTINATION,
   type Definitions,
@@ -28,13 +28,13 @@ const SELECT_VALUES = "FROM custom_field_select_values ORDER BY ordinal, value_i
 
 /** Definitions, mappings and destinations of the run. */
 export async function readDefinitions(connection: DuckDBConnection): Promise<Definitions> {
-  const entryRows = await rowsBy(connection, ENTRY_OF_MAPPING, ENTRIES);
+  const entryRows = await readRows(connection, ENTRY_OF_MAPPING, ENTRIES);
   const entries = Map.groupBy(entryRows, ({ mappingId }) => mappingId);
-  const mappingRows = await rowsBy(connection, MAPPING_OF_FIELD, MAPPINGS);
+  const mappingRows = await readRows(connection, MAPPING_OF_FIELD, MAPPINGS);
   const mappings = Map.groupBy(mappingRows, ({ customFieldId }) => customFieldId);
-  const valueRows = await rowsBy(connection, VALUE_OF_FIELD, SELECT_VALUES);
+  const valueRows = await readRows(connection, VALUE_OF_FIELD, SELECT_VALUES);
   const selectValues = Map.groupBy(valueRows, ({ customFieldId }) => customFieldId);
-  const fields = await rowsBy(
+  const fields = await readRows(
     connection,
     FIELD,
     `SELECT custom_field_id, name, field_type FROM custom_fields
@@ -50,7 +50,7 @@ export async function readDefinitions(connection: DuckDBConnection): Promise<Def
         entries: entries.get(mapping.mappingId) ?? [],
       })),
     })),
-    await rowsBy(
+    await readRows(
       connection,
       DESTINATION,
       "SELECT destination_id, identification, supports_custom_field_mappings AS supports_mappings FROM destinations",
@@ -70,13 +70,13 @@ const ITEM_VALUE = {
   /** The value's text in the other views. */
   text: col.text(),
 } as const;
-export type ItemValue = RowOf<typeof ITEM_VALUE>;
+export type ItemValue = AnswerRow<typeof ITEM_VALUE>;
 
 export function readItemValues(
   connection: DuckDBConnection,
   contentId: string,
 ): Promise<readonly ItemValue[]> {
-  return rowsBy(
+  return readRows(
     connection,
     ITEM_VALUE,
     `SELECT custom_field_id, ordinal, mapping_input AS input, mapping_input_is_id AS input_is_id, value AS text
@@ -87,7 +87,7 @@ export function readItemValues(
 
 /** The mapped values of an item, in the order of their key. */
 export function readLedger(connection: DuckDBConnection, contentId: string): Promise<MappedValue[]> {
-  return rowsBy(
+  return readRows(
     connection,
     MAPPED_VALUE,
     "FROM content_mapped_values WHERE content_id = $1 ORDER BY destination_id, custom_field_id, ordinal",

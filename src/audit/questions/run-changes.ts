@@ -1,7 +1,7 @@
 /** What a run is at a glance, beside the run before: items that came, were edited, and went. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col } from "../../common/answer.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import type { Fullness } from "../checks/mass-change.ts";
 
@@ -29,7 +29,7 @@ export async function readItemChanges(
   before: Fullness,
 ): Promise<ItemChanges | undefined> {
   if (now.rows.content === undefined || before.rows.content === undefined) return undefined;
-  const [row] = await rowsBy(connection, COUNTS, ITEM_CHANGES);
+  const [row] = await readRows(connection, COUNTS, ITEM_CHANGES);
   if (row === undefined) return undefined;
   const isDated = [now, before].every(({ emptyColumns }) => !emptyColumns.includes("content.updated_at"));
   return { ...row, edited: isDated ? row.edited : null };

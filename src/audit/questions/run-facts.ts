@@ -1,9 +1,9 @@
 /** Sections about one run, read from its own tables: passes, checks, rejects, requests, tables. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf, type Section, section } from "../../common/answer.ts";
-import { count, counted, fileSize } from "../../common/figures.ts";
+import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
+import { count, fileSize, pluralize } from "../../common/figures.ts";
 import { parseExact } from "../../common/json.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { CHECK_COLUMNS, type RunCheck, TEST_PREFIX } from "../checks/checks.ts";
 
 const required = { required: true } as const;
@@ -25,7 +25,7 @@ export async function passesSection(connection: DuckDBConnection): Promise<Secti
     key: "passes",
     title: "Passes over the listing",
     columns: PASSES,
-    rows: await rowsBy(connection, PASSES, "FROM run_passes ORDER BY pass"),
+    rows: await readRows(connection, PASSES, "FROM run_passes ORDER BY pass"),
     limit: 100,
   });
 }
@@ -39,8 +39,8 @@ export function checksSection(checks: readonly RunCheck[]): Section {
     title: "Checks",
     lead:
       poor === 0
-        ? `All ${counted(passed, "check")} passed.`
-        : `${counted(passed, "check")} passed; \`runs show --section checks --format csv\` lists them. Not passed:`,
+        ? `All ${pluralize(passed, "check")} passed.`
+        : `${pluralize(passed, "check")} passed; \`runs show --section checks --format csv\` lists them. Not passed:`,
     columns: CHECK_COLUMNS,
     rows: checks,
     total: poor,
@@ -110,7 +110,7 @@ const REJECTS = {
 export async function readRejectsSection(connection: DuckDBConnection, limit: number): Promise<Section> {
   const columns = { ...REJECTS, total: col.count({ ...required, hidden: true }) } as const;
   const sql = "SELECT *, count(*) OVER () AS total FROM run_rejects ORDER BY reject LIMIT $1";
-  const rows = await rowsBy(connection, columns, sql, [limit]);
+  const rows = await readRows(connection, columns, sql, [limit]);
   return section({
     key: "rejects",
     title: "Rejects",
@@ -141,14 +141,14 @@ const BY_MODE = `
 const THROTTLED = { requests_refused: col.count(required), rate_per_second: col.share() } as const;
 
 export async function requestsSection(connection: DuckDBConnection): Promise<Section> {
-  const rows = await rowsBy(connection, REQUESTS, BY_MODE);
-  const [held] = await rowsBy(connection, THROTTLED, "FROM run");
-  const sum = (of: (row: RowOf<typeof REQUESTS>) => number) =>
+  const rows = await readRows(connection, REQUESTS, BY_MODE);
+  const [held] = await readRows(connection, THROTTLED, "FROM run");
+  const sum = (of: (row: AnswerRow<typeof REQUESTS>) => number) =>
     rows.reduce((total, row) => total + of(row), 0);
   const retries = sum((row) => row.retries);
   const retried = retries === 1 ? "1 retry" : `${count(retries)} retries`;
   const received = fileSize(sum(({ bytes }) => bytes));
-  const asked = `${counted(
+  const asked = `${pluralize(
     sum(({ requests }) => requests),
     "request",
   )} answered, ${received} received, ${retried}.`;
@@ -167,7 +167,7 @@ function throttling(refused: number, ratePerSecond: number | null): string {
   const refusals =
     refused === 0
       ? "The service refused none"
-      : `The service refused ${counted(refused, "request")} because there were too many`;
+      : `The service refused ${pluralize(refused, "request")} because there were too many`;
   if (ratePerSecond === null) return `${refusals}; \`ratePerSecond\` sets an upper bound.`;
   const then = refused === 0 ? "as the run before" : "and the next one starts with that";
   return `${refusals}; the run was held to about ${ratePerSecond} requests a second, ${then}. \`ratePerSecond\` sets an upper bound.`;
@@ -178,7 +178,7 @@ const TABLES = {
   rows: col.count(required),
   parquet_bytes: col.bytes({ ...required, head: "Parquet" }),
 } as const;
-export type TableSize = RowOf<typeof TABLES>;
+export type TableSize = AnswerRow<typeof TABLES>;
 
 export function tablesSection(tables: readonly TableSize[]): Section {
   const sum = (of: (table: TableSize) => number) => tables.reduce((total, each) => total + of(each), 0);
@@ -187,10 +187,10 @@ export function tablesSection(tables: readonly TableSize[]): Section {
   return section({
     key: "tables",
     title: "Tables",
-    lead: `${counted(
+    lead: `${pluralize(
       sum(({ rows }) => rows),
       "row",
-    )} in ${counted(tables.length, "table")}${size}.`,
+    )} in ${pluralize(tables.length, "table")}${size}.`,
     columns: TABLES,
     rows: tables,
     limit: 200,

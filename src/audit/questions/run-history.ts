@@ -1,9 +1,9 @@
 /** The runs that the history of a run knows, also those whose files are gone, and the one that it was compared with. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf } from "../../common/answer.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { VERDICTS } from "../../common/verdict.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import { previousOf } from "../../warehouse/identity.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
@@ -24,7 +24,7 @@ const KNOWN_RUN = {
   /** Whose history it carried on. */
   previousRun: col.text(),
 } as const;
-export type KnownRun = RowOf<typeof KNOWN_RUN>;
+export type KnownRun = AnswerRow<typeof KNOWN_RUN>;
 
 export function hasHistory({ manifest }: Pick<PublishedRun, "manifest">): boolean {
   return !(manifest instanceof WarehouseError) && isHistoryIn(manifest);
@@ -46,7 +46,7 @@ export async function readRunHistory(
 
 /** Of an opened run that has a history. */
 export function readKnownRuns(connection: DuckDBConnection): Promise<KnownRun[]> {
-  return rowsBy(
+  return readRows(
     connection,
     KNOWN_RUN,
     `SELECT run, sequence, verdict, passthrough, previous_run,

@@ -2,9 +2,16 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, col, FACT_COLUMNS, type RowOf, type Section, section } from "../../common/answer.ts";
+import {
+  type Answer,
+  type AnswerRow,
+  col,
+  FACT_COLUMNS,
+  type Section,
+  section,
+} from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { count, counted, duration, fileSize, minuteOf } from "../../common/figures.ts";
+import { count, duration, fileSize, minuteOf, pluralize } from "../../common/figures.ts";
 import { isOutside, withPast } from "../../warehouse/identity.ts";
 import { type OutputFolder, stagingFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
@@ -49,7 +56,7 @@ const RUNS = {
   replay_of: col.name({ hidden: true }),
 } as const;
 const WITH_REPLAYS = { ...RUNS, replay_of: col.name({ head: "replay of" }) };
-export type ListedRun = RowOf<typeof RUNS>;
+export type ListedRun = AnswerRow<typeof RUNS>;
 
 /** What a run states of itself, as far as a list of runs has it. */
 type Stated = Pick<
@@ -285,7 +292,7 @@ function itemsText({ listed, loaded, rejected, vanished, unread }: Manifest["ite
 
 /** `before`: of the run before, where it is kept. */
 function sizeText(files: Manifest["files"], before: Manifest["files"] | undefined): string {
-  const size = `${fileSize(sizeOf(files))} in ${counted(files.length, "file")}`;
+  const size = `${fileSize(sizeOf(files))} in ${pluralize(files.length, "file")}`;
   if (before === undefined) return size;
   const same = unchangedSince(files, before);
   return `${size}; ${count(same.files)} of them, ${fileSize(same.bytes)}, as in the run before`;

@@ -1,7 +1,7 @@
 /** Since when the values of an item are as they are, and why, from the history that a run carries. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf } from "../../common/answer.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { readDefinitionChanges, type Why } from "../diff/definition-changes.ts";
 import { loadSql } from "../load-sql.ts";
 import { MAPPED_VALUE, type MappedValue } from "../mapping/mapped-value.ts";
@@ -38,7 +38,7 @@ export async function readSince(
   /** Changes of definitions, by the run that they led to; none where it is the first of the history. */
   const behind = new Map<string, Why>();
   const found = new Map<string, Since>();
-  for (const row of await rowsBy(connection, SINCE, loadSql("audit_since"), [contentId])) {
+  for (const row of await readRows(connection, SINCE, loadSql("audit_since"), [contentId])) {
     const { run, sequence, sequenceBefore } = row;
     if (sequenceBefore !== null && !behind.has(run))
       behind.set(run, await readDefinitionChanges(connection, sequenceBefore, sequence));
@@ -48,7 +48,7 @@ export async function readSince(
 }
 
 function sinceOf(
-  { run, startedAt, causes, begins, orderedAt, ...row }: RowOf<typeof SINCE>,
+  { run, startedAt, causes, begins, orderedAt, ...row }: AnswerRow<typeof SINCE>,
   why: Why | undefined,
 ) {
   const { destinationId, customFieldId, valueId, externalFieldName } = row;

@@ -1,17 +1,17 @@
 /** What destinations would receive otherwise by edited mappings. The published run is read, the service is not asked. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { col, type RowOf, section } from "../../common/answer.ts";
-import { count, counted } from "../../common/figures.ts";
+import { type AnswerRow, col, section } from "../../common/answer.ts";
+import { count, pluralize } from "../../common/figures.ts";
 import {
-  ends,
   LEDGER_ROWS_PER_RANGE,
   ledgerBounds,
-  mappedValuesOf,
+  mappedValuesQuery,
   prepareMappings,
-} from "../../load/steps.ts";
+  rangeParams,
+} from "../../load/mapped-values.ts";
 import { execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { loadSql } from "../load-sql.ts";
 import type { MappingRow } from "../mapping/mapping-file.ts";
 import { assertKnown } from "../mapping/validate-mapping.ts";
@@ -33,7 +33,7 @@ const SENT = {
 const WORDS = { sends: col.text({ isWords: true }), would_send: col.text({ isWords: true }) } as const;
 
 /** Both external values in words, with their names where these differ. */
-function withWords<R extends RowOf<typeof SENT>>(row: R) {
+function withWords<R extends AnswerRow<typeof SENT>>(row: R) {
   const isRenamed = row.name_before !== row.name_after;
   const sent = (side: "before" | "after") => {
     const [value, name] = [row[`external_value_${side}`], row[`name_${side}`]];
@@ -90,7 +90,7 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): Questi
       const came =
         changed.values === 0
           ? `No external value would change in the run ${run}.`
-          : `${counted(changed.values, "external value")} of ${counted(changed.items, "item")} would change in the run ${run}${apart}.`;
+          : `${pluralize(changed.values, "external value")} of ${pluralize(changed.items, "item")} would change in the run ${run}${apart}.`;
       const none = "";
       const items = loadSql("audit_what_if_items");
       return {
@@ -149,9 +149,9 @@ export async function whatIf(
   await prepareMappings(connection);
   const ranges = rangesOf(await ledgerBounds(connection, bounds, rowsPerRange));
   for (const [index, range] of ranges.entries()) {
-    const { text, params } = mappedValuesOf(range);
+    const { text, params } = mappedValuesQuery(range);
     await keep(connection, "what_if_after", text, params);
-    const place = { index, params: [...ends(range), passthrough] };
+    const place = { index, params: [...rangeParams(range), passthrough] };
     await keepRange(connection, "what_if_changes", loadSql("audit_what_if"), place);
   }
   return {
@@ -163,9 +163,9 @@ export async function whatIf(
     ),
     values: await scalar(connection, "SELECT count(*) FROM what_if_changes"),
     /** Per destination and custom field; the SQL steps say what their rows mean. */
-    groups: await rowsBy(connection, GROUPS, loadSql("audit_what_if_groups")),
+    groups: await readRows(connection, GROUPS, loadSql("audit_what_if_groups")),
     /** Per value, what it gives and would give. */
-    byValue: await rowsBy(connection, VALUES, loadSql("audit_what_if_values")),
+    byValue: await readRows(connection, VALUES, loadSql("audit_what_if_values")),
   };
 }
 

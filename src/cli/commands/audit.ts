@@ -12,11 +12,11 @@ import {
 import { resolveScope } from "../../audit/questions/filters.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
-import { listed } from "../../common/nearest.ts";
+import { joinWords } from "../../common/nearest.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { type AnswerFlags, assertHasSection, showAnswer } from "../answer-form.ts";
 import { CliCommand, type CliEnvironment, processEnvironment } from "../command.ts";
-import { openNamedFile } from "../named-file.ts";
+import { openOutputFile } from "../user-file.ts";
 import { withRun } from "../with-run.ts";
 
 /** What may be there before the command fails. */
@@ -55,7 +55,7 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
     .choice("--status <status>", "only values of this status", STATUSES)
     .option("--content-type <name>", "only items of this content type, by name or ID")
     .answerForm(COVERAGE_SECTIONS)
-    .option("--fail-on <kinds>", `end with 25 if there are any (or =N): ${listed(COUNTED, "or")}`, limits)
+    .option("--fail-on <kinds>", `end with 25 if there are any (or =N): ${joinWords(COUNTED, "or")}`, limits)
     .option("--export-mapping <file>", "also write all mappings, as what-if reads them")
     .addHelpText("after", EXAMPLES)
     .action((run: string, options: Options) =>
@@ -73,7 +73,7 @@ function limits(text: string): Limits {
     }
     if (kind === undefined) {
       throw new InvalidArgumentError(
-        `Give ${listed(COUNTED, "or")}, several with commas, each with =N if some are allowed.`,
+        `Give ${joinWords(COUNTED, "or")}, several with commas, each with =N if some are allowed.`,
       );
     }
     found.set(kind, Number(number));
@@ -87,7 +87,7 @@ const DEFINITIONS_ALONE =
 async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: Options): Promise<void> {
   const { destination, field, contentType, status, value, exportMapping: file } = options;
   await using named =
-    file === undefined ? undefined : await openNamedFile(file, outputFolder(options.warehouse));
+    file === undefined ? undefined : await openOutputFile(file, outputFolder(options.warehouse));
   const scope = await resolveScope(opened.connection, { destination, field, contentType });
   const coverage = await coverageOf(opened.connection, { ...scope, status, value });
   const answer = coverageAnswer(opened, coverage);
@@ -111,6 +111,6 @@ function assertWithin({ destinations, coverage }: Coverage, allowed: Limits = ne
   });
   throw new WarehouseError(
     "audit.threshold",
-    `There are ${listed(parts, "and")}; "content-warehouse audit" shows which, and "explain" why.`,
+    `There are ${joinWords(parts, "and")}; "content-warehouse audit" shows which, and "explain" why.`,
   );
 }

@@ -10,9 +10,9 @@ import {
   processEnvironment,
   StopSignals,
 } from "../command.ts";
-import { PIPELINE, type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
+import { addRunOptions, PIPELINE, type RunInputFlags, runInputs } from "../run-inputs.ts";
 
-interface CheckFlags extends WantedFlags, AnswerFlags {}
+interface CheckFlags extends RunInputFlags, AnswerFlags {}
 
 const EXAMPLES = `
 Examples:
@@ -29,7 +29,7 @@ export function checkCommand(environment = processEnvironment()): CliCommand {
   const command = new CliCommand("check")
     .description("check that a run can begin; if not, say what to do")
     .argument("[pipeline]", PIPELINE, "nightly");
-  return wantedOptions(command, "check a run of the sample content", "check as if the run had this option")
+  return addRunOptions(command, "check a run of the sample content", "check as if the run had this option")
     .formats()
     .addHelpText("after", EXAMPLES)
     .action((pipeline: string, flags: CheckFlags) => checkSetup(pipeline, flags, environment));
@@ -37,7 +37,7 @@ export function checkCommand(environment = processEnvironment()): CliCommand {
 
 async function checkSetup(pipeline: string, flags: CheckFlags, environment: CliEnvironment): Promise<void> {
   const { out, err, endWith } = environment;
-  const { url, inputs } = wantedOf(pipeline, flags, environment);
+  const { url, inputs } = runInputs(pipeline, flags, environment);
   using stop = new StopSignals("the check is not finished");
   const line = createStatusLine({ write: (text) => err.write(text), columns: liveColumns(environment) });
   const result = await check({

@@ -2,8 +2,8 @@ import { writeAnswer } from "../../show/terminal.ts";
 import { deliveryError, repeatedBy } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
-import { CliCommand, existingFolder, processEnvironment, StopSignals } from "../command.ts";
-import { chosenTargets, delivered, deliveryLines, type TargetOptions } from "../targets.ts";
+import { CliCommand, openWarehouseFolder, processEnvironment, StopSignals } from "../command.ts";
+import { chooseTargets, deliverRun, deliveryLines, type TargetFlags } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 
 const HELP = `
@@ -25,16 +25,16 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
     .warehouse()
     .option("--json", "print one JSON object instead of lines")
     .addHelpText("after", HELP)
-    .action(async (wanted: string, options: TargetOptions) => {
+    .action(async (wanted: string, options: TargetFlags) => {
       const { out } = environment;
-      const folder = existingFolder(options.warehouse);
-      const targets = await chosenTargets(environment, options);
+      const folder = openWarehouseFolder(options.warehouse);
+      const targets = await chooseTargets(environment, options);
       using stop = new StopSignals("nothing was delivered");
       const { run, deliveries } = await inTemporaryFolder("deliver", async (temporaryDirectory) => {
         await using _lock = await acquireLock(folder);
         await finishPublication(folder);
         stop.signal.throwIfAborted();
-        return await delivered(folder, wanted, { targets, temporaryDirectory, signal: stop.signal });
+        return await deliverRun(folder, wanted, { targets, temporaryDirectory, signal: stop.signal });
       });
       const text = deliveryLines(run, deliveries)
         .map((line) => `${line}\n`)

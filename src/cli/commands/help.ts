@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { hint } from "../../common/nearest.ts";
+import { didYouMean } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import { settingsText } from "../../config/config-spec.ts";
 import { writeAnswer } from "../../show/terminal.ts";
@@ -56,7 +56,7 @@ function findCommand(root: Command, words: readonly string[]): Command {
     if (found !== undefined) return found;
     const names = [...command.commands.map((each) => each.name()), ...Object.keys(TOPICS)];
     throw invalid(
-      `"${commandPath(command)}" has no command "${printable(word)}"${hint(word, names)}; topics are ${Object.keys(TOPICS).join(" and ")}.`,
+      `"${commandPath(command)}" has no command "${printable(word)}"${didYouMean(word, names)}; topics are ${Object.keys(TOPICS).join(" and ")}.`,
     );
   }, root);
 }

@@ -4,11 +4,11 @@ import { relative, resolve } from "node:path";
 import { DEFAULT_PLATFORM } from "../../api/destination.ts";
 import { systemClock } from "../../common/clock.ts";
 import { asWarehouseError, codeOf, WarehouseError } from "../../common/errors.ts";
-import { counted } from "../../common/figures.ts";
+import { pluralize } from "../../common/figures.ts";
 import { packagePath } from "../../common/package-root.ts";
 import { printable } from "../../common/printable.ts";
 import { type ConfigSpec, loadConfig } from "../../config/config.ts";
-import { configFileName, nonEmpty } from "../../config/places.ts";
+import { configFileName, nonEmpty } from "../../config/locations.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
 import { createLookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
@@ -32,7 +32,7 @@ destinations that items were published to.
 /** So many names are looked up at most, one request each. */
 const MAX_LOOKUPS = 20;
 
-interface Flags {
+interface InitFlags {
   readonly url?: string;
   readonly tokenFile: string;
 }
@@ -43,10 +43,10 @@ export function initCommand(environment = processEnvironment()): CliCommand {
     .url()
     .option("--token-file <file>", "file that has the API token", "./token")
     .addHelpText("after", EXAMPLES)
-    .action((flags: Flags) => init(flags, environment));
+    .action((flags: InitFlags) => init(flags, environment));
 }
 
-async function init(flags: Flags, environment: CliEnvironment): Promise<void> {
+async function init(flags: InitFlags, environment: CliEnvironment): Promise<void> {
   const { cwd, env } = environment;
   const tokenFile = resolve(cwd, flags.tokenFile);
   const url = addressOf(flags.url ?? nonEmpty(env.CONTENT_API_URL));
@@ -112,7 +112,7 @@ async function destinationsAt(
     const { unmatched } = await createLookups(client, config.lookupMethod).destinations(wanted, signal);
     const found = wanted.filter((one) => !unmatched.includes(one));
     const named = found.map(({ name }) => JSON.stringify(printable(name))).join(", ") || "none";
-    const answer = `${client.host} answers: the token may read ${counted(items, "item")}. Destinations that they name: ${named}.`;
+    const answer = `${client.host} answers: the token may read ${pluralize(items, "item")}. Destinations that they name: ${named}.`;
     await writeAnswer(out, printableText(`${answer}\n`));
     return found;
   } finally {

@@ -1,16 +1,16 @@
 import { WarehouseError } from "../../common/errors.ts";
-import { counted, fileSize } from "../../common/figures.ts";
+import { fileSize, pluralize } from "../../common/figures.ts";
 import { jsonLine, printableText, writeAnswer, writeOutcome } from "../../show/terminal.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
-import { type Removable, removable, removeInstance } from "../../targets/lake/remove.ts";
+import { measureInstance, type Removable, removeInstance } from "../../targets/lake/remove.ts";
 import { LAKE_STATUS, lakeStatus, lakeStatusAnswer } from "../../targets/lake/status.ts";
 import { type Vacuumed, vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
 import { confirm } from "../confirm.ts";
-import { chosenTarget, type TargetOptions } from "../targets.ts";
-import { foundText } from "./verify.ts";
+import { chooseTarget, type TargetFlags } from "../targets.ts";
+import { verificationText } from "./verify.ts";
 
 const EXAMPLES = `
 Examples:
@@ -50,7 +50,7 @@ Exit code 0: the lake was read. 26: it cannot be read.
 function statusCommand(environment: CliEnvironment): CliCommand {
   return subcommand("status", "list the instances of the lake with their last runs", STATUS_HELP)
     .answerForm(LAKE_STATUS)
-    .action(async (options: TargetOptions & AnswerFlags) => {
+    .action(async (options: TargetFlags & AnswerFlags) => {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("nothing was changed");
       const status = await lake.open(stop.signal, lakeStatus);
@@ -71,19 +71,21 @@ function verifyCommand(environment: CliEnvironment): CliCommand {
   return subcommand("verify", "compare the last run with what the lake has of it", VERIFY_HELP)
     .option("--full", "download each file and compare its SHA-256")
     .option(...JSON_OPTION)
-    .action(async (options: TargetOptions & { readonly full?: true }) => {
+    .action(async (options: TargetFlags & { readonly full?: true }) => {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("nothing was changed");
       const full = options.full === true;
       const found = await lake.open(stop.signal, (place) => verifyLake(place, { full }));
       const ok = found.findings.length === 0;
       const answer =
-        options.json === true ? { ok, ...found } : foundText(`${found.run} of ${found.instance}`, found);
+        options.json === true
+          ? { ok, ...found }
+          : verificationText(`${found.run} of ${found.instance}`, found);
       await writeAnswer(environment.out, answer);
       if (ok) return;
       throw new WarehouseError(
         "verify.failed",
-        `${counted(found.findings.length, "finding")}: the next run uploads files that are missing; remove a file that differs first.`,
+        `${pluralize(found.findings.length, "finding")}: the next run uploads files that are missing; remove a file that differs first.`,
       );
     });
 }
@@ -104,7 +106,7 @@ function vacuumCommand(environment: CliEnvironment): CliCommand {
   return subcommand("vacuum", "remove files that nobody reads any more", VACUUM_HELP)
     .option("--all-versions", "keep only the newest versions")
     .option(...JSON_OPTION)
-    .action(async (options: TargetOptions & { readonly allVersions?: true }) => {
+    .action(async (options: TargetFlags & { readonly allVersions?: true }) => {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("what was removed so far stays removed");
       const allVersions = options.allVersions === true;
@@ -116,8 +118,8 @@ function vacuumCommand(environment: CliEnvironment): CliCommand {
 
 function vacuumedText({ files, bytes, logFiles, copies }: Vacuumed): string {
   if (files + logFiles + copies === 0) return "nothing to remove\n";
-  const data = `${counted(files, "data file")} (${fileSize(bytes)})`;
-  return `removed ${data}, ${counted(logFiles, "file")} of logs and the copies of ${counted(copies, "run")}\n`;
+  const data = `${pluralize(files, "data file")} (${fileSize(bytes)})`;
+  return `removed ${data}, ${pluralize(logFiles, "file")} of logs and the copies of ${pluralize(copies, "run")}\n`;
 }
 
 const REMOVE_HELP = `
@@ -137,11 +139,11 @@ function removeCommand(environment: CliEnvironment): CliCommand {
     .argument("<instance>", "name of the instance in the lake")
     .option("--yes", "do not ask")
     .option(...JSON_OPTION)
-    .action(async (instance: string, options: TargetOptions & { readonly yes?: true }) => {
+    .action(async (instance: string, options: TargetFlags & { readonly yes?: true }) => {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("if it had begun, repeat it");
       const { address, ...found } = await lake.open(stop.signal, async (place) => {
-        return { address: place.store.address, ...(await removable({ ...place, instance })) };
+        return { address: place.store.address, ...(await measureInstance({ ...place, instance })) };
       });
       if (options.yes !== true) {
         const all = `All that ${address} has of ${instance}, ${removableText(found)}, will be gone`;
@@ -160,10 +162,10 @@ const VERSIONS_LEFT =
   'Earlier versions of its tables stay readable until "content-warehouse lake vacuum" finds them too old; "content-warehouse lake vacuum --all-versions" ends them now.';
 
 function removableText({ tables, files, rows, bytes }: Removable): string {
-  const ofFiles = `${counted(files, "file")}${rows === null ? "" : `, ${counted(rows, "row")}`}`;
-  return `${counted(tables, "table")} (${ofFiles}, ${fileSize(bytes)})`;
+  const ofFiles = `${pluralize(files, "file")}${rows === null ? "" : `, ${pluralize(rows, "row")}`}`;
+  return `${pluralize(tables, "table")} (${ofFiles}, ${fileSize(bytes)})`;
 }
 
-function chosenLake(environment: CliEnvironment, options: TargetOptions): Promise<LakeTarget> {
-  return chosenTarget(environment, options, "lake", isLake);
+function chosenLake(environment: CliEnvironment, options: TargetFlags): Promise<LakeTarget> {
+  return chooseTarget(environment, options, "lake", isLake);
 }

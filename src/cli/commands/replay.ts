@@ -1,16 +1,16 @@
-import { configuredWishes } from "../../config/config.ts";
+import { loadReplaySettings } from "../../config/config.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
 import { thisMachine } from "../../run/inputs.ts";
 import { replay } from "../../run/replay.ts";
 import { deliveryError } from "../../targets/deliver.ts";
 import { pipelineUrl } from "../../transform/pipelines.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
-import { CliCommand, existingFolder, logTo, processEnvironment, StopSignals } from "../command.ts";
+import { CliCommand, logTo, openWarehouseFolder, processEnvironment, StopSignals } from "../command.ts";
+import { ACCEPT_PIPELINE } from "../run-inputs.ts";
 import { interruptStatementsOn } from "../temporary-folder.ts";
-import { ACCEPT_PIPELINE } from "../wanted-run.ts";
 import { writeSummary } from "./run.ts";
 
-interface Options {
+interface ReplayFlags {
   readonly warehouse: string;
   readonly pipeline?: string;
   readonly config?: string;
@@ -38,10 +38,10 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
     .warehouse()
     .option("--json", "print the summary as one JSON object")
     .addHelpText("after", EXAMPLES)
-    .action(async (options: Options) => {
+    .action(async (options: ReplayFlags) => {
       const { cwd, env, err, endWith } = environment;
-      const folder = existingFolder(options.warehouse);
-      const wishes = await configuredWishes({ cwd, env, flags: options });
+      const folder = openWarehouseFolder(options.warehouse);
+      const wishes = await loadReplaySettings({ cwd, env, flags: options });
       const log = logTo(err, { level: "warn", format: "text", secrets: [] });
       await using _lock = await acquireLock(folder);
       using stop = new StopSignals("nothing was published");

@@ -4,10 +4,10 @@ import { earlierRuns } from "../../audit/questions/earlier-runs.ts";
 import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, invalid, processEnvironment } from "../command.ts";
-import { openNamedFile } from "../named-file.ts";
+import { openOutputFile } from "../user-file.ts";
 import { withRuns } from "../with-run.ts";
 
-interface Options {
+interface ReportFlags {
   readonly warehouse: string;
   readonly out?: string;
 }
@@ -28,14 +28,14 @@ export function reportCommand({ err } = processEnvironment()): CliCommand {
     .option("--out <file>", "file to write (default: report-<run>.html)")
     .warehouse()
     .addHelpText("after", EXAMPLES)
-    .action(async (run: string, { warehouse, out }: Options) => {
+    .action(async (run: string, { warehouse, out }: ReportFlags) => {
       if (out !== undefined) await assertNoFolder(out);
       await withRuns(
         warehouse,
         (folder) => chooseRuns(folder, run),
         async (opened, { earlier }) => {
           const file = out ?? `report-${opened.run}.html`;
-          await using named = await openNamedFile(file, outputFolder(warehouse));
+          await using named = await openOutputFile(file, outputFolder(warehouse));
           const { reportOf } = await import("../../show/page/report.ts");
           err.write(
             await named.write(await reportOf({ ...opened, earlier }), `is the report of ${opened.run}`),

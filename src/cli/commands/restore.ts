@@ -1,14 +1,14 @@
 import { WarehouseError } from "../../common/errors.ts";
 import type { LastRun } from "../../pipeline.ts";
 import { writeAnswer } from "../../show/terminal.ts";
-import { askTarget, type KeepingTarget, keepsRuns, restoreRun } from "../../targets/restore.ts";
+import { type ArchiveTarget, callTarget, isArchive, restoreRun } from "../../targets/restore.ts";
 import { sameRun } from "../../warehouse/identity.ts";
 import { prepareOutput } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
-import { chosenTarget, type TargetOptions } from "../targets.ts";
+import { chooseTarget, type TargetFlags } from "../targets.ts";
 
 const HELP = `
 Examples:
@@ -27,11 +27,11 @@ export function restoreCommand(environment = processEnvironment()): CliCommand {
     .warehouse()
     .option("--json", "print one JSON object instead of lines")
     .addHelpText("after", HELP)
-    .action((options: TargetOptions) => restore(options, environment));
+    .action((options: TargetFlags) => restore(options, environment));
 }
 
-async function restore(options: TargetOptions, environment: CliEnvironment): Promise<void> {
-  const target = await chosenTarget(environment, options, "target that keeps runs", keepsRuns);
+async function restore(options: TargetFlags, environment: CliEnvironment): Promise<void> {
+  const target = await chooseTarget(environment, options, "target that keeps runs", isArchive);
   using stop = new StopSignals("nothing was restored");
   const wanted = await lastRun(target, stop.signal);
   const folder = await prepareOutput(options.warehouse);
@@ -53,8 +53,8 @@ async function restore(options: TargetOptions, environment: CliEnvironment): Pro
   await writeAnswer(environment.out, options.json === true ? { target: target.name, run } : line);
 }
 
-async function lastRun(target: KeepingTarget, signal: AbortSignal): Promise<LastRun> {
-  const last = await askTarget(target, signal, () => target.last(null, signal));
+async function lastRun(target: ArchiveTarget, signal: AbortSignal): Promise<LastRun> {
+  const last = await callTarget(target, signal, () => target.last(null, signal));
   if (last !== null) return last;
   throw new WarehouseError(
     "config.not_found",

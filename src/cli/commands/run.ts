@@ -21,9 +21,9 @@ import {
   processEnvironment,
   StopSignals,
 } from "../command.ts";
-import { PIPELINE, type WantedFlags, wantedOf, wantedOptions } from "../wanted-run.ts";
+import { addRunOptions, PIPELINE, type RunInputFlags, runInputs } from "../run-inputs.ts";
 
-interface RunFlags extends WantedFlags {
+interface RunFlags extends RunInputFlags {
   readonly limit?: number;
   readonly quiet?: true;
   readonly logFormat?: LogFormat;
@@ -50,7 +50,7 @@ export function runCommand(environment = processEnvironment()): CliCommand {
   const command = new CliCommand("run")
     .description("run a pipeline: export the service's content and publish it")
     .argument("<pipeline>", PIPELINE);
-  return wantedOptions(command, "read the sample content, from an embedded service")
+  return addRunOptions(command, "read the sample content, from an embedded service")
     .addOption(
       new Option("--limit <items>", "read only the first items, into ./first-look")
         .argParser(positive)
@@ -67,7 +67,7 @@ export function runCommand(environment = processEnvironment()): CliCommand {
 
 async function run(pipeline: string, flags: RunFlags, environment: CliEnvironment): Promise<void> {
   const { endWith } = environment;
-  const { url, inputs } = wantedOf(pipeline, flags, environment);
+  const { url, inputs } = runInputs(pipeline, flags, environment);
   const config = await loadConfig(inputs);
   const secrets = config.source.kind === "service" ? config.source.secrets : [];
   const { log, display } = standardError(environment, flags, secrets);

@@ -5,23 +5,23 @@ import { driftQuestion } from "../../audit/questions/drift.ts";
 import { readRejectsSection } from "../../audit/questions/run-facts.ts";
 import { runAnswer, SHOWN_OF_RUN } from "../../audit/questions/runs.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { counted } from "../../common/figures.ts";
-import { currentIn } from "../../targets/published-run.ts";
-import { targetStates, targetsAnswer } from "../../targets/target-states.ts";
+import { pluralize } from "../../common/figures.ts";
+import { readCurrentRun } from "../../targets/published-run.ts";
+import { readTargetRows, targetsAnswer } from "../../targets/target-states.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {
   CliCommand,
   type CliEnvironment,
-  existingFolder,
   invalid,
+  openWarehouseFolder,
   processEnvironment,
   StopSignals,
 } from "../command.ts";
-import { chosenTargets } from "../targets.ts";
+import { chooseTargets } from "../targets.ts";
 import { withAnswer, withRuns } from "../with-run.ts";
 
-interface Options extends AnswerFlags {
+interface RunsShowFlags extends AnswerFlags {
   readonly warehouse: string;
   readonly config?: string;
 }
@@ -48,7 +48,7 @@ export function showCommand(environment: CliEnvironment = processEnvironment()):
     .warehouse()
     .answerForm([...SHOWN_OF_RUN, ...ON_REQUEST])
     .addHelpText("after", HELP)
-    .action((run: string, options: Options) => {
+    .action((run: string, options: RunsShowFlags) => {
       if (options.section === "drift") return showDrift(environment, run, options);
       if (options.section === "rejects") return showRejects(environment, run, options);
       if (options.section === "targets") return showTargets(environment, run, options);
@@ -56,8 +56,12 @@ export function showCommand(environment: CliEnvironment = processEnvironment()):
     });
 }
 
-async function showRun({ out }: CliEnvironment, run: string, { warehouse, ...form }: Options): Promise<void> {
-  const found = await findReadable(existingFolder(warehouse), run);
+async function showRun(
+  { out }: CliEnvironment,
+  run: string,
+  { warehouse, ...form }: RunsShowFlags,
+): Promise<void> {
+  const found = await findReadable(openWarehouseFolder(warehouse), run);
   const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
   const hasChecks = found.manifest.rows.run_checks !== undefined;
   const shown = hasChecks
@@ -70,7 +74,11 @@ async function showRun({ out }: CliEnvironment, run: string, { warehouse, ...for
   await showAnswer(out, shown, form);
 }
 
-function showDrift({ out }: CliEnvironment, run: string, { warehouse, ...form }: Options): Promise<void> {
+function showDrift(
+  { out }: CliEnvironment,
+  run: string,
+  { warehouse, ...form }: RunsShowFlags,
+): Promise<void> {
   const { section: _, ...whole } = form;
   return withAnswer(warehouse, driftQuestion(run), (answer) => {
     const [first, ...rest] = answer.sections;
@@ -81,31 +89,35 @@ function showDrift({ out }: CliEnvironment, run: string, { warehouse, ...form }:
   });
 }
 
-function showRejects({ out }: CliEnvironment, run: string, { warehouse, ...form }: Options): Promise<void> {
+function showRejects(
+  { out }: CliEnvironment,
+  run: string,
+  { warehouse, ...form }: RunsShowFlags,
+): Promise<void> {
   return withRuns(
     warehouse,
     async () => ({ wanted: run, anyPipeline: true }),
     async (opened) => {
       const rejects = await readRejectsSection(opened.connection, Number.MAX_SAFE_INTEGER);
       const total = rejects.rows.length;
-      const lead = `${total === 0 ? "No rejects" : counted(total, "reject")} in the run ${opened.run}.`;
+      const lead = `${total === 0 ? "No rejects" : pluralize(total, "reject")} in the run ${opened.run}.`;
       await showAnswer(out, { lead, facts: { run: opened.run }, sections: [{ ...rejects, none: "" }] }, form);
     },
   );
 }
 
-async function showTargets(environment: CliEnvironment, run: string, options: Options): Promise<void> {
+async function showTargets(environment: CliEnvironment, run: string, options: RunsShowFlags): Promise<void> {
   if (run !== "current")
     throw invalid("--section targets compares targets with the current run: name no run.");
-  const targets = await chosenTargets(environment, options);
-  const current = await currentIn(outputFolder(options.warehouse));
+  const targets = await chooseTargets(environment, options);
+  const current = await readCurrentRun(outputFolder(options.warehouse));
   using stop = new StopSignals("the targets are not listed");
-  const states = await targetStates(targets, current, stop.signal);
+  const states = await readTargetRows(targets, current, stop.signal);
   await showAnswer(environment.out, targetsAnswer(states, current), options);
   const failed = states.filter(({ state }) => state === "failed");
   if (failed.length > 0)
     throw new WarehouseError(
       "target.unavailable",
-      `${counted(failed.length, "target")} could not be asked: ${failed[0]?.problem}`,
+      `${pluralize(failed.length, "target")} could not be asked: ${failed[0]?.problem}`,
     );
 }

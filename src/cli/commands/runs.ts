@@ -1,5 +1,5 @@
 import { runsAnswer } from "../../audit/questions/runs.ts";
-import { configuredSettings } from "../../config/config.ts";
+import { loadSettings } from "../../config/config.ts";
 import { printableText, writeAll } from "../../show/terminal.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
@@ -7,17 +7,17 @@ import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {
   CliCommand,
   type CliEnvironment,
-  existingFolder,
-  type Output,
+  type OutputStream,
+  openWarehouseFolder,
   positive,
   processEnvironment,
   StopSignals,
 } from "../command.ts";
 import { deliverRollback, targetLines } from "../rollback-targets.ts";
-import { chosenTargets, type TargetOptions } from "../targets.ts";
+import { chooseTargets, type TargetFlags } from "../targets.ts";
 import { showCommand } from "./runs-show.ts";
 
-interface Options {
+interface PruneFlags {
   readonly warehouse: string;
   readonly config?: string;
   readonly keep?: number;
@@ -52,7 +52,7 @@ function listCommand({ out }: CliEnvironment): CliCommand {
   return subcommand("list", "list the published runs, the newest first", "list --warehouse /srv/warehouse")
     .answerForm()
     .action(async ({ warehouse, ...form }: AnswerFlags & { readonly warehouse: string }) => {
-      await showAnswer(out, await runsAnswer(existingFolder(warehouse)), form);
+      await showAnswer(out, await runsAnswer(openWarehouseFolder(warehouse)), form);
     });
 }
 
@@ -65,10 +65,10 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
     .argument("<run>", "name or number of a run")
     .option("--deliver", "bring the configured targets back to it as well")
     .addHelpText("after", ROLLBACK_HELP)
-    .action(async (wanted: string, options: TargetOptions & { readonly deliver?: true }) => {
+    .action(async (wanted: string, options: TargetFlags & { readonly deliver?: true }) => {
       const { out } = environment;
-      const folder = existingFolder(options.warehouse);
-      const targets = options.deliver === true ? await chosenTargets(environment, options) : null;
+      const folder = openWarehouseFolder(options.warehouse);
+      const targets = options.deliver === true ? await chooseTargets(environment, options) : null;
       using stop = new StopSignals("`current` may be moved already");
       await using lock = await acquireLock(folder);
       const current = await rollback(folder, wanted);
@@ -88,7 +88,7 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
     });
 }
 
-function writeLines(out: Output, lines: readonly string[]): Promise<void> {
+function writeLines(out: OutputStream, lines: readonly string[]): Promise<void> {
   return writeAll(
     out,
     lines.map((line) => printableText(`${line}\n`)),
@@ -98,10 +98,10 @@ function writeLines(out: Output, lines: readonly string[]): Promise<void> {
 function pruneCommand(environment: CliEnvironment): CliCommand {
   return subcommand("prune", "remove old runs; the current one always stays", "prune --keep 14")
     .option("--keep <n>", `runs to keep (default: keepRuns or ${RUNS_KEPT})`, positive)
-    .action(async ({ keep: wanted, ...flags }: Options) => {
+    .action(async ({ keep: wanted, ...flags }: PruneFlags) => {
       const { warehouse } = flags;
-      const folder = existingFolder(warehouse);
-      const keep = wanted ?? (await configuredSettings({ ...environment, flags })).keepRuns;
+      const folder = openWarehouseFolder(warehouse);
+      const keep = wanted ?? (await loadSettings({ ...environment, flags })).keepRuns;
       await using _lock = await acquireLock(folder);
       const removed = await prune(folder, keep);
       const lines = removed.map(({ run }) => `removed ${run}\n`);

@@ -1,7 +1,7 @@
 import type { ReadableRun } from "../../audit/open-run.ts";
 import { type Described, readPublishedColumns } from "../../audit/run-columns.ts";
 import { lacksWorkingDirectory, WarehouseError } from "../../common/errors.ts";
-import { hint } from "../../common/nearest.ts";
+import { didYouMean } from "../../common/nearest.ts";
 import { jsonText } from "../../common/printable.ts";
 import { displayWidth, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
 import { shownTypeOf } from "../../storage/ddl.ts";
@@ -29,14 +29,14 @@ const FORMATS_OF_TABLES = {
   mermaid: schemaMermaid,
 } satisfies Readonly<Record<string, Render<Table>>>;
 
-type Format = keyof typeof FORMATS | keyof typeof FORMATS_OF_TABLES;
+type SchemaFormat = keyof typeof FORMATS | keyof typeof FORMATS_OF_TABLES;
 
-function isOfTables(format: Format): format is keyof typeof FORMATS_OF_TABLES {
+function isOfTables(format: SchemaFormat): format is keyof typeof FORMATS_OF_TABLES {
   return Object.hasOwn(FORMATS_OF_TABLES, format);
 }
 
-interface Options {
-  readonly format: Format;
+interface SchemaFlags {
+  readonly format: SchemaFormat;
   readonly warehouse?: string;
   readonly config?: string;
 }
@@ -65,7 +65,7 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
     .json()
     .warehouseOption()
     .addHelpText("after", EXAMPLES)
-    .action(async (name: string | undefined, options: Options) => {
+    .action(async (name: string | undefined, options: SchemaFlags) => {
       const { format } = options;
       const { out } = environment;
       const run = await currentRun(await folderOf(environment, options));
@@ -81,7 +81,7 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
 /** Undefined: none is named, and there is no working directory to look in. */
 async function folderOf(
   environment: CliEnvironment,
-  { warehouse, config }: Options,
+  { warehouse, config }: SchemaFlags,
 ): Promise<string | undefined> {
   const { env } = environment;
   try {
@@ -138,7 +138,7 @@ function shownColumn({ column, type, comment }: Described): ShownColumn {
 }
 
 /** Throws `config.not_found`, and `config.invalid` for a view in a form that is for tables. */
-function tablesOf(name: string | undefined, format: Format): readonly Table[] {
+function tablesOf(name: string | undefined, format: SchemaFormat): readonly Table[] {
   if (name === undefined) return isOfTables(format) ? TABLES : [...TABLES, ...VIEWS];
   const table = tableNamed(name);
   if (!isView(table) || !isOfTables(format)) return [table];
@@ -152,7 +152,7 @@ function tableNamed(name: string): Table {
   const names = relations.map((each) => each.name);
   throw new WarehouseError(
     "config.not_found",
-    `There is no table ${name}${hint(name, names)}; "content-warehouse schema" shows all of the package; tables of your own describe themselves: content-warehouse sql "DESCRIBE ${/^\w+$/.test(name) ? name : "content_wide"}".`,
+    `There is no table ${name}${didYouMean(name, names)}; "content-warehouse schema" shows all of the package; tables of your own describe themselves: content-warehouse sql "DESCRIBE ${/^\w+$/.test(name) ? name : "content_wide"}".`,
   );
 }
 

@@ -8,7 +8,7 @@ import { writeAnswer } from "../../show/terminal.ts";
 import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 
-interface Options extends ServiceOptions {
+interface ServeFlags extends ServiceOptions {
   readonly data: string;
   /** Of the sample: the first, or what became of it a night later. */
   readonly night: 1 | 2;
@@ -47,10 +47,10 @@ export function serveCommand(environment = processEnvironment()): CliCommand {
     .option("--rate-limit <n>", "requests a second for each token; then 429", rateLimit)
     .option("--latency <ms>", "milliseconds before each answer", wholeNumber(0, 600_000), 0)
     .addHelpText("after", EXAMPLES)
-    .action((options: Options) => serveUntilStopped(options, environment));
+    .action((options: ServeFlags) => serveUntilStopped(options, environment));
 }
 
-async function serveUntilStopped(options: Options, environment: CliEnvironment): Promise<void> {
+async function serveUntilStopped(options: ServeFlags, environment: CliEnvironment): Promise<void> {
   if (options.night === 1) return serveFolder(options, environment);
   await inTemporaryFolder("serve", async (data) => {
     await applyChanges(options.data, packagePath("data/sample-night-2"), data);
@@ -58,7 +58,7 @@ async function serveUntilStopped(options: Options, environment: CliEnvironment):
   });
 }
 
-async function serveFolder(options: Options, environment: CliEnvironment): Promise<void> {
+async function serveFolder(options: ServeFlags, environment: CliEnvironment): Promise<void> {
   const logger = pino({ level: "error" }, pino.destination({ fd: 2, sync: true }));
   const service = await createService({ ...options, logger });
   using stop = new StopSignals("the service is closed");
@@ -70,7 +70,7 @@ async function serveFolder(options: Options, environment: CliEnvironment): Promi
   }
 }
 
-function introduction({ url, contentSet }: Service, { night, data }: Options): string {
+function introduction({ url, contentSet }: Service, { night, data }: ServeFlags): string {
   const { outline, instance, tokens } = contentSet;
   const [token = "TOKEN"] = tokens.keys();
   const from = night === 1 ? data : "the sample's second night";

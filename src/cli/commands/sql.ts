@@ -2,24 +2,24 @@ import { createReadStream } from "node:fs";
 import { extname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { WarehouseError } from "../../common/errors.ts";
-import { listed } from "../../common/nearest.ts";
+import { joinWords } from "../../common/nearest.ts";
 import { printableText, shellWord, writeAll } from "../../show/terminal.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
 import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
 import { findRun } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, invalid, positive, processEnvironment } from "../command.ts";
-import { openNamedFile, readNamedFile } from "../named-file.ts";
-import { answerSql } from "../sql/answer.ts";
-import { askedDatabases } from "../sql/asked-databases.ts";
+import { runQuery } from "../sql/answer.ts";
 import { TEXT_FORMATS, type TextFormat } from "../sql/formats.ts";
-import { beFirstToGo, QuestionLimits } from "../sql/question-limits.ts";
+import { findDatabases } from "../sql/query-databases.ts";
+import { preferOomKill, QueryLimits } from "../sql/query-limits.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
+import { openOutputFile, readInputFile } from "../user-file.ts";
 
 const FORMATS = [...TEXT_FORMATS, "parquet"] as const;
-type Format = (typeof FORMATS)[number];
+type SqlFormat = (typeof FORMATS)[number];
 
 /** The form of a file that is named without one, by the end of its name. */
-const FORMAT_OF: Readonly<Record<string, Format>> = {
+const FORMAT_OF: Readonly<Record<string, SqlFormat>> = {
   ".csv": "csv",
   ".json": "json",
   ".jsonl": "jsonl",
@@ -29,13 +29,13 @@ const FORMAT_OF: Readonly<Record<string, Format>> = {
   ".txt": "table",
 };
 
-interface Options {
+interface SqlFlags {
   readonly maxSeconds: number;
   readonly maxMemory: number;
   readonly warehouse: string;
   readonly run: string;
   readonly file?: string;
-  readonly format?: Format;
+  readonly format?: SqlFormat;
   readonly out?: string;
   readonly spreadsheet?: true;
 }
@@ -70,13 +70,13 @@ export function sqlCommand(environment = processEnvironment()): CliCommand {
     .option("--max-seconds <n>", "seconds that the question may take", positive, 3600)
     .option("--max-memory <mb>", "megabytes that it may take", positive, 2048)
     .addHelpText("after", EXAMPLES)
-    .action((query: string | undefined, options: Options) => answer(environment, query, options));
+    .action((query: string | undefined, options: SqlFlags) => answer(environment, query, options));
 }
 
 async function answer(
   environment: CliEnvironment,
   query: string | undefined,
-  options: Options,
+  options: SqlFlags,
 ): Promise<void> {
   const { out, err } = environment;
   const target = targetOf(options);
@@ -84,17 +84,17 @@ async function answer(
   const { warehouse, run } = options;
   if (statement === undefined) return writeAll(out, [await waysToOpen(warehouse, run)]);
   const { maxSeconds, maxMemory: maxMemoryMb } = options;
-  await beFirstToGo();
-  using limits = new QuestionLimits({ maxSeconds, maxMemoryMb });
-  const asked = await askedDatabases(warehouse, { wanted: run, statement });
+  await preferOomKill();
+  using limits = new QueryLimits({ maxSeconds, maxMemoryMb });
+  const asked = await findDatabases(warehouse, { wanted: run, statement });
   await using named =
-    target.out === undefined ? undefined : await openNamedFile(target.out, outputFolder(warehouse));
+    target.out === undefined ? undefined : await openOutputFile(target.out, outputFolder(warehouse));
   const work = async (temporaryDirectory: string) => {
     // Whole before it replaces what the file had: a query can fail at its last row.
     const file = named === undefined ? undefined : join(temporaryDirectory, "answer");
     const width = named === undefined ? out.columns : undefined;
     const form = { format: target.format, width, spreadsheet: options.spreadsheet === true };
-    await answerSql({ ...asked, statement, form, file, maxMemoryMb }, { out, temporaryDirectory });
+    await runQuery({ ...asked, statement, form, file, maxMemoryMb }, { out, temporaryDirectory });
     if (named === undefined || file === undefined) return;
     err.write(await named.write(createReadStream(file), "has the answer"));
   };
@@ -104,15 +104,15 @@ async function answer(
 /** Parquet is for a file: a terminal or a pipe gets text. */
 type Target =
   | { readonly format: TextFormat; readonly out: undefined }
-  | { readonly format: Format; readonly out: string };
+  | { readonly format: SqlFormat; readonly out: string };
 
 /** Throws `config.invalid` where the options do not go together. */
-function targetOf({ format: named, out }: Options): Target {
+function targetOf({ format: named, out }: SqlFlags): Target {
   const extension = extname(out ?? "").toLowerCase();
   const byName = FORMAT_OF[extension];
   if (named === undefined && byName === undefined && extension !== "") {
     throw invalid(
-      `The name ${out} does not say in which format to write; add --format, or end it with ${listed(Object.keys(FORMAT_OF), "or")}.`,
+      `The name ${out} does not say in which format to write; add --format, or end it with ${joinWords(Object.keys(FORMAT_OF), "or")}.`,
     );
   }
   // Text can be of any form.
@@ -140,7 +140,7 @@ async function statementOf(
   }
   if (query !== undefined) return query;
   if (file !== undefined && file !== "-")
-    return withoutMark((await readNamedFile("The file", file)).toString());
+    return withoutMark((await readInputFile("The file", file)).toString());
   const { input } = environment;
   if (file === undefined && input.isTTY === true) return undefined;
   return withoutMark(await text(input));

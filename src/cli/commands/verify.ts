@@ -1,11 +1,17 @@
 import { WarehouseError } from "../../common/errors.ts";
-import { count, counted, fileSize } from "../../common/figures.ts";
+import { count, fileSize, pluralize } from "../../common/figures.ts";
 import { writeAnswer } from "../../show/terminal.ts";
 import { type Verification, type VerifiedRun, verifyRuns, type Wanted } from "../../warehouse/verify-run.ts";
-import { CliCommand, existingFolder, invalid, type Output, processEnvironment } from "../command.ts";
+import {
+  CliCommand,
+  invalid,
+  type OutputStream,
+  openWarehouseFolder,
+  processEnvironment,
+} from "../command.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
-interface Options {
+interface VerifyFlags {
   readonly warehouse: string;
   readonly all?: true;
   readonly json?: true;
@@ -27,7 +33,7 @@ export function verifyCommand({ out } = processEnvironment()): CliCommand {
     .option("--all", "verify all published runs")
     .option("--json", "print one JSON object instead of the report")
     .addHelpText("after", EXAMPLES)
-    .action(async (run: string, options: Options, command: CliCommand) => {
+    .action(async (run: string, options: VerifyFlags, command: CliCommand) => {
       if (options.all === true && command.args.length > 0) {
         throw invalid("--all verifies every run; name one, or leave --all out.");
       }
@@ -35,8 +41,8 @@ export function verifyCommand({ out } = processEnvironment()): CliCommand {
     });
 }
 
-async function verify(out: Output, wanted: Wanted, { warehouse, json }: Options): Promise<void> {
-  const folder = existingFolder(warehouse);
+async function verify(out: OutputStream, wanted: Wanted, { warehouse, json }: VerifyFlags): Promise<void> {
+  const folder = openWarehouseFolder(warehouse);
   const found = await withTemporaryFolder("verify", (temporaryDirectory) =>
     verifyRuns(folder, wanted, temporaryDirectory),
   );
@@ -50,7 +56,7 @@ async function verify(out: Output, wanted: Wanted, { warehouse, json }: Options)
     denied === length
       ? "verify it again as a user who may read all of the run"
       : 'make a run that is whole current with "runs rollback", or run again';
-  throw new WarehouseError("verify.failed", `${counted(length, "finding")}: ${wayOut}.`);
+  throw new WarehouseError("verify.failed", `${pluralize(length, "finding")}: ${wayOut}.`);
 }
 
 /** More of them say nothing new to a person; `--json` has them all. */
@@ -64,7 +70,7 @@ function reportText({ runs, findings }: Verification): string {
 
 function runText(run: VerifiedRun): string {
   const name = run.current ? `${run.run} (current)` : run.run;
-  return foundText(name, run, {
+  return verificationText(name, run, {
     damaged: run.denied === run.findings.length ? "NOT VERIFIED" : "DAMAGED",
   });
 }
@@ -72,17 +78,17 @@ function runText(run: VerifiedRun): string {
 type Found = Pick<VerifiedRun, "files" | "bytes" | "tables" | "rows" | "findings">;
 
 /** What was found of the run `name`. */
-export function foundText(
+export function verificationText(
   name: string,
   { files, bytes, tables, rows, findings }: Found,
   { whole = "Whole", damaged = "DAMAGED" } = {},
 ): string {
   if (findings.length === 0) {
-    const size = `${counted(files, "file")} (${fileSize(bytes)})`;
-    return `${whole}: run ${name}, ${size}, ${count(rows)} rows in ${counted(tables, "table")}\n`;
+    const size = `${pluralize(files, "file")} (${fileSize(bytes)})`;
+    return `${whole}: run ${name}, ${size}, ${count(rows)} rows in ${pluralize(tables, "table")}\n`;
   }
   const shown = findings.slice(0, SHOWN).map((finding) => `  ${finding}\n`);
   const more = findings.length - SHOWN;
   const rest = more > 0 ? `  and ${count(more)} more\n` : "";
-  return `${damaged}: run ${name}, ${counted(findings.length, "finding")}\n${shown.join("")}${rest}`;
+  return `${damaged}: run ${name}, ${pluralize(findings.length, "finding")}\n${shown.join("")}${rest}`;
 }

@@ -2,7 +2,7 @@ import { readMapping } from "../../audit/mapping/mapping-file.ts";
 import { WHAT_IF, whatIfQuestion } from "../../audit/questions/what-if.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
-import { readNamedFile } from "../named-file.ts";
+import { readInputFile } from "../user-file.ts";
 import { withAnswer } from "../with-run.ts";
 
 interface Options extends AnswerFlags {
@@ -33,7 +33,7 @@ export function whatIfCommand({ out } = processEnvironment()): CliCommand {
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: Options) => {
       const { mapping: file } = options;
-      const rows = readMapping(await readNamedFile("The mapping file", file), file);
+      const rows = readMapping(await readInputFile("The mapping file", file), file);
       await withAnswer(options.warehouse, whatIfQuestion(run, rows), (answer) =>
         showAnswer(out, answer, options.format === "csv" ? { section: CSV_HAS, ...options } : options),
       );

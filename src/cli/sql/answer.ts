@@ -4,10 +4,10 @@ import type { Writable } from "node:stream";
 import { copyToParquet, type Question, questionOf, refusals } from "../../audit/sql-question.ts";
 import { writeAll } from "../../show/terminal.ts";
 import { openForReading } from "../../storage/duckdb.ts";
-import type { AskedDatabases } from "./asked-databases.ts";
 import { answerTexts, planTexts, type TextForm } from "./formats.ts";
+import type { QueryDatabases } from "./query-databases.ts";
 
-export interface SqlQuestion extends AskedDatabases {
+export interface SqlQuery extends QueryDatabases {
   readonly statement: string;
   readonly form: TextForm | { readonly format: "parquet" };
   /** New file that gets the answer; undefined: it goes to `out`. */
@@ -22,8 +22,8 @@ const BUFFERS_SHARE = 1 / 4;
 const MAX_SPILLED = "10GB";
 
 /** Throws `config.sql` if the statement is not a question, and what the database says if it cannot answer. */
-export async function answerSql(
-  { database: path, previous, statement, form, file, maxMemoryMb }: SqlQuestion,
+export async function runQuery(
+  { database: path, previous, statement, form, file, maxMemoryMb }: SqlQuery,
   { out, temporaryDirectory }: { readonly out: Writable; readonly temporaryDirectory: string },
 ): Promise<void> {
   await using database = await openForReading({

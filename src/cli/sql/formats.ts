@@ -1,6 +1,6 @@
 /** An answer in the form that was asked for, written as its rows come. */
 import { type DuckDBDataChunk, type DuckDBResult, DuckDBTypeId, type DuckDBValue } from "@duckdb/node-api";
-import { counted } from "../../common/figures.ts";
+import { pluralize } from "../../common/figures.ts";
 import { collectKeepingCode } from "../../common/gc.ts";
 import { markdownText } from "../../common/printable.ts";
 import {
@@ -107,7 +107,7 @@ async function* screenTexts(result: DuckDBResult, width: number): Texts {
     isDrawn = true;
   }
   if (!isDrawn) yield drawTable({ columns, rows }, width);
-  const size = `${counted(total, "row")}, ${counted(columns.length, "column")}\n`;
+  const size = `${pluralize(total, "row")}, ${pluralize(columns.length, "column")}\n`;
   yield total > rows.length ? `${rows.length} of ${size}pipe the output or add --out for all rows\n` : size;
 }
 
@@ -144,7 +144,7 @@ async function* tableTexts(result: DuckDBResult): Texts {
   for await (const chunk of rowsOf(result)) yield* pieces(texts(chunk));
   if (layout === undefined) yield* pieces(laidOut());
   const { foot } = layout ?? layOut({ columns, rows: [] }, undefined);
-  yield `${foot}${counted(total, "row")}, ${counted(columns.length, "column")}\n`;
+  yield `${foot}${pluralize(total, "row")}, ${pluralize(columns.length, "column")}\n`;
 }
 
 function shownText(value: DuckDBValue): string {

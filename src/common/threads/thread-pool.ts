@@ -4,15 +4,15 @@
  */
 import { Worker } from "node:worker_threads";
 import { asWarehouseError, isOutOfMemory, WarehouseError } from "../errors.ts";
-import { type Reply, type Revive, reviveError, type Task } from "./thread.ts";
+import { type ErrorReviver, reviveError, type ThreadMessage, type ThreadReply } from "./thread.ts";
 
-export interface PoolOptions {
+export interface ThreadPoolSettings {
   readonly module: URL;
   readonly threads: number;
   /** What a thread gets as `workerData`, by its number from 0. */
   readonly setup: (thread: number) => unknown;
   /** Errors of classes of their own; others arrive as a {@link WarehouseError} of the same code. */
-  readonly revive?: Revive;
+  readonly revive?: ErrorReviver;
 }
 
 /** A young generation that is larger makes threads that parse much take much more memory and hardly less time. */
@@ -22,19 +22,19 @@ class Thread {
   readonly #worker: Worker;
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #failure: AbortController;
-  readonly #revive: Revive;
+  readonly #revive: ErrorReviver;
   #number = 0;
 
   /** `failure` is shared by the threads of a pool: what ends one of them ends the work of all. */
   constructor(
-    { module, revive = () => undefined }: PoolOptions,
+    { module, revive = () => undefined }: ThreadPoolSettings,
     workerData: unknown,
     failure: AbortController,
   ) {
     this.#failure = failure;
     this.#revive = revive;
     this.#worker = new Worker(module, { workerData, resourceLimits: LIMITS });
-    this.#worker.on("message", (reply: Reply) => this.#settle(reply));
+    this.#worker.on("message", (reply: ThreadReply) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#fail(endedBy(error)));
     this.#worker.on("messageerror", (error) => this.#fail(endedBy(error)));
     this.#worker.on("exit", (code) => {
@@ -49,7 +49,7 @@ class Thread {
 
   async ask(task: unknown, transfer: readonly ArrayBuffer[]): Promise<unknown> {
     this.#failure.signal.throwIfAborted();
-    const message: Task = { number: ++this.#number, task };
+    const message: ThreadMessage = { number: ++this.#number, task };
     this.#worker.postMessage(message, transfer);
     const asked = Promise.withResolvers<unknown>();
     this.#pending.set(message.number, asked);
@@ -60,7 +60,7 @@ class Thread {
     await this.#worker.terminate();
   }
 
-  #settle(reply: Reply): void {
+  #settle(reply: ThreadReply): void {
     const pending = this.#pending.get(reply.number);
     this.#pending.delete(reply.number);
     if ("failure" in reply) pending?.reject(reviveError(reply.failure, this.#revive));
@@ -96,7 +96,7 @@ export class ThreadPool<Task extends { readonly kind: keyof Results }, Results e
   readonly #threads = new Map<number, Thread>();
   readonly size: number;
 
-  constructor(options: PoolOptions) {
+  constructor(options: ThreadPoolSettings) {
     const failure = new AbortController();
     this.failure = failure.signal;
     this.size = Math.max(1, options.threads);

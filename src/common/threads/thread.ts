@@ -2,12 +2,12 @@
 import { parentPort } from "node:worker_threads";
 import { asWarehouseError, type ErrorCode, WarehouseError } from "../errors.ts";
 
-export interface Task {
+export interface ThreadMessage {
   readonly number: number;
   readonly task: unknown;
 }
 
-export type Reply =
+export type ThreadReply =
   | { readonly number: number; readonly result: unknown }
   | { readonly number: number; readonly failure: SentError };
 
@@ -16,7 +16,7 @@ export function answerTasks<Task>(perform: (task: Task) => unknown, answered: (t
   const port = parentPort;
   if (port === null) throw new TypeError("this module is the entry of a worker thread");
   port.on("message", ({ number, task }: { number: number; task: Task }) => {
-    let reply: Reply;
+    let reply: ThreadReply;
     try {
       reply = { number, result: perform(task) };
     } catch (thrown) {
@@ -39,7 +39,10 @@ export interface SentError {
 }
 
 /** Makes an error of what was sent, where it was of a class of its own. */
-export type Revive = (sent: SentError, options: { readonly cause?: unknown }) => WarehouseError | undefined;
+export type ErrorReviver = (
+  sent: SentError,
+  options: { readonly cause?: unknown },
+) => WarehouseError | undefined;
 
 export function sendError(thrown: unknown): SentError {
   const error = asWarehouseError(thrown);
@@ -60,7 +63,7 @@ function sentCause(cause: unknown): Error | undefined {
   }
 }
 
-export function reviveError(sent: SentError, revive: Revive): WarehouseError {
+export function reviveError(sent: SentError, revive: ErrorReviver): WarehouseError {
   const options = sent.cause === undefined ? {} : { cause: sent.cause };
   const error = revive(sent, options) ?? new WarehouseError(sent.code, sent.message, options);
   if (sent.stack !== undefined) error.stack = sent.stack;

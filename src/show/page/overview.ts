@@ -18,11 +18,12 @@ import type { RunAccount } from "../../audit/questions/account.ts";
 import { type Coverage, mappedTotals } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
 import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
-import { count, counted, percent } from "../../common/figures.ts";
-import { firstOf } from "../../common/nearest.ts";
+import { count, percent, pluralize } from "../../common/figures.ts";
+import { joinFirst } from "../../common/nearest.ts";
 import type { Verdict } from "../../common/verdict.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import type { RunChanges } from "./changes.ts";
+import { shortName } from "./markup.ts";
 import type { Overview, Point, Reader } from "./page.ts";
 
 interface OverviewFacts {
@@ -49,7 +50,7 @@ export function overviewOf(facts: OverviewFacts): Overview {
   const lacking = warned.find(({ check_name }) => check_name === MAPPED_VALUES_CHECK);
   const hasOtherTimes = isComplete && warned.some(({ check_name }) => check_name === SAME_TIMES_CHECK);
   const why = [
-    `${count(itemsLoaded)} of ${counted(itemsListed, "item")}; ${WHYS[verdict]}${isComplete || reason === null ? "" : `: ${reason}`}.`,
+    `${count(itemsLoaded)} of ${pluralize(itemsListed, "item")}; ${WHYS[verdict]}${isComplete || reason === null ? "" : `: ${reason}`}.`,
     ...(hasOtherTimes ? [`In this service ${DIFFERENT_TIMES}.`] : []),
     ...(lacking === undefined ? [] : [lacking.detail ?? ""]),
   ];
@@ -95,26 +96,26 @@ function operator({ account, checks, checksBefore, drift, earlier }: OverviewFac
     figures: [
       {
         id: "run-checks",
-        what: counted(fresh.length, isFirst ? "warning" : "new warning"),
+        what: pluralize(fresh.length, isFirst ? "warning" : "new warning"),
         more: isFirst
-          ? `of ${counted(checks.length, "check")}`
+          ? `of ${pluralize(checks.length, "check")}`
           : `${count(warned.length - fresh.length)} known`,
       },
       { id: "run-rejects", what: `${count(itemsRejected)} rejected` },
       ...lineOf(itemsRemoved, "run-passes", `${count(itemsRemoved)} gone since listed`),
       ...lineOf(itemsUnread, "run-passes", `${count(itemsUnread)} listed too late to be read`),
-      { id: "drift-newFields", what: counted(newIn("newFields").length, "new field") },
+      { id: "drift-newFields", what: pluralize(newIn("newFields").length, "new field") },
     ],
     lines: [
-      ...lineOf(fresh.length, "run-checks", isFirst ? "Warnings" : "New warnings", firstOf(named, NAMED)),
+      ...lineOf(fresh.length, "run-checks", isFirst ? "Warnings" : "New warnings", joinFirst(named, NAMED)),
       ...DRIFT_PARTS.filter((part) => part !== "policy").flatMap((part) => {
         const lines = newIn(part).map(({ path, count: times, items, before }) => {
-          const often = items === null ? counted(times, "time") : counted(items, "item");
-          return `${path} (${times === 0 ? `had ${counted(before ?? 0, "value")}` : often})`;
+          const often = items === null ? pluralize(times, "time") : pluralize(items, "item");
+          return `${path} (${times === 0 ? `had ${pluralize(before ?? 0, "value")}` : often})`;
         });
         const since = earlier.before === undefined ? "" : ` since run ${earlier.before.sequence}`;
-        const what = `${counted(lines.length, "field")} ${DRIFTS[part]}${since}`;
-        return lineOf(lines.length, `drift-${part}`, what, firstOf(lines, NAMED));
+        const what = `${pluralize(lines.length, "field")} ${DRIFTS[part]}${since}`;
+        return lineOf(lines.length, `drift-${part}`, what, joinFirst(lines, NAMED));
       }),
     ],
   };
@@ -142,7 +143,11 @@ function analyst({ account, changes, earlier }: OverviewFacts): Reader {
   const name = "Analyst";
   if (changes === undefined) {
     const more = earlier.previous === null ? "the first run" : "not compared with the run before";
-    return { name, figures: [{ id: "items", what: counted(account.itemsLoaded, "item"), more }], lines: [] };
+    return {
+      name,
+      figures: [{ id: "items", what: pluralize(account.itemsLoaded, "item"), more }],
+      lines: [],
+    };
   }
   const nights = [changes, ...earlier.listed].slice(0, NIGHTS).flatMap((night) => {
     const { new: added, edited, removed } = night;
@@ -153,14 +158,14 @@ function analyst({ account, changes, earlier }: OverviewFacts): Reader {
   const { new: added, edited, removed } = changes;
   const id = "changes-content";
   const figures = [
-    { id, what: `${counted(added, "item")} new` },
+    { id, what: `${pluralize(added, "item")} new` },
     ...(edited === null ? [] : [{ id, what: `${count(edited)} edited` }]),
     { id, what: `${count(removed)} removed` },
     ...lineOf(
       nights.length - 1,
       "runs",
       bars.join(""),
-      `in the last ${nights.length} nights, up to ${counted(most, "item")}`,
+      `in the last ${nights.length} nights, up to ${pluralize(most, "item")}`,
     ),
   ];
   return { name, figures, lines: [] };
@@ -180,7 +185,7 @@ function auditor({ coverage, changed, earlier, unsent }: OverviewFacts): Reader 
     figures: [
       ...(nothing === undefined ? [] : [{ id: "coverage", what: "No value to look at", more: nothing }]),
       ...shares.slice(0, SHOWN),
-      ...lineOf(others, "coverage-destinations", counted(others, "more destination")),
+      ...lineOf(others, "coverage-destinations", pluralize(others, "more destination")),
     ],
     lines: [
       ...(changed === undefined ? [] : [changedLine(changed), ...changed.largest]),
@@ -198,7 +203,7 @@ function sharesOf({ destinations }: MappedCounts, before: MappedCounts | undefin
     return each === undefined || possible === 0 ? undefined : percent(each.mapped, possible);
   };
   return destinations.flatMap((each): Point[] => {
-    const name = each.name ?? each.id;
+    const name = shortName(each.name ?? each.id);
     const [now, then] = [shareIn({ destinations }, each.id), shareIn(before, each.id)];
     const gone = { id, what: `${name} receives values no longer`, more: RECEPTION_TEXT[each.reception] };
     if (now === undefined) return then === undefined ? [] : [gone];
@@ -209,8 +214,8 @@ function sharesOf({ destinations }: MappedCounts, before: MappedCounts | undefin
 
 /** Items whose mapped values changed, and those of them of which a destination gets something else. */
 function changedLine({ items, payloads, payloadItems }: NonNullable<RunChanges["compared"]>): Point {
-  const differing = `payloads that differ: ${count(payloads)}, of ${counted(payloadItems, "item")}`;
-  return { id: "changes", what: `${counted(items, "item")} whose mapped values changed`, more: differing };
+  const differing = `payloads that differ: ${count(payloads)}, of ${pluralize(payloadItems, "item")}`;
+  return { id: "changes", what: `${pluralize(items, "item")} whose mapped values changed`, more: differing };
 }
 
 /** Why there is no value to look at, in a clause; undefined: there is one. */
@@ -227,24 +232,25 @@ function wanting({ definitions, destinations }: Coverage, counts: MappedCounts, 
   const { unmapped, unknown_value: unknown, ambiguous } = sumOf(receivers);
   const collisions = (definitions?.collisions ?? [])
     .filter(({ destination_id }) => receivers.some((each) => each.destination_id === destination_id))
-    .map(
-      (row) =>
-        `${row.external_field_name} at ${row.destination ?? row.destination_id} (${row.custom_fields})`,
-    );
-  const kinds = [kindsText({ unmapped, unknown }), ...apartTexts(counts).map((text) => `also ${text}`)];
+    .map(({ external_field_name: name, destination, destination_id, custom_fields }) => {
+      const [at, fields] = [destination ?? destination_id, custom_fields].map(shortName);
+      return `${shortName(name ?? "")} at ${at} (${fields})`;
+    });
+  const apart = apartTexts(counts);
+  const also = apart.length === 0 ? "" : `; also ${joinFirst(apart, 2)}`;
   return [
     {
       id: "coverage-without",
-      what: `${counted(unmapped + unknown, "value")} without an external value`,
-      more: kinds.join("; "),
+      what: `${pluralize(unmapped + unknown, "value")} without an external value`,
+      more: `${kindsText({ unmapped, unknown })}${also}`,
     },
-    ...lineOf(unsent, "items", `${counted(unsent, "mapped value")} not sent`, "no external value or name"),
+    ...lineOf(unsent, "items", `${pluralize(unsent, "mapped value")} not sent`, "no external value or name"),
     ...lineOf(
       collisions.length,
       "coverage-collisions",
-      `${counted(collisions.length, "external name")} of several fields`,
-      firstOf(collisions, NAMED),
+      `${pluralize(collisions.length, "external name")} of several fields`,
+      joinFirst(collisions, 1),
     ),
-    ...lineOf(ambiguous, "items", counted(ambiguous, "ambiguous value"), "several fit; the first was used"),
+    ...lineOf(ambiguous, "items", pluralize(ambiguous, "ambiguous value"), "several fit; the first was used"),
   ];
 }

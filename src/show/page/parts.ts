@@ -5,14 +5,14 @@ import { type DriftReport, driftSections } from "../../audit/questions/drift.ts"
 import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
 import type { ReportedItems } from "../../audit/questions/items.ts";
 import { keptRunsSection, RUNS_LEGEND } from "../../audit/questions/runs.ts";
-import { count, counted } from "../../common/figures.ts";
+import { count, pluralize } from "../../common/figures.ts";
 import { html } from "./markup.ts";
 import { nothingPossible } from "./overview.ts";
 import type { PagePart } from "./page.ts";
 
 /** The search of items: the page's script fills it from the rows that the page brings along. */
 export function itemsPart({ total, shown }: ReportedItems): PagePart {
-  const rest = `The page has room for ${counted(shown, "item")} of ${count(total)}, and holds those that need attention most; \`content-warehouse explain ITEM\` answers for the other ${count(total - shown)}.`;
+  const rest = `The page has room for ${pluralize(shown, "item")} of ${count(total)}, and holds those that need attention most; \`content-warehouse explain ITEM\` answers for the other ${count(total - shown)}.`;
   return {
     id: "items",
     name: "Items",

@@ -1,9 +1,9 @@
 /** A section of an answer as a table within what a click unfolds. */
 import { WITHOUT_EXTERNAL_VALUE } from "../../audit/mapping/mapped-value.ts";
-import type { Cell, Column, Section } from "../../common/answer.ts";
-import { counted } from "../../common/figures.ts";
+import type { AnswerCell, AnswerColumn, Section } from "../../common/answer.ts";
+import { pluralize } from "../../common/figures.ts";
 import { headOf, isNumber, shownColumns, shownText } from "../answer.ts";
-import { foreign, html, type Markup, type Part, sentence } from "./markup.ts";
+import { cut, foreign, html, type Markup, type Part, sentence } from "./markup.ts";
 
 /** Rows of a table in a page; the command that gives the same answer has all. */
 export const ROWS_LIMIT = 500;
@@ -20,10 +20,10 @@ export function sectionMarkup(section: Section, id: string, command: string): Ma
   const shown = rows.slice(0, Math.min(total, ROWS_LIMIT));
   const more = total - shown.length;
   return html`<details class="answer" id="${id}">
-<summary><h3>${title}</h3> <span class="note">${counted(total, "row")}</span></summary>
+<summary><h3>${title}</h3> <span class="note">${pluralize(total, "row")}</span></summary>
 ${lead !== undefined && html`<p class="lead">${sentence(lead)}</p>\n`}<p class="note"><a href="#${id}">Link to this section</a></p>
 <div class="scroll" role="group" tabindex="0" aria-label="${title}">${table({ ...section, rows: shown })}</div>
-${more > 0 && html`<p class="note">${counted(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
+${more > 0 && html`<p class="note">${pluralize(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
 </details>
 `;
 }
@@ -54,17 +54,17 @@ function table(section: Section): Markup {
 </table>`;
 }
 
-function figureClass(column: Column): Markup | false {
+function figureClass(column: AnswerColumn): Markup | false {
   return isNumber(column) && html` class="number"`;
 }
 
 /** What JSON has, where the cell shows it otherwise. */
-function exactValue(column: Column, value: Cell): Markup | false {
+function exactValue(column: AnswerColumn, value: AnswerCell): Markup | false {
   if (value instanceof Date) return html` data-value="${value.toISOString()}"`;
   return typeof value === "number" && shownText(column, value) !== `${value}` && html` data-value="${value}"`;
 }
 
-function standIn(value: Cell): Part {
+function standIn(value: AnswerCell): Part {
   return value !== null && html`<code>${foreign(String(value))}</code>`;
 }
 
@@ -77,9 +77,8 @@ const POOR: ReadonlySet<string> = new Set([
   "failed",
 ]);
 
-function cellMarkup(column: Column, value: NonNullable<Cell>): Part {
-  const whole = shownText(column, value);
-  const text = whole.length > TEXT_LIMIT ? `${[...whole].slice(0, TEXT_LIMIT).join("")}…` : whole;
+function cellMarkup(column: AnswerColumn, value: NonNullable<AnswerCell>): Part {
+  const text = cut(shownText(column, value), TEXT_LIMIT);
   if (column.judged === true && POOR.has(text)) return html`<span class="poor">${text}</span>`;
   if (column.kind === "name") return html`<code>${foreign(text)}</code>`;
   return typeof value === "string" || column.kind === "list" ? foreign(text) : text;

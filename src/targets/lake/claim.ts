@@ -1,13 +1,13 @@
 /** Step 3: takes the next delivery number of the instance, by a commit to `run_snapshots` that holds only a `txn`. */
 
-import type { Delivery } from "./delivery.ts";
+import type { LakeDelivery } from "./delivery.ts";
 import { putNext, readAgain } from "./delta/commit.ts";
-import { filesOf, numberOf, type TableState } from "./delta/state.ts";
-import { type Look, removalId } from "./look.ts";
-import type { LakePlace } from "./place.ts";
+import { activeFiles, deliveryNumber, type TableState } from "./delta/state.ts";
+import { type InstanceState, removalId } from "./instance.ts";
+import type { LakeSession } from "./session.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
 
-export interface Claim {
+export interface DeliveryClaim {
   /** Number of the delivery. */
   readonly number: number;
   /** Whether the delivery before never finished: then every table gets a commit, so that it collides and stops. */
@@ -15,7 +15,11 @@ export interface Claim {
 }
 
 /** Null: another delivery of the instance began or finished since the look. */
-export async function claimNumber(place: LakePlace, delivery: Delivery, look: Look): Promise<Claim | null> {
+export async function claimNumber(
+  place: LakeSession,
+  delivery: LakeDelivery,
+  look: InstanceState,
+): Promise<DeliveryClaim | null> {
   const { store, instance, logRetentionDays: retentionDays, clock } = place;
   const { run, signal } = delivery;
   const number = look.number + 1;
@@ -37,12 +41,12 @@ export async function claimNumber(place: LakePlace, delivery: Delivery, look: Lo
 }
 
 /** A finish has the number of its own claim, so the number alone does not tell: it also changes the rows, or is a removal. */
-function isOvertaken(state: TableState | null, { snapshots }: Look, instance: string): boolean {
+function isOvertaken(state: TableState | null, { snapshots }: InstanceState, instance: string): boolean {
   const rowsIn = (of: TableState | null) =>
-    of === null ? [] : filesOf(of, instance).map(({ path }) => path);
+    of === null ? [] : activeFiles(of, instance).map(({ path }) => path);
   return (
-    numberOf(state, instance) !== numberOf(snapshots, instance) ||
-    numberOf(state, removalId(instance)) !== numberOf(snapshots, removalId(instance)) ||
+    deliveryNumber(state, instance) !== deliveryNumber(snapshots, instance) ||
+    deliveryNumber(state, removalId(instance)) !== deliveryNumber(snapshots, removalId(instance)) ||
     rowsIn(state).join() !== rowsIn(snapshots).join()
   );
 }

@@ -13,24 +13,24 @@
  */
 import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
 import { claimNumber } from "./claim.ts";
-import { commitTables } from "./commit.ts";
-import type { Delivery } from "./delivery.ts";
-import { type DescribedTable, describeTables } from "./described-tables.ts";
+import { commitTables } from "./commits.ts";
+import type { LakeDelivery } from "./delivery.ts";
+import { type DeliveryTable, describeTables } from "./delivery-tables.ts";
 import { finishDelivery } from "./finish.ts";
+import { type InstanceState, readBeforeDelivery } from "./instance.ts";
 import { isCopied } from "./keys.ts";
-import { type Look, lookFor } from "./look.ts";
-import type { LakePlace, OpenLake } from "./place.ts";
+import type { LakeOpener, LakeSession } from "./session.ts";
 import { uploadCopy, uploadTables } from "./upload.ts";
 
 /** Steps 1 and 2; `commit` does the others. What stays after a failure, `lake vacuum` removes. */
-export async function stageDelivery(open: OpenLake, run: DeliveredRun): Promise<StagedLoad> {
+export async function stageDelivery(open: LakeOpener, run: DeliveredRun): Promise<StagedLoad> {
   return await stageTables(open, run, await describeTables(run));
 }
 
 export function stageTables(
-  open: OpenLake,
+  open: LakeOpener,
   run: DeliveredRun,
-  tables: readonly DescribedTable[],
+  tables: readonly DeliveryTable[],
 ): Promise<StagedLoad> {
   return open(run.signal, async (place) => {
     const delivery = newDelivery(place, run, tables);
@@ -42,7 +42,11 @@ export function stageTables(
   });
 }
 
-function newDelivery({ clock }: LakePlace, run: DeliveredRun, tables: readonly DescribedTable[]): Delivery {
+function newDelivery(
+  { clock }: LakeSession,
+  run: DeliveredRun,
+  tables: readonly DeliveryTable[],
+): LakeDelivery {
   const copied = [...run.files.filter(({ path }) => isCopied(path)), run.manifest];
   const files = [...copied, ...tables.flatMap((table) => table.files)];
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -55,19 +59,23 @@ function newDelivery({ clock }: LakePlace, run: DeliveredRun, tables: readonly D
 }
 
 /** Null: the lake has the run. */
-async function lookAndUpload(place: LakePlace, delivery: Delivery, run: DeliveredRun): Promise<Look | null> {
-  const look = await lookFor(place, run, delivery.tables);
+async function lookAndUpload(
+  place: LakeSession,
+  delivery: LakeDelivery,
+  run: DeliveredRun,
+): Promise<InstanceState | null> {
+  const look = await readBeforeDelivery(place, run, delivery.tables);
   if (look !== null) await uploadTables(place, delivery);
   return look;
 }
 
 async function commitDelivery(
-  place: LakePlace,
-  delivery: Delivery,
+  place: LakeSession,
+  delivery: LakeDelivery,
   run: DeliveredRun,
-  first: Look,
+  first: InstanceState,
 ): Promise<void> {
-  let look: Look | null = first;
+  let look: InstanceState | null = first;
   while (look !== null) {
     const claim = await claimNumber(place, delivery, look);
     if (claim !== null) {

@@ -1,15 +1,15 @@
 /** What is delivered to a lake, and why a delivery stops. */
 import { WarehouseError } from "../../common/errors.ts";
 import type { DeliveredRun } from "../../pipeline.ts";
+import type { DeliveryTable } from "./delivery-tables.ts";
 import { DAY_MS } from "./delta/retention.ts";
-import type { DescribedTable } from "./described-tables.ts";
-import type { LakePlace } from "./place.ts";
+import type { LakeSession } from "./session.ts";
 
-export interface Delivery {
+export interface LakeDelivery {
   /** Null: the instance is removed from all tables. */
   readonly run: DeliveredRun | null;
   /** Tables of the run. */
-  readonly tables: readonly DescribedTable[];
+  readonly tables: readonly DeliveryTable[];
   /** Paths, below their tables' folders, of the local files that this delivery has uploaded. */
   readonly uploaded: Map<string, string>;
   /** Milliseconds since 1970. */
@@ -20,7 +20,7 @@ export interface Delivery {
 }
 
 /** Files that no version names are deleted once they are a week old, so no delivery may take much longer than a day. */
-export function assertYoung({ store, clock }: LakePlace, { run, beganMs }: Delivery): void {
+export function assertYoung({ store, clock }: LakeSession, { run, beganMs }: LakeDelivery): void {
   if (clock.now() - beganMs <= DAY_MS) return;
   const what = run === null ? "The removal" : `The delivery of ${run.run}`;
   throw new WarehouseError(
@@ -30,7 +30,7 @@ export function assertYoung({ store, clock }: LakePlace, { run, beganMs }: Deliv
 }
 
 /** Another delivery of the instance has a higher number. */
-export function overtaken({ store, instance }: LakePlace, { run }: Delivery): WarehouseError {
+export function overtaken({ store, instance }: LakeSession, { run }: LakeDelivery): WarehouseError {
   const [what, repeat] =
     run === null
       ? ["The removal", `content-warehouse lake remove ${instance}`]

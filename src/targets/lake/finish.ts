@@ -2,35 +2,35 @@
 import { createHash } from "node:crypto";
 import type { DeliveredRun } from "../../pipeline.ts";
 import { rolledBackFrom } from "../../warehouse/identity.ts";
-import type { Claim } from "./claim.ts";
-import type { CommittedTable } from "./commit.ts";
-import { assertYoung, type Delivery, overtaken } from "./delivery.ts";
+import type { DeliveryClaim } from "./claim.ts";
+import type { TableVersion } from "./commits.ts";
+import { assertYoung, type LakeDelivery, overtaken } from "./delivery.ts";
 import { keepLogShort } from "./delta/checkpoint.ts";
-import { type AddedFile, putNext, readAgain } from "./delta/commit.ts";
+import { type DataFile, putNext, readAgain } from "./delta/commit.ts";
 import { readTable } from "./delta/read.ts";
-import { numberOf } from "./delta/state.ts";
+import { deliveryNumber } from "./delta/state.ts";
+import { removalId } from "./instance.ts";
 import { newPath } from "./keys.ts";
-import { removalId } from "./look.ts";
-import type { LakePlace } from "./place.ts";
-import { lastOf, RUN_SNAPSHOTS, rowsOf, type SnapshotRow } from "./snapshots.ts";
+import type { LakeSession } from "./session.ts";
+import { lastRunOf, RUN_SNAPSHOTS, readSnapshotRows, type SnapshotRow } from "./snapshots.ts";
 
 /** The finish of a removal has no rows, and says so by a `txn` of its own. Throws `target.fenced` as step 4. */
 export async function finishDelivery(
-  place: LakePlace,
-  delivery: Delivery,
-  { number }: Claim,
-  committed: readonly CommittedTable[],
+  place: LakeSession,
+  delivery: LakeDelivery,
+  { number }: DeliveryClaim,
+  committed: readonly TableVersion[],
 ): Promise<void> {
   const { store, instance, logRetentionDays: retentionDays, clock } = place;
   const { run, signal } = delivery;
   const table = RUN_SNAPSHOTS.name;
   let state = await readTable(store, table);
   for (let failed = 0; ; failed++) {
-    const before = await rowsOf(place, state, instance);
+    const before = await readSnapshotRows(place, state, instance);
     // The commit landed, and its answer was lost.
     if (before.some((row) => row.delivery === number)) return;
-    if (numberOf(state, removalId(instance)) === number) return;
-    if (numberOf(state, instance) > number) throw overtaken(place, delivery);
+    if (deliveryNumber(state, removalId(instance)) === number) return;
+    if (deliveryNumber(state, instance) > number) throw overtaken(place, delivery);
     assertYoung(place, delivery);
     const made = { delivery: number, delivered_at: clock.now() };
     const rows = run === null ? [] : rowsAfter(before, run, committed, made);
@@ -53,10 +53,10 @@ export async function finishDelivery(
 function rowsAfter(
   before: readonly SnapshotRow[],
   run: DeliveredRun,
-  committed: readonly CommittedTable[],
+  committed: readonly TableVersion[],
   made: Pick<SnapshotRow, "delivery" | "delivered_at">,
 ): readonly SnapshotRow[] {
-  const replaced = rolledBackFrom(lastOf(before), run);
+  const replaced = rolledBackFrom(lastRunOf(before), run);
   const rows = committed
     .filter(({ files }) => files.length > 0)
     .map(({ name, version, files }) => ({
@@ -78,9 +78,9 @@ function rowsAfter(
 }
 
 async function putRows(
-  { store, instance, rowFiles }: LakePlace,
+  { store, instance, rowFiles }: LakeSession,
   rows: readonly SnapshotRow[],
-): Promise<AddedFile> {
+): Promise<DataFile> {
   const body = await rowFiles.write(rows);
   const path = newPath(RUN_SNAPSHOTS.name, instance, createHash("sha256").update(body).digest("hex"));
   await store.put(`${RUN_SNAPSHOTS.name}/${path}`, body);

@@ -1,10 +1,10 @@
 /** The last run of each instance of a lake: a query over `run_snapshots`. Changes nothing. */
-import { type Answer, col, type RowOf, section } from "../../common/answer.ts";
+import { type Answer, type AnswerRow, col, section } from "../../common/answer.ts";
 import { minuteOf } from "../../common/figures.ts";
-import { inParallel } from "../../storage/parallel.ts";
+import { mapParallel } from "../../storage/parallel.ts";
 import { readTable } from "./delta/read.ts";
-import { instancesIn, lookAt } from "./look.ts";
-import { LANES, type LakePlace } from "./place.ts";
+import { instanceNames, readInstance } from "./instance.ts";
+import { LANES, type LakeSession } from "./session.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
 
 const required = { required: true } as const;
@@ -28,14 +28,14 @@ const INSTANCE_COLUMNS = {
 } as const;
 
 /** The instances by name. */
-export async function lakeStatus(place: LakePlace) {
-  const names = instancesIn(await readTable(place.store, RUN_SNAPSHOTS.name));
-  const instances = await inParallel(LANES, names, (_, instance) => statusOf({ ...place, instance }));
+export async function lakeStatus(place: LakeSession) {
+  const names = instanceNames(await readTable(place.store, RUN_SNAPSHOTS.name));
+  const instances = await mapParallel(LANES, names, (_, instance) => statusOf({ ...place, instance }));
   return { address: place.store.address, instances };
 }
 
-async function statusOf(place: LakePlace): Promise<RowOf<typeof INSTANCE_COLUMNS>> {
-  const { last, number, isUnfinished } = await lookAt(place, null);
+async function statusOf(place: LakeSession): Promise<AnswerRow<typeof INSTANCE_COLUMNS>> {
+  const { last, number, isUnfinished } = await readInstance(place, null);
   const at = last === null ? null : new Date(last.deliveredMs);
   const unfinished = isUnfinished ? `delivery ${number} has not finished` : null;
   return {

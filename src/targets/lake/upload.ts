@@ -1,28 +1,28 @@
 /** Step 2: the files that the tables do not name are uploaded under new names, where no reader looks. */
-import { inParallel } from "../../storage/parallel.ts";
-import type { Delivery } from "./delivery.ts";
-import { filesOf, type TableState } from "./delta/state.ts";
-import type { DescribedFile, DescribedTable } from "./described-tables.ts";
+import { mapParallel } from "../../storage/parallel.ts";
+import type { LakeDelivery } from "./delivery.ts";
+import type { DeliveryFile, DeliveryTable } from "./delivery-tables.ts";
+import { activeFiles, type TableState } from "./delta/state.ts";
+import { tablesToCommit } from "./instance.ts";
 import { copyFolder, dataFolder, hasDigest, isCopied, newPath } from "./keys.ts";
-import { tablesToCommit } from "./look.ts";
-import { LANES, type LakePlace } from "./place.ts";
+import { LANES, type LakeSession } from "./session.ts";
 
 /** A file of a run with its path below the table's folder. */
-export interface NamedFile extends DescribedFile {
+export interface LakeFile extends DeliveryFile {
   readonly path: string;
 }
 
 /** Uploads what the tables of the run do not name now, or name and do not have. */
-export async function uploadTables(place: LakePlace, delivery: Delivery): Promise<void> {
+export async function uploadTables(place: LakeSession, delivery: LakeDelivery): Promise<void> {
   const { store, instance } = place;
   const tables = await tablesToCommit(place, delivery.tables);
-  await inParallel(LANES, tables, async (_, { declared, state }) => {
+  await mapParallel(LANES, tables, async (_, { declared, state }) => {
     if (!("files" in declared)) return;
     const bytes = new Map<string, number>();
     for await (const each of store.list(dataFolder(declared.name, instance))) bytes.set(each.key, each.bytes);
-    const isThere = (path: string, file: DescribedFile) =>
+    const isThere = (path: string, file: DeliveryFile) =>
       bytes.get(`${declared.name}/${path}`) === file.bytes;
-    await nameFiles(place, delivery, { table: declared, state }, isThere);
+    await uploadFiles(place, delivery, { table: declared, state }, isThere);
   });
 }
 
@@ -30,15 +30,15 @@ export async function uploadTables(place: LakePlace, delivery: Delivery): Promis
  * The paths that a run's files have in a table: a file that this delivery uploaded, else one that the table's version names,
  * and else a new one, which is uploaded first. `isThere`: whether the store has an object as a version names it.
  */
-export async function nameFiles(
-  place: LakePlace,
-  delivery: Delivery,
-  { table, state }: { readonly table: DescribedTable; readonly state: TableState | null },
-  isThere: (path: string, file: DescribedFile) => boolean = () => true,
-): Promise<readonly NamedFile[]> {
+export async function uploadFiles(
+  place: LakeSession,
+  delivery: LakeDelivery,
+  { table, state }: { readonly table: DeliveryTable; readonly state: TableState | null },
+  isThere: (path: string, file: DeliveryFile) => boolean = () => true,
+): Promise<readonly LakeFile[]> {
   const { store, instance } = place;
   const { uploaded } = delivery;
-  const active = state === null ? [] : filesOf(state, instance);
+  const active = state === null ? [] : activeFiles(state, instance);
   const free = new Map(active.map(({ path, add }) => [path, add.size]));
   const found = table.files.map((file) => {
     const isSame = ([path, size]: readonly [string, number]) =>
@@ -47,7 +47,7 @@ export async function nameFiles(
     if (path !== undefined) free.delete(path);
     return { ...file, path };
   });
-  return await inParallel(LANES, found, async (_, { path, ...file }) => {
+  return await mapParallel(LANES, found, async (_, { path, ...file }) => {
     if (path !== undefined) return { ...file, path };
     const made = newPath(table.name, instance, file.sha256);
     await store.upload(`${table.name}/${made}`, file.file, file);
@@ -59,8 +59,8 @@ export async function nameFiles(
 
 /** Uploads the run's copy, the manifest last. The folder is the delivery's own, since it claimed the number. */
 export async function uploadCopy(
-  place: LakePlace,
-  { run, onUpload }: Delivery,
+  place: LakeSession,
+  { run, onUpload }: LakeDelivery,
   number: number,
 ): Promise<void> {
   if (run === null) return;
@@ -70,6 +70,6 @@ export async function uploadCopy(
     onUpload(bytes);
   };
   const copied = run.files.filter(({ path }) => isCopied(path));
-  await inParallel(LANES, copied, upload);
+  await mapParallel(LANES, copied, upload);
   await upload(0, run.manifest);
 }

@@ -16,7 +16,7 @@ import {
   coverageSections,
 } from "../../../src/audit/questions/coverage.ts";
 import { resolveScope } from "../../../src/audit/questions/filters.ts";
-import { all, execute, type Row } from "../../../src/storage/duckdb.ts";
+import { all, execute, type QueryRow } from "../../../src/storage/duckdb.ts";
 import { long } from "../../long.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 
@@ -31,7 +31,7 @@ const ALL: CoverageFilter = {
 const warehouses = { nightly: await sampleWarehouse("nightly"), parquet: await sampleWarehouse("parquet") };
 
 /** Numbers of a row as numbers, so that they can be compared. */
-function plain(rows: readonly Row[]): Record<string, unknown>[] {
+function plain(rows: readonly QueryRow[]): Record<string, unknown>[] {
   return rows.map((row) =>
     Object.fromEntries(
       Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value]),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { changesSql, diffRuns, LINES, whyOf } from "../../../src/audit/diff/diff.ts";
 import { readSince } from "../../../src/audit/questions/since.ts";
-import { rowsBy } from "../../../src/storage/rows-by.ts";
+import { readRows } from "../../../src/storage/typed-rows.ts";
 import type { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
 import { long } from "../../long.ts";
@@ -74,7 +74,7 @@ async function reasons(
 ): Promise<unknown[][]> {
   const pair = { before: runOf(from), after: runOf(to), basis: runOf(to).run };
   const found = await diffRuns(nights.connection, pair, { cause: undefined, destination, field });
-  const lines = await rowsBy(nights.connection, LINES, changesSql("audit_diff_lines"));
+  const lines = await readRows(nights.connection, LINES, changesSql("audit_diff_lines"));
   return lines.map((row) => [row.destination, row.change, ...whyOf(found, row)]);
 }
 

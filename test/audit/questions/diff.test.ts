@@ -3,7 +3,7 @@ import { before, test } from "node:test";
 import { changeParts } from "../../../src/audit/diff/change-words.ts";
 import { changesSql, type Diff, diffRuns, LINES, whyOf } from "../../../src/audit/diff/diff.ts";
 import { readSince } from "../../../src/audit/questions/since.ts";
-import { rowsBy } from "../../../src/storage/rows-by.ts";
+import { readRows } from "../../../src/storage/typed-rows.ts";
 import type { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
 import { long, many } from "../../long.ts";
@@ -65,7 +65,7 @@ function diff(from: number, to: number): Promise<Diff> {
 test("a mapping change that touches thousands of items is one line with their number and the entry behind it", async () => {
   const found = await diff(1, 2);
   assert.deepEqual([found.items, found.values], [ITEMS + 1, ITEMS + 1]);
-  const lines = await rowsBy(nights.connection, LINES, changesSql("audit_diff_lines"));
+  const lines = await readRows(nights.connection, LINES, changesSql("audit_diff_lines"));
   assert.deepEqual(
     lines.map((row) => [row.causes, row.external_value_before, row.external_value_after, row.items]),
     [
@@ -124,7 +124,7 @@ long(
     const said = async (from: number, to: number) => {
       const pair = { before: runOf(from), after: runOf(to), basis: runOf(5).run };
       await diffRuns(copied.connection, pair, ALL);
-      const lines = await rowsBy(copied.connection, LINES, changesSql("audit_diff_lines"));
+      const lines = await readRows(copied.connection, LINES, changesSql("audit_diff_lines"));
       return lines
         .map((row) => {
           const { value, before, after } = changeParts(row);
