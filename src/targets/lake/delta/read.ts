@@ -1,5 +1,5 @@
 /** Reads the state of a table: the newest checkpoint, and the commits after it. */
-import { mapParallel } from "../../../storage/parallel.ts";
+import { mapLimited } from "../../../storage/parallel.ts";
 import type { Store } from "../../store/store.ts";
 import { type LogAction, parseActions } from "./actions.ts";
 import { readCheckpoint } from "./checkpoint-file.ts";
@@ -8,7 +8,7 @@ import { commitKey, damagedLog, type LogListing, lastCheckpointVersion, listLog 
 import { applyCommit, copyReplay, type LogReplay, newReplay, type TableState } from "./state.ts";
 
 /** Commits that are read at a time, and those that are in memory at most. */
-const READERS = Array.from({ length: 16 }, (_, reader) => reader);
+const READERS = 16;
 const COMMITS_IN_MEMORY = 1024;
 
 /**
@@ -68,7 +68,7 @@ async function read(
     const first = replay.version + 1;
     const count = Math.min(COMMITS_IN_MEMORY, version - replay.version);
     const versions = Array.from({ length: count }, (_, index) => first + index);
-    const commits = await mapParallel(READERS, versions, (_, each) => readCommit(store, table, each));
+    const commits = await mapLimited(versions, (each) => readCommit(store, table, each), READERS);
     for (const [index, commit] of commits.entries()) {
       if (commit === null) throw damagedLog(store, table, `version ${first + index} is missing`);
       applyTo(store, replay, first + index, commit);
