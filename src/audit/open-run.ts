@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Answer } from "../common/answer.ts";
 import { WarehouseError } from "../common/errors.ts";
-import { VIEWED } from "../load/views.ts";
+import { TABLES_OF_VIEWS } from "../load/views.ts";
 import { emptyColumns } from "../storage/ddl.ts";
 import {
   type Database,
@@ -113,7 +113,7 @@ function assertMapped({ run, manifest }: ReadableRun): void {
 
 /** Tables of those without which there is nothing to audit that are not there. */
 export function missingTables(rows: Manifest["rows"]): string[] {
-  return VIEWED.filter((table) => !Object.hasOwn(rows, table));
+  return TABLES_OF_VIEWS.filter((table) => !Object.hasOwn(rows, table));
 }
 
 /** A run whose tables become views. */

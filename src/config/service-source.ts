@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { HttpProxy, ProxyFor } from "../common/network/proxy.ts";
 import { Secret } from "../common/secret.ts";
-import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
+import { readServiceUrl, type ServiceUrl, type SettingNames } from "../extract/http/service-url.ts";
 import { type ConfigFile, readTokenFile } from "./config-file.ts";
 import type { Settings } from "./config-spec.ts";
 import { invalid, missing } from "./faults.ts";
@@ -15,7 +15,7 @@ export interface ServiceSource {
   readonly token: Secret;
   /** For people: the variable, or the path of the file. */
   readonly tokenFrom: string;
-  readonly namedIn: NamedIn;
+  readonly settingNames: SettingNames;
   /** Null: the service is reached directly. */
   readonly proxy: HttpProxy | null;
   /** What no log may show. */
@@ -57,7 +57,7 @@ export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSourc
     proxy,
     token,
     tokenFrom,
-    namedIn: { url: address.place, token: setting },
+    settingNames: { url: address.place, token: setting },
     secrets,
   };
 }

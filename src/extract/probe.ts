@@ -1,10 +1,10 @@
 import { isObject } from "../common/objects.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
+import { decodeBytes } from "./http/decode.ts";
 import { type ListMode, listRequest } from "./http/request.ts";
 import { SourceError } from "./http/source-error.ts";
-import { decodeBytes } from "./pages/decode.ts";
 import { readList } from "./pages/envelope.ts";
-import { maySplit } from "./pages/page-reader.ts";
+import { maySplit } from "./passes/page-reader.ts";
 
 export type Probe = Awaited<ReturnType<typeof probeService>>;
 

@@ -1,4 +1,4 @@
-/** The queries of the tables `run_requests` and `run_documents`: which raw documents count, and where each came from. */
+/** Queries for the tables `run_requests` and `run_documents`. */
 import { leftOut } from "../raw/extract-record.ts";
 import type { Landed } from "../raw/read-raw.ts";
 import { emptyColumns } from "../storage/ddl.ts";
@@ -7,6 +7,7 @@ import { readParquet } from "../storage/parquet-sql.ts";
 import { requests } from "../tables/run.ts";
 import { loadSql } from "./load-sql.ts";
 
+/** Rows of `run_requests`. */
 export function requestsQuery({ requests: parts }: Landed): SqlQuery {
   const files = parts.map(({ file }) => file);
   const text =
@@ -14,7 +15,7 @@ export function requestsQuery({ requests: parts }: Landed): SqlQuery {
   return { text, params: [] };
 }
 
-/** Undefined: the run keeps no raw documents. */
+/** Rows of `run_documents`: which raw documents count, and where each came from. `undefined` if the run keeps none. */
 export function documentsQuery(landed: Landed): SqlQuery | undefined {
   const { itemFiles, facts } = landed;
   if (itemFiles.length === 0) return undefined;
@@ -24,8 +25,8 @@ export function documentsQuery(landed: Landed): SqlQuery | undefined {
   return { text, params: [JSON.stringify(leftOut(facts))] };
 }
 
-/** The documents in raw files, as a table: without what they say, and with the digests that they had when answered. */
-export function rawDocuments(files: readonly string[]): string {
+/** The documents in raw files, without their text, and with the digests that they had when answered. */
+function rawDocuments(files: readonly string[]): string {
   return `(
     SELECT
       content_id, shape, mode, pass, page, position, whole, observation, observed_at,

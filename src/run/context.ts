@@ -4,9 +4,9 @@ import { type Clock, systemClock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
 import type { Config } from "../config/config.ts";
-import type { Retry } from "../extract/http/retry.ts";
-import type { Journal } from "../extract/journal.ts";
-import type { KeptAnswers } from "../extract/landing/kept-groups.ts";
+import type { RetryLoop } from "../extract/http/retry.ts";
+import type { ResumeState } from "../extract/landing/checkpoint.ts";
+import type { Journal } from "../extract/landing/journal.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Observers } from "../observe/observers.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -52,7 +52,7 @@ export interface PublishingRun {
   /** What the run before says of the past. */
   readonly history: PreviousHistory;
   /** What was read before the run was resumed. */
-  readonly kept: KeptAnswers;
+  readonly kept: ResumeState;
   /** Of the staging folder. */
   readonly peak: PeakUse;
 }
@@ -73,7 +73,7 @@ export interface RunContext extends PublishingRun {
   readonly resumeRecord: ResumeRecord;
   readonly journal: Journal;
   /** When this run asks, and asks again. */
-  readonly retry: Retry;
+  readonly retry: RetryLoop;
   readonly observers: Observers;
 }
 

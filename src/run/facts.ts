@@ -3,8 +3,8 @@
 import { settledText } from "../api/settle.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
+import type { ColumnPlan } from "../extract/column-plan.ts";
 import type { CustomFieldLookup, DestinationLookup } from "../extract/lookups.ts";
-import type { Wanted } from "../extract/wanted-columns.ts";
 import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
 import type { ItemIndex } from "../raw/item-index.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
@@ -14,7 +14,7 @@ import { documentSettings } from "./reuse.ts";
 import { originOf } from "./source.ts";
 
 export interface Answered {
-  readonly wanted: Wanted;
+  readonly wanted: ColumnPlan;
   readonly extraction: Extraction;
   readonly items: ItemIndex;
   readonly destinations: DestinationLookup;

@@ -2,16 +2,16 @@
 import { mkdir } from "node:fs/promises";
 import { judgeAnswers } from "../audit/checks/publish-gates.ts";
 import { collectGarbage } from "../common/gc.ts";
+import { type ColumnPlan, planColumns } from "../extract/column-plan.ts";
 import { extract } from "../extract/extract.ts";
 import type { HttpClient } from "../extract/http/client.ts";
-import { observedAtOf, recordOf } from "../extract/journal.ts";
-import { landLookups } from "../extract/landing/land-lookups.ts";
+import { landLookups } from "../extract/land-lookups.ts";
+import { observedAtOf, recordOf } from "../extract/landing/journal.ts";
 import { Landing, LandingThreads } from "../extract/landing/landing.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
 import { EchoRedactor } from "../extract/pages/echo.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
-import { type Wanted, wantedBy } from "../extract/wanted-columns.ts";
-import { stageRows } from "../load/stage-rows.ts";
+import { stageRows } from "../load/staged-rows.ts";
 import { echoDrift } from "../raw/drift.ts";
 import { writeExtractRecord } from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
@@ -34,7 +34,7 @@ export async function land(run: RunContext): Promise<Landed> {
   const client = openClient(run.source, run.options, { ...run, onAttempt: run.observers.onAttempt });
   try {
     const lookups = createLookups(client, config.lookupMethod, withoutToken(run));
-    const wanted = wantedBy(run.pipeline, config);
+    const wanted = planColumns(run.pipeline, config);
     const destinations = await lookups.destinations(wantedDestinations(run), signal);
     recordLookups(run, destinations);
     await assertNoneMisspelled(destinations, run.baseline, () =>
@@ -93,7 +93,7 @@ function recordLookups(
   }
 }
 
-async function extractItems(run: RunContext, client: HttpClient, wanted: Wanted) {
+async function extractItems(run: RunContext, client: HttpClient, wanted: ColumnPlan) {
   const { options, pipeline, staging, journal, kept, source, baseline } = run;
   const { config, clock, signal, onProgress, threads: count } = options;
   const { listings } = pipeline;

@@ -9,7 +9,7 @@ import type { Log } from "../common/log.ts";
 import { printable } from "../common/printable.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
 import type { HttpClient } from "../extract/http/client.ts";
-import { RETRY_LIMITS } from "../extract/http/retry.ts";
+import { RETRY_LIMITS } from "../extract/http/retry-rules.ts";
 import { createLookups } from "../extract/lookups.ts";
 import { type Probe, probeBasic, probeFieldNames, probeService } from "../extract/probe.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";

@@ -4,8 +4,8 @@ import { isDeepStrictEqual } from "node:util";
 import { asWarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
 import { treatmentOf } from "../config/config.ts";
+import type { ColumnPlan } from "../extract/column-plan.ts";
 import type { Reuse } from "../extract/passes/single-items.ts";
-import type { Wanted } from "../extract/wanted-columns.ts";
 import type { DocumentSettings } from "../raw/extract-record.ts";
 import type { PersonalFields } from "../raw/personal/fields.ts";
 import * as names from "../raw/personal/names.ts";
@@ -18,7 +18,7 @@ import type { RunContext } from "./context.ts";
 /** What decides, besides the answer, what a document for a single item becomes: it is reused while all of it is the same. */
 export function documentSettings(
   { options, personalFields }: Pick<RunContext, "options" | "personalFields">,
-  { columns }: Pick<Wanted, "columns">,
+  { columns }: Pick<ColumnPlan, "columns">,
 ): DocumentSettings {
   const { personalData, aliases } = options.config;
   const { policy, keyId } = treatmentOf(personalData);

@@ -6,8 +6,8 @@ import { isDeepStrictEqual } from "node:util";
 
 import { asWarehouseError } from "../common/errors.ts";
 import { treatmentOf } from "../config/config.ts";
-import { Journal } from "../extract/journal.ts";
-import { isAnythingKept, keptAnswers, NOTHING_KEPT } from "../extract/landing/kept-groups.ts";
+import { EMPTY_RESUME, hasCheckpoints, readResumeState } from "../extract/landing/checkpoint.ts";
+import { Journal } from "../extract/landing/journal.ts";
 import type { Observers } from "../observe/observers.ts";
 import { resumedOf } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
@@ -152,7 +152,7 @@ async function begin(
     clock: options.clock,
     staging,
     resumeRecord,
-    kept: resumable?.kept ?? NOTHING_KEPT,
+    kept: resumable?.kept ?? EMPTY_RESUME,
     journal: new Journal(),
     peak: new PeakUse(staging.root, resumeRecord.peakBytes),
   };
@@ -164,7 +164,7 @@ async function leftBy({ folder, staging, options, pipeline }: RunContext, thrown
   if (existsSync(join(folder.runs, staging.run))) return "remove";
   const left = failureDisposition(asWarehouseError(thrown).code);
   if (options.config.limit !== null && left !== "inspect") return "remove";
-  if (left === "remove" || (left !== "inspect" && !isAnythingKept(staging.root))) return "remove";
+  if (left === "remove" || (left !== "inspect" && !hasCheckpoints(staging.root))) return "remove";
   const file = databaseOf(staging, publishes(pipeline, "duckdb"));
   options.log.warn(LEFT[left], { run: staging.run, ...(left === "inspect" && { file }) });
   return left;
@@ -179,7 +179,7 @@ async function withRoom(run: RunContext, thrown: unknown, left: Left): Promise<u
   await peak.measure();
   let keptBytes = 0;
   if (left === "resume") {
-    const { files } = await keptAnswers(staging.root);
+    const { files } = await readResumeState(staging.root);
     keptBytes = await keepResumable(staging, files);
   }
   const taken = { peakBytes: peak.bytes, keptBytes };

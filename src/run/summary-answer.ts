@@ -8,8 +8,8 @@ import { count, duration, megabytes, pluralize } from "../common/figures.ts";
 import { joinFirst } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import type { Verdict } from "../common/verdict.ts";
-import type { Throttled } from "../extract/http/pace.ts";
-import type { OutageTotals } from "../extract/http/retry.ts";
+import type { OutageTotals } from "../extract/http/outage.ts";
+import type { ThrottleTotals } from "../extract/http/pace.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
 import { isAboutTheRun } from "../tables/all.ts";
 
@@ -98,7 +98,7 @@ function items({ accounting, changes, previousRun }: RunSummary): string {
   return `${became}; ${count(changes.new)} new${edited}, ${count(changes.removed)} removed since ${previousRun}`;
 }
 
-function throttled({ ratePerSecond, refused }: Throttled): string {
+function throttled({ ratePerSecond, refused }: ThrottleTotals): string {
   const refusals = `the service refused ${refused === 0 ? "none" : pluralize(refused, "request")}`;
   if (ratePerSecond === null) return `${refusals} for a while; \`ratePerSecond\` sets an upper bound`;
   const before = refused === 0 ? ", as found earlier" : "";

@@ -1,8 +1,13 @@
 /** The transform of raw documents, and how its tables are to be loaded. */
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
-import { type BoundsByTable, boundsIn } from "../load/kept-ranges.ts";
-import { fileBounds, rangeBounds, vectorBytes } from "../load/range-bounds.ts";
+import {
+  type BoundsByTable,
+  fileBounds,
+  rangeBounds,
+  readFileBounds,
+  vectorBytes,
+} from "../load/range-bounds.ts";
 import { leftOut } from "../raw/extract-record.ts";
 import { transformItems } from "../transform/transform-items.ts";
 import type { Building } from "./context.ts";
@@ -59,7 +64,7 @@ async function transformIndexed(building: Building) {
 async function boundsBefore({ baseline, pipeline, staging, options }: Building): Promise<BoundsByTable> {
   if (baseline.kind !== "run") return new Map();
   try {
-    return await boundsIn(baseline, pipeline.tables, staging.temporary);
+    return await readFileBounds(baseline, pipeline.tables, staging.temporary);
   } catch (thrown) {
     const { message } = asWarehouseError(thrown);
     options.log.warn(`All files are cut anew, because those of the run before cannot be read: ${message}`, {

@@ -1,7 +1,7 @@
 /** A run as it lies in the warehouse folder, for targets: neither its pipeline nor the service is needed. */
 import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
-import { loadTableOf } from "../load/load-tables.ts";
+import { loadTableOf } from "../load/loader-tables.ts";
 import type { DeliveredRun, LoadTable } from "../pipeline.ts";
 import { declarationsIn } from "../storage/parquet-metadata.ts";
 import { inHistory, type RunInHistory, type RunKey } from "../warehouse/identity.ts";

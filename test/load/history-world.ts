@@ -1,8 +1,9 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { fillHistory, type HistoryRun } from "../../src/load/history.ts";
+import { fillHistory } from "../../src/load/history.ts";
+import type { HistoryRun } from "../../src/load/history-definitions.ts";
 import type { PreviousHistory } from "../../src/load/history-previous.ts";
-import { createHistoryMacros } from "../../src/load/macros.ts";
-import { fillDerivedTables } from "../../src/load/steps.ts";
+import { fillDerivedTables } from "../../src/load/mapped-values.ts";
+import { createHistoryMacros } from "../../src/load/views.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { all, execute, type QueryRow } from "../../src/storage/duckdb.ts";
 import type { ConnectionPool } from "../../src/storage/parallel.ts";

@@ -1,9 +1,10 @@
 /** Carries out what the certification asks for over a world, as a run does, and says what the run would publish. */
 
 import type { ListMode } from "../../src/extract/http/request.ts";
+import { isFresh, secondsOf } from "../../src/extract/pages/updated-at.ts";
 import { Certification, type Comparison, type Step } from "../../src/extract/passes/certification.ts";
 import { ItemVersions, type LandedPass } from "../../src/extract/passes/item-versions.ts";
-import { isFresh, PassSnapshot, secondsOf } from "../../src/extract/passes/pass-snapshot.ts";
+import { PassSnapshot } from "../../src/extract/passes/pass-snapshot.ts";
 import { type ComparedPass, type PageMark, uncleanReasons } from "../../src/extract/passes/verdict.ts";
 import { toSecond } from "../../src/raw/instant.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";

@@ -219,7 +219,7 @@ async function assertAsOf({ known, passthrough }: Published, seen: Set<string>):
     expected,
     `as of run ${known.sequence}`,
   );
-  const payloads = payloadsOf(
+  const payloads = payloadsQuery(
     present.map(({ row }) => row),
     passthrough,
   );
@@ -244,7 +244,7 @@ async function assertDiff(from: Published, to: Published, seen: Set<string>): Pr
   const { values, payloads } = await diffRuns(world.connection, pair, filter);
   const sentOf = ({ known }: Published) => {
     const rows = ledgerOf(known).map(({ row }) => row);
-    return payloadsOf(rows, to.passthrough).map(
+    return payloadsQuery(rows, to.passthrough).map(
       ({ content_id, destination_id, payload }) => `${content_id} ${destination_id} ${payload}`,
     );
   };
@@ -461,7 +461,7 @@ function byKey(one: Columns, other: Columns): number {
   return key(one) < key(other) ? -1 : 1;
 }
 
-function payloadsOf(rows: readonly MappedValue[], passthrough: boolean) {
+function payloadsQuery(rows: readonly MappedValue[], passthrough: boolean) {
   const groups = Map.groupBy(rows, ({ contentId, destinationId }) => `${contentId}\0${destinationId}`);
   return [...groups]
     .sort(([one], [other]) => (one < other ? -1 : 1))

@@ -11,7 +11,7 @@ import {
 import { STATUSES } from "../../src/audit/mapping/mapped-value.ts";
 import type { ItemValue } from "../../src/audit/questions/read-run.ts";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
-import { fillDerivedTables } from "../../src/load/steps.ts";
+import { fillDerivedTables } from "../../src/load/mapped-values.ts";
 import { type Item, type MappedItem, mapItem, payloadJson } from "../audit/mapping/procedure.ts";
 import {
   emptyTables,

@@ -7,7 +7,7 @@ import type { TestContext } from "node:test";
 import { findReadable } from "../../src/audit/open-run.ts";
 import { systemClock } from "../../src/common/clock.ts";
 import { silentLog } from "../../src/common/log.ts";
-import { NOTHING_KEPT } from "../../src/extract/landing/kept-groups.ts";
+import { EMPTY_RESUME } from "../../src/extract/landing/checkpoint.ts";
 import { readRaw } from "../../src/raw/read-raw.ts";
 import { build } from "../../src/run/build.ts";
 import { previousHistory, withoutPersonal } from "../../src/run/previous-history.ts";
@@ -71,7 +71,7 @@ export async function builtAgain(
     pipeline,
     baseline,
     history: withoutPersonal(past, landed.facts.personalData),
-    kept: NOTHING_KEPT,
+    kept: EMPTY_RESUME,
     peak,
     replayOf: manifest.replayOf ?? null,
     loads,

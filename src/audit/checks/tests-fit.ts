@@ -1,7 +1,7 @@
 /** Whether the tests of a pipeline are questions to tables such as it makes: known before anything is asked for. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
-import { createViewsAndMacros } from "../../load/macros.ts";
+import { createViewsAndMacros } from "../../load/views.ts";
 import type { Pipeline, QueryTest, Test } from "../../pipeline.ts";
 import { createTable } from "../../storage/ddl.ts";
 import { execute, openForScanning, PREVIOUS_CATALOG, PUBLISHED_CATALOG } from "../../storage/duckdb.ts";

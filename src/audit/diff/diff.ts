@@ -2,7 +2,8 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { joinWords } from "../../common/nearest.ts";
-import { createHistoryMacros, historySql, intervalsSql } from "../../load/macros.ts";
+import { historySql } from "../../load/load-sql.ts";
+import { createHistoryMacros, intervalsSql } from "../../load/views.ts";
 import { all, execute } from "../../storage/duckdb.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";

@@ -3,7 +3,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { type Answer, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { nearestSentence } from "../../common/nearest.ts";
-import { ends, LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.ts";
+import { LEDGER_ROWS_PER_RANGE, prepareMappings, rangeParams } from "../../load/mapped-values.ts";
 import { all, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
@@ -151,9 +151,9 @@ export async function coverageOf(
   if (filter.value !== undefined) await assertKnownValue(connection, filter.value);
   const given = [filter.status ?? null, filter.value ?? null];
   for (const [index, range] of rangesOf(await itemBounds(connection, rowsPerRange)).entries()) {
-    const place = { index, params: ends(range) };
-    const narrowed = { index, params: [...ends(range), ...given] };
-    const valued = { index, params: [...ends(range), filter.value ?? null] };
+    const place = { index, params: rangeParams(range) };
+    const narrowed = { index, params: [...rangeParams(range), ...given] };
+    const valued = { index, params: [...rangeParams(range), filter.value ?? null] };
     await keepRange(connection, "audit_field_counts", loadSql("audit_field_counts"), narrowed);
     await keepRange(connection, "audit_value_counts", loadSql("audit_value_counts"), valued);
     await keepRange(connection, "audit_unmapped_counts", loadSql("audit_unmapped_counts"), place);

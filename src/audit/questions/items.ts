@@ -2,7 +2,7 @@
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { ends, LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
+import { LEDGER_ROWS_PER_RANGE, rangeParams } from "../../load/mapped-values.ts";
 import { scalar, stream } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { loadSql } from "../load-sql.ts";
@@ -27,7 +27,10 @@ export async function reportedItems(
   await prepareReceptions(connection, await ignoredDestinations(connection));
   const ranges = rangesOf(await itemBounds(connection, LEDGER_ROWS_PER_RANGE));
   for (const [index, range] of ranges.entries()) {
-    await keepRange(connection, "report_items", loadSql("report_items"), { index, params: ends(range) });
+    await keepRange(connection, "report_items", loadSql("report_items"), {
+      index,
+      params: rangeParams(range),
+    });
   }
   await keep(connection, "report_chosen", loadSql("report_chosen"), [limits.items, limits.values]);
   await keep(connection, "report_since", hasHistory ? loadSql("report_since") : NEVER);

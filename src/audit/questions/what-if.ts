@@ -3,12 +3,12 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, section } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import {
-  ends,
   LEDGER_ROWS_PER_RANGE,
   ledgerBounds,
-  mappedValuesOf,
+  mappedValuesQuery,
   prepareMappings,
-} from "../../load/steps.ts";
+  rangeParams,
+} from "../../load/mapped-values.ts";
 import { execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
@@ -149,9 +149,9 @@ export async function whatIf(
   await prepareMappings(connection);
   const ranges = rangesOf(await ledgerBounds(connection, bounds, rowsPerRange));
   for (const [index, range] of ranges.entries()) {
-    const { text, params } = mappedValuesOf(range);
+    const { text, params } = mappedValuesQuery(range);
     await keep(connection, "what_if_after", text, params);
-    const place = { index, params: [...ends(range), passthrough] };
+    const place = { index, params: [...rangeParams(range), passthrough] };
     await keepRange(connection, "what_if_changes", loadSql("audit_what_if"), place);
   }
   return {

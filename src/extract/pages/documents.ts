@@ -16,13 +16,21 @@ import { NOT_REUSED, type RawDocument, RawRows } from "../../raw/raw-file.ts";
 import { rawJson } from "../../raw/raw-json.ts";
 import { reusedCopy, reuseOf } from "../../raw/reusable.ts";
 import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
+import { readItem } from "../http/json-body.ts";
 import { tooDeep } from "../http/source-error.ts";
-import type { CopyTask, ItemTask, ListedItem, PageTask, Reject } from "../landing/tasks.ts";
-import { FRESH_MS, isFresh, secondsOf } from "../passes/pass-snapshot.ts";
-import { type Details, isWanted } from "../wanted-columns.ts";
-import { type Page, type PlacedObject, readItem, readList, type SentDocument } from "./envelope.ts";
+import { type Page, type PlacedObject, readList, type SentDocument } from "./envelope.ts";
 import { RecurringObjects } from "./object-cache.ts";
 import { type PreparedObject, PreparedObjects } from "./prepared-objects.ts";
+import {
+  type CopyTask,
+  type ItemTask,
+  isInScope,
+  type ListEntry,
+  type PageTask,
+  type Reject,
+  type SingleItemScope,
+} from "./tasks.ts";
+import { FRESH_MS, isFresh, secondsOf } from "./updated-at.ts";
 
 /** Places on a page, and pages in a pass, that the order of observation tells apart. */
 const PLACES = 100_000;
@@ -37,7 +45,7 @@ function observation(
 }
 
 export interface ReadDocuments {
-  readonly items: ListedItem[];
+  readonly items: ListEntry[];
   readonly rejects: readonly Reject[];
   readonly raw: readonly RawDocument[];
   /** Names of the custom fields that the documents carry. */
@@ -68,7 +76,7 @@ interface Sent extends Pick<SentDocument, "largeNumbers" | "text"> {
 
 /** Which items of the dynamic listing get a fingerprint, and what is part of it besides their documents. */
 export interface Fingerprints {
-  readonly details: Details;
+  readonly details: SingleItemScope;
   readonly settings: string;
 }
 
@@ -83,9 +91,8 @@ export class DocumentReader {
   readonly #fingerprintOf: (document: JsonObject, item: { readonly event: boolean }) => string;
 
   constructor(options: DocumentOptions, { details, settings }: Fingerprints = NO_FINGERPRINTS) {
-    const wants = isWanted(details);
     this.#fingerprintOf = (document, item) =>
-      wants(item) ? fingerprintOf(document, settings) : NO_FINGERPRINT;
+      isInScope(details, item) ? fingerprintOf(document, settings) : NO_FINGERPRINT;
     this.#prepare = documentPreparer(options);
     this.#objects = new PreparedObjects(this.#prepare, options.aliases);
   }
@@ -121,7 +128,7 @@ export class DocumentReader {
     const { mode, pass, page, lands } = task;
     const { observedAt } = task.body;
     const shape = mode === "dynamic" ? "dynamic" : "full";
-    const items: ListedItem[] = [];
+    const items: ListEntry[] = [];
     const rejects: Reject[] = [];
     const raw: RawDocument[] = [];
     const fieldNames = new Set<string>();
@@ -226,7 +233,7 @@ export class DocumentReader {
  * Whether the listing tells what the answer says, tonight and later: not where it was asked for in the seconds in which
  * the item was edited, where the listing is of another state, or where nobody knows when it was answered.
  */
-function isAsListed({ body, listed }: ItemTask, { updatedAt }: ListedItem, document: JsonObject): boolean {
+function isAsListed({ body, listed }: ItemTask, { updatedAt }: ListEntry, document: JsonObject): boolean {
   const { dated, observedAt } = body;
   const isEdited = isFresh(secondsOf(updatedAt), { observedAt, milliseconds: FRESH_MS });
   return dated && !isEdited && isOfFingerprint(listed.fingerprint, document);
@@ -267,7 +274,7 @@ function wellFormed(document: unknown, order: number, drift: Drift): unknown {
   return replaceLoneSurrogates(document, (path) => drift.note(path, "unreadable", order, null));
 }
 
-function listedItem(id: string, position: number, document: JsonObject): ListedItem {
+function listedItem(id: string, position: number, document: JsonObject): ListEntry {
   const updatedAt = document.updated_at;
   return {
     id,

@@ -2,12 +2,10 @@ import { z } from "zod";
 import { type Pagination, pagination } from "../../api/envelope.ts";
 import { mayHoldHalves, parseLarge } from "../../common/json.ts";
 import { isObject } from "../../common/objects.ts";
-import { printable } from "../../common/printable.ts";
 import type { SentText } from "../../raw/raw-json.ts";
-import { firstProblem } from "../answer-form.ts";
-import { SourceError } from "../http/source-error.ts";
+import { parseJson } from "../http/decode.ts";
+import { misfit, readBody } from "../http/json-body.ts";
 import { hasOneSpelling, namesIn } from "./canonical-json.ts";
-import { parseJson } from "./decode.ts";
 import type { RecurringObject, RecurringObjects } from "./object-cache.ts";
 import { type Element, type FoundObject, splitPage } from "./split-page.ts";
 
@@ -54,8 +52,6 @@ export interface SentDocument {
 
 /** The top-level `count` means different things at different services: it is not read. */
 const listAnswer = z.looseObject({ response: z.array(z.unknown()), pagination });
-const itemAnswer = z.looseObject({ response: z.looseObject({}) });
-const lookupAnswer = z.looseObject({ response: z.array(z.unknown()) });
 
 /**
  * A page of the content list: an object with `response`, a list, and `pagination`. `bytes`: its text in UTF-8.
@@ -196,64 +192,4 @@ function parsedPart(bytes: Buffer, parse: () => unknown): unknown {
     parseJson(bytes.toString());
     throw new TypeError("a page can be parsed, and a part of it cannot");
   }
-}
-
-/** A single item, in an envelope (`{"response": {...}}`) or bare. Errors as of `readList`. */
-export function readItem(text: string): Readonly<Record<string, unknown>> {
-  const body = readBody(text);
-  const answer = itemAnswer.safeParse(body);
-  if (answer.success) return answer.data.response;
-  if (isObject(body) && "id" in body && !("response" in body)) return body;
-  throw misfit(body, "a content item", answer.error);
-}
-
-/** The rows of a lookup: a bare list, or one in an envelope. Errors as of `readList`. */
-export function readLookup(text: string): readonly unknown[] {
-  const body = readBody(text);
-  if (Array.isArray(body)) return body;
-  const answer = lookupAnswer.safeParse(body);
-  if (answer.success) return answer.data.response;
-  throw misfit(body, "the answer of a lookup", answer.error);
-}
-
-/** Whether a body is an answer at all. Throws for a page for people, and for an error that came with status 200. */
-export function assertAnswered(text: string): void {
-  const body = readBody(text);
-  if (isObject(body) && "error" in body && !("response" in body) && !("id" in body))
-    throw errorInside(body.error);
-}
-
-/** A page for people comes where the service is being repaired, or where a proxy stands in for it. */
-function readBody(text: string): unknown {
-  if (!/^\s*</.test(text)) return parseJson(text);
-  throw new SourceError(
-    "source.unavailable",
-    "The service answered with a web page instead of data; it may be under maintenance; run again later, and check the URL.",
-  );
-}
-
-function misfit(body: unknown, expected: string, problem: z.ZodError): SourceError {
-  if (isObject(body) && "error" in body) return errorInside(body.error);
-  return new SourceError(
-    "source.protocol",
-    `The service sent something else than ${expected}${firstProblem(problem)}; check that the URL names a content service of version 1.`,
-  );
-}
-
-const SIGN_IN =
-  /\b(?:sign(?:ed)?|log(?:ged)?)[ -]?(?:in|on)\b|unauthori[sz]ed|unauthenticated|not authori[sz]ed|credentials|(?:api|access|invalid|expired|missing) token\b|\btoken (?:is |has |was )?(?:invalid|expired|missing)/i;
-
-/** `{"error": "You need to sign in before continuing."}` comes with status 200 where a token is refused. */
-function errorInside(error: unknown): SourceError {
-  const words = printable(typeof error === "string" ? error : JSON.stringify(error));
-  if (SIGN_IN.test(words)) {
-    return new SourceError(
-      "source.credentials",
-      `The service refused the API token; check it (CONTENT_API_TOKEN or \`tokenFile\`). It said: ${words}`,
-    );
-  }
-  return new SourceError(
-    "source.unavailable",
-    `The service answered with a failure; run again later. It said: ${words}`,
-  );
 }

@@ -14,8 +14,8 @@
 import type { Shape } from "../../raw/document.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import type { ListMode } from "../http/request.ts";
+import { FRESH_MS, NO_TIME } from "../pages/updated-at.ts";
 import type { ItemVersions } from "./item-versions.ts";
-import { FRESH_MS, NO_TIME } from "./pass-snapshot.ts";
 import { type ComparedPass, disagreements, itemsCount, itemsReason, listedOnce, nameOf } from "./verdict.ts";
 
 /** What is to be done next; the caller does it and says so, and asks again. */

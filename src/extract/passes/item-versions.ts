@@ -2,7 +2,8 @@
 
 import type { Shape } from "../../raw/document.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
-import { type PassSnapshot, secondsOf, UNSEEN } from "./pass-snapshot.ts";
+import { secondsOf } from "../pages/updated-at.ts";
+import { type PassSnapshot, UNSEEN } from "./pass-snapshot.ts";
 import type { ComparedPass } from "./verdict.ts";
 
 /** A pass, as far as it says which items there are. Passes are numbered from 1, without a gap. */

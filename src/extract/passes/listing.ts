@@ -8,26 +8,27 @@ import { WarehouseError } from "../../common/errors.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { PassRecord } from "../../raw/extract-record.ts";
 import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
-import type { ExtractContext } from "../context.ts";
 import type { ListMode } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
-import type { PageRead } from "../landing/kept-groups.ts";
-import type { Place } from "../landing/landing.ts";
-import type { ListedItem } from "../landing/tasks.ts";
-import { ByteBudget } from "../pages/byte-budget.ts";
-import { PageReader, type PassOfPages } from "../pages/page-reader.ts";
+import type { PageResponse } from "../landing/checkpoint.ts";
+import type { ResponseSlot } from "../landing/landing.ts";
+import type { ListEntry } from "../pages/tasks.ts";
+import { isFresh } from "../pages/updated-at.ts";
+import { ByteBudget } from "./byte-budget.ts";
+import type { ExtractContext } from "./context.ts";
 import type { LandedPass } from "./item-versions.ts";
-import { isFresh, PassSnapshot } from "./pass-snapshot.ts";
+import { PageReader, type PassOfPages } from "./page-reader.ts";
+import { PassSnapshot } from "./pass-snapshot.ts";
 import { type ComparedPass, itemsCount, type PageMark, uncleanReasons } from "./verdict.ts";
 
 export interface PassRequest extends PassOfPages {
   /** As in the pass of the other listing, so that their groups have the same items; undefined: by the first page. */
   readonly pagesPerGroup: number | undefined;
   /** Which of the items are given back. */
-  readonly wants: (item: ListedItem) => boolean;
+  readonly wants: (item: ListEntry) => boolean;
 }
 
-export interface Listed extends ListedItem {
+export interface Listed extends ListEntry {
   readonly page: number;
 }
 
@@ -95,7 +96,7 @@ class PassReader {
     this.#snapshot = new PassSnapshot(context.itemIndex);
     this.#queue = new WorkQueue(context.settings.concurrency, context.signal);
     this.#reader = new PageReader(context, request, this.#queue.signal);
-    this.#startedMs = request.landing?.ofPass?.startedMs ?? context.clock.now();
+    this.#startedMs = request.landing?.passStart?.startedMs ?? context.clock.now();
   }
 
   async run(): Promise<Pass> {
@@ -110,7 +111,7 @@ class PassReader {
   async #readAll(): Promise<Pass> {
     const { landing, perPage } = this.#request;
     if (landing !== undefined) {
-      landing.ofPass = { perPage, startedMs: this.#startedMs };
+      landing.passStart = { perPage, startedMs: this.#startedMs };
       for await (const pages of landing.kept()) {
         this.#queue.signal.throwIfAborted();
         for (const page of pages) this.#take(page);
@@ -118,7 +119,7 @@ class PassReader {
     }
     this.#resumedPages = this.#marks.size;
     if (landing !== undefined && this.#resumedPages > 0) landing.groupSize = this.#pagesPerGroup;
-    if (!this.#marks.has(1)) await this.#page(1, landing?.place());
+    if (!this.#marks.has(1)) await this.#page(1, landing?.reserveSlot());
     const first = this.#mark(1);
     await this.#readAnnounced(this.#pagesToRead ?? 0);
     if (this.#limit === null) await this.#readFollowing();
@@ -199,7 +200,7 @@ class PassReader {
   async #queuePage(page: number): Promise<void> {
     const bytes = this.#pageBytes;
     await this.#budget.take(bytes);
-    const place = this.#request.landing?.place();
+    const place = this.#request.landing?.reserveSlot();
     await this.#queue.add(async () => {
       try {
         await this.#page(page, place);
@@ -212,7 +213,7 @@ class PassReader {
     });
   }
 
-  async #page(page: number, place: Place | undefined): Promise<void> {
+  async #page(page: number, place: ResponseSlot | undefined): Promise<void> {
     const first = this.#marks.get(1)?.pagination;
     const read = await this.#reader.read({ page, place }, first);
     this.#take(read);
@@ -227,7 +228,7 @@ class PassReader {
     return this.#request.pagesPerGroup ?? Math.min(fitting, PAGES_PER_GROUP);
   }
 
-  #take({ page, result, record, split }: PageRead): void {
+  #take({ page, result, records, rejects, unread }: PageResponse): void {
     const { pagination } = result.answer;
     this.#checkPosition(page, pagination);
     this.#marks.set(page, { pagination, rows: result.rows });
@@ -236,10 +237,9 @@ class PassReader {
     this.#rejected += result.rejects.length;
     if (page === 1) this.#pagesCounted = Math.ceil(pagination.count / Math.max(1, result.rows));
     this.#context.journal.rejects.push(...result.rejects);
-    const records = [record, ...(split?.records ?? [])];
     for (const each of records) this.#context.journal.requests.add(each);
-    this.#context.journal.rejects.push(...(split?.rejects ?? []));
-    this.#unread.push(...(split?.unread ?? []));
+    this.#context.journal.rejects.push(...rejects);
+    this.#unread.push(...unread);
     const known = this.#snapshot.distinct;
     const bytesPerRow = result.decodedBytes / Math.max(1, result.rows);
     const { pass, landing } = this.#request;

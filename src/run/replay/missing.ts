@@ -1,6 +1,6 @@
 /** What a pipeline needs of a run, and the run did not ask for: then it cannot be built from its raw documents. */
 import type { ReplaySettings } from "../../config/config.ts";
-import { wantedBy } from "../../extract/wanted-columns.ts";
+import { planColumns } from "../../extract/column-plan.ts";
 import type { Pipeline } from "../../pipeline.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
 import type { RawLookups } from "../../raw/raw-file.ts";
@@ -14,7 +14,7 @@ export function missingFor(
   answered: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
 ): string[] {
   const { asked, unmatched } = answered.facts;
-  const { columns, details } = wantedBy(pipeline, wishes);
+  const { columns, details } = planColumns(pipeline, wishes);
   const definitions = answered.lookups.definitions.map(({ answer }) => answer.name);
   const had = new Set([
     ...asked.shapes.map(ofListing),

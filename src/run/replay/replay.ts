@@ -6,7 +6,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { ReplaySettings } from "../../config/config.ts";
-import { NOTHING_KEPT } from "../../extract/landing/kept-groups.ts";
+import { EMPTY_RESUME } from "../../extract/landing/checkpoint.ts";
 import {
   EXTRACT_FILE,
   type ExtractRecord,
@@ -105,7 +105,7 @@ async function prepareReplay(
     staging: stagingFolder(folder, await nextRun(folder, new Date(clock.now()))),
     baseline,
     history: withoutPersonal(past, facts.personalData),
-    kept: NOTHING_KEPT,
+    kept: EMPTY_RESUME,
   };
 }
 

@@ -10,6 +10,7 @@ import { isHistoryIn, readKnownRuns } from "../../audit/questions/run-history.ts
 import type { Section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
 import { runNamed, sameRun } from "../../warehouse/identity.ts";
+import { shortName } from "./markup.ts";
 import type { PagePart, Point } from "./page.ts";
 
 /** What a page says of changes; `compared`: what the comparison with the run before came to, where there is one. */
@@ -97,9 +98,11 @@ function largestOf(sections: readonly Section[]): Point[] {
   return rows.slice(0, LARGEST).map((row) => {
     const text = (name: string) => String(row[name] ?? "");
     // Without the status: the line says what is sent.
-    const side = (name: "before" | "after") => text(name).replace(/ \[[^\]"]*\]$/, "") || "nothing";
-    const destination = text("destination") || text("destination_id");
-    const field = `${text("custom_field") || text("custom_field_id")} ${text("value")}`.trimEnd();
+    const side = (name: "before" | "after") =>
+      shortName(text(name).replace(/ \[[^\]"]*\]$/, "")) || "nothing";
+    const destination = shortName(text("destination") || text("destination_id"));
+    const name = shortName(text("custom_field") || text("custom_field_id"));
+    const field = `${name} ${shortName(text("value"))}`.trimEnd();
     const cause = text("causes").replaceAll(" ", ", ").replaceAll("_changed", " edited").replaceAll("_", " ");
     return {
       id: "changes-lines",

@@ -23,6 +23,7 @@ import { joinFirst } from "../../common/nearest.ts";
 import type { Verdict } from "../../common/verdict.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import type { RunChanges } from "./changes.ts";
+import { shortName } from "./markup.ts";
 import type { Overview, Point, Reader } from "./page.ts";
 
 interface OverviewFacts {
@@ -202,7 +203,7 @@ function sharesOf({ destinations }: MappedCounts, before: MappedCounts | undefin
     return each === undefined || possible === 0 ? undefined : percent(each.mapped, possible);
   };
   return destinations.flatMap((each): Point[] => {
-    const name = each.name ?? each.id;
+    const name = shortName(each.name ?? each.id);
     const [now, then] = [shareIn({ destinations }, each.id), shareIn(before, each.id)];
     const gone = { id, what: `${name} receives values no longer`, more: RECEPTION_TEXT[each.reception] };
     if (now === undefined) return then === undefined ? [] : [gone];
@@ -231,23 +232,24 @@ function wanting({ definitions, destinations }: Coverage, counts: MappedCounts, 
   const { unmapped, unknown_value: unknown, ambiguous } = sumOf(receivers);
   const collisions = (definitions?.collisions ?? [])
     .filter(({ destination_id }) => receivers.some((each) => each.destination_id === destination_id))
-    .map(
-      (row) =>
-        `${row.external_field_name} at ${row.destination ?? row.destination_id} (${row.custom_fields})`,
-    );
-  const kinds = [kindsText({ unmapped, unknown }), ...apartTexts(counts).map((text) => `also ${text}`)];
+    .map(({ external_field_name: name, destination, destination_id, custom_fields }) => {
+      const [at, fields] = [destination ?? destination_id, custom_fields].map(shortName);
+      return `${shortName(name ?? "")} at ${at} (${fields})`;
+    });
+  const apart = apartTexts(counts);
+  const also = apart.length === 0 ? "" : `; also ${joinFirst(apart, 2)}`;
   return [
     {
       id: "coverage-without",
       what: `${pluralize(unmapped + unknown, "value")} without an external value`,
-      more: kinds.join("; "),
+      more: `${kindsText({ unmapped, unknown })}${also}`,
     },
     ...lineOf(unsent, "items", `${pluralize(unsent, "mapped value")} not sent`, "no external value or name"),
     ...lineOf(
       collisions.length,
       "coverage-collisions",
       `${pluralize(collisions.length, "external name")} of several fields`,
-      joinFirst(collisions, NAMED),
+      joinFirst(collisions, 1),
     ),
     ...lineOf(ambiguous, "items", pluralize(ambiguous, "ambiguous value"), "several fit; the first was used"),
   ];

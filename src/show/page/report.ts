@@ -20,6 +20,7 @@ import {
   tablesSection,
 } from "../../audit/questions/run-facts.ts";
 import { isHistoryIn } from "../../audit/questions/run-history.ts";
+import { asWarehouseError } from "../../common/errors.ts";
 import { duration, minuteOf } from "../../common/figures.ts";
 import { awaitBoth } from "../../storage/parallel.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
@@ -131,6 +132,11 @@ function foot(account: RunAccount): Markup {
   return html`Run <code>${run}</code> of ${service}, read by the pipeline ${foreign(pipeline)}. Made by content-warehouse ${packageVersion} from the tables of the run, and those of the kept runs before it (DuckDB ${duckdbVersion}, Node ${nodeVersion}). Personal data: ${personalData}; the report shows no personal columns. Times are UTC.`;
 }
 
+/** Leaves the report without a comparison, and the page says so; any other error is thrown. */
+function unreadableRun(thrown: unknown): undefined {
+  if (asWarehouseError(thrown).code !== "verify.failed") throw thrown;
+}
+
 /** Of the database, while a run makes its report, for two statements at a time: as much as the load before it takes. */
 const MEMORY_LIMIT_MB = 200;
 
@@ -160,8 +166,7 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
     memoryLimitMb: MEMORY_LIMIT_MB,
   };
   const { before } = request.earlier;
-  // A run before that cannot be opened leaves the report without a comparison, and the page says so.
-  const both = before && (await openViews({ ...own, beside: viewed(before) }).catch(() => undefined));
+  const both = before && (await openViews({ ...own, beside: viewed(before) }).catch(unreadableRun));
   const earlier = both === undefined ? { ...request.earlier, before: undefined } : request.earlier;
   await using tables = both ?? (await openViews(own));
   const { connection } = tables;

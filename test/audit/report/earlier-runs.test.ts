@@ -87,17 +87,22 @@ test("a run before whose database cannot be opened leaves the page without a com
   const damaged = join(folder, "damaged");
   await mkdir(damaged);
   await writeFile(join(damaged, "warehouse.duckdb"), "no database");
-  await writeReport({
-    result,
-    database: join(result, "warehouse.duckdb"),
-    temporaryDirectory: join(folder, "spilled"),
-    manifest: sample,
-    earlier: {
-      previous: 41,
-      before: { run: "000041-20261119T020000Z", sequence: 41, directory: damaged, manifest: sample },
-      listed: [],
-    },
-  });
+  const reportBeside = (manifest: typeof sample) =>
+    writeReport({
+      result,
+      database: join(result, "warehouse.duckdb"),
+      temporaryDirectory: join(folder, "spilled"),
+      manifest: sample,
+      earlier: {
+        previous: 41,
+        before: { run: "000041-20261119T020000Z", sequence: 41, directory: damaged, manifest },
+        listed: [],
+      },
+    });
+  await reportBeside(sample);
   const page = await readFile(join(result, "report.html"), "utf8");
   assert.match(page, /Run 41, the one before, is no longer kept, cannot be read or has no mapped values/);
+  await cp(join(out, "current", "warehouse.duckdb"), join(damaged, "warehouse.duckdb"));
+  const other = { ...sample, rows: { ...sample.rows, no_such_table: 1 } };
+  await assert.rejects(reportBeside(other), /no_such_table/, "any other failure is told");
 });

@@ -97,7 +97,7 @@ test("the share that each destination has mapped, and values without an external
   const [unmapped = 0, unknown = 0] = [counts?.unmapped, counts?.unknown].map(Number);
   assert.ok(
     page.lines.includes(
-      `${unmapped + unknown} values without an external value ${unmapped} unmapped, ${unknown} unknown; also 173 at Print Archive (supports no mappings); also 212 at 20ff76a286238f962af5b190 (known by its ID alone)`,
+      `${unmapped + unknown} values without an external value ${unmapped} unmapped, ${unknown} unknown; also 173 at Print Archive (supports no mappings), 212 at 20ff76a286238f962af5b190 (known by its ID alone)`,
     ),
     page.lines.join("\n"),
   );

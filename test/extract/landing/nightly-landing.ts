@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { Lander } from "../../../src/extract/landing/land-page.ts";
-import type { GroupResult, PageTask } from "../../../src/extract/landing/tasks.ts";
+import type { GroupResult, PageTask } from "../../../src/extract/pages/tasks.ts";
 import { groups } from "../../../src/raw/groups.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
 import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";

@@ -1,9 +1,10 @@
 /** Single decisions of the certification; what it decides in all is in test/property/certify.test.ts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { secondsOf } from "../../../src/extract/pages/updated-at.ts";
 import { Certification, type Step } from "../../../src/extract/passes/certification.ts";
 import { ItemVersions } from "../../../src/extract/passes/item-versions.ts";
-import { PassSnapshot, secondsOf } from "../../../src/extract/passes/pass-snapshot.ts";
+import { PassSnapshot } from "../../../src/extract/passes/pass-snapshot.ts";
 import type { ComparedPass } from "../../../src/extract/passes/verdict.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
 
