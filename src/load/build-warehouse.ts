@@ -9,7 +9,7 @@ import { createTable, parquetColumns } from "../storage/ddl.ts";
 import { checkpoint, type Database, execute, openForBuilding, type SqlQuery } from "../storage/duckdb.ts";
 import { failureText } from "../storage/failure-text.ts";
 import type { RangeBounds } from "../storage/id-ranges.ts";
-import { type ConnectionPool, mapParallel } from "../storage/parallel.ts";
+import { type DatabaseConnections, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
@@ -78,7 +78,7 @@ const RANGES_PER_CHECK = 8;
 
 interface OpenDatabase {
   readonly database: Database;
-  readonly connections: ConnectionPool;
+  readonly connections: DatabaseConnections;
 }
 
 async function openDatabase(request: BuildRequest): Promise<OpenDatabase> {
@@ -110,7 +110,7 @@ export class WarehouseBuild implements AsyncDisposable {
     return new WarehouseBuild(request, await openDatabase(request));
   }
 
-  get connections(): ConnectionPool {
+  get connections(): DatabaseConnections {
     return this.#open.connections;
   }
 

@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 
 /** Connections to one database. A statement uses one thread, so parallel statements need a connection each. */
-export type ConnectionPool = readonly [DuckDBConnection, ...DuckDBConnection[]];
+export type DatabaseConnections = readonly [DuckDBConnection, ...DuckDBConnection[]];
 
 /**
  * Maps items in parallel, and gives the results in the order of the items. Each lane (a connection, for example) works on

@@ -4,7 +4,7 @@ import type { Destination, FieldDefinition } from "../../src/audit/mapping/defin
 import { type MappedValue, STATUSES } from "../../src/audit/mapping/mapped-value.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { all, execute } from "../../src/storage/duckdb.ts";
-import type { ConnectionPool } from "../../src/storage/parallel.ts";
+import type { DatabaseConnections } from "../../src/storage/parallel.ts";
 import { quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { content } from "../../src/tables/content.ts";
 import {
@@ -50,7 +50,7 @@ export async function mappingDatabase(): Promise<DuckDBConnection> {
 }
 
 /** The same, for work beside each other. */
-export async function mappingLanes(): Promise<ConnectionPool> {
+export async function mappingLanes(): Promise<DatabaseConnections> {
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();
   await createMappingTables(connection);

@@ -13,10 +13,10 @@ import { readParquet, writeParquet } from "../../storage/parquet-sql.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { bigint, defineTable, json, text, timestamp } from "../../tables/declare.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
+import type { Store } from "../store/store.ts";
 import { commitText } from "./delta/actions.ts";
 import { activeFiles, type TableState } from "./delta/state.ts";
 import { withScratchDatabase } from "./scratch-database.ts";
-import type { LakeSession } from "./session.ts";
 
 const required = true;
 
@@ -135,7 +135,7 @@ const WRITE: Readonly<Record<string, string>> = {
 
 /** The rows of an instance, of all its runs. `state`: of `run_snapshots`. */
 export async function readSnapshotRows(
-  { store, format }: Pick<LakeSession, "store" | "format">,
+  { store, format }: { readonly store: Store; readonly format: SnapshotFormat },
   state: TableState | null,
   instance: string,
 ): Promise<readonly SnapshotRow[]> {
