@@ -4,7 +4,7 @@ import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import type { DriftEntry, DriftItems } from "../raw/drift.ts";
+import type { DriftEntry, DriftItemCount } from "../raw/drift.ts";
 import { createTable, parquetColumns } from "../storage/ddl.ts";
 import { checkpoint, type Database, execute, openForBuilding, type SqlQuery } from "../storage/duckdb.ts";
 import { failureText } from "../storage/failure-text.ts";
@@ -156,7 +156,7 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   /** Values that do not read as the type of their custom field. */
-  async fieldTypeDrift(): Promise<(DriftEntry & DriftItems)[]> {
+  async fieldTypeDrift(): Promise<(DriftEntry & DriftItemCount)[]> {
     return hasViews(this.#names) ? fieldTypeDrift(this.connections[0]) : [];
   }
 
