@@ -4,7 +4,7 @@ import { MAPPING_STATUSES, type MappedValue } from "../../src/audit/mapped-value
 import type { DestinationDefinition, FieldDefinition } from "../../src/audit/mapping/definitions.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { all, execute } from "../../src/storage/duckdb.ts";
-import type { ConnectionPool } from "../../src/storage/parallel.ts";
+import type { DatabaseConnections } from "../../src/storage/parallel.ts";
 import { quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { content } from "../../src/tables/content.ts";
 import {
@@ -50,7 +50,7 @@ export async function mappingDatabase(): Promise<DuckDBConnection> {
 }
 
 /** The same, for work beside each other. */
-export async function mappingLanes(): Promise<ConnectionPool> {
+export async function mappingLanes(): Promise<DatabaseConnections> {
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();
   await createMappingTables(connection);

@@ -7,7 +7,7 @@ import type { TestContext } from "node:test";
 import { findReadableRun } from "../../src/audit/open-run.ts";
 import { systemClock } from "../../src/common/clock.ts";
 import { silentLog } from "../../src/common/log.ts";
-import { readRaw } from "../../src/raw/read-raw.ts";
+import { readRawFolder } from "../../src/raw/raw-folder.ts";
 import { build } from "../../src/run/build.ts";
 import { previousHistory, withoutPersonal } from "../../src/run/previous-history.ts";
 import { StagedLoads } from "../../src/run/stage-loads.ts";
@@ -38,7 +38,7 @@ export async function builtAgain(
   const again = outputFolder(await temporaryFolder(t));
   const staging = await createStaging(again, manifest.run);
   await cp(join(directory, "raw"), join(staging.result, "raw"), { recursive: true });
-  const landed = await readRaw(join(staging.result, "raw"));
+  const landed = await readRawFolder(join(staging.result, "raw"));
   const { module, name } = landed.facts.pipeline;
   const url = module?.startsWith("file:") ? module : pipelineUrl(module ?? assert.fail(name), "");
   const pipeline = await loadPipeline(url);

@@ -7,7 +7,7 @@ import { RUN_SECTIONS, runAnswer } from "../../audit/questions/runs.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { pluralize } from "../../common/figures.ts";
 import { readCurrentRun } from "../../targets/published-run.ts";
-import { readTargetRows, targetsAnswer } from "../../targets/target-states.ts";
+import { readTargetStatuses, targetsAnswer } from "../../targets/target-states.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {
@@ -112,7 +112,7 @@ async function showTargets(environment: CliEnvironment, run: string, options: Ru
   const targets = await chooseTargets(environment, options);
   const current = await readCurrentRun(outputFolder(options.warehouse));
   using stop = new StopSignals("the targets are not listed");
-  const states = await readTargetRows(targets, current, stop.signal);
+  const states = await readTargetStatuses(targets, current, stop.signal);
   await showAnswer(environment.out, targetsAnswer(states, current), options);
   const failed = states.filter(({ state }) => state === "failed");
   if (failed.length > 0)
