@@ -47,6 +47,6 @@ test("two files of the program open connections, and the embedded service is the
       .split(/;\n/)
       .some((statement) => opening.test(statement) && !/^\s*import type /.test(statement)),
   );
-  const client = "extract/http/connections.ts";
+  const client = "extract/http/connection-pool.ts";
   assert.deepEqual(found.sort(), [client, "service/app.ts"]);
 });

@@ -6,7 +6,7 @@ import { didYouMean } from "../common/nearest.ts";
 import { loadSettings } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
 import { type Delivery, deliver, deliveryWarnings } from "../targets/deliver.ts";
-import { deliveredRun, runsOf } from "../targets/published-run.ts";
+import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { findRun, listRuns } from "../warehouse/retention.ts";
 import type { CliEnvironment } from "./command.ts";
@@ -85,9 +85,9 @@ export async function deliverRun(
 ): Promise<{ readonly run: string; readonly deliveries: readonly Delivery[] }> {
   const { targets, signal } = options;
   const published = await findRun(folder, wanted);
-  const run = await deliveredRun(published, {
+  const run = await readDeliveredRun(published, {
     ...options,
-    ...(await runsOf(folder)),
+    ...(await readFolderRuns(folder)),
     onProgress: () => {},
   });
   const elapsedMs = () => systemClock.elapsedMs();

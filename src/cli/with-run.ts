@@ -1,5 +1,5 @@
 /** Opens the runs that a question is about, and closes them afterwards. */
-import { type Choice, type OpenedRun, openRun, type Question } from "../audit/open-run.ts";
+import { type OpenedRun, openRun, type RunQuestion, type RunSelection } from "../audit/open-run.ts";
 import type { Answer } from "../common/answer.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { openWarehouseFolder } from "./command.ts";
@@ -15,7 +15,7 @@ export function withRun<T>(
 }
 
 /** Like `withRun`, but `choose` finds the runs in the warehouse. */
-export async function withRuns<C extends Choice, T>(
+export async function withRuns<C extends RunSelection, T>(
   warehouse: string,
   choose: (folder: OutputFolder, temporaryDirectory: string) => Promise<C>,
   use: (opened: OpenedRun, chosen: C) => Promise<T>,
@@ -29,9 +29,9 @@ export async function withRuns<C extends Choice, T>(
 }
 
 /** Answers a question. `use` shows the answer while the runs are open, because rows may be read late. */
-export function withAnswer<C extends Choice>(
+export function withAnswer<C extends RunSelection>(
   warehouse: string,
-  { choose, answer }: Question<C>,
+  { choose, answer }: RunQuestion<C>,
   use: (answer: Answer) => Promise<void>,
 ): Promise<void> {
   return withRuns(warehouse, choose, async (opened, chosen) => use(await answer(opened, chosen)));

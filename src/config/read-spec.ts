@@ -32,7 +32,7 @@ export function readSettings(
   const around = { instance, proxyFor: proxiesBy(proxy) };
   const targets = settings.targets.map((target, at) => {
     try {
-      return isLake(target) ? target.within(around) : target;
+      return isLake(target) ? target.withEnvironment(around) : target;
     } catch (thrown) {
       faults.push(`\`targets[${at}]\`: ${clauseOf(thrown)}`);
       return target;

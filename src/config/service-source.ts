@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { invalidConfig, WarehouseError } from "../common/errors.ts";
 import type { HttpProxy, ProxyFor } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
-import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
+import { readServiceUrl, type ServiceUrl, type SettingNames } from "../extract/http/service-url.ts";
 import { type ConfigFile, readTokenFile } from "./config-file.ts";
 import type { Settings } from "./config-spec.ts";
 import { nonEmpty } from "./locations.ts";
@@ -14,7 +14,7 @@ export interface ServiceSource {
   readonly token: Secret;
   /** For messages: the variable or the path of the file. */
   readonly tokenFrom: string;
-  readonly namedIn: NamedIn;
+  readonly settingNames: SettingNames;
   /** `null` if the service is reached directly. */
   readonly proxy: HttpProxy | null;
   /** Texts that no log may contain. */
@@ -56,7 +56,7 @@ export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSourc
     proxy,
     token,
     tokenFrom,
-    namedIn: { url: address.place, token: setting },
+    settingNames: { url: address.place, token: setting },
     secrets,
   };
 }

@@ -10,10 +10,13 @@ import { WarehouseError } from "../common/errors.ts";
 import { type Log, silentLog } from "../common/log.ts";
 import { type HttpProxy, PROXY_ADDRESS, reachedBy, readProxy } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
-import { fitting } from "./answer-form.ts";
-import { CAPS, createHttpClient, TIMEOUTS } from "./http/client.ts";
+import { fitting } from "./http/answer-form.ts";
+import { BODY_LIMITS, HttpClient, TIMEOUTS } from "./http/client.ts";
+import { decodeBytes } from "./http/decode.ts";
+import { readItem } from "./http/json-body.ts";
 import { itemRequest, type ListMode, listRequest } from "./http/request.ts";
-import { RETRY_LIMITS, Retry } from "./http/retry.ts";
+import { RetryLoop } from "./http/retry.ts";
+import { RETRY_LIMITS } from "./http/retry-rules.ts";
 import { readServiceUrl, type ServiceUrl } from "./http/service-url.ts";
 import {
   type CustomFieldLookup,
@@ -21,8 +24,7 @@ import {
   type DestinationLookup,
   type LookupMethodSetting,
 } from "./lookups.ts";
-import { decodeBytes } from "./pages/decode.ts";
-import { readItem, readList } from "./pages/envelope.ts";
+import { readList } from "./pages/list-page.ts";
 
 /** The item of each mode. */
 export interface ItemOf {
@@ -104,25 +106,25 @@ export function createClient(spec: ClientSpec): ContentClient {
   const { connections = 4 } = spec;
   const url = serviceUrl(spec.url);
   const proxy = proxyOf(spec, url);
-  const namedIn = { url: "`url` of createClient", token: "`token` of createClient" };
-  const http = createHttpClient({
+  const settingNames = { url: "`url` of createClient", token: "`token` of createClient" };
+  const http = new HttpClient({
     url,
     token: typeof spec.token === "string" ? new Secret(spec.token) : spec.token,
-    namedIn,
+    settingNames,
     proxy,
     connections,
     timeouts: TIMEOUTS,
-    caps: CAPS,
+    bodyLimits: BODY_LIMITS,
     clock: systemClock,
     log,
-    retry: new Retry({
+    retry: new RetryLoop({
       connections,
       maxPerSecond: null,
       startPerSecond: null,
       outageMinutes: 0,
       isKnown: false,
       host: reachedBy(url.host, proxy),
-      namedIn,
+      settingNames,
       limits: RETRY_LIMITS,
       deadline: null,
       clock: systemClock,
@@ -161,7 +163,7 @@ export function createClient(spec: ClientSpec): ContentClient {
       for (const each of found.definitions) fitting(customFieldDefinition, each, misfit("a definition"));
       return found;
     },
-    close: http.close,
+    close: () => http.close(),
   };
 }
 

@@ -1,72 +1,68 @@
-/** From staged parts to the finished files: DuckDB tables and sorted Parquet, derived tables, views. */
+/** Builds the warehouse of a run from staged parts: DuckDB tables, sorted Parquet files, derived tables and views. */
 import { addAbortListener } from "node:events";
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import type { DriftEntry, DriftItems } from "../raw/drift.ts";
+import type { DriftEntry, DriftItemCount } from "../raw/drift.ts";
 import { createTable, parquetColumns } from "../storage/ddl.ts";
-import { checkpoint, type Database, execute, openForBuilding, type Query } from "../storage/duckdb.ts";
+import { checkpoint, type Database, execute, openForBuilding, type SqlQuery } from "../storage/duckdb.ts";
 import { failureText } from "../storage/failure-text.ts";
-import type { Bounds } from "../storage/id-ranges.ts";
-import { type Connections, inParallel } from "../storage/parallel.ts";
+import type { RangeBounds } from "../storage/id-ranges.ts";
+import { type DatabaseConnections, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import { contentCustomFieldValues, customFieldSelectValues, customFields } from "../tables/custom-fields.ts";
 import type { Stage, Table } from "../tables/declare.ts";
 import { customFieldMappings, customFieldMappingValues } from "../tables/destinations.ts";
+import { fieldTypeDrift } from "./content-wide.ts";
 import { fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRequest } from "./history.ts";
-import type { BoundsByTable } from "./kept-ranges.ts";
 import { type ExportRequest, exportTables, type LoadedTable, loadTable } from "./load-table.ts";
-import { createViewsAndMacros } from "./macros.ts";
-import { boundsTogether } from "./range-bounds.ts";
-import { type RunRows, stageRows } from "./stage-rows.ts";
-import type { StagedTable } from "./staged-ranges.ts";
-import { customFieldValuesSql, fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "./steps.ts";
-import { hasViews } from "./views.ts";
-import { fieldTypeDrift } from "./wide-columns.ts";
+import { customFieldValuesSql, fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "./mapped-values.ts";
+import { type BoundsByTable, mergeBounds } from "./range-bounds.ts";
+import { type RunRows, type StagedTable, stageRows } from "./staged-rows.ts";
+import { createViewsAndMacros, hasViews } from "./views.ts";
 
 export interface BuildRequest {
-  /** Tables of the pipeline, without the run's own. */
+  /** Tables of the pipeline, without those about the run. */
   readonly tables: readonly Table[];
   readonly parts: ReadonlyMap<string, readonly StagedPart[]>;
-  /** Bytes of a table's parts, roughly. */
+  /** Staged bytes by table, roughly. */
   readonly stagedBytes: ReadonlyMap<string, number>;
-  /** Rows of the shared tables. */
+  /** Rows of shared tables, by table. */
   readonly entityRows: ReadonlyMap<string, readonly (readonly Cell[])[]>;
-  /** Of the ranges of items that the widest table is loaded by. */
-  readonly bounds: Bounds;
-  /** Of the files of each table of items. */
+  /** Ranges of items that the widest table is loaded by. */
+  readonly bounds: RangeBounds;
+  /** Ranges of the files of each table of items. */
   readonly fileBounds: BoundsByTable;
-  /** Of the files that the run has whose ranges are kept; empty: all are cut anew. */
+  /** Ranges of the files of the run before, which this run keeps. Empty: new ranges are cut. */
   readonly boundsBefore: BoundsByTable;
   readonly passthrough: boolean;
-  /** Queries that give the rows of tables of the user's own, by their names, in this order. */
+  /** Queries of custom tables by table name, in the order in which they run. */
   readonly queries: Readonly<Record<string, string>>;
   readonly sequence: number;
   /** The run's staging folder. */
   readonly directory: string;
   readonly temporaryDirectory: string;
-  /** Database file to make; below `directory`. */
+  /** Path of the new database file, in `directory`. */
   readonly database: string;
-  /** Folder that gets `parquet/`; below `directory`. */
+  /** Folder for `parquet/`, in `directory`. */
   readonly finalDirectory: string;
   readonly memoryLimitMb: number;
-  /** Ends the work, the statement under way included. */
+  /** Ends the work, also the current statement. */
   readonly signal: AbortSignal;
-  /** What the history says of this run, and what it carries on. */
   readonly history: Pick<HistoryRequest, "run" | "previous" | "absences">;
   readonly onTable: (done: number, total: number) => void;
 }
 
-/** Bytes of a row from which a table is not loaded beside another such: some 60,000 rows are in memory at a time. */
+/** Minimum average bytes of a row in a wide table. Two wide tables are never loaded at a time: each takes much memory. */
 const WIDE_ROW_BYTES = 500;
 
-/** Stages of tables that are made from other tables. */
+/** Stages of tables made from other tables. */
 const FROM_TABLES: ReadonlySet<Stage> = new Set(["derived", "history", "query"]);
 
-/** Tables that are loaded before all others, whose rows are made with them. */
+/** Tables that are loaded first, because the rows of other tables are made with them. */
 const DEFINITIONS: ReadonlySet<string> = new Set([
   customFields.name,
   customFieldSelectValues.name,
@@ -74,18 +70,18 @@ const DEFINITIONS: ReadonlySet<string> = new Set([
   customFieldMappingValues.name,
 ]);
 
-/** Two for each connection: so none of them waits long for the last of the other. */
-const RANGES_OF_STEPS = 4;
+/** Minimum number of ranges of a step: two for each connection, so that neither waits long for the other. */
+const MIN_STEP_RANGES = 4;
 
-/** Ranges whose items are looked up together: 80,000 IDs take some 20 MB. */
-const RANGES_OF_CHECKS = 8;
+/** Number of ranges whose items are looked up together in checks: 80,000 IDs take some 20 MB. */
+const RANGES_PER_CHECK = 8;
 
-interface Opened {
+interface OpenDatabase {
   readonly database: Database;
-  readonly connections: Connections;
+  readonly connections: DatabaseConnections;
 }
 
-async function opened(request: BuildRequest): Promise<Opened> {
+async function openDatabase(request: BuildRequest): Promise<OpenDatabase> {
   const { previous } = request.history;
   const database = await openForBuilding({
     file: request.database,
@@ -97,13 +93,13 @@ async function opened(request: BuildRequest): Promise<Opened> {
   return { database, connections: [database.connection, await database.connect()] };
 }
 
-/** The tables of a run on their way into its files: first those of the data, then the run's own, then the views. */
+/** Loads the tables of a run: first the data, then the tables about the run, then the views. */
 export class WarehouseBuild implements AsyncDisposable {
   readonly #request: BuildRequest;
   readonly #interrupting: Disposable;
-  #open: Opened;
+  #open: OpenDatabase;
 
-  private constructor(request: BuildRequest, open: Opened) {
+  private constructor(request: BuildRequest, open: OpenDatabase) {
     this.#request = request;
     this.#open = open;
     this.#interrupting = addAbortListener(request.signal, () => this.#open.database.interrupt());
@@ -111,48 +107,41 @@ export class WarehouseBuild implements AsyncDisposable {
 
   static async open(request: BuildRequest): Promise<WarehouseBuild> {
     await mkdir(request.temporaryDirectory, { recursive: true, mode: 0o700 });
-    return new WarehouseBuild(request, await opened(request));
+    return new WarehouseBuild(request, await openDatabase(request));
   }
 
-  get connections(): Connections {
+  get connections(): DatabaseConnections {
     return this.#open.connections;
   }
 
   /**
-   * Loads the tables of the pipeline: two at a time, but one wide table at a time, from the beginning. Then, with both
-   * connections each, what is made from other tables. Errors: `verify.failed` where rows went missing on the way.
+   * Loads the tables of the pipeline, in the order of the pipeline. Staged tables are loaded two at a time, but never two
+   * wide ones. Tables made from other tables follow, each on both connections. Throws `verify.failed` if rows went missing.
    */
   async loadData(): Promise<LoadedTable[]> {
     const { tables, signal, parts, stagedBytes, onTable } = this.#request;
-    let count = 0;
+    const loaded = new Map<string, LoadedTable>();
     onTable(0, tables.length);
-    const done = (table: LoadedTable): LoadedTable => {
+    const add = (table: LoadedTable) => {
       signal.throwIfAborted();
-      count += 1;
-      onTable(count, tables.length);
-      return table;
+      loaded.set(table.table, table);
+      onTable(loaded.size, tables.length);
     };
+    const isDefinition = ({ name }: Table) => DEFINITIONS.has(name);
+    for (const table of tables.filter(isDefinition)) add(await this.#loadStaged(this.connections[0], table));
     const bytes = ({ name }: Table) => stagedBytes.get(name) ?? 0;
     const isWide = (table: Table) => bytes(table) > WIDE_ROW_BYTES * sumOfRows(parts.get(table.name) ?? []);
-    const isFirst = ({ name }: Table) => DEFINITIONS.has(name);
-    const loaded = [];
-    for (const table of tables.filter(isFirst))
-      loaded.push([done(await this.#loadStaged(this.connections[0], table))]);
-    const staged = tables.filter((table) => !FROM_TABLES.has(table.stage) && !isFirst(table));
+    const staged = tables.filter((table) => !FROM_TABLES.has(table.stage) && !isDefinition(table));
     const wide = staged.filter(isWide);
-    const beside = staged.filter((table) => !wide.includes(table)).toSorted((a, b) => bytes(b) - bytes(a));
-    const oneAfterAnother = [wide, ...beside.map((table) => [table])];
-    const others = await inParallel(this.connections, oneAfterAnother, async (connection, several) => {
-      const some: LoadedTable[] = [];
-      for (const table of several) some.push(done(await this.#loadStaged(connection, table)));
-      return some;
+    const narrow = staged.filter((table) => !wide.includes(table)).toSorted((a, b) => bytes(b) - bytes(a));
+    const jobs = [wide, ...narrow.map((table) => [table])];
+    await mapParallel(this.connections, jobs, async (connection, job) => {
+      for (const table of job) add(await this.#loadStaged(connection, table));
     });
-    loaded.push(...others);
-    for (const step of [() => this.#derive(), () => this.#carryOn(), () => this.#query()]) {
-      loaded.push((await step()).map(done));
+    for (const step of [() => this.#fillDerived(), () => this.#fillHistory(), () => this.#fillCustom()]) {
+      for (const table of await step()) add(table);
     }
-    const places = new Map(tables.map(({ name }, place) => [name, place]));
-    return loaded.flat().sort((a, b) => (places.get(a.table) ?? 0) - (places.get(b.table) ?? 0));
+    return tables.flatMap(({ name }) => loaded.get(name) ?? []);
   }
 
   /** Bytes of a table's Parquet files, by table. */
@@ -166,8 +155,8 @@ export class WarehouseBuild implements AsyncDisposable {
     return bytes;
   }
 
-  /** What in the loaded tables departs from the definitions of the custom fields. */
-  async fieldTypeDrift(): Promise<(DriftEntry & DriftItems)[]> {
+  /** Values that do not read as the type of their custom field. */
+  async fieldTypeDrift(): Promise<(DriftEntry & DriftItemCount)[]> {
     return hasViews(this.#names) ? fieldTypeDrift(this.connections[0]) : [];
   }
 
@@ -175,21 +164,20 @@ export class WarehouseBuild implements AsyncDisposable {
     return new Set(this.#request.tables.map((table) => table.name));
   }
 
-  get boundsOfChecks(): Bounds {
-    return this.#request.bounds.filter((_, place) => place % RANGES_OF_CHECKS === 0);
+  get boundsOfChecks(): RangeBounds {
+    return this.#request.bounds.filter((_, index) => index % RANGES_PER_CHECK === 0);
   }
 
-  /** Makes the views. */
   async createViews(): Promise<void> {
     await createViewsAndMacros(this.connections[0], this.#names);
   }
 
-  /** Lets others open the database as it is: meanwhile it is closed. */
-  async whileClosed<Given>(read: () => Promise<Given>): Promise<Given> {
+  /** Closes the database, so that `read` can open it, and opens it again. */
+  async whileClosed<Result>(read: () => Promise<Result>): Promise<Result> {
     await this.close();
-    const given = await read();
-    this.#open = await opened(this.#request);
-    return given;
+    const result = await read();
+    this.#open = await openDatabase(this.#request);
+    return result;
   }
 
   async close(): Promise<void> {
@@ -205,25 +193,19 @@ export class WarehouseBuild implements AsyncDisposable {
     const { name, stage } = table;
     const { parts, entityRows, fileBounds, boundsBefore, finalDirectory, sequence } = this.#request;
     if (stage === "shared") return this.loadRows({ table, rows: entityRows.get(name) ?? [] }, connection);
-    const bounds = (stage === "pooled" ? boundsBefore : fileBounds).get(name) ?? [];
-    const query = this.#queryOf(table);
+    const hasDefinitions = DEFINITIONS.isSubsetOf(this.#names);
     return loadTable(connection, {
       table,
       parts: parts.get(name) ?? [],
-      bounds,
-      query,
+      bounds: (stage === "pooled" ? boundsBefore : fileBounds).get(name) ?? [],
+      // With the definitions, each custom field value gets the select value that it means.
+      query: name === contentCustomFieldValues.name && hasDefinitions ? customFieldValuesSql() : undefined,
       finalDirectory,
       sequence,
     });
   }
 
-  /** Values of custom fields say which select value each means, where the run has the definitions. */
-  #queryOf({ name }: Table): string | undefined {
-    if (name !== contentCustomFieldValues.name) return undefined;
-    return DEFINITIONS.isSubsetOf(this.#names) ? customFieldValuesSql() : undefined;
-  }
-
-  /** Loads rows that were made on this thread, by way of parts like all others. */
+  /** Loads rows of this thread. They are staged in parts first, as all others are. */
   async loadRows(staged: RunRows, connection = this.connections[0]): Promise<LoadedTable> {
     const { name } = staged.table;
     const folder = join(this.#request.directory, "parts", name);
@@ -231,22 +213,21 @@ export class WarehouseBuild implements AsyncDisposable {
     return this.loadParts({ table: staged.table, parts }, connection);
   }
 
-  /** Loads rows that a query gives. */
-  async loadQuery(table: Table, { text, params }: Query): Promise<LoadedTable> {
+  /** Loads the rows of a query. */
+  async loadQuery(table: Table, { text, params }: SqlQuery): Promise<LoadedTable> {
     const { finalDirectory, sequence } = this.#request;
     const made = { text: `SELECT ${parquetColumns(table)} FROM (${text})`, params };
     return loadTable(this.connections[0], { table, parts: [], made, bounds: [], finalDirectory, sequence });
   }
 
-  /** Loads rows that were staged before, where this database may read. */
+  /** Loads parts in the staging folder. */
   async loadParts(staged: StagedTable, connection = this.connections[0]): Promise<LoadedTable> {
     const { finalDirectory, sequence } = this.#request;
     return loadTable(connection, { ...staged, bounds: [], finalDirectory, sequence });
   }
 
-  /** Mapped values and payloads, a range of items at a time. */
-  async #derive(): Promise<LoadedTable[]> {
-    const tables = await this.#created("derived");
+  async #fillDerived(): Promise<LoadedTable[]> {
+    const tables = await this.#createTables("derived");
     if (tables.length === 0) return [];
     const bounds = await fillDerivedTables(this.connections, {
       itemBounds: this.#boundsOfSteps,
@@ -256,9 +237,9 @@ export class WarehouseBuild implements AsyncDisposable {
     return this.#export(tables, { bounds, kept: this.#kept(LEDGER_ROWS_PER_RANGE) });
   }
 
-  /** The history. While its files are written, a checkpoint writes what waits: at the end it would be alone. */
-  async #carryOn(): Promise<LoadedTable[]> {
-    const tables = await this.#created("history");
+  /** Fills the history. A checkpoint runs beside its export; at the end, one connection would wait for it. */
+  async #fillHistory(): Promise<LoadedTable[]> {
+    const tables = await this.#createTables("history");
     if (tables.length === 0) return [];
     const bounds = await fillHistory(this.connections, {
       ...this.#request.history,
@@ -269,8 +250,8 @@ export class WarehouseBuild implements AsyncDisposable {
     return this.#export(tables, { bounds, kept: this.#kept(HISTORY_ROWS_PER_RANGE), beside: checkpoint });
   }
 
-  /** Tables of the user's own that are queries over the others. Errors: `config.invalid` where a query fails. */
-  async #query(): Promise<LoadedTable[]> {
+  /** Fills custom tables that are queries over other tables. Throws `config.invalid` if a query fails. */
+  async #fillCustom(): Promise<LoadedTable[]> {
     const [connection] = this.connections;
     const { queries, signal } = this.#request;
     const byName = new Map(this.#request.tables.map((table) => [table.name, table]));
@@ -290,15 +271,15 @@ export class WarehouseBuild implements AsyncDisposable {
     return this.#export(tables, { bounds: [] });
   }
 
-  async #created(stage: Stage): Promise<Table[]> {
+  async #createTables(stage: Stage): Promise<Table[]> {
     const tables = this.#request.tables.filter((table) => table.stage === stage);
     for (const table of tables) await createTable(this.connections[0], table);
     return tables;
   }
 
-  get #boundsOfSteps(): Bounds {
+  get #boundsOfSteps(): RangeBounds {
     const { bounds, stagedBytes } = this.#request;
-    return boundsTogether(bounds, stagedBytes.get("content_custom_field_values") ?? 0, RANGES_OF_STEPS);
+    return mergeBounds(bounds, stagedBytes.get("content_custom_field_values") ?? 0, MIN_STEP_RANGES);
   }
 
   #kept(rowsPerRange: number): ExportRequest["kept"] {
@@ -314,7 +295,7 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 }
 
-/** Damage and want of disk are nothing that the user's text could have to do with. */
+/** Damage, a full disk and other errors with a code of their own are not errors of the query. */
 function queryFailed(table: string, thrown: unknown): WarehouseError {
   const error = asWarehouseError(thrown);
   if (error.code !== "internal") return error;

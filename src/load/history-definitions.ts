@@ -1,4 +1,4 @@
-/** The history of the definitions: destinations, fields, select values, mappings and their entries. */
+/** Fills the history of definitions: destinations, custom fields, select values, mappings and their entries. */
 import { type DuckDBConnection, DuckDBTimestampTZValue } from "@duckdb/node-api";
 import type { Verdict } from "../common/verdict.ts";
 import { execute } from "../storage/duckdb.ts";
@@ -14,23 +14,29 @@ import {
 } from "../tables/history.ts";
 import { loadSql } from "./load-sql.ts";
 
-/** The run that has the definitions as they are now. */
-export interface ObservingRun {
+/** The run that the history is filled for. */
+export interface HistoryRun {
+  /** Name of the run. */
   readonly run: string;
-  /** As the run's name says it, to the second: from then on holds what the run found. */
+  /** Start, to the second as in the run's name: versions that this run found hold from then on. */
   readonly startedAt: Date;
   readonly verdict: Verdict;
+  readonly sequence: number;
+  /** When the last answer arrived, in milliseconds since 1970. */
+  readonly extractedMs: number;
+  readonly pipeline: string;
+  readonly packageVersion: string;
 }
 
-/** Definitions whose changes have one name as causes. */
-export type Family = "destination" | "mapping" | "definition";
+/** Definitions whose changes have the same cause: `destination_changed`, `mapping_changed` or `definition_changed`. */
+export type DefinitionFamily = "destination" | "mapping" | "definition";
 
 export interface DefinitionHistory {
   readonly history: Table;
-  /** The table whose versions it holds. */
+  /** Table whose versions it holds. */
   readonly of: string;
-  readonly family: Family;
-  /** Condition under which a run that cannot know every definition knows that one is gone. */
+  readonly family: DefinitionFamily;
+  /** SQL condition under which an unsettled run knows that a definition is removed. */
   readonly lookedUp: string;
 }
 
@@ -53,7 +59,7 @@ export const DEFINITION_HISTORIES: readonly DefinitionHistory[] = [
   },
 ];
 
-/** Milliseconds since 1970 as a value of the database, which counts microseconds. */
+/** An instant of the database, from milliseconds since 1970. */
 export function instant(milliseconds: number): DuckDBTimestampTZValue {
   return new DuckDBTimestampTZValue(BigInt(milliseconds) * 1000n);
 }
@@ -64,22 +70,22 @@ export function definitionColumns({ columns }: Table): string[] {
   return names.slice(0, names.indexOf("valid_from_run"));
 }
 
-/** Those of them that name it, however often it has changed. */
+/** Key columns of the definition, which stay the same through its versions. */
 export function definitionKey({ key }: Table): string[] {
   return key.filter((name) => name !== "valid_from_run");
 }
 
-/** Fills the histories of the definitions, which are few: in one go each. */
-export async function fillDefinitions(connection: DuckDBConnection, run: ObservingRun): Promise<void> {
+/** Fills the histories of the definitions. They are few, so each takes one statement. */
+export async function fillDefinitions(connection: DuckDBConnection, run: HistoryRun): Promise<void> {
   for (const definition of DEFINITION_HISTORIES) {
-    const sql = `INSERT INTO ${quoteIdentifier(definition.history.name)} BY NAME ${stepOf(definition)}`;
+    const sql = `INSERT INTO ${quoteIdentifier(definition.history.name)} BY NAME ${definitionSql(definition)}`;
     const cause: Cause = `${definition.family}_changed`;
     const startedAt = instant(run.startedAt.getTime());
     await execute(connection, sql, [run.run, startedAt, cause, run.verdict === "complete"]);
   }
 }
 
-function stepOf({ history, of, lookedUp }: DefinitionHistory): string {
+function definitionSql({ history, of, lookedUp }: DefinitionHistory): string {
   const names = definitionColumns(history);
   const columns = names.map(quoteIdentifier);
   return fillMarks(loadSql("history_definitions"), {
@@ -92,7 +98,7 @@ function stepOf({ history, of, lookedUp }: DefinitionHistory): string {
   });
 }
 
-/** Whether both are there, and differ in nothing but their place. */
+/** SQL condition: two versions that are equal except for their position. */
 function onlyOrdinal(names: readonly string[]): string {
   const same = `${structOf("before.", names)} IS NOT DISTINCT FROM ${structOf("now.", names)}`;
   return `before.definition IS NOT NULL AND now.definition IS NOT NULL AND ${same}`;

@@ -1,18 +1,22 @@
-/** The ledger's steps with one family of definitions as it was: where they answer otherwise, its change is a cause. */
+/**
+ * Finds the causes of changed values. The mapping steps run again with one family of definitions as it was: if the result
+ * differs, a change in this family is a cause.
+ */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, toSafeInteger } from "../storage/duckdb.ts";
 import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import {
   DEFINITION_HISTORIES,
+  type DefinitionFamily,
   type DefinitionHistory,
   definitionColumns,
-  type Family,
 } from "./history-definitions.ts";
 import { loadSql } from "./load-sql.ts";
 
-const FAMILIES: readonly Family[] = ["destination", "mapping", "definition"];
+const FAMILIES: readonly DefinitionFamily[] = ["destination", "mapping", "definition"];
 
-export class Epochs {
+/** Mapping results with the definitions of earlier epochs: spans of runs between which no definition changed. */
+export class MappingEpochs {
   readonly #connection: DuckDBConnection;
   readonly #prepared = new Set<number>();
 
@@ -20,7 +24,7 @@ export class Epochs {
     this.#connection = connection;
   }
 
-  /** Before the first question. */
+  /** Creates the table that `#prepare` adds to. */
   async begin(): Promise<void> {
     await execute(
       this.#connection,
@@ -28,12 +32,12 @@ export class Epochs {
     );
   }
 
-  /** Answers `history_questions` into the temporary table `history_effects`. */
+  /** Fills the temporary table `history_effects` from the questions in `history_questions`. */
   async ask(): Promise<void> {
     const create = "CREATE OR REPLACE TEMP TABLE history_effects (question VARCHAR, family VARCHAR)";
     await execute(this.#connection, create);
-    const asked = await all(this.#connection, "SELECT DISTINCT epoch FROM history_questions ORDER BY epoch");
-    for (const row of asked) await this.#askOf(toSafeInteger(row.epoch ?? null));
+    const epochs = await all(this.#connection, "SELECT DISTINCT epoch FROM history_questions ORDER BY epoch");
+    for (const row of epochs) await this.#askOf(toSafeInteger(row.epoch ?? null));
   }
 
   async #askOf(epoch: number): Promise<void> {
@@ -51,7 +55,7 @@ export class Epochs {
     }
   }
 
-  /** Makes the tables that the ledger's steps read, with one family as it was. */
+  /** Makes the tables that the mapping steps read, for each family as it was in the epoch. */
   async #prepare(epoch: number): Promise<void> {
     for (const family of FAMILIES) {
       const asOf = DEFINITION_HISTORIES.filter((each) => each.family === family).map((each) =>
@@ -70,18 +74,23 @@ export class Epochs {
     );
   }
 
-  async #make(step: string, epoch: number, family: Family, tables: readonly string[]): Promise<void> {
+  async #make(
+    step: string,
+    epoch: number,
+    family: DefinitionFamily,
+    tables: readonly string[],
+  ): Promise<void> {
     const name = tableOf(step, epoch, family);
     const sql = `CREATE OR REPLACE TEMP TABLE ${name} AS WITH ${tables.join(", ")} SELECT * FROM (\n${loadSql(step)}\n)`;
     await execute(this.#connection, sql);
   }
 }
 
-function tableOf(step: string, epoch: number, family: Family): string {
+function tableOf(step: string, epoch: number, family: DefinitionFamily): string {
   return quoteIdentifier(`history_${step}_${epoch}_${family}`);
 }
 
-/** A common table expression of the name of a table, with its rows as they were in an epoch. */
+/** Common table expression with a table's name, and its rows as they were in an epoch. */
 function tableAsOf({ history, of }: DefinitionHistory, epoch: number): string {
   const columns = definitionColumns(history).map(quoteIdentifier).join(", ");
   return `${quoteIdentifier(of)} AS (

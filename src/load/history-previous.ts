@@ -1,4 +1,4 @@
-/** The history that the run before carries: found, proven whole, and read by one name whatever was published. */
+/** Finds the history of the run before, verifies it, and attaches it under the names `previous_<table>`. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, isOfTheDisk, WarehouseError } from "../common/errors.ts";
 import { duckdbColumns } from "../storage/ddl.ts";
@@ -11,38 +11,38 @@ import { fromTable, openTables, type PublishedFiles, sourceOf } from "../warehou
 import { findingIn } from "../warehouse/verify.ts";
 
 export type PreviousHistory =
-  /** Nothing was published yet. */
+  /** Nothing is published yet. */
   | { readonly kind: "none" }
-  /** There is a run before, but its history cannot be carried on. */
+  /** There is a run before, but its history cannot be continued. */
   | { readonly kind: "anew"; readonly run: string; readonly reason: string }
-  | CarriedHistory;
+  | {
+      readonly kind: "carried";
+      readonly run: string;
+      /** What `openForBuilding` needs to read it: a database file, or the run's folder with Parquet files. */
+      readonly access: string | { readonly directory: string };
+      /** SQL of a table's rows, to follow FROM. */
+      readonly sourceOf: (table: string) => string;
+      /** Custom fields whose values are left out: they are personal now, and the run before did not treat them so. */
+      readonly forgotten: readonly string[];
+      /** How the run before treated personal data. */
+      readonly personalData: Manifest["personalData"];
+    };
 
-interface CarriedHistory {
-  readonly kind: "carried";
-  readonly run: string;
-  /** What `openForBuilding` needs to reach it: a database, or the run's folder with Parquet files. */
-  readonly access: string | { readonly directory: string };
-  /** Where the rows of a table are: SQL that may follow FROM. */
-  readonly sourceOf: (table: string) => string;
-  /** IDs of custom fields whose values are not carried on: they are personal now, and were not treated so. */
-  readonly forgotten: readonly string[];
-  /** How the run treated personal data. */
-  readonly personalData: Manifest["personalData"];
-}
+type CarriedHistory = Extract<PreviousHistory, { readonly kind: "carried" }>;
 
-/** A published run whose history might be carried on. */
-export interface PreviousRun extends PublishedFiles {
+/** A published run whose history may be continued. */
+export interface HistorySource extends PublishedFiles {
   readonly run: string;
   readonly manifest: Manifest;
 }
 
 /**
- * The history of a published run, from its Parquet files where it has them, else from its database. Each file that will
- * be read is held against the manifest; what is missing, damaged or of another form cannot be carried on.
- * Throws `config.newer_version` for a history that a newer program wrote.
+ * Finds the history of a published run, in its Parquet files if it has some, else in its database. Each file that will be
+ * read is verified against the manifest. A history that is incomplete, damaged or of another form cannot be continued.
+ * Throws `config.newer_version` if a newer program wrote it.
  */
 export async function findHistory(
-  previous: PreviousRun,
+  previous: HistorySource,
   temporaryDirectory: string,
 ): Promise<PreviousHistory> {
   const { run, manifest } = previous;
@@ -69,7 +69,7 @@ export async function findHistory(
   return history;
 }
 
-function historyOf(previous: PreviousRun): CarriedHistory {
+function historyOf(previous: HistorySource): CarriedHistory {
   const source = sourceOf(previous);
   return {
     kind: "carried",
@@ -81,8 +81,8 @@ function historyOf(previous: PreviousRun): CarriedHistory {
   };
 }
 
-/** Throws where the tables are not what this program carries on. */
-async function assertReadable(previous: PreviousRun, temporaryDirectory: string): Promise<void> {
+/** Throws if this program cannot continue these tables. */
+async function assertReadable(previous: HistorySource, temporaryDirectory: string): Promise<void> {
   const source = sourceOf(previous);
   await using database = await openTables(source, { temporaryDirectory, memoryLimitMb: 128, threads: 1 });
   const { connection } = database;
@@ -100,14 +100,14 @@ async function assertReadable(previous: PreviousRun, temporaryDirectory: string)
     if (counted === previous.manifest.rows[table.name]) continue;
     throw new WarehouseError(
       "verify.failed",
-      `its table ${table.name} has not the rows that it was published with`,
+      `its table ${table.name} does not have the number of rows in its manifest`,
     );
   }
 }
 
 /**
- * Makes `previous_<table>` of each table of the history: temporary views of what is carried on, or of nothing. What the
- * run before calls the newest run is that run.
+ * Creates a temporary view `previous_<table>` for each table of the history; without a history before, the views are
+ * empty. A NULL in `last_seen_run`, which means the newest run, becomes the run before.
  */
 export async function attachPrevious(connection: DuckDBConnection, previous: PreviousHistory): Promise<void> {
   for (const table of HISTORY_TABLES) {
@@ -129,13 +129,13 @@ function rowsBefore(table: string, { run, sourceOf }: CarriedHistory): string {
   return `(SELECT * REPLACE (${lastSeen}) FROM ${sourceOf(table)})`;
 }
 
-/** Histories of what items have in custom fields, and of what select values are called. */
-const OF_FIELDS = ["mapped_value_history", "mapped_value_order_history", "select_value_history"];
+/** Tables with values of custom fields, or with texts of select values. */
+const VALUE_TABLES = ["mapped_value_history", "mapped_value_order_history", "select_value_history"];
 
 function unlessForgotten(table: string, { forgotten, sourceOf }: CarriedHistory): string {
   if (forgotten.length === 0) return "";
   const ids = forgotten.map(quoteLiteral).join(", ");
-  if (OF_FIELDS.includes(table)) return ` WHERE custom_field_id NOT IN (${ids})`;
+  if (VALUE_TABLES.includes(table)) return ` WHERE custom_field_id NOT IN (${ids})`;
   if (table !== "mapping_value_history") return "";
   const mappings = `SELECT mapping_id FROM ${sourceOf("mapping_history")} WHERE custom_field_id IN (${ids})`;
   return ` WHERE mapping_id NOT IN (${mappings})`;

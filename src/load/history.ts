@@ -1,68 +1,61 @@
-/**
- * The history of mapped values and of their definitions: what the run before says, held against the tables of this one.
- * Set-based, a range of items at a time, so that memory stays bounded; items whose digest is the same are copied.
- */
+/** Fills the history: compares mapped values and definitions of this run with the history of the run before. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, execute, type Params, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
-import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
-import { type Connections, inEachLane, inParallel } from "../storage/parallel.ts";
+import { all, execute, type QueryParams, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
+import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
+import { type DatabaseConnections, mapParallel, runOnEach } from "../storage/parallel.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { HISTORY_VERSION } from "../tables/history.ts";
-import { fillDefinitions, instant, type ObservingRun } from "./history-definitions.ts";
-import { Epochs } from "./history-epochs.ts";
+import { fillDefinitions, type HistoryRun, instant } from "./history-definitions.ts";
+import { MappingEpochs } from "./history-epochs.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
 import { loadSql } from "./load-sql.ts";
-import { ends } from "./steps.ts";
-
-export interface HistoryRun extends ObservingRun {
-  readonly sequence: number;
-  /** When the last answer was there, in milliseconds since 1970. */
-  readonly extractedMs: number;
-  readonly pipeline: string;
-  readonly packageVersion: string;
-}
+import { rangeParams } from "./mapped-values.ts";
 
 export interface HistoryRequest {
   readonly run: HistoryRun;
   readonly passthrough: boolean;
   readonly previous: PreviousHistory;
   readonly absences: {
-    /** Items that the service, asked singly, said are gone. */
+    /** Items for which the service answered that they are removed. */
     readonly confirmed: ReadonlySet<string>;
-    /** Items that are there, but could not be read. */
+    /** Items that exist, but could not be read. */
     readonly unread: ReadonlySet<string>;
-    /** Whether not to be listed is evidence: the passes agree, and each listed document had an ID. */
+    /** Whether an item that is not listed is removed: the passes agree, and each listed document had an ID. */
     readonly listIsWhole: boolean;
   };
-  /** Ranges of items; none of its own crosses one. */
-  readonly itemBounds: Bounds;
-  /** What decides about memory: {@link HISTORY_ROWS_PER_RANGE}. */
+  /** Ranges of items; no range of the history crosses one. */
+  readonly itemBounds: RangeBounds;
+  /** Decides about memory; {@link HISTORY_ROWS_PER_RANGE} is the usual value. */
   readonly rowsPerRange: number;
 }
 
-/** Rows of the history, and of the ledger where they have to be looked at, in a range of items. */
+/** Rows of a range of items: those of the history, and those of the ledger that are compared. */
 export const HISTORY_ROWS_PER_RANGE = 80_000;
 
-/** To compare a row takes as many times the memory that it takes to copy one. */
-const TIMES_MEMORY_TO_COMPARE = 2;
+/** Comparing a row takes this many times the memory of copying it. */
+const COMPARISON_MEMORY_FACTOR = 2;
 
 /**
- * Fills the tables of the history, which exist and are empty, from those of the content and of the mappings and what
- * `prepareMappings` made on these connections. Answers the bounds of the ranges it went by.
+ * Fills the tables of the history, which exist and are empty. They are made from the tables of content and mappings, from
+ * the temporary tables of `prepareMappings` on these connections, and from the history of the run before. Returns the
+ * bounds of its ranges.
  */
-export async function fillHistory(connections: Connections, request: HistoryRequest): Promise<Bounds> {
+export async function fillHistory(
+  connections: DatabaseConnections,
+  request: HistoryRequest,
+): Promise<RangeBounds> {
   const { run, previous } = request;
   for (const connection of connections) {
     await attachPrevious(connection, previous);
-    await keepTemporary(connection, "history_runs", [run.run, run.sequence]);
+    await createStepTable(connection, "history_runs", [run.run, run.sequence]);
   }
   await fillRuns(connections[0], request);
   await fillDefinitions(connections[0], run);
-  const lanes = connections.map((connection) => new Steps(connection, request));
-  await inEachLane(lanes, async (steps) => steps.begin());
+  const lanes = connections.map((connection) => new ValueHistory(connection, request));
+  await runOnEach(lanes, async (history) => history.begin());
   const itemRanges = rangesOf(request.itemBounds);
-  const firsts = await inParallel(lanes, itemRanges, async (steps, items) => steps.fill(items));
-  await inEachLane(lanes, async (steps) => steps.insertMade(1));
+  const firsts = await mapParallel(lanes, itemRanges, async (history, items) => history.fill(items));
+  await runOnEach(lanes, async (history) => history.insertCollected(1));
   return firsts.flat();
 }
 
@@ -87,100 +80,110 @@ async function fillRuns(connection: DuckDBConnection, request: HistoryRequest): 
   await execute(connection, insert, Object.values(row));
 }
 
-/** The temporary table of a step's name, made anew by its text. */
-async function keepTemporary(connection: DuckDBConnection, name: string, params: Params): Promise<void> {
+/** Creates or replaces the temporary table of a step, which has the step's name. */
+async function createStepTable(
+  connection: DuckDBConnection,
+  name: string,
+  params: QueryParams,
+): Promise<void> {
   const sql = `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${loadSql(name)}`;
   await execute(connection, sql, params);
 }
 
-async function keepIds(connection: DuckDBConnection, name: string, ids: ReadonlySet<string>): Promise<void> {
+async function createIdTable(
+  connection: DuckDBConnection,
+  name: string,
+  ids: ReadonlySet<string>,
+): Promise<void> {
   const read = `SELECT unnest(CAST(CAST($1 AS JSON) AS VARCHAR[])) AS content_id`;
   await execute(connection, `CREATE OR REPLACE TEMP TABLE ${name} AS ${read}`, [JSON.stringify([...ids])]);
 }
 
-/** Tables of rows from comparisons, which are collected until they fill a row group: lesser ones wait uncompressed. */
+/** Tables with rows from comparisons. Rows are collected until they fill a row group; fewer would wait uncompressed. */
 const COMPARED = ["mapped_value_history", "mapped_value_order_history"] as const;
 
-const made = (table: (typeof COMPARED)[number]) => `made_${table}`;
+const collectedName = (table: (typeof COMPARED)[number]) => `made_${table}`;
 
-const FIELDS =
+const FIELD_COLUMNS =
   "content_id VARCHAR, destination_id VARCHAR, custom_field_id VARCHAR, state VARCHAR, " +
   "removed_in_run VARCHAR, epoch INTEGER";
 
-class Steps {
+/** The history of items and of their mapped values, on one connection. */
+class ValueHistory {
   readonly #connection: DuckDBConnection;
   readonly #request: HistoryRequest;
-  readonly #epochs: Epochs;
+  readonly #epochs: MappingEpochs;
 
   constructor(connection: DuckDBConnection, request: HistoryRequest) {
     this.#connection = connection;
     this.#request = request;
-    this.#epochs = new Epochs(connection);
+    this.#epochs = new MappingEpochs(connection);
   }
 
   async begin(): Promise<void> {
     const { run, absences } = this.#request;
-    await keepTemporary(this.#connection, "history_epochs", [run.verdict === "complete"]);
-    await keepIds(this.#connection, "history_removed", absences.confirmed);
-    await keepIds(this.#connection, "history_unread", absences.unread);
+    await createStepTable(this.#connection, "history_epochs", [run.verdict === "complete"]);
+    await createIdTable(this.#connection, "history_removed", absences.confirmed);
+    await createIdTable(this.#connection, "history_unread", absences.unread);
     await this.#epochs.begin();
     for (const table of COMPARED) {
-      const create = `CREATE OR REPLACE TEMP TABLE ${made(table)} AS FROM ${table} LIMIT 0`;
+      const create = `CREATE OR REPLACE TEMP TABLE ${collectedName(table)} AS FROM ${table} LIMIT 0`;
       await execute(this.#connection, create);
     }
   }
 
-  /** All of these items. Answers the first of each range that it cut them into. */
-  async fill(items: Range): Promise<string[]> {
+  /** Fills the history of a range of items. Returns the first item of each range that it was cut into. */
+  async fill(items: IdRange): Promise<string[]> {
     const { absences, rowsPerRange } = this.#request;
-    await keepTemporary(this.#connection, "history_items", [...ends(items), absences.listIsWhole]);
-    await keepTemporary(this.#connection, "history_several", ends(items));
-    await keepTemporary(this.#connection, "history_texts", ends(items));
+    const params = rangeParams(items);
+    await createStepTable(this.#connection, "history_items", [...params, absences.listIsWhole]);
+    await createStepTable(this.#connection, "history_several", params);
+    await createStepTable(this.#connection, "history_texts", params);
     const firsts = await this.#firsts("history_ranges", [rowsPerRange]);
-    await execute(this.#connection, `CREATE OR REPLACE TEMP TABLE history_fields (${FIELDS})`);
+    await execute(this.#connection, `CREATE OR REPLACE TEMP TABLE history_fields (${FIELD_COLUMNS})`);
     const findFields = `INSERT INTO history_fields BY NAME ${loadSql("history_fields")}`;
-    for (const range of within(items, firsts)) await execute(this.#connection, findFields, ends(range));
-    // What goes on and what begins without a comparison streams: so all items at once, whatever their rows.
-    const goingOn = `INSERT INTO mapped_value_history BY NAME ${loadSql("history_going_on")}`;
-    await execute(this.#connection, goingOn, ends(items));
+    for (const range of cut(items, firsts)) await execute(this.#connection, findFields, rangeParams(range));
+    // Rows that are only copied stream: all items at once take little memory.
+    const copy = `INSERT INTO mapped_value_history BY NAME ${loadSql("history_going_on")}`;
+    await execute(this.#connection, copy, params);
     await this.#insert("mapped_value_history", "history_first_values", items);
     await execute(this.#connection, "CREATE OR REPLACE TEMP TABLE history_kept (content_id VARCHAR)");
-    const rows = Math.ceil(rowsPerRange / TIMES_MEMORY_TO_COMPARE);
-    const compared = await this.#firsts("history_compared_ranges", [...ends(items), rows]);
-    for (const range of within(items, compared)) {
+    const rows = Math.ceil(rowsPerRange / COMPARISON_MEMORY_FACTOR);
+    const compared = await this.#firsts("history_compared_ranges", [...params, rows]);
+    for (const range of cut(items, compared)) {
       await this.#compare(range);
-      await this.insertMade(Math.min(ROWS_PER_GROUP, rowsPerRange));
+      await this.insertCollected(Math.min(ROWS_PER_GROUP, rowsPerRange));
     }
     await this.#insert("content_history", "history_content", items);
     return firsts;
   }
 
-  async #firsts(step: string, params: Params): Promise<string[]> {
+  async #firsts(step: string, params: QueryParams): Promise<string[]> {
     return (await all(this.#connection, loadSql(step), params)).map((row) => String(row.first_id));
   }
 
-  /** Holds the values of the fields that have to be looked at against those that they had. */
-  async #compare(range: Range): Promise<void> {
+  /** Compares the values in the fields of `history_fields` with those of the run before. */
+  async #compare(range: IdRange): Promise<void> {
     await this.#pair(range);
-    await keepTemporary(this.#connection, "history_numbers", []);
-    await keepTemporary(this.#connection, "history_questions", []);
+    await createStepTable(this.#connection, "history_numbers", []);
+    await createStepTable(this.#connection, "history_questions", []);
     await this.#epochs.ask();
-    await keepTemporary(this.#connection, "history_causes", ends(range));
-    await keepTemporary(this.#connection, "history_orders", ends(range));
+    await createStepTable(this.#connection, "history_causes", rangeParams(range));
+    await createStepTable(this.#connection, "history_orders", rangeParams(range));
     await execute(
       this.#connection,
       "INSERT INTO history_kept SELECT DISTINCT content_id FROM history_pairs WHERE event = 'kept'",
     );
-    await this.#insert(made("mapped_value_history"), "history_values", range);
-    await this.#insert(made("mapped_value_order_history"), "history_order_rows", range);
+    await this.#insert(collectedName("mapped_value_history"), "history_values", range);
+    await this.#insert(collectedName("mapped_value_order_history"), "history_order_rows", range);
   }
 
-  /** Of what is collected as many rows as make whole groups of `rows`; the rest stays. */
-  async insertMade(rows: number): Promise<void> {
+  /** Inserts as many collected rows as fill whole groups of this number of rows. */
+  async insertCollected(rowsPerGroup: number): Promise<void> {
     for (const table of COMPARED) {
-      const collected = made(table);
-      const there = await scalar(this.#connection, `SELECT count(*) FROM ${collected}`);
-      const whole = there - (there % rows);
+      const collected = collectedName(table);
+      const rows = await scalar(this.#connection, `SELECT count(*) FROM ${collected}`);
+      const whole = rows - (rows % rowsPerGroup);
       if (whole === 0) continue;
       await execute(
         this.#connection,
@@ -190,24 +193,24 @@ class Steps {
     }
   }
 
-  /** Each with a statement of its own: joins take memory for as long as the statement lasts. */
-  async #pair(range: Range): Promise<void> {
+  /** Pairs values in several statements: the memory of a join is free only when its statement ends. */
+  async #pair(range: IdRange): Promise<void> {
     await execute(this.#connection, "DROP TABLE IF EXISTS history_pairs");
-    await keepTemporary(this.#connection, "history_now", ends(range));
-    await keepTemporary(this.#connection, "history_before", ends(range));
-    await keepTemporary(this.#connection, "history_pairs", [this.#request.run.verdict === "complete"]);
+    await createStepTable(this.#connection, "history_now", rangeParams(range));
+    await createStepTable(this.#connection, "history_before", rangeParams(range));
+    await createStepTable(this.#connection, "history_pairs", [this.#request.run.verdict === "complete"]);
     await execute(this.#connection, "DROP TABLE history_now; DROP TABLE history_before");
   }
 
-  async #insert(table: string, step: string, range: Range): Promise<void> {
+  async #insert(table: string, step: string, range: IdRange): Promise<void> {
     const { run } = this.#request;
     const sql = `INSERT INTO ${quoteIdentifier(table)} BY NAME ${loadSql(step)}`;
-    await execute(this.#connection, sql, [...ends(range), run.run, instant(run.startedAt.getTime())]);
+    await execute(this.#connection, sql, [...rangeParams(range), run.run, instant(run.startedAt.getTime())]);
   }
 }
 
-/** The range cut at these items but the first. */
-function within(range: Range, firsts: readonly string[]): Range[] {
+/** Cuts a range at these items, except the first. */
+function cut(range: IdRange, firsts: readonly string[]): IdRange[] {
   const cuts = firsts.slice(1);
   return [range.lower, ...cuts].map((lower, at) => ({ lower, upper: cuts[at] ?? range.upper }));
 }

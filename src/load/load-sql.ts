@@ -1,27 +1,37 @@
+/** Reads the SQL files in `sql/` and fills in their marks. */
 import { fillMarks, quoteIdentifier, quoteLiteral, sqlSteps } from "../storage/sql-text.ts";
 import { CAUSES, VALUE_COLUMNS } from "../tables/history.ts";
 
 const steps = sqlSteps(new URL("./sql/", import.meta.url));
 
-const HISTORY = {
+const MARKS = {
   value_columns: VALUE_COLUMNS.map(({ name }) => quoteIdentifier(name)).join(", "),
   causes: CAUSES.map(quoteLiteral).join(", "),
 };
 
 /**
- * Text of a set-based step: `loadSql("mapped_values")` is the content of `mapped_values.sql` below `sql/`. In the place of
- * the mark `value_columns` are the columns that make a version of a mapped value, in that of `causes` all causes in order.
+ * Text of a step: `loadSql("mapped_values")` reads `mapped_values.sql`. The mark `value_columns` becomes the columns that
+ * make a version of a mapped value, `causes` all causes in their order.
  */
 export function loadSql(step: string): string {
-  return fillMarks(steps(step), HISTORY);
+  return fillMarks(steps(step), MARKS);
 }
 
-/** Text of a step that makes payloads, with what makes them in the place of its mark. */
+/** Text of a step that makes payloads. `load` reads it, here or in another folder. */
 export function payloadSql(step: string, load = loadSql): string {
   const payloads = (payload_of: string) => fillMarks(loadSql("payloads"), { payload_of });
   return fillMarks(load(step), {
     payloads: payloads("content_id, destination_id"),
     payloads_of_sides: payloads("side, content_id, destination_id"),
     payload: payloads("item"),
+  });
+}
+
+/** Text of a step that reads the history. `load` reads it, here or in another folder. */
+export function historySql(step: string, load = loadSql): string {
+  return fillMarks(payloadSql(step, load), {
+    versions: loadSql("mapped_value_versions"),
+    ordered_values: loadSql("ordered_values"),
+    reordered_values: loadSql("reordered_values"),
   });
 }

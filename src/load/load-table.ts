@@ -1,20 +1,20 @@
+/** Fills a table: sorted Parquet files by ID range, and from these the DuckDB table. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import { emptyColumns, keyColumns } from "../storage/ddl.ts";
-import { type Query, scalar } from "../storage/duckdb.ts";
-import { type Bounds, boundsFor, rangesOf } from "../storage/id-ranges.ts";
-import { type Connections, inParallel } from "../storage/parallel.ts";
+import { createTable, duckdbColumns, emptyColumns, keyColumns } from "../storage/ddl.ts";
+import { all, execute, LONG_TEXT_BYTES, type SqlQuery, scalar } from "../storage/duckdb.ts";
+import { boundsFor, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
+import { type DatabaseConnections, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.ts";
-import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
+import { exactPattern, fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
-import { createFilledTable } from "./filled-table.ts";
-import { type BoundsByTable, boundsByRows, keptBounds } from "./kept-ranges.ts";
-import { rowsOf, stagedRanges } from "./staged-ranges.ts";
+import { type BoundsByTable, boundsByRows, keptBounds } from "./range-bounds.ts";
+import { rowsInRange, stagedRanges } from "./staged-rows.ts";
 
-/** A table and where its files are to be. */
+/** A table and the folder of its files. */
 interface FileRequest {
   readonly table: Table;
   /** Folder that becomes `runs/<run>`. */
@@ -24,23 +24,23 @@ interface FileRequest {
 
 interface LoadRequest extends FileRequest {
   readonly parts: readonly StagedPart[];
-  /** Gives the rows in place of parts. */
-  readonly made?: Query | undefined;
+  /** SqlQuery that gives the rows instead of parts. */
+  readonly made?: SqlQuery | undefined;
   /**
-   * Ranges of `content_id`, used where the table's key begins with it; of a pooled table, the ranges of its key that the
-   * run before has. Empty: one range, or those that its rows are cut into.
+   * Ranges of `content_id`, for a table whose key begins with it. For a pooled table, the key ranges of the run before.
+   * Empty: one range, or those that the rows of a pooled table are cut into.
    */
-  readonly bounds: Bounds;
-  /** Query over the staged rows of a range, in place of the mark `staged`, that gives the rows; undefined: as they are. */
+  readonly bounds: RangeBounds;
+  /** SqlQuery that makes the rows of a range from the mark `staged`; `undefined` takes the staged rows. */
   readonly query?: string | undefined;
 }
 
 export interface ExportRequest extends Omit<LoadRequest, "table" | "parts" | "made" | "query"> {
-  /** Filled already, in any order. */
+  /** Filled tables, whose rows may be in any order. */
   readonly tables: readonly Table[];
-  /** Ranges that tables keep instead of `bounds`, as far as these are the run before's. */
+  /** Ranges of the run before. Tables that have some keep these, and ignore `bounds`. */
   readonly kept?: { readonly before: BoundsByTable; readonly rowsPerRange: number } | undefined;
-  /** Done beside the first files, on one of the connections; it must insert no rows. */
+  /** Work beside the first files, on one of the connections. It must not insert rows. */
   readonly beside?: ((connection: DuckDBConnection) => Promise<void>) | undefined;
 }
 
@@ -50,22 +50,22 @@ interface FinalFile {
   readonly rows: number;
 }
 
-/** What became of a table: `stagedRows` is `rows` plus `replacedRows`. */
+/** The files of a table, with its counts: `stagedRows` is `rows` plus `replacedRows`. */
 export interface LoadedTable {
   readonly table: string;
   readonly rows: number;
   readonly stagedRows: number;
-  /** Further mentions of what is kept once per key. */
+  /** Further rows of keys that are kept once. */
   readonly replacedRows: number;
-  /** Keys that more than one row has. */
+  /** Number of keys that more than one row has. */
   readonly duplicateKeys: number;
-  /** In key order. At least one: a table without rows has a file that says what its columns are. */
+  /** In key order. At least one file, so that a table without rows has its columns. */
   readonly files: readonly FinalFile[];
 }
 
 /**
- * Creates a table and fills it: per ID range one sorted Parquet file, and from these the DuckDB table, so both hold the
- * same. Memory holds one range. Throws `verify.failed` when rows went missing on the way.
+ * Creates a table and fills it. Each ID range becomes a sorted Parquet file, and the DuckDB table is read from these
+ * files, so that both hold the same rows. Memory holds one range. Throws `verify.failed` if rows went missing.
  */
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
   const { table, parts, made, bounds, query = "/* staged */" } = request;
@@ -90,38 +90,66 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
   for (const file of files) duplicateKeys += await out.duplicateKeys(file);
   const replacedRows = pooled?.replacedRows ?? 0;
   const stagedRows = sumOfRows(made === undefined ? parts : files);
-  return accounted({ table: table.name, files, stagedRows, replacedRows, duplicateKeys });
+  return withRowCount({ table: table.name, files, stagedRows, replacedRows, duplicateKeys });
 }
 
-/** Writes the Parquet files of filled tables, sorted and in ranges as `loadTable` does, on all connections. */
+/** Creates a table and fills it from Parquet files: absolute paths, in the order of the key. */
+export async function createFilledTable(
+  connection: DuckDBConnection,
+  table: Table,
+  files: readonly string[],
+): Promise<void> {
+  await createTable(connection, table, await longTextColumns(connection, files));
+  // In one statement, the engine compresses and writes whole row groups; smaller ones would wait for the checkpoint.
+  await execute(
+    connection,
+    `INSERT INTO ${quoteIdentifier(table.name)} SELECT ${duckdbColumns(table)} FROM ${readParquet(files)}`,
+  );
+}
+
+/** Columns whose texts are long on average in at least one file: older items may have had no bodies. */
+async function longTextColumns(
+  connection: DuckDBConnection,
+  files: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const list = files.map((file) => quoteLiteral(exactPattern(file))).join(", ");
+  const rows = await all(
+    connection,
+    `SELECT path_in_schema AS name FROM parquet_metadata([${list}]) WHERE type = 'BYTE_ARRAY'
+     GROUP BY name, file_name HAVING sum(total_uncompressed_size) > ${LONG_TEXT_BYTES} * sum(num_values)`,
+  );
+  return new Set(rows.map(({ name }) => String(name)));
+}
+
+/** Writes the sorted Parquet files of filled tables, by range, on all connections. */
 export async function exportTables(
-  connections: Connections,
-  { tables, bounds, kept, beside, ...place }: ExportRequest,
+  connections: DatabaseConnections,
+  { tables, bounds, kept, beside, ...folder }: ExportRequest,
 ): Promise<LoadedTable[]> {
-  const boundsOf = async (connection: DuckDBConnection, table: Table): Promise<Bounds> => {
+  const boundsOf = async (connection: DuckDBConnection, table: Table): Promise<RangeBounds> => {
     const before = boundsFor(table, kept?.before.get(table.name) ?? []);
     if (kept === undefined || before.length === 0) return boundsFor(table, bounds);
     const rows = { table, source: quoteIdentifier(table.name), rowsPerRange: kept.rowsPerRange };
     return keptBounds(connection, rows, before);
   };
-  const ranges = await inParallel(connections, tables, boundsOf);
+  const ranges = await mapParallel(connections, tables, boundsOf);
   const exports = tables.flatMap((table, at) =>
     rangesOf(ranges[at] ?? []).map((range, number) => ({ table, range, number })),
   );
   const jobs = beside === undefined ? exports : [beside, ...exports];
-  const written = await inParallel(connections, jobs, async (connection, job) => {
+  const written = await mapParallel(connections, jobs, async (connection, job) => {
     if (typeof job === "function") return job(connection);
     const { table, range, number } = job;
-    const out = finalFiles(connection, { ...place, table });
-    const [file] = await out.writeRange(number, rowsOf(table, quoteIdentifier(table.name), range));
+    const out = finalFiles(connection, { ...folder, table });
+    const [file] = await out.writeRange(number, rowsInRange(table, quoteIdentifier(table.name), range));
     return file && { table, file, duplicateKeys: await out.duplicateKeys(file) };
   });
-  return inParallel(connections, tables, async (connection, table) => {
+  return mapParallel(connections, tables, async (connection, table) => {
     const own = written.flatMap((range) => (range?.table === table ? [range] : []));
     const files = own.map(({ file }) => file);
-    return accounted({
+    return withRowCount({
       table: table.name,
-      files: await finalFiles(connection, { ...place, table }).atLeastOne(files),
+      files: await finalFiles(connection, { ...folder, table }).atLeastOne(files),
       stagedRows: await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(table.name)}`),
       replacedRows: 0,
       duplicateKeys: own.reduce((sum, range) => sum + range.duplicateKeys, 0),
@@ -133,7 +161,7 @@ export async function exportTables(
 function finalFiles(connection: DuckDBConnection, { table, finalDirectory, sequence }: FileRequest) {
   const pathOf = (path: string) => join(finalDirectory, path);
 
-  const write = async (number: number, query: Query): Promise<FinalFile> => {
+  const write = async (number: number, query: SqlQuery): Promise<FinalFile> => {
     const path = parquetPath(table.name, sequence, number);
     return { path, rows: await writeParquet(connection, { table, query, file: pathOf(path) }) };
   };
@@ -141,8 +169,8 @@ function finalFiles(connection: DuckDBConnection, { table, finalDirectory, seque
   return {
     pathOf,
 
-    /** A sorted file; none where there are no rows. */
-    async writeRange(number: number, { text, params }: Query): Promise<FinalFile[]> {
+    /** Writes a sorted file, unless the query gives no rows. */
+    async writeRange(number: number, { text, params }: SqlQuery): Promise<FinalFile[]> {
       const sorted = `SELECT * FROM (${text}) ORDER BY ${keyColumns(table)}`;
       const file = await write(number, { text: sorted, params });
       if (file.rows > 0) return [file];
@@ -155,7 +183,7 @@ function finalFiles(connection: DuckDBConnection, { table, finalDirectory, seque
       return [await write(0, { text: `SELECT ${emptyColumns(table)} WHERE false`, params: [] })];
     },
 
-    /** Rows of a key lie beside each other in one file; a table of all keys would take ten times as long. */
+    /** Compares neighbours, since a file is sorted by key. Grouping all keys of a table takes ten times as long. */
     async duplicateKeys({ path, rows }: FinalFile): Promise<number> {
       if (rows < 2) return 0;
       const keys = `SELECT hash(${keyColumns(table)}) AS key FROM ${readParquet([pathOf(path)])}`;
@@ -168,7 +196,8 @@ function finalFiles(connection: DuckDBConnection, { table, finalDirectory, seque
   };
 }
 
-function accounted(written: Omit<LoadedTable, "rows">): LoadedTable {
+/** Adds the number of rows in the files. Throws `verify.failed` if that is not the number of staged rows. */
+function withRowCount(written: Omit<LoadedTable, "rows">): LoadedTable {
   const { table, files, stagedRows, replacedRows } = written;
   const rows = sumOfRows(files);
   const expected = stagedRows - replacedRows;
@@ -181,12 +210,10 @@ function accounted(written: Omit<LoadedTable, "rows">): LoadedTable {
   return { ...written, rows };
 }
 
+/** Staged rows that are worked on at a time. */
 const POOLED_ROWS_PER_RANGE = 50_000;
 
-/**
- * One row per key: of the latest `updated_at` where the table has it, then the first in the order of the columns. In
- * ranges of about 50,000 staged rows, which bounds memory.
- */
+/** One row per key: the one with the latest `updated_at` if the table has it, else the first in the order of all columns. */
 async function pooledRows(connection: DuckDBConnection, { table, parts, bounds: before }: LoadRequest) {
   if (parts.length === 0) return { ranges: [], replacedRows: 0 };
   const source = readParquet(parts.map((part) => part.file));
@@ -201,8 +228,8 @@ async function pooledRows(connection: DuckDBConnection, { table, parts, bounds: 
     : [];
   const preference = [...newest, ...names].join(", ");
   const choice = `row_number() OVER (PARTITION BY ${keyColumns(table)} ORDER BY ${preference}) = 1`;
-  const ranges = rangesOf(bounds).map((range): Query => {
-    const { text, params } = rowsOf(table, source, range);
+  const ranges = rangesOf(bounds).map((range): SqlQuery => {
+    const { text, params } = rowsInRange(table, source, range);
     return { text: `${text} QUALIFY ${choice}`, params };
   });
   const mentions = `SELECT count(*) AS mentions FROM ${source} GROUP BY ${keyColumns(table)}`;

@@ -1,108 +1,135 @@
+/** Cuts items and tables into ID ranges: what is loaded at a time, and what each Parquet file holds. */
+import type { DuckDBConnection } from "@duckdb/node-api";
 import { compareUtf8 } from "../common/utf8-order.ts";
-import { batches } from "../raw/batches.ts";
-import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
-import { type BoundsByTable, GROWTH } from "./kept-ranges.ts";
+import { splitIntoBatches } from "../raw/batches.ts";
+import { all, scalar } from "../storage/duckdb.ts";
+import {
+  type IdRange,
+  type RangeBounds,
+  rangeConditions,
+  rangesOf,
+  whereClause,
+} from "../storage/id-ranges.ts";
+import { readParquet } from "../storage/parquet-sql.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
+import type { Table } from "../tables/declare.ts";
+import { filesOf, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
 
-/** Items in a range that is loaded at a time, at most. */
+/** RangeBounds by table. The first range is open below, whatever its bound. */
+export type BoundsByTable = ReadonlyMap<string, RangeBounds>;
+
+/** Maximum number of items loaded at a time. */
 const ITEMS_PER_RANGE = 10_000;
-/** Staged bytes of the widest table in such a range, roughly: to sort and write them takes some three times as much. */
+/** Staged bytes of the widest table in such a range, roughly. Sorting and writing them takes some three times as much. */
 const BYTES_PER_RANGE = 24 * 1024 * 1024;
-/** The same for a range of another table; less, because its rows may be spread otherwise than the bytes of the answers. */
-const BYTES_TOGETHER = 12 * 1024 * 1024;
+/** The same for other tables. It is less, because their bytes may be spread over the items in another way. */
+const BYTES_OF_OTHER_TABLES = 12 * 1024 * 1024;
+/** A range keeps its bounds until it has grown to more than this many times its size. */
+const MAX_GROWTH = 2;
 
-export interface Weighing {
-  /** Of all items, in the order of their IDs: bytes of the answers that had it, beside those of other items. */
+export interface ItemWeights {
+  /** Bytes of the answers that had an item, of all items in the order of their IDs. */
   readonly weights: Float32Array;
-  /** ID of the item at such a place. */
-  readonly idAt: (place: number) => string;
+  /** ID of the item at an index of `weights`. */
+  readonly idAt: (index: number) => string;
   /** Staged bytes of the table that has most of them. */
   readonly widestTableBytes: number;
 }
 
-/** Rows that the database works on at once; so many of the widest table it holds all together, whatever their size. */
+/** Number of rows that the database works on at once. Of the widest table it holds them all, whatever their size. */
 export const ROWS_OF_A_VECTOR = 2048;
 
-/** Most bytes that so many items next to each other have in the widest table, roughly. */
-export function vectorBytes({ weights, widestTableBytes }: Weighing): number {
-  let whole = 0;
-  let held = 0;
+/** Largest number of bytes that such a number of neighbouring items has in the widest table, roughly. */
+export function vectorBytes({ weights, widestTableBytes }: ItemWeights): number {
+  let total = 0;
+  let window = 0;
   let heaviest = 0;
-  for (const [place, weight] of weights.entries()) {
-    whole += weight;
-    held += weight - (weights[place - ROWS_OF_A_VECTOR] ?? 0);
-    heaviest = Math.max(heaviest, held);
+  for (const [index, weight] of weights.entries()) {
+    total += weight;
+    window += weight - (weights[index - ROWS_OF_A_VECTOR] ?? 0);
+    heaviest = Math.max(heaviest, window);
   }
-  return whole === 0 ? 0 : (heaviest / whole) * widestTableBytes;
+  return total === 0 ? 0 : (heaviest / total) * widestTableBytes;
 }
 
-/** DuckDB's buffers for common items. 128 is enough, 112 is not: two statements do not always spill all they could. */
+/** Enough for usual items; with 112 MB two statements fail, since they cannot always spill all they could. */
 const MEMORY_LIMIT_MB = 192;
 /** Above, the engine's error says more than a process that the system kills. */
-const MEMORY_LIMIT_AT_MOST_MB = 4096;
+const MAX_MEMORY_LIMIT_MB = 4096;
 
-/** With room for the rows that the database holds at once, of so many bytes: a gigabyte with items of 500 KB. */
+/** Memory limit of the database, given the bytes of the rows that it holds at once: a gigabyte for items of 500 KB. */
 export function memoryLimitMb(vectorBytes: number): number {
-  return Math.min(MEMORY_LIMIT_MB + Math.ceil((1.25 * vectorBytes) / 1e6), MEMORY_LIMIT_AT_MOST_MB);
+  return Math.min(MEMORY_LIMIT_MB + Math.ceil((1.25 * vectorBytes) / 1e6), MAX_MEMORY_LIMIT_MB);
 }
 
-/** Least ID of each range of items that is loaded at a time; none where one range is enough. */
-export function rangeBounds({ weights, idAt, widestTableBytes }: Weighing): Bounds {
-  const whole = weights.reduce((sum, weight) => sum + weight, 0);
-  const bytesPerWeight = whole === 0 ? 0 : widestTableBytes / whole;
+/** Least ID of each range of items that is loaded at a time; empty if one range is enough. */
+export function rangeBounds({ weights, idAt, widestTableBytes }: ItemWeights): RangeBounds {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const bytesPerWeight = total === 0 ? 0 : widestTableBytes / total;
   const limits = { items: ITEMS_PER_RANGE, bytes: BYTES_PER_RANGE };
   const bounds: string[] = [];
-  for (const [first] of batches(weights.keys(), (place) => (weights[place] ?? 0) * bytesPerWeight, limits)) {
+  for (const [first] of splitIntoBatches(
+    weights.keys(),
+    (index) => (weights[index] ?? 0) * bytesPerWeight,
+    limits,
+  )) {
     if (first !== undefined) bounds.push(idAt(first));
   }
   return bounds.length <= 1 ? [] : bounds;
 }
 
 /**
- * Bounds for a table with so many staged bytes: as many neighbouring ranges made one as its bytes allow, since each
- * file has a price of its own. `atLeast`: for steps that work on several ranges at a time.
+ * RangeBounds for a table with these staged bytes: as many neighbouring ranges in one as its bytes allow, since each file has a
+ * cost of its own. `minRanges`: number of ranges that steps work on at a time.
  */
-export function boundsTogether(bounds: Bounds, stagedBytes: number, atLeast = 1): Bounds {
-  const wanted = Math.max(atLeast, Math.ceil(stagedBytes / BYTES_TOGETHER));
-  const together = Math.max(1, Math.floor(bounds.length / wanted));
-  const firsts = bounds.filter((_, place) => place % together === 0);
+export function mergeBounds(bounds: RangeBounds, stagedBytes: number, minRanges = 1): RangeBounds {
+  const wanted = Math.max(minRanges, Math.ceil(stagedBytes / BYTES_OF_OTHER_TABLES));
+  const neighbours = Math.max(1, Math.floor(bounds.length / wanted));
+  const firsts = bounds.filter((_, index) => index % neighbours === 0);
   return firsts.length <= 1 ? [] : firsts;
 }
 
-interface FileRanges {
-  /** Of all items, as {@link rangeBounds} gives them. */
-  readonly bounds: Bounds;
-  /** By table. */
-  readonly stagedBytes: ReadonlyMap<string, number>;
-  readonly before: BoundsByTable;
-}
-
-/** Bounds of the files of each table of items: those of the run before, with cuts where a range is too large by now. */
-export function fileBounds(weighing: Weighing, { bounds, stagedBytes, before }: FileRanges): BoundsByTable {
-  const part = parts(weighing);
-  const found = new Map<string, Bounds>();
+/**
+ * RangeBounds of the files of each table of items. They are those of the run before, with further cuts in ranges that are too
+ * large by now. `bounds`: of all items, from {@link rangeBounds}. `stagedBytes` and `before`: by table.
+ */
+export function fileBounds(
+  items: ItemWeights,
+  {
+    bounds,
+    stagedBytes,
+    before,
+  }: {
+    readonly bounds: RangeBounds;
+    readonly stagedBytes: ReadonlyMap<string, number>;
+    readonly before: BoundsByTable;
+  },
+): BoundsByTable {
+  const weigh = rangeWeigher(items);
+  const found = new Map<string, RangeBounds>();
   for (const [table, bytes] of stagedBytes) {
     const kept = before.get(table);
-    const cut = (range: Range, place: number): Bounds => {
-      const first = kept?.[place] ?? "";
-      const { share, ...within } = part(range);
+    const cut = (range: IdRange, index: number): RangeBounds => {
+      const first = kept?.[index] ?? "";
+      const { share, ...within } = weigh(range);
       const isTooLarge =
-        share * bytes > GROWTH * BYTES_TOGETHER &&
-        (within.weights.length > GROWTH * ITEMS_PER_RANGE ||
-          within.widestTableBytes > GROWTH * BYTES_PER_RANGE);
-      const cuts = isTooLarge ? boundsTogether(rangeBounds(within), share * bytes) : [];
+        share * bytes > MAX_GROWTH * BYTES_OF_OTHER_TABLES &&
+        (within.weights.length > MAX_GROWTH * ITEMS_PER_RANGE ||
+          within.widestTableBytes > MAX_GROWTH * BYTES_PER_RANGE);
+      const cuts = isTooLarge ? mergeBounds(rangeBounds(within), share * bytes) : [];
       return [first, ...cuts.slice(1)];
     };
-    found.set(table, kept === undefined ? boundsTogether(bounds, bytes) : rangesOf(kept).flatMap(cut));
+    found.set(table, kept === undefined ? mergeBounds(bounds, bytes) : rangesOf(kept).flatMap(cut));
   }
   return found;
 }
 
-/** What is weighed of a range, and which share of the whole it has. */
-function parts({ weights, idAt, widestTableBytes }: Weighing) {
+/** Returns a function that gives the weights of a range, and its share of the total weight. */
+function rangeWeigher({ weights, idAt, widestTableBytes }: ItemWeights) {
   const sums = new Float64Array(weights.length + 1);
-  for (const [place, weight] of weights.entries()) sums[place + 1] = (sums[place] ?? 0) + weight;
-  const whole = sums.at(-1) || 1;
-  const placeOf = (bound: string): number => {
+  for (const [index, weight] of weights.entries()) sums[index + 1] = (sums[index] ?? 0) + weight;
+  const total = sums.at(-1) || 1;
+  const indexOf = (bound: string): number => {
     let [from, to] = [0, weights.length];
     while (from < to) {
       const middle = (from + to) >> 1;
@@ -111,15 +138,82 @@ function parts({ weights, idAt, widestTableBytes }: Weighing) {
     }
     return from;
   };
-  return ({ lower, upper }: Range): Weighing & { readonly share: number } => {
-    const from = lower === undefined ? 0 : placeOf(lower);
-    const to = upper === undefined ? weights.length : placeOf(upper);
-    const share = ((sums[to] ?? 0) - (sums[from] ?? 0)) / whole;
+  return ({ lower, upper }: IdRange): ItemWeights & { readonly share: number } => {
+    const from = lower === undefined ? 0 : indexOf(lower);
+    const to = upper === undefined ? weights.length : indexOf(upper);
+    const share = ((sums[to] ?? 0) - (sums[from] ?? 0)) / total;
     return {
       weights: weights.subarray(from, to),
-      idAt: (place) => idAt(from + place),
+      idAt: (index) => idAt(from + index),
       widestTableBytes: share * widestTableBytes,
       share,
     };
   };
+}
+
+/** RangeBounds of the files of a published run: the first key of each. Throws if a file is unreadable or out of order. */
+export async function readFileBounds(
+  published: PublishedFiles,
+  tables: readonly Table[],
+  temporaryDirectory: string,
+): Promise<BoundsByTable> {
+  const files = new Map(tables.map((table) => [table, filesOf(published, table.name)]));
+  const bounds = new Map<string, string[]>();
+  for (const [table, { length }] of files) if (length > 0) bounds.set(table.name, [""]);
+  if ([...files.values()].every(({ length }) => length <= 1)) return bounds;
+  const limits = { temporaryDirectory, memoryLimitMb: 128, threads: 1 };
+  await using database = await openTables({ ...sourceOf(published), database: undefined }, limits);
+  for (const [table, [, ...others]] of files) {
+    for (const file of others) bounds.get(table.name)?.push(await firstKey(database.connection, table, file));
+    rangesOf(bounds.get(table.name) ?? []);
+  }
+  return bounds;
+}
+
+async function firstKey(connection: DuckDBConnection, table: Table, file: string): Promise<string> {
+  const key = quoteIdentifier(table.key[0] ?? "");
+  const [row] = await all(connection, `SELECT ${key} AS key FROM ${readParquet([file])} LIMIT 1`);
+  return String(row?.key ?? "");
+}
+
+/** Rows that are cut into ranges by the first key column of their table. */
+interface SourceRows {
+  readonly table: Table;
+  /** SQL after FROM. */
+  readonly source: string;
+  readonly rowsPerRange: number;
+}
+
+/** The bounds of the run before, with further cuts in ranges that have more than twice `rowsPerRange` by now. */
+export async function keptBounds(
+  connection: DuckDBConnection,
+  rows: SourceRows,
+  before: RangeBounds,
+): Promise<RangeBounds> {
+  const kept: string[] = [];
+  for (const [index, range] of rangesOf(before).entries()) {
+    const { conditions, params } = rangeConditions(rows.table, range);
+    const count = `SELECT count(*) FROM ${rows.source}${whereClause(conditions)}`;
+    const isTooLarge = (await scalar(connection, count, params)) > MAX_GROWTH * rows.rowsPerRange;
+    const cuts = isTooLarge ? await boundsByRows(connection, rows, range) : [];
+    kept.push(before[index] ?? "", ...cuts.slice(1));
+  }
+  return kept;
+}
+
+/** RangeBounds of the ranges of about `rowsPerRange` rows within a range. */
+export async function boundsByRows(
+  connection: DuckDBConnection,
+  { table, source, rowsPerRange }: SourceRows,
+  range: IdRange,
+): Promise<RangeBounds> {
+  const key = quoteIdentifier(table.key[0] ?? "");
+  const { conditions, params } = rangeConditions(table, range);
+  const numbered = `SELECT ${key} AS bound, row_number() OVER (ORDER BY ${key}) - 1 AS place FROM ${source}${whereClause(conditions)}`;
+  const bounds = await all(
+    connection,
+    `SELECT DISTINCT bound FROM (${numbered}) WHERE place % ${rowsPerRange} = 0 ORDER BY bound`,
+    params,
+  );
+  return bounds.map((row) => String(row.bound));
 }

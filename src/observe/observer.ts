@@ -1,5 +1,5 @@
 /** Who is told of a run: each gets the same calls, and gives nothing back. */
-import type { OnAttempt } from "../extract/http/client.ts";
+import type { AttemptListener } from "../extract/http/client.ts";
 import type { RunOutcome } from "./outcome.ts";
 import type { RunSummary } from "./run-summary.ts";
 
@@ -14,7 +14,7 @@ export interface EndedRun {
 export interface Observer {
   /** For messages: the name of the setting. */
   readonly name: string;
-  readonly onAttempt?: OnAttempt;
+  readonly onAttempt?: AttemptListener;
   /** The run has its name: from here on it asks the service. */
   onStart?(): Promise<void>;
   onEnd(ended: EndedRun, signal: AbortSignal): Promise<void>;

@@ -2,11 +2,11 @@
 import { type Accounting, type Check, inTellingOrder } from "../audit/checks/checks.ts";
 import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
-import type { ItemChanges } from "../audit/questions/run-changes.ts";
+import type { ItemChanges } from "../audit/questions/run-row.ts";
 import type { Verdict } from "../common/verdict.ts";
-import type { Throttled } from "../extract/http/pace.ts";
-import type { OutageTotals } from "../extract/http/retry.ts";
-import type { KeptAnswers } from "../extract/landing/kept-groups.ts";
+import type { OutageTotals } from "../extract/http/outage.ts";
+import type { ThrottleTotals } from "../extract/http/pace.ts";
+import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import type { Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
 import type { Unchanged } from "../warehouse/unchanged.ts";
@@ -39,7 +39,7 @@ export interface RunSummary {
   readonly passes: readonly PassRecord[];
   readonly requests: number;
   /** The rate that the service was found to allow, and how many requests it refused; null: it refused none. */
-  readonly throttled: Throttled | null;
+  readonly throttled: ThrottleTotals | null;
   /** How often and how long the service was out, since the run was started or resumed; null: never. */
   readonly outages: OutageTotals | null;
   /** Single items of which a document of an earlier run stood in for a request; null: nothing is to be said of them. */
@@ -112,6 +112,6 @@ export interface Resumed {
 }
 
 /** What a resumed run had read before; null where it had read nothing. */
-export function resumedOf({ pages, items }: KeptAnswers): Resumed | null {
+export function resumedOf({ pages, items }: ResumeState): Resumed | null {
   return pages + items === 0 ? null : { pages, items };
 }

@@ -3,9 +3,9 @@
 import { hash } from "node:crypto";
 import type { Check } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
-import type { Requests } from "../extract/http/requests.ts";
-import type { Reject } from "../extract/landing/tasks.ts";
-import type { RunRows } from "../load/stage-rows.ts";
+import type { RequestLog } from "../extract/http/request-log.ts";
+import type { Reject } from "../extract/pages/tasks.ts";
+import type { RunRows } from "../load/staged-rows.ts";
 import type { CountedDrift } from "../raw/drift.ts";
 import type { ExtractRecord, PassRecord } from "../raw/extract-record.ts";
 import type { Cell } from "../storage/table-builder.ts";
@@ -76,7 +76,7 @@ export function passRows(records: readonly PassRecord[]): RunRows {
   return rowsOf(passes, records, (record) => ({ ...interval(record), rowsListed: record.rows }));
 }
 
-export function requestRows(records: Requests): RunRows {
+export function requestRows(records: RequestLog): RunRows {
   return rowsOf(requests, records.inOrder(), ({ milliseconds }, place) => ({
     request: place + 1,
     milliseconds: Math.round(milliseconds * 1000) / 1000,

@@ -7,9 +7,10 @@ import { packagePath } from "../common/package-root.ts";
 import { type HttpProxy, reachedBy } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import type { Config } from "../config/config.ts";
-import { CAPS, createHttpClient, type HttpClient, type OnAttempt, TIMEOUTS } from "../extract/http/client.ts";
-import { RETRY_LIMITS, Retry, type RetryOptions } from "../extract/http/retry.ts";
-import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
+import { type AttemptListener, BODY_LIMITS, HttpClient, TIMEOUTS } from "../extract/http/client.ts";
+import { RetryLoop } from "../extract/http/retry.ts";
+import { RETRY_LIMITS, type RetryConfig } from "../extract/http/retry-rules.ts";
+import { readServiceUrl, type ServiceUrl, type SettingNames } from "../extract/http/service-url.ts";
 import type { InstanceIdentity } from "../pipeline.ts";
 import { createService } from "../service/service.ts";
 import { assertSameInstance, type Baseline, type Comparison, instanceOf } from "../warehouse/baseline.ts";
@@ -17,7 +18,7 @@ import { assertSameInstance, type Baseline, type Comparison, instanceOf } from "
 export interface OpenSource extends AsyncDisposable {
   readonly url: ServiceUrl;
   readonly token: Secret;
-  readonly namedIn: NamedIn;
+  readonly settingNames: SettingNames;
   readonly proxy: HttpProxy | null;
   /** What no log may show. */
   readonly secrets: readonly Secret[];
@@ -28,8 +29,8 @@ export interface OpenSource extends AsyncDisposable {
 export async function openSource(config: Config): Promise<OpenSource> {
   const { source, destinations } = config;
   if (source.kind === "service") {
-    const { url, token, namedIn, proxy, secrets } = source;
-    return { url, token, namedIn, proxy, secrets, destinations, [Symbol.asyncDispose]: async () => {} };
+    const { url, token, settingNames, proxy, secrets } = source;
+    return { url, token, settingNames, proxy, secrets, destinations, [Symbol.asyncDispose]: async () => {} };
   }
   const service = await createService({ data: packagePath("data/sample"), port: 0 });
   const { contentSet } = service;
@@ -43,7 +44,7 @@ export async function openSource(config: Config): Promise<OpenSource> {
   return {
     url: url.url,
     token: new Secret(token),
-    namedIn: { url: "--sample", token: "--sample" },
+    settingNames: { url: "--sample", token: "--sample" },
     proxy: null,
     secrets: [],
     destinations: destinations.length > 0 ? destinations : own,
@@ -53,16 +54,16 @@ export async function openSource(config: Config): Promise<OpenSource> {
 
 /** When all requests of a run are made, and made again; its deadline counts from here. */
 export function openRetry(
-  { url, namedIn, proxy }: OpenSource,
-  { config, clock, log }: Asking,
-  known: Pick<RetryOptions, "startPerSecond" | "outageMinutes" | "isKnown" | "limits">,
-): Retry {
+  { url, settingNames, proxy }: OpenSource,
+  { config, clock, log }: ClientInputs,
+  known: Pick<RetryConfig, "startPerSecond" | "outageMinutes" | "isKnown" | "limits">,
+): RetryLoop {
   const { deadlineMinutes, concurrency, ratePerSecond } = config;
-  return new Retry({
+  return new RetryLoop({
     connections: concurrency,
     maxPerSecond: ratePerSecond,
     host: reachedBy(url.host, proxy),
-    namedIn,
+    settingNames,
     deadline:
       deadlineMinutes === null
         ? null
@@ -74,21 +75,24 @@ export function openRetry(
   });
 }
 
-/** Requests to an open source, made when the retry policy says so; `onAttempt` is told. */
+/** RequestLog to an open source, made when the retry policy says so; `onAttempt` is told. */
 export function openClient(
   source: OpenSource,
-  asking: Asking,
-  { retry, onAttempt = () => {} }: { readonly retry: Retry; readonly onAttempt?: OnAttempt },
+  asking: ClientInputs,
+  {
+    retry,
+    onAttempt = () => {},
+  }: { readonly retry: RetryLoop; readonly onAttempt?: AttemptListener | undefined },
 ): HttpClient {
   const { config, clock, log } = asking;
-  return createHttpClient({
+  return new HttpClient({
     url: source.url,
     token: source.token,
-    namedIn: source.namedIn,
+    settingNames: source.settingNames,
     proxy: source.proxy,
     connections: config.concurrency,
     timeouts: TIMEOUTS,
-    caps: CAPS,
+    bodyLimits: BODY_LIMITS,
     clock,
     log,
     retry,
@@ -98,14 +102,14 @@ export function openClient(
 }
 
 /** For a person who waits: what fails is told at once, and a service that asks for fewer requests gets a minute. */
-export function openHastyClient(source: OpenSource, { config, clock, log }: Asking): HttpClient {
+export function openHastyClient(source: OpenSource, { config, clock, log }: ClientInputs): HttpClient {
   const hasty = { config: { ...config, deadlineMinutes: 1 }, clock, log };
-  const limits = { ...RETRY_LIMITS, retriesAtMost: 0 };
+  const limits = { ...RETRY_LIMITS, maxRetries: 0 };
   const known = { startPerSecond: null, outageMinutes: 0, isKnown: false, limits };
   return openClient(source, hasty, { retry: openRetry(source, hasty, known) });
 }
 
-export interface Asking {
+interface ClientInputs {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;

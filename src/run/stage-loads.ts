@@ -5,10 +5,10 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { isObject } from "../common/json.ts";
 import { clauseOf, printable } from "../common/printable.ts";
 import type { LoadedTable } from "../load/load-table.ts";
-import { loadTableOf, TableReadError } from "../load/load-tables.ts";
+import { loadTableOf, TableReadError } from "../load/loader-tables.ts";
 import { type Loader, type LoadRun, type Pipeline, publishes, type StagedLoad } from "../pipeline.ts";
 import { RUN_TABLES } from "../tables/all.ts";
-import { placeOf } from "../transform/fitting.ts";
+import { placeOf } from "../transform/custom-tables.ts";
 import type { StagingFolder } from "../warehouse/layout.ts";
 
 /** What loaders have written where no reader looks. */

@@ -38,7 +38,7 @@ const GIVE_BACK_AT = "8MB";
 
 const IN_MEMORY = ":memory:";
 
-export interface BuildOptions {
+export interface BuildSettings {
   /** Database file to create; lies in `staging`. */
   readonly file: string;
   /** Folder that the database may read and write, and nothing else; exists. */
@@ -51,7 +51,7 @@ export interface BuildOptions {
   readonly previous: string | { readonly directory: string } | undefined;
 }
 
-interface ReadOptions {
+interface ReadSettings {
   readonly file: string;
   /** Database of another run, attached read-only as `previous`. */
   readonly previous?: string | undefined;
@@ -165,7 +165,7 @@ export async function checkpoint(connection: DuckDBConnection): Promise<void> {
  *
  * It has no write-ahead log: nobody could go on with it, and a log would hold all rows again and wait for the disk.
  */
-export async function openForBuilding(options: BuildOptions): Promise<Database> {
+export async function openForBuilding(options: BuildSettings): Promise<Database> {
   const { file, staging, previous, temporaryDirectory, memoryLimitMb } = options;
   assertUsableFolder(staging);
   const settings = {
@@ -188,7 +188,7 @@ export async function openForBuilding(options: BuildOptions): Promise<Database> 
 }
 
 /** A finished database, read-only, with the same walls around it. Throws `verify.failed` if there is none. */
-export async function openForReading(options: ReadOptions): Promise<Database> {
+export async function openForReading(options: ReadSettings): Promise<Database> {
   const { file, previous, allowedDirectories, allowedPaths, maxSpilled } = options;
   assertThere(file);
   const settings = {
@@ -216,7 +216,7 @@ function assertThere(file: string): void {
 /** Catalog name of a published run that is attached. */
 export const PUBLISHED_CATALOG = "published";
 
-export interface ScanOptions extends Omit<ReadOptions, "file" | "allowedPaths" | "maxSpilled"> {
+export interface ScanSettings extends Omit<ReadSettings, "file" | "allowedPaths" | "maxSpilled"> {
   /** Database that is attached read-only as `published`. */
   readonly published?: string | undefined;
 }
@@ -225,7 +225,7 @@ export interface ScanOptions extends Omit<ReadOptions, "file" | "allowedPaths" |
  * A database in memory that reads files of these folders, each once, and the finished databases beside it, which it cannot
  * write; what a question makes stands in it. Throws `verify.failed` where one is missing or cannot be opened.
  */
-export async function openForScanning({ published, previous, ...options }: ScanOptions): Promise<Database> {
+export async function openForScanning({ published, previous, ...options }: ScanSettings): Promise<Database> {
   const { memoryLimitMb, allowedDirectories } = options;
   const attached = [
     ...(published === undefined ? [] : [{ file: published, catalog: PUBLISHED_CATALOG }]),
@@ -263,7 +263,7 @@ function attachment(file: string, catalog: string): string {
   return `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(catalog)} (READ_ONLY)`;
 }
 
-type Limits = Pick<ReadOptions, "temporaryDirectory" | "memoryLimitMb" | "threads">;
+type Limits = Pick<ReadSettings, "temporaryDirectory" | "memoryLimitMb" | "threads">;
 
 /** With the limits, and without extensions. */
 function settingsOf({ temporaryDirectory, memoryLimitMb, threads }: Limits): Record<string, string> {
@@ -325,23 +325,31 @@ async function harden(
 }
 
 /** The values of a statement's `$1`, `$2`, ... */
-export type Params = readonly DuckDBValue[];
+export type QueryParams = readonly DuckDBValue[];
 
 /** Undefined where there are none: then a statement goes to the engine in one step instead of four. */
-function bound(params: Params): DuckDBValue[] | undefined {
+function bound(params: QueryParams): DuckDBValue[] | undefined {
   return params.length === 0 ? undefined : [...params];
 }
 
 /** Runs one statement, or several without parameters; what they answer is thrown away. */
-export async function execute(connection: DuckDBConnection, sql: string, params: Params = []): Promise<void> {
+export async function execute(
+  connection: DuckDBConnection,
+  sql: string,
+  params: QueryParams = [],
+): Promise<void> {
   await attempt(async () => connection.run(sql, bound(params)));
 }
 
 /** A row by column name, without a prototype: a column named `__proto__` is a column like any other. */
-export type Row = Readonly<Record<string, DuckDBValue>>;
+export type QueryRow = Readonly<Record<string, DuckDBValue>>;
 
 /** All rows of a query. Integers above 32 bit and counts are bigint; see `toSafeInteger`. */
-export async function all(connection: DuckDBConnection, sql: string, params: Params = []): Promise<Row[]> {
+export async function all(
+  connection: DuckDBConnection,
+  sql: string,
+  params: QueryParams = [],
+): Promise<QueryRow[]> {
   const reader = await attempt(async () => connection.runAndReadAll(sql, bound(params)));
   const names = reader.deduplicatedColumnNames();
   return reader.getRows().map((cells) => {
@@ -355,7 +363,7 @@ export async function all(connection: DuckDBConnection, sql: string, params: Par
 export async function scalar(
   connection: DuckDBConnection,
   sql: string,
-  params: Params = [],
+  params: QueryParams = [],
 ): Promise<number> {
   const reader = await attempt(async () => connection.runAndReadAll(sql, bound(params)));
   return toSafeInteger(reader.getRows()[0]?.[0] ?? null);
@@ -374,9 +382,9 @@ export async function stream(connection: DuckDBConnection, sql: string): Promise
 }
 
 /** A SELECT with its parameters. */
-export interface Query {
+export interface SqlQuery {
   readonly text: string;
-  readonly params: Params;
+  readonly params: QueryParams;
 }
 
 async function attempt<T>(step: () => Promise<T>): Promise<T> {

@@ -7,10 +7,10 @@ import { quoteIdentifier } from "./sql-text.ts";
 const CONTENT_ID = "content_id";
 
 /** Ascending least key of each ID range, by UTF-8 bytes; the first range is open below, the last above. */
-export type Bounds = readonly string[];
+export type RangeBounds = readonly string[];
 
 /** An ID range: keys of a text column. */
-export interface Range {
+export interface IdRange {
   /** Inclusive; undefined: open below. */
   readonly lower: string | undefined;
   /** Exclusive; undefined: open above. */
@@ -18,12 +18,12 @@ export interface Range {
 }
 
 /** Bounds of a table, given those of the items: one that is not keyed by item is one range. */
-export function boundsFor(table: Table, itemBounds: Bounds): Bounds {
+export function boundsFor(table: Table, itemBounds: RangeBounds): RangeBounds {
   return table.key[0] === CONTENT_ID ? itemBounds : [];
 }
 
 /** Ranges between bounds: `["a", "m"]` gives everything below m, then m and above. No bounds: everything. */
-export function rangesOf(bounds: Bounds): Range[] {
+export function rangesOf(bounds: RangeBounds): IdRange[] {
   for (const [index, bound] of bounds.entries()) {
     const before = bounds[index - 1];
     if (before === undefined || compareUtf8(before, bound) < 0) continue;
@@ -36,7 +36,7 @@ export function rangesOf(bounds: Bounds): Range[] {
 /** Conditions that keep the rows whose `column` is in the range, with the values of their `$1`, `$2`. */
 export function rangeConditions(
   table: Table,
-  range: Range,
+  range: IdRange,
   column = table.key[0] ?? "",
 ): { conditions: string[]; params: string[] } {
   const conditions: string[] = [];
@@ -47,7 +47,7 @@ export function rangeConditions(
   return { conditions, params };
 }
 
-export function isBounded(range: Range): boolean {
+export function isBounded(range: IdRange): boolean {
   return range.lower !== undefined || range.upper !== undefined;
 }
 
@@ -59,7 +59,7 @@ export function whereClause(conditions: readonly string[]): string {
 /** Whether keys from `firstKey` to `lastKey`, both inclusive, can lie in the range. */
 export function overlaps(
   keys: { readonly firstKey: string; readonly lastKey: string },
-  range: Range,
+  range: IdRange,
 ): boolean {
   if (range.upper !== undefined && compareUtf8(keys.firstKey, range.upper) >= 0) return false;
   return range.lower === undefined || compareUtf8(keys.lastKey, range.lower) >= 0;

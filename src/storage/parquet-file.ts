@@ -1,9 +1,9 @@
 /** Files of staged parts and of raw documents: complete or not at all, for their owner alone. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Columns, readColumns } from "./parquet/read.ts";
+import { type ParquetColumns, readColumns } from "./parquet/read.ts";
 import { ParquetWriter } from "./parquet/write.ts";
-import type { TakenRows } from "./table-builder.ts";
+import type { RowBatch } from "./table-builder.ts";
 
 /** A staged Parquet file of one table. */
 export interface StagedPart {
@@ -27,7 +27,7 @@ export class PartWriter {
   readonly #folders = new Set<string>();
 
   /** Writes rows, under a temporary name first. Returns what was written. */
-  write(file: string, rows: TakenRows): Uint8Array {
+  write(file: string, rows: RowBatch): Uint8Array {
     const bytes = this.#parquet.file(rows);
     const folder = dirname(file);
     if (!this.#folders.has(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -40,7 +40,7 @@ export class PartWriter {
 }
 
 /** Throws a TypeError that names the file and what is wrong with it where it is damaged, whatever of it is read. */
-export function readPart(file: string): Columns {
+export function readPart(file: string): ParquetColumns {
   const bytes = readFileSync(file);
   const columns = naming(file, () => readColumns(bytes));
   return { ...columns, cells: (name) => naming(file, () => columns.cells(name)) };

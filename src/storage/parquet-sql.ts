@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import type { Table } from "../tables/declare.ts";
-import { type Query, scalar } from "./duckdb.ts";
+import { type SqlQuery, scalar } from "./duckdb.ts";
 import { metadataLiteral } from "./parquet-metadata.ts";
 import { exactPattern, quoteLiteral } from "./sql-text.ts";
 
@@ -44,7 +44,7 @@ export function readParquet(
 interface ParquetWrite {
   readonly table: Table;
   /** Its rows are written in its order. */
-  readonly query: Query;
+  readonly query: SqlQuery;
   /** Absolute path; its folder is made. */
   readonly file: string;
 }

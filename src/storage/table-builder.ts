@@ -23,7 +23,7 @@ export function rowOf<C extends EncodedCell>(
 }
 
 /** A column as its builder holds it and the Parquet writer takes it: typed arrays, no object per value. */
-export interface FilledColumn {
+export interface ColumnVector {
   readonly name: string;
   readonly type: ColumnType;
   readonly nullable: boolean;
@@ -41,16 +41,16 @@ export interface FilledColumn {
 }
 
 /** Rows in a builder's own buffers: nobody sees them any more once they are disposed of. */
-export class TakenRows implements Disposable {
+export class RowBatch implements Disposable {
   readonly count: number;
-  #columns: readonly FilledColumn[] | undefined;
+  #columns: readonly ColumnVector[] | undefined;
 
-  constructor(count: number, columns: readonly FilledColumn[]) {
+  constructor(count: number, columns: readonly ColumnVector[]) {
     this.count = count;
     this.#columns = columns;
   }
 
-  get columns(): readonly FilledColumn[] {
+  get columns(): readonly ColumnVector[] {
     if (this.#columns === undefined) throw new TypeError("the rows were given back to their builder");
     return this.#columns;
   }
@@ -67,9 +67,9 @@ const KEPT_TEXT_BYTES = 8 * 1024 * 1024;
 const NO_BITS = new Uint8Array(0);
 const NO_OFFSETS = new Int32Array(0);
 
-type Values = Uint8Array | Int32Array | Float64Array | BigInt64Array;
+type NumberArray = Uint8Array | Int32Array | Float64Array | BigInt64Array;
 
-function grow<T extends Values>(array: T, length: number, make: (n: number) => T): T {
+function grow<T extends NumberArray>(array: T, length: number, make: (n: number) => T): T {
   if (length <= array.length) return array;
   const larger = make(Math.max(length, array.length * 2));
   new Uint8Array(larger.buffer, larger.byteOffset).set(new Uint8Array(array.buffer, array.byteOffset));
@@ -88,7 +88,7 @@ class Validity {
     else this.nulls += 1;
   }
 
-  shown(rows: number): Pick<FilledColumn, "rows" | "nulls" | "validity"> {
+  shown(rows: number): Pick<ColumnVector, "rows" | "nulls" | "validity"> {
     const { nulls } = this;
     return { rows, nulls, validity: nulls === 0 ? NO_BITS : this.#bits.subarray(0, (rows + 7) >> 3) };
   }
@@ -100,10 +100,10 @@ class Validity {
 }
 
 /** What a column holds, without what its declaration says of it. */
-type Filling = Omit<FilledColumn, "name" | "type" | "nullable">;
+type Filling = Omit<ColumnVector, "name" | "type" | "nullable">;
 
 /** Fills one column. */
-interface Builder {
+interface ColumnBuilder {
   /** Bytes held, roughly. */
   readonly bytes: number;
   append(cell: EncodedCell): void;
@@ -112,7 +112,7 @@ interface Builder {
   clear(): void;
 }
 
-class TextBuilder implements Builder {
+class TextBuilder implements ColumnBuilder {
   #validity = new Validity();
   #offsets = new Int32Array(INITIAL_ROWS + 1);
   #data = Buffer.alloc(INITIAL_TEXT_BYTES);
@@ -164,18 +164,18 @@ class TextBuilder implements Builder {
 }
 
 /** How values of fixed width are kept. */
-interface Fixed<Array extends Values> {
+interface FixedWidth<Array extends NumberArray> {
   readonly allocate: (length: number) => Array;
   readonly store: (values: Array, row: number, cell: EncodedCell) => void;
 }
 
-class FixedBuilder<Array extends Values> implements Builder {
-  readonly #fixed: Fixed<Array>;
+class FixedBuilder<Array extends NumberArray> implements ColumnBuilder {
+  readonly #fixed: FixedWidth<Array>;
   readonly #validity = new Validity();
   #values: Array;
   #rows = 0;
 
-  constructor(fixed: Fixed<Array>) {
+  constructor(fixed: FixedWidth<Array>) {
     this.#fixed = fixed;
     this.#values = fixed.allocate(INITIAL_ROWS);
   }
@@ -203,35 +203,35 @@ class FixedBuilder<Array extends Values> implements Builder {
   }
 }
 
-const BOOLEAN: Fixed<Uint8Array> = {
+const BOOLEAN: FixedWidth<Uint8Array> = {
   allocate: (length) => new Uint8Array(length),
   store: (values, row, cell) => {
     values[row] = cell === true ? 1 : 0;
   },
 };
 
-const INT32: Fixed<Int32Array> = {
+const INT32: FixedWidth<Int32Array> = {
   allocate: (length) => new Int32Array(length),
   store: (values, row, cell) => {
     values[row] = Number(cell);
   },
 };
 
-const INT64: Fixed<BigInt64Array> = {
+const INT64: FixedWidth<BigInt64Array> = {
   allocate: (length) => new BigInt64Array(length),
   store: (values, row, cell) => {
     values[row] = typeof cell === "bigint" ? cell : BigInt(Number(cell));
   },
 };
 
-const DOUBLE: Fixed<Float64Array> = {
+const DOUBLE: FixedWidth<Float64Array> = {
   allocate: (length) => new Float64Array(length),
   store: (values, row, cell) => {
     values[row] = Number(cell);
   },
 };
 
-const BUILDERS: Record<ColumnType, () => Builder> = {
+const BUILDERS: Record<ColumnType, () => ColumnBuilder> = {
   text: () => new TextBuilder(),
   json: () => new TextBuilder(),
   boolean: () => new FixedBuilder(BOOLEAN),
@@ -245,7 +245,7 @@ const BUILDERS: Record<ColumnType, () => Builder> = {
 /** Rows of one table on their way to a Parquet part. */
 export class TableBuilder {
   readonly columns: readonly Column[];
-  readonly #builders: readonly Builder[];
+  readonly #builders: readonly ColumnBuilder[];
   rows = 0;
 
   constructor(table: Pick<Table, "columns">) {
@@ -269,12 +269,12 @@ export class TableBuilder {
   }
 
   /** Gives the rows since the last call, in the builder's own buffers: for the time of the call. Starts anew. */
-  take<Result>(use: (rows: TakenRows) => Result): Result {
+  take<Result>(use: (rows: RowBatch) => Result): Result {
     const columns = this.columns.flatMap(({ name, type, nullable }, place) => {
       const shown = this.#builders[place]?.shown();
       return shown === undefined ? [] : [{ name, type, nullable, ...shown }];
     });
-    using rows = new TakenRows(this.rows, columns);
+    using rows = new RowBatch(this.rows, columns);
     try {
       return use(rows);
     } finally {

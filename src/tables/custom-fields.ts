@@ -1,6 +1,7 @@
 import type { ApiField } from "../api/fields.ts";
 import {
   boolean,
+  columnsOf,
   defineTable,
   EXTRA,
   instanceId,
@@ -10,8 +11,21 @@ import {
   reference,
   sharedTable,
   text,
-  timestamp,
 } from "./declare.ts";
+
+const file = columnsOf("dynamic:custom_field_values.{file}");
+const fullField = columnsOf("full:custom_fields[]");
+const fieldDetail = columnsOf("dynamic:custom_fields_details[]");
+const definition = columnsOf("custom_field_definition:", "full:custom_fields[]");
+const anyField = columnsOf(
+  "custom_field_definition:",
+  "full:custom_fields[]",
+  "dynamic:custom_fields_details[]",
+);
+const selectValue = columnsOf(
+  "custom_field_definition:formatted_select_values[]",
+  "full:custom_fields[].formatted_select_values[]",
+);
 
 type OptionOf<Field> = Field extends `full:custom_fields[].options.${infer Name}` ? Name : never;
 
@@ -29,43 +43,18 @@ export const customFields = sharedTable({
       comment: "Custom field ID.",
       required: true,
     }),
-    text("name", {
-      from: ["custom_field_definition:name", "full:custom_fields[].name"],
-      comment: "Technical name, by which content_wide has a column.",
-    }),
-    text("display_label", {
-      from: [
-        "custom_field_definition:display_label",
-        "full:custom_fields[].display_label",
-        "dynamic:custom_fields_details[].display_label",
-      ],
-      comment: "Label that editors see.",
-    }),
-    text("field_type", {
-      from: [
-        "custom_field_definition:field_type",
-        "full:custom_fields[].field_type",
-        "dynamic:custom_fields_details[].field_type",
-      ],
+    definition.text("name", { comment: "Technical name, by which content_wide has a column." }),
+    anyField.text("display_label", { comment: "Label that editors see." }),
+    anyField.text("field_type", {
       comment: "Type: `text`, `image`, `select`, `multiselect`, `date`, `file`, or another.",
     }),
-    text("default_value", {
-      from: ["full:custom_fields[].default_value"],
+    fullField.text("default_value", {
       comment: "Default that a text field offers to editors; an item without a value does not have it.",
     }),
-    text("instructions", {
-      from: ["full:custom_fields[].instructions"],
-      comment: "Instructions for editors.",
-    }),
-    boolean("html", { from: ["dynamic:custom_fields_details[].html"], comment: "Whether values are HTML." }),
-    boolean("visible_in_previews", {
-      from: ["full:custom_fields[].visible_in_previews"],
-      comment: "Whether the field is shown in previews.",
-    }),
-    boolean("visible_in_insights", {
-      from: ["full:custom_fields[].visible_in_insights"],
-      comment: "Whether the field is shown in insights.",
-    }),
+    fullField.text("instructions", { comment: "Instructions for editors." }),
+    fieldDetail.boolean("html", { comment: "Whether values are HTML." }),
+    fullField.boolean("visible_in_previews", { comment: "Whether the field is shown in previews." }),
+    fullField.boolean("visible_in_insights", { comment: "Whether the field is shown in insights." }),
     option("editor_or_admin_only", "Whether only editors and administrators may set the field."),
     option("required_field", "Whether an item must have a value."),
     option("api_only", "Whether the field is set through the API only."),
@@ -74,12 +63,9 @@ export const customFields = sharedTable({
     option("show_character_count", "Text fields: whether editors see the number of characters."),
     option("publish_as_array", "Select fields: whether values are published as an array."),
     option("publish_as_hash", "Select fields: whether values are published as a hash."),
-    json("options", { from: ["full:custom_fields[].options"], comment: "Further options, as an object." }),
+    fullField.json("options", { comment: "Further options, as an object." }),
     instanceId(["full:custom_fields[].newsroom_id"]),
-    timestamp("created_at", {
-      from: ["full:custom_fields[].created_at"],
-      comment: "When the field was created.",
-    }),
+    fullField.timestamp("created_at", { comment: "When the field was created." }),
     boolean("from_lookup", {
       comment:
         "Whether the service describes the field when asked for it; otherwise only items do, and its mappings are unknown.",
@@ -107,13 +93,7 @@ export const customFieldSelectValues = sharedTable({
       required: true,
     }),
     integer("ordinal", { comment: "Position in the field's list of values, from 0.", required: true }),
-    text("display", {
-      from: [
-        "custom_field_definition:formatted_select_values[].display",
-        "full:custom_fields[].formatted_select_values[].display",
-      ],
-      comment: "Text that editors see.",
-    }),
+    selectValue.text("display", { comment: "Text that editors see." }),
     text("value", {
       from: [
         "custom_field_definition:formatted_select_values[].value",
@@ -199,10 +179,7 @@ export const contentCustomFieldValues = itemTable({
       ],
       comment: "File of a file or image field; custom_field_files.file_id.",
     }),
-    timestamp("updated_at", {
-      from: ["dynamic:custom_fields_details[].updated_at"],
-      comment: "When the value was last changed.",
-    }),
+    fieldDetail.timestamp("updated_at", { comment: "When the value was last changed." }),
     boolean("previewable", {
       from: ["dynamic:previewable_custom_field_values"],
       comment: "Whether the value is shown in previews and the gallery.",
@@ -227,52 +204,19 @@ export const customFieldFiles = defineTable({
   references: [reference("uploaded_by", "users", "user_id")],
   columns: [
     text("file_id", { from: ["dynamic:custom_field_values.{file}.id"], comment: "File ID.", required: true }),
-    text("file_name", { from: ["dynamic:custom_field_values.{file}.file_name"], comment: "File name." }),
-    text("file_extension", {
-      from: ["dynamic:custom_field_values.{file}.file_extension"],
-      comment: "File extension.",
-    }),
-    text("file_url", { from: ["dynamic:custom_field_values.{file}.file_url"], comment: "URL of the file." }),
-    text("preview_url", {
-      from: ["dynamic:custom_field_values.{file}.preview_url"],
-      comment: "URL of a preview.",
-    }),
-    boolean("previewable", {
-      from: ["dynamic:custom_field_values.{file}.previewable"],
-      comment: "Whether a preview exists.",
-    }),
-    text("uploaded_by", {
-      from: ["dynamic:custom_field_values.{file}.uploaded_by"],
-      comment: "User who uploaded the file; users.user_id.",
-    }),
-    text("image_title", {
-      from: ["dynamic:custom_field_values.{file}.image_title"],
-      comment: "Title, for an image.",
-    }),
-    text("image_caption", {
-      from: ["dynamic:custom_field_values.{file}.image_caption"],
-      comment: "Caption, for an image.",
-    }),
-    text("image_alt", {
-      from: ["dynamic:custom_field_values.{file}.image_alt"],
-      comment: "Alternative text, for an image.",
-    }),
-    boolean("public", {
-      from: ["dynamic:custom_field_values.{file}.public"],
-      comment: "Whether anyone may read the file.",
-    }),
-    text("subdomain", {
-      from: ["dynamic:custom_field_values.{file}.subdomain"],
-      comment: "Subdomain that serves the file.",
-    }),
-    timestamp("created_at", {
-      from: ["dynamic:custom_field_values.{file}.created_at"],
-      comment: "When the file was uploaded.",
-    }),
-    timestamp("updated_at", {
-      from: ["dynamic:custom_field_values.{file}.updated_at"],
-      comment: "When the file was last changed.",
-    }),
+    file.text("file_name", { comment: "File name." }),
+    file.text("file_extension", { comment: "File extension." }),
+    file.text("file_url", { comment: "URL of the file." }),
+    file.text("preview_url", { comment: "URL of a preview." }),
+    file.boolean("previewable", { comment: "Whether a preview exists." }),
+    file.text("uploaded_by", { comment: "User who uploaded the file; users.user_id." }),
+    file.text("image_title", { comment: "Title, for an image." }),
+    file.text("image_caption", { comment: "Caption, for an image." }),
+    file.text("image_alt", { comment: "Alternative text, for an image." }),
+    file.boolean("public", { comment: "Whether anyone may read the file." }),
+    file.text("subdomain", { comment: "Subdomain that serves the file." }),
+    file.timestamp("created_at", { comment: "When the file was uploaded." }),
+    file.timestamp("updated_at", { comment: "When the file was last changed." }),
     EXTRA,
   ],
 });

@@ -146,8 +146,10 @@ export function origins(fields: readonly ApiField[]): Origin[] {
 export function below<const Place extends string, const Attribute extends string>(
   places: readonly Place[],
   attribute: Attribute,
-): `${Place}.${Attribute}`[] {
-  return places.map((place): `${Place}.${Attribute}` => `${place}.${attribute}`);
+): FieldAt<Place, Attribute>[] {
+  return places.map(
+    (place) => `${place}${place.endsWith(":") ? "" : "."}${attribute}` as FieldAt<Place, Attribute>,
+  );
 }
 
 export interface ColumnOptions<Field extends ApiField = ApiField, Required extends boolean = boolean> {
@@ -200,6 +202,36 @@ export function columnMakers(check: (name: unknown, options: unknown) => void) {
 }
 
 export const { text, boolean, integer, bigint, double, timestamp, date, json } = columnMakers(() => {});
+
+/** An attribute of a place, as an API field: `basic:` has fields of its own, every other place attributes. */
+type FieldAt<Place extends string, Name extends string> = Place extends `${string}:`
+  ? `${Place}${Name}`
+  : `${Place}.${Name}`;
+
+/**
+ * Makers of columns that come from the attribute of their own name in each of the places:
+ * `columnsOf("full:", "dynamic:").text("title", { comment: "Title." })`.
+ */
+export function columnsOf<const Place extends string>(...places: readonly Place[]) {
+  const of =
+    (type: ColumnType) =>
+    <const Name extends string>(
+      name: Name & (FieldAt<Place, Name> extends ApiField ? unknown : never),
+      options: Omit<ColumnOptions, "from">,
+    ): Column =>
+      // The type of `name` says that these are API fields.
+      column(name, type, { ...options, from: below(places, name) as ApiField[] });
+  return {
+    text: of("text"),
+    boolean: of("boolean"),
+    integer: of("integer"),
+    bigint: of("bigint"),
+    double: of("double"),
+    timestamp: of("timestamp"),
+    date: of("date"),
+    json: of("json"),
+  };
+}
 
 /** What the specification does not know, and values that are not of their column's type, by API path. */
 export const EXTRA: Column = json("extra", {

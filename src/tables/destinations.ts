@@ -1,4 +1,16 @@
-import { boolean, contentId, defineTable, integer, json, reference, sharedTable, text } from "./declare.ts";
+import {
+  boolean,
+  columnsOf,
+  contentId,
+  defineTable,
+  integer,
+  json,
+  reference,
+  sharedTable,
+  text,
+} from "./declare.ts";
+
+const destination = columnsOf("destination:");
 
 export const destinations = sharedTable({
   name: "destinations",
@@ -11,17 +23,12 @@ export const destinations = sharedTable({
       comment: "Destination ID.",
       required: true,
     }),
-    text("identification", {
-      from: ["destination:identification"],
+    destination.text("identification", {
       comment:
         "Name, as in content_published_urls.external_site_name; NULL where only a mapping names the destination.",
     }),
-    text("platform", {
-      from: ["destination:platform"],
-      comment: "Platform of the destination; `External` is the generic one.",
-    }),
-    boolean("supports_custom_field_mappings", {
-      from: ["destination:supports_custom_field_mappings"],
+    destination.text("platform", { comment: "Platform of the destination; `External` is the generic one." }),
+    destination.boolean("supports_custom_field_mappings", {
       comment:
         "Whether the destination supports custom field mappings; NULL where the service was not asked.",
     }),
@@ -118,9 +125,7 @@ export const contentMappedValues = defineTable({
     text("mapping_value_id", {
       comment: "Mapping entry that was used; custom_field_mapping_values.mapping_value_id.",
     }),
-    text("external_value", {
-      comment: "Value for the destination; NULL unless the status is `mapped`.",
-    }),
+    text("external_value", { comment: "Value for the destination; NULL unless the status is `mapped`." }),
     text("status", {
       comment:
         "Result: `mapped`, `unmapped` (no entry for the value), `unknown_value` (not a value of the field) or `no_value_mapping` (the field's type has none).",

@@ -1,7 +1,7 @@
 import type { ApiField } from "../api/fields.ts";
 import {
   below,
-  boolean,
+  columnsOf,
   integer,
   itemTable,
   origins,
@@ -13,6 +13,11 @@ import {
 } from "./declare.ts";
 
 const ATTACHMENTS = ["full:attachments[]", "dynamic:attachments[]"] as const;
+const attachment = columnsOf(...ATTACHMENTS);
+const publishedUrl = columnsOf("dynamic:published_urls[]");
+const deadline = columnsOf("dynamic:task_deadlines[]");
+const editor = columnsOf("dynamic:currently_editing[]");
+
 const ordinal = integer("ordinal", { comment: "Position in the list, from 0.", required: true });
 
 interface ListDeclaration<Name extends string>
@@ -86,12 +91,9 @@ export const LIST_TABLES = [
         ],
         comment: "Attachment ID.",
       }),
-      text("url", { from: below(ATTACHMENTS, "url"), comment: "URL of the attachment." }),
-      text("filename", { from: below(ATTACHMENTS, "filename"), comment: "File name." }),
-      timestamp("updated_at", {
-        from: below(ATTACHMENTS, "updated_at"),
-        comment: "When the attachment was last updated.",
-      }),
+      attachment.text("url", { comment: "URL of the attachment." }),
+      attachment.text("filename", { comment: "File name." }),
+      attachment.timestamp("updated_at", { comment: "When the attachment was last updated." }),
       text("image_caption", {
         from: below(ATTACHMENTS, "image_attributes.caption"),
         comment: "Caption, for an image.",
@@ -116,8 +118,7 @@ export const LIST_TABLES = [
         comment:
           "Name of the site, as in content.publish_destination; destinations.identification where that destination is known.",
       }),
-      text("published_url", {
-        from: ["dynamic:published_urls[].published_url"],
+      publishedUrl.text("published_url", {
         comment: "URL on the site; NULL where there is none.",
         emptyDefault: "null",
       }),
@@ -132,14 +133,8 @@ export const LIST_TABLES = [
         from: ["dynamic:task_deadlines", "dynamic:task_deadlines[].description"],
         comment: "Description of the task.",
       }),
-      timestamp("deadline", {
-        from: ["dynamic:task_deadlines[].deadline"],
-        comment: "Deadline of the task.",
-      }),
-      boolean("smart_deadline", {
-        from: ["dynamic:task_deadlines[].smart_deadline"],
-        comment: "Whether the deadline moves with other tasks.",
-      }),
+      deadline.timestamp("deadline", { comment: "Deadline of the task." }),
+      deadline.boolean("smart_deadline", { comment: "Whether the deadline moves with other tasks." }),
     ],
   }),
   texts({
@@ -165,18 +160,9 @@ export const LIST_TABLES = [
         from: ["dynamic:currently_editing", "dynamic:currently_editing[].id"],
         comment: "User; users.user_id.",
       }),
-      text("name", {
-        from: ["dynamic:currently_editing[].name"],
-        comment: "Name of the user.",
-        personal: true,
-      }),
-      text("avatar_url", {
-        from: ["dynamic:currently_editing[].avatar_url"],
-        comment: "URL of the user's picture.",
-        personal: true,
-      }),
-      timestamp("last_seen", {
-        from: ["dynamic:currently_editing[].last_seen"],
+      editor.text("name", { comment: "Name of the user.", personal: true }),
+      editor.text("avatar_url", { comment: "URL of the user's picture.", personal: true }),
+      editor.timestamp("last_seen", {
         comment: "When the user was last seen editing the item.",
         format: "epoch_seconds",
       }),

@@ -1,13 +1,12 @@
 import {
   below,
-  boolean,
+  columnsOf,
   instanceId,
   integer,
   reference,
   sharedTable,
   type Table,
   text,
-  timestamp,
 } from "./declare.ts";
 
 const CONTENT_TYPE_PLACES = [
@@ -26,10 +25,16 @@ const USER_PLACES = [
 ] as const;
 const EXTENDED_USER_PLACES = ["full:last_updated_by_details", "full:owner_details"] as const;
 
+const CAMPAIGN_PLACES = ["dynamic:campaign_details[]", "dynamic:initiatives_details[]"] as const;
+
+const contentType = columnsOf(...CONTENT_TYPE_PLACES);
+const user = columnsOf(...USER_PLACES);
+const extendedUser = columnsOf(...EXTENDED_USER_PLACES);
+const campaign = columnsOf(...CAMPAIGN_PLACES);
+const instance = columnsOf("dynamic:instance");
+
 const userId = text("user_id", { comment: "User; users.user_id.", required: true });
 const ordinal = integer("ordinal", { comment: "Position in the list, from 0.", required: true });
-
-const CAMPAIGN_PLACES = ["dynamic:campaign_details[]", "dynamic:initiatives_details[]"] as const;
 
 export const SHARED_TABLES = [
   sharedTable({
@@ -47,29 +52,14 @@ export const SHARED_TABLES = [
         comment: "Content type ID.",
         required: true,
       }),
-      text("display_name", {
-        from: below(CONTENT_TYPE_PLACES, "display_name"),
-        comment: "Name that editors see.",
-      }),
-      text("field_name", { from: below(CONTENT_TYPE_PLACES, "field_name"), comment: "Technical name." }),
-      text("body_type", {
-        from: below(CONTENT_TYPE_PLACES, "body_type"),
-        comment: "Kind of body: `html`, `event`, `photo` and others.",
-      }),
-      text("background_color", {
-        from: below(CONTENT_TYPE_PLACES, "background_color"),
-        comment: "CSS color.",
-      }),
-      text("icon", { from: below(CONTENT_TYPE_PLACES, "icon"), comment: "Name of the icon." }),
-      text("icon_css_class", {
-        from: below(CONTENT_TYPE_PLACES, "icon_css_class"),
-        comment: "CSS class of the icon.",
-      }),
+      contentType.text("display_name", { comment: "Name that editors see." }),
+      contentType.text("field_name", { comment: "Technical name." }),
+      contentType.text("body_type", { comment: "Kind of body: `html`, `event`, `photo` and others." }),
+      contentType.text("background_color", { comment: "CSS color." }),
+      contentType.text("icon", { comment: "Name of the icon." }),
+      contentType.text("icon_css_class", { comment: "CSS class of the icon." }),
       instanceId(below(CONTENT_TYPE_PLACES, "newsroom_id")),
-      timestamp("updated_at", {
-        from: below(CONTENT_TYPE_PLACES, "updated_at"),
-        comment: "When the content type was last updated.",
-      }),
+      contentType.timestamp("updated_at", { comment: "When the content type was last updated." }),
     ],
   }),
   sharedTable({
@@ -83,64 +73,25 @@ export const SHARED_TABLES = [
         comment: "User ID.",
         required: true,
       }),
-      text("email", { from: below(USER_PLACES, "email"), comment: "E-mail address.", personal: true }),
-      text("name", { from: below(USER_PLACES, "name"), comment: "Name.", personal: true }),
-      text("name_sort", {
-        from: below(EXTENDED_USER_PLACES, "name_sort"),
-        comment: "Name for sorting.",
-        personal: true,
-      }),
-      text("slug", { from: below(USER_PLACES, "slug"), comment: "URL-safe name.", personal: true }),
-      text("bio", { from: below(USER_PLACES, "bio"), comment: "Biography.", personal: true }),
-      text("short_bio", {
-        from: below(USER_PLACES, "short_bio"),
-        comment: "Short biography.",
-        personal: true,
-      }),
-      text("phone", { from: below(USER_PLACES, "phone"), comment: "Telephone number.", personal: true }),
-      text("avatar_feed_url", {
-        from: below(USER_PLACES, "avatar_feed_url"),
-        comment: "URL of the picture, feed size.",
-        personal: true,
-      }),
-      text("avatar_thumbnail_url", {
-        from: below(USER_PLACES, "avatar_thumbnail_url"),
-        comment: "URL of the picture, thumbnail.",
-        personal: true,
-      }),
-      text("avatar_profile_large_url", {
-        from: below(USER_PLACES, "avatar_profile_large_url"),
-        comment: "URL of the picture, large.",
-        personal: true,
-      }),
-      text("avatar_profile_url", {
-        from: below(USER_PLACES, "avatar_profile_url"),
-        comment: "URL of the picture, profile size.",
-        personal: true,
-      }),
-      text("tz", { from: below(USER_PLACES, "tz"), comment: "IANA time zone of the user." }),
-      boolean("visitor", { from: below(USER_PLACES, "visitor"), comment: "Whether the user is a visitor." }),
-      boolean("follow_discussion_allowed", {
-        from: below(USER_PLACES, "follow_discussion_allowed"),
-        comment: "Whether the user may follow discussions.",
-      }),
-      boolean("superadmin", {
-        from: below(USER_PLACES, "superadmin"),
-        comment: "Whether the user is a super administrator.",
-      }),
-      text("role", { from: below(EXTENDED_USER_PLACES, "role"), comment: "Role of the user." }),
-      boolean("removed", {
-        from: below(EXTENDED_USER_PLACES, "removed"),
-        comment: "Whether the user was removed.",
-      }),
-      timestamp("created_at", {
-        from: below(USER_PLACES, "created_at"),
-        comment: "When the user was created.",
-      }),
-      timestamp("updated_at", {
-        from: below(USER_PLACES, "updated_at"),
-        comment: "When the user was last updated.",
-      }),
+      user.text("email", { comment: "E-mail address.", personal: true }),
+      user.text("name", { comment: "Name.", personal: true }),
+      extendedUser.text("name_sort", { comment: "Name for sorting.", personal: true }),
+      user.text("slug", { comment: "URL-safe name.", personal: true }),
+      user.text("bio", { comment: "Biography.", personal: true }),
+      user.text("short_bio", { comment: "Short biography.", personal: true }),
+      user.text("phone", { comment: "Telephone number.", personal: true }),
+      user.text("avatar_feed_url", { comment: "URL of the picture, feed size.", personal: true }),
+      user.text("avatar_thumbnail_url", { comment: "URL of the picture, thumbnail.", personal: true }),
+      user.text("avatar_profile_large_url", { comment: "URL of the picture, large.", personal: true }),
+      user.text("avatar_profile_url", { comment: "URL of the picture, profile size.", personal: true }),
+      user.text("tz", { comment: "IANA time zone of the user." }),
+      user.boolean("visitor", { comment: "Whether the user is a visitor." }),
+      user.boolean("follow_discussion_allowed", { comment: "Whether the user may follow discussions." }),
+      user.boolean("superadmin", { comment: "Whether the user is a super administrator." }),
+      extendedUser.text("role", { comment: "Role of the user." }),
+      extendedUser.boolean("removed", { comment: "Whether the user was removed." }),
+      user.timestamp("created_at", { comment: "When the user was created." }),
+      user.timestamp("updated_at", { comment: "When the user was last updated." }),
     ],
   }),
   sharedTable({
@@ -176,21 +127,12 @@ export const SHARED_TABLES = [
         comment: "Campaign ID.",
         required: true,
       }),
-      text("name", { from: below(CAMPAIGN_PLACES, "name"), comment: "Name." }),
-      timestamp("start_date", {
-        from: below(CAMPAIGN_PLACES, "start_date"),
-        comment: "Start of the campaign.",
-      }),
-      timestamp("end_date", { from: below(CAMPAIGN_PLACES, "end_date"), comment: "End of the campaign." }),
+      campaign.text("name", { comment: "Name." }),
+      campaign.timestamp("start_date", { comment: "Start of the campaign." }),
+      campaign.timestamp("end_date", { comment: "End of the campaign." }),
       instanceId(below(CAMPAIGN_PLACES, "newsroom_id")),
-      timestamp("created_at", {
-        from: below(CAMPAIGN_PLACES, "created_at"),
-        comment: "When the campaign was created.",
-      }),
-      timestamp("updated_at", {
-        from: below(CAMPAIGN_PLACES, "updated_at"),
-        comment: "When the campaign was last updated.",
-      }),
+      campaign.timestamp("created_at", { comment: "When the campaign was created." }),
+      campaign.timestamp("updated_at", { comment: "When the campaign was last updated." }),
     ],
   }),
   sharedTable({
@@ -203,8 +145,8 @@ export const SHARED_TABLES = [
         comment: "Instance ID, also called newsroom ID.",
         required: true,
       }),
-      text("name", { from: ["dynamic:instance.name"], comment: "Name." }),
-      text("subdomain", { from: ["dynamic:instance.subdomain"], comment: "Subdomain of the instance." }),
+      instance.text("name", { comment: "Name." }),
+      instance.text("subdomain", { comment: "Subdomain of the instance." }),
     ],
   }),
 ] as const satisfies readonly Table[];

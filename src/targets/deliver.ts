@@ -4,7 +4,7 @@ import { type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { clauseOf, printable } from "../common/printable.ts";
 import type { DeliveredRun, Target } from "../pipeline.ts";
 import { sameRun } from "../warehouse/identity.ts";
-import { assertMayFollow } from "./fenced.ts";
+import { assertMayFollow } from "./fencing.ts";
 
 /** Of all `target.*`. */
 const DELIVERY_EXIT_CODE = 26;
@@ -51,7 +51,7 @@ export async function deliver(
 type Ended = Pick<Delivery, "state" | "warnings" | "failure">;
 
 /** What a run could not be delivered to at all, for the same reason. */
-export function undelivered(targets: readonly Target[], thrown: unknown): readonly Delivery[] {
+export function failedDeliveries(targets: readonly Target[], thrown: unknown): readonly Delivery[] {
   return targets.map((target) => ({ target: target.name, ...failed(target, thrown), milliseconds: 0 }));
 }
 

@@ -1,7 +1,7 @@
 /** A run as it lies in the warehouse folder, for targets: neither its pipeline nor the service is needed. */
 import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
-import { loadTableOf } from "../load/load-tables.ts";
+import { loadTableOf } from "../load/loader-tables.ts";
 import type { DeliveredRun, LoadTable } from "../pipeline.ts";
 import { declarationsIn } from "../storage/parquet-metadata.ts";
 import { inHistory, type RunInHistory, type RunKey } from "../warehouse/identity.ts";
@@ -26,21 +26,21 @@ export interface DeliveryOptions {
 }
 
 /** A run of a warehouse folder, mostly the one that readers see, with the others there. */
-export interface Current extends PublishedRun, RunInHistory {
+export interface CurrentRun extends PublishedRun, RunInHistory {
   readonly sha256: string | undefined;
   /** All runs of the folder. */
   readonly kept: readonly PublishedRun[];
 }
 
 /** Undefined: nothing is published in the folder, or it is not there. */
-export async function currentIn(folder: OutputFolder): Promise<Current | undefined> {
-  const { runs, pruned } = await runsOf(folder);
+export async function readCurrentRun(folder: OutputFolder): Promise<CurrentRun | undefined> {
+  const { runs, pruned } = await readFolderRuns(folder);
   const found = runs.find(({ current }) => current);
   return found && { ...found, ...inHistory(found, runs, pruned), kept: runs };
 }
 
 /** All of a warehouse folder that a delivery must know. */
-export async function runsOf(
+export async function readFolderRuns(
   folder: OutputFolder,
 ): Promise<Pick<Required<DeliveryOptions>, "runs" | "pruned">> {
   return { runs: await listRuns(folder), pruned: await prunedRuns(folder) };
@@ -50,7 +50,7 @@ export async function runsOf(
  * A published run for a target. Throws `config.invalid` where it is limited, or has no Parquet files, or such as
  * do not say what their columns are; `verify.failed` where its manifest cannot be read.
  */
-export async function deliveredRun(run: PublishedRun, options: DeliveryOptions): Promise<DeliveredRun> {
+export async function readDeliveredRun(run: PublishedRun, options: DeliveryOptions): Promise<DeliveredRun> {
   const { directory, manifest } = run;
   if (manifest instanceof WarehouseError) throw manifest;
   if (!manifest.loaders.includes("parquet"))
@@ -77,14 +77,14 @@ export async function deliveredRun(run: PublishedRun, options: DeliveryOptions):
     past: [...past],
     known: known.map((each) => ({ run: each.run, sequence: each.sequence, sha256: each.sha256 })),
     isRollback: options.isRollback ?? false,
-    tables: await tablesOf({ directory, manifest }, options.temporaryDirectory),
+    tables: await readRunTables({ directory, manifest }, options.temporaryDirectory),
     signal: options.signal,
     onProgress: options.onProgress,
   };
 }
 
 /** Its tables, as their Parquet files declare them. Throws `config.invalid` where they do not. */
-export async function tablesOf(
+export async function readRunTables(
   published: PublishedFiles & { readonly manifest: Manifest },
   temporaryDirectory: string,
 ): Promise<readonly LoadTable[]> {

@@ -30,13 +30,13 @@ import { MANIFEST_FILE, type ManifestFile, parseManifest, readManifestFile } fro
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
 import { assertReadable, listRuns, type PublishedRun, rollback } from "../warehouse/retention.ts";
 import { targetError } from "./deliver.ts";
-import { type Current, currentIn } from "./published-run.ts";
+import { type CurrentRun, readCurrentRun } from "./published-run.ts";
 import { restoreDatabase } from "./restored-database.ts";
 
 /** A target that keeps published runs. */
-export type KeepingTarget = Target & Required<Pick<Target, "restore">>;
+export type ArchiveTarget = Target & Required<Pick<Target, "restore">>;
 
-export function keepsRuns(target: Target): target is KeepingTarget {
+export function isArchive(target: Target): target is ArchiveTarget {
   return target.restore !== undefined;
 }
 
@@ -49,7 +49,7 @@ export function keepsRuns(target: Target): target is KeepingTarget {
  */
 export async function restoreRun(
   folder: OutputFolder,
-  target: KeepingTarget,
+  target: ArchiveTarget,
   run: TargetRun,
   signal: AbortSignal,
 ): Promise<string> {
@@ -59,7 +59,7 @@ export async function restoreRun(
   await removeStaging(folder, name);
   const staging = await createStaging(folder, name);
   try {
-    await askTarget(target, signal, () => target.restore(run, staging.result, signal));
+    await callTarget(target, signal, () => target.restore(run, staging.result, signal));
     await restoreDatabase(staging, signal);
     const found = await readManifestFile(staging.result);
     assertAsked(target, found, run);
@@ -72,7 +72,7 @@ export async function restoreRun(
 }
 
 /** A target may be anybody's code, that gives no promise or throws at once. Throws `target.*`. */
-export async function askTarget<T>(
+export async function callTarget<T>(
   target: Target,
   signal: AbortSignal,
   ask: () => T | Promise<T>,
@@ -101,7 +101,7 @@ function assertAsked({ name }: Target, { manifest, sha256 }: ManifestFile, wante
 }
 
 /** What a target said before a run. */
-export interface TargetState {
+export interface TargetProbe {
   readonly target: Target;
   /** The last run that its readers see; null: none, or it is not known. */
   readonly last: TargetRun | null;
@@ -115,13 +115,13 @@ export interface TargetState {
  * Asks each target for its last run. `instance`: null if it is not known. A target that cannot be asked is no reason not to
  * run, unless the folder has no run and the target may keep some. Throws `target.*` then.
  */
-export async function askTargets(
+export async function probeTargets(
   folder: OutputFolder,
   targets: readonly Target[],
   { instance, signal }: { readonly instance: InstanceIdentity | null; readonly signal: AbortSignal },
-): Promise<readonly TargetState[]> {
+): Promise<readonly TargetProbe[]> {
   const isEmpty = (await runsIn(folder)).length === 0;
-  const states: TargetState[] = [];
+  const states: TargetProbe[] = [];
   for (const target of targets) {
     try {
       const last = await target.last(instance, signal);
@@ -130,7 +130,7 @@ export async function askTargets(
     } catch (thrown) {
       signal.throwIfAborted();
       const failure = targetError(target, thrown);
-      if (isEmpty && keepsRuns(target)) throw failure;
+      if (isEmpty && isArchive(target)) throw failure;
       states.push({ target, last: null, taken: 0, failure });
     }
   }
@@ -145,14 +145,14 @@ export async function askTargets(
  */
 export async function restoreNewest(
   folder: OutputFolder,
-  states: readonly TargetState[],
+  states: readonly TargetProbe[],
   { signal, warn }: { readonly signal: AbortSignal; readonly warn: (message: string) => void },
 ): Promise<void> {
   for (const { failure } of states) {
     if (failure !== null)
       warn(`${failure.message} The run goes on, and its delivery is tried when it is published.`);
   }
-  const current = await currentIn(folder);
+  const current = await readCurrentRun(folder);
   const foreign = foreignTo(current, states);
   const newest = newestOf(current, foreign);
   if (newest !== undefined) {
@@ -170,39 +170,39 @@ export async function restoreNewest(
   }
   if (current === undefined) return;
   for (const { target, last } of foreign) {
-    if (keepsRuns(target) || (newest !== undefined && sameRun(last, newest.last))) continue;
+    if (isArchive(target) || (newest !== undefined && sameRun(last, newest.last))) continue;
     warn(
       `The target ${target.name} has the ${described(last)}, which was made elsewhere, and keeps no runs, so this run cannot go on from it: what it says of changes does not tell what changes there.`,
     );
   }
 }
 
-type Told = Pick<TargetState, "target"> & { readonly last: TargetRun };
+type Told = Pick<TargetProbe, "target"> & { readonly last: TargetRun };
 
 /** What a run goes on from, by a target. `here`: the same in the folder; undefined: the target keeps it. */
-type Newest = { readonly last: TargetRun } & (
+type NewestRun = { readonly last: TargetRun } & (
   | { readonly target: Target; readonly here: PublishedRun }
-  | { readonly target: KeepingTarget; readonly here: undefined }
+  | { readonly target: ArchiveTarget; readonly here: undefined }
 );
 
 /** Targets whose last run was made elsewhere, or that were rolled back. */
-function foreignTo(current: Current | undefined, states: readonly TargetState[]): readonly Told[] {
+function foreignTo(current: CurrentRun | undefined, states: readonly TargetProbe[]): readonly Told[] {
   return states.flatMap(({ target, last }) =>
     last !== null && isForeign(last, current) ? [{ target, last }] : [],
   );
 }
 
-function newestOf(current: Current | undefined, foreign: readonly Told[]): Newest | undefined {
-  const found = foreign.flatMap(({ target, last }): Newest[] => {
+function newestOf(current: CurrentRun | undefined, foreign: readonly Told[]): NewestRun | undefined {
+  const found = foreign.flatMap(({ target, last }): NewestRun[] => {
     const here = current?.kept.find((each) => sameRun(each, last));
     if (here !== undefined) return [{ target, last, here }];
-    return keepsRuns(target) ? [{ target, last, here }] : [];
+    return isArchive(target) ? [{ target, last, here }] : [];
   });
   return found.toSorted((a, b) => b.last.sequence - a.last.sequence)[0];
 }
 
 /** What a run would go on from, by a target. */
-export interface GoesOnFrom {
+export interface TargetBaseline {
   readonly target: string;
   readonly run: string;
   /** Whether the folder has it. */
@@ -215,12 +215,12 @@ export interface GoesOnFrom {
  * What {@link restoreNewest} would make the latest run, as far as names and sizes of its files tell; null: nothing.
  * Changes nothing. Throws what that would throw.
  */
-export async function lookAtNewest(
+export async function readTargetBaseline(
   folder: OutputFolder,
-  states: readonly TargetState[],
+  states: readonly TargetProbe[],
   signal: AbortSignal,
-): Promise<GoesOnFrom | null> {
-  const current = await currentIn(folder);
+): Promise<TargetBaseline | null> {
+  const current = await readCurrentRun(folder);
   const newest = newestOf(current, foreignTo(current, states));
   if (newest === undefined) return null;
   const { target, last, here } = newest;
@@ -234,13 +234,13 @@ export async function lookAtNewest(
 
 async function keptBaseline(
   folder: OutputFolder,
-  target: KeepingTarget,
+  target: ArchiveTarget,
   run: TargetRun,
   signal: AbortSignal,
 ): Promise<Baseline> {
   const before = await readBaseline(folder);
   assertOfOneKind(before, { isLimited: false, root: folder.root });
-  const bytes = await askTarget(target, signal, () => target.manifest?.(run, signal));
+  const bytes = await callTarget(target, signal, () => target.manifest?.(run, signal));
   if (bytes === undefined) return { kind: "none" };
   const found = parseManifest(bytes, `${target.name}: ${MANIFEST_FILE}`);
   const { manifest, sha256 } = found;

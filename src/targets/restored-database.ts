@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { VERSION } from "../common/version.ts";
-import { makeDatabaseAgain } from "../load/database-again.ts";
+import { rebuildDatabase } from "../load/rebuild-database.ts";
 import { DATABASE_FILE, type StagingFolder } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, readManifestFile, writeManifest } from "../warehouse/manifest.ts";
 import { digestOf } from "../warehouse/verify.ts";
-import { tablesOf } from "./published-run.ts";
+import { readRunTables } from "./published-run.ts";
 
 /**
  * Makes the DuckDB file of a run that was copied without it, from its Parquet files, whose digests were verified. The
@@ -17,8 +17,8 @@ export async function restoreDatabase(staging: StagingFolder, signal: AbortSigna
   const { result: directory, database: file, temporary: temporaryDirectory } = staging;
   const { manifest, sha256 } = await readManifestFile(directory);
   if (!manifest.loaders.includes("duckdb") || existsSync(file)) return;
-  const tables = await tablesOf({ directory, manifest }, temporaryDirectory);
-  await makeDatabaseAgain({ file, staging: staging.root, temporaryDirectory, tables, signal });
+  const tables = await readRunTables({ directory, manifest }, temporaryDirectory);
+  await rebuildDatabase({ file, staging: staging.root, temporaryDirectory, tables, signal });
   signal.throwIfAborted();
   const content = await digestOf(file);
   await rm(join(directory, MANIFEST_FILE));

@@ -5,8 +5,8 @@ import type { Target, TargetRun } from "../pipeline.ts";
 import { isAmong, standingOf } from "../warehouse/identity.ts";
 import { parseRunName } from "../warehouse/layout.ts";
 import { targetError } from "./deliver.ts";
-import type { Current } from "./published-run.ts";
-import { keepsRuns } from "./restore.ts";
+import type { CurrentRun } from "./published-run.ts";
+import { isArchive } from "./restore.ts";
 
 const TARGETS = {
   target: col.name({ required: true }),
@@ -30,21 +30,21 @@ const TARGETS = {
   code: col.text({ hidden: true }),
   problem: col.text({ hidden: true }),
 } as const;
-export type TargetState = AnswerRow<typeof TARGETS>;
+export type TargetStatus = AnswerRow<typeof TARGETS>;
 
 /** Asks one target after the other. */
-export async function targetStates(
+export async function readTargetStatuses(
   targets: readonly Target[],
-  current: Current | undefined,
+  current: CurrentRun | undefined,
   signal: AbortSignal,
-): Promise<TargetState[]> {
-  const states: TargetState[] = [];
+): Promise<TargetStatus[]> {
+  const states: TargetStatus[] = [];
   for (const target of targets) states.push(await stateOf(target, current, signal));
   return states;
 }
 
 /** What `targets` answers. */
-export function targetsAnswer(states: readonly TargetState[], current: Current | undefined): Answer {
+export function targetsAnswer(states: readonly TargetStatus[], current: CurrentRun | undefined): Answer {
   const rows = states.map((state) => ({
     ...state,
     command: state.command === null ? null : `content-warehouse ${state.command}`,
@@ -57,7 +57,7 @@ export function targetsAnswer(states: readonly TargetState[], current: Current |
   };
 }
 
-function nextOf({ target, command, here }: TargetState): string[] {
+function nextOf({ target, command, here }: TargetStatus): string[] {
   if (command === null) return [];
   const brings =
     command === RESTORE ? "brings that run here, as the next run does" : `brings it to run ${here}`;
@@ -66,9 +66,9 @@ function nextOf({ target, command, here }: TargetState): string[] {
 
 async function stateOf(
   target: Target,
-  current: Current | undefined,
+  current: CurrentRun | undefined,
   signal: AbortSignal,
-): Promise<TargetState> {
+): Promise<TargetStatus> {
   const here = current?.sequence ?? null;
   try {
     const manifest = current?.manifest;
@@ -89,23 +89,23 @@ async function stateOf(
 
 function runCells(
   last: TargetRun | null,
-): Pick<TargetState, "run" | "sequence" | "published" | "rollback_of"> {
+): Pick<TargetStatus, "run" | "sequence" | "published" | "rollback_of"> {
   if (last === null) return { run: "none", sequence: null, published: null, rollback_of: null };
   const { run, sequence, rollbackOf } = last;
   const published = parseRunName(run)?.startedAt ?? null;
   return { run, sequence, published, rollback_of: rollbackOf?.sequence ?? null };
 }
 
-type Told = Pick<TargetState, "state" | "says" | "command">;
+type Told = Pick<TargetStatus, "state" | "says" | "command">;
 
 /** What a target has, in one sentence without its end, and the parts of that. */
-export function standingTold(target: Target, last: TargetRun | null, current: Current | undefined): Told {
-  const told = (state: TargetState["state"], says: string, command: string | null = null): Told => ({
+export function standingTold(target: Target, last: TargetRun | null, current: CurrentRun | undefined): Told {
+  const told = (state: TargetStatus["state"], says: string, command: string | null = null): Told => ({
     state,
     says,
     command,
   });
-  const restore = keepsRuns(target) ? RESTORE : null;
+  const restore = isArchive(target) ? RESTORE : null;
   if (last === null) return told("empty", "nothing delivered yet", current ? DELIVER : null);
   const since =
     last.rollbackOf === undefined ? "" : `, after a rollback from run ${last.rollbackOf.sequence}`;
@@ -125,7 +125,7 @@ export function standingTold(target: Target, last: TargetRun | null, current: Cu
     case "other":
       return told("other", `another ${has}, made elsewhere`, restore);
     case "apart":
-      if (keepsRuns(target)) return told("other", `${has}${since}, which ${here} without`, restore);
+      if (isArchive(target)) return told("other", `${has}${since}, which ${here} without`, restore);
       return told("behind", `${has}${since}, which ${here} without`, DELIVER);
     case "earlier":
       return told("behind", `${has}${since}; ${here}`, DELIVER);

@@ -1,77 +1,145 @@
-/** The functions of custom tables, watched: what they give is checked before it becomes a column. */
-
+/** Checks what the functions of custom tables return, before it becomes cells. */
+import { fileURLToPath } from "node:url";
+import { WarehouseError } from "../common/errors.ts";
 import { didYouMean } from "../common/nearest.ts";
 import { describeValue, printable } from "../common/printable.ts";
 import type { ItemDocuments, Pipeline, Row } from "../pipeline.ts";
 import { deeplyFrozen } from "../raw/document.ts";
-import type { Table } from "../tables/declare.ts";
-import { assertFits, failed, failedBy } from "./fitting.ts";
+import type { Cell } from "../storage/table-builder.ts";
+import type { ColumnType, Table } from "../tables/declare.ts";
 import type { RowsOfItem } from "./item.ts";
 
-/** The same with `content_id`; one that throws or gives what does not fit is `config.invalid`, with table and item. */
-export function watchedRows({
+/**
+ * The functions of custom tables, by table name. Their rows are checked and get `content_id`. A function that throws, or
+ * returns a row that does not fit, throws `config.invalid` with table and item.
+ */
+export function checkedRows({
   tables,
   rows: functions,
 }: Pick<Pipeline, "tables" | "rows">): Record<string, RowsOfItem> {
-  const watched = tables.flatMap((table): [string, RowsOfItem][] => {
+  const checked = tables.flatMap((table): [string, RowsOfItem][] => {
     const rows = functions[table.name];
-    return rows === undefined ? [] : [[table.name, watch(table, rows)]];
+    return rows === undefined ? [] : [[table.name, (item) => checkRows(table, rows, item)]];
   });
-  return Object.fromEntries(watched);
+  return Object.fromEntries(checked);
 }
 
-function watch(table: Table, rows: RowsOfItem): RowsOfItem {
+function* checkRows(table: Table, rows: RowsOfItem, item: ItemDocuments): Generator<Row> {
+  const { contentId } = item;
   const names = new Set(table.columns.map(({ name }) => name));
-  return function* watchedRows(item) {
-    for (const row of rowsFor(table, rows, item)) {
-      if (!isRow(row))
-        throw failed(
-          table,
-          item.contentId,
-          `a row is an object with columns by name, not ${printable(describeValue(row), 60)}`,
-        );
-      const own = row.content_id ?? item.contentId;
-      if (own !== item.contentId)
-        throw failed(
-          table,
-          item.contentId,
-          `content_id is filled in, and cannot be ${printable(describeValue(own), 60)}`,
-        );
-      const whole: Row = { ...row, content_id: item.contentId };
-      const stranger = Object.keys(whole).find((name) => !names.has(name));
-      if (stranger !== undefined)
-        throw failed(
-          table,
-          item.contentId,
-          `it has no column ${printable(stranger)}${didYouMean(stranger, names)}`,
-        );
-      for (const column of table.columns)
-        assertFits(table, column, { contentId: item.contentId, cell: whole[column.name] ?? null });
-      yield whole;
+  for (const row of callRows(table, rows, item)) {
+    if (!isRow(row))
+      throw failed(
+        table,
+        contentId,
+        `a row is an object with columns by name, not ${printable(describeValue(row), 60)}`,
+      );
+    const given = row.content_id ?? contentId;
+    if (given !== contentId)
+      throw failed(
+        table,
+        contentId,
+        `content_id is filled in, and cannot be ${printable(describeValue(given), 60)}`,
+      );
+    const whole: Row = { ...row, content_id: contentId };
+    const unknown = Object.keys(whole).find((name) => !names.has(name));
+    if (unknown !== undefined)
+      throw failed(table, contentId, `it has no column ${printable(unknown)}${didYouMean(unknown, names)}`);
+    for (const { name, type, nullable } of table.columns) {
+      const cell = whole[name] ?? null;
+      const [what, fits] = CELL_RULES[type];
+      if (cell === null ? nullable : fits(cell)) continue;
+      throw failed(
+        table,
+        contentId,
+        `column ${name} takes ${what}, not ${printable(describeValue(cell), 60)}`,
+      );
     }
-  };
+    yield whole;
+  }
 }
 
-/** What has no columns must be `{}` itself: a Date, a Map or a promise would pass for a row of NULLs. */
+/** An object without columns must be `{}`: a Date, a Map or a promise would pass for a row of NULLs. */
 function isRow(row: unknown): row is Row {
   if (typeof row !== "object" || row === null || Array.isArray(row)) return false;
   return Object.keys(row).length > 0 || [Object.prototype, null].includes(Object.getPrototypeOf(row));
 }
 
-function* rowsFor(table: Table, rows: RowsOfItem, item: ItemDocuments): Generator<Row> {
+/** Calls the function of a table. The documents are frozen: a change would show in other tables and items. */
+function* callRows(table: Table, rows: RowsOfItem, item: ItemDocuments): Generator<Row> {
+  for (const document of [item.dynamic, item.full]) if (document !== undefined) deeplyFrozen(document);
   try {
-    const given: Iterable<Row> | undefined = rows(unchangeable(item));
-    if (typeof given !== "object" || given === null || !(Symbol.iterator in given)) {
+    const returned: Iterable<Row> | undefined = rows(item);
+    if (typeof returned !== "object" || returned === null || !(Symbol.iterator in returned)) {
       throw new TypeError("`rows` must return a list of rows, or be a generator; it cannot be async");
     }
-    yield* given;
+    yield* returned;
   } catch (thrown) {
-    throw failedBy(thrown, table, { contentId: item.contentId, what: "its function" });
+    // Anything can be thrown, and a message can be anything.
+    const message = thrown instanceof Error ? thrown.message : thrown;
+    const text = printable(typeof message === "string" ? message : describeValue(message));
+    throw failed(table, item.contentId, `its function failed: ${text}${placeOf(thrown)}`, thrown);
   }
 }
 
-/** A function that changed a document would change rows of other tables, and of other items. */
-function unchangeable(item: ItemDocuments): ItemDocuments {
-  for (const document of [item.dynamic, item.full]) if (document !== undefined) deeplyFrozen(document);
-  return item;
+function failed(table: Table, contentId: string, what: string, cause?: unknown): WarehouseError {
+  return new WarehouseError(
+    "config.invalid",
+    `The table ${table.name} of the pipeline cannot be made from item ${printable(contentId)}: ${what}.`,
+    { cause },
+  );
 }
+
+const CELL_RULES: Readonly<Record<ColumnType, readonly [what: string, fits: (cell: Cell) => boolean]>> = {
+  text: ["a text of whole characters", isText],
+  json: ["JSON as text", isJson],
+  boolean: ["true or false", (cell) => typeof cell === "boolean"],
+  double: ["a number", (cell) => typeof cell === "number"],
+  integer: ["a whole number of 32 bits", (cell) => typeof cell === "number" && (cell | 0) === cell],
+  bigint: ["a whole number of 64 bits", isBigint],
+  timestamp: ["microseconds since 1970 as a whole number", Number.isSafeInteger],
+  date: ["days since 1970 as a whole number", isDay],
+};
+
+function isBigint(cell: Cell): boolean {
+  return typeof cell === "bigint" ? BigInt.asIntN(64, cell) === cell : Number.isSafeInteger(cell);
+}
+
+/** Refuses half of a surrogate pair, which Parquet and DuckDB would replace by another character. */
+function isText(cell: Cell): cell is string {
+  return typeof cell === "string" && cell.isWellFormed();
+}
+
+const ESCAPED_HALF = /(?<!\\)(?:\\\\)*\\ud[89a-f]/i;
+
+function isJson(cell: Cell): boolean {
+  if (!isText(cell)) return false;
+  try {
+    const value: unknown = JSON.parse(cell);
+    // DuckDB takes no text with half of a surrogate pair. JSON.stringify escapes such halves, and no others.
+    return !ESCAPED_HALF.test(cell) || !ESCAPED_HALF.test(JSON.stringify(value));
+  } catch {
+    return false;
+  }
+}
+
+/** Days of a DATE, five million years before and after; the two at the ends stand for infinity. */
+function isDay(cell: Cell): boolean {
+  return Number.isSafeInteger(cell) && Math.abs(Number(cell)) < 2 ** 31 - 1;
+}
+
+/** Where in the user's files an error was thrown: `, at titles.ts:17`. Frames in packages come second. */
+export function placeOf(thrown: unknown): string {
+  const stack = thrown instanceof Error && typeof thrown.stack === "string" ? thrown.stack : "";
+  const places = stack.split("\n").flatMap((frame) => {
+    const [, file = "", line = ""] = FRAME.exec(frame) ?? [];
+    if (file === "" || file.startsWith(OWN_SOURCES)) return [];
+    return [{ path: file.startsWith("file:") ? fileURLToPath(file) : file, line }];
+  });
+  const place = places.find(({ path }) => !path.includes("/node_modules/")) ?? places[0];
+  return place === undefined ? "" : `, at ${printable(place.path, 1000)}:${place.line}`;
+}
+
+/** A stack frame: ES modules have a URL, CommonJS modules a path. */
+const FRAME = /^\s+at (?:.* \()?((?:file:\/\/|\/).*):(\d+):\d+\)?$/;
+const OWN_SOURCES = new URL("../", import.meta.url).href;

@@ -5,7 +5,7 @@ import {
   openForScanning,
   type PREVIOUS_CATALOG,
   PUBLISHED_CATALOG,
-  type ScanOptions,
+  type ScanSettings,
 } from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
@@ -42,7 +42,7 @@ export function sourceOf(published: PublishedFiles, { isQuestioned = false } = {
 /** Opens what `fromTable` reads, of a run and of an earlier one beside it. Every file in their folders may be read. */
 export function openTables(
   source: TablesSource,
-  limits: Pick<ScanOptions, "temporaryDirectory" | "memoryLimitMb" | "threads">,
+  limits: Pick<ScanSettings, "temporaryDirectory" | "memoryLimitMb" | "threads">,
   before?: TablesSource,
 ): Promise<Database> {
   return openForScanning({

@@ -6,7 +6,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, codeOf, isOfTheDisk, WarehouseError } from "../common/errors.ts";
 import { readTree } from "../common/tree.ts";
 import { all, openForReading, openForScanning, scalar, toSafeInteger } from "../storage/duckdb.ts";
-import { together } from "../storage/parallel.ts";
+import { awaitBoth } from "../storage/parallel.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { DATABASE_FILE, reasonOf } from "./layout.ts";
 import { MANIFEST_FILE, type Manifest, type PublishedFile } from "./manifest.ts";
@@ -83,7 +83,7 @@ export async function examine(proof: Proof): Promise<Examination> {
   };
   const tree = await readTree(result, refused);
   const paths = tree.files.map((file) => relative(result, file)).filter((path) => path !== MANIFEST_FILE);
-  const [digests, counted] = await together(digestsOf(result, paths, refused), countParquet(proof, paths));
+  const [digests, counted] = await awaitBoth(digestsOf(result, paths, refused), countParquet(proof, paths));
   const files = Array.from(digests, ([path, digest]) => {
     const rows = counted.get(path);
     return { path, ...digest, rows: typeof rows === "number" ? rows : null };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { createService } from "../../src/service/service.ts";
 import { lakeIn } from "../../src/targets/lake/lake.ts";
-import { deliveredRun } from "../../src/targets/published-run.ts";
+import { readDeliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun, listRuns } from "../../src/warehouse/retention.ts";
 import { type EditOptions, editContentSet } from "../generator/edit.ts";
@@ -85,7 +85,7 @@ async function deliverCurrent(
   const place = outputFolder(warehouse);
   const { signal } = new AbortController();
   const options = { runs: await listRuns(place), temporaryDirectory, signal, onProgress: () => {} };
-  const run = await deliveredRun(await findRun(place, "current"), options);
+  const run = await readDeliveredRun(await findRun(place, "current"), options);
   const store = memoryStore(objects);
   const staged = await lakeIn(async () => store, { instance: INSTANCE }).stage(run);
   await staged.commit();

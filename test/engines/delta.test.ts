@@ -22,12 +22,12 @@ import {
   text,
   timestamp,
 } from "../../src/tables/declare.ts";
-import { assertWritable } from "../../src/targets/lake/delta/blocked.ts";
 import { shortenLog } from "../../src/targets/lake/delta/checkpoint.ts";
 import { putNext } from "../../src/targets/lake/delta/commit.ts";
+import { assertWritable } from "../../src/targets/lake/delta/features.ts";
 import { readTable } from "../../src/targets/lake/delta/read.ts";
 import { DAY_MS } from "../../src/targets/lake/delta/retention.ts";
-import { filesOf } from "../../src/targets/lake/delta/state.ts";
+import { activeFiles } from "../../src/targets/lake/delta/state.ts";
 import { lakeIn } from "../../src/targets/lake/lake.ts";
 import { vacuumLake } from "../../src/targets/lake/vacuum.ts";
 import { openFileStore } from "../../src/targets/store/file-store.ts";
@@ -250,7 +250,7 @@ suite("a Delta table that we write and deltalake maintains", () => {
     await deliverAndKeep("c", 9);
     assert.deepEqual(cells((await ask("rows"))[0]), expected());
     const after = await readTable(store, "content");
-    assert.equal(after && filesOf(after, "c").length, 2);
+    assert.equal(after && activeFiles(after, "c").length, 2);
   });
 });
 

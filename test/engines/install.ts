@@ -3,7 +3,7 @@
  * is not taken for a test. What cannot be installed is told by the tests that need it.
  */
 
-import { inEachLane } from "../../src/storage/parallel.ts";
+import { runOnEach } from "../../src/storage/parallel.ts";
 import { globalSetup as makeSamples } from "../global-setup.ts";
 import { installEngine } from "./lake-engine.ts";
 import { DBT, IBIS, OBSERVERS, pythonWith } from "./python.ts";
@@ -23,7 +23,7 @@ const INSTALLED: readonly (() => Promise<unknown>)[] = [
 
 export async function globalSetup(): Promise<void> {
   const rest = INSTALLED.values();
-  await inEachLane([1, 2], async () => {
+  await runOnEach([1, 2], async () => {
     for (const install of rest) await install().catch(() => undefined);
   });
   await makeSamples();

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { applyChanges } from "../../src/service/changes.ts";
 import { type LakeOptions, lake } from "../../src/targets/lake/lake.ts";
-import { deliveredRun } from "../../src/targets/published-run.ts";
+import { readDeliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun, type PublishedRun } from "../../src/warehouse/retention.ts";
 import { type Site, sampleNights, site } from "../audit/two-nights.ts";
@@ -62,7 +62,12 @@ export async function deliver(
 ): Promise<void> {
   const signal = new AbortController().signal;
   const temporaryDirectory = join(run.directory, "../../..");
-  const delivered = await deliveredRun(run, { runs: [], temporaryDirectory, signal, onProgress: () => {} });
+  const delivered = await readDeliveredRun(run, {
+    runs: [],
+    temporaryDirectory,
+    signal,
+    onProgress: () => {},
+  });
   const staged = await lake({ ...to, instance }).stage(delivered);
   await staged.commit();
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import type { Client } from "pg";
 import { removeTree } from "../../src/common/tree.ts";
-import { loadTableOf } from "../../src/load/load-tables.ts";
+import { loadTableOf } from "../../src/load/loader-tables.ts";
 import type { DeliveredRun, LoadTable } from "../../src/pipeline.ts";
 import { openForScanning } from "../../src/storage/duckdb.ts";
 import { writeParquet } from "../../src/storage/parquet-sql.ts";

@@ -15,7 +15,7 @@ import type { Cell } from "../../src/storage/table-builder.ts";
 import { RUN_TABLES, TABLES } from "../../src/tables/all.ts";
 import { type Column, type Table, underPolicy } from "../../src/tables/declare.ts";
 import { postgres } from "../../src/targets/postgres/postgres.ts";
-import { deliveredRun } from "../../src/targets/published-run.ts";
+import { readDeliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun } from "../../src/warehouse/retention.ts";
 import { type Outcome, program } from "../cli/running.ts";
@@ -349,7 +349,7 @@ suite("the target postgres", () => {
     ) => {
       const stop = new AbortController();
       const options = { runs: [], temporaryDirectory: out, signal: stop.signal, onProgress: () => {} };
-      const published = await deliveredRun(found, options);
+      const published = await readDeliveredRun(found, options);
       const run = changed({ ...published, sequence: published.sequence + 1 });
       const delivery = target.stage(run).then(({ commit }) => commit());
       await until("it is under way", isUnderWay, { ended: delivery });

@@ -101,22 +101,30 @@ test("a proxy that is not there, or opens no way, is named with what to do", asy
   const { url, host, withPassword } = proxy;
   const wrong = url.replace("//", "//night:CANARY-PW-of-nobody@");
   const cases: readonly [Record<string, string>, number, RegExp][] = [
-    [{ HTTPS_PROXY: url }, 2, /^The proxy HOST does not know the user \(407\).* HTTPS_PROXY/],
-    [{ https_proxy: wrong }, 2, /^The proxy HOST does not know the user \(401\).* https_proxy/],
+    [
+      { HTTPS_PROXY: url },
+      2,
+      /^The proxy HOST requires another user name and password \(407\).* HTTPS_PROXY/,
+    ],
+    [
+      { https_proxy: wrong },
+      2,
+      /^The proxy HOST requires another user name and password \(401\).* https_proxy/,
+    ],
     [
       { HTTPS_PROXY: withPassword },
       21,
-      /^The proxy HOST does not reach content\.invalid \(500\); check the URL \(CONTENT_API_URL\)/,
+      /^The proxy HOST cannot reach content\.invalid \(500\); check the URL \(CONTENT_API_URL\)/,
     ],
     [
       { HTTPS_PROXY: withPassword, CONTENT_API_URL: "https://refused.example" },
       2,
-      /^The proxy HOST refuses the way to refused\.example \(403\); .* NO_PROXY\.$/,
+      /^The proxy HOST refuses to connect to refused\.example \(403\); .* NO_PROXY\.$/,
     ],
     [
       { HTTPS_PROXY: "http://night:CANARY-PW-7d30af91@127.0.0.1:9" },
       21,
-      /^Nothing answers at the proxy 127\.0\.0\.1:9; check the URL \(HTTPS_PROXY\), and whether the proxy is up\.$/,
+      /^The proxy 127\.0\.0\.1:9 refuses connections; check the URL \(HTTPS_PROXY\), and whether the proxy is up\.$/,
     ],
     [{ HTTPS_PROXY: "http://night:CANARY-PW-7d30af91@proxy.invalid:3128" }, 21, /proxy\.invalid:3128/],
   ];
@@ -138,9 +146,7 @@ test("an outage behind a proxy names it", async (t) => {
   assert.equal(ran.code, 21, ran.stderr);
   assert.match(
     ran.stderr,
-    new RegExp(
-      `content\\.invalid through the proxy ${host} .*The proxy ${host} does not reach content\\.invalid`,
-    ),
+    new RegExp(`content\\.invalid through the proxy ${host} .*The proxy ${host} cannot reach content\\.invalid`),
   );
 });
 

@@ -10,7 +10,7 @@ import { removeTree } from "../../src/common/tree.ts";
 import { openStore } from "../../src/targets/store/open-store.ts";
 import { openS3Store } from "../../src/targets/store/s3-store.ts";
 import type { Store } from "../../src/targets/store/store.ts";
-import { proveConditionalPut } from "../../src/targets/store/store.ts";
+import { verifyConditionalPut } from "../../src/targets/store/store.ts";
 import { environment } from "../environment.ts";
 import { many } from "../long.ts";
 import { NEVER } from "../never.ts";
@@ -429,7 +429,7 @@ suite("a store in a bucket that refuses", () => {
   test("that ignores the condition of a put is found out by the probe, which leaves nothing", async () => {
     await using store = await open({ prefix: "lake-of-probe" });
     proxy.script(times(100, puts, { does: "overwrite" }));
-    await assert.rejects(proveConditionalPut(store), {
+    await assert.rejects(verifyConditionalPut(store), {
       code: "target.refused",
       message: /^s3:\/\/warehouse\/lake-of-probe\/ overwrites objects .* use a store that honours it/,
     });

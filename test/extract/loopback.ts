@@ -12,15 +12,15 @@ import { systemClock } from "../../src/common/clock.ts";
 import { silentLog } from "../../src/common/log.ts";
 import { Secret } from "../../src/common/secret.ts";
 import {
-  CAPS,
-  createHttpClient,
-  type HttpClient,
-  type HttpClientOptions,
+  BODY_LIMITS,
+  HttpClient,
+  type HttpClientConfig,
   type HttpResponse,
   TIMEOUTS,
 } from "../../src/extract/http/client.ts";
-import { listRequest, type ReadRequest } from "../../src/extract/http/request.ts";
-import { RETRY_LIMITS, Retry, type RetryOptions } from "../../src/extract/http/retry.ts";
+import { listRequest, type ServiceRequest } from "../../src/extract/http/request.ts";
+import { RetryLoop } from "../../src/extract/http/retry.ts";
+import { RETRY_LIMITS, type RetryConfig } from "../../src/extract/http/retry-rules.ts";
 import { readServiceUrl } from "../../src/extract/http/service-url.ts";
 import { CANARY } from "../run/canary.ts";
 
@@ -75,18 +75,18 @@ async function listen(t: TestContext, server: Server | RawServer): Promise<strin
 }
 
 /** Asks once, whatever comes of it. */
-const ONCE: Pick<Retry, "run"> = { run: ({ attempt }) => attempt(() => {}) };
+const ONCE: Pick<RetryLoop, "run"> = { run: ({ attempt }) => attempt(() => {}) };
 
 /** A policy to which each failure is its request's own, unless the test says otherwise. */
-export function retryOf(changes: Partial<RetryOptions>): Retry {
-  return new Retry({
+export function retryOf(changes: Partial<RetryConfig>): RetryLoop {
+  return new RetryLoop({
     connections: 4,
     maxPerSecond: null,
     startPerSecond: null,
     outageMinutes: 0,
     isKnown: true,
     host: "host",
-    namedIn: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
+    settingNames: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
     limits: RETRY_LIMITS,
     deadline: null,
     clock: systemClock,
@@ -99,24 +99,24 @@ export function retryOf(changes: Partial<RetryOptions>): Retry {
 /** The answer as it came. */
 export async function read(
   client: HttpClient,
-  request: ReadRequest,
+  request: ServiceRequest,
   signal: AbortSignal,
 ): Promise<HttpResponse> {
   return (await client.readAs(request, signal, () => null)).response;
 }
 
 /** A client for one test, with the canary as its token. */
-export function clientOf(t: TestContext, url: string, changes: Partial<HttpClientOptions> = {}): HttpClient {
+export function clientOf(t: TestContext, url: string, changes: Partial<HttpClientConfig> = {}): HttpClient {
   const parsed = readServiceUrl(url);
   assert.ok("url" in parsed, inspect(parsed));
-  const client = createHttpClient({
+  const client = new HttpClient({
     url: parsed.url,
     token: new Secret(CANARY),
-    namedIn: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
+    settingNames: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
     proxy: null,
     connections: 4,
     timeouts: TIMEOUTS,
-    caps: CAPS,
+    bodyLimits: BODY_LIMITS,
     clock: systemClock,
     log: silentLog,
     retry: ONCE,

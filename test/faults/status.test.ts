@@ -114,7 +114,7 @@ for (const [page, mode] of [
     const run = exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock() });
     const { exitCode, message } = await failsWith("source.unavailable", run);
     assert.equal(exitCode, 21);
-    assert.match(message, /has no page of the listing that it had before \(404\); run again later/);
+    assert.match(message, /no longer has a page of the listing that it announced \(404\); run again later/);
     assert.equal(service.asked("list", mode).filter((each) => each.page === page).length, 6);
   });
 }

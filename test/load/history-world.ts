@@ -1,11 +1,12 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { fillHistory, type HistoryRun } from "../../src/load/history.ts";
+import { fillHistory } from "../../src/load/history.ts";
+import type { HistoryRun } from "../../src/load/history-definitions.ts";
 import type { PreviousHistory } from "../../src/load/history-previous.ts";
-import { createHistoryMacros } from "../../src/load/macros.ts";
-import { fillDerivedTables } from "../../src/load/steps.ts";
+import { fillDerivedTables } from "../../src/load/mapped-values.ts";
+import { createHistoryMacros } from "../../src/load/views.ts";
 import { createTable } from "../../src/storage/ddl.ts";
-import { all, execute, type Row } from "../../src/storage/duckdb.ts";
-import type { Connections } from "../../src/storage/parallel.ts";
+import { all, execute, type QueryRow } from "../../src/storage/duckdb.ts";
+import type { DatabaseConnections } from "../../src/storage/parallel.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import { HISTORY_TABLES } from "../../src/tables/history.ts";
 import { runName } from "../../src/warehouse/layout.ts";
@@ -32,9 +33,9 @@ export interface Night {
 /** Runs nights in one database in memory, each from the history of an earlier one. */
 export class Nights {
   readonly connection: DuckDBConnection;
-  readonly #lanes: Connections;
+  readonly #lanes: DatabaseConnections;
 
-  private constructor(lanes: Connections) {
+  private constructor(lanes: DatabaseConnections) {
     this.connection = lanes[0];
     this.#lanes = lanes;
   }
@@ -45,6 +46,7 @@ export class Nights {
     for (const lane of lanes) await lane.run("SET TimeZone = 'UTC'");
     for (const table of HISTORY_TABLES) await createTable(connection, table);
     await createHistoryMacros(connection);
+    await execute(connection, "CREATE TABLE run AS SELECT '[]' AS ignored_destinations");
     return new Nights(lanes);
   }
 
@@ -92,7 +94,7 @@ export class Nights {
     };
   }
 
-  rows(sql: string): Promise<Row[]> {
+  rows(sql: string): Promise<QueryRow[]> {
     return all(this.connection, sql);
   }
 }

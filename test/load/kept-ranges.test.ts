@@ -5,8 +5,8 @@ import { readFile, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { boundsIn } from "../../src/load/kept-ranges.ts";
 import { exportTables } from "../../src/load/load-table.ts";
+import { readFileBounds } from "../../src/load/range-bounds.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { execute } from "../../src/storage/duckdb.ts";
 import { rangesOf } from "../../src/storage/id-ranges.ts";
@@ -31,7 +31,7 @@ const edits = fc.oneof(
 
 interface ExportedNight {
   readonly directory: string;
-  readonly manifest: Parameters<typeof boundsIn>[0]["manifest"];
+  readonly manifest: Parameters<typeof readFileBounds>[0]["manifest"];
   readonly items: Items;
 }
 
@@ -45,7 +45,7 @@ async function exported(
     texts.map((text, at) => `('${item}', ${at}, '${text}')`),
   );
   if (values.length > 0) await execute(connection, `INSERT INTO ${DERIVED.name} VALUES ${values.join(", ")}`);
-  const held = before === undefined ? new Map() : await boundsIn(before, [DERIVED], directory);
+  const held = before === undefined ? new Map() : await readFileBounds(before, [DERIVED], directory);
   const [loaded] = await exportTables([connection], {
     tables: [DERIVED],
     bounds: ["c-000", "c-100", "c-200"],
@@ -94,7 +94,7 @@ test("whatever rows come, change and go, a file stays as it is where no row of i
         const now = await exported(connection, { items: given, directory, before });
         if (before !== undefined) {
           assert.ok(now.manifest.files.every(({ rows: count }) => (count ?? 0) <= 2 * ROWS_PER_RANGE));
-          const bounds = (await boundsIn(before, [DERIVED], folder)).get(DERIVED.name) ?? [];
+          const bounds = (await readFileBounds(before, [DERIVED], folder)).get(DERIVED.name) ?? [];
           const known = new Set(now.manifest.files.map(({ sha256 }) => sha256));
           for (const [place, range] of rangesOf(bounds).entries()) {
             const isSame =
@@ -125,7 +125,7 @@ test("files that cannot be read give no ranges", async (t) => {
     directory: join(folder, "night"),
     before: undefined,
   });
-  assert.deepEqual([...(await boundsIn(night, [DERIVED], folder))], [[DERIVED.name, ["", "c-150"]]]);
+  assert.deepEqual([...(await readFileBounds(night, [DERIVED], folder))], [[DERIVED.name, ["", "c-150"]]]);
   await truncate(join(night.directory, night.manifest.files[1]?.path ?? ""), 10);
-  await assert.rejects(boundsIn(night, [DERIVED], folder));
+  await assert.rejects(readFileBounds(night, [DERIVED], folder));
 });

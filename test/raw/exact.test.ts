@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { mayHoldHalves } from "../../src/common/json.ts";
-import { parseJson } from "../../src/extract/pages/decode.ts";
+import { parseJson } from "../../src/extract/http/decode.ts";
 import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
 import { replaceLoneSurrogates } from "../../src/raw/well-formed.ts";
 import { readPart } from "../../src/storage/parquet-file.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { Table as ArrowTable, type RecordBatch, tableFromIPC, tableToIPC } from "apache-arrow";
 import { type ErrorCode, exitCodeFor, WarehouseError } from "../../src/common/errors.ts";
-import { TableReadError } from "../../src/load/load-tables.ts";
+import { TableReadError } from "../../src/load/loader-tables.ts";
 import type { RunOutcome } from "../../src/observe/outcome.ts";
 import type { LoadRun, LoadTable, StagedLoad } from "../../src/pipeline.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";

@@ -51,10 +51,10 @@ const CASES: Partial<
     ],
     "B6: status 500, again and again": [
       () => ({ status: 500 }),
-      /not available just now \(500\).*Asked 6 times/,
+      /is unavailable \(500\).*Gave up after 6 attempts/,
     ],
     "a failure with status 200": [() => ({ body: { error: "Out of tea" } }), /Out of tea/],
-    "B12: status 404": [() => ({ status: 404 }), /no page of the listing that it had before/],
+    "B12: status 404": [() => ({ status: 404 }), /no longer has a page of the listing that it announced/],
   },
   "source.credentials": {
     "B13: a wish to sign in with status 200": [() => ({ body: { error: SIGN_IN } }), /CONTENT_API_TOKEN/],

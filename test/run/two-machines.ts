@@ -6,7 +6,7 @@ import { silentLog } from "../../src/common/log.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import type { Target } from "../../src/pipeline.ts";
 import { deliver } from "../../src/targets/deliver.ts";
-import { deliveredRun } from "../../src/targets/published-run.ts";
+import { readDeliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { MANIFEST_FILE } from "../../src/warehouse/manifest.ts";
 import { findRun, listRuns } from "../../src/warehouse/retention.ts";
@@ -171,7 +171,7 @@ export function changesBetween(before: readonly Item[], after: readonly Item[]) 
 export async function deliverCurrent({ folders, target }: World, machine: Machine) {
   const folder = outputFolder(folders[machine]);
   const { signal } = new AbortController();
-  const run = await deliveredRun(await findRun(folder, "current"), {
+  const run = await readDeliveredRun(await findRun(folder, "current"), {
     runs: await listRuns(folder),
     temporaryDirectory: join(folder.staging, "tmp"),
     signal,

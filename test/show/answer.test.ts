@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { type Answer, col, section } from "../../src/common/answer.ts";
 import { type AnswerForm, answerTexts } from "../../src/show/answer.ts";
-import { rowsBy } from "../../src/storage/rows-by.ts";
+import { readRows } from "../../src/storage/typed-rows.ts";
 
 const COLUMNS = {
   item_id: col.name({ required: true, hidden: true }),
@@ -28,7 +28,7 @@ const SQL = `
 const connection = await (await DuckDBInstance.create(":memory:")).connect();
 
 async function drawn(form: Partial<AnswerForm>): Promise<string> {
-  const rows = await rowsBy(connection, COLUMNS, SQL);
+  const rows = await readRows(connection, COLUMNS, SQL);
   const sections = [
     section({ key: "items", title: "Items", columns: COLUMNS, rows }),
     section({ key: "none", title: "Others", columns: { item: col.text() }, rows: [] }),
@@ -96,7 +96,7 @@ test("rows are read by their declaration alone: a column that is not there, or o
     [{ item: col.text({ required: true }) }, /item is empty/],
     [{ item_id: col.text({ of: ["a"] }) }, /item_id is no text: b/],
   ] as const;
-  for (const [columns, message] of faults) await assert.rejects(rowsBy(connection, columns, SQL), message);
+  for (const [columns, message] of faults) await assert.rejects(readRows(connection, columns, SQL), message);
 });
 
 test("a misspelled column does not compile", () => {

@@ -130,8 +130,8 @@ test("on a terminal one line changes in place, ten times a second at most, and g
     displayWidth(shown) < 80 && shown.endsWith("…"),
     "a line as wide as the terminal would be broken",
   );
-  display.log("02:00:00 warn  Asking again.\n");
-  assert.equal(take(), `${anew}02:00:00 warn  Asking again.\n${shown}`);
+  display.log("02:00:00 warn  Retrying.\n");
+  assert.equal(take(), `${anew}02:00:00 warn  Retrying.\n${shown}`);
   display.end();
   assert.equal(take(), anew);
 });

@@ -11,7 +11,7 @@ import {
   type DuckDBValue,
   DuckDBVariantValue,
 } from "@duckdb/node-api";
-import { loadTableOf } from "../../src/load/load-tables.ts";
+import { loadTableOf } from "../../src/load/loader-tables.ts";
 import { all, type Database, execute, openForBuilding, stream } from "../../src/storage/duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { defineTable, integer, text } from "../../src/tables/declare.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { scalar } from "../../src/storage/duckdb.ts";
-import { inEachLane, inParallel, together } from "../../src/storage/parallel.ts";
+import { awaitBoth, mapParallel, runOnEach } from "../../src/storage/parallel.ts";
 
 async function twoConnections(): Promise<DuckDBConnection[]> {
   const instance = await DuckDBInstance.create(":memory:");
@@ -13,7 +13,7 @@ test("things are worked on beside each other, one at a time on each connection, 
   const connections = await twoConnections();
   const underWay = new Map<DuckDBConnection, number>();
   let most = 0;
-  const answers = await inParallel(connections, [5, 1, 4, 2, 3], async (connection, thing) => {
+  const answers = await mapParallel(connections, [5, 1, 4, 2, 3], async (connection, thing) => {
     underWay.set(connection, (underWay.get(connection) ?? 0) + 1);
     assert.equal(underWay.get(connection), 1);
     most = Math.max(
@@ -31,7 +31,7 @@ test("things are worked on beside each other, one at a time on each connection, 
 test("after a failure nothing is begun, and it is thrown when what was begun has ended", async () => {
   const begun: number[] = [];
   const ended: number[] = [];
-  const working = inParallel(await twoConnections(), [1, 2, 3, 4, 5, 6], async (connection, thing) => {
+  const working = mapParallel(await twoConnections(), [1, 2, 3, 4, 5, 6], async (connection, thing) => {
     begun.push(thing);
     const sql =
       thing === 1 ? "SELECT error('no')" : "SELECT count(*) FROM range(3000000) WHERE hash(range) = 1";
@@ -46,7 +46,7 @@ test("the same is done in each lane, and a failure is thrown when all have ended
   const ended: unknown[] = [];
   const [failing, ...others] = await twoConnections();
   const connections = [failing, ...others].filter((connection) => connection !== undefined);
-  const working = inEachLane(connections, async (connection) => {
+  const working = runOnEach(connections, async (connection) => {
     const sql =
       connection === failing
         ? "SELECT error('no')"
@@ -64,11 +64,11 @@ test("of two that go on together both have ended when a failure is thrown", asyn
   const count = (on: DuckDBConnection) =>
     scalar(on, "SELECT count(*) FROM range(3000000) WHERE hash(range) = 1").finally(() => ended++);
   const fails = (on: DuckDBConnection) => scalar(on, "SELECT error('no')").finally(() => ended++);
-  assert.deepEqual(await together(count(connection), count(other)), [0, 0]);
-  await assert.rejects(together(fails(connection), count(other)), /Invalid Input/);
+  assert.deepEqual(await awaitBoth(count(connection), count(other)), [0, 0]);
+  await assert.rejects(awaitBoth(fails(connection), count(other)), /Invalid Input/);
   assert.equal(ended, 4);
-  await assert.rejects(together(count(connection), fails(other)), /Invalid Input/);
+  await assert.rejects(awaitBoth(count(connection), fails(other)), /Invalid Input/);
   assert.equal(ended, 6);
   const first = Promise.reject(new Error("first"));
-  await assert.rejects(together(first, Promise.reject(new Error("second"))), /first/);
+  await assert.rejects(awaitBoth(first, Promise.reject(new Error("second"))), /first/);
 });

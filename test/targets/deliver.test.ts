@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import type { Target } from "../../src/pipeline.ts";
 import { deliver, deliveryError, deliveryWarnings } from "../../src/targets/deliver.ts";
-import { deliveredRun } from "../../src/targets/published-run.ts";
+import { readDeliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun } from "../../src/warehouse/retention.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
@@ -22,7 +22,7 @@ async function night(out: string): Promise<Night> {
   const found = await findRun(outputFolder(out), "current");
   const to: Night["to"] = async (targets, signal = new AbortController().signal) => {
     const options = { runs: [], temporaryDirectory: join(out, "tmp"), signal, onProgress: () => {} };
-    return deliver(targets, await deliveredRun(found, options), { elapsedMs: () => 0, signal });
+    return deliver(targets, await readDeliveredRun(found, options), { elapsedMs: () => 0, signal });
   };
   return { run: found.run, to };
 }

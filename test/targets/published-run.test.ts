@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { test } from "node:test";
-import { deliveredRun } from "../../src/targets/published-run.ts";
+import { readDeliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun } from "../../src/warehouse/retention.ts";
 import { TAGS, temporaryFolder } from "../load/fixtures.ts";
@@ -20,7 +20,7 @@ test("a published run has for a target what its manifest and its files say", asy
   const out = await temporaryFolder(t);
   const { files, instance } = await publish(out);
   const found = await findRun(outputFolder(out), "current");
-  const run = await deliveredRun(found, options(join(out, "tmp")));
+  const run = await readDeliveredRun(found, options(join(out, "tmp")));
   assert.deepEqual(
     [run.run, run.sequence, run.pipeline, run.verdict, run.instance],
     [found.run, 1, "nightly", "complete", instance],
@@ -55,7 +55,7 @@ test("a run without Parquet files is refused with what to do", async (t) => {
   const found = await findRun(outputFolder(out), "current");
   assert.ok(!(found.manifest instanceof Error));
   const manifest = { ...found.manifest, loaders: ["duckdb" as const] };
-  await assert.rejects(deliveredRun({ ...found, manifest }, options(join(out, "tmp"))), {
+  await assert.rejects(readDeliveredRun({ ...found, manifest }, options(join(out, "tmp"))), {
     code: "config.invalid",
     message:
       /^The run 000001-\S+ has no Parquet files, .*add parquet\(\) to the loaders of the pipeline nightly/,

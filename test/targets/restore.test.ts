@@ -6,7 +6,12 @@ import { type TestContext, test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import type { Target, TargetRun } from "../../src/pipeline.ts";
-import { askTargets, type KeepingTarget, lookAtNewest, restoreNewest } from "../../src/targets/restore.ts";
+import {
+  type ArchiveTarget,
+  probeTargets,
+  readTargetBaseline,
+  restoreNewest,
+} from "../../src/targets/restore.ts";
 import { createStaging, nextRun, outputFolder, prepareOutput, runsIn } from "../../src/warehouse/layout.ts";
 import { finishPublication } from "../../src/warehouse/publish.ts";
 import { pointCurrentAt } from "../../src/warehouse/run-folders.ts";
@@ -16,7 +21,7 @@ import { NIGHT, publish } from "../warehouse/published.ts";
 import { memoryTarget } from "./memory-target.ts";
 
 /** A target that keeps runs in a folder of the test. */
-function keeping(kept: string, last: TargetRun): KeepingTarget {
+function keeping(kept: string, last: TargetRun): ArchiveTarget {
   return {
     ...memoryTarget("keeper"),
     last: async () => last,
@@ -38,7 +43,7 @@ async function meet(out: string, targets: readonly Target[]): Promise<string[]> 
   const warnings: string[] = [];
   const signal = new AbortController().signal;
   const options = { instance: null, signal, warn: (message: string) => void warnings.push(message) };
-  await restoreNewest(folder, await askTargets(folder, targets, options), options);
+  await restoreNewest(folder, await probeTargets(folder, targets, options), options);
   return warnings;
 }
 
@@ -108,7 +113,7 @@ test("another run than the one that was asked for is refused", async (t) => {
 
 test("what does not come as it was published is refused, and nothing is changed", async (t) => {
   const { kept, last } = await elsewhere(t, 1);
-  const damaged: KeepingTarget = {
+  const damaged: ArchiveTarget = {
     ...keeping(kept, last),
     restore: async ({ run }, directory) => {
       await cp(join(kept, run), directory, { recursive: true });
@@ -167,13 +172,13 @@ test("a target's own code may throw at once, or give bytes and no promise", asyn
   };
   const failure = { code: "target.refused", message: /keeper.*no such place/ };
   const look = async (own: object) => {
-    const target: KeepingTarget = { ...keeping(kept, last), ...own };
-    return lookAtNewest(folder, await askTargets(folder, [target], asked), signal);
+    const target: ArchiveTarget = { ...keeping(kept, last), ...own };
+    return readTargetBaseline(folder, await probeTargets(folder, [target], asked), signal);
   };
   await assert.rejects(look({ manifest: broken }), failure);
   const bytes = await readFile(join(kept, last.run, "manifest.json"));
   const found = await look({ manifest: () => bytes });
   assert.equal(found?.baseline.kind, "run");
-  const states = await askTargets(folder, [{ ...keeping(kept, last), restore: broken }], asked);
+  const states = await probeTargets(folder, [{ ...keeping(kept, last), restore: broken }], asked);
   await assert.rejects(restoreNewest(folder, states, asked), failure);
 });

@@ -17,7 +17,7 @@ import {
   text,
   timestamp,
 } from "../../src/tables/declare.ts";
-import { watchedRows } from "../../src/transform/custom-tables.ts";
+import { checkedRows } from "../../src/transform/custom-tables.ts";
 import type { RowsOfItem } from "../../src/transform/item.ts";
 import { customTable } from "../../src/transform/stages.ts";
 
@@ -41,7 +41,7 @@ const ITEM = { contentId: "c-1", dynamic: { id: "c-1", title: "One" }, full: und
 
 /** Rows that the table's function gives, once they are watched. */
 function rowsOf(columns: readonly Column[], rows: RowsOfItem): unknown[] {
-  return [...(watchedRows(pipelineWith({ columns, rows })).lengths?.(ITEM) ?? [])];
+  return [...(checkedRows(pipelineWith({ columns, rows })).lengths?.(ITEM) ?? [])];
 }
 
 suite("rows of a custom table", () => {
@@ -205,7 +205,7 @@ suite("rows of a custom table", () => {
       transform: [new Titles()],
       load: [parquet()],
     });
-    assert.deepEqual([...(watchedRows(pipeline).titles?.(ITEM) ?? [])], [{ content_id: "c-1", length: 7 }]);
+    assert.deepEqual([...(checkedRows(pipeline).titles?.(ITEM) ?? [])], [{ content_id: "c-1", length: 7 }]);
   });
 
   for (const [what, rows, sentence] of cases) {

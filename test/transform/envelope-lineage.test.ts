@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from "node:test";
 import { systemClock } from "../../src/common/clock.ts";
 import { ItemVersions } from "../../src/extract/passes/item-versions.ts";
 import { passRecord, readPass } from "../../src/extract/passes/listing.ts";
-import type { RunRows } from "../../src/load/stage-rows.ts";
+import type { RunRows } from "../../src/load/staged-rows.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
 import { passRows, requestRows } from "../../src/run/run-tables.ts";
 import { passes, requests } from "../../src/tables/run.ts";

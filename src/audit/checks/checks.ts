@@ -5,16 +5,16 @@ import { WarehouseError } from "../../common/errors.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import { scalar } from "../../storage/duckdb.ts";
 import {
-  type Bounds,
   boundsFor,
-  type Range,
+  type IdRange,
+  type RangeBounds,
   rangeConditions,
   rangesOf,
   whereClause,
 } from "../../storage/id-ranges.ts";
-import { type Connections, inParallel } from "../../storage/parallel.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
+import { type DatabaseConnections, mapParallel } from "../../storage/parallel.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import type { Reference, Table } from "../../tables/declare.ts";
 import { examplesIn, failingRows } from "./failing-rows.ts";
 
@@ -95,9 +95,9 @@ interface Referring {
  * any number, that is looked up in one range of them after another: `bounds`.
  */
 export async function referenceChecks(
-  connections: Connections,
+  connections: DatabaseConnections,
   tables: readonly Table[],
-  bounds: Bounds,
+  bounds: RangeBounds,
 ): Promise<Check[]> {
   const byName = new Map(tables.map((table) => [table.name, table]));
   const asked = tables.flatMap((table) =>
@@ -106,7 +106,7 @@ export async function referenceChecks(
       return target === undefined ? [] : [{ table, reference, target }];
     }),
   );
-  return inParallel(connections, asked, async (connection, referring) => {
+  return mapParallel(connections, asked, async (connection, referring) => {
     let dangling = 0;
     const rows: string[] = [];
     const ranges = rangesOf(namerOfKey(referring) === undefined ? [] : boundsFor(referring.target, bounds));
@@ -127,7 +127,7 @@ function namerOfKey({ reference, target }: Referring): string | undefined {
 }
 
 /** How many rows, and some of them by their keys and by what they name. */
-async function danglingIn(connection: DuckDBConnection, referring: Referring, range: Range) {
+async function danglingIn(connection: DuckDBConnection, referring: Referring, range: IdRange) {
   const { table, reference, target } = referring;
   const named = reference.columns.map(quoteIdentifier);
   const present = named.map((column) => `${column} IS NOT NULL`);
@@ -221,7 +221,7 @@ export async function readChecks(
   from = "run_checks",
 ): Promise<readonly RunCheck[]> {
   const select = `SELECT * REPLACE (examples::VARCHAR AS examples) FROM ${from}`;
-  const checks = await rowsBy(connection, CHECK_COLUMNS, select);
+  const checks = await readRows(connection, CHECK_COLUMNS, select);
   return inTellingOrder(checks, ({ check_name, verdict }) => ({ name: check_name, verdict }));
 }
 

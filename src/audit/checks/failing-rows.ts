@@ -3,7 +3,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { isObject, parseIfJson } from "../../common/json.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import { driftExample } from "../../raw/drift.ts";
-import { all, type Params } from "../../storage/duckdb.ts";
+import { all, type QueryParams } from "../../storage/duckdb.ts";
 
 /** Rows that stand beside a check. */
 const ROWS = 3;
@@ -17,7 +17,7 @@ const ROW = '"the row that fails"';
 export async function failingRows(
   connection: DuckDBConnection,
   from: string,
-  params: Params = [],
+  params: QueryParams = [],
 ): Promise<string[]> {
   const rows = await all(
     connection,

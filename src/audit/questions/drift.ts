@@ -3,12 +3,12 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
 import { DRIFT_KINDS } from "../../raw/drift.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import { LISTED_VALUES, listedValuesCheck } from "../checks/inspect.ts";
 import { type Fullness, type FullnessBefore, vanished } from "../checks/mass-change.ts";
-import type { Choice, Question } from "../open-run.ts";
+import type { RunQuestion, RunSelection } from "../open-run.ts";
 import { findPreviousRun, type PreviousRun } from "./run-history.ts";
 
 const required = { required: true } as const;
@@ -80,19 +80,25 @@ interface DriftRequest {
 
 /** Compares the drift of a run with that of the run before. What is new comes first, then what there is most of. */
 export async function driftOf(request: DriftRequest): Promise<DriftReport> {
-  const lines = [...(await noted(request)), ...(await emptied(request)), ...(await unlisted(request))];
+  const lines = [
+    ...(await readDriftRows(request)),
+    ...(await readEmptied(request)),
+    ...(await readUnlistedValues(request)),
+  ];
   lines.sort(byWeight);
   const parts = DRIFT_PARTS.map((part) => [part, lines.filter((line) => partOf(line) === part)]);
   return Object.fromEntries(parts) as DriftReport;
 }
 
 /** Whether a line is of this run and not of the one before. */
-export function isNew({ before }: DriftLine): boolean {
+export function isNewDrift({ before }: DriftLine): boolean {
   return before === 0;
 }
 
 function byWeight(a: DriftLine, b: DriftLine): number {
-  return Number(isNew(b)) - Number(isNew(a)) || weightOf(b) - weightOf(a) || (a.path < b.path ? -1 : 1);
+  return (
+    Number(isNewDrift(b)) - Number(isNewDrift(a)) || weightOf(b) - weightOf(a) || (a.path < b.path ? -1 : 1)
+  );
 }
 
 /** Of what is gone, what there was. */
@@ -100,8 +106,8 @@ function weightOf({ count, before }: DriftLine): number {
   return count > 0 ? count : (before ?? 0);
 }
 
-function noted({ connection, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
-  return rowsBy(
+function readDriftRows({ connection, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
+  return readRows(
     connection,
     LINE,
     before === undefined
@@ -115,13 +121,13 @@ function noted({ connection, before, showsBefore }: DriftRequest): Promise<Drift
 }
 
 /** Columns, and tables of lists, without any value that had some in the run before. */
-async function emptied({ connection, now, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
+async function readEmptied({ connection, now, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
   if (before === undefined) return [];
   const lines: DriftLine[] = [];
   for (const place of vanished(before, now)) {
     // A table alone has no column.
     const [, table = "", column] = /^([^.]+)(?:\.(.+))?$/s.exec(place) ?? [];
-    const [row] = await rowsBy(connection, VALUES_BEFORE, valuesSql(table, column));
+    const [row] = await readRows(connection, VALUES_BEFORE, valuesSql(table, column));
     lines.push({
       path: column === undefined ? place : await pathOf(connection, table, column),
       kind: "empty",
@@ -148,7 +154,7 @@ const EXAMPLE_LENGTH = 200;
 
 /** API field of a column; the column itself where it comes from none. */
 async function pathOf(connection: DuckDBConnection, table: string, column: string): Promise<string> {
-  const [row] = await rowsBy(
+  const [row] = await readRows(
     connection,
     { path: col.text() },
     "SELECT min(path) AS path FROM run_lineage WHERE table_name = $1 AND column_name = $2",
@@ -160,7 +166,7 @@ async function pathOf(connection: DuckDBConnection, table: string, column: strin
 const CHECK = { ...VALUES_BEFORE, before: LINE.before } as const;
 
 /** Columns with values that the specification does not list. */
-async function unlisted({ connection, before }: DriftRequest): Promise<DriftLine[]> {
+async function readUnlistedValues({ connection, before }: DriftRequest): Promise<DriftLine[]> {
   const figures =
     before === undefined
       ? "SELECT *, NULL::BIGINT AS before FROM run_checks"
@@ -169,7 +175,7 @@ async function unlisted({ connection, before }: DriftRequest): Promise<DriftLine
   const sql = `SELECT figure AS count, detail AS example, before FROM (${figures}) WHERE verdict = 'warning' AND check_name = $1`;
   const lines: DriftLine[] = [];
   for (const listing of LISTED_VALUES) {
-    const [row] = await rowsBy(connection, CHECK, sql, [listedValuesCheck(listing)]);
+    const [row] = await readRows(connection, CHECK, sql, [listedValuesCheck(listing)]);
     if (row === undefined) continue;
     const path = await pathOf(connection, listing.table, listing.column);
     lines.push({ ...row, items: null, path, kind: "unlisted", exampleContentId: null });
@@ -178,7 +184,7 @@ async function unlisted({ connection, before }: DriftRequest): Promise<DriftLine
 }
 
 /** `run`: name or number of a run; it is compared with the one that was current when it began. */
-export function driftQuestion(run: string): Question<Choice & { readonly previous: PreviousRun }> {
+export function driftQuestion(run: string): RunQuestion<RunSelection & { readonly previous: PreviousRun }> {
   return {
     async choose(folder) {
       const previous = await findPreviousRun(folder, run);
@@ -224,7 +230,7 @@ function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
     },
     rows: lines.map((line) => ({
       ...line,
-      status: line.before === null ? null : isNew(line) ? "new" : known,
+      status: line.before === null ? null : isNewDrift(line) ? "new" : known,
       meaning: KINDS[line.kind][1],
     })),
   });

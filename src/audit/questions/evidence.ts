@@ -3,9 +3,9 @@ import { type AnswerRow, col, type Section, section } from "../../common/answer.
 import { isObject, parseExact } from "../../common/json.ts";
 import { jsonText } from "../../raw/values.ts";
 import { readParquet } from "../../storage/parquet-sql.ts";
-import { rowsBy } from "../../storage/rows-by.ts";
-import { type OpenedRun, rawFilesIn } from "../open-run.ts";
-import type { ItemValue } from "./read-run.ts";
+import { readRows } from "../../storage/typed-rows.ts";
+import { listRawFiles, type OpenedRun } from "../open-run.ts";
+import type { ItemValue } from "./item-values.ts";
 
 const required = { required: true } as const;
 
@@ -51,7 +51,7 @@ export async function findEvidence(run: OpenedRun, contentId: string) {
     /** Undefined where the run kept no raw documents, or none of the item with `custom_fields`. */
     document: await findDocument(run, contentId),
     /** Documents of the item that earlier runs read. */
-    reused: await rowsBy(
+    reused: await readRows(
       connection,
       REUSED,
       `SELECT read_by_run AS run, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
@@ -59,7 +59,7 @@ export async function findEvidence(run: OpenedRun, contentId: string) {
       [contentId],
     ),
     /** Lookups of destinations and custom fields. */
-    lookups: await rowsBy(
+    lookups: await readRows(
       connection,
       REQUEST,
       `${REQUESTS} WHERE mode IN ('destinations', 'custom_fields') ORDER BY request`,
@@ -76,9 +76,9 @@ const REQUESTS = `
  * read. A document that replaces all before says it by what it lacks.
  */
 async function findDocument({ connection, directory }: OpenedRun, contentId: string) {
-  const files = rawFilesIn(directory, ["dynamic", "item"]);
+  const files = listRawFiles(directory, ["dynamic", "item"]);
   if (files.length === 0) return undefined;
-  const [found] = await rowsBy(
+  const [found] = await readRows(
     connection,
     DOCUMENT,
     `SELECT filename, mode, pass, page, position, CAST(observation AS VARCHAR) AS observation, sha256, document
@@ -90,7 +90,7 @@ async function findDocument({ connection, directory }: OpenedRun, contentId: str
   );
   if (found === undefined) return undefined;
   const { filename, document, ...row } = found;
-  const [request] = await rowsBy(
+  const [request] = await readRows(
     connection,
     REQUEST,
     `${REQUESTS} WHERE request IN (
@@ -117,12 +117,12 @@ function partsOf(document: string): Map<string, string> {
 }
 
 /** `/custom_fields/<ID>` as RFC 6901 writes it. */
-export function pointerTo(customFieldId: string): string {
+export function fieldPointer(customFieldId: string): string {
   return `/custom_fields/${customFieldId.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
 /** Fields of which the published values are not what the raw document has: none, unless something is damaged. */
-export function contradicted({ parts }: DocumentEvidence, values: readonly ItemValue[]): string[] {
+export function findContradictions({ parts }: DocumentEvidence, values: readonly ItemValue[]): string[] {
   const given = values.filter(({ input }) => input !== null);
   const published = Map.groupBy(given, ({ customFieldId }) => customFieldId);
   return [...new Set([...published.keys(), ...parts.keys()])].filter((id) => {

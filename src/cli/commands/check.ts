@@ -1,6 +1,6 @@
 /** `check`: takes the first steps of a run without changing anything. */
 import { check, checkAnswer } from "../../run/check.ts";
-import { thisMachine } from "../../run/context.ts";
+import { thisMachine } from "../../run/inputs.ts";
 import { createStatusLine } from "../../show/display.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {

@@ -2,7 +2,7 @@ import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { fileSize, pluralize } from "../../common/figures.ts";
 import { jsonLine, printableText, writeAnswer, writeOutcome } from "../../show/terminal.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
-import { type Removable, removable, removeInstance } from "../../targets/lake/remove.ts";
+import { measureInstance, type Removable, removeInstance } from "../../targets/lake/remove.ts";
 import { LAKE_STATUS, lakeStatus, lakeStatusAnswer } from "../../targets/lake/status.ts";
 import { type Vacuumed, vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
@@ -143,7 +143,7 @@ function removeCommand(environment: CliEnvironment): CliCommand {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("if it had begun, repeat it");
       const { address, ...found } = await lake.open(stop.signal, async (place) => {
-        return { address: place.store.address, ...(await removable({ ...place, instance })) };
+        return { address: place.store.address, ...(await measureInstance({ ...place, instance })) };
       });
       if (options.yes !== true) {
         const all = `All that ${address} has of ${instance}, ${removableText(found)}, will be gone`;

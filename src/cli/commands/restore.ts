@@ -1,7 +1,7 @@
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import type { LastRun } from "../../pipeline.ts";
 import { writeAnswer } from "../../show/terminal.ts";
-import { askTarget, type KeepingTarget, keepsRuns, restoreRun } from "../../targets/restore.ts";
+import { type ArchiveTarget, callTarget, isArchive, restoreRun } from "../../targets/restore.ts";
 import { sameRun } from "../../warehouse/identity.ts";
 import { prepareOutput } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
@@ -31,7 +31,7 @@ export function restoreCommand(environment = processEnvironment()): CliCommand {
 }
 
 async function restore(options: TargetFlags, environment: CliEnvironment): Promise<void> {
-  const target = await chooseTarget(environment, options, "target that keeps runs", keepsRuns);
+  const target = await chooseTarget(environment, options, "target that keeps runs", isArchive);
   using stop = new StopSignals("nothing was restored");
   const wanted = await lastRun(target, stop.signal);
   const folder = await prepareOutput(options.warehouse);
@@ -53,8 +53,8 @@ async function restore(options: TargetFlags, environment: CliEnvironment): Promi
   await writeAnswer(environment.out, options.json === true ? { target: target.name, run } : line);
 }
 
-async function lastRun(target: KeepingTarget, signal: AbortSignal): Promise<LastRun> {
-  const last = await askTarget(target, signal, () => target.last(null, signal));
+async function lastRun(target: ArchiveTarget, signal: AbortSignal): Promise<LastRun> {
+  const last = await callTarget(target, signal, () => target.last(null, signal));
   if (last !== null) return last;
   throw new WarehouseError(
     "config.not_found",

@@ -5,9 +5,9 @@ import { joinWords } from "../../common/nearest.ts";
 import { loadSettings } from "../../config/config.ts";
 import type { Target } from "../../pipeline.ts";
 import { printableText, writeAll } from "../../show/terminal.ts";
-import { deliveryError, repeatedBy, undelivered } from "../../targets/deliver.ts";
-import { currentIn } from "../../targets/published-run.ts";
-import { targetStates } from "../../targets/target-states.ts";
+import { deliveryError, failedDeliveries, repeatedBy } from "../../targets/deliver.ts";
+import { readCurrentRun } from "../../targets/published-run.ts";
+import { readTargetStatuses } from "../../targets/target-states.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { type PublishedRun, prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
@@ -97,7 +97,7 @@ async function deliverRollback(
 ): Promise<WarehouseError | undefined> {
   const { deliveries } = await inTemporaryFolder("rollback", (temporaryDirectory) =>
     deliverRun(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
-  ).catch((thrown: unknown) => ({ deliveries: undelivered(targets, thrown) }));
+  ).catch((thrown: unknown) => ({ deliveries: failedDeliveries(targets, thrown) }));
   await writeLines(out, deliveryLines(run, deliveries));
   return deliveryError(run, deliveries, repeatedBy(rollbackTo(sequence), "is current now, but "));
 }
@@ -118,9 +118,9 @@ async function targetLines(
   try {
     const { targets: configured } = await loadSettings({ cwd, env, flags: options });
     const targets = await targetsOfFolder(folder, configured);
-    const current = targets.length === 0 ? undefined : await currentIn(folder);
+    const current = targets.length === 0 ? undefined : await readCurrentRun(folder);
     if (current === undefined) return [];
-    const states = await targetStates(targets, current, stop.signal);
+    const states = await readTargetStatuses(targets, current, stop.signal);
     const lines = states.map(
       ({ target, says, problem }) => `${target}: ${says}${problem === null ? "" : `: ${problem}`}`,
     );

@@ -1,7 +1,7 @@
 /** Runs one query and writes its answer. */
 import { writeFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
-import { copyToParquet, questionOf, refusals } from "../../audit/sql-question.ts";
+import { copyToParquet, prepareQuery, withQueryErrors } from "../../audit/user-query.ts";
 import { writeAll } from "../../show/terminal.ts";
 import { openForReading } from "../../storage/duckdb.ts";
 import { answerTexts, planTexts, type TextForm } from "./formats.ts";
@@ -44,7 +44,7 @@ export async function runQuery(
     threads: undefined,
   });
   const missing = previous && "missing" in previous ? previous.missing : undefined;
-  const question = await questionOf(database.connection, statement, missing);
+  const question = await prepareQuery(database.connection, statement, missing);
   if (form.format === "parquet") {
     if (file === undefined) throw new TypeError("Parquet needs a file");
     await copyToParquet(database.connection, question, file);
@@ -52,6 +52,6 @@ export async function runQuery(
   }
   const result = await question.stream();
   const isPlan = question.isPlan && form.format === "table";
-  const texts = refusals(isPlan ? planTexts(result) : answerTexts(result, form));
+  const texts = withQueryErrors(isPlan ? planTexts(result) : answerTexts(result, form));
   await (file === undefined ? writeAll(out, texts) : writeFile(file, texts));
 }

@@ -1,3 +1,4 @@
+/** Requests of the read interface as values: made here, sent by the HTTP client. */
 import type { DestinationName } from "../../api/destination.ts";
 import { printable } from "../../common/printable.ts";
 import { API_PREFIX } from "./service-url.ts";
@@ -7,73 +8,68 @@ export type ListMode = "dynamic" | "full" | "basic";
 export type RequestMode = ListMode | "item" | "destinations" | "custom_fields";
 export type LookupMethod = "GET" | "POST";
 
-/** One request of the read interface, as a value: made by the functions below, sent by the HTTP client. */
-export interface ReadRequest {
+export interface ServiceRequest {
   readonly mode: RequestMode;
-  /** POST is a lookup whose parameters go as a form; nothing is ever written. */
+  /** POST is a lookup whose parameters are sent as a form; nothing is ever written. */
   readonly method: LookupMethod;
-  /** Below the address of the service, from `/`, without a query. */
+  /** Path below the URL of the service, from `/`, without a query. */
   readonly path: string;
-  /** Query of a GET, form of a POST. */
-  readonly parameters: readonly Parameter[];
+  /** Query of a GET, form of a POST: names and values, not encoded. Names may repeat. */
+  readonly parameters: readonly RequestParameter[];
 }
 
-/** Name and value, neither encoded. Names may repeat. */
-type Parameter = [name: string, value: string];
+type RequestParameter = [name: string, value: string];
 
-/** What is shown of an item. */
-interface View {
+/** Fields of an item to request. */
+interface ItemView {
   readonly mode: ListMode;
-  /** Of the dynamic set; without effect in the other modes, so not sent there. */
+  /** Columns of the dynamic set; other modes ignore them. */
   readonly columns: readonly string[];
-  /** The gallery-only fields; of the dynamic set too. */
+  /** Whether gallery-only columns of the dynamic set are included. */
   readonly gallery: boolean;
 }
 
-export interface ListRequest extends View {
-  /** From 1. */
-  readonly page: number;
-  readonly perPage: number;
+/** A page of the list. Pages are numbered from 1. */
+export function listRequest(
+  list: ItemView & { readonly page: number; readonly perPage: number },
+): ServiceRequest {
+  const parameters: RequestParameter[] = [
+    ...viewParameters(list),
+    ["per_page", String(list.perPage)],
+    ["page", String(list.page)],
+  ];
+  return { mode: list.mode, method: "GET", path: `${API_PREFIX}/content`, parameters };
 }
 
-export function listRequest(list: ListRequest): ReadRequest {
-  return {
-    mode: list.mode,
-    method: "GET",
-    path: `${API_PREFIX}/content`,
-    parameters: [...viewParameters(list), ["per_page", String(list.perPage)], ["page", String(list.page)]],
-  };
-}
-
-/** Page of the list; null: it is for none. */
-export function pageOf({ parameters }: ReadRequest): number | null {
+/** Number of the page that is requested; `null` for other requests. */
+export function pageOf({ parameters }: ServiceRequest): number | null {
   const [, page = null] = parameters.find(([name]) => name === "page") ?? [];
   return page === null ? null : Number(page);
 }
 
-/** One item by its ID: the only request that gives the fields that the specification marks so. */
-export function itemRequest(item: View & { readonly id: string }): ReadRequest {
+/** One item by its ID. Some fields of the specification are in no other response. */
+export function itemRequest(item: ItemView & { readonly id: string }): ServiceRequest {
   const path = `${API_PREFIX}/content/${pathSegment(item.id)}`;
   return { mode: "item", method: "GET", path, parameters: viewParameters(item) };
 }
 
-function viewParameters(view: View): Parameter[] {
+function viewParameters(view: ItemView): RequestParameter[] {
   if (view.mode !== "dynamic") return [["detail", view.mode]];
-  const columns = view.columns.map((name): Parameter => ["columns[]", name]);
+  const columns = view.columns.map((name): RequestParameter => ["columns[]", name]);
   return view.gallery ? [...columns, ["gallery", "true"]] : columns;
 }
 
-/** An ID that would name another path, or that no address can hold, is none that the service can have meant. */
+/** Throws `source.protocol` for an ID that would be another path, or that no URL can hold. */
 function pathSegment(id: string): string {
   const unsendable = id === "" || id === "." || id === ".." || Buffer.from(id).toString() !== id;
   if (!unsendable) return encodeURIComponent(id);
   throw new SourceError(
     "source.protocol",
-    `The service listed an item whose ID is no ID: "${printable(id)}".`,
+    `The service listed an item whose ID cannot be part of a URL: "${printable(id)}".`,
   );
 }
 
-export function destinationRequest(destination: DestinationName, method: LookupMethod): ReadRequest {
+export function destinationRequest(destination: DestinationName, method: LookupMethod): ServiceRequest {
   return {
     mode: "destinations",
     method,
@@ -85,45 +81,41 @@ export function destinationRequest(destination: DestinationName, method: LookupM
   };
 }
 
-/** Longest encoded list of names in one request: addresses above 8 KB are refused by many servers and proxies. */
-const NAMES_BYTES = 5500;
+/** Longest encoded list of names in one request, in bytes: many servers and proxies refuse URLs above 8 KB. */
+const MAX_NAMES_BYTES = 5500;
 
-/** Definitions of the custom fields of these names: as few requests as addresses of about 6 KB allow. */
-export function customFieldRequests(names: Iterable<string>, method: LookupMethod): ReadRequest[] {
-  return chunks([...new Set(names)]).map((chunk) => ({
+/** Requests for the definitions of the custom fields with these names, as few as URLs of about 6 KB allow. */
+export function customFieldRequests(names: Iterable<string>, method: LookupMethod): ServiceRequest[] {
+  const chunks: string[][] = [];
+  let left = 0;
+  for (const name of new Set(names)) {
+    const bytes = encode([["name[]", name]]).length + 1;
+    if (bytes > left || chunks.length === 0) {
+      chunks.push([]);
+      left = MAX_NAMES_BYTES;
+    }
+    chunks.at(-1)?.push(name);
+    left -= bytes;
+  }
+  return chunks.map((chunk) => ({
     mode: "custom_fields",
     method,
     path: `${API_PREFIX}/custom_fields_reference`,
-    parameters: chunk.map((name): Parameter => [chunk.length === 1 ? "name" : "name[]", name]),
+    parameters: chunk.map((name): RequestParameter => [chunk.length === 1 ? "name" : "name[]", name]),
   }));
 }
 
-function chunks(names: readonly string[]): string[][] {
-  const all: string[][] = [];
-  let room = 0;
-  for (const name of names) {
-    const bytes = encode([["name[]", name]]).length + 1;
-    if (bytes > room || all.length === 0) {
-      all.push([]);
-      room = NAMES_BYTES;
-    }
-    all.at(-1)?.push(name);
-    room -= bytes;
-  }
-  return all;
-}
-
-/** Path and query, as they stand in the first line of the request. */
-export function targetOf(request: ReadRequest): string {
+/** Path and query, as in the first line of the request. */
+export function targetOf(request: ServiceRequest): string {
   if (request.method === "POST" || request.parameters.length === 0) return request.path;
   return `${request.path}?${encode(request.parameters)}`;
 }
 
 /** The form of a POST; `null` for a GET. */
-export function formOf(request: ReadRequest): string | null {
+export function formOf(request: ServiceRequest): string | null {
   return request.method === "POST" ? encode(request.parameters) : null;
 }
 
-function encode(parameters: readonly Parameter[]): string {
+function encode(parameters: readonly RequestParameter[]): string {
   return new URLSearchParams([...parameters]).toString();
 }

@@ -1,30 +1,31 @@
+/** The URL of the service. */
 import { printable } from "../../common/printable.ts";
 
-/** The version of the read interface is part of every path. */
+/** Begins every path of the read interface; it names the version. */
 export const API_PREFIX = "/api/v1";
 
-/** Where the service is: the only host that is ever spoken to. */
+/** The only origin that requests go to. */
 export interface ServiceUrl {
   /** `https://content.example.com`, `http://127.0.0.1:8080` */
   readonly origin: string;
-  /** Host with its port, for people. */
+  /** Host with its port, for messages. */
   readonly host: string;
-  /** Path in front of the interface's own, without a slash at its end: `` or `/tenants/a`. */
+  /** Path in front of {@link API_PREFIX}, without a slash at its end: `` or `/tenants/a`. */
   readonly prefix: string;
 }
 
-/** Where address and token are said, for people: an option, a variable, or a setting of a file. */
-export interface NamedIn {
+/** The settings that hold the URL and the token, for messages: an option, a variable, or a setting of a file. */
+export interface SettingNames {
   readonly url: string;
   readonly token: string;
 }
 
-/** What is expected where an address is asked for. */
+/** For messages about a value that is no service URL. */
 export const SERVICE_ADDRESS = "an address such as https://content.example.com";
 
 /**
- * Reads the address of a service: https, or http on a loopback host; a path in front is allowed. What may carry a
- * credential (`user:password@`, a query, a fragment) is refused before anything parses, and so could print, the text.
+ * Reads the URL of a service: https, or http on a loopback host, with or without a path. A text that may hold credentials
+ * (`user:password@`, a query, a fragment) is refused before it is parsed, so that no message shows it.
  */
 export function readServiceUrl(text: string): { readonly url: ServiceUrl } | { readonly problem: string } {
   if (text.includes("@")) {
@@ -41,7 +42,7 @@ export function readServiceUrl(text: string): { readonly url: ServiceUrl } | { r
     return { problem: `expected https (http is for this machine only), found "${printable(text)}"` };
   }
   const path = url.pathname.replace(/\/+$/, "");
-  // A person may paste the whole path of the interface.
+  // The URL may include the path of the interface.
   const prefix = path.endsWith(API_PREFIX) ? path.slice(0, -API_PREFIX.length) : path;
   return { url: { origin: url.origin, host: url.host, prefix } };
 }

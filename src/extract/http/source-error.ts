@@ -1,27 +1,28 @@
+/** Failures of the service or of the network. */
 import { type ErrorCode, WarehouseError } from "../../common/errors.ts";
 
-/** Attempts that a request gets unless its failure says less; the first one counts. */
+/** Attempts of a request, unless its failure allows fewer. The first one counts. */
 export const MAX_ATTEMPTS = 6;
-/** An answer that is damaged the second time too will stay so. */
+/** An answer that is damaged twice is taken to stay damaged. */
 const DAMAGED_ATTEMPTS = 2;
 
-export interface SourceFacts {
+export interface SourceErrorFacts {
   readonly cause?: unknown;
-  /** HTTP status, where there was an answer. */
+  /** HTTP status; `null` without a response. */
   readonly status?: number | null;
-  /** The service's own wish: not before this many milliseconds from now. */
+  /** Milliseconds that the service asks to wait. */
   readonly retryAfterMs?: number | null;
-  /** Attempts in all that this kind of failure is worth; 1: asking again is of no use. */
+  /** Attempts that this kind of failure is worth, the first included; 1: no retry. */
   readonly attemptsAtMost?: number | undefined;
 }
 
-/** A failure of the service or of the way to it, with what a retry policy and a caller need to know. */
+/** A failure of the service or of the network, with what a retry needs to know. */
 export class SourceError extends WarehouseError {
   readonly status: number | null;
   readonly retryAfterMs: number | null;
   readonly attemptsAtMost: number;
 
-  constructor(code: ErrorCode, message: string, facts: SourceFacts = {}) {
+  constructor(code: ErrorCode, message: string, facts: SourceErrorFacts = {}) {
     super(code, message, "cause" in facts ? { cause: facts.cause } : undefined);
     this.status = facts.status ?? null;
     this.retryAfterMs = facts.retryAfterMs ?? null;

@@ -1,164 +1,152 @@
+/** Failures of the network between this machine and the service. */
 import { asWarehouseError, codeOf, type ErrorCode, WarehouseError } from "../../common/errors.ts";
 import { type HttpProxy, reachedBy } from "../../common/proxy.ts";
-import type { NamedIn } from "./service-url.ts";
+import type { SettingNames } from "./service-url.ts";
 import { MAX_ATTEMPTS, SourceError } from "./source-error.ts";
 
-/** What did not answer: the service, or the proxy before it. */
-interface Peer {
-  readonly what: "service" | "proxy";
-  /** Where its address is said. */
-  readonly url: string;
-}
-
-interface Failure {
+interface TransportFailure {
   readonly code: ErrorCode;
-  /** The sentence, with the host in it, and where that is said. */
-  readonly say: (host: string, at: Peer) => string;
+  /** Rest of the sentence after the host. `{url}`: the setting with its URL. `{what}`: service or proxy. */
+  readonly says: string;
   readonly attemptsAtMost?: number;
-  /** Of the first connection: where there is a proxy, that to the proxy. */
-  readonly isFirst?: true;
+  /** Failures of the first connection concern the proxy, if there is one. */
+  readonly isOfProxy?: true;
 }
 
-const GARBLED: Failure = {
-  code: "source.protocol",
-  say: (host) => `${host} does not answer in proper HTTP; check that the URL names the content service.`,
-};
-
-/** By the codes of Node and undici. */
-const FAILURES: readonly (Failure & { readonly of: readonly string[] })[] = [
+/** Failures by the codes of Node and undici. */
+const FAILURES: readonly (TransportFailure & { readonly codes: RegExp })[] = [
   {
-    of: ["ENOTFOUND"],
+    codes: /^ENOTFOUND$/,
     code: "source.unreachable",
-    say: (host, { what, url }) =>
-      `No host is known by the name ${host}; check the URL of the ${what} (${url}).`,
+    says: "does not resolve to an address; check the URL of the {what} ({url}).",
     attemptsAtMost: 2,
-    isFirst: true,
+    isOfProxy: true,
   },
   {
-    of: ["EAI_AGAIN"],
+    codes: /^EAI_AGAIN$/,
     code: "source.unreachable",
-    say: (host) => `The name ${host} cannot be looked up just now; check the network of this machine.`,
-    isFirst: true,
+    says: "cannot be looked up at the moment; check the network of this machine.",
+    isOfProxy: true,
   },
   {
-    of: ["ECONNREFUSED"],
+    codes: /^ECONNREFUSED$/,
     code: "source.unreachable",
-    say: (host, { what, url }) =>
-      `Nothing answers at ${host}; check the URL (${url}), and whether the ${what} is up.`,
-    isFirst: true,
+    says: "refuses connections; check the URL ({url}), and whether the {what} is up.",
+    isOfProxy: true,
   },
   {
-    of: ["EHOSTUNREACH", "ENETUNREACH"],
+    codes: /^E(HOST|NET)UNREACH$/,
     code: "source.unreachable",
-    say: (host) => `There is no way to ${host} from here; check the network of this machine.`,
-    isFirst: true,
+    says: "cannot be reached from this machine; check its network.",
+    isOfProxy: true,
   },
   {
-    of: ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "UND_ERR_PRX_CONN"],
+    codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_PRX_CONN)$/,
     code: "source.unreachable",
-    say: (host) => `${host} closed the connection before its answer was complete; run again later.`,
+    says: "closed the connection before its answer was complete; run again later.",
   },
   {
-    of: ["ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT"],
+    codes: /^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/,
     code: "source.timeout",
-    say: (host) => `${host} took no connection in time; check the URL and the network, or run again later.`,
+    says: "did not accept a connection in time; check the URL and the network, or run again later.",
   },
   {
-    of: ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"],
+    codes: /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/,
     code: "source.timeout",
-    say: (host) => `${host} took too long to answer; run again later, or set a smaller \`perPage\`.`,
+    says: "took too long to answer; run again later, or set a smaller `perPage`.",
   },
   {
-    of: ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "HPE_INVALID_EOF_STATE"],
+    codes: /^(UND_ERR_RES_CONTENT_LENGTH_MISMATCH|HPE_INVALID_EOF_STATE)$/,
     code: "source.damaged",
-    say: (host) => `${host} sent an answer that is shorter or longer than announced; run again later.`,
+    says: "sent an answer that is shorter or longer than announced; run again later.",
     attemptsAtMost: MAX_ATTEMPTS,
   },
   {
-    of: ["UND_ERR_HEADERS_OVERFLOW", "HPE_HEADER_OVERFLOW"],
+    codes: /^(UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW)$/,
     code: "source.protocol",
-    say: (host) => `${host} sent more than 16 KB of headers; look for a proxy or cookies in between.`,
+    says: "sent more than 16 KB of headers; look for a proxy or cookies in between.",
+  },
+  {
+    codes: /^HPE_/,
+    code: "source.protocol",
+    says: "sent an answer that is not valid HTTP; check that the URL names the content service.",
+  },
+  {
+    codes: /^ERR_SSL_WRONG_VERSION_NUMBER$/,
+    code: "source.tls",
+    says: "does not speak TLS ({code}); check the port of the URL, or write http:// for a service on this machine.",
+  },
+  {
+    codes:
+      /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_MISMATCH|EPROTO)/,
+    code: "source.tls",
+    says: "is not trusted ({code}): its certificate or TLS version is not valid; check the URL, or add your certificate authority with NODE_EXTRA_CA_CERTS.",
   },
 ];
 
-/** Certificates that do not fit, and peers that speak no TLS or none that is still safe. */
-const TLS =
-  /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_MISMATCH|EPROTO)/;
-
-/** How the service is reached. */
-interface Way {
+interface ServiceRoute {
   readonly host: string;
-  readonly namedIn: NamedIn;
+  readonly settingNames: SettingNames;
   readonly proxy: HttpProxy | null;
 }
 
 /**
- * What went wrong between here and the service, as an error that says what to do. What is not known to be the
- * network's or the service's doing is `internal`: an unknown failure is never repeated.
+ * A failure of the network as an error that says what to do. A failure that is not known to be the network's or the
+ * service's is `internal`, and is never retried.
  *
- * @param redact applied to the message of the cause, which may quote what the service sent
+ * @param redact applied to the message of the cause, which may quote the service
  */
-export function transportError(thrown: unknown, way: Way, redact: (text: string) => string): WarehouseError {
+export function transportError(
+  thrown: unknown,
+  route: ServiceRoute,
+  redact: (text: string) => string,
+): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
-  const name = nameOf(thrown);
-  const cause = redactedCause(thrown, name, redact);
-  const { host, namedIn, proxy } = way;
-  const failure = tunnelFailure(cause, way) ?? failureOf(name);
+  const code = transportCode(thrown);
+  // A parser's error carries the bytes that it failed at: only its message is kept.
+  const message = redact(thrown instanceof Error ? thrown.message : String(thrown));
+  const cause = Object.assign(new Error(message), { code });
+  const { host, settingNames, proxy } = route;
+  const tunnel = tunnelError(message, cause, route);
+  if (tunnel !== undefined) return tunnel;
+  const failure = FAILURES.find(({ codes }) => codes.test(code));
   if (failure === undefined) return asWarehouseError(cause);
-  const { code, say, attemptsAtMost, isFirst } = failure;
-  const sentence =
-    proxy !== null && isFirst
-      ? say(`the proxy ${proxy.host}`, { what: "proxy", url: proxy.namedIn })
-      : say(reachedBy(host, proxy), { what: "service", url: namedIn.url });
-  return new SourceError(code, sentence, { cause, attemptsAtMost });
+  const [who, what, url] =
+    proxy !== null && failure.isOfProxy
+      ? [`The proxy ${proxy.host}`, "proxy", proxy.namedIn]
+      : [reachedBy(host, proxy), "service", settingNames.url];
+  const says = failure.says.replace("{what}", what).replace("{url}", url).replace("{code}", code);
+  return new SourceError(failure.code, `${who} ${says}`, { cause, attemptsAtMost: failure.attemptsAtMost });
 }
 
-/** undici says it in words alone. */
-const NO_TUNNEL = /^Proxy response \((\d{3})\)/;
-
-/** A proxy that answered, and opened no tunnel. */
-function tunnelFailure({ message }: Error, { host, namedIn, proxy }: Way): Failure | undefined {
-  const status = Number(NO_TUNNEL.exec(message)?.[1]);
+/** A proxy that answered, and opened no tunnel. undici tells so in the message alone. */
+function tunnelError(
+  message: string,
+  cause: Error,
+  { host, settingNames, proxy }: ServiceRoute,
+): SourceError | undefined {
+  const status = Number(/^Proxy response \((\d{3})\)/.exec(message)?.[1]);
   if (proxy === null || Number.isNaN(status)) return undefined;
   const it = `The proxy ${proxy.host}`;
-  // Some answer so to credentials that are wrong.
+  // Some proxies answer wrong credentials with 401.
   if (status === 407 || status === 401) {
-    const wayOut = `write both into ${proxy.namedIn}, as in http://user:password@proxy.example.com:3128`;
-    const say = () =>
-      `${it} does not know the user (${status}), or asks for a user name and a password; ${wayOut}.`;
-    return { code: "source.proxy", say };
+    const wayOut = `set both in ${proxy.namedIn}, as in http://user:password@proxy.example.com:3128`;
+    const sentence = `${it} requires another user name and password (${status}); ${wayOut}.`;
+    return new SourceError("source.proxy", sentence, { cause });
   }
   if (status >= 500) {
-    const check = `check the URL (${namedIn.url}), and whether the proxy knows the name and is up`;
-    return { code: "source.unreachable", say: () => `${it} does not reach ${host} (${status}); ${check}.` };
+    const check = `check the URL (${settingNames.url}), and whether the proxy knows the name and is up`;
+    return new SourceError("source.unreachable", `${it} cannot reach ${host} (${status}); ${check}.`, {
+      cause,
+    });
   }
   const wayOut = "have the host allowed there, or name it in NO_PROXY";
-  return { code: "source.proxy", say: () => `${it} refuses the way to ${host} (${status}); ${wayOut}.` };
+  const sentence = `${it} refuses to connect to ${host} (${status}); ${wayOut}.`;
+  return new SourceError("source.proxy", sentence, { cause });
 }
 
-function failureOf(name: string): Failure | undefined {
-  if (name === "ERR_SSL_WRONG_VERSION_NUMBER") {
-    const say = (host: string) =>
-      `${host} does not speak TLS (${name}); check the port of the URL, or write http:// where the service is on this machine.`;
-    return { code: "source.tls", say };
-  }
-  if (TLS.test(name)) {
-    const wayOut = "check the URL, or name your own authority in NODE_EXTRA_CA_CERTS";
-    const say = (host: string) =>
-      `${host} cannot be trusted (${name}): its certificate or TLS version is not in order; ${wayOut}.`;
-    return { code: "source.tls", say };
-  }
-  return FAILURES.find(({ of }) => of.includes(name)) ?? (name.startsWith("HPE_") ? GARBLED : undefined);
-}
-
-function nameOf(thrown: unknown): string {
+function transportCode(thrown: unknown): string {
   const code = codeOf(thrown);
   if (code !== undefined) return code;
   return thrown instanceof Error && thrown.name === "HTTPParserError" ? "HPE_INVALID" : "";
-}
-
-/** The cause without what hangs on it: a parser's error carries the bytes that it stumbled over. */
-function redactedCause(thrown: unknown, code: string, redact: (text: string) => string): Error {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return Object.assign(new Error(redact(message)), { code });
 }

@@ -50,6 +50,16 @@ export function foreign(text: string): Markup {
   return new Markup(`<bdi>${marked}</bdi>`);
 }
 
+/** At most so many characters of a text, with `…` in place of the others. */
+export function cut(text: string, limit: number): string {
+  return text.length > limit ? `${[...text].slice(0, limit).join("")}…` : text;
+}
+
+/** A name on the first screen, where lines of several names have to fit. */
+export function shortName(text: string): string {
+  return cut(text, 32);
+}
+
 /** A sentence of foreign texts, in which a command stands between backticks or quotation marks. */
 export function sentence(text: string): Markup {
   const parts = text.split(/`([^`]+)`|"(content-warehouse [^"]+)"/);

@@ -1,9 +1,9 @@
 /** A section of an answer as a table within what a click unfolds. */
-import { WITHOUT_EXTERNAL_VALUE } from "../../audit/mapping/mapped-value.ts";
+import { WITHOUT_EXTERNAL_VALUE } from "../../audit/mapped-value.ts";
 import type { AnswerCell, AnswerColumn, Section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
 import { headOf, isNumber, shownColumns, shownText } from "../answer.ts";
-import { foreign, html, type Markup, type Part, sentence } from "./markup.ts";
+import { cut, foreign, html, type Markup, type Part, sentence } from "./markup.ts";
 
 /** Rows of a table in a page; the command that gives the same answer has all. */
 export const ROWS_LIMIT = 500;
@@ -78,8 +78,7 @@ const POOR: ReadonlySet<string> = new Set([
 ]);
 
 function cellMarkup(column: AnswerColumn, value: NonNullable<AnswerCell>): Part {
-  const whole = shownText(column, value);
-  const text = whole.length > TEXT_LIMIT ? `${[...whole].slice(0, TEXT_LIMIT).join("")}…` : whole;
+  const text = cut(shownText(column, value), TEXT_LIMIT);
   if (column.judged === true && POOR.has(text)) return html`<span class="poor">${text}</span>`;
   if (column.kind === "name") return html`<code>${foreign(text)}</code>`;
   return typeof value === "string" || column.kind === "list" ? foreign(text) : text;

@@ -1,6 +1,6 @@
 /** Numbers and names of the Parquet format, and what a table's types are in it. */
 import type { ColumnType } from "../../tables/declare.ts";
-import { bool, type Fields, i32, struct } from "./thrift.ts";
+import { bool, i32, struct, type ThriftFields } from "./thrift.ts";
 
 export const MAGIC = Buffer.from("PAR1");
 /** Of the length that stands before a text, before the levels of a page, and behind the footer. */
@@ -14,14 +14,14 @@ export const DATA_PAGE = 0;
 export const PHYSICAL = { boolean: 0, int32: 1, int64: 2, double: 5, bytes: 6 } as const;
 
 /** The physical type of the values, and what the schema says of them. */
-export interface Meaning {
+export interface LogicalType {
   readonly physical: keyof typeof PHYSICAL;
   /** Fields of the format's `SchemaElement`. */
-  readonly annotation: Fields;
+  readonly annotation: ThriftFields;
 }
 
 /** Both in the older words of the format and in the newer ones. */
-function logical(converted: number, number: number, type = struct()): Fields {
+function logical(converted: number, number: number, type = struct()): ThriftFields {
   return [
     [6, i32(converted)],
     [10, struct([number, type])],
@@ -29,9 +29,9 @@ function logical(converted: number, number: number, type = struct()): Fields {
 }
 
 const UTC_MICROSECONDS = struct([1, bool(true)], [2, struct([2, struct()])]);
-const TEXT: Meaning = { physical: "bytes", annotation: logical(0, 1) };
+const TEXT: LogicalType = { physical: "bytes", annotation: logical(0, 1) };
 
-export const MEANINGS: Readonly<Record<ColumnType, Meaning>> = {
+export const LOGICAL_TYPES: Readonly<Record<ColumnType, LogicalType>> = {
   text: TEXT,
   json: TEXT,
   boolean: { physical: "boolean", annotation: [] },

@@ -9,17 +9,17 @@ import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
 import { release } from "../../common/free-memory.ts";
 
 /** A text's bytes, a number or a truth value; null where the row has none. Days or microseconds since 1970 are numbers. */
-export type Cell = Buffer | number | bigint | boolean | null;
+export type ParquetCell = Buffer | number | bigint | boolean | null;
 
 /**
  * The rows of a file. They own its memory, which their texts' bytes are parts of: once disposed of, such bytes are empty
  * (those of a file of a few KB may stay), and no more cells are given.
  */
-export interface Columns extends Disposable {
+export interface ParquetColumns extends Disposable {
   readonly rows: number;
   readonly has: (name: string) => boolean;
   /** The column's cells, one a row. A RangeError for a column that the file does not have. */
-  readonly cells: (name: string) => Cell[];
+  readonly cells: (name: string) => ParquetCell[];
 }
 
 /** Texts stay bytes; days and microseconds stay numbers. */
@@ -35,7 +35,7 @@ const PARSERS = {
  * The file's bytes are the columns' from here on. Throws for a file that is cut off, and for most that are damaged: that
  * all values are as they were written, only a digest of the file says.
  */
-export function readColumns(file: Buffer): Columns {
+export function readColumns(file: Buffer): ParquetColumns {
   const metadata = parquetMetadata(file, { geoparquet: false });
   const schema = parquetSchema(metadata);
   const rows = Number(metadata.num_rows);
@@ -83,7 +83,7 @@ export function readColumns(file: Buffer): Columns {
   };
 }
 
-function cellOf(value: unknown): Cell {
+function cellOf(value: unknown): ParquetCell {
   switch (typeof value) {
     case "number":
     case "bigint":

@@ -1,13 +1,13 @@
 /** Writes Thrift's compact protocol, as far as the metadata of a Parquet file need it. */
 
 /** A value on its way out: the number of its type, and what writes it. */
-export interface Value {
+export interface ThriftValue {
   readonly type: number;
   readonly write: (bytes: number[]) => void;
 }
 
 /** Values under the numbers that the format's definition gives them, which ascend. */
-export type Fields = readonly (readonly [number: number, value: Value])[];
+export type ThriftFields = readonly (readonly [number: number, value: ThriftValue])[];
 
 /** Lengths and distances up to this stand in a header's own byte. */
 const SHORT = 15;
@@ -15,15 +15,15 @@ const SHORT = 15;
 /** Zigzag; what is written here is never negative. */
 const integer =
   (type: number) =>
-  (value: number): Value => ({ type, write: (bytes) => writeVarint(bytes, value * 2) });
+  (value: number): ThriftValue => ({ type, write: (bytes) => writeVarint(bytes, value * 2) });
 
 export const i32 = integer(5);
 export const i64 = integer(6);
 
 /** A field of a structure, not an element of a list: its type is its value. */
-export const bool = (value: boolean): Value => ({ type: value ? 1 : 2, write: () => {} });
+export const bool = (value: boolean): ThriftValue => ({ type: value ? 1 : 2, write: () => {} });
 
-export const text = (value: string): Value => ({
+export const text = (value: string): ThriftValue => ({
   type: 8,
   write: (bytes) => {
     const utf8 = Buffer.from(value);
@@ -32,13 +32,13 @@ export const text = (value: string): Value => ({
   },
 });
 
-export const struct = (...fields: Fields): Value => ({
+export const struct = (...fields: ThriftFields): ThriftValue => ({
   type: 12,
   write: (bytes) => writeFields(bytes, fields),
 });
 
 /** All of one type; of none, it is a list of structures. */
-export const list = (values: readonly Value[]): Value => ({
+export const list = (values: readonly ThriftValue[]): ThriftValue => ({
   type: 9,
   write: (bytes) => {
     const { length } = values;
@@ -48,13 +48,13 @@ export const list = (values: readonly Value[]): Value => ({
   },
 });
 
-export function encode(fields: Fields): Uint8Array {
+export function encode(fields: ThriftFields): Uint8Array {
   const bytes: number[] = [];
   writeFields(bytes, fields);
   return Uint8Array.from(bytes);
 }
 
-function writeFields(bytes: number[], fields: Fields): void {
+function writeFields(bytes: number[], fields: ThriftFields): void {
   let last = 0;
   for (const [number, value] of fields) {
     bytes.push(((number - last) << 4) | value.type);

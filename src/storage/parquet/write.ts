@@ -1,18 +1,28 @@
 /** Parquet files of filled columns: one row group, plain values, pages in Zstandard where that is worth a call. */
 import { constants, zstdCompressSync } from "node:zlib";
 import { release } from "../../common/free-memory.ts";
-import type { FilledColumn, TakenRows } from "../table-builder.ts";
+import type { ColumnVector, RowBatch } from "../table-builder.ts";
 import {
   CODECS,
   DATA_PAGE,
   ENCODINGS,
   LENGTH_BYTES,
+  LOGICAL_TYPES,
+  type LogicalType,
   MAGIC,
-  MEANINGS,
-  type Meaning,
   PHYSICAL,
 } from "./format.ts";
-import { encode, type Fields, i32, i64, list, struct, text, type Value, writeVarint } from "./thrift.ts";
+import {
+  encode,
+  i32,
+  i64,
+  list,
+  struct,
+  type ThriftFields,
+  type ThriftValue,
+  text,
+  writeVarint,
+} from "./thrift.ts";
 
 const CREATED_BY = "content-warehouse";
 /** Documents repeat each other: with a window of 2 MB, four times the level's own, they take less room and less time. */
@@ -38,12 +48,12 @@ const KEPT_ROOM_BYTES = 2 * PAGE_BYTES;
 const LEVEL_HEADER_BYTES = 12;
 
 /** A column on its way into a file. */
-interface Column extends FilledColumn {
-  readonly meaning: Meaning;
+interface TypedColumn extends ColumnVector {
+  readonly meaning: LogicalType;
 }
 
-interface Chunk {
-  readonly column: Column;
+interface ColumnChunk {
+  readonly column: TypedColumn;
   readonly codec: number;
   /** With the headers of the pages. */
   readonly bytes: number;
@@ -51,7 +61,7 @@ interface Chunk {
 }
 
 /** A buffer that is kept for what comes next. */
-class Room {
+class GrowingBuffer {
   #bytes = Buffer.allocUnsafeSlow(FIRST_ROOM_BYTES);
   /** Bytes of it that hold something. */
   used = 0;
@@ -91,15 +101,15 @@ class Room {
  * garbage collection are a heap's cause to look for garbage.
  */
 export class ParquetWriter {
-  readonly #page = new Room();
-  readonly #file = new Room();
+  readonly #page = new GrowingBuffer();
+  readonly #file = new GrowingBuffer();
 
   /** The rows as a file, which is the caller's. A RangeError for a null in a column that has none. */
-  file(rows: TakenRows): Buffer {
-    const columns = rows.columns.map((column): Column => {
+  file(rows: RowBatch): Buffer {
+    const columns = rows.columns.map((column): TypedColumn => {
       const lacking = !column.nullable && column.nulls > 0;
       if (lacking) throw new RangeError(`the column ${column.name} must have a value in each row`);
-      return { ...column, meaning: MEANINGS[column.type] };
+      return { ...column, meaning: LOGICAL_TYPES[column.type] };
     });
     const file = this.#file;
     file.clear();
@@ -114,7 +124,7 @@ export class ParquetWriter {
     return file.copied();
   }
 
-  #chunk(column: Column): Chunk {
+  #chunk(column: TypedColumn): ColumnChunk {
     const { rows } = column;
     const total = bytesBefore(column, rows);
     const codec = total < COMPRESSED_FROM_BYTES ? CODECS.none : CODECS.zstd;
@@ -129,7 +139,7 @@ export class ParquetWriter {
   }
 
   /** Bytes of the page that it adds to the file, as they were before they were compressed. */
-  #addPage(column: Column, codec: number, from: number, to: number): number {
+  #addPage(column: TypedColumn, codec: number, from: number, to: number): number {
     const levels = LEVEL_HEADER_BYTES + Math.ceil((to - from) / ROWS_PER_STEP);
     this.#page.clear();
     const room = this.#page.free(levels + bytesBefore(column, to) - bytesBefore(column, from));
@@ -154,14 +164,14 @@ export class ParquetWriter {
 }
 
 /** Bytes that the values of the rows before one take at most. */
-function bytesBefore({ meaning, offsets }: Column, row: number): number {
+function bytesBefore({ meaning, offsets }: TypedColumn, row: number): number {
   if (meaning.physical === "bytes") return (offsets[row] ?? 0) + row * LENGTH_BYTES;
   return row * (meaning.physical === "boolean" ? 1 : WIDTHS[meaning.physical]);
 }
 
 const WIDTHS = { int32: 4, int64: 8, double: 8 } as const;
 
-function endOfPage(column: Column, from: number): number {
+function endOfPage(column: TypedColumn, from: number): number {
   const { rows } = column;
   const limit = bytesBefore(column, from) + PAGE_BYTES;
   if (bytesBefore(column, rows) <= limit) return rows;
@@ -171,7 +181,7 @@ function endOfPage(column: Column, from: number): number {
 }
 
 /** Which rows have a value: one run of rows that all have one, or the validity bits as one run of groups of eight. */
-function writeLevels(room: Buffer, { nulls, validity }: Column, from: number, to: number): number {
+function writeLevels(room: Buffer, { nulls, validity }: TypedColumn, from: number, to: number): number {
   const rows = to - from;
   const groups = Math.ceil(rows / ROWS_PER_STEP);
   const header: number[] = [];
@@ -185,7 +195,7 @@ function writeLevels(room: Buffer, { nulls, validity }: Column, from: number, to
 }
 
 /** Writes the values that are there, in the format's plain encoding, and returns where they end. */
-function writeValues(room: Buffer, start: number, column: Column, from: number, to: number): number {
+function writeValues(room: Buffer, start: number, column: TypedColumn, from: number, to: number): number {
   const { physical } = column.meaning;
   switch (physical) {
     case "bytes":
@@ -197,11 +207,11 @@ function writeValues(room: Buffer, start: number, column: Column, from: number, 
   }
 }
 
-function isThere({ nulls, validity }: Column, row: number): boolean {
+function isThere({ nulls, validity }: TypedColumn, row: number): boolean {
   return nulls === 0 || (((validity[row >> 3] ?? 0) >> (row & 7)) & 1) === 1;
 }
 
-function writeTexts(room: Buffer, start: number, column: Column, from: number, to: number): number {
+function writeTexts(room: Buffer, start: number, column: TypedColumn, from: number, to: number): number {
   const { offsets, values } = column;
   let at = start;
   for (let row = from; row < to; row++) {
@@ -224,7 +234,7 @@ function writeTexts(room: Buffer, start: number, column: Column, from: number, t
   return at;
 }
 
-function writeBits(room: Buffer, start: number, column: Column, from: number, to: number): number {
+function writeBits(room: Buffer, start: number, column: TypedColumn, from: number, to: number): number {
   let place = 0;
   for (let row = from; row < to; row++) {
     if (!isThere(column, row)) continue;
@@ -239,7 +249,7 @@ function writeBits(room: Buffer, start: number, column: Column, from: number, to
 function writeFixed(
   room: Buffer,
   start: number,
-  column: Column,
+  column: TypedColumn,
   from: number,
   to: number,
   width: number,
@@ -267,9 +277,9 @@ function pageHeader(rows: number, bytes: number, keptBytes: number): Uint8Array 
   ]);
 }
 
-function metadata(chunks: readonly Chunk[], rows: number): Fields {
+function metadata(chunks: readonly ColumnChunk[], rows: number): ThriftFields {
   let offset = MAGIC.length;
-  const described: Value[] = [];
+  const described: ThriftValue[] = [];
   let bytes = 0;
   for (const chunk of chunks) {
     described.push(struct([2, i64(offset)], [3, chunkMetadata(chunk, rows, offset)]));
@@ -287,7 +297,7 @@ function metadata(chunks: readonly Chunk[], rows: number): Fields {
   ];
 }
 
-function schemaElement({ name, nullable, meaning }: Column): Value {
+function schemaElement({ name, nullable, meaning }: TypedColumn): ThriftValue {
   return struct(
     [1, i32(PHYSICAL[meaning.physical])],
     // Optional or required.
@@ -297,7 +307,7 @@ function schemaElement({ name, nullable, meaning }: Column): Value {
   );
 }
 
-function chunkMetadata({ column, ...chunk }: Chunk, rows: number, offset: number): Value {
+function chunkMetadata({ column, ...chunk }: ColumnChunk, rows: number, offset: number): ThriftValue {
   return struct(
     [1, i32(PHYSICAL[column.meaning.physical])],
     [2, list([i32(ENCODINGS.plain), i32(ENCODINGS.rle)])],

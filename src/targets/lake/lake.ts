@@ -8,21 +8,21 @@ import { storeFaults } from "../store/address.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { stageDelivery } from "./deliver.ts";
-import { assertDeliverable, lookAt } from "./look.ts";
-import type { LakePlace, OpenLake } from "./place.ts";
-import { lookAtRun, restoreRun } from "./restore.ts";
-import { PARQUET_ROWS } from "./snapshots.ts";
+import { assertDeliverable, readInstance } from "./instance.ts";
+import { downloadRun, readRestorableManifest } from "./restore.ts";
+import type { LakeOpener, LakeSession } from "./session.ts";
+import { PARQUET_FORMAT } from "./snapshots.ts";
 
 /** A lake as a target, which commands can ask more of. */
 export interface LakeTarget extends Target {
   readonly kind: "lake";
-  readonly open: OpenLake;
+  readonly open: LakeOpener;
   /** The same where the configuration is read. */
-  readonly within: (around: Surroundings) => LakeTarget;
+  readonly withEnvironment: (around: LakeEnvironment) => LakeTarget;
 }
 
 /** What is known where a configuration is read, and is none of the options. */
-export interface Surroundings {
+export interface LakeEnvironment {
   /** Name of the instance, where the options name none; undefined: there is none. */
   readonly instance: string | undefined;
   readonly proxyFor: ProxyFor;
@@ -57,11 +57,11 @@ export type LakeOptions = Readonly<z.input<typeof lakeOptions>>;
 /** Delivers to a lake. Credentials of a bucket are none of its options: they come from the platform's own chain. */
 export function lake(given: LakeOptions): LakeTarget {
   const options = parseOptions("lake", lakeOptions, given);
-  const within = ({ instance = "", proxyFor }: Surroundings): LakeTarget => {
+  const within = ({ instance = "", proxyFor }: LakeEnvironment): LakeTarget => {
     const opening = (signal: AbortSignal) => openStore(options, signal, proxyFor);
-    return { ...lakeIn(opening, { ...options, instance }), within: (around) => named(around) };
+    return { ...lakeIn(opening, { ...options, instance }), withEnvironment: (around) => named(around) };
   };
-  const named = (around: Surroundings) => {
+  const named = (around: LakeEnvironment) => {
     const { instance = around.instance } = options;
     if (instance === undefined)
       throw optionsError("lake", ["instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE"]);
@@ -76,27 +76,27 @@ export function lakeIn(
   options: Pick<LakeOptions, "name" | "logRetentionDays"> & { readonly instance: string },
 ): LakeTarget {
   const { instance, name = "lake", logRetentionDays = 30 } = options;
-  const open: OpenLake = async (signal, use) => {
+  const open: LakeOpener = async (signal, use) => {
     await using store = await openStoreOf(signal);
-    return await use({ store, instance, logRetentionDays, clock: systemClock, rowFiles: PARQUET_ROWS });
+    return await use({ store, instance, logRetentionDays, clock: systemClock, format: PARQUET_FORMAT });
   };
   const target: LakeTarget = {
     kind: "lake",
     name,
     open,
-    within: () => target,
-    last: (service, signal) => open(signal, (place) => lastRun(place, service)),
+    withEnvironment: () => target,
+    last: (service, signal) => open(signal, (session) => lastRun(session, service)),
     stage: (run) => stageDelivery(open, run),
     check: (signal, tables) =>
-      open(signal, async (place) => assertDeliverable(place, await lookAt(place, null), tables)),
-    restore: (run, directory, signal) => open(signal, (place) => restoreRun(place, run, directory)),
-    manifest: (run, signal) => open(signal, (place) => lookAtRun(place, run)),
+      open(signal, async (session) => assertDeliverable(session, await readInstance(session, null), tables)),
+    restore: (run, directory, signal) => open(signal, (session) => downloadRun(session, run, directory)),
+    manifest: (run, signal) => open(signal, (session) => readRestorableManifest(session, run)),
   };
   return target;
 }
 
-async function lastRun(place: LakePlace, service: InstanceIdentity | null): Promise<LastRun | null> {
-  const { last, isUnfinished } = await lookAt(place, service);
+async function lastRun(session: LakeSession, service: InstanceIdentity | null): Promise<LastRun | null> {
+  const { last, isUnfinished } = await readInstance(session, service);
   if (last === null) return null;
   const { run, sequence, sha256, rollbackOf } = last;
   return { run, sequence, sha256, ...(rollbackOf && { rollbackOf }), ...(isUnfinished && { isUnfinished }) };

@@ -15,8 +15,8 @@ import { bigint, defineTable, json, text, timestamp } from "../../tables/declare
 import { parseRunName } from "../../warehouse/layout.ts";
 import type { Store } from "../store/store.ts";
 import { commitText } from "./delta/actions.ts";
-import { filesOf, type TableState } from "./delta/state.ts";
-import { inScratch } from "./scratch.ts";
+import { activeFiles, type TableState } from "./delta/state.ts";
+import { withScratchDatabase } from "./scratch-database.ts";
 
 const required = true;
 
@@ -80,15 +80,15 @@ const snapshotRow = z.object({
 export type SnapshotRow = Readonly<z.infer<typeof snapshotRow>>;
 
 /** How rows are written into files and read from them. */
-export interface RowFiles {
+export interface SnapshotFormat {
   readonly read: (files: readonly Buffer[]) => Promise<readonly SnapshotRow[]>;
   readonly write: (rows: readonly SnapshotRow[]) => Promise<Buffer>;
 }
 
 /** Parquet files, by DuckDB. */
-export const PARQUET_ROWS: RowFiles = {
+export const PARQUET_FORMAT: SnapshotFormat = {
   read: (files) =>
-    inScratch(async (connection, folder) => {
+    withScratchDatabase(async (connection, folder) => {
       // Other programs may have added columns, and a file may lack some.
       const types = RUN_SNAPSHOTS.columns.map(({ name, type }) => `NULL::${PARQUET_TYPES[type]} AS ${name}`);
       const parts = [`SELECT ${types.join(", ")} WHERE false`];
@@ -106,7 +106,7 @@ export const PARQUET_ROWS: RowFiles = {
       return rows.map(({ line }) => snapshotRow.parse(JSON.parse(String(line))));
     }),
   write: (rows) =>
-    inScratch(async (connection, folder) => {
+    withScratchDatabase(async (connection, folder) => {
       const [lines, path] = [join(folder, "rows.json"), join(folder, "rows.parquet")];
       await writeFile(lines, commitText(rows));
       const types = RUN_SNAPSHOTS.columns.map(
@@ -134,16 +134,16 @@ const WRITE: Readonly<Record<string, string>> = {
 };
 
 /** The rows of an instance, of all its runs. `state`: of `run_snapshots`. */
-export async function rowsOf(
-  { store, rowFiles }: { readonly store: Store; readonly rowFiles: RowFiles },
+export async function readSnapshotRows(
+  { store, format }: { readonly store: Store; readonly format: SnapshotFormat },
   state: TableState | null,
   instance: string,
 ): Promise<readonly SnapshotRow[]> {
-  const files = state === null ? [] : filesOf(state, instance);
+  const files = state === null ? [] : activeFiles(state, instance);
   const bodies = await Promise.all(files.map(({ path }) => store.get(`${RUN_SNAPSHOTS.name}/${path}`)));
   // Whoever removed a file took the past runs with it; deliveries go on.
   const found = bodies.filter((body) => body !== null);
-  return found.length === 0 ? [] : await rowFiles.read(found);
+  return found.length === 0 ? [] : await format.read(found);
 }
 
 /** A run of an instance that the lake has whole. */
@@ -158,7 +158,7 @@ export interface LakeRun extends TargetRun {
 }
 
 /** The run of the last delivery; null: there is none. */
-export function lastOf(all: readonly SnapshotRow[]): LakeRun | null {
+export function lastRunOf(all: readonly SnapshotRow[]): LakeRun | null {
   const delivery = all.reduce((highest, row) => Math.max(highest, row.delivery), 0);
   const rows = all.filter((row) => row.delivery === delivery);
   const [row] = rows;

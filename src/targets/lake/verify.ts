@@ -3,15 +3,15 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
-import { inParallel } from "../../storage/parallel.ts";
+import { mapLimited } from "../../storage/parallel.ts";
 import { DATABASE_FILE } from "../../warehouse/layout.ts";
 import { readTable } from "./delta/read.ts";
-import { filesOf } from "./delta/state.ts";
+import { activeFiles } from "./delta/state.ts";
 import { recordsOf } from "./delta/statistics.ts";
-import { lookAt } from "./look.ts";
-import { LANES, type LakePlace } from "./place.ts";
-import { filesWithKeys, type KeyedFile, keptManifest, otherSizes } from "./restore.ts";
-import { inScratch } from "./scratch.ts";
+import { readInstance } from "./instance.ts";
+import { findSizeDifferences, readStoredManifest, type StoredFile, storedFiles } from "./restore.ts";
+import { withScratchDatabase } from "./scratch-database.ts";
+import type { LakeSession } from "./session.ts";
 import type { LakeRun } from "./snapshots.ts";
 
 /**
@@ -19,29 +19,29 @@ import type { LakeRun } from "./snapshots.ts";
  * compares its SHA-256. Gives figures of the run, with its copy, and sentences on what is not as it was delivered. Throws
  * `config.not_found` if the lake has no run of the instance.
  */
-export async function verifyLake(place: LakePlace, { full }: { readonly full: boolean }) {
-  const { store, instance } = place;
-  const { last, isUnfinished } = await lookAt(place, null);
+export async function verifyLake(session: LakeSession, { full }: { readonly full: boolean }) {
+  const { store, instance } = session;
+  const { last, isUnfinished } = await readInstance(session, null);
   if (last === null)
     throw new WarehouseError(
       "config.not_found",
       `${store.address} has no run of the instance ${instance}; "content-warehouse lake status" shows what it has.`,
     );
-  let files: readonly KeyedFile[] = [];
+  let files: readonly StoredFile[] = [];
   const ofManifest = await findings(async () => {
-    const { manifest } = await keptManifest(place, last);
-    files = filesWithKeys(instance, last, manifest.files);
+    const { manifest } = await readStoredManifest(session, last);
+    files = storedFiles(instance, last, manifest.files);
     const named = new Set(files.map(({ path }) => path));
     const unnamed = manifest.files.filter(({ path }) => path !== DATABASE_FILE && !named.has(path));
     return unnamed.map(({ path }) => `run_snapshots names no file for ${path} of the run.`);
   });
-  const ofFiles = full ? await compareDigests(place, files) : await compareSizes(place, last, files);
+  const ofFiles = full ? await compareDigests(session, files) : await compareSizes(session, last, files);
   // The newest versions are on their way to a later run.
   const rows = isUnfinished ? [] : last.rows;
-  const ofTables = await inParallel(LANES, rows, (_, row) =>
+  const ofTables = await mapLimited(rows, (row) =>
     findings(async () => {
       const state = await readTable(store, row.table_name);
-      const records = state === null ? [] : filesOf(state, instance).map(({ add }) => recordsOf(add));
+      const records = state === null ? [] : activeFiles(state, instance).map(({ add }) => recordsOf(add));
       const found = records.reduce<number>((sum, each) => sum + (each ?? 0), 0);
       if (records.includes(null) || found === row.rows) return [];
       return [
@@ -62,18 +62,18 @@ export async function verifyLake(place: LakePlace, { full }: { readonly full: bo
 }
 
 async function compareSizes(
-  place: LakePlace,
+  session: LakeSession,
   run: LakeRun,
-  files: readonly KeyedFile[],
+  files: readonly StoredFile[],
 ): Promise<readonly string[]> {
-  return (await otherSizes(place, run, files)).map(({ key, bytes, found }) =>
+  return (await findSizeDifferences(session, run, files)).map(({ key, bytes, found }) =>
     found === undefined ? `${key} is missing.` : `${key} has ${found} bytes instead of ${bytes}.`,
   );
 }
 
-function compareDigests({ store }: LakePlace, files: readonly KeyedFile[]): Promise<readonly string[]> {
-  return inScratch(async (_connection, folder) => {
-    const found = await inParallel(LANES, files, (_, file) =>
+function compareDigests({ store }: LakeSession, files: readonly StoredFile[]): Promise<readonly string[]> {
+  return withScratchDatabase(async (_connection, folder) => {
+    const found = await mapLimited(files, (file) =>
       findings(async () => {
         const copy = join(folder, randomUUID());
         await store.download(file.key, copy, file);

@@ -17,7 +17,7 @@ const WORK_MS = 15 * 60_000;
 /** A peer that went away without a word is noticed ten seconds after so much silence. */
 const KEEP_ALIVE_MS = 30_000;
 
-export type Connection = Awaited<ReturnType<typeof connect>>;
+export type PostgresConnection = Awaited<ReturnType<typeof connect>>;
 
 /**
  * Connects, with the password from PGPASSWORD or PGPASSFILE. Once the signal is aborted the connection is destroyed: what
@@ -121,10 +121,10 @@ async function* noted<Element>(elements: AsyncIterable<Element>, onEach: () => v
 }
 
 /** Uses a connection and ends it; an open transaction is rolled back by that. */
-export async function connected<Result>(
+export async function withConnection<Result>(
   url: string,
   signal: AbortSignal,
-  use: (connection: Connection) => Promise<Result>,
+  use: (connection: PostgresConnection) => Promise<Result>,
 ): Promise<Result> {
   const connection = await connect(url, signal);
   try {
@@ -136,17 +136,17 @@ export async function connected<Result>(
   }
 }
 
-type Meaning = readonly [code: ErrorCode, wayOut: string];
+type Remedy = readonly [code: ErrorCode, wayOut: string];
 
 const AGAIN = "check that it runs and can be reached, and try again";
-const CREDENTIALS: Meaning = [
+const CREDENTIALS: Remedy = [
   "target.refused",
   "check the user in `url`, and its password in PGPASSWORD or PGPASSFILE",
 ];
-const FULL: Meaning = ["target.unavailable", "free space there, and try again"];
+const FULL: Remedy = ["target.unavailable", "free space there, and try again"];
 
 /** By SQLSTATE, or by its class. */
-const MEANINGS: Readonly<Record<string, Meaning>> = {
+const MEANINGS: Readonly<Record<string, Remedy>> = {
   "08": ["target.unavailable", AGAIN],
   "28": CREDENTIALS,
   "3D": ["target.refused", "make the database, or name another in `url`"],
@@ -159,7 +159,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     "GRANT CREATE ON DATABASE to the user of `url`, which must own the schemas that it replaces",
   ],
 };
-const UNKNOWN: Meaning = ["target.refused", "correct that there, and try again"];
+const UNKNOWN: Remedy = ["target.refused", "correct that there, and try again"];
 
 /** Whatever a query throws, as a sentence that names the database; credentials are in none. */
 function postgresError(thrown: unknown, { host, port, database }: Client): WarehouseError {
@@ -173,7 +173,7 @@ function postgresError(thrown: unknown, { host, port, database }: Client): Wareh
 }
 
 /** What has no SQLSTATE did not come from the server: the connection is at fault, or the password that is not there. */
-function meaningOf(thrown: unknown): Meaning {
+function meaningOf(thrown: unknown): Remedy {
   if (!isDatabaseError(thrown)) {
     const isPassword = thrown instanceof Error && /password/i.test(thrown.message);
     return isPassword ? CREDENTIALS : ["target.unavailable", AGAIN];

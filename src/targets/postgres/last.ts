@@ -8,7 +8,7 @@ import { parseIfJson } from "../../common/json.ts";
 import type { DeliveredRun, InstanceIdentity, TargetRun } from "../../pipeline.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { describedInstance, rolledBackFrom, sameInstance } from "../../warehouse/identity.ts";
-import type { Connection } from "./connect.ts";
+import type { PostgresConnection } from "./connect.ts";
 
 const comment = z.object({
   tool: z.literal("content-warehouse"),
@@ -36,8 +36,8 @@ export function commentText(schema: string, delivered: DeliveredRun, last: Targe
  * The run that a schema has; null: there is no such schema. Throws `target.refused` for one that no delivery has made,
  * and for one of another instance.
  */
-export async function runIn(
-  { ask }: Connection,
+export async function readSchemaRun(
+  { ask }: PostgresConnection,
   schema: string,
   instance: InstanceIdentity | null,
 ): Promise<TargetRun | null> {

@@ -9,7 +9,7 @@ const MAX_NAME_BYTES = 63;
 const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]);
 
 /** Throws `target.refused`. PostgreSQL would cut a long name without a word, and two that begin alike would be one. */
-export function assertPossible(table: Table): void {
+export function assertFitsPostgres(table: Table): void {
   const problem = problemOf(table);
   if (problem === null) return;
   throw new WarehouseError(

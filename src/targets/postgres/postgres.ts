@@ -9,11 +9,11 @@ import { nameOption, parseOptions } from "../../common/parse-form.ts";
 import type { Target } from "../../pipeline.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { postgresAddressFault } from "./address.ts";
-import { connected } from "./connect.ts";
-import { runIn } from "./last.ts";
-import { assertPossible } from "./limits.ts";
-import { schemasOf } from "./schemas.ts";
-import { stage } from "./stage.ts";
+import { withConnection } from "./connect.ts";
+import { readSchemaRun } from "./last.ts";
+import { assertFitsPostgres } from "./limits.ts";
+import { schemasOf } from "./schema.ts";
+import { stageRun } from "./stage.ts";
 
 /** With an ending, PostgreSQL takes 63 bytes. */
 const SCHEMA = /^(?!pg_|public$|information_schema$)[a-z_][a-z0-9_]{0,53}$/;
@@ -48,12 +48,13 @@ export function postgres(options: PostgresOptions): Target {
   const schemas = schemasOf(schema);
   return {
     name,
-    last: (instance, signal) => connected(url, signal, (connection) => runIn(connection, schema, instance)),
-    stage: (run) => stage(url, schemas, run),
+    last: (instance, signal) =>
+      withConnection(url, signal, (connection) => readSchemaRun(connection, schema, instance)),
+    stage: (run) => stageRun(url, schemas, run),
     check: async (signal, tables) => {
-      for (const table of tables) assertPossible(table);
-      await connected(url, signal, async (connection) => {
-        await runIn(connection, schema, null);
+      for (const table of tables) assertFitsPostgres(table);
+      await withConnection(url, signal, async (connection) => {
+        await readSchemaRun(connection, schema, null);
         // Makes a schema and takes it back.
         await connection.ask("BEGIN");
         await connection.ask(`CREATE SCHEMA ${quoteIdentifier(schemas.made)}`);

@@ -3,16 +3,16 @@ import { printable } from "../../common/printable.ts";
 import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { sameRun } from "../../warehouse/identity.ts";
-import { assertMayFollow } from "../fenced.ts";
-import { swap } from "./commit.ts";
-import { type Connection, connect } from "./connect.ts";
-import { type CopiedTable, completeTable, copyTable } from "./copy-table.ts";
-import { commentText, runIn } from "./last.ts";
-import { assertPossible } from "./limits.ts";
-import { lockSchema, type Schemas } from "./schemas.ts";
+import { assertMayFollow } from "../fencing.ts";
+import { connect, type PostgresConnection } from "./connect.ts";
+import { commentText, readSchemaRun } from "./last.ts";
+import { assertFitsPostgres } from "./limits.ts";
+import { lockSchema, type SchemaNames } from "./schema.ts";
+import { swapSchemas } from "./swap.ts";
+import { type CopiedTable, completeTable, copyTable } from "./tables.ts";
 
-export async function stage(url: string, schemas: Schemas, run: DeliveredRun): Promise<StagedLoad> {
-  for (const { table } of run.tables) assertPossible(table);
+export async function stageRun(url: string, schemas: SchemaNames, run: DeliveredRun): Promise<StagedLoad> {
+  for (const { table } of run.tables) assertFitsPostgres(table);
   const connection = await connect(url, run.signal);
   const failed = async (thrown: unknown) => {
     await connection.end();
@@ -22,7 +22,7 @@ export async function stage(url: string, schemas: Schemas, run: DeliveredRun): P
     await connection.ask("BEGIN");
     await lockSchema(connection, schemas);
     await connection.ask(`SET LOCAL search_path = ${quoteIdentifier(schemas.made)}`);
-    const last = await runIn(connection, schemas.current, run.instance);
+    const last = await readSchemaRun(connection, schemas.current, run.instance);
     assertMayFollow({ name: `The schema ${schemas.current}`, keepsRuns: false }, last, run);
     // It was delivered since the target was asked.
     if (last !== null && sameRun(last, run)) return { isThere: true, warnings: [] };
@@ -34,7 +34,7 @@ export async function stage(url: string, schemas: Schemas, run: DeliveredRun): P
   return {
     warnings,
     commit: async () => {
-      if (!isThere) await swap(connection, schemas).catch(failed);
+      if (!isThere) await swapSchemas(connection, schemas).catch(failed);
       await connection.end();
     },
     abort: connection.end,
@@ -46,8 +46,8 @@ export async function stage(url: string, schemas: Schemas, run: DeliveredRun): P
  * a name of its own, which PostgreSQL chooses so that it is none of a table's.
  */
 async function makeSchema(
-  connection: Connection,
-  { made }: Schemas,
+  connection: PostgresConnection,
+  { made }: SchemaNames,
   run: DeliveredRun,
 ): Promise<readonly string[]> {
   const { ask, signal } = connection;

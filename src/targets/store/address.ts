@@ -4,7 +4,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
 
 /** Credentials are no option: they come from the platform's chain. */
-export interface StoreOptions {
+export interface StoreSettings {
   /** `s3://bucket/prefix` or `file:///folder`. */
   readonly url: string;
   /** Of an S3-compatible store: `https://minio.example.com:9000`. Without it, Amazon's of the region. */
@@ -63,7 +63,7 @@ function s3Address(url: string): StoreAddress | { readonly problem: string } {
 }
 
 /** What is wrong with the options, a sentence each. */
-export function storeFaults({ url, endpoint, pathStyle, region }: StoreOptions): readonly string[] {
+export function storeFaults({ url, endpoint, pathStyle, region }: StoreSettings): readonly string[] {
   const address = storeAddress(url);
   if ("problem" in address) return [`url: ${address.problem}.`];
   if (address.kind === "s3") return endpoint === undefined ? [] : endpointFaults(endpoint);

@@ -1,13 +1,13 @@
 import { WarehouseError } from "../../common/errors.ts";
 import type { ProxyFor } from "../../common/proxy.ts";
-import { type StoreOptions, storeAddress, storeFaults } from "./address.ts";
+import { type StoreSettings, storeAddress, storeFaults } from "./address.ts";
 import { openFileStore } from "./file-store.ts";
 import { openS3Store } from "./s3-store.ts";
 import type { Store } from "./store.ts";
 
 /** Asks nothing yet: a bucket that is not there is told by the first request. Throws `config.invalid`. */
 export async function openStore(
-  options: StoreOptions,
+  options: StoreSettings,
   signal: AbortSignal,
   proxyFor: ProxyFor = () => null,
 ): Promise<Store> {

@@ -10,7 +10,7 @@ export interface StoreRequest {
 }
 
 /** The store that was asked. */
-export interface AskedStore {
+export interface StoreNames {
   readonly address: string;
   readonly bucket: string;
   /** For messages: its address, or Amazon S3, and by which proxy. */
@@ -76,7 +76,7 @@ const TLS =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_MISMATCH|EPROTO)/;
 
 /** `target.unavailable` is worth another attempt. */
-export function storeError(thrown: unknown, store: AskedStore, request: StoreRequest): WarehouseError {
+export function storeError(thrown: unknown, store: StoreNames, request: StoreRequest): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
   const name = knownName(thrown);
   const status = statusOf(thrown);

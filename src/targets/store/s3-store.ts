@@ -12,11 +12,17 @@ import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { importPeers } from "../../common/import-module.ts";
 import { type HttpProxy, type ProxyFor, reachedBy } from "../../common/proxy.ts";
-import { checkKey, type StoreAddress, type StoreOptions } from "./address.ts";
+import { checkKey, type StoreAddress, type StoreSettings } from "./address.ts";
 import { changedObject, missingObject, newFile, writeChecked } from "./checked-copy.ts";
-import { type AskedStore, errorName, statusOf, storeError } from "./s3-errors.ts";
-import { type Ask, type Bucket, type Sdk, uploadTo } from "./s3-upload.ts";
-import { type FileContent, type ListOptions, overwrites, type Store, type StoredObject } from "./store.ts";
+import { errorName, type StoreNames, statusOf, storeError } from "./s3-errors.ts";
+import { type S3Bucket, type S3Request, type S3Sdk, uploadTo } from "./s3-upload.ts";
+import {
+  type FileContent,
+  type ListOptions,
+  overwriteError,
+  type Store,
+  type StoredObject,
+} from "./store.ts";
 
 /** An optional peer: only who delivers to a bucket needs it. A test holds that package.json says the same version. */
 export const S3_SDK = "@aws-sdk/client-s3@3.1175.0";
@@ -48,7 +54,7 @@ export interface S3Conditions {
 /** Throws `config.invalid` where the SDK is not installed. */
 export async function openS3Store(
   { bucket, prefix }: Extract<StoreAddress, { kind: "s3" }>,
-  { proxyFor = () => null, ...options }: StoreOptions & { readonly proxyFor?: ProxyFor },
+  { proxyFor = () => null, ...options }: StoreSettings & { readonly proxyFor?: ProxyFor },
   signal: AbortSignal,
   { sleep = sleepWithJitter, idleMs = IDLE_MS }: S3Conditions = {},
 ): Promise<Store> {
@@ -58,7 +64,7 @@ export async function openS3Store(
   const proxy = tunnelled(proxyFor, endpoint ?? `https://${bucket}.s3.${region ?? "region"}.amazonaws.com`);
   const client = makeClient(sdk, options, { idleMs, proxy });
   const asked = reachedBy(endpoint ?? "Amazon S3", proxy);
-  const store: AskedStore = { address: `s3://${bucket}/${prefix}`, bucket, endpoint: asked };
+  const store: StoreNames = { address: `s3://${bucket}/${prefix}`, bucket, endpoint: asked };
   const closing = new AbortController();
   const ask = asking(store, AbortSignal.any([signal, closing.signal]), sleep);
   return new S3Store({ sdk, client, name: bucket, ask }, store.address, prefix, closing);
@@ -76,7 +82,7 @@ function tunnelled(proxyFor: ProxyFor, address: string): HttpProxy | null {
 }
 
 /** `ending`: the store's own signal. */
-function asking(store: AskedStore, ending: AbortSignal, sleep: Sleep): Ask {
+function asking(store: StoreNames, ending: AbortSignal, sleep: Sleep): S3Request {
   return async (request, send) => {
     for (let failures = 0; ; failures++) {
       try {
@@ -94,13 +100,13 @@ function asking(store: AskedStore, ending: AbortSignal, sleep: Sleep): Ask {
 
 class S3Store implements Store {
   readonly address: string;
-  readonly #bucket: Bucket;
+  readonly #bucket: S3Bucket;
   /** Of all keys in the bucket; ends with a slash, or is empty. */
   readonly #prefix: string;
   /** Ends the store's own signal. */
   readonly #closing: AbortController;
 
-  constructor(bucket: Bucket, address: string, prefix: string, closing: AbortController) {
+  constructor(bucket: S3Bucket, address: string, prefix: string, closing: AbortController) {
     this.address = address;
     this.#bucket = bucket;
     this.#prefix = prefix;
@@ -124,7 +130,7 @@ class S3Store implements Store {
       } catch (thrown) {
         if (statusOf(thrown) === 412) return false;
         if (statusOf(thrown) === 501 || errorName(thrown) === "NotImplemented")
-          throw overwrites(this.address);
+          throw overwriteError(this.address);
         throw thrown;
       }
     });
@@ -232,8 +238,8 @@ class S3Store implements Store {
  * and machines. Each request is sent once: what is tried again is decided in one place, with the reading of answers in it.
  */
 function makeClient(
-  sdk: Sdk,
-  { endpoint, region, pathStyle }: StoreOptions,
+  sdk: S3Sdk,
+  { endpoint, region, pathStyle }: StoreSettings,
   { idleMs, proxy }: { readonly idleMs: number; readonly proxy: HttpProxy | null },
 ): S3Client {
   const config: S3ClientConfig = {

@@ -14,19 +14,19 @@ const MAX_PARTS = 10_000;
 /** An upload that failed is taken back within this time, or by the bucket's own rule. */
 const ABORT_MS = 5000;
 
-export type Sdk = typeof import("@aws-sdk/client-s3");
+export type S3Sdk = typeof import("@aws-sdk/client-s3");
 
 /** One request, tried again and told as a store does it. */
-export type Ask = <Result>(
+export type S3Request = <Result>(
   request: StoreRequest,
   send: (signal: AbortSignal) => Promise<Result>,
 ) => Promise<Result>;
 
-export interface Bucket {
-  readonly sdk: Sdk;
+export interface S3Bucket {
+  readonly sdk: S3Sdk;
   readonly client: S3Client;
   readonly name: string;
-  readonly ask: Ask;
+  readonly ask: S3Request;
 }
 
 /** A file that is to be an object. `key`: in the store, for messages; `Key`: in the bucket. */
@@ -37,7 +37,7 @@ interface Source {
   readonly content: FileContent;
 }
 
-export async function uploadTo(bucket: Bucket, source: Source): Promise<void> {
+export async function uploadTo(bucket: S3Bucket, source: Source): Promise<void> {
   const { file, content } = source;
   const found = await digestOf(file);
   if (found.bytes !== content.bytes || found.sha256 !== content.sha256) throw changedFile(file);
@@ -46,7 +46,7 @@ export async function uploadTo(bucket: Bucket, source: Source): Promise<void> {
 }
 
 async function uploadWhole(
-  { sdk, client, name, ask }: Bucket,
+  { sdk, client, name, ask }: S3Bucket,
   { key, Key, file, content }: Source,
   handle: FileHandle,
 ): Promise<void> {
@@ -59,7 +59,7 @@ async function uploadWhole(
 }
 
 async function uploadParts(
-  { sdk, client, name, ask }: Bucket,
+  { sdk, client, name, ask }: S3Bucket,
   { key, Key, file, content }: Source,
   handle: FileHandle,
 ): Promise<void> {

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { all } from "../../../src/storage/duckdb.ts";
+import { reportOf } from "../../../src/show/page/report.ts";
+import { all, execute, PUBLISHED_CATALOG } from "../../../src/storage/duckdb.ts";
 import { either, few, long } from "../../long.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 import { HOSTILE, type TwoNights, twoNights } from "./warehouse.ts";
@@ -78,6 +79,36 @@ test("the first screen says whether the run is good, and what needs attention", 
   assert.match((await page.locator("header .lead").textContent()) ?? "", / UTC, [^,]+ s, less than 1 h ago$/);
   const { y = 0, height = 0 } = (await page.locator("#overview").boundingBox()) ?? {};
   assert.ok(y > 0 && y + height <= 800, `${y} ${height}`);
+});
+
+test("long names and many destinations fit on the first screen", { skip }, async (t) => {
+  await using run = await opened(nights?.out ?? "");
+  const long = "Newsletter-Versandsystem-der-Unternehmenskommunikation, Süddeutschland und Österreich";
+  const edits = {
+    instances: `SELECT * REPLACE ('${long}' AS name) FROM {}`,
+    destinations: `SELECT * REPLACE (destination_id || n AS destination_id, n || '${long}' AS identification)
+      FROM {}, range(9) copies(n) WHERE supports_custom_field_mappings`,
+    content_mapped_values:
+      "SELECT * REPLACE (destination_id || n AS destination_id) FROM {}, range(9) copies(n)",
+    custom_field_mappings: `SELECT * REPLACE (destination_id || n AS destination_id, '${long}' AS external_field_name)
+      FROM {}, range(9) copies(n)`,
+  };
+  for (const [table, query] of Object.entries(edits))
+    await execute(
+      run.connection,
+      `CREATE OR REPLACE VIEW ${table} AS ${query.replace("{}", `${PUBLISHED_CATALOG}.${table}`)}`,
+    );
+  const html = await reportOf({ ...run, earlier: { previous: null, before: undefined, listed: [] } });
+  const file = join(nights?.out ?? "", "..", "many.html");
+  await writeFile(file, html);
+  const { page, offences } = await open(t);
+  await page.goto(pathToFileURL(file).href);
+  offences.length = 0;
+  assert.equal(await page.locator(".figures a", { hasText: "% mapped at " }).count(), 5);
+  const { y = 0, height = 0 } = (await page.locator("#overview").boundingBox()) ?? {};
+  assert.ok(y > 0 && y + height <= 844, `${y} ${height}`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 390);
 });
 
 test("an item is found by its title, ID or a value, and shows its payloads with mapping and entry", {

@@ -3,7 +3,7 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/prom
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { earlierRuns } from "../../../src/audit/questions/earlier-runs.ts";
+import { findEarlierRuns } from "../../../src/audit/questions/run-history.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { writeReport } from "../../../src/show/page/report.ts";
 import { outputFolder, parseRunName } from "../../../src/warehouse/layout.ts";
@@ -46,7 +46,7 @@ test("the kept runs before a run are those with a lower number, the newest first
     { mappedValues: undefined },
     {},
   ]);
-  const { listed } = earlierRuns(await listRuns(folder), { ...STATED, sequence: 6, previousRun: null });
+  const { listed } = findEarlierRuns(await listRuns(folder), { ...STATED, sequence: 6, previousRun: null });
   assert.deepEqual(
     listed.map((row) => [
       row.sequence,
@@ -67,7 +67,11 @@ test("the run before is the one that was current, if it is kept, can be read and
   const { content_mapped_values: _, ...rows } = sample.rows;
   const folder = await kept([{}, null, { rows }, {}]);
   const asked = async (previousRun: string | null) => {
-    const { previous, before } = earlierRuns(await listRuns(folder), { ...STATED, sequence: 7, previousRun });
+    const { previous, before } = findEarlierRuns(await listRuns(folder), {
+      ...STATED,
+      sequence: 7,
+      previousRun,
+    });
     return [previous, before?.sequence];
   };
   assert.deepEqual(await asked(RUNS[0] ?? ""), [3, 3], "also after a rollback");
@@ -87,17 +91,22 @@ test("a run before whose database cannot be opened leaves the page without a com
   const damaged = join(folder, "damaged");
   await mkdir(damaged);
   await writeFile(join(damaged, "warehouse.duckdb"), "no database");
-  await writeReport({
-    result,
-    database: join(result, "warehouse.duckdb"),
-    temporaryDirectory: join(folder, "spilled"),
-    manifest: sample,
-    earlier: {
-      previous: 41,
-      before: { run: "000041-20261119T020000Z", sequence: 41, directory: damaged, manifest: sample },
-      listed: [],
-    },
-  });
+  const reportBeside = (manifest: typeof sample) =>
+    writeReport({
+      result,
+      database: join(result, "warehouse.duckdb"),
+      temporaryDirectory: join(folder, "spilled"),
+      manifest: sample,
+      earlier: {
+        previous: 41,
+        before: { run: "000041-20261119T020000Z", sequence: 41, directory: damaged, manifest },
+        listed: [],
+      },
+    });
+  await reportBeside(sample);
   const page = await readFile(join(result, "report.html"), "utf8");
   assert.match(page, /Run 41, the one before, is no longer kept, cannot be read or has no mapped values/);
+  await cp(join(out, "current", "warehouse.duckdb"), join(damaged, "warehouse.duckdb"));
+  const other = { ...sample, rows: { ...sample.rows, no_such_table: 1 } };
+  await assert.rejects(reportBeside(other), /no_such_table/, "any other failure is told");
 });

@@ -237,11 +237,11 @@ suite("a run against a service", () => {
       assert.equal(exitCode, 0);
       const lines = err
         .split("\n")
-        .filter((line) => line.includes("Asking again."))
+        .filter((line) => line.includes("Retrying."))
         .map((line) => JSON.parse(line));
       const [first] = lines;
       assert.deepEqual([first.level, first.status, first.attempt], ["warn", 503, 2]);
-      assert.match(first.msg, /^127\.0\.0\.1:\d+ is not available just now \(503\).* Asking again\.$/);
+      assert.match(first.msg, /^127\.0\.0\.1:\d+ is unavailable \(503\).* Retrying\.$/);
       assert.equal(lines.length, refused, err);
     });
 });

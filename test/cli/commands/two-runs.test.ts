@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
-import { MACROS } from "../../../src/load/macros.ts";
+import { MACROS } from "../../../src/load/views.ts";
 import { VIEWS } from "../../../src/tables/views.ts";
 import { fewSampleNights, site } from "../../audit/two-nights.ts";
 import { capture, outcome } from "../capture.ts";

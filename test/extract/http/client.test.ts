@@ -5,10 +5,10 @@ import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { type Clock, systemClock } from "../../../src/common/clock.ts";
 import { createLog, silentLog } from "../../../src/common/log.ts";
-import { type HttpClientOptions, TIMEOUTS } from "../../../src/extract/http/client.ts";
+import { type HttpClientConfig, TIMEOUTS } from "../../../src/extract/http/client.ts";
+import { decodeBytes } from "../../../src/extract/http/decode.ts";
 import { listRequest } from "../../../src/extract/http/request.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
-import { decodeBytes } from "../../../src/extract/pages/decode.ts";
 import { environment } from "../../environment.ts";
 import { failsWith } from "../../failing.ts";
 import { NEVER } from "../../never.ts";
@@ -20,7 +20,7 @@ const BODY = JSON.stringify({ response: [{ id: "a" }], pagination: { current: 1 
 const HEAD = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
 
 /** What the client makes of these bytes, sent as the whole answer. */
-async function readRaw(t: TestContext, answer: string | Buffer, changes: Partial<HttpClientOptions> = {}) {
+async function readRaw(t: TestContext, answer: string | Buffer, changes: Partial<HttpClientConfig> = {}) {
   const { url, heads } = await serveRaw(t, (socket) => socket.end(answer));
   return { heads, reading: read(clientOf(t, url, changes), LIST, NEVER) };
 }
@@ -48,7 +48,6 @@ test("an answer comes as its bytes on the wire, with their digest and what the h
     contentType: "application/json; charset=utf-8",
     contentEncoding: "gzip",
     date: new Date("2026-11-20T02:00:00Z"),
-    ageSeconds: null,
     retryAfter: 3000,
     sha256: createHash("sha256").update(bytes).digest("hex"),
     attempts: 1,
@@ -102,7 +101,7 @@ test("B19: an answer that is older than the request is told once", async (t) => 
     await read(client, request, NEVER);
   }
   assert.equal(told.length, 1);
-  assert.match(told[0] ?? "", /answers out of a cache, 90000 seconds old/);
+  assert.match(told[0] ?? "", /answers from a cache \(age: 90000 s\)/);
 });
 
 test("A1: a closed port is unreachable, and the sentence names the host and the URL", async (t) => {
@@ -121,7 +120,7 @@ test("A2: a name that does not exist is worth one more attempt, a name service t
     ["ENOTFOUND", 2],
     ["EAI_AGAIN", 6],
   ] as const) {
-    const lookup: HttpClientOptions["lookup"] = (_name, _options, found) =>
+    const lookup: HttpClientConfig["lookup"] = (_name, _options, found) =>
       found(Object.assign(new Error(`getaddrinfo ${code}`), { code }), "", 4);
     const client = clientOf(t, "https://content.invalid", { lookup });
     const error = await failsWith("source.unreachable", read(client, LIST, NEVER));
@@ -136,7 +135,7 @@ test("A3: a connection that never comes about ends by the connect timeout", asyn
   const client = clientOf(t, "https://content.invalid", { timeouts, lookup: () => {} });
   const error = await failsWith("source.timeout", read(client, LIST, NEVER));
   assert.ok(error.retry);
-  assert.match(error.message, /no connection in time/);
+  assert.match(error.message, /did not accept a connection in time/);
 });
 
 test("A5: a connection that ends before an answer can be asked for again", async (t) => {
@@ -220,7 +219,7 @@ test("A11: a chunked body without its last chunk is no answer", async (t) => {
 });
 
 test("A16: a body above the cap is given up, announced or not", async (t) => {
-  const caps = { wireBytes: 100_000, failureBytes: 1000 };
+  const bodyLimits = { wireBytes: 100_000, failureBytes: 1000 };
   for (const announced of [true, false]) {
     let ended: () => void = () => {};
     const aborted = new Promise<void>((resolve) => (ended = resolve));
@@ -233,7 +232,7 @@ test("A16: a body above the cap is given up, announced or not", async (t) => {
       response.on("drain", more);
       more();
     });
-    const error = await failsWith("source.too_large", read(clientOf(t, url, { caps }), LIST, NEVER));
+    const error = await failsWith("source.too_large", read(clientOf(t, url, { bodyLimits }), LIST, NEVER));
     assert.equal(error.retry, false);
     assert.match(error.message, /perPage/);
     await aborted;
@@ -282,7 +281,7 @@ test("A19: what is not proper HTTP is refused", async (t) => {
   for (const answer of answers) {
     const error = await readRawFails(t, "source.protocol", answer);
     assert.equal(error.retry, false);
-    assert.match(error.message, /proper HTTP/);
+    assert.match(error.message, /not valid HTTP/);
   }
 });
 
@@ -324,7 +323,7 @@ test("A20: kept connections that are reset as they are used again are replaced a
   // Three answers on each of three connections, then one on each.
   assert.deepEqual(counts(), { connections: 6, unkept: 3 });
   assert.deepEqual(warnings.length, 1);
-  assert.match(warnings.join(), /ends connections that are used again/);
+  assert.match(warnings.join(), /closes kept connections/);
 });
 
 test("A5, A20: connections that never served are not kept ones: their resets are failures", async (t) => {
@@ -423,7 +422,7 @@ test("a stop ends a request at once, with the reason of the stop", async (t) => 
   assert.equal(requests.length, 1);
 });
 
-function oneConnection(clock: Clock): Pick<HttpClientOptions, "connections" | "retry"> {
+function oneConnection(clock: Clock): Pick<HttpClientConfig, "connections" | "retry"> {
   return { connections: 1, retry: retryOf({ connections: 1, clock }) };
 }
 

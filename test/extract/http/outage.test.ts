@@ -53,7 +53,7 @@ test("what fails while others are answered has six attempts, and there was no ou
   const { service, client, retry } = await patient(t, 2);
   service.script = ({ id }) => (id === "c-001" ? { status: 503 } : undefined);
   const [, failed] = await Promise.allSettled([item(client, 0), item(client, 1), item(client, 2)]);
-  assert.match(String(failed?.status === "rejected" && failed.reason), /Asked 6 times\.$/);
+  assert.match(String(failed?.status === "rejected" && failed.reason), /Gave up after 6 attempts\.$/);
   assert.equal(service.questions.filter(({ id }) => id === "c-001").length, 6);
   assert.equal(retry.outages, null);
 });
@@ -76,6 +76,6 @@ test("an item that was there and is gone by now answers for the service", async 
   await item(client, 0);
   const gone = { status: 404, body: { error: "There is no such item." } };
   service.script = ({ id }) => (id === "c-000" ? gone : id === "c-001" ? { status: 500 } : undefined);
-  await assert.rejects(item(client, 1), /Asked 6 times\.$/);
+  await assert.rejects(item(client, 1), /Gave up after 6 attempts\.$/);
   assert.equal(retry.outages, null);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { Pace, type PaceOptions, pauseMs } from "../../../src/extract/http/pace.ts";
+import { Pace, type PaceConfig, pauseMs } from "../../../src/extract/http/pace.ts";
 import fc from "../../properties.ts";
 import {
   everyNth,
@@ -16,7 +16,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-function paceOf(changes: Partial<PaceOptions> = {}): Pace {
+function paceOf(changes: Partial<PaceConfig> = {}): Pace {
   return new Pace({ maxPerSecond: null, startPerSecond: null, random: () => 0, ...changes });
 }
 
@@ -41,14 +41,14 @@ suite("turns", () => {
   test("nobody waits where neither the configuration nor the service says so", () => {
     const pace = paceOf();
     assert.deepEqual(turnsAfter(pace, 5, 3), [5, 5, 5]);
-    assert.equal(pace.learned, null);
+    assert.equal(pace.totals, null);
   });
 
   test("one begins in each interval, and idle time is not made up for", () => {
     const pace = paceOf({ maxPerSecond: 2 });
     assert.deepEqual(turnsAfter(pace, 0, 3), [0, 500, 1000]);
     assert.deepEqual(turnsAfter(pace, 5000, 3), [5000, 5500, 6000]);
-    assert.equal(pace.learned, null);
+    assert.equal(pace.totals, null);
   });
 
   test("a machine that is late hardly makes up for it: two requests in a row may be one too many", () => {
@@ -59,12 +59,12 @@ suite("turns", () => {
   test("a pace rises only while requests wait for it, by a tenth and then by more for every hundred, and not above the setting", () => {
     const pace = paceOf({ startPerSecond: 2 });
     for (let nowMs = 0; nowMs < HOUR; nowMs += 5000) turnsAfter(pace, nowMs, 1);
-    assert.deepEqual([pace.learned?.ratePerSecond, pace.slowedTo], [2, null]);
+    assert.deepEqual([pace.totals?.ratePerSecond, pace.slowedTo], [2, null]);
     turnsAfter(pace, HOUR, 202);
     assert.equal(pace.slowedTo?.toFixed(2), "2.49");
     const bounded = paceOf({ startPerSecond: 2, maxPerSecond: 3 });
     turnsAfter(bounded, 0, 2000);
-    assert.equal(bounded.learned?.ratePerSecond, 3);
+    assert.equal(bounded.totals?.ratePerSecond, 3);
   });
 });
 
@@ -76,27 +76,27 @@ suite("a refusal", () => {
     const minute = paceOf();
     turnsAfter(minute, 0, 301);
     refuse(minute, 1000, 59_000);
-    assert.equal(minute.learned?.ratePerSecond, 4.75, "a little less than 300 in a minute");
+    assert.equal(minute.totals?.ratePerSecond, 4.75, "a little less than 300 in a minute");
     const halved = paceOf({ maxPerSecond: 100 });
     turnsAfter(halved, 0, 2);
     refuse(halved, 30, 60_000);
-    assert.equal(halved.learned?.ratePerSecond, 50);
+    assert.equal(halved.totals?.ratePerSecond, 50);
     const least = paceOf();
     turnsAfter(least, 0, 1);
     refuse(least, 10, HOUR);
-    assert.equal(least.learned?.ratePerSecond, 0.1);
+    assert.equal(least.totals?.ratePerSecond, 0.1);
   });
 
   test("counts once for all requests that were under way, and only makes their pause longer", () => {
     const pace = paceOf();
     turnsAfter(pace, 0, 5);
     refuse(pace, 10, 5000);
-    const { ratePerSecond } = pace.learned ?? {};
+    const { ratePerSecond } = pace.totals ?? {};
     for (const sentMs of [5, 6, 7]) refuse(pace, 20, 1000, sentMs);
     assert.equal(pace.nextMs, 5010);
     refuse(pace, 30, 9000, 8);
     assert.equal(pace.nextMs, 9030);
-    assert.deepEqual(pace.learned, { ratePerSecond, refused: 5 });
+    assert.deepEqual(pace.totals, { ratePerSecond, refused: 5 });
   });
 
   test("before anything was answered says nothing about the rate", () => {
@@ -105,7 +105,7 @@ suite("a refusal", () => {
       pace.sent(nowMs, false);
       refuse(pace, nowMs, 10_000);
     }
-    assert.deepEqual(pace.learned, { ratePerSecond: null, refused: 18 });
+    assert.deepEqual(pace.totals, { ratePerSecond: null, refused: 18 });
     assert.equal(pace.slowedTo, null);
   });
 
@@ -114,7 +114,7 @@ suite("a refusal", () => {
     turnsAfter(pace, 0, 1);
     turnsAfter(pace, HOUR, 5);
     refuse(pace, HOUR + 10, 1000);
-    assert.equal(pace.learned?.ratePerSecond, 3.76);
+    assert.equal(pace.totals?.ratePerSecond, 3.76);
   });
 
   test("without a Retry-After makes a pause below a bound that doubles, until something is answered", () => {

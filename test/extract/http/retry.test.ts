@@ -4,22 +4,23 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../../src/common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../../../src/common/errors.ts";
 import { silentLog } from "../../../src/common/log.ts";
-import { type Attempt, RETRY_LIMITS, type RetryOptions } from "../../../src/extract/http/retry.ts";
-import { SourceError, type SourceFacts } from "../../../src/extract/http/source-error.ts";
+import type { RepeatableRequest } from "../../../src/extract/http/retry.ts";
+import { RETRY_LIMITS, type RetryConfig } from "../../../src/extract/http/retry-rules.ts";
+import { SourceError, type SourceErrorFacts } from "../../../src/extract/http/source-error.ts";
 import { FakeClock } from "../../fake-clock.ts";
 import { NEVER } from "../../never.ts";
 import { retryOf } from "../loopback.ts";
 
-const failure = (code: ErrorCode, facts: SourceFacts = {}) => new SourceError(code, "It failed.", facts);
+const failure = (code: ErrorCode, facts: SourceErrorFacts = {}) => new SourceError(code, "It failed.", facts);
 const status = (code: number, retryAfterMs: number | null = null) =>
   failure("source.unavailable", { status: code, retryAfterMs });
 
 /** A policy whose requests have no other to be told from. */
 interface Policy {
-  readonly run: <T>(attempt: Attempt<T>, signal: AbortSignal) => Promise<T>;
+  readonly run: <T>(attempt: RepeatableRequest<T>["attempt"], signal: AbortSignal) => Promise<T>;
 }
 
-function policy(changes: Partial<RetryOptions> = {}): { clock: FakeClock; retry: Policy } {
+function policy(changes: Partial<RetryConfig> = {}): { clock: FakeClock; retry: Policy } {
   const clock = new FakeClock();
   const retry = retryOf({ clock, ...changes });
   const check = () => Promise.reject(new Error("nothing is checked"));
@@ -27,11 +28,11 @@ function policy(changes: Partial<RetryOptions> = {}): { clock: FakeClock; retry:
 }
 
 /** Runs one request whose attempts fail with these errors in turn and then succeed; when each attempt began. */
-async function attemptsOf(failures: readonly Error[], changes: Partial<RetryOptions> = {}, forever = false) {
+async function attemptsOf(failures: readonly Error[], changes: Partial<RetryConfig> = {}, forever = false) {
   let retries = 0;
   const { warn } = changes.log ?? silentLog;
   const counting = (line: string) => {
-    if (line.endsWith(" Asking again.")) retries += 1;
+    if (line.endsWith(" Retrying.")) retries += 1;
     warn(line);
   };
   const { clock, retry } = policy({ ...changes, log: { ...silentLog, warn: counting } });
@@ -59,7 +60,7 @@ test("B6: trouble that does not pass ends after six attempts, with what it was",
     const { begun, outcome } = await attemptsOf([failing], {}, true);
     assert.equal(begun.length, 6);
     assert.ok(outcome instanceof SourceError);
-    assert.equal(outcome.message, "It failed. Asked 6 times.");
+    assert.equal(outcome.message, "It failed. Gave up after 6 attempts.");
     assert.deepEqual(
       [outcome.code, outcome.status, outcome.retry],
       ["source.unavailable", failing.status, false],
@@ -70,7 +71,7 @@ test("B6: trouble that does not pass ends after six attempts, with what it was",
 const HOUR_MS = 3_600_000;
 
 test("B1: refusals spend neither attempts nor retries, however many there are", async () => {
-  const limits = { ...RETRY_LIMITS, retriesAtMost: 0 };
+  const limits = { ...RETRY_LIMITS, maxRetries: 0 };
   const refusals = Array.from({ length: 100 }, (_, n) =>
     n % 2 === 0 ? status(429, 2000) : status(503, 1000),
   );
@@ -239,7 +240,7 @@ test("the log says once that all requests go on more slowly", async () => {
   const lines: string[] = [];
   const log = { ...silentLog, warn: (line: string) => lines.push(line) };
   await attemptsOf([status(429, 1000), status(503, 1000), status(429)], { log });
-  assert.deepEqual(lines, ["It failed. All requests go on more slowly."]);
+  assert.deepEqual(lines, ["It failed. All requests slow down."]);
 });
 
 test("B4: where the deadline falls between a pause and the next turn, the refusal is told, and nobody waits for it", async () => {
@@ -271,11 +272,11 @@ test("F21: a run whose time is over asks nothing more, whether anything failed o
   const outcome = await retry.run(async () => "answer", NEVER).catch((error: unknown) => error);
   assert.ok(outcome instanceof SourceError);
   assert.equal(outcome.exitCode, 21);
-  assert.match(outcome.message, /longer than 1 minutes; run it again/);
+  assert.match(outcome.message, /longer than `deadlineMinutes` \(1\) and was stopped; run again/);
 });
 
 test("a run asks again for at most a fifth of its requests, and two hundred times in all", async () => {
-  const limits = { ...RETRY_LIMITS, retriesToBegin: 2, retriesAtMost: 4 };
+  const limits = { ...RETRY_LIMITS, firstRetries: 2, maxRetries: 4 };
   const { clock, retry } = policy({ limits });
   const outcomes: string[] = [];
   const request = async (fails: boolean) => {
@@ -291,14 +292,10 @@ test("a run asks again for at most a fifth of its requests, and two hundred time
     outcomes.push(await outcome);
   };
   for (let n = 0; n < 3; n++) await request(true);
-  assert.deepEqual(outcomes, ["answer", "answer", "It failed. This run has asked again 2 times already."]);
+  assert.deepEqual(outcomes, ["answer", "answer", "It failed. 2 retries used; giving up."]);
   for (let n = 0; n < 17; n++) await request(false);
   for (let n = 0; n < 3; n++) await request(true);
-  assert.deepEqual(outcomes.slice(-3), [
-    "answer",
-    "answer",
-    "It failed. This run has asked again 4 times already.",
-  ]);
+  assert.deepEqual(outcomes.slice(-3), ["answer", "answer", "It failed. 4 retries used; giving up."]);
 });
 
 test("a stop ends a pause at once, and nobody asks after it", async () => {

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { ErrorCode } from "../../../src/common/errors.ts";
-import { explanationOf } from "../../../src/extract/http/explanation.ts";
 import { parseHttpDate, parseRetryAfter } from "../../../src/extract/http/http-date.ts";
 import type { RequestMode } from "../../../src/extract/http/request.ts";
-import { statusError } from "../../../src/extract/http/status.ts";
+import { serviceMessage, statusError } from "../../../src/extract/http/status.ts";
 
 type Row = [
   row: string,
@@ -64,7 +63,7 @@ const ROWS: Row[] = [
   ["", 406, "dynamic", "source.protocol", 1, /\(406\)\. It said/],
   ["", 402, "dynamic", "source.protocol", 1, /\(402\)/],
   ["B1", 429, "dynamic", "source.unavailable", 6, /asks for fewer requests \(429\), and asks to wait 2 s/],
-  ["B5", 408, "full", "source.unavailable", 6, /not available just now \(408\)/],
+  ["B5", 408, "full", "source.unavailable", 6, /is unavailable \(408\)/],
   ["B5", 425, "full", "source.unavailable", 6, /\(425\)/],
   ...[500, 502, 503, 504, 520, 521, 522, 523, 524].map(
     (status): Row => [
@@ -83,10 +82,10 @@ const ROWS: Row[] = [
 const ANSWER = {
   host: "c.example:8443",
   prefix: "",
-  namedIn: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
+  settingNames: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
   retryAfter: 1500,
   hasListing: false,
-  detail: "why",
+  message: "why",
 };
 
 for (const [row, status, mode, code, attempts, says] of ROWS) {
@@ -102,7 +101,7 @@ for (const [row, status, mode, code, attempts, says] of ROWS) {
 }
 
 test("a failure without words of the service ends its sentence; where there is none, its whole address is named", () => {
-  const answer = { ...ANSWER, retryAfter: null, detail: "" };
+  const answer = { ...ANSWER, retryAfter: null, message: "" };
   assert.match(statusError({ ...answer, status: 503 }, "full")?.message ?? "", /\(503\); run again later\.$/);
   const nothing = statusError({ ...answer, prefix: "/foo", status: 404 }, "full");
   assert.match(nothing?.message ?? "", / at c\.example:8443\/foo: \/foo\/api\/v1\/content answers 404/);
@@ -137,7 +136,7 @@ test("B2, G6: Retry-After is followed in all forms, rounded up, and the longest 
     assert.equal(parseRetryAfter(text, answered), text);
     const error = statusError({ ...ANSWER, retryAfter: text, status: 503 }, "full");
     assert.equal(error?.retryAfterMs, 1000, "a wish that cannot be read is one to slow down");
-    assert.ok(error.message.includes(`(503), and for how long cannot be read (Retry-After: ${text})`));
+    assert.ok(error.message.includes(`(503), with a Retry-After that cannot be read (${text})`));
   }
   assert.equal(parseRetryAfter("9".repeat(400), answered), Number.POSITIVE_INFINITY, "never a short wait");
 });
@@ -158,7 +157,7 @@ test("the service's own words are found in the usual forms, cleaned and cut", ()
     body: string | Buffer,
     contentType: string | null = null,
     contentEncoding: string | null = null,
-  ) => explanationOf({ body: Buffer.from(body), contentType, contentEncoding });
+  ) => serviceMessage({ body: Buffer.from(body), contentType, contentEncoding });
   assert.equal(said('{"error":"no such\\u001b[31m column"}'), "no such [31m column");
   assert.equal(said('{"error":{"message":"too many","code":7}}'), "too many");
   assert.equal(said('{"message":"later"}'), "later");
@@ -183,13 +182,17 @@ test("what explains nothing is not shown", () => {
   ];
   for (const body of nothing) {
     assert.equal(
-      explanationOf({ body: Buffer.from(body), contentType: "text/html", contentEncoding: null }),
+      serviceMessage({ body: Buffer.from(body), contentType: "text/html", contentEncoding: null }),
       "",
       body,
     );
   }
   assert.equal(
-    explanationOf({ body: gzipSync("x").subarray(0, 5), contentType: "text/plain", contentEncoding: "gzip" }),
+    serviceMessage({
+      body: gzipSync("x").subarray(0, 5),
+      contentType: "text/plain",
+      contentEncoding: "gzip",
+    }),
     "",
   );
 });

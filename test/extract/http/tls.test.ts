@@ -42,7 +42,7 @@ for (const [name, code, options] of cases) {
     trust(t, pem("other-name"), pem("expired"));
     const { url, requests } = await serveTls(t, options);
     const error = await failsWith("source.tls", read(clientOf(t, url), LIST, NEVER));
-    assert.match(error.message, new RegExp(`localhost:\\d+ cannot be trusted \\(${code}`));
+    assert.match(error.message, new RegExp(`localhost:\\d+ is not trusted \\(${code}`));
     assert.equal(error.exitCode, 2);
     assert.equal(error.retry, false);
     assert.equal(requests(), 0);

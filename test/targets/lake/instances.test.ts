@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { readTable } from "../../../src/targets/lake/delta/read.ts";
-import { filesOf } from "../../../src/targets/lake/delta/state.ts";
+import { activeFiles } from "../../../src/targets/lake/delta/state.ts";
 import { hasDigest } from "../../../src/targets/lake/keys.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
@@ -97,7 +97,7 @@ long(
       for (const table of ["content", "content_tags"])
         assert.deepEqual(filesIn(manifest, table), filesIn(single, table), `${table} of ${name}`);
       for (const table of Object.keys(single.rows)) {
-        const found = filesOf((await readTable(store, table)) ?? assert.fail(table), name);
+        const found = activeFiles((await readTable(store, table)) ?? assert.fail(table), name);
         const digests = filesIn(manifest, table);
         const isRun = found.every(({ path }) => digests.some((each) => hasDigest(path, each)));
         assert.ok(isRun && found.length === digests.length, `${table} of ${name}`);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readTable } from "../../../src/targets/lake/delta/read.ts";
-import { filesOf } from "../../../src/targets/lake/delta/state.ts";
+import { activeFiles } from "../../../src/targets/lake/delta/state.ts";
 import { costOfNights } from "../../bench/lake-nights.ts";
 import { temporaryFolder } from "../../folders.ts";
 import { either } from "../../long.ts";
@@ -24,7 +24,7 @@ test("a night uploads the files of tables that changed, and the log names no oth
     for (const { table, version, rows } of ofTheNight) {
       const newest = await readTable(store, table);
       assert.ok((newest?.version ?? -1) >= version, `${table} at ${version}`);
-      const files = filesOf(
+      const files = activeFiles(
         (await readTable(storeAt(store, table, version), table)) ?? assert.fail(),
         INSTANCE,
       );

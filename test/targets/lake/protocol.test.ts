@@ -9,15 +9,15 @@ import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../../src/common/clock.ts";
 import { WarehouseError } from "../../../src/common/errors.ts";
 import type { DeliveredRun, TargetRun } from "../../../src/pipeline.ts";
-import { stageTables } from "../../../src/targets/lake/deliver.ts";
+import { stageDelivery } from "../../../src/targets/lake/deliver.ts";
+import type { DeliveryTable } from "../../../src/targets/lake/delivery-tables.ts";
 import { readTable } from "../../../src/targets/lake/delta/read.ts";
 import { DAY_MS } from "../../../src/targets/lake/delta/retention.ts";
-import { filesOf, type TableState } from "../../../src/targets/lake/delta/state.ts";
-import type { DescribedTable } from "../../../src/targets/lake/described-tables.ts";
-import { lookAt } from "../../../src/targets/lake/look.ts";
-import type { LakePlace } from "../../../src/targets/lake/place.ts";
+import { activeFiles, type TableState } from "../../../src/targets/lake/delta/state.ts";
+import { readInstance } from "../../../src/targets/lake/instance.ts";
 import { removeInstance } from "../../../src/targets/lake/remove.ts";
-import { filesOfRun, type LakeRun, type RowFiles } from "../../../src/targets/lake/snapshots.ts";
+import type { LakeSession } from "../../../src/targets/lake/session.ts";
+import { filesOfRun, type LakeRun, type SnapshotFormat } from "../../../src/targets/lake/snapshots.ts";
 import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
@@ -26,7 +26,7 @@ import { NEVER } from "../../never.ts";
 import { memoryStore, type Objects, watchedStore } from "./memory-store.ts";
 import { storeAt } from "./store-at.ts";
 
-const JSON_ROWS: RowFiles = {
+const JSON_ROWS: SnapshotFormat = {
   read: async (files) => files.flatMap((file) => JSON.parse(String(file))),
   write: async (rows) => Buffer.from(JSON.stringify(rows)),
 };
@@ -116,9 +116,9 @@ class Schedule {
     return Math.floor(this.random() * count);
   }
 
-  placeOf(instance: string, store: Store): LakePlace {
+  placeOf(instance: string, store: Store): LakeSession {
     const clock: Clock = { now: () => this.nowMs, elapsedMs: () => this.nowMs, sleep: async () => {} };
-    return { store, instance, logRetentionDays: 1, clock, rowFiles: JSON_ROWS };
+    return { store, instance, logRetentionDays: 1, clock, format: JSON_ROWS };
   }
 
   newRun(machine: Machine, above: number): Run {
@@ -201,13 +201,13 @@ class Schedule {
     await this.turns(next, 200);
   }
 
-  async #work(process: Process, place: LakePlace): Promise<void> {
+  async #work(process: Process, place: LakeSession): Promise<void> {
     const { what, machine, run } = process;
     if (what === "vacuum") await vacuumLake(place, { allVersions: this.random() < 0.3 });
     else if (what === "remove") await removeInstance(place, NEVER);
     else if (machine !== null && run !== null) {
       const delivered = deliveredOf(machine, run, what === "rollback");
-      const staged = await stageTables((_, use) => use(place), delivered, tablesOf(run));
+      const staged = await stageDelivery((_, use) => use(place), delivered, tablesOf(run));
       await staged.commit();
     }
   }
@@ -236,7 +236,7 @@ class Schedule {
   async #ended(process: Process): Promise<void> {
     this.live = this.live.filter((each) => each !== process);
     const { instance, what, machine, run, ended } = process;
-    const { last, isUnfinished } = await lookAt(this.placeOf(instance, this.store), null);
+    const { last, isUnfinished } = await readInstance(this.placeOf(instance, this.store), null);
     if (ended === "fenced" && machine !== null && last !== null) this.restore(machine, last);
     const isAlone = this.live.every((each) => each.instance !== instance || each.what === "vacuum");
     if (ended !== "done" || !isAlone || isUnfinished || what === "vacuum") return;
@@ -255,12 +255,12 @@ class Schedule {
   }
 
   async last(instance: string): Promise<LakeRun | null> {
-    return (await lookAt(this.placeOf(instance, this.store), null)).last;
+    return (await readInstance(this.placeOf(instance, this.store), null)).last;
   }
 
   /** Contents of an instance in a version of a table. */
   contentOf(state: TableState | null, instance: string): string {
-    const files = state === null ? [] : filesOf(state, instance);
+    const files = state === null ? [] : activeFiles(state, instance);
     for (const { path } of files)
       if (!this.objects.has(`${state?.table}/${path}`)) this.found.add("a table names a file that is gone");
     return files.map(({ path }) => /-([0-9a-f]{16})-/.exec(path)?.[1]).join();
@@ -318,7 +318,7 @@ function digestOf(run: Run | null, table: string): string {
   return content === undefined ? "" : sha256Of(content).slice(0, 16);
 }
 
-function tablesOf({ contents }: Run): DescribedTable[] {
+function tablesOf({ contents }: Run): DeliveryTable[] {
   return [...contents].map(([name, content]) => ({
     name,
     comment: "A table.",
@@ -407,7 +407,7 @@ async function assertEnd(schedule: Schedule, machine: Machine): Promise<void> {
   };
   const run = await deliverNext("after the last delivery");
   for (const process of [...schedule.live]) await schedule.finish(process);
-  const { last, isUnfinished } = await lookAt(schedule.placeOf(machine.instance, schedule.store), null);
+  const { last, isUnfinished } = await readInstance(schedule.placeOf(machine.instance, schedule.store), null);
   // A removal that lost its claim looks again and takes the next number; if it then fails, tables have no files.
   if (last?.sha256 === run.sha256 && !isUnfinished) {
     for (const { table_name } of last.rows) {

@@ -10,8 +10,8 @@ import { parquetPath, writeParquet } from "../../../src/storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../src/storage/sql-text.ts";
 import { type Column, defineTable, integer, type Table, text } from "../../../src/tables/declare.ts";
 import { readTable } from "../../../src/targets/lake/delta/read.ts";
-import { filesOf, type TableState } from "../../../src/targets/lake/delta/state.ts";
-import { deliveredRun } from "../../../src/targets/published-run.ts";
+import { activeFiles, type TableState } from "../../../src/targets/lake/delta/state.ts";
+import { readDeliveredRun } from "../../../src/targets/published-run.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { writeManifest } from "../../../src/warehouse/manifest.ts";
@@ -70,7 +70,7 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
   const { sha256 } = await digestOf(join(directory, "manifest.json"));
   const standing = { current: true };
   const published = { run, sequence, startedAt: STARTED, directory, manifest, sha256, ...standing };
-  return deliveredRun(published, { runs: [], temporaryDirectory, signal, onProgress: () => {} });
+  return readDeliveredRun(published, { runs: [], temporaryDirectory, signal, onProgress: () => {} });
 }
 
 async function writeTables(
@@ -149,7 +149,7 @@ async function runsIn(store: Store, state: TableState, instance: string): Promis
 
 /** What a version has of an instance, without a database, which takes longer to open than such files to be read. */
 async function rowsOf(store: Store, state: TableState, instance: string) {
-  const rows = filesOf(state, instance).map(async ({ path }) => {
+  const rows = activeFiles(state, instance).map(async ({ path }) => {
     const body = await store.get(`${state.table}/${path}`);
     assert.ok(body !== null, `${path} is missing`);
     const file = new Uint8Array(body).buffer;

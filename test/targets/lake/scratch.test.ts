@@ -4,12 +4,12 @@ import { readdir } from "node:fs/promises";
 import { test } from "node:test";
 import { temporaryFolder } from "../../run/running.ts";
 
-const SCRATCH = JSON.stringify(new URL("../../../src/targets/lake/scratch.ts", import.meta.url));
+const SCRATCH = JSON.stringify(new URL("../../../src/targets/lake/scratch-database.ts", import.meta.url));
 
 test("F2: the scratch folder of a delivery that was killed is removed by the next", async (t) => {
   const TMPDIR = await temporaryFolder(t);
   const deliver = (work: string) => {
-    const script = `const { inScratch } = await import(${SCRATCH}); await inScratch(async () => { ${work} });`;
+    const script = `const { withScratchDatabase } = await import(${SCRATCH}); await withScratchDatabase(async () => { ${work} });`;
     const env = { ...process.env, TMPDIR };
     return spawnSync(process.execPath, ["--input-type=module", "-e", script], { env, encoding: "utf8" });
   };

@@ -12,9 +12,9 @@ import { commitKey } from "../../../src/targets/lake/delta/log-files.ts";
 import { readTable } from "../../../src/targets/lake/delta/read.ts";
 import { DAY_MS } from "../../../src/targets/lake/delta/retention.ts";
 import { lakeIn } from "../../../src/targets/lake/lake.ts";
-import type { LakePlace } from "../../../src/targets/lake/place.ts";
-import { removable, removeInstance } from "../../../src/targets/lake/remove.ts";
-import { PARQUET_ROWS } from "../../../src/targets/lake/snapshots.ts";
+import { measureInstance, removeInstance } from "../../../src/targets/lake/remove.ts";
+import type { LakeSession } from "../../../src/targets/lake/session.ts";
+import { PARQUET_FORMAT } from "../../../src/targets/lake/snapshots.ts";
 import { lakeStatus } from "../../../src/targets/lake/status.ts";
 import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
@@ -27,9 +27,9 @@ import { deliver, INSTANCE, on } from "./deliver.ts";
 import { type Death, Killed, killedAt, memoryStore, type Objects, watchedStore } from "./memory-store.ts";
 import { assertNothingMixed, makeRun, mark, SERVICE, type Seen, STEADY, seenIn, tablesIn } from "./runs.ts";
 
-function placeOf(store: Store, { instance = INSTANCE, days = 0 } = {}): LakePlace {
+function placeOf(store: Store, { instance = INSTANCE, days = 0 } = {}): LakeSession {
   const clock = { ...systemClock, now: () => Date.now() + days * DAY_MS };
-  return { store, instance, logRetentionDays: 30, clock, rowFiles: PARQUET_ROWS };
+  return { store, instance, logRetentionDays: 30, clock, format: PARQUET_FORMAT };
 }
 
 const findings = async (store: Store, full = true) => (await verifyLake(placeOf(store), { full })).findings;
@@ -233,7 +233,7 @@ suite("a lake", () => {
     await deliver(on(store, "two"), await makeRun(folder, { sequence: 1, machine: "t", instance: service }));
     const seen = await seenIn(store, "two");
     await assert.rejects(deliver(on(store), other), { code: "target.fenced", message: /lake remove one/ });
-    const { tables, rows } = await removable(placeOf(store));
+    const { tables, rows } = await measureInstance(placeOf(store));
     assert.deepEqual([tables, rows], [3, 10]);
     const counted = killedAt(memoryStore(new Map(two)), Number.POSITIVE_INFINITY, "before");
     await removeInstance(placeOf(counted), NEVER);
@@ -249,7 +249,7 @@ suite("a lake", () => {
       (await lakeStatus(placeOf(store))).instances.map(({ instance }) => instance),
       ["two"],
     );
-    await assert.rejects(removable(placeOf(store)), { code: "config.not_found" });
+    await assert.rejects(measureInstance(placeOf(store)), { code: "config.not_found" });
     assert.deepEqual(await seenIn(store, "two"), seen);
     await deliver(on(store), other);
     assert.deepEqual(await findings(store), []);

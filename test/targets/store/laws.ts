@@ -9,9 +9,9 @@ import { removeTree } from "../../../src/common/tree.ts";
 import { compareUtf8 } from "../../../src/common/utf8-order.ts";
 import {
   type FileContent,
-  proveConditionalPut,
   type Store,
   type StoredObject,
+  verifyConditionalPut,
 } from "../../../src/targets/store/store.ts";
 import { NEVER } from "../../never.ts";
 import fc from "../../properties.ts";
@@ -243,7 +243,7 @@ export function storeLaws(under: StoreUnderTest): void {
 
   test("puts an object only where there is none, of which a probe leaves nothing", async () => {
     await using store = await under.open(randomUUID(), NEVER);
-    await proveConditionalPut(store);
+    await verifyConditionalPut(store);
     assert.deepEqual(await keysOf(store), []);
   });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { type StoreOptions, storeAddress, storeFaults } from "../../../src/targets/store/address.ts";
+import { type StoreSettings, storeAddress, storeFaults } from "../../../src/targets/store/address.ts";
 import { openStore } from "../../../src/targets/store/open-store.ts";
 import { S3_SDK } from "../../../src/targets/store/s3-store.ts";
 import { NEVER } from "../../never.ts";
@@ -12,7 +12,7 @@ const PREFIX = `${EXPECTED}; a prefix has letters, digits, ".", "_", "=", "-", a
 const BUCKET = `${EXPECTED}; a bucket's name has lower-case letters, digits, "." and "-".`;
 
 suite("the options of a store", () => {
-  const WRONG: readonly (readonly [options: StoreOptions, fault: string])[] = [
+  const WRONG: readonly (readonly [options: StoreSettings, fault: string])[] = [
     [{ url: "" }, `${EXPECTED}.`],
     [{ url: "https://bucket.s3.amazonaws.com/lake" }, `${EXPECTED}.`],
     [{ url: "s3://key:hunter2@bucket/lake" }, WITHOUT_CREDENTIALS],

@@ -5,8 +5,8 @@ import { all, execute } from "../../../storage/duckdb.ts";
 import { readParquet } from "../../../storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../storage/sql-text.ts";
 import type { Store } from "../../store/store.ts";
-import { inScratch } from "../scratch.ts";
-import { type Action, commitText, parseAction } from "./actions.ts";
+import { withScratchDatabase } from "../scratch-database.ts";
+import { commitText, type DeltaAction, parseAction } from "./actions.ts";
 import { type CheckpointFiles, damagedLog } from "./log-files.ts";
 
 const LIMITS = { memoryLimitMb: 512 };
@@ -16,12 +16,12 @@ export async function readCheckpoint(
   store: Store,
   table: string,
   { version, keys }: CheckpointFiles,
-): Promise<Action[]> {
+): Promise<DeltaAction[]> {
   const bodies = await Promise.all(keys.map((key) => store.get(key)));
   if (bodies.includes(null))
     throw damagedLog(store, table, `the checkpoint of version ${version} is missing`);
   try {
-    return await inScratch(async (connection, folder) => {
+    return await withScratchDatabase(async (connection, folder) => {
       const files = bodies.map((_, part) => join(folder, `${part}.parquet`));
       for (const [part, file] of files.entries()) await writeFile(file, bodies[part] ?? "");
       // Other columns repeat what these say, column by column of the table.
@@ -48,7 +48,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
 
 /** Actions as the bytes of a checkpoint. */
 export async function checkpointBytes(actions: readonly object[]): Promise<Buffer> {
-  return inScratch(async (connection, folder) => {
+  return withScratchDatabase(async (connection, folder) => {
     const [lines, file] = [join(folder, "actions.json"), join(folder, "checkpoint.parquet")];
     await writeFile(lines, commitText(actions));
     const columns = Object.entries(COLUMNS).map(([name, type]) => `${name}: ${quoteLiteral(type)}`);

@@ -1,11 +1,11 @@
 /** Keeps logs short: checkpoints, and what they make superfluous. */
 import type { Store } from "../../store/store.ts";
 import { metaDataLine } from "./actions.ts";
-import { blockedText, protectedBefore } from "./blocked.ts";
 import { checkpointBytes } from "./checkpoint-file.ts";
+import { blockingReason, protectedBefore } from "./features.ts";
 import {
   checkpointKey,
-  type LogFiles,
+  type DeltaLogListing,
   lastCheckpointKey,
   lastCheckpointVersion,
   listLog,
@@ -32,7 +32,7 @@ export async function keepLogShort(
   const due = version % VERSIONS_PER_CHECKPOINT === 0 || behind >= 2 * VERSIONS_PER_CHECKPOINT;
   const state = due ? await readTable(store, table) : null;
   // Another program may have given it actions since that we would leave out.
-  if (state === null || blockedText(state, { columns: [] }) !== null) return;
+  if (state === null || blockingReason(state, { columns: [] }) !== null) return;
   await writeCheckpoint(store, state, nowMs);
   await cleanLog(store, state, nowMs);
 }
@@ -75,7 +75,7 @@ export async function shortenLog(store: Store, state: TableState, nowMs: number)
   return removeBefore(store, files, version);
 }
 
-async function removeBefore(store: Store, files: LogFiles["files"], first: number): Promise<number> {
+async function removeBefore(store: Store, files: DeltaLogListing["files"], first: number): Promise<number> {
   const keys = files.filter(({ version }) => version < first).map(({ key }) => key);
   if (keys.length > 0) await store.remove(keys);
   return keys.length;

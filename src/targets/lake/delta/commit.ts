@@ -7,18 +7,18 @@ import { commitText, encodePath, metaDataLine } from "./actions.ts";
 import { commitKey, listLog } from "./log-files.ts";
 import { readCommit, readNewer, readTable } from "./read.ts";
 import { withRetention } from "./retention.ts";
-import { type DeclaredTable, INSTANCE, newMetaData, PROTOCOL, widened } from "./schema.ts";
-import { type ActiveFile, filesOf, type TableState } from "./state.ts";
+import { type DeltaTable, INSTANCE, newMetaData, PROTOCOL, widenMetaData } from "./schema.ts";
+import { type ActiveFile, activeFiles, type TableState } from "./state.ts";
 import { type FileStatistics, statisticsText } from "./statistics.ts";
 
 /** What one instance changes in a table. */
 export interface TableChange {
-  readonly table: DeclaredTable;
+  readonly table: DeltaTable;
   readonly instance: string;
   /** Number of the delivery: the version of the instance's `txn`. */
   readonly number: number;
   /** All files that the instance has in the table afterwards; null: those that it has now. */
-  readonly files: readonly AddedFile[] | null;
+  readonly files: readonly DataFile[] | null;
   /** Days that earlier versions are kept, by the lake's setting. */
   readonly retentionDays: number;
   /** Name of the run; null if the instance is removed. */
@@ -27,7 +27,7 @@ export interface TableChange {
   readonly also?: readonly string[];
 }
 
-export interface AddedFile extends FileStatistics {
+export interface DataFile extends FileStatistics {
   /** Below the table's folder, not encoded. */
   readonly path: string;
   readonly bytes: number;
@@ -37,7 +37,7 @@ export interface AddedFile extends FileStatistics {
  * `taken`: another writer has that version. `passed`: readers begin after it, at a checkpoint, so that it may have been put
  * where the log was cleaned, and nobody reads it.
  */
-export type Put = { readonly version: number } | "taken" | "passed";
+export type PutResult = { readonly version: number } | "taken" | "passed";
 
 /** Puts a change as the next version of a table. Finds its own commit by its ID if the answer was lost. */
 export async function putNext(
@@ -45,7 +45,7 @@ export async function putNext(
   state: TableState | null,
   change: TableChange,
   nowMs: number,
-): Promise<Put> {
+): Promise<PutResult> {
   const { name } = change.table;
   const version = state === null ? 0 : state.version + 1;
   const txnId = randomUUID();
@@ -64,7 +64,11 @@ const MAX_PAUSE_MS = 2000;
 /** The table as it is after a put that failed, as `failed` did before it. Waits a little, if others commit at the same time. */
 export async function readAgain(
   store: Store,
-  { table, state, put }: { readonly table: string; readonly state: TableState | null; readonly put: Put },
+  {
+    table,
+    state,
+    put,
+  }: { readonly table: string; readonly state: TableState | null; readonly put: PutResult },
   { clock, signal, failed }: Readonly<{ clock: Clock; signal: AbortSignal; failed: number }>,
 ): Promise<TableState | null> {
   if (failed > 0)
@@ -73,9 +77,12 @@ export async function readAgain(
 }
 
 /** Whether the table has these files already, and keeps earlier versions long enough. */
-export function isUnchanged(state: TableState, { instance, files, retentionDays }: TableChange): boolean {
+export function isUnchanged(
+  state: TableState,
+  { instance, files, retentionDays }: Pick<TableChange, "instance" | "files" | "retentionDays">,
+): boolean {
   if (withRetention(state.metaData, retentionDays) !== state.metaData) return false;
-  const there = new Set(filesOf(state, instance).map(({ path }) => path));
+  const there = new Set(activeFiles(state, instance).map(({ path }) => path));
   return files === null || (files.length === there.size && files.every(({ path }) => there.has(path)));
 }
 
@@ -129,7 +136,7 @@ function definition(
     return [{ protocol: PROTOCOL }, metaDataLine(made)];
   }
   // Without files there are no rows that the columns would have to fit.
-  const widest = files === null || files.length === 0 ? state.metaData : widened(state, table);
+  const widest = files === null || files.length === 0 ? state.metaData : widenMetaData(state, table);
   const metaData = withRetention(widest, retentionDays);
   return metaData === state.metaData ? [] : [metaDataLine(metaData)];
 }
@@ -139,7 +146,7 @@ function removal({ add: { path, partitionValues, size } }: ActiveFile, { nowMs }
   return { ...what, deletionTimestamp: nowMs, dataChange: true, extendedFileMetadata: true };
 }
 
-function addition(file: AddedFile, instance: string, { nowMs }: Made) {
+function addition(file: DataFile, instance: string, { nowMs }: Made) {
   return {
     path: encodePath(file.path),
     partitionValues: { [INSTANCE]: instance },

@@ -33,18 +33,18 @@ const field = z.object({
 });
 const struct = z.object({ type: z.literal("struct"), fields: z.array(field) });
 
-export type Field = Readonly<z.infer<typeof field>>;
-export type DeclaredColumn = Pick<Column, "name" | "type" | "nullable" | "comment">;
+export type DeltaField = Readonly<z.infer<typeof field>>;
+export type DeltaColumn = Pick<Column, "name" | "type" | "nullable" | "comment">;
 
-export interface DeclaredTable {
+export interface DeltaTable {
   readonly name: string;
   readonly comment: string;
   /** `instance` is not among them: it partitions every table. */
-  readonly columns: readonly DeclaredColumn[];
+  readonly columns: readonly DeltaColumn[];
 }
 
 /** Columns of a table in the order of its schema. Throws `target.refused` where its log has no schema. */
-export function fieldsOf({ table, metaData }: Pick<TableState, "table" | "metaData">): readonly Field[] {
+export function fieldsOf({ table, metaData }: Pick<TableState, "table" | "metaData">): readonly DeltaField[] {
   try {
     return struct.parse(JSON.parse(metaData.schemaString)).fields;
   } catch (cause) {
@@ -58,10 +58,10 @@ export function fieldsOf({ table, metaData }: Pick<TableState, "table" | "metaDa
 
 /** Metadata of a table that is not there yet. `retentionDays`: how long it keeps earlier versions. */
 export function newMetaData(
-  declared: DeclaredTable,
+  declared: DeltaTable,
   made: { readonly id: string; readonly createdMs: number; readonly retentionDays: number },
 ): MetaDataAction {
-  const partition: Field = {
+  const partition: DeltaField = {
     name: INSTANCE,
     type: "string",
     nullable: false,
@@ -82,7 +82,7 @@ export function newMetaData(
  * The metadata that a table needs for rows of these columns beside those that it has: what is declared anew joins at the
  * end, nullable; a column that is not declared any more, or is nullable now, becomes so. The same object: it has all.
  */
-export function widened(state: TableState, declared: DeclaredTable): MetaDataAction {
+export function widenMetaData(state: TableState, declared: DeltaTable): MetaDataAction {
   const fields = fieldsOf(state);
   const columns = new Map(declared.columns.map((column) => [column.name, column]));
   const loosened = fields.map((each) =>
@@ -98,10 +98,10 @@ export function widened(state: TableState, declared: DeclaredTable): MetaDataAct
   return { ...state.metaData, schemaString: schemaText([...loosened, ...joining]) };
 }
 
-function fieldOf({ name, type, nullable, comment }: DeclaredColumn): Field {
+function fieldOf({ name, type, nullable, comment }: DeltaColumn): DeltaField {
   return { name, type: DELTA_TYPES[type], nullable, metadata: { comment } };
 }
 
-function schemaText(fields: readonly Field[]): string {
+function schemaText(fields: readonly DeltaField[]): string {
   return JSON.stringify({ type: "struct", fields });
 }

@@ -1,5 +1,5 @@
 /** What a table is at a version: the log, replayed. */
-import type { Action, AddAction, MetaDataAction, ProtocolAction, RemoveAction } from "./actions.ts";
+import type { AddAction, DeltaAction, MetaDataAction, ProtocolAction, RemoveAction } from "./actions.ts";
 
 /** A data file that readers of the version see, whoever wrote it. */
 export interface ActiveFile {
@@ -11,7 +11,7 @@ export interface ActiveFile {
 }
 
 /** A data file that readers of earlier versions see. */
-export interface RemovedFile {
+export interface Tombstone {
   /** Relative to the table's folder, decoded. */
   readonly path: string;
   /** Milliseconds since 1970; 0: its writer did not say. */
@@ -39,25 +39,25 @@ export interface TableState {
    * Removed files by path as the log has it: those that a checkpoint still names, which are all of the last seven days at
    * least, and those that were removed since.
    */
-  readonly removed: ReadonlyMap<string, RemovedFile>;
+  readonly removed: ReadonlyMap<string, Tombstone>;
   /** By application: the name of an instance. */
   readonly transactions: ReadonlyMap<string, Transaction>;
 }
 
 /** Active files of an instance. */
-export function filesOf(state: TableState, instance: string): readonly ActiveFile[] {
+export function activeFiles(state: TableState, instance: string): readonly ActiveFile[] {
   return [...state.files.values()].filter((file) => file.instance === instance);
 }
 
 /** Number of the instance's last delivery that committed to the table; 0: none did. */
-export function numberOf(state: TableState | null, instance: string): number {
+export function deliveryNumber(state: TableState | null, instance: string): number {
   return state?.transactions.get(instance)?.number ?? 0;
 }
 
 /** State as it grows, version by version. */
-export type Replay = ReturnType<typeof emptyReplay>;
+export type DeltaReplay = ReturnType<typeof newReplay>;
 
-export function emptyReplay(table: string, checkpoint: number | null) {
+export function newReplay(table: string, checkpoint: number | null) {
   return {
     table,
     checkpoint,
@@ -65,13 +65,13 @@ export function emptyReplay(table: string, checkpoint: number | null) {
     protocol: null as ProtocolAction | null,
     metaData: null as MetaDataAction | null,
     files: new Map<string, ActiveFile>(),
-    removed: new Map<string, RemovedFile>(),
+    removed: new Map<string, Tombstone>(),
     transactions: new Map<string, Transaction>(),
   };
 }
 
 /** A replay that goes on from a state and leaves it as it is. */
-export function replayFrom(state: TableState): Replay {
+export function copyReplay(state: TableState): DeltaReplay {
   return {
     ...state,
     files: new Map(state.files),
@@ -81,7 +81,7 @@ export function replayFrom(state: TableState): Replay {
 }
 
 /** Throws URIError for a path that is not encoded as the protocol says. */
-export function apply(replay: Replay, version: number, actions: readonly Action[]): void {
+export function applyCommit(replay: DeltaReplay, version: number, actions: readonly DeltaAction[]): void {
   replay.version = version;
   const { files, removed, transactions } = replay;
   for (const { add, remove, metaData, protocol, txn } of actions) {

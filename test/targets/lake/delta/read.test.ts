@@ -6,7 +6,7 @@ import { packagePath } from "../../../../src/common/package-root.ts";
 import { writeCheckpoint } from "../../../../src/targets/lake/delta/checkpoint.ts";
 import { readTable } from "../../../../src/targets/lake/delta/read.ts";
 import { fieldsOf } from "../../../../src/targets/lake/delta/schema.ts";
-import { filesOf, numberOf } from "../../../../src/targets/lake/delta/state.ts";
+import { activeFiles, deliveryNumber } from "../../../../src/targets/lake/delta/state.ts";
 import { openFileStore } from "../../../../src/targets/store/file-store.ts";
 import { NEVER } from "../../../never.ts";
 import { stateAt } from "../store-at.ts";
@@ -57,13 +57,13 @@ for (const writer of ["delta-rs", "spark"]) {
         .toSorted()
         .map((instance) => [
           instance,
-          filesOf(state, instance)
+          activeFiles(state, instance)
             .map(({ add }) => [add.path, JSON.parse(add.stats ?? "{}").numRecords])
             .toSorted(),
         ]);
       assert.deepEqual(Object.fromEntries(files), expected.files);
       for (const [instance, sequence] of Object.entries(expected.transactions))
-        assert.equal(numberOf(state, instance), sequence ?? 0);
+        assert.equal(deliveryNumber(state, instance), sequence ?? 0);
     });
 
     test("says the same from its checkpoint and from its first version on", async () => {

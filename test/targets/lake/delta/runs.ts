@@ -2,17 +2,17 @@
 import assert from "node:assert/strict";
 import { putNext, type TableChange } from "../../../../src/targets/lake/delta/commit.ts";
 import { readTable } from "../../../../src/targets/lake/delta/read.ts";
-import type { DeclaredTable } from "../../../../src/targets/lake/delta/schema.ts";
-import { filesOf, type TableState } from "../../../../src/targets/lake/delta/state.ts";
+import type { DeltaTable } from "../../../../src/targets/lake/delta/schema.ts";
+import { activeFiles, type TableState } from "../../../../src/targets/lake/delta/state.ts";
 import type { Store } from "../../../../src/targets/store/store.ts";
 
-type DeclaredColumn = DeclaredTable["columns"][number];
+type DeclaredColumn = DeltaTable["columns"][number];
 
 export function column(name: string, type: DeclaredColumn["type"] = "text", nullable = true): DeclaredColumn {
   return { name, type, nullable, comment: `Column ${name}.` };
 }
 
-export const CONTENT: DeclaredTable = {
+export const CONTENT: DeltaTable = {
   name: "content",
   comment: "Items.",
   columns: [column("content_id", "text", false), column("word_count", "integer")],
@@ -56,7 +56,7 @@ export async function content(store: Store): Promise<TableState> {
 }
 
 export function pathsOf(state: TableState, instance: string): string[] {
-  return filesOf(state, instance).map(({ path }) => path);
+  return activeFiles(state, instance).map(({ path }) => path);
 }
 
 /** Puts a commit of another program. */

@@ -1,0 +1,198 @@
+/** Sections about one run, read from its own tables: passes, checks, rejects, requests, tables. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
+import { count, fileSize, pluralize } from "../../common/figures.ts";
+import { parseExact } from "../../common/json.ts";
+import { readRows } from "../../storage/typed-rows.ts";
+import { CHECK_COLUMNS, type RunCheck, TEST_PREFIX } from "../checks/checks.ts";
+
+const required = { required: true } as const;
+
+const PASSES = {
+  pass: col.count(required),
+  mode: col.name(required),
+  pages: col.count(required),
+  distinct_items: col.count({ ...required, head: "items" }),
+  duplicates: col.count({ ...required, head: "repeats", dispensable: 1 }),
+  count_before: col.count({ dispensable: 3 }),
+  count_after: col.count({ dispensable: 2 }),
+  clean: col.flag(required),
+  reason: col.text(),
+} as const;
+
+export async function passesSection(connection: DuckDBConnection): Promise<Section> {
+  return section({
+    key: "passes",
+    title: "Passes over the listing",
+    columns: PASSES,
+    rows: await readRows(connection, PASSES, "FROM run_passes ORDER BY pass"),
+    limit: 100,
+  });
+}
+
+/** People see those that did not pass. */
+export function checksSection(checks: readonly RunCheck[]): Section {
+  const poor = checks.filter(({ verdict }) => verdict !== "passed").length;
+  const passed = checks.length - poor;
+  return section({
+    key: "checks",
+    title: "Checks",
+    lead:
+      poor === 0
+        ? `All ${pluralize(passed, "check")} passed.`
+        : `${pluralize(passed, "check")} passed; \`runs show --section checks --format csv\` lists them. Not passed:`,
+    columns: CHECK_COLUMNS,
+    rows: checks,
+    total: poor,
+    limit: poor,
+  });
+}
+
+const FAILING_ROWS = {
+  check_name: col.text({ ...required, head: "check" }),
+  counted: col.count({ ...required, dispensable: 1 }),
+  row: col.text(required),
+} as const;
+
+/** Up to three of the rows that each check counts, in the order of the checks. */
+export function failingRowsSection(checks: readonly RunCheck[]): Section {
+  const rows = checks.flatMap(({ check_name, figure, examples }) =>
+    rowsIn(examples).map((row) => ({ check_name, counted: figure, row })),
+  );
+  return section({
+    key: "failing_rows",
+    title: "Failing rows",
+    lead:
+      rows.length === 0
+        ? undefined
+        : "Up to three of the rows behind each figure, by their keys or as the query of a test gives them; long texts are cut.",
+    none: "",
+    columns: FAILING_ROWS,
+    rows,
+    limit: rows.length,
+  });
+}
+
+/** The same on a page that people pass on: a query may read personal columns, or what only the run before has. */
+export function failingRowsOnPage(checks: readonly RunCheck[], run: string): Section {
+  const isTest = ({ check_name: name }: RunCheck) => name.startsWith(TEST_PREFIX);
+  const all = failingRowsSection(checks.filter((check) => !isTest(check)));
+  const none = "no check counts a row.";
+  const withRows = checks.filter((check) => isTest(check) && check.examples !== null).length;
+  if (withRows === 0) return { ...all, none };
+  const whose = withRows === 1 ? "a test" : `${count(withRows)} tests`;
+  const elsewhere = `${whose} of the pipeline found rows that are not on this page; \`content-warehouse runs show ${run}\` lists them.`;
+  return {
+    ...all,
+    none: `None of the checks of the package; ${elsewhere}`,
+    lead: `${all.lead} Besides, ${elsewhere}`,
+  };
+}
+
+/** Texts of the objects in a JSON list. */
+function rowsIn(examples: string | null): string[] {
+  const rows = parseExact(examples ?? "[]");
+  return Array.isArray(rows) ? rows.map((row) => JSON.stringify(row)) : [];
+}
+
+const REJECTS = {
+  reject: col.count(required),
+  mode: col.text(required),
+  pass: col.count(),
+  page: col.count(),
+  position: col.count(),
+  content_id: col.name({ head: "item" }),
+  reason: col.text(required),
+  document: col.text({ hidden: true }),
+  sha256: col.text({ hidden: true }),
+} as const;
+/** The first rejects of a run, so many as `limit`, and how many there are. */
+export async function readRejectsSection(connection: DuckDBConnection, limit: number): Promise<Section> {
+  const columns = { ...REJECTS, total: col.count({ ...required, hidden: true }) } as const;
+  const sql = "SELECT *, count(*) OVER () AS total FROM run_rejects ORDER BY reject LIMIT $1";
+  const rows = await readRows(connection, columns, sql, [limit]);
+  return section({
+    key: "rejects",
+    title: "Rejects",
+    lead:
+      rows.length === 0 ? undefined : "Each document, or item asked for singly, that could not be loaded.",
+    columns: REJECTS,
+    rows,
+    total: rows[0]?.total ?? 0,
+    limit: 100,
+  });
+}
+
+const REQUESTS = {
+  mode: col.text(required),
+  requests: col.count(required),
+  /** Attempts besides the first of each. */
+  retries: col.count(required),
+  bytes: col.bytes({ ...required, head: "received" }),
+  median: col.milliseconds(required),
+  slowest: col.milliseconds(required),
+} as const;
+
+const BY_MODE = `
+  SELECT mode, count(*) AS requests, sum(attempts - 1)::BIGINT AS retries, sum(bytes)::BIGINT AS bytes,
+    median(milliseconds) AS median, max(milliseconds) AS slowest
+  FROM run_requests GROUP BY mode ORDER BY min(request)`;
+
+const THROTTLED = { requests_refused: col.count(required), rate_per_second: col.share() } as const;
+
+export async function requestsSection(connection: DuckDBConnection): Promise<Section> {
+  const rows = await readRows(connection, REQUESTS, BY_MODE);
+  const [held] = await readRows(connection, THROTTLED, "FROM run");
+  const sum = (of: (row: AnswerRow<typeof REQUESTS>) => number) =>
+    rows.reduce((total, row) => total + of(row), 0);
+  const retries = sum((row) => row.retries);
+  const retried = retries === 1 ? "1 retry" : `${count(retries)} retries`;
+  const received = fileSize(sum(({ bytes }) => bytes));
+  const asked = `${pluralize(
+    sum(({ requests }) => requests),
+    "request",
+  )} answered, ${received} received, ${retried}.`;
+  return section({
+    key: "requests",
+    title: "Requests",
+    lead: `${asked} ${throttling(held?.requests_refused ?? 0, held?.rate_per_second ?? null)}`,
+    columns: REQUESTS,
+    rows,
+  });
+}
+
+/** Whether the service held the run back. */
+function throttling(refused: number, ratePerSecond: number | null): string {
+  if (refused === 0 && ratePerSecond === null) return "The service refused none: no throttling.";
+  const refusals =
+    refused === 0
+      ? "The service refused none"
+      : `The service refused ${pluralize(refused, "request")} because there were too many`;
+  if (ratePerSecond === null) return `${refusals}; \`ratePerSecond\` sets an upper bound.`;
+  const then = refused === 0 ? "as the run before" : "and the next one starts with that";
+  return `${refusals}; the run was held to about ${ratePerSecond} requests a second, ${then}. \`ratePerSecond\` sets an upper bound.`;
+}
+
+const TABLES = {
+  table: col.text(required),
+  rows: col.count(required),
+  parquet_bytes: col.bytes({ ...required, head: "Parquet" }),
+} as const;
+export type TableSize = AnswerRow<typeof TABLES>;
+
+export function tablesSection(tables: readonly TableSize[]): Section {
+  const sum = (of: (table: TableSize) => number) => tables.reduce((total, each) => total + of(each), 0);
+  const bytes = sum(({ parquet_bytes }) => parquet_bytes);
+  const size = bytes > 0 ? `, ${fileSize(bytes)} as Parquet` : "";
+  return section({
+    key: "tables",
+    title: "Tables",
+    lead: `${pluralize(
+      sum(({ rows }) => rows),
+      "row",
+    )} in ${pluralize(tables.length, "table")}${size}.`,
+    columns: TABLES,
+    rows: tables,
+    limit: 200,
+  });
+}

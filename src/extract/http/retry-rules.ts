@@ -1,0 +1,113 @@
+/**
+ * Which failures are retried, and how often. A new rule belongs here. What a status or a network error means is decided
+ * before: `status.ts` and `transport-error.ts` say how many attempts a failure is worth.
+ */
+import type { Clock } from "../../common/clock.ts";
+import type { Log } from "../../common/log.ts";
+import type { SettingNames } from "./service-url.ts";
+import { SourceError } from "./source-error.ts";
+
+export const RETRY_LIMITS = {
+  /** Retries of a run; 0: failed requests are not retried. */
+  maxRetries: 200,
+  /** Retries of a run, as a share of its requests so far. */
+  retriesPerRequest: 0.2,
+  /** Retries that a run may use at its beginning, whatever the share. */
+  firstRetries: 20,
+};
+
+export interface RetryConfig {
+  /** Requests at the same time. */
+  readonly connections: number;
+  /** Highest rate, requests a second; `null`: none. */
+  readonly maxPerSecond: number | null;
+  /** Rate that an earlier run found; `null`: none. */
+  readonly startPerSecond: number | null;
+  /** Longest wait for a service that is out; 0: an outage is a failure like any other. */
+  readonly outageMinutes: number;
+  /** Whether an earlier run got answers from this URL. */
+  readonly isKnown: boolean;
+  /** Host of the service, and the settings with its URL and token, for messages. */
+  readonly host: string;
+  readonly settingNames: SettingNames;
+  readonly limits: Readonly<typeof RETRY_LIMITS>;
+  /** No attempt begins later; `null`: there is no end. */
+  readonly deadline: Deadline | null;
+  readonly clock: Clock;
+  /** At least 0, below 1. */
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** When a run is over, whatever it still has to request. */
+export interface Deadline {
+  /** On the clock's `elapsedMs`, which never goes back. */
+  readonly atMs: number;
+  /** The configured minutes, for messages. */
+  readonly minutes: number;
+}
+
+/**
+ * - `throttling`: the service asks for fewer requests. All requests slow down. It costs neither attempts nor retries.
+ * - `outage`: the service may be out. It is checked by another request, and waited for.
+ * - `request`: the failure concerns this request alone. It costs one of its attempts and one retry of the run.
+ */
+export type FailureKind = "throttling" | "outage" | "request";
+
+export function failureKind({ status, code, retryAfterMs }: SourceError): FailureKind {
+  if (status === 429 || (status === 503 && (retryAfterMs ?? 0) > 0)) return "throttling";
+  const mayBeOut = status === null ? NO_ANSWER.has(code) : OUTAGE_STATUSES.has(status);
+  return mayBeOut ? "outage" : "request";
+}
+
+const OUTAGE_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504, 520, 521, 522, 523, 524]);
+
+/** Statuses of a gateway that knows the service and does not reach it, or of a service in maintenance. */
+export const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
+
+const NO_ANSWER: ReadonlySet<string> = new Set([
+  "source.unreachable",
+  "source.timeout",
+  // Without a status: a web page or an error that came with status 200.
+  "source.unavailable",
+]);
+
+/** Counts the retries of a run. */
+export class RetryBudget {
+  readonly #limits: Readonly<typeof RETRY_LIMITS>;
+  #requests = 0;
+  #retries = 0;
+
+  constructor(limits: Readonly<typeof RETRY_LIMITS>) {
+    this.#limits = limits;
+  }
+
+  addRequest(): void {
+    this.#requests += 1;
+  }
+
+  /** Uses one retry for a request after so many failed attempts. Throws if it may not be retried. */
+  takeRetry(failure: SourceError, failedAttempts: number): void {
+    const { maxRetries, firstRetries, retriesPerRequest } = this.#limits;
+    if (!failure.retry || maxRetries === 0) throw failure;
+    if (failedAttempts >= failure.attemptsAtMost)
+      throw failedAttempts === 1
+        ? failure
+        : finalFailure(failure, `Gave up after ${failedAttempts} attempts.`);
+    const share = Math.max(firstRetries, Math.floor(this.#requests * retriesPerRequest));
+    if (this.#retries >= Math.min(maxRetries, share))
+      throw finalFailure(failure, `${this.#retries} retries used; giving up.`);
+    this.#retries += 1;
+  }
+}
+
+/** The failure with the reason not to retry it. */
+export function finalFailure(failure: SourceError, why: string): SourceError {
+  const { code, message, status, retryAfterMs } = failure;
+  return new SourceError(code, `${message} ${why}`, {
+    status,
+    retryAfterMs,
+    cause: failure,
+    attemptsAtMost: 1,
+  });
+}

@@ -1,0 +1,142 @@
+/** The columns that `content_wide` has for custom fields, and the internal table of their texts. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { type DriftEntry, type DriftItemCount, driftExample } from "../raw/drift.ts";
+import { all, execute, type QueryRow, scalar } from "../storage/duckdb.ts";
+import { rangesOf } from "../storage/id-ranges.ts";
+import { fillMarks } from "../storage/sql-text.ts";
+import { content } from "../tables/content.ts";
+import { contentWide } from "../tables/views.ts";
+import { distinctColumnNames } from "./column-names.ts";
+import { loadSql } from "./load-sql.ts";
+import { rangeParams } from "./mapped-values.ts";
+
+/** Columns of `content_wide`, each with the type of its custom field, whatever its values are. */
+export async function wideColumns(connection: DuckDBConnection) {
+  const fields = await numberedFields(connection);
+  return fields.map(({ name, row }) => ({ name, expression: expressionOf(row), comment: commentOf(row) }));
+}
+
+/** Values that `content_wide` shows as NULL because they do not read as the type of their column; one entry a column. */
+export async function fieldTypeDrift(connection: DuckDBConnection): Promise<(DriftEntry & DriftItemCount)[]> {
+  const misfits = await all(
+    connection,
+    fillMarks(loadSql("custom_field_misfits"), {
+      numbers: loadSql("custom_field_numbers"),
+      reading: loadSql("field_reading"),
+    }),
+  );
+  const fields = misfits.length === 0 ? [] : await numberedFields(connection);
+  return misfits.map((row) => ({
+    path: `${contentWide.name}.${fields[Number(row.field) - 1]?.name}`,
+    kind: "field_type",
+    count: Number(row.misfits),
+    items: Number(row.items),
+    order: 0,
+    contentId: String(row.content_id),
+    example: driftExample(String(row.example)),
+  }));
+}
+
+/** Rows of `custom_field_numbers`, each with the name of its column. */
+async function numberedFields(connection: DuckDBConnection): Promise<{ row: QueryRow; name: string }[]> {
+  const rows = await all(connection, loadSql("custom_field_numbers"));
+  const own = (await connection.runAndReadAll(`SELECT * FROM ${content.name} LIMIT 0`)).columnNames();
+  const wanted = rows.map(({ name, label, custom_field_id }) => ({
+    name: String(name),
+    tags: [String(label), String(custom_field_id)],
+  }));
+  const names = distinctColumnNames(wanted, own);
+  return rows.map((row, index) => ({ row, name: names[index] ?? "" }));
+}
+
+/** A multiselect is a list of texts. Several values of an untyped field are the text of a JSON array. */
+function expressionOf(row: QueryRow): string {
+  const text = `custom.${row.is_list === true ? "lists" : "texts"}[${row.field}]`;
+  return row.column_type === null ? text : `TRY_CAST(${text} AS ${row.column_type})`;
+}
+
+function commentOf(row: QueryRow): string {
+  const { label, part, type, custom_field_id, column_type } = row;
+  const field = `${label} (${type}, custom field ${custom_field_id})`;
+  if (part === "file_name") return `Name of the file: ${field}.`;
+  if (part === "file_url") return `URL of the file: ${field}.`;
+  if (column_type === null) return `${field}.`;
+  const digits = column_type === "DOUBLE" ? " and further digits" : "";
+  return `${field}. Texts that are no ${column_type}${digits} are in content_custom_field_values.value.`;
+}
+
+/** Schema apart from `main`, since it is not for analysts. A database attached under this name makes the view ambiguous. */
+const SCHEMA = "content_warehouse_internal";
+const TABLE = `${SCHEMA}.custom_field_texts`;
+
+const COMMENT =
+  "What content_wide reads: the texts of each item by the number of the custom field. Made from the tables of the " +
+  "run; query content_wide instead.";
+
+/** Sizes that decide about memory; tests use smaller ones. */
+export interface FieldTextLimits {
+  /** Custom field values grouped at a time. The default, 200,000, takes some 60 MB. */
+  readonly valuesPerRange?: number;
+  /**
+   * Maximum number of values that `content_wide` joins by key. The default is 4,000,000: a join by key answers a question
+   * about one item fast, but holds all texts, some 100 MB. Above it, items and texts are paired by their position.
+   */
+  readonly maxJoinedValues?: number;
+}
+
+/** Fills the table of texts, a range of items at a time. Returns the join that gives a row of `content` its texts. */
+export async function fillFieldTexts(
+  connection: DuckDBConnection,
+  { valuesPerRange = 200_000, maxJoinedValues = 4_000_000 }: FieldTextLimits = {},
+): Promise<string> {
+  await execute(
+    connection,
+    `CREATE SCHEMA IF NOT EXISTS ${SCHEMA};
+     CREATE OR REPLACE TABLE ${TABLE} (
+       content_id VARCHAR NOT NULL, texts MAP(INTEGER, VARCHAR), lists MAP(INTEGER, VARCHAR[])
+     );
+     COMMENT ON TABLE ${TABLE} IS '${COMMENT}';
+     COMMENT ON COLUMN ${TABLE}.content_id IS 'Item; content.content_id.';
+     COMMENT ON COLUMN ${TABLE}.texts IS 'Texts by the number of the custom field.';
+     COMMENT ON COLUMN ${TABLE}.lists IS 'Lists of texts by the number of the custom field.'`,
+  );
+  const starts = await all(connection, loadSql("field_text_ranges"), [valuesPerRange]);
+  const select = await fieldTextsSql(connection);
+  // In one transaction, a range fills up the row group that the range before it began.
+  await execute(connection, "BEGIN TRANSACTION");
+  for (const range of rangesOf(["", ...starts.map((row) => String(row.content_id))])) {
+    await execute(connection, `INSERT INTO ${TABLE} ${select}`, rangeParams(range));
+  }
+  await execute(connection, "COMMIT");
+  const values = await scalar(connection, "SELECT count(*) FROM content_custom_field_values");
+  const byPosition = values > maxJoinedValues && (await isInOrderOfContent(connection));
+  return byPosition
+    ? `POSITIONAL JOIN ${TABLE} AS custom`
+    : `LEFT JOIN ${TABLE} AS custom USING (content_id)`;
+}
+
+const NO_FILES =
+  "(SELECT NULL::VARCHAR AS file_id, NULL::VARCHAR AS file_name, NULL::VARCHAR AS file_url WHERE false)";
+
+async function fieldTextsSql(connection: DuckDBConnection): Promise<string> {
+  const files = await scalar(
+    connection,
+    `SELECT count(*) FROM duckdb_tables()
+     WHERE database_name = current_database() AND table_name = 'custom_field_files'`,
+  );
+  return fillMarks(loadSql("field_texts"), {
+    numbers: loadSql("custom_field_numbers"),
+    reading: loadSql("field_reading"),
+    files: files > 0 ? "custom_field_files" : NO_FILES,
+  });
+}
+
+/** Compares the order of all IDs: a wrong pairing by position would show in no error. */
+async function isInOrderOfContent(connection: DuckDBConnection): Promise<boolean> {
+  const differing = await scalar(
+    connection,
+    `SELECT count(*) FROM content POSITIONAL JOIN ${TABLE} AS custom
+     WHERE content.content_id IS DISTINCT FROM custom.content_id`,
+  );
+  return differing === 0;
+}

@@ -1,0 +1,84 @@
+/** Fills the tables of mapped values and payloads, a range of items at a time so that memory stays bounded. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { all, execute, type SqlQuery } from "../storage/duckdb.ts";
+import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
+import { type DatabaseConnections, mapParallel, runOnEach } from "../storage/parallel.ts";
+import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
+import { loadSql, payloadSql } from "./load-sql.ts";
+
+/** Number of mapped values in a range of items with which each step keeps to the database's memory limit. */
+export const LEDGER_ROWS_PER_RANGE = 100_000;
+
+const PREPARED = ["mapping_targets", "mapping_inputs", "mapping_answers"] as const;
+
+/** Joins the definitions into temporary tables of this connection, which the steps read. */
+export async function prepareMappings(connection: DuckDBConnection): Promise<void> {
+  for (const name of PREPARED) {
+    await execute(connection, `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${loadSql(name)}`);
+  }
+}
+
+/** SQL that makes rows of `content_custom_field_values` from the mark `staged`. */
+export function customFieldValuesSql(): string {
+  return fillMarks(loadSql("custom_field_values"), { mapping_inputs: loadSql("mapping_inputs") });
+}
+
+/** Rows of `content_mapped_values` of a range of items, in key order. */
+export function mappedValuesQuery(range: IdRange): SqlQuery {
+  return { text: loadSql("mapped_values"), params: rangeParams(range) };
+}
+
+/**
+ * Rows of `content_external_payloads` of a range of items, in key order, from `content_mapped_values`. `passthrough`:
+ * values of fields without value mappings join the payload as they are.
+ */
+export function payloadsQuery(range: IdRange, passthrough: boolean): SqlQuery {
+  return { text: payloadSql("external_payloads"), params: [...rangeParams(range), passthrough] };
+}
+
+/** Values of `$1` and `$2` of a step over a range of items. */
+export function rangeParams(range: IdRange): [string | null, string | null] {
+  return [range.lower ?? null, range.upper ?? null];
+}
+
+/** RangeBounds of ranges of about `rowsPerRange` mapped values, within ranges of items. The values of an item stay together. */
+export async function ledgerBounds(
+  connection: DuckDBConnection,
+  itemBounds: RangeBounds,
+  rowsPerRange: number,
+): Promise<RangeBounds> {
+  const bounds: string[] = [];
+  for (const range of rangesOf(itemBounds)) {
+    const params = [...rangeParams(range), rowsPerRange];
+    const rows = await all(connection, loadSql("mapped_value_ranges"), params);
+    bounds.push(...rows.map((row) => String(row.first_id)));
+  }
+  return bounds;
+}
+
+/**
+ * Fills both tables, which exist and are empty, on all connections. Returns the bounds of its ranges, by which the tables
+ * can be exported. After an error the connections cannot be used. Memory depends on `rowsPerRange`, of which
+ * {@link LEDGER_ROWS_PER_RANGE} is the usual value.
+ */
+export async function fillDerivedTables(
+  connections: DatabaseConnections,
+  {
+    itemBounds,
+    rowsPerRange,
+    passthrough,
+  }: { readonly itemBounds: RangeBounds; readonly rowsPerRange: number; readonly passthrough: boolean },
+): Promise<RangeBounds> {
+  await runOnEach(connections, prepareMappings);
+  const bounds = await ledgerBounds(connections[0], itemBounds, rowsPerRange);
+  // Without a transaction, incomplete row groups would wait in memory, uncompressed, for the checkpoint.
+  for (const connection of connections) await execute(connection, "BEGIN TRANSACTION");
+  await mapParallel(connections, rangesOf(bounds), async (connection, range) => {
+    const mapped = mappedValuesQuery(range);
+    await execute(connection, `INSERT INTO content_mapped_values BY NAME (${mapped.text})`, mapped.params);
+    const { text, params } = payloadsQuery(range, passthrough);
+    await execute(connection, `INSERT INTO content_external_payloads BY NAME (${text})`, params);
+  });
+  for (const connection of connections) await execute(connection, "COMMIT");
+  return bounds;
+}

@@ -1,0 +1,154 @@
+/** Step 1 of a delivery: what the lake has of the instance, and whether a run may be delivered. */
+import { WarehouseError } from "../../common/errors.ts";
+import type { DeliveredRun, InstanceIdentity } from "../../pipeline.ts";
+import { mapLimited } from "../../storage/parallel.ts";
+import { describedInstance, sameInstance, sameRun } from "../../warehouse/identity.ts";
+import { assertMayFollow } from "../fencing.ts";
+import { verifyConditionalPut } from "../store/store.ts";
+import type { DeliveryTable } from "./delivery-tables.ts";
+import { blockingReason } from "./delta/features.ts";
+import { readTable } from "./delta/read.ts";
+import type { DeltaTable } from "./delta/schema.ts";
+import { activeFiles, deliveryNumber, type TableState } from "./delta/state.ts";
+import { tableNames } from "./keys.ts";
+import type { LakeSession } from "./session.ts";
+import { type LakeRun, lastRunOf, RUN_SNAPSHOTS, readSnapshotRows } from "./snapshots.ts";
+
+export interface InstanceState {
+  /** State of `run_snapshots`; `null` if nothing was ever delivered to the lake. */
+  readonly snapshots: TableState | null;
+  /** Last run whose delivery has finished; `null` if there is none. */
+  readonly last: LakeRun | null;
+  /** Number of the last delivery that began; 0 if none did. */
+  readonly number: number;
+  /** Whether that delivery has not finished: it is under way or was killed, and tables may have some of its files. */
+  readonly isUnfinished: boolean;
+}
+
+/** Application whose `txn` has the number of the instance's last removal. */
+export function removalId(instance: string): string {
+  return `${instance}/removed`;
+}
+
+/** `service`: `null` if unknown. Throws `target.fenced` if the instance's name belongs to another service. */
+export async function readInstance(
+  session: LakeSession,
+  service: InstanceIdentity | null,
+): Promise<InstanceState> {
+  const { store, instance } = session;
+  const snapshots = await readTable(store, RUN_SNAPSHOTS.name);
+  const last = lastRunOf(await readSnapshotRows(session, snapshots, instance));
+  if (service !== null && last !== null) assertSameService(session, last.service, service);
+  const number = deliveryNumber(snapshots, instance);
+  const finished = Math.max(last?.delivery ?? 0, deliveryNumber(snapshots, removalId(instance)));
+  return { snapshots, last, number, isUnfinished: number > finished };
+}
+
+/**
+ * Reads the instance before a delivery; `null` if the lake has the run already. Throws `target.fenced` if the run may not
+ * follow the last one, and `target.refused` if a table or the store cannot take it. Nothing is written.
+ */
+export async function readBeforeDelivery(
+  session: LakeSession,
+  run: DeliveredRun,
+  tables: readonly DeltaTable[],
+): Promise<InstanceState | null> {
+  const state = await readInstance(session, run.instance);
+  const { last, isUnfinished } = state;
+  const isThere = last !== null && sameRun(last, run);
+  if (isThere && !isUnfinished) return null;
+  if (!isThere) assertMayFollow({ name: session.store.address, keepsRuns: true }, last, run);
+  await assertDeliverable(session, state, tables);
+  return state;
+}
+
+/** Throws `target.refused` if a table cannot take a run with these tables, or the store overwrites objects. */
+export async function assertDeliverable(
+  session: LakeSession,
+  { snapshots }: Pick<InstanceState, "snapshots">,
+  tables: readonly DeltaTable[],
+): Promise<void> {
+  for (const table of tables) assertFreeNames(table);
+  const own = { declared: RUN_SNAPSHOTS, state: snapshots };
+  const others = await tablesToCommit(
+    session,
+    tables.map((table) => ({ ...table, files: [] })),
+  );
+  const reasons = [own, ...others].flatMap(({ declared, state }) => blockingReason(state, declared) ?? []);
+  if (reasons.length > 0) throw new WarehouseError("target.refused", reasons.join(" "));
+  if (snapshots === null) await verifyConditionalPut(session.store);
+}
+
+/** The lake has a table `run_snapshots` and a partition column `instance` of its own. */
+function assertFreeNames({ name, columns }: DeltaTable): void {
+  const taken = columns.find((column) => column.name.toLowerCase() === "instance")?.name;
+  if (name !== RUN_SNAPSHOTS.name && taken === undefined) return;
+  const what = taken === undefined ? `The table ${name}` : `The column ${taken} of the table ${name}`;
+  throw new WarehouseError(
+    "target.refused",
+    `${what} cannot be delivered: the lake uses this name itself; rename it in the pipeline.`,
+  );
+}
+
+export interface LakeTable {
+  /** Without columns and files if the run does not have the table. */
+  readonly declared: DeliveryTable;
+  /** `null` if the lake does not have the table yet. */
+  readonly state: TableState | null;
+}
+
+/** The tables of a run, and every other table of the lake in which the instance has files or a `txn`. */
+export async function tablesToCommit(
+  session: LakeSession,
+  tables: readonly DeliveryTable[],
+): Promise<readonly LakeTable[]> {
+  const { store } = session;
+  const ofRun = await mapLimited(tables, async (declared) => ({
+    declared,
+    state: await readTable(store, declared.name),
+  }));
+  const names = new Set([RUN_SNAPSHOTS.name, ...tables.map(({ name }) => name)]);
+  const others = (await tableNames(store)).filter((name) => !names.has(name));
+  const found = await mapLimited(others, async (name) => {
+    const state = await readOther(session, name);
+    return state === null ? [] : [{ declared: { name, comment: "", columns: [], files: [] }, state }];
+  });
+  return [...ofRun, ...found.flat()];
+}
+
+/** A table that a run does not have; `null` if the instance has nothing in it. */
+async function readOther({ store, instance }: LakeSession, table: string): Promise<TableState | null> {
+  try {
+    const state = await readTable(store, table);
+    if (state === null) return null;
+    return deliveryNumber(state, instance) > 0 || activeFiles(state, instance).length > 0 ? state : null;
+  } catch (thrown) {
+    // A table of another program may be unreadable.
+    if (!(await store.folders(`${table}/`)).includes(`instance=${instance}/`)) return null;
+    throw thrown;
+  }
+}
+
+/** Compares the IDs, or the addresses if one of the two has no ID. */
+function assertSameService(
+  { store, instance }: LakeSession,
+  there: InstanceIdentity,
+  service: InstanceIdentity,
+): void {
+  if (sameInstance(there, service)) return;
+  // Without an ID, it may be the same service at another address.
+  const moved = service.id === null ? ", or run once with --accept-new-address if the service has moved" : "";
+  throw new WarehouseError(
+    "target.fenced",
+    `The instance ${instance} in ${store.address} is ${describedInstance(there)}, and this service is ${describedInstance(service)}; give this one another instance name in the configuration${moved}, or, if the other one is given up for good, remove it with "content-warehouse lake remove ${instance}".`,
+  );
+}
+
+/** Names of the instances in `run_snapshots` that were not removed, in order. */
+export function instanceNames(snapshots: TableState | null): string[] {
+  if (snapshots === null) return [];
+  const names = [...snapshots.transactions.keys()].filter((name) => !name.includes("/"));
+  return names
+    .filter((name) => deliveryNumber(snapshots, name) > deliveryNumber(snapshots, removalId(name)))
+    .toSorted();
+}

@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { Config } from "../../../src/config/config.ts";
+import { SourceError } from "../../../src/extract/http/source-error.ts";
+import {
+  type FirstPage,
+  PAGE_SIZES,
+  PageSizeChooser,
+  type PageSizesByMode,
+} from "../../../src/extract/passes/page-size.ts";
+import { readManifest } from "../../../src/warehouse/manifest.ts";
+import { failsWith } from "../../failing.ts";
+import { either, long } from "../../long.ts";
+import fc from "../../properties.ts";
+import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../../run/running.ts";
+import { type Item, itemsOf, listBody, type Question, type Reply, Scripted } from "../../run/scripted.ts";
+import { interrupted } from "../landing/resuming.ts";
+
+const MB = 1024 * 1024;
+
+interface Service {
+  readonly items: number;
+  readonly bytesPerItem: number;
+  /** Items a page that it gives at most. */
+  readonly most: number;
+  /** Whether it says so. */
+  readonly honest: boolean;
+  /** Pages of more items are refused. */
+  readonly refuses: number;
+}
+
+const FRIENDLY: Service = { items: 5000, bytesPerItem: 100, most: 10_000, honest: true, refuses: 10_000 };
+
+function pageOf({ items, bytesPerItem, most, honest, refuses }: Service, asked: number): FirstPage {
+  if (asked > refuses) throw new SourceError("source.protocol", "No.", { status: 422 });
+  const given = Math.min(asked, most);
+  const rows = Math.min(given, items);
+  const perPage = honest ? given : asked;
+  return { perPage, count: items, rows, decodedBytes: rows * bytesPerItem, milliseconds: 100 };
+}
+
+async function choose(service: Service, remembered: PageSizesByMode = {}, multiple?: number) {
+  const asked: number[] = [];
+  const sizes = new PageSizeChooser("auto", remembered);
+  const { perPage, first } = await sizes.choose("dynamic", multiple, async (size) => {
+    asked.push(size);
+    return pageOf(service, size);
+  });
+  return { perPage, first, asked };
+}
+
+const CASES: readonly [
+  what: string,
+  service: Partial<Service>,
+  remembered: PageSizesByMode,
+  perPage: number,
+  asked: number[],
+][] = [
+  ["small items", {}, {}, 1000, [100, 200, 500, 1000]],
+  ["the size of the run before", {}, { dynamic: 1000 }, 1000, [1000]],
+  ["one larger than the run before, not more", {}, { dynamic: 100 }, 200, [100, 200]],
+  ["items of 20 KB", { bytesPerItem: 20_000 }, {}, 200, [100, 200]],
+  ["items of 1 MB", { bytesPerItem: MB }, {}, 100, [100]],
+  ["items that have become larger", { bytesPerItem: 20_000 }, { dynamic: 1000 }, 200, [1000, 200]],
+  ["few items", { items: 150 }, {}, 200, [100, 200]],
+  ["as few as a page has", { items: 100 }, {}, 100, [100]],
+  ["D8: a service that gives 100 and says so", { most: 100 }, {}, 100, [100, 200]],
+  ["D8: a service that gives 100 and does not say so", { most: 100, honest: false }, {}, 100, [100, 200]],
+  ["D8: a service that gives 50", { most: 50 }, {}, 50, [100]],
+  ["D8: a service that gives fewer than it did", { most: 100 }, { dynamic: 500 }, 100, [500]],
+  ["a service that refuses 500", { refuses: 499 }, {}, 200, [100, 200, 500]],
+  ["a service that refuses what it gave before", { refuses: 100 }, { dynamic: 1000 }, 100, [1000]],
+];
+
+for (const [what, service, remembered, perPage, asked] of CASES) {
+  test(`pages of ${perPage} items are chosen for ${what}`, async () => {
+    const chosen = await choose({ ...FRIENDLY, ...service }, remembered);
+    assert.deepEqual([chosen.perPage, chosen.asked], [perPage, asked]);
+  });
+}
+
+test("only sizes are tried that groups of the dynamic pass are a multiple of", async () => {
+  assert.deepEqual((await choose(FRIENDLY, {}, 1500)).asked, [100, 500]);
+  assert.deepEqual((await choose(FRIENDLY, {}, 333)).asked, [100, 200, 500, 1000]);
+  assert.equal((await choose(FRIENDLY, { dynamic: 1000 }, 1500)).perPage, 500);
+});
+
+test("what one mode found out of the service counts for the others", async () => {
+  const sizes = new PageSizeChooser("auto", {});
+  const asked: number[] = [];
+  const ask = async (size: number) => {
+    asked.push(size);
+    return pageOf({ ...FRIENDLY, most: 100 }, size);
+  };
+  await sizes.choose("dynamic", undefined, ask);
+  await sizes.choose("full", undefined, ask);
+  assert.deepEqual(asked, [100, 200, 100]);
+});
+
+test("a size that fails for the heavy documents of one mode is tried for the others", async () => {
+  const sizes = new PageSizeChooser("auto", {});
+  const chosen = async (kind: "dynamic" | "basic", refuses: number) =>
+    (await sizes.choose(kind, undefined, async (size) => pageOf({ ...FRIENDLY, refuses }, size))).perPage;
+  assert.equal(await chosen("dynamic", 100), 100);
+  assert.equal(await chosen("basic", 10_000), 1000);
+});
+
+test("a refused token and a missing service end the run at once, whatever the size", async () => {
+  for (const code of ["source.credentials", "config.not_found"] as const) {
+    const sizes = new PageSizeChooser("auto", { dynamic: 1000 });
+    const ask = async () => {
+      throw new SourceError(code, "No.");
+    };
+    await assert.rejects(sizes.choose("dynamic", undefined, ask), { code });
+  }
+});
+
+test("the page size is one that the service grants, whatever it is like, and its page is used or asked for", async () => {
+  const services = fc.record({
+    items: fc.integer({ min: 0, max: 3000 }),
+    bytesPerItem: fc.integer({ min: 10, max: 200_000 }),
+    most: fc.integer({ min: 1, max: 2000 }),
+    honest: fc.boolean(),
+    refuses: fc.integer({ min: 100, max: 2000 }),
+  });
+  const remembered = fc.option(fc.integer({ min: 1, max: 1000 }), { nil: undefined });
+  await fc.assert(
+    fc.asyncProperty(services, remembered, async (service, dynamic) => {
+      const { perPage, first, asked } = await choose(service, { dynamic });
+      assert.ok(perPage >= 1 && perPage <= Math.max(...PAGE_SIZES) && perPage <= service.refuses);
+      assert.equal(new Set(asked).size, asked.length, "no size is tried twice");
+      if (dynamic !== undefined) assert.ok(asked.length <= 2);
+      if (first !== undefined && service.honest && service.items > service.most)
+        assert.ok(perPage <= service.most);
+      // Further pages begin where the first one ends.
+      if (first !== undefined && service.honest && first.count > first.rows)
+        assert.equal(first.rows, Math.min(perPage, service.most));
+    }),
+    { seed: 20261123, numRuns: either(500, 2000) },
+  );
+});
+
+const ITEMS = 1200;
+
+async function autoRun(
+  t: TestContext,
+  script: Scripted["script"] = () => undefined,
+  more: Partial<Config> = {},
+) {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  service.script = script;
+  const out = join(await temporaryFolder(t), "warehouse");
+  const run = () => {
+    service.questions.length = 0;
+    const config = { perPage: "auto", ...more } as const;
+    return exportFrom({ url: service.url, out, config, clock: new HurriedClock() });
+  };
+  return { service, out, run };
+}
+
+const sizesAsked = (service: Scripted, mode: Question["mode"]) =>
+  service.asked("list", mode).map(({ page, perPage }) => `${perPage}/${page}`);
+
+test("a run finds the page size, uses the page that proved it, and the next run starts with it", async (t) => {
+  const { service, run } = await autoRun(t);
+  const first = await run();
+  assert.equal(first.verdict, "complete");
+  assert.deepEqual(sizesAsked(service, "dynamic"), ["100/1", "200/1", "500/1", "1000/1", "1000/2"]);
+  assert.equal((await publishedIds(first.directory)).length, ITEMS);
+  const { pageSizes } = await readManifest(first.directory);
+  assert.deepEqual(pageSizes, { dynamic: 1000, full: 1000 });
+  const probes = "SELECT count(*), count(page) FROM run_requests WHERE mode = 'dynamic'";
+  assert.deepEqual(await rowsOf(first.directory, probes), [["5", "2"]]);
+  const second = await run();
+  assert.deepEqual([second.verdict, second.requests], ["complete", 4]);
+  for (const mode of ["dynamic", "full"] as const)
+    assert.deepEqual(sizesAsked(service, mode), ["1000/1", "1000/2"]);
+});
+
+const UNKIND: Readonly<
+  Record<string, readonly [most: number, reply: (question: Question) => Reply | "hang" | undefined]>
+> = {
+  "D8: gives 100 and echoes what was asked for": [
+    100,
+    (question) => {
+      const listed = listBody(itemsOf(ITEMS), { ...question, perPage: Math.min(100, question.perPage) });
+      return { body: { ...listed, pagination: { ...listed.pagination, per_page: question.perPage } } };
+    },
+  ],
+  "refuses 500 with 400": [200, ({ perPage }) => (perPage >= 500 ? { status: 400 } : undefined)],
+  "fails at 500 with 500": [200, ({ perPage }) => (perPage >= 500 ? { status: 500 } : undefined)],
+  "A16: sends too much at 1000": [
+    500,
+    ({ perPage }) => (perPage >= 1000 ? { body: " ".repeat(33 * MB) } : undefined),
+  ],
+  "C5: sends no JSON at 500": [200, ({ perPage }) => (perPage >= 500 ? { body: "{" } : undefined)],
+};
+
+for (const [what, [most, reply]] of Object.entries(UNKIND)) {
+  long(`a service that ${what} is exported with smaller pages`, async (t) => {
+    const { service, run } = await autoRun(t, (question) =>
+      question.kind === "list" ? reply(question) : undefined,
+    );
+    const { directory, verdict, warnings } = await run();
+    assert.deepEqual([verdict, warnings], ["complete", []]);
+    assert.equal((await publishedIds(directory)).length, ITEMS);
+    const later = service.asked("list").filter(({ page }) => page > 1);
+    assert.deepEqual([...new Set(later.map(({ perPage }) => perPage))], [most]);
+    const larger = service.asked("list").filter(({ perPage }) => perPage > most);
+    assert.ok(larger.length <= 2, "what is refused is not asked for over and over");
+    assert.deepEqual((await readManifest(directory)).pageSizes, { dynamic: most, full: most });
+    assert.equal((await run()).verdict, "complete");
+    // Where the service fails, it is asked once more, for something that it has given before.
+    const first = service.asked("list").filter(({ page, mode }) => page === 1 && mode !== "basic");
+    assert.ok(first.length <= 4 + larger.length, `${first.length} first pages`);
+  });
+}
+
+long("one failure at a larger size costs one request, not the size", async (t) => {
+  let failures = 1;
+  const { service, run } = await autoRun(t, ({ kind, perPage }) =>
+    kind === "list" && perPage === 200 && failures-- > 0 ? { status: 502 } : undefined,
+  );
+  const { directory } = await run();
+  assert.deepEqual((await readManifest(directory)).pageSizes, { dynamic: 1000, full: 1000 });
+  assert.equal(service.asked("list", "dynamic").filter(({ perPage }) => perPage === 200).length, 2);
+});
+
+long("each mode has a size of its own: full items may be ten times as large", async (t) => {
+  const { service, run } = await autoRun(t);
+  service.arrange = (items, { mode }) =>
+    mode === "full" ? items.map((each) => ({ ...(each as Item), summary: "x".repeat(15_000) })) : items;
+  const { directory, verdict } = await run();
+  assert.equal(verdict, "complete");
+  assert.deepEqual((await readManifest(directory)).pageSizes, { dynamic: 1000, full: 200 });
+});
+
+test("B7: a refused token still costs one request, and a number is not probed", async (t) => {
+  const refused = await autoRun(t, () => ({ status: 401 }));
+  await failsWith("source.credentials", refused.run());
+  assert.equal(refused.service.questions.length, 1);
+  const number = await autoRun(t, undefined, { perPage: 300 });
+  assert.equal((await number.run()).verdict, "complete");
+  assert.deepEqual([...new Set(number.service.asked("list").map(({ perPage }) => perPage))], [300]);
+});
+
+long("A16: pages that are too large even at 100 are halved", async (t) => {
+  const { service, run } = await autoRun(t, ({ kind, perPage }) =>
+    kind === "list" && perPage > 50 ? { body: " ".repeat(33 * MB) } : undefined,
+  );
+  const { verdict, directory } = await run();
+  assert.equal(verdict, "complete");
+  assert.deepEqual((await readManifest(directory)).pageSizes, { dynamic: 50, full: 50 });
+  assert.equal((await run()).verdict, "complete");
+  assert.ok(service.asked("list").filter(({ perPage }) => perPage > 50).length <= 2);
+});
+
+long("G8: a pass that goes on keeps its page size", async (t) => {
+  const { service, out, run } = await autoRun(t);
+  const config = { perPage: "auto" } as const;
+  const clock = new HurriedClock();
+  await interrupted(service, { out, config, clock }, ({ mode, page }) => mode === "dynamic" && page === 2);
+  const { verdict, resumed } = await run();
+  assert.deepEqual([verdict, resumed], ["complete", { pages: 1, items: 0 }]);
+  assert.deepEqual(sizesAsked(service, "dynamic"), ["1000/2"]);
+});

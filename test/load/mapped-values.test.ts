@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, beforeEach, test } from "node:test";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { compareUtf8 } from "../../src/common/utf8-order.ts";
+import {
+  fillDerivedTables,
+  LEDGER_ROWS_PER_RANGE,
+  ledgerBounds,
+  mappedValuesQuery,
+  payloadsQuery,
+  prepareMappings,
+} from "../../src/load/mapped-values.ts";
+import { execute, openForBuilding, ROWS_PER_GROUP, scalar } from "../../src/storage/duckdb.ts";
+import { rangesOf } from "../../src/storage/id-ranges.ts";
+import type { DatabaseConnections } from "../../src/storage/parallel.ts";
+import { CRM } from "../audit/mapping/mapping-examples.ts";
+import { temporaryFolder } from "./fixtures.ts";
+import {
+  createMappingTables,
+  emptyTables,
+  fillTables,
+  type MappingWorld,
+  mappingLanes,
+  readLedger,
+  readPayloads,
+} from "./mapping-tables.ts";
+
+let connection: DuckDBConnection;
+let lanes: DatabaseConnections;
+before(async () => {
+  lanes = await mappingLanes();
+  [connection] = lanes;
+});
+beforeEach(() => emptyTables(connection));
+after(() => {
+  for (const lane of lanes) lane.closeSync();
+});
+
+const fill = { itemBounds: [], rowsPerRange: LEDGER_ROWS_PER_RANGE, passthrough: false };
+
+/** Items `a`, `b`, `c`, ... with as many mapped values each. */
+function itemsWith(...counts: number[]): MappingWorld {
+  const ids = "abcdefgh";
+  return {
+    destinations: [CRM],
+    fields: [
+      {
+        customFieldId: "f1",
+        name: "region",
+        fieldType: "multiselect",
+        selectValues: [{ valueId: "v1", display: "Europe", value: "emea", archived: false }],
+        mappings: [
+          {
+            mappingId: "m1",
+            destinationId: "crm",
+            externalFieldName: "Region",
+            entries: [{ mappingValueId: "e1", valueId: "v1", externalValue: "EU" }],
+          },
+        ],
+      },
+    ],
+    items: counts.map((count, place) => ({
+      contentId: ids.charAt(place),
+      values: Array.from({ length: count }, (_, ordinal) => ({
+        customFieldId: "f1",
+        ordinal,
+        input: "v1",
+        inputIsId: true,
+        text: "emea",
+      })),
+    })),
+  };
+}
+
+test("ranges have about as many mapped values as they may, cut no item and cross no bucket", async () => {
+  await fillTables(connection, itemsWith(2, 2, 1, 9, 0, 1, 3));
+  await prepareMappings(connection);
+  assert.deepEqual(await ledgerBounds(connection, [], 4), ["a", "c", "d", "g"]);
+  assert.deepEqual(await ledgerBounds(connection, ["a", "b"], 4), ["a", "b", "d", "f"]);
+  assert.deepEqual(await ledgerBounds(connection, [], 100), ["a"]);
+});
+
+/** Ranges that are filled beside each other come in either order. */
+function byItem<Row extends { readonly contentId: string }>(rows: readonly Row[]): Row[] {
+  return rows.toSorted((a, b) => compareUtf8(a.contentId, b.contentId));
+}
+
+test("whatever the ranges are, the tables are the same", async (t) => {
+  const world = itemsWith(2, 2, 1, 9, 0, 1, 3);
+  await fillTables(connection, world);
+  await fillDerivedTables([connection], fill);
+  const [ledger, payloads] = [byItem(await readLedger(connection)), byItem(await readPayloads(connection))];
+  assert.equal(ledger.length, 18);
+  assert.equal(payloads.length, 6);
+  await emptyTables(connection);
+  await fillTables(connection, world);
+  const filling = lanes.map((lane) => t.mock.method(lane, "run"));
+  const bounds = await fillDerivedTables(lanes, { ...fill, itemBounds: ["a", "c"], rowsPerRange: 2 });
+  for (const { mock } of filling) {
+    const inserts = mock.calls.filter(({ arguments: [sql] }) => String(sql).startsWith("INSERT INTO"));
+    assert.notEqual(inserts.length, 0, "each connection has a part of it");
+  }
+  assert.equal(bounds.length, 6);
+  assert.deepEqual(byItem(await readLedger(connection)), ledger);
+  assert.deepEqual(byItem(await readPayloads(connection)), payloads);
+});
+
+test("what a range leaves over of its row groups is filled up by the next one of its connection", async (t) => {
+  const folder = await temporaryFolder(t);
+  await using database = await openForBuilding({
+    file: join(folder, "warehouse.duckdb"),
+    staging: folder,
+    temporaryDirectory: folder,
+    memoryLimitMb: 256,
+    previous: undefined,
+  });
+  const building: DatabaseConnections = [database.connection, await database.connect()];
+  await createMappingTables(database.connection);
+  await fillTables(database.connection, itemsWith(1, 1, 1, 1, 1, 1));
+  await execute(
+    database.connection,
+    `INSERT INTO content_custom_field_values BY NAME
+     SELECT values.* REPLACE (CAST(1 + i AS INTEGER) AS ordinal)
+     FROM content_custom_field_values AS values, range(${ROWS_PER_GROUP + 2000}) t(i)`,
+  );
+  const bounds = await fillDerivedTables(building, { ...fill, itemBounds: ["b", "c", "d", "e", "f"] });
+  assert.ok(bounds.length >= 5);
+  const partial = await scalar(
+    database.connection,
+    `SELECT count(*) FROM (
+       SELECT max("start" + count) AS rows FROM pragma_storage_info('content_mapped_values')
+       WHERE segment_type <> 'VALIDITY' GROUP BY row_group_id
+     ) WHERE rows < ${ROWS_PER_GROUP}`,
+  );
+  assert.ok(partial <= building.length, `${partial} row groups are not full`);
+});
+
+test("without mappings, or without items, both tables stay empty", async () => {
+  const world = itemsWith(1);
+  for (const part of [{ items: [] }, { fields: [] }]) {
+    await emptyTables(connection);
+    await fillTables(connection, { ...world, ...part });
+    assert.deepEqual(await fillDerivedTables([connection], fill), []);
+    assert.deepEqual(await readLedger(connection), []);
+    assert.deepEqual(await readPayloads(connection), []);
+  }
+});
+
+test("a range reads the values of its own items, not the whole table", async () => {
+  await fillTables(connection, itemsWith(1, 1));
+  await prepareMappings(connection);
+  for (const range of rangesOf(["a", "b", "c"])) {
+    for (const { text, params } of [mappedValuesQuery(range), payloadsQuery(range, false)]) {
+      const reader = await connection.runAndReadAll(`EXPLAIN (FORMAT json) ${text}`, [...params]);
+      const plan = String(reader.getRows()[0]?.[1]);
+      const filters = [
+        range.lower && `content_id>='${range.lower}'`,
+        range.upper && `content_id<'${range.upper}'`,
+      ];
+      for (const filter of filters)
+        assert.ok(plan.replaceAll(" ", "").includes(filter ?? "content_id"), plan);
+    }
+  }
+});
