@@ -56,16 +56,16 @@ type AnswerCellOf<C extends AnswerColumn> = C extends { readonly required: true 
 
 export type AnswerRow<C extends AnswerColumns> = { readonly [N in keyof C]: AnswerCellOf<C[N]> };
 
-type ColumnSettings = Omit<AnswerColumn, "kind">;
+type AnswerColumnSettings = Omit<AnswerColumn, "kind">;
 /** Lets a misspelled option fail to compile. */
-type NoOthers<O extends ColumnSettings> = { readonly [N in Exclude<keyof O, keyof ColumnSettings>]: never };
+type NoOthers<O extends AnswerColumnSettings> = { readonly [N in Exclude<keyof O, keyof AnswerColumnSettings>]: never };
 interface MakeColumn<K extends CellKind> {
   (): { readonly kind: K };
-  <const O extends ColumnSettings>(options: O & NoOthers<O>): { readonly kind: K } & O;
+  <const O extends AnswerColumnSettings>(options: O & NoOthers<O>): { readonly kind: K } & O;
 }
 const columnOf =
   <K extends CellKind>(kind: K): MakeColumn<K> =>
-  (options: ColumnSettings = {}) => ({ kind, ...options });
+  (options: AnswerColumnSettings = {}) => ({ kind, ...options });
 
 /** Makes columns: `col.count({ head: "unused" })`. */
 export const col = {

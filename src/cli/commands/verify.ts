@@ -2,7 +2,12 @@
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { count, fileSize, pluralize } from "../../common/figures.ts";
 import { writeAnswer } from "../../show/terminal.ts";
-import { type Verification, type VerifiedRun, verifyRuns, type Wanted } from "../../warehouse/verify-run.ts";
+import {
+  type VerifiedRun,
+  type VerifyResult,
+  type VerifyScope,
+  verifyRuns,
+} from "../../warehouse/verify-run.ts";
 import { CliCommand, type OutputStream, openWarehouseFolder, processEnvironment } from "../command.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
@@ -36,7 +41,11 @@ export function verifyCommand({ out } = processEnvironment()): CliCommand {
     });
 }
 
-async function verify(out: OutputStream, wanted: Wanted, { warehouse, json }: VerifyFlags): Promise<void> {
+async function verify(
+  out: OutputStream,
+  wanted: VerifyScope,
+  { warehouse, json }: VerifyFlags,
+): Promise<void> {
   const folder = openWarehouseFolder(warehouse);
   const found = await withTemporaryFolder("verify", (temporaryDirectory) =>
     verifyRuns(folder, wanted, temporaryDirectory),
@@ -57,7 +66,7 @@ async function verify(out: OutputStream, wanted: Wanted, { warehouse, json }: Ve
 /** Maximum number of findings printed; `--json` has all. */
 const MAX_FINDINGS = 20;
 
-function reportText({ runs, findings }: Verification): string {
+function reportText({ runs, findings }: VerifyResult): string {
   const ofRuns = new Set(runs.flatMap((run) => run.findings));
   const others = findings.filter((finding) => !ofRuns.has(finding));
   return [...runs.map(runText), ...others.map((finding) => `${finding}\n`)].join("");
