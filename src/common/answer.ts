@@ -58,7 +58,9 @@ export type AnswerRow<C extends AnswerColumns> = { readonly [N in keyof C]: Answ
 
 type AnswerColumnSettings = Omit<AnswerColumn, "kind">;
 /** Lets a misspelled option fail to compile. */
-type NoOthers<O extends AnswerColumnSettings> = { readonly [N in Exclude<keyof O, keyof AnswerColumnSettings>]: never };
+type NoOthers<O extends AnswerColumnSettings> = {
+  readonly [N in Exclude<keyof O, keyof AnswerColumnSettings>]: never;
+};
 interface MakeColumn<K extends CellKind> {
   (): { readonly kind: K };
   <const O extends AnswerColumnSettings>(options: O & NoOthers<O>): { readonly kind: K } & O;

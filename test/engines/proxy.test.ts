@@ -146,7 +146,9 @@ test("an outage behind a proxy names it", async (t) => {
   assert.equal(ran.code, 21, ran.stderr);
   assert.match(
     ran.stderr,
-    new RegExp(`content\\.invalid through the proxy ${host} .*The proxy ${host} cannot reach content\\.invalid`),
+    new RegExp(
+      `content\\.invalid through the proxy ${host} .*The proxy ${host} cannot reach content\\.invalid`,
+    ),
   );
 });
 
