@@ -2,13 +2,13 @@
 import {
   type Accounting,
   type Check,
+  type CheckResults,
   DIFFERENT_TIMES,
   isOfMostItems,
-  type Judged,
   noneExpected,
   SAME_TIMES_CHECK,
 } from "../audit/checks/checks.ts";
-import type { Loaded } from "../audit/checks/inspect.ts";
+import type { TableFacts } from "../audit/checks/table-checks.ts";
 import { count, pluralize } from "../common/figures.ts";
 import type { DriftEntry } from "../raw/drift.ts";
 import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
@@ -17,7 +17,11 @@ import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
  * What became of everything that the passes listed; items that are loaded though none listed them are left out.
  * `reasons`: why the run is not complete.
  */
-export function accountingOf(extraction: Extraction, loaded: Loaded, reasons: readonly string[]): Accounting {
+export function accountingOf(
+  extraction: Extraction,
+  loaded: TableFacts,
+  reasons: readonly string[],
+): Accounting {
   const { items, unlisted, rejected, unread, vanished, passes } = extraction;
   const last = passes.at(-1);
   const content = loaded.tables.find(({ table }) => table === "content");
@@ -67,7 +71,7 @@ export function limitReasons({ limit, passes }: ExtractRecord): string[] {
  * Items that were listed, or that the run before had, and that single-item requests did not give, and what else was
  * answered with something other than what was asked for: checks and warnings, and no reason not to publish.
  */
-export function judgeSingles(extraction: ExtractRecord): Judged {
+export function judgeSingles(extraction: ExtractRecord): CheckResults {
   const { detailsGone, detailsAsked, detailsReused, detailsRejected, inPartRejected, inPartNotAsked } =
     extraction;
   const { repaired, reuseDamage, vanished, modesDiffer, unlisted } = extraction;
@@ -143,7 +147,7 @@ function itemsWarning(ids: readonly string[], what: string, so: string): string[
 }
 
 /** Items of the run before that were not listed. The run after this one compares with this one: it does not know them. */
-function judgeMissing({ missing, removed, unlisted }: Extraction): Judged {
+function judgeMissing({ missing, removed, unlisted }: Extraction): CheckResults {
   const skipped = missing.skipped.length;
   // Those that were asked for, and of which no answer says whether they are there.
   const unread = missing.notAsked === null ? missing.count - removed.length - unlisted.length - skipped : 0;

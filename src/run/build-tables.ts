@@ -1,12 +1,21 @@
 /** From transformed documents to checked tables, with what the run states about itself. */
 import { version as duckdbVersion } from "@duckdb/node-api";
-import { type Accounting, accountingChecks, assertPassed, type Judged } from "../audit/checks/checks.ts";
+import {
+  type Accounting,
+  accountingChecks,
+  assertPassed,
+  type CheckResults,
+} from "../audit/checks/checks.ts";
+import { checkConfiguredNames, type NameResults } from "../audit/checks/configured-names.ts";
 import { fieldTypeChecks } from "../audit/checks/contract.ts";
-import { inspect, judgeCustomTables, type Loaded } from "../audit/checks/inspect.ts";
-import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
-import { assertTestsHold } from "../audit/checks/test-results.ts";
-import { runTests } from "../audit/checks/tests.ts";
-import { type JudgedMatching, judgeMatching } from "../audit/checks/unmatched.ts";
+import { assertTestsPassed, runTests } from "../audit/checks/pipeline-tests.ts";
+import {
+  assertContract,
+  checkAgainstBaseline,
+  checkTokenEchoes,
+  rowCounts,
+} from "../audit/checks/publish-gates.ts";
+import { checkCustomTables, checkTables, type TableFacts } from "../audit/checks/table-checks.ts";
 import { endMs } from "../common/clock.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
@@ -46,7 +55,7 @@ export async function buildTables(building: Building, transformed: RawTransforme
   const conclusion = concludedFrom(facts, tally.sorted());
   const { verdict } = conclusion;
   const request = buildRequest(building, { transformed, lookups, drift: tally, verdict });
-  judgeDrift(facts, tally);
+  assertContract(facts, tally.sorted());
   await using build = await WarehouseBuild.open(request);
   const data = await build.loadData();
   const misfits = await build.fieldTypeDrift();
@@ -55,7 +64,7 @@ export async function buildTables(building: Building, transformed: RawTransforme
   const drift = withItems(tally.sorted(), counts, facts.drift);
   const isLimited = facts.limit !== null;
   const { personalData } = facts;
-  const inspected = {
+  const tablesToCheck = {
     tables,
     loaded: data,
     directory: request.finalDirectory,
@@ -63,7 +72,7 @@ export async function buildTables(building: Building, transformed: RawTransforme
     isLimited,
     personalData,
   };
-  const loaded = await inspect(build, inspected);
+  const loaded = await checkTables(build, tablesToCheck);
   const found = { transformed, lookups, loaded, drift, reasons: conclusion.reasons };
   const { ignoredDestinations, ...judged } = judge(building, found);
   const stated = { ...statementOf(building, conclusion, judged.accounting), instance };
@@ -80,7 +89,7 @@ export async function buildTables(building: Building, transformed: RawTransforme
   };
   all.push(await build.loadRows(checkRows(told.checks)));
   await build.close();
-  assertTestsHold(tested);
+  assertTestsPassed(tested);
   const statement = {
     ...stated,
     rows: rowCounts(all),
@@ -104,7 +113,7 @@ const NOT_ASKED =
   "The tests of the pipeline were not asked, because a limited run says little about all items; a full run asks them.";
 
 /** What the tests of the pipeline find in all tables but that of the checks. */
-async function testsOf(building: Building, build: WarehouseBuild, filled: Loaded): Promise<Judged> {
+async function testsOf(building: Building, build: WarehouseBuild, filled: TableFacts): Promise<CheckResults> {
   const { pipeline, staging, baseline: before, landed, options } = building;
   const { tests } = pipeline;
   if (tests.length === 0) return { checks: [], warnings: [] };
@@ -128,7 +137,7 @@ function judge(
   found: {
     readonly transformed: RawTransformed;
     readonly lookups: RawLookups;
-    readonly loaded: Loaded;
+    readonly loaded: TableFacts;
     readonly drift: readonly CountedDrift[];
     readonly reasons: readonly string[];
   },
@@ -136,11 +145,11 @@ function judge(
   const { transformed, lookups, loaded, drift, reasons } = found;
   const { facts } = landed;
   const accounting = accountingOf(facts, loaded, reasons);
-  const tables = judgeTables({ before, loaded, facts });
+  const tables = checkAgainstBaseline(before, loaded, facts);
   const matching = matchingOf(facts, lookups, transformed, loaded);
   const singles = judgeSingles(facts);
-  const echoes = judgeEchoes(drift);
-  const custom = judgeCustomTables(pipeline, loaded);
+  const echoes = checkTokenEchoes(drift);
+  const custom = checkCustomTables(pipeline, loaded);
   const checks = [
     ...loaded.checks,
     ...accountingChecks(accounting, facts.limit !== null),
@@ -225,19 +234,19 @@ function matchingOf(
   { asked, unmatched }: ExtractRecord,
   lookups: RawLookups,
   { store }: RawTransformed,
-  { tables }: Loaded,
-): JudgedMatching {
+  { tables }: TableFacts,
+): NameResults {
   const named = [...store.of("custom_fields")].map(({ attributes }) => attributes.name);
   const fieldNames = named.filter((name) => typeof name === "string");
-  return judgeMatching({ asked, unmatched, lookups, fieldNames, rows: rowCounts(tables) });
+  return checkConfiguredNames({ asked, unmatched, lookups, fieldNames, rows: rowCounts(tables) });
 }
 
 /** Rows of the run's own tables, or where they landed, or the query that gives them; those of its checks come last. */
 function runTables(
   { pipeline, landed, clock }: Building,
-  findings: Pick<JudgedMatching, "ignoredDestinations"> & {
+  findings: Pick<NameResults, "ignoredDestinations"> & {
     readonly stated: Parameters<typeof runRows>[0];
-    readonly loaded: Loaded;
+    readonly loaded: TableFacts;
     readonly drift: readonly CountedDrift[];
   },
 ): (RunRows | StagedTable | { readonly table: Table; readonly query: SqlQuery })[] {

@@ -1,6 +1,6 @@
 /** All requests of a run: lookups, listings, single items. What they bring lands as raw documents and a statement of facts. */
 import { mkdir } from "node:fs/promises";
-import { judgeAnswers } from "../audit/checks/publish-gates.ts";
+import { assertFewRejects } from "../audit/checks/publish-gates.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { extract } from "../extract/extract.ts";
 import type { HttpClient } from "../extract/http/client.ts";
@@ -42,7 +42,7 @@ export async function land(run: RunContext): Promise<Landed> {
     );
     reportProgress(run, "lookups", 1, 2);
     const { extraction, landed, fieldNames } = await extractItems(run, client, wanted);
-    judgeAnswers(config, extraction, run.journal);
+    assertFewRejects(config, extraction, run.journal);
     const { customFields } = run.pipeline;
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
     const fields = await lookups.customFields(new Set(names), signal);

@@ -1,8 +1,8 @@
 /** All that a run needs before it begins. `run` calls it, and `check` calls it as a rehearsal. */
 import { readFile } from "node:fs/promises";
-import { personalFieldsSentence } from "../audit/checks/personal.ts";
-import { assertTestsFit } from "../audit/checks/tests-fit.ts";
-import { goneDestination } from "../audit/checks/unmatched.ts";
+import { removedDestinationText } from "../audit/checks/configured-names.ts";
+import { personalFieldsSentence } from "../audit/checks/personal-fields.ts";
+import { validateTests } from "../audit/checks/validate-tests.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { count, duration, fileSize, megabytes, pluralize } from "../common/figures.ts";
 import type { Log } from "../common/log.ts";
@@ -151,7 +151,7 @@ export async function preparePipeline(
   // Other systems than Linux have no such file.
   assertAddressSpace(await readFile("/proc/self/limits", "utf8").catch(() => ""), threads);
   const loaded = typeof pipeline === "string" ? await loadPipeline(pipeline) : pipeline;
-  await assertTestsFit(loaded);
+  await validateTests(loaded);
   const { name } = loaded;
   if (targetsOf(config).length > 0 && !publishes(loaded, "parquet"))
     throw new WarehouseError(
@@ -364,7 +364,7 @@ async function rehearseDestinations(
   const lookups = createLookups(client, config.lookupMethod);
   const found = await lookups.destinations(wanted, signal);
   await assertNoneMisspelled(found, baseline, () => knownDestinations(client, config.aliases, signal));
-  const gone = found.unmatched.map(({ name, platform }) => goneDestination(name, platform));
+  const gone = found.unmatched.map(({ name, platform }) => removedDestinationText(name, platform));
   if (gone.length > 0) listener.warn(gone.join(" "));
   else listener.note(`${count(wanted.length)} found`);
 }

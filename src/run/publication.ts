@@ -1,8 +1,7 @@
 /** From documents that land to a run that is published and delivered: it is built, and made visible. */
 
 import { join } from "node:path";
-import { newChecksText, untoldChecks } from "../audit/checks/check-words.ts";
-import { warningCause, warningText } from "../audit/checks/checks.ts";
+import { checksWithoutWarning, newCheckWarnings, warningKey, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
@@ -55,8 +54,8 @@ export async function landAndPublish(
     ...retired.warnings,
     ...deliveryWarnings(deliveries),
   ];
-  const untold = untoldChecks(built);
-  const found = [...warnings.map(warningCause), ...untold.map(({ name }) => name)];
+  const untold = checksWithoutWarning(built);
+  const found = [...warnings.map(warningKey), ...untold.map(({ name }) => name)];
   const causes = await newCauses(folder, found, options.log);
   const summary = {
     ...publishedFacts(run, facts, built, manifest),
@@ -70,8 +69,8 @@ export async function landAndPublish(
     // A failure is told by itself, night after night.
     warnings: [...warnings.map(warningText), ...(failure === null ? [] : [failure.message])],
     newWarnings: [
-      ...warnings.filter((each) => causes.has(warningCause(each))).map(warningText),
-      ...newChecksText(untold.filter(({ name }) => causes.has(name))),
+      ...warnings.filter((each) => causes.has(warningKey(each))).map(warningText),
+      ...newCheckWarnings(untold.filter(({ name }) => causes.has(name))),
     ],
     deliveries,
     loadFailure: failure && { code: failure.code, message: failure.message },

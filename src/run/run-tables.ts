@@ -2,7 +2,7 @@
 
 import { hash } from "node:crypto";
 import type { Check } from "../audit/checks/checks.ts";
-import type { Loaded } from "../audit/checks/inspect.ts";
+import type { TableFacts } from "../audit/checks/table-checks.ts";
 import type { RequestLog } from "../extract/http/request-log.ts";
 import type { Reject } from "../extract/pages/tasks.ts";
 import type { RunRows } from "../load/staged-rows.ts";
@@ -100,7 +100,7 @@ export function checkRows(made: readonly Check[]): RunRows {
 }
 
 /** `parquet`: whether the Parquet files are published. */
-export function tableRows({ tables, parquetBytes }: Loaded, parquet: boolean): RunRows {
+export function tableRows({ tables, parquetBytes }: TableFacts, parquet: boolean): RunRows {
   return rowsOf(tablesTable, tables, ({ table, rows, files }) => ({
     tableName: table,
     rowCount: rows,

@@ -3,7 +3,6 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { col } from "../../common/answer.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import type { Fullness } from "../checks/mass-change.ts";
 
 export type ItemChanges = NonNullable<Manifest["changes"]>;
 
@@ -25,8 +24,8 @@ const ITEM_CHANGES = `
  */
 export async function readItemChanges(
   connection: DuckDBConnection,
-  now: Fullness,
-  before: Fullness,
+  now: Pick<Manifest, "rows" | "emptyColumns">,
+  before: Pick<Manifest, "rows" | "emptyColumns">,
 ): Promise<ItemChanges | undefined> {
   if (now.rows.content === undefined || before.rows.content === undefined) return undefined;
   const [row] = await readRows(connection, COUNTS, ITEM_CHANGES);

@@ -1,6 +1,6 @@
 /** What changed since the run before: the same answers as of `diff`, and of `diff --content`. */
+
 import type { DuckDBConnection } from "@duckdb/node-api";
-import type { Fullness } from "../../audit/checks/mass-change.ts";
 import { contentForPage } from "../../audit/diff/content-diff-answer.ts";
 import { diffForPage, type PageDiff } from "../../audit/diff/diff-page.ts";
 import type { RunPair } from "../../audit/diff/diff-runs.ts";
@@ -10,6 +10,7 @@ import { isHistoryIn, readKnownRuns } from "../../audit/questions/run-history.ts
 import type { Section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
 import { runNamed, sameRun } from "../../warehouse/identity.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
 import { shortName } from "./markup.ts";
 import type { PagePart, Point } from "./page.ts";
 
@@ -21,7 +22,7 @@ export interface RunChanges {
 }
 
 interface Comparable {
-  readonly manifest: Fullness;
+  readonly manifest: Pick<Manifest, "rows" | "emptyColumns">;
   readonly earlier: EarlierRuns;
 }
 
