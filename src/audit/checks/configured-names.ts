@@ -6,7 +6,7 @@ import { isObject } from "../../common/objects.ts";
 import { printable } from "../../common/printable.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
 import type { RawLookups } from "../../raw/raw-file.ts";
-import { type Candidate, called, nearestOf } from "../questions/filters.ts";
+import { findIds, type NameCandidate, nearestNames } from "../scope.ts";
 import {
   type Check,
   type CheckResults,
@@ -94,14 +94,14 @@ function checkNameless({ lookups, rows }: NameMatching, ignored: readonly string
 
 /** Resolves `ignoreDestinations` among all destinations of the run. */
 function ignoredDestinations({ asked, lookups }: NameMatching) {
-  const found = lookups.destinations.map(({ id, answer }): Candidate => ({ id, ...namesIn(answer) }));
+  const found = lookups.destinations.map(({ id, answer }): NameCandidate => ({ id, ...namesIn(answer) }));
   const others = [...mappedDestinations(lookups)].filter((id) => !found.some((each) => each.id === id));
-  const candidates = [...found, ...others.map((id): Candidate => ({ id, name: null, platform: null }))];
-  const names = asked.ignoreDestinations.map((name) => ({ name, ids: called(candidates, name) }));
+  const candidates = [...found, ...others.map((id): NameCandidate => ({ id, name: null, platform: null }))];
+  const names = asked.ignoreDestinations.map((name) => ({ name, ids: findIds(candidates, name) }));
   const unknown = names.filter(({ ids }) => ids.length === 0).map(({ name }) => name);
   const check = noneNamed("names in ignoreDestinations that no destination of the run has", unknown);
   const warnings = unknown.map((name) => ({
-    text: `\`ignoreDestinations\` names "${printable(name)}", but no destination of the run has this name.${nearestOf(candidates, name)}`,
+    text: `\`ignoreDestinations\` names "${printable(name)}", but no destination of the run has this name.${nearestNames(candidates, name)}`,
     check: check.name,
   }));
   return {

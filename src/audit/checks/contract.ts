@@ -5,7 +5,7 @@ import { pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { CountedDrift, DriftEntry, DriftKind } from "../../raw/drift.ts";
-import { keysInExtra } from "../../raw/extra-keys.ts";
+import { extraKeys } from "../../raw/extra-keys.ts";
 import { keyColumns } from "../../storage/ddl.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
@@ -73,9 +73,7 @@ function columnPlaces(table: Table, paths: ReadonlySet<string>): MisfitPlace[] {
   return table.columns
     .filter((column) => column.name !== "extra" && column.format !== "us_date")
     .flatMap((column) =>
-      [...new Set(keysInExtra(table, column))]
-        .filter((key) => paths.has(key))
-        .map((key) => ({ column, key })),
+      [...new Set(extraKeys(table, column))].filter((key) => paths.has(key)).map((key) => ({ column, key })),
     );
 }
 

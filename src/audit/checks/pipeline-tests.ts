@@ -10,9 +10,15 @@ import { failureText } from "../../storage/failure-text.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { WITHOUT_EXTERNAL_VALUE } from "../mapping/mapped-value.ts";
-import { COUNTED, COUNTED_TEXT, limited, readDestinationCounts, sumOf } from "../mapping/value-counts.ts";
-import { columnsComparedBy, subqueryOf, tablesNamedBy } from "../sql-question.ts";
+import { WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
+import {
+  LIMIT_KINDS,
+  LIMIT_TEXTS,
+  limitedDestinations,
+  readDestinationCounts,
+  sumCounts,
+} from "../mapping/value-counts.ts";
+import { readComparedColumns, readTableNames, subqueryOf } from "../user-query.ts";
 import { type Check, type CheckResults, joinResults, TEST_PREFIX } from "./checks.ts";
 import { readExamples } from "./failing-rows.ts";
 import type { TableFacts } from "./table-checks.ts";
@@ -52,11 +58,11 @@ async function runCoverageTest(
   { name, failOn, severity }: CoverageTest,
   { connection }: OpenTestRun,
 ): Promise<CheckResults> {
-  const destinations = limited(await readDestinationCounts(connection));
-  const totals = sumOf(destinations);
+  const destinations = limitedDestinations(await readDestinationCounts(connection));
+  const totals = sumCounts(destinations);
   const ids = destinations.map(({ destination_id }) => quoteLiteral(destination_id)).join(", ");
   const results: CheckResults[] = [];
-  for (const kind of COUNTED) {
+  for (const kind of LIMIT_KINDS) {
     const limit = failOn[kind];
     if (limit === undefined) continue;
     const figure = totals[kind];
@@ -65,7 +71,7 @@ async function runCoverageTest(
     const rows = `(SELECT content_id, destination_id, custom_field_id, value_id, value, status
       FROM content_mapped_values WHERE ${condition} AND destination_id IN (${ids}))`;
     const examples = figure > 0 ? await readExamples(connection, rows) : undefined;
-    const limits = { name: `${name}, ${COUNTED_TEXT[kind]}`, severity, limit };
+    const limits = { name: `${name}, ${LIMIT_TEXTS[kind]}`, severity, limit };
     results.push(testResult({ ...testCheck(limits, figure, examples), reads: ["content_mapped_values"] }));
   }
   return joinResults(results);
@@ -105,7 +111,7 @@ const isPrevious = (name: string) => name.toLowerCase() === PREVIOUS_CATALOG;
 
 /** Tables of the run that a test names, and whether it reads the run before. */
 async function tablesReadBy({ sql }: QueryTest, connection: DuckDBConnection) {
-  const named = await tablesNamedBy(connection, sql);
+  const named = await readTableNames(connection, sql);
   // Some queries cannot be parsed into tables; for these a mention of `previous.` counts.
   if (named === undefined) return { reads: [], readsPrevious: /\bprevious"?\s*\./i.test(sql) };
   const own = named.filter(({ catalog, schema }) => ![catalog, schema].some(isPrevious));
@@ -119,7 +125,7 @@ async function comparedEmptyColumn(
   reads: readonly string[],
   { connection, filled }: OpenTestRun,
 ): Promise<string | undefined> {
-  const compared = await columnsComparedBy(connection, sql);
+  const compared = await readComparedColumns(connection, sql);
   const places = compared.map((column) => {
     const named = new Set(reads.map((table) => `${table}.${column}`));
     return filled.columns.filter((place) => named.has(place.toLowerCase()));

@@ -16,7 +16,7 @@ import {
   rangesOf,
   whereClause,
 } from "../../storage/id-ranges.ts";
-import { type ConnectionPool, mapParallel } from "../../storage/parallel.ts";
+import { type DatabaseConnections, mapParallel } from "../../storage/parallel.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Reference, Table } from "../../tables/declare.ts";
 import {
@@ -36,7 +36,7 @@ import { checkPersonalFields } from "./personal-fields.ts";
 /** What is known of the data tables before the tables of the run itself are made. */
 export type TableFacts = Awaited<ReturnType<typeof checkTables>>;
 
-/** `directory`: folder of the Parquet files. Of a limited run (`isLimited`) no references are checked. */
+/** `directory`: folder of the Parquet files. Of a limitedDestinations run (`isLimited`) no references are checked. */
 export async function checkTables(
   build: WarehouseBuild,
   {
@@ -104,7 +104,7 @@ interface TableReference {
  * ranges of the items, which are looked up one range after another so that memory holds one.
  */
 export async function referenceChecks(
-  connections: ConnectionPool,
+  connections: DatabaseConnections,
   tables: readonly Table[],
   bounds: RangeBounds,
 ): Promise<Check[]> {

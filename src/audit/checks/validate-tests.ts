@@ -10,7 +10,7 @@ import { RUN_TABLES } from "../../tables/all.ts";
 import type { Table } from "../../tables/declare.ts";
 import { checks } from "../../tables/run.ts";
 import { contentMappedWide, contentWide } from "../../tables/views.ts";
-import { subqueryOf, tablesNamedBy } from "../sql-question.ts";
+import { readTableNames, subqueryOf } from "../user-query.ts";
 import { TEST_LIMITS } from "./test-tables.ts";
 
 /** Views whose columns are only known during a run. */
@@ -61,7 +61,7 @@ async function problemWith(
   { sql }: QueryTest,
   why: string,
 ): Promise<string | undefined> {
-  const named = await tablesNamedBy(connection, sql);
+  const named = await readTableNames(connection, sql);
   const isOwnChecks = named?.some(
     ({ catalog, schema, table }) => `${catalog}${schema}` === "" && table.toLowerCase() === checks.name,
   );

@@ -4,32 +4,32 @@
  */
 import { release } from "../../common/free-buffer.ts";
 import { Secret } from "../../common/secret.ts";
-import { Drift, type DriftEntry, echoDrift } from "../../raw/drift.ts";
-import type { DocumentOptions } from "../../raw/prepare.ts";
-import { type RawDocument, RawWriter } from "../../raw/raw-file.ts";
-import { indexOf } from "../../raw/raw-index.ts";
+import { Drift, type DriftEntry, tokenDrift } from "../../raw/drift.ts";
+import type { PrepareSettings } from "../../raw/prepare.ts";
+import { type RawDocument, RawFileWriter } from "../../raw/raw-file.ts";
+import { indexDocuments } from "../../raw/raw-index.ts";
 import { PartWriter } from "../../storage/parquet-file.ts";
 import { decodeBytes } from "../http/decode.ts";
-import { DocumentReader, type Fingerprints, type ReadDocuments } from "../pages/documents.ts";
-import { EchoRedactor } from "../pages/echo.ts";
+import { type DocumentBatch, DocumentReader, type FingerprintSettings } from "../pages/documents.ts";
 import type {
-  Body,
   CopyTask,
   GroupResult,
   ItemResult,
   ItemTask,
+  LandingTaskOf,
   PageResult,
   PageTask,
-  TaskOf,
+  ResponseBody,
 } from "../pages/tasks.ts";
+import { TokenRedactor } from "../pages/token-redactor.ts";
 
-export interface LanderOptions extends DocumentOptions, Fingerprints {
+export interface LanderConfig extends PrepareSettings, FingerprintSettings {
   /** The API token, as a text because a {@link Secret} does not cross threads: it is never written down. */
   readonly token: string;
 }
 
 /** What is read together, and waits to be written. */
-interface Unit {
+interface DocumentUnit {
   readonly documents: RawDocument[];
   readonly drift: DriftEntry[];
   readonly fieldNames: string[];
@@ -39,13 +39,13 @@ interface Unit {
 
 export class Lander {
   readonly #reader: DocumentReader;
-  readonly #echoes: EchoRedactor;
-  readonly #units = new Map<number, Unit>();
-  readonly #raw = new RawWriter(new PartWriter());
+  readonly #echoes: TokenRedactor;
+  readonly #units = new Map<number, DocumentUnit>();
+  readonly #raw = new RawFileWriter(new PartWriter());
 
-  constructor(options: LanderOptions) {
+  constructor(options: LanderConfig) {
     this.#reader = new DocumentReader(options, options);
-    this.#echoes = new EchoRedactor(new Secret(options.token));
+    this.#echoes = new TokenRedactor(new Secret(options.token));
   }
 
   /**
@@ -81,9 +81,9 @@ export class Lander {
 
   #land(
     number: number,
-    { raw, fieldNames, drift }: Pick<ReadDocuments, "raw" | "fieldNames" | "drift">,
+    { raw, fieldNames, drift }: Pick<DocumentBatch, "raw" | "fieldNames" | "drift">,
     echoes: readonly DriftEntry[],
-  ): Unit {
+  ): DocumentUnit {
     const unit = this.#units.get(number) ?? { documents: [], drift: [], fieldNames: [], bytes: [] };
     this.#units.set(number, unit);
     unit.documents.push(...raw);
@@ -93,15 +93,15 @@ export class Lander {
   }
 
   /** The text of a body, without the token. */
-  #decoded({ bytes, ...declared }: Body): { decoded: Buffer; echoes: readonly DriftEntry[] } {
+  #decoded({ bytes, ...declared }: ResponseBody): { decoded: Buffer; echoes: readonly DriftEntry[] } {
     const decoded = decodeBytes({ body: bytes, ...declared });
     const redacted = this.#echoes.redact(decoded);
     if (redacted === undefined) return { decoded, echoes: [] };
     release(decoded);
-    return { decoded: redacted.bytes, echoes: echoDrift(redacted.texts) };
+    return { decoded: redacted.bytes, echoes: tokenDrift(redacted.texts) };
   }
 
-  write({ units: numbers, rawFile }: TaskOf<"write">): GroupResult {
+  write({ units: numbers, rawFile }: LandingTaskOf<"write">): GroupResult {
     const units = numbers.flatMap((number) => this.#units.get(number) ?? []);
     for (const number of numbers) this.#units.delete(number);
     const drift = new Drift();
@@ -113,7 +113,7 @@ export class Lander {
     free(units);
     return {
       file,
-      indexed: file && indexOf(documents),
+      indexed: file && indexDocuments(documents),
       drift: drift.take(),
       fieldNames: [...new Set(units.flatMap((unit) => unit.fieldNames))],
     };
@@ -125,6 +125,6 @@ export class Lander {
   }
 }
 
-function free(units: Iterable<Unit>): void {
+function free(units: Iterable<DocumentUnit>): void {
   for (const { bytes } of units) for (const page of bytes) release(page);
 }

@@ -1,12 +1,12 @@
 import type { TestContext } from "node:test";
 import { systemClock } from "../../../src/common/clock.ts";
+import { EMPTY_RESUME } from "../../../src/extract/landing/checkpoint.ts";
 import { Journal } from "../../../src/extract/landing/journal.ts";
-import { NOTHING_KEPT } from "../../../src/extract/landing/kept-groups.ts";
 import { Landing, LandingThreads } from "../../../src/extract/landing/landing.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
 import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
-import { RawFiles } from "../../../src/raw/raw-files.ts";
 import { RawIndex } from "../../../src/raw/raw-index.ts";
+import { RawPaths } from "../../../src/raw/raw-paths.ts";
 
 /** A landing of both listings with one thread. */
 export async function landingIn(t: TestContext, directory: string) {
@@ -23,10 +23,10 @@ export async function landingIn(t: TestContext, directory: string) {
   const journal = new Journal();
   const options = {
     threads,
-    files: new RawFiles({ directory, folder: "raw", sequence: 1 }),
+    files: new RawPaths({ directory, folder: "raw", sequence: 1 }),
     index: new RawIndex(new ItemIndex()),
     directory,
-    kept: NOTHING_KEPT,
+    kept: EMPTY_RESUME,
     listings: 2,
     journal,
     clock: systemClock,
