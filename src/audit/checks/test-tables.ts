@@ -10,7 +10,7 @@ import {
 } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Baseline, PublishedBaseline } from "../../warehouse/baseline.ts";
-import { fromTable, sourceOf } from "../../warehouse/published-tables.ts";
+import { tableSql, tablesSourceOf } from "../../warehouse/published-tables.ts";
 
 /** With one thread, sums of doubles are the same each time. */
 export const TEST_LIMITS = { memoryLimitMb: 256, threads: 1 } as const;
@@ -54,7 +54,7 @@ async function open(
   { database: published, temporaryDirectory }: TestTables,
   before?: PublishedBaseline,
 ): Promise<Database> {
-  const source = before && sourceOf(before, { isQuestioned: true });
+  const source = before && tablesSourceOf(before, { isQuestioned: true });
   const previous = source?.database;
   const hasFilesOnly = source !== undefined && previous === undefined;
   const allowedDirectories = hasFilesOnly ? [join(source.directory, "parquet")] : [];
@@ -67,7 +67,7 @@ async function open(
       await execute(connection, `ATTACH ':memory:' AS ${catalog}`);
       for (const name of Object.keys(before?.manifest.rows ?? {})) {
         const view = `${catalog}.main.${quoteIdentifier(name)}`;
-        await execute(connection, `CREATE VIEW ${view} AS FROM ${fromTable(source, name)}`);
+        await execute(connection, `CREATE VIEW ${view} AS FROM ${tableSql(source, name)}`);
       }
     }
     await execute(connection, `USE ${quoteIdentifier(PUBLISHED_CATALOG)}`);
