@@ -13,15 +13,15 @@ import { VERSION } from "../common/version.ts";
 import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
 import { memoryLimitMb } from "../load/range-bounds.ts";
 import { documentsQuery, requestsQuery } from "../load/run-documents.ts";
-import type { RunRows, StagedTable } from "../load/staged-rows.ts";
+import type { MemoryRows, StagedTable } from "../load/staged-rows.ts";
 import { publishes } from "../pipeline.ts";
 import { type CountedDrift, Drift, type DriftEntry, withItems } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
 import type { SqlQuery } from "../storage/duckdb.ts";
-import { type Table, underPolicy } from "../tables/declare.ts";
+import { addPolicyComments, type Table } from "../tables/declare.ts";
 import { documents, rejects, requests } from "../tables/run.ts";
-import { entityRows } from "../transform/definitions.ts";
+import { makeEntityRows } from "../transform/entity-rows.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
@@ -191,10 +191,10 @@ function buildRequest(
   const { parts, stagedBytes, bounds, fileBounds, boundsBefore, vectorBytes, store } = found.transformed;
   const { items, personalData } = landed.facts;
   return {
-    tables: pipeline.tables.map((table) => underPolicy(table, personalData.policy)),
+    tables: pipeline.tables.map((table) => addPolicyComments(table, personalData.policy)),
     parts,
     stagedBytes,
-    entityRows: entityRows({ store, lookups: found.lookups, drift: found.drift }),
+    entityRows: makeEntityRows({ store, lookups: found.lookups, drift: found.drift }),
     bounds,
     fileBounds,
     boundsBefore,
@@ -240,7 +240,7 @@ function runTables(
     readonly loaded: Loaded;
     readonly drift: readonly CountedDrift[];
   },
-): (RunRows | StagedTable | { readonly table: Table; readonly query: SqlQuery })[] {
+): (MemoryRows | StagedTable | { readonly table: Table; readonly query: SqlQuery })[] {
   const { stated, loaded, drift, ignoredDestinations } = findings;
   const { startedAt, passes, throttled } = landed.facts;
   const { passthrough } = pipeline;

@@ -1,6 +1,6 @@
 /** What a run states when everything has landed: all that its tables are built from besides the raw documents. */
 
-import { settledText } from "../api/settle.ts";
+import { scalarText } from "../api/normalize.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
 import type { CustomFieldLookup, DestinationLookup } from "../extract/lookups.ts";
@@ -89,8 +89,8 @@ function unmatchedOf({ destinations, fields }: Answered): ExtractRecord["unmatch
   return {
     destinations: destinations.unmatched.map(({ name, platform }) => ({ name, platform })),
     otherDestinations: destinations.others.map(({ id, identification, platform }) => ({
-      name: settledText(identification) ?? id,
-      platform: settledText(platform) ?? null,
+      name: scalarText(identification) ?? id,
+      platform: scalarText(platform) ?? null,
     })),
     customFields: fields.unmatched,
   };

@@ -1,5 +1,5 @@
 /** Destinations that a configuration names and the service does not have: what may be meant. */
-import { settledText } from "../api/settle.ts";
+import { scalarText } from "../api/normalize.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { didYouMean } from "../common/nearest.ts";
 import type { HttpClient } from "../extract/http/client.ts";
@@ -45,7 +45,7 @@ export async function assertNoneMisspelled(
   if (misspelled.length === 0) return;
   const names = await namesAtService();
   const answered = [...destinations, ...others].map(
-    ({ identification, id }) => settledText(identification) ?? id,
+    ({ identification, id }) => scalarText(identification) ?? id,
   );
   const sentences = misspelled.map(({ name, platform }) => {
     const no = `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)}`;
