@@ -9,7 +9,7 @@ import type { Shape } from "../raw/document.ts";
 import type { Extraction } from "../raw/extract-record.ts";
 import type { Missing } from "../warehouse/previous-items.ts";
 import type { ListMode } from "./http/request.ts";
-import { isInScope, type ListedItem, type SingleItemScope } from "./pages/tasks.ts";
+import { isInScope, type ListEntry, type SingleItemScope } from "./pages/tasks.ts";
 import { Certification, type Step } from "./passes/certification.ts";
 import type { ExtractContext } from "./passes/context.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
@@ -24,7 +24,7 @@ import {
 import { type AfterPass, askForUnlisted, compare, repair, replayRepaired } from "./passes/repair.ts";
 import { type DetailsRead, type Reuse, readDetails } from "./passes/single-items.ts";
 
-export interface ExtractOptions {
+export interface ExtractPlan {
   /** Which items are asked for singly after the dynamic listing. */
   readonly details: SingleItemScope;
   readonly perPage: PerPage;
@@ -54,7 +54,7 @@ export function isResumable(code: ErrorCode): boolean {
 }
 
 /** Errors: those of the service, and of the disk. Where the run may be resumed, all that was answered is written. */
-export async function extract(context: ExtractContext, options: ExtractOptions): Promise<Extraction> {
+export async function extract(context: ExtractContext, options: ExtractPlan): Promise<Extraction> {
   try {
     return await new Extractor(context, options).run();
   } catch (thrown) {
@@ -71,7 +71,7 @@ export async function extract(context: ExtractContext, options: ExtractOptions):
 
 class Extractor {
   readonly #context: ExtractContext;
-  readonly #options: ExtractOptions;
+  readonly #options: ExtractPlan;
   readonly #certification: Certification<Pass>;
   readonly #sizes: PageSizes;
   readonly #repaired = new Set<string>();
@@ -83,7 +83,7 @@ class Extractor {
   /** The pass whose documents landed last. */
   #landed: Pass | undefined;
 
-  constructor(context: ExtractContext, options: ExtractOptions) {
+  constructor(context: ExtractContext, options: ExtractPlan) {
     this.#context = context;
     this.#options = options;
     const { limit } = context.settings;
@@ -176,7 +176,7 @@ class Extractor {
   async #read(request: Pick<PassRequest, "pass" | "mode" | "landing">, kind: ListMode): Promise<Pass> {
     const { journal } = this.#context;
     const { pass, mode, landing } = request;
-    const kept = landing?.ofPass?.perPage;
+    const kept = landing?.passStart?.perPage;
     const columns = kind === "basic" ? [] : this.#context.settings.columns;
     const itemsPerGroup = landing === undefined ? undefined : this.#itemsPerGroup(kind);
     const multiple = mode === "full" ? itemsPerGroup : undefined;
@@ -185,7 +185,7 @@ class Extractor {
         ? await choosePageSize(this.#context, this.#sizes, { pass, mode, kind, columns, multiple })
         : { perPage: kept, firstPage: undefined };
     const scope = kind === "dynamic" ? this.#options.details : "none";
-    const wants = (item: ListedItem) => isInScope(scope, item);
+    const wants = (item: ListEntry) => isInScope(scope, item);
     for (;;) {
       this.#sizes.use(kind, perPage);
       const mark = journal.mark();

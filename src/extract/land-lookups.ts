@@ -8,7 +8,7 @@ import { type LookupDocument, type LookupMode, NOT_REUSED, RawWriter } from "../
 import type { RawFiles } from "../raw/raw-files.ts";
 import { PartWriter } from "../storage/parquet-file.ts";
 import { observedAtOf } from "./landing/journal.ts";
-import type { Answered, CustomFieldLookup, DestinationLookup } from "./lookups.ts";
+import type { CustomFieldLookup, DestinationLookup, LookupResponse } from "./lookups.ts";
 
 export interface LookupLanding {
   readonly files: RawFiles;
@@ -30,7 +30,7 @@ export function landLookups(
     mode: LookupMode,
     shape: LookupResource,
     found: readonly unknown[],
-    answered: readonly Answered[],
+    answered: readonly LookupResponse[],
   ): void => {
     const taken = new Set(found);
     const documents = answered.flatMap(({ rows, response }, index) =>

@@ -21,14 +21,14 @@ export const LOOKUP_METHODS = ["auto", "get", "post"] as const;
 export type LookupMethodSetting = (typeof LOOKUP_METHODS)[number];
 
 /** A request and what came of it, for the account of the run. */
-export interface Answered {
+export interface LookupResponse {
   readonly request: ServiceRequest;
   readonly response: HttpResponse;
-  readonly rows: readonly AnsweredRow[];
+  readonly rows: readonly LookupRow[];
 }
 
 /** A row of an answer: the answer itself is settled, see `settle`. */
-export interface AnsweredRow {
+export interface LookupRow {
   /** Undefined: it is no object, or has no ID. */
   readonly id: string | undefined;
   /** Undefined: it is no object. */
@@ -42,7 +42,7 @@ export interface DestinationLookup {
   readonly unmatched: readonly DestinationName[];
   /** Answered without being asked for, by a service that searches more loosely. */
   readonly others: readonly DestinationDocument[];
-  readonly answered: readonly Answered[];
+  readonly answered: readonly LookupResponse[];
 }
 
 export interface CustomFieldLookup {
@@ -50,11 +50,11 @@ export interface CustomFieldLookup {
   readonly definitions: readonly CustomFieldDefinition[];
   /** Names without a definition. */
   readonly unmatched: readonly string[];
-  readonly answered: readonly Answered[];
+  readonly answered: readonly LookupResponse[];
 }
 
 /** A lookup of one kind: the requests for a method, and what their rows are. */
-interface Lookup<Row> {
+interface LookupPlan<Row> {
   readonly mode: "destinations" | "custom_fields";
   readonly plan: (method: LookupMethod) => readonly ServiceRequest[];
   readonly schema: z.ZodType<Row>;
@@ -62,10 +62,10 @@ interface Lookup<Row> {
   readonly assertReadable: (rows: readonly Partial<Row>[], place: number) => void;
 }
 
-interface Found<Row> {
+interface LookupResult<Row> {
   /** Of all answers. What several of them have in common counts once: the first of each ID. */
   readonly rows: readonly Row[];
-  readonly answered: readonly Answered[];
+  readonly answered: readonly LookupResponse[];
 }
 
 /**
@@ -87,11 +87,11 @@ export function createLookups(
 
   async function askBy<Row extends { id: string }>(
     method: LookupMethod,
-    { plan, schema, assertReadable }: Lookup<Row>,
+    { plan, schema, assertReadable }: LookupPlan<Row>,
     signal: AbortSignal,
-  ): Promise<Found<Row>> {
+  ): Promise<LookupResult<Row>> {
     const rows = new Map<string, Row>();
-    const answered: Answered[] = [];
+    const answered: LookupResponse[] = [];
     for (const [place, request] of plan(method).entries()) {
       const { response, value } = await client.readAs(request, signal, rowsOf);
       const read = value.map((sent) => settledRow(schema, sent));
@@ -106,9 +106,9 @@ export function createLookups(
   }
 
   async function ask<Row extends { id: string }>(
-    lookup: Lookup<Row>,
+    lookup: LookupPlan<Row>,
     signal: AbortSignal,
-  ): Promise<Found<Row>> {
+  ): Promise<LookupResult<Row>> {
     const { mode } = lookup;
     const method = methods.get(mode) ?? (setting === "post" ? "POST" : "GET");
     try {
@@ -164,7 +164,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof SourceError && (error.status === 404 || error.status === 405);
 }
 
-function settledRow(schema: z.ZodType, sent: unknown): AnsweredRow {
+function settledRow(schema: z.ZodType, sent: unknown): LookupRow {
   const odd: FormDrift[] = [];
   if (!isObject(sent)) return { id: undefined, row: undefined, odd };
   normalizeForm(schema, sent, odd);

@@ -6,7 +6,7 @@ import type { ItemChanges } from "../audit/questions/run-changes.ts";
 import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { ThrottleTotals } from "../extract/http/pace.ts";
-import type { KeptAnswers } from "../extract/landing/kept-groups.ts";
+import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import type { Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
 import type { Unchanged } from "../warehouse/unchanged.ts";
@@ -112,6 +112,6 @@ export interface Resumed {
 }
 
 /** What a resumed run had read before; null where it had read nothing. */
-export function resumedOf({ pages, items }: KeptAnswers): Resumed | null {
+export function resumedOf({ pages, items }: ResumeState): Resumed | null {
   return pages + items === 0 ? null : { pages, items };
 }

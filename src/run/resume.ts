@@ -9,7 +9,7 @@ import { removeAllBut } from "../common/tree.ts";
 import { VERSION } from "../common/version.ts";
 import { type Config, configFingerprint } from "../config/config.ts";
 import { isResumable } from "../extract/extract.ts";
-import { type KeptAnswers, keptAnswers } from "../extract/landing/kept-groups.ts";
+import { type ResumeState, readResumeState } from "../extract/landing/checkpoint.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { RAW_COLUMNS } from "../raw/raw-file.ts";
 import { bytesBelow, bytesOf } from "../warehouse/disk.ts";
@@ -72,7 +72,7 @@ export const resumeRecordForm = z.strictObject({
   resumedMs: z.array(z.number()),
   /** Whether it ended because it holds far less than the run before: then only explicit approval resumes it. */
   shrunk: z.boolean(),
-  /** Requests a second that the service was found to allow when the run ended; null: it refused none. */
+  /** RequestLog a second that the service was found to allow when the run ended; null: it refused none. */
   ratePerSecond: z.number().positive().nullable(),
   /** IDs of the custom fields that were treated as personal, in order. */
   personalFieldIds: z.array(z.string()),
@@ -93,7 +93,7 @@ const RESUMABLE_MS = 6 * 60 * 60 * 1000;
 export interface ResumableRun {
   readonly run: string;
   readonly resumeRecord: ResumeRecord;
-  readonly kept: KeptAnswers;
+  readonly kept: ResumeState;
   readonly keptBytes: number;
 }
 
@@ -127,7 +127,7 @@ export async function findInterrupted(
   const isOfAge = ageMs >= 0 && ageMs < RESUMABLE_MS;
   if (!isOfAge || (resumeRecord.shrunk && !config.acceptShrink)) return NO_RUN;
   if (resumeRecord.fingerprint !== fingerprint) return { resumable: null, foreign: run };
-  const kept = await keptAnswers(staging.root);
+  const kept = await readResumeState(staging.root);
   if (kept.groups.length === 0) return NO_RUN;
   const sizes = await Promise.all([path, ...kept.files].map(bytesOf));
   const keptBytes = sizes.reduce((sum, bytes) => sum + bytes, 0);

@@ -7,16 +7,16 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from "fastify";
-import { checkAccepts, sendJson } from "./answer.ts";
+import type { ContentApi } from "./content-api.ts";
 import { badRequest, HttpError, methodRefusal } from "./http-error.ts";
 import { type Caller, identify } from "./permissions.ts";
-import { type PageBounds, parsePage, parseView } from "./query.ts";
+import { type PageSizeLimits, parsePage, parseView } from "./query.ts";
 import { createRateLimit } from "./rate-limit.ts";
-import type { ServedContent } from "./served.ts";
+import { checkAccepts, sendJson } from "./send-json.ts";
 
-export interface AppOptions {
-  readonly content: ServedContent;
-  readonly bounds: PageBounds;
+export interface AppConfig {
+  readonly content: ContentApi;
+  readonly bounds: PageSizeLimits;
   /** Requests a second for each token. */
   readonly rateLimit: number | undefined;
   /** Every answer is held back for so long. */
@@ -28,7 +28,7 @@ export interface AppOptions {
 }
 
 /** The routes of the read interface, not yet listening. */
-export function buildApp(options: AppOptions): FastifyInstance {
+export function buildApp(options: AppConfig): FastifyInstance {
   const app = fastify({
     ...(options.logger && { loggerInstance: options.logger }),
     requestTimeout: options.requestTimeoutMs,
@@ -70,7 +70,7 @@ function addBodies(app: FastifyInstance): void {
   );
 }
 
-function addHooks(app: FastifyInstance, { latencyMs, now }: AppOptions): void {
+function addHooks(app: FastifyInstance, { latencyMs, now }: AppConfig): void {
   let closing = false;
   app.addHook("preClose", async () => {
     closing = true;
@@ -88,7 +88,7 @@ function addHooks(app: FastifyInstance, { latencyMs, now }: AppOptions): void {
   });
 }
 
-function addRoutes(app: FastifyInstance, options: AppOptions): void {
+function addRoutes(app: FastifyInstance, options: AppConfig): void {
   const { content, bounds } = options;
   app.decorateRequest("caller", null);
   const admit = admission(options);
@@ -139,7 +139,7 @@ async function holdBack({ raw }: FastifyReply, latencyMs: number): Promise<void>
 }
 
 /** Lets a request in whose token is known and within its limit. */
-function admission({ content, rateLimit, now }: AppOptions): Admit {
+function admission({ content, rateLimit, now }: AppConfig): Admit {
   const count = rateLimit === undefined ? undefined : createRateLimit(rateLimit, now);
   return async (request) => {
     const caller = identify(request.headers.authorization, content.actors);

@@ -28,25 +28,27 @@ const number = z.number();
 const optionalNumber = z.number().nullable();
 const texts = z.array(text);
 
-type Given<Field> = Field extends z.ZodOptional<infer Inner> | z.ZodNullable<infer Inner>
-  ? Given<Inner>
+type PresentField<Field> = Field extends z.ZodOptional<infer Inner> | z.ZodNullable<infer Inner>
+  ? PresentField<Inner>
   : Field;
 
-function given(field: z.core.$ZodType): z.core.$ZodType {
-  return field instanceof z.ZodOptional || field instanceof z.ZodNullable ? given(field.unwrap()) : field;
+function presentField(field: z.core.$ZodType): z.core.$ZodType {
+  return field instanceof z.ZodOptional || field instanceof z.ZodNullable
+    ? presentField(field.unwrap())
+    : field;
 }
 
 /** An object of the contract with all of its fields, none of them null, and no others. */
-function whole<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape, z.core.$ZodObjectConfig>) {
-  const fields = Object.entries(shape).map(([name, field]) => [name, given(field)]);
-  return z.object(Object.fromEntries(fields) as { [Name in keyof Shape]: Given<Shape[Name]> });
+function completeObject<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape, z.core.$ZodObjectConfig>) {
+  const fields = Object.entries(shape).map(([name, field]) => [name, presentField(field)]);
+  return z.object(Object.fromEntries(fields) as { [Name in keyof Shape]: PresentField<Shape[Name]> });
 }
 
-const attachment = whole(apiAttachment).extend({
+const attachment = completeObject(apiAttachment).extend({
   image_attributes: z.object({ caption: optionalText, alt: optionalText, title: optionalText }),
 });
-const contentFile = whole(dynamic.contentFile);
-const task = whole(dynamic.nextTask).extend({
+const contentFile = completeObject(dynamic.contentFile);
+const task = completeObject(dynamic.nextTask).extend({
   deadline: optionalText,
   deadline_offset: optionalNumber,
   deadline_offset_unit: optionalText,
@@ -54,7 +56,7 @@ const task = whole(dynamic.nextTask).extend({
   deadline_offset_task_action: optionalText,
   owner_ids: texts,
 });
-const file = whole(fileValue);
+const file = completeObject(fileValue);
 
 /** Event facts; dates as `MM/DD/YY`. */
 export const eventFacts = z.object({
@@ -79,7 +81,7 @@ export const galleryFacts = z.object({
   gallery_can_bundle: flag.exactOptional(),
   gallery_can_download: flag.exactOptional(),
   gallery_can_share: flag.exactOptional(),
-  gallery_preview_revision: whole(dynamic.galleryPreviewRevision).nullable().exactOptional(),
+  gallery_preview_revision: completeObject(dynamic.galleryPreviewRevision).nullable().exactOptional(),
   gallery_share_settings: texts.exactOptional(),
   gallery_viewer_compatibility: text.exactOptional(),
   doc_provider_file_id: optionalText.exactOptional(),
@@ -168,7 +170,7 @@ const document = z.strictObject({
   unknown: z.record(text, z.unknown()).exactOptional(),
 });
 
-const contentType = whole(apiContentType).extend({
+const contentType = completeObject(apiContentType).extend({
   /** For file types: what `content_file_format` shows. */
   file_format: z.object({ name: text, extensions: texts }).exactOptional(),
 });
@@ -202,10 +204,13 @@ const customField = z.object({
   content_types: texts.exactOptional(),
 });
 
-const user = whole(extendedUser).extend({ tours_seen: texts, group_ids: texts });
-const campaign = whole(dynamic.campaign).extend({ start_date: optionalText, end_date: optionalText });
-const destination = whole(apiDestination);
-const instance = whole(dynamic.instance);
+const user = completeObject(extendedUser).extend({ tours_seen: texts, group_ids: texts });
+const campaign = completeObject(dynamic.campaign).extend({
+  start_date: optionalText,
+  end_date: optionalText,
+});
+const destination = completeObject(apiDestination);
+const instance = completeObject(dynamic.instance);
 
 /** `user_id`: the token's owner. */
 const token = z.object({ token: text.min(1), user_id: text });
@@ -231,22 +236,22 @@ export type FileValue = z.infer<typeof file>;
 export type Document = z.infer<typeof document>;
 export type Attachment = z.infer<typeof attachment>;
 export type ContentFile = z.infer<typeof contentFile>;
-export type Task = z.infer<typeof task>;
+export type DocumentTask = z.infer<typeof task>;
 export type ContentType = z.infer<typeof contentType>;
 export type User = z.infer<typeof user>;
 export type Campaign = z.infer<typeof campaign>;
 export type CustomField = z.infer<typeof customField>;
-export type Destination = z.infer<typeof destination>;
+export type ServedDestination = z.infer<typeof destination>;
 export type Token = z.infer<typeof token>;
-export type Instance = z.infer<typeof instance>;
+export type ServedInstance = z.infer<typeof instance>;
 
 /** Everything of a content set but its documents. */
-export interface SharedData {
+export interface ServedDefinitions {
   readonly contentTypes: readonly ContentType[];
   readonly users: readonly User[];
   readonly campaigns: readonly Campaign[];
   readonly customFields: readonly CustomField[];
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly ServedDestination[];
   readonly tokens: readonly Token[];
-  readonly instance: Instance;
+  readonly instance: ServedInstance;
 }

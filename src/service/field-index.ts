@@ -22,7 +22,7 @@ export function indexFields(
 }
 
 /** A custom field definition with what the views need of it, made once. */
-export type IndexedField = ReturnType<typeof indexField>;
+export type FieldEntry = ReturnType<typeof indexField>;
 
 function indexField(definition: CustomField, instanceId: string) {
   const values = definition.formatted_select_values;

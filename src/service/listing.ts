@@ -1,4 +1,4 @@
-import type { ContentSet } from "./loaded-set.ts";
+import type { ContentSet } from "./assemble-set.ts";
 import { type Actor, canView } from "./permissions.ts";
 import type { PageRequest } from "./query.ts";
 

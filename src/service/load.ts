@@ -3,8 +3,8 @@ import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
-import { contentSetSchema, type Document, type SharedData } from "./content-set.ts";
-import { assembleContentSet, type ContentSet, type DocumentStore, Outline } from "./loaded-set.ts";
+import { assembleContentSet, type ContentSet, DocumentOutline, type DocumentStore } from "./assemble-set.ts";
+import { contentSetSchema, type Document, type ServedDefinitions } from "./content-set.ts";
 
 /**
  * Reads a content set's folder and checks every line of it. Documents stay in their file, which is held open until
@@ -14,7 +14,7 @@ export async function loadContentSet(folder: string): Promise<ContentSet> {
   const shared = await loadShared(folder);
   const file = await openFile(folder, "content.ndjson");
   try {
-    const outline = new Outline();
+    const outline = new DocumentOutline();
     const lines = await indexDocuments(file, join(folder, "content.ndjson"), outline);
     return assembleContentSet(fileStore(file, lines), outline, shared);
   } catch (thrown) {
@@ -23,7 +23,7 @@ export async function loadContentSet(folder: string): Promise<ContentSet> {
   }
 }
 
-async function loadShared(folder: string): Promise<SharedData> {
+async function loadShared(folder: string): Promise<ServedDefinitions> {
   const { contentType, user, campaign, customField, destination, tokens, instance } = contentSetSchema;
   return {
     contentTypes: await readLines(folder, "content_types.ndjson", contentType),
@@ -61,7 +61,7 @@ async function readWhole<T>(folder: string, name: string, schema: z.ZodType<T>):
 }
 
 /** Where each document is, in bytes; all are parsed and checked once, and only their outline is kept. */
-async function indexDocuments(file: FileHandle, path: string, outline: Outline) {
+async function indexDocuments(file: FileHandle, path: string, outline: DocumentOutline) {
   const offsets: number[] = [];
   const lengths: number[] = [];
   for await (const { bytes, number, offset } of linesOf(file)) {

@@ -1,6 +1,6 @@
+import type { ContentSet, PrivateAccess } from "./assemble-set.ts";
 import type { Document, User } from "./content-set.ts";
 import { HttpError } from "./http-error.ts";
-import type { ContentSet, Restriction } from "./loaded-set.ts";
 
 /**
  * Who asks, and what that user may do. The specification says that this is decided per user and names the actions, but not
@@ -43,7 +43,7 @@ export function isStaff(actor: Actor): boolean {
 }
 
 /** Whether an item with this restriction (`undefined`: none) is listed for the user. */
-export function canView(actor: Actor, restriction: Restriction | undefined): boolean {
+export function canView(actor: Actor, restriction: PrivateAccess | undefined): boolean {
   if (restriction === undefined || isStaff(actor)) return true;
   return restriction.userIds.has(actor.id) || restriction.groupIds.some((id) => actor.group_ids.includes(id));
 }

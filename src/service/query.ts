@@ -7,7 +7,7 @@ import { badRequest } from "./http-error.ts";
 
 export const SORT_FIELDS = ["created_at", "updated_at"] as const;
 
-export interface PageBounds {
+export interface PageSizeLimits {
   readonly defaultPerPage: number;
   readonly maxPerPage: number;
 }
@@ -28,7 +28,7 @@ export function parseView(query: URLSearchParams) {
 
 export type PageRequest = ReturnType<typeof parsePage>;
 
-export function parsePage(query: URLSearchParams, { defaultPerPage, maxPerPage }: PageBounds) {
+export function parsePage(query: URLSearchParams, { defaultPerPage, maxPerPage }: PageSizeLimits) {
   return {
     page: positiveInteger(query, "page") ?? 1, // counted from 1
     perPage: Math.min(positiveInteger(query, "per_page") ?? defaultPerPage, maxPerPage),

@@ -1,6 +1,7 @@
 /** A content set many times over, made as it is asked for: to try a client with more items than there are files for. */
+
+import { type ContentSet, DocumentOutline, type DocumentStore } from "./assemble-set.ts";
 import type { Document } from "./content-set.ts";
-import { type ContentSet, type DocumentStore, Outline } from "./loaded-set.ts";
 
 /** Documents that are read at once while the outline is made. */
 const READ_AT_ONCE = 200;
@@ -9,9 +10,9 @@ const READ_AT_ONCE = 200;
  * The documents of a set, and `times - 1` copies of each, with IDs, slugs and times of their own. Closing it closes the
  * set. Throws `config.content_set` where an ID or slug of a copy is that of a document.
  */
-export async function repeated(set: ContentSet, times: number): Promise<ContentSet> {
+export async function repeatContentSet(set: ContentSet, times: number): Promise<ContentSet> {
   const { documents } = set;
-  const outline = new Outline();
+  const outline = new DocumentOutline();
   for (let copy = 0; copy < times; copy++) {
     for (let first = 0; first < documents.count; first += READ_AT_ONCE) {
       const end = Math.min(first + READ_AT_ONCE, documents.count);

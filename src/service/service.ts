@@ -1,9 +1,9 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { codeOf, WarehouseError } from "../common/errors.ts";
+import type { ContentSet } from "./assemble-set.ts";
+import { contentApi } from "./content-api.ts";
 import { loadContentSet } from "./load.ts";
-import type { ContentSet } from "./loaded-set.ts";
-import { repeated } from "./repeat.ts";
-import { servedContent } from "./served.ts";
+import { repeatContentSet } from "./repeat.ts";
 
 export interface ServiceOptions {
   /** Folder of a content set, or one that is loaded: closing that one stays its owner's business. */
@@ -55,11 +55,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     throw new WarehouseError("config.content_set", "A service needs `data`: the folder of a content set.");
   }
   const once = typeof data === "string" ? await loadContentSet(data) : data;
-  const contentSet = repeat === 1 ? once : await repeated(once, repeat);
+  const contentSet = repeat === 1 ? once : await repeatContentSet(once, repeat);
   // Its framework takes a tenth of a command's start, and only who serves needs it.
   const { buildApp } = await import("./app.ts");
   const app = buildApp({
-    content: servedContent(contentSet),
+    content: contentApi(contentSet),
     bounds: { maxPerPage, defaultPerPage: Math.min(defaultPerPage, maxPerPage) },
     rateLimit,
     latencyMs: latency,

@@ -1,4 +1,4 @@
-import type { Document, Task } from "../../src/service/content-set.ts";
+import type { Document, DocumentTask } from "../../src/service/content-set.ts";
 import { fieldValues, type ItemContext } from "./field-values.ts";
 import { filesOf } from "./files.ts";
 import { galleryOf } from "./gallery.ts";
@@ -185,7 +185,7 @@ const CURRENT = 1;
 const COMPLETED = 2;
 
 /** The workflow of the item's kind: done up to where the item stands. Some items have none. */
-function tasksOf(plan: Plan, story: Story, { stage }: Lifecycle, owners: readonly string[]): Task[] {
+function tasksOf(plan: Plan, story: Story, { stage }: Lifecycle, owners: readonly string[]): DocumentTask[] {
   const random = Random.at(plan.seed, "tasks", story.index);
   if (random.chance(0.1)) return [];
   const steps = plan.profile.vocabulary.workflows[story.planned.words.kind];

@@ -4,9 +4,9 @@ import type {
   Campaign,
   ContentType,
   CustomField,
-  Destination,
   Document,
-  Instance,
+  ServedDestination,
+  ServedInstance,
   Token,
   User,
 } from "../../src/service/content-set.ts";
@@ -22,9 +22,9 @@ export interface ContentSetFolder {
   readonly campaigns: ReadonlyMap<string, Campaign>;
   /** In source order. */
   readonly fields: readonly CustomField[];
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly ServedDestination[];
   readonly tokens: readonly Token[];
-  readonly instance: Instance;
+  readonly instance: ServedInstance;
 }
 
 export function readFolder(folder: string): ContentSetFolder {
@@ -34,7 +34,7 @@ export function readFolder(folder: string): ContentSetFolder {
     users: byId(lines<User>(join(folder, "users.ndjson"))),
     campaigns: byId(lines<Campaign>(join(folder, "campaigns.ndjson"))),
     fields: [...lines<CustomField>(join(folder, "custom_fields.ndjson"))],
-    destinations: [...lines<Destination>(join(folder, "destinations.ndjson"))],
+    destinations: [...lines<ServedDestination>(join(folder, "destinations.ndjson"))],
     tokens: parse(readFileSync(join(folder, "tokens.json"), "utf8")),
     instance: parse(readFileSync(join(folder, "instance.json"), "utf8")),
   };

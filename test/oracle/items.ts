@@ -1,4 +1,4 @@
-import type { ContentType, Document, Task, User } from "../../src/service/content-set.ts";
+import type { ContentType, Document, DocumentTask, User } from "../../src/service/content-set.ts";
 import type { ContentSetFolder } from "./content-set.ts";
 import type { ExportOptions } from "./rows.ts";
 import { type Emit, instant, orNull, usDate } from "./values.ts";
@@ -20,7 +20,7 @@ export function itemRows(set: ContentSetFolder, options: ExportOptions, user: Us
   };
 }
 
-function nextTask(document: Document): Task | undefined {
+function nextTask(document: Document): DocumentTask | undefined {
   return (document.tasks ?? []).find((task) => !task.completed);
 }
 

@@ -1,4 +1,4 @@
-import type { CustomField, Destination, Document } from "../../src/service/content-set.ts";
+import type { CustomField, Document, ServedDestination } from "../../src/service/content-set.ts";
 import type { FieldValue } from "./field-values.ts";
 import type { Emit } from "./values.ts";
 
@@ -44,7 +44,7 @@ export interface TargetDestination {
 }
 
 export function targetDestinations(
-  lookedUp: readonly Destination[],
+  lookedUp: readonly ServedDestination[],
   fields: readonly CustomField[],
 ): TargetDestination[] {
   const targets = new Map<string, TargetDestination>();

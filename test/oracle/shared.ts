@@ -1,4 +1,4 @@
-import type { CustomField, Destination, Document } from "../../src/service/content-set.ts";
+import type { CustomField, Document, ServedDestination } from "../../src/service/content-set.ts";
 import type { ContentSetFolder } from "./content-set.ts";
 import type { ExportOptions } from "./rows.ts";
 import { type Emit, instant, orNull } from "./values.ts";
@@ -158,7 +158,7 @@ export class Mentions {
 
 export function mappingRows(
   fields: readonly CustomField[],
-  lookedUp: readonly Destination[],
+  lookedUp: readonly ServedDestination[],
   emit: Emit,
 ): void {
   const named = new Set<string>();

@@ -7,7 +7,6 @@ import type { TestContext } from "node:test";
 import { findReadable } from "../../src/audit/open-run.ts";
 import { systemClock } from "../../src/common/clock.ts";
 import { silentLog } from "../../src/common/log.ts";
-import { NOTHING_KEPT } from "../../src/extract/landing/kept-groups.ts";
 import { readRaw } from "../../src/raw/read-raw.ts";
 import { build } from "../../src/run/build.ts";
 import { previousHistory, withoutPersonal } from "../../src/run/previous-history.ts";
@@ -50,9 +49,7 @@ export async function builtAgain(
   const clock = { ...systemClock, now: () => Number(endedMs) };
   const past = await previousHistory(baseline, pipeline, folder);
   await using loads = new StagedLoads([]);
-  const options = {
-    config: { limit: null, targets: [], keepRuns: 1 },
-    pipeline: url,
+  const runtime = {
     clock,
     log: silentLog,
     signal: new AbortController().signal,
@@ -62,20 +59,10 @@ export async function builtAgain(
     freeBytes,
   };
   await using peak = new PeakUse(staging.root, 0);
-  const built = await build({
-    clock,
-    options,
-    folder,
-    staging,
-    landed,
-    pipeline,
-    baseline,
-    history: withoutPersonal(past, landed.facts.personalData),
-    kept: NOTHING_KEPT,
-    peak,
-    replayOf: manifest.replayOf ?? null,
-    loads,
-  });
+  const history = withoutPersonal(past, landed.facts.personalData);
+  const run = { pipeline, pipelineUrl: url, folder, staging, baseline, history };
+  const source = { landed, replayOf: manifest.replayOf ?? null };
+  const built = await build(run, source, { loads, peak, runtime });
   await publishRun(again, staging, { ...built.statement, peakBytes: manifest.peakBytes }, clock);
   return join(again.runs, staging.run);
 }

@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import { z } from "zod";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
 import { unknownFieldWalker } from "../../src/api/unknown-fields.ts";
-import type { ContentSet } from "../../src/service/loaded-set.ts";
+import type { ContentSet } from "../../src/service/assemble-set.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service/service.ts";
 import { CONTENT_SET } from "./fixture.ts";
 import { contentSetOf } from "./memory-set.ts";

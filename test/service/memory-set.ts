@@ -1,16 +1,17 @@
 /** A content set that tests make in memory. */
-import type { Document, SharedData } from "../../src/service/content-set.ts";
+
 import {
   assembleContentSet,
   type ContentSet,
+  DocumentOutline,
   type DocumentStore,
-  Outline,
-} from "../../src/service/loaded-set.ts";
+} from "../../src/service/assemble-set.ts";
+import type { Document, ServedDefinitions } from "../../src/service/content-set.ts";
 
 /** A content set as values; `documents` in creation order. */
 export interface ContentSetData {
   readonly documents: readonly Document[];
-  readonly shared: SharedData;
+  readonly shared: ServedDefinitions;
 }
 
 class MemoryStore implements DocumentStore {
@@ -33,7 +34,7 @@ class MemoryStore implements DocumentStore {
 
 /** A content set held in memory: `contentSetOf({ documents, shared })`. */
 export function contentSetOf({ documents, shared }: ContentSetData): ContentSet {
-  const outline = new Outline();
+  const outline = new DocumentOutline();
   for (const document of documents) outline.add(document);
   return assembleContentSet(new MemoryStore(documents), outline, shared);
 }

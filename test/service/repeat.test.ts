@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { loadContentSet } from "../../src/service/load.ts";
-import { repeated } from "../../src/service/repeat.ts";
+import { repeatContentSet } from "../../src/service/repeat.ts";
 
 test("a set that is served three times has three times the items, each with an ID, a slug and times of its own", async (t) => {
   const set = await loadContentSet(packagePath("data/sample"));
   t.after(() => set.close());
-  const { documents, outline } = await repeated(set, 3);
+  const { documents, outline } = await repeatContentSet(set, 3);
   const { count } = set.documents;
   assert.deepEqual([documents.count, outline.count], [3 * count, 3 * count]);
   const [first, second, third] = await documents.read([7, count + 7, 2 * count + 7]);

@@ -3,7 +3,7 @@ import type { Clock } from "../../common/clock.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
 import type { HttpResponse } from "../http/client.ts";
 import { RequestLog, type RequestRecord } from "../http/request-log.ts";
-import type { Body, Reject } from "../pages/tasks.ts";
+import type { Reject, ResponseBody } from "../pages/tasks.ts";
 
 /** Microseconds since 1970 UTC of an answer: its `Date`, or this machine's clock where it has none. */
 export function observedAtOf(response: HttpResponse, clock: Clock): number {
@@ -11,7 +11,7 @@ export function observedAtOf(response: HttpResponse, clock: Clock): number {
 }
 
 /** The body of an answer, on its way to a thread. */
-export function bodyOf(response: HttpResponse, clock: Clock): Body {
+export function bodyOf(response: HttpResponse, clock: Clock): ResponseBody {
   const { body: bytes, contentEncoding, contentType, date } = response;
   return {
     bytes,

@@ -13,23 +13,23 @@ import { decodeBytes } from "../http/decode.ts";
 import { DocumentReader, type Fingerprints, type ReadDocuments } from "../pages/documents.ts";
 import { EchoRedactor } from "../pages/echo.ts";
 import type {
-  Body,
   CopyTask,
   GroupResult,
   ItemResult,
   ItemTask,
+  LandingTaskOf,
   PageResult,
   PageTask,
-  TaskOf,
+  ResponseBody,
 } from "../pages/tasks.ts";
 
-export interface LanderOptions extends DocumentOptions, Fingerprints {
+export interface LanderConfig extends DocumentOptions, Fingerprints {
   /** The API token, as a text because a {@link Secret} does not cross threads: it is never written down. */
   readonly token: string;
 }
 
 /** What is read together, and waits to be written. */
-interface Unit {
+interface DocumentUnit {
   readonly documents: RawDocument[];
   readonly drift: DriftEntry[];
   readonly fieldNames: string[];
@@ -40,10 +40,10 @@ interface Unit {
 export class Lander {
   readonly #reader: DocumentReader;
   readonly #echoes: EchoRedactor;
-  readonly #units = new Map<number, Unit>();
+  readonly #units = new Map<number, DocumentUnit>();
   readonly #raw = new RawWriter(new PartWriter());
 
-  constructor(options: LanderOptions) {
+  constructor(options: LanderConfig) {
     this.#reader = new DocumentReader(options, options);
     this.#echoes = new EchoRedactor(new Secret(options.token));
   }
@@ -83,7 +83,7 @@ export class Lander {
     number: number,
     { raw, fieldNames, drift }: Pick<ReadDocuments, "raw" | "fieldNames" | "drift">,
     echoes: readonly DriftEntry[],
-  ): Unit {
+  ): DocumentUnit {
     const unit = this.#units.get(number) ?? { documents: [], drift: [], fieldNames: [], bytes: [] };
     this.#units.set(number, unit);
     unit.documents.push(...raw);
@@ -93,7 +93,7 @@ export class Lander {
   }
 
   /** The text of a body, without the token. */
-  #decoded({ bytes, ...declared }: Body): { decoded: Buffer; echoes: readonly DriftEntry[] } {
+  #decoded({ bytes, ...declared }: ResponseBody): { decoded: Buffer; echoes: readonly DriftEntry[] } {
     const decoded = decodeBytes({ body: bytes, ...declared });
     const redacted = this.#echoes.redact(decoded);
     if (redacted === undefined) return { decoded, echoes: [] };
@@ -101,7 +101,7 @@ export class Lander {
     return { decoded: redacted.bytes, echoes: echoDrift(redacted.texts) };
   }
 
-  write({ units: numbers, rawFile }: TaskOf<"write">): GroupResult {
+  write({ units: numbers, rawFile }: LandingTaskOf<"write">): GroupResult {
     const units = numbers.flatMap((number) => this.#units.get(number) ?? []);
     for (const number of numbers) this.#units.delete(number);
     const drift = new Drift();
@@ -125,6 +125,6 @@ export class Lander {
   }
 }
 
-function free(units: Iterable<Unit>): void {
+function free(units: Iterable<DocumentUnit>): void {
   for (const { bytes } of units) for (const page of bytes) release(page);
 }

@@ -2,13 +2,13 @@
 import { workerData } from "node:worker_threads";
 import { collectYoung } from "../../common/gc.ts";
 import { answerTasks } from "../../common/threads/thread.ts";
-import type { LandingTask, TaskOf } from "../pages/tasks.ts";
-import { Lander, type LanderOptions } from "./land-page.ts";
+import type { LandingTask, LandingTaskOf } from "../pages/tasks.ts";
+import { Lander, type LanderConfig } from "./land-page.ts";
 
-const options: LanderOptions = workerData;
+const options: LanderConfig = workerData;
 const lander = new Lander(options);
 
-type Tasks = { readonly [Kind in LandingTask["kind"]]: TaskOf<Kind> & { readonly kind: Kind } };
+type Tasks = { readonly [Kind in LandingTask["kind"]]: LandingTaskOf<Kind> & { readonly kind: Kind } };
 
 function perform<Kind extends keyof Tasks>(task: Tasks[Kind]): unknown {
   /** Each takes the tasks of its name. */

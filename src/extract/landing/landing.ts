@@ -19,18 +19,18 @@ import type {
   PageResult,
   PageTask,
 } from "../pages/tasks.ts";
-import type { Journal } from "./journal.ts";
 import {
-  groupFile,
-  type KeptAnswers,
-  type KeptGroup,
-  keepGroup,
-  type PageRead,
-  type PassOfGroup,
-  readGroup,
-  type SingleRead,
-} from "./kept-groups.ts";
-import type { Lander, LanderOptions } from "./land-page.ts";
+  type CheckpointFile,
+  checkpointPath,
+  type ItemResponse,
+  type PageResponse,
+  type PassStart,
+  type ResumeState,
+  readCheckpoint,
+  writeCheckpoint,
+} from "./checkpoint.ts";
+import type { Journal } from "./journal.ts";
+import type { Lander, LanderConfig } from "./land-page.ts";
 
 const MODULE = new URL(`./land-page.worker${extname(import.meta.url)}`, import.meta.url);
 
@@ -39,7 +39,7 @@ export class LandingThreads extends ThreadPool<
   LandingTask,
   { readonly [Kind in LandingTask["kind"]]: ReturnType<Lander[Kind]> }
 > {
-  constructor(threads: number, options: LanderOptions) {
+  constructor(threads: number, options: LanderConfig) {
     super({
       module: MODULE,
       threads,
@@ -54,23 +54,23 @@ export class LandingThreads extends ThreadPool<
   }
 }
 
-export interface LandingOptions {
+export interface LandingConfig {
   readonly threads: LandingThreads;
   readonly files: RawFiles;
   readonly index: RawIndex;
   /** The run's staging folder. */
   readonly directory: string;
   /** What was read before the run was resumed. */
-  readonly kept: KeptAnswers;
+  readonly kept: ResumeState;
   /** How many the pipeline reads. Their passes come first and are kept; a resumed run makes the later ones anew. */
   readonly listings: number;
   readonly journal: Journal;
   readonly clock: Clock;
 }
 
-interface Shared extends LandingOptions {
+interface LandingState extends LandingConfig {
   readonly fieldNames: Set<string>;
-  readonly stages: StageLanding<PageRead | SingleRead>[];
+  readonly stages: StageLanding<PageResponse | ItemResponse>[];
   /** By stage and pass: the number of the next group. */
   readonly numbers: Map<string, number>;
   /** Answers that were given a place. */
@@ -78,9 +78,9 @@ interface Shared extends LandingOptions {
 }
 
 export class Landing {
-  readonly #shared: Shared;
+  readonly #shared: LandingState;
 
-  constructor(options: LandingOptions) {
+  constructor(options: LandingConfig) {
     this.#shared = { ...options, fieldNames: new Set(), stages: [], numbers: new Map(), units: 0 };
   }
 
@@ -89,13 +89,13 @@ export class Landing {
     return this.#shared.fieldNames;
   }
 
-  pages(mode: Shape, pass: number): StageLanding<PageRead> {
-    return new StageLanding<PageRead>(this.#shared, mode, pass, true);
+  pages(mode: Shape, pass: number): StageLanding<PageResponse> {
+    return new StageLanding<PageResponse>(this.#shared, mode, pass, true);
   }
 
   /** `after`: what is asked for after the pass. `isKept`: for a resumed run, if its pass is. */
-  singles(stage: "item" | "after", pass: number, isKept: boolean): StageLanding<SingleRead> {
-    return new StageLanding<SingleRead>(this.#shared, stage, pass, isKept);
+  singles(stage: "item" | "after", pass: number, isKept: boolean): StageLanding<ItemResponse> {
+    return new StageLanding<ItemResponse>(this.#shared, stage, pass, isKept);
   }
 
   /** Reads a page without landing it. */
@@ -121,12 +121,12 @@ export interface AnswerGroup {
   /** Places whose answers came. */
   answered: number;
   /** What came and is not written. */
-  waiting: { readonly unit: number; readonly answer: PageRead | SingleRead }[];
+  waiting: { readonly unit: number; readonly answer: PageResponse | ItemResponse }[];
   writtenMs: number;
 }
 
 /** Where an answer lands. */
-export interface Place {
+export interface ResponseSlot {
   readonly group: AnswerGroup;
   /** Place in the group, from 0. */
   readonly position: number;
@@ -140,23 +140,23 @@ export const SINGLES_PER_GROUP = 200;
 const WRITE_EVERY_MS = 10_000;
 
 /** Where the answers of one stage land, group by group. */
-export class StageLanding<Answer extends PageRead | SingleRead> {
+export class StageLanding<Answer extends PageResponse | ItemResponse> {
   readonly pass: number;
   /** How many answers a group has; undefined: it is not known yet. */
   groupSize: number | undefined;
   /** Of a listing. */
-  ofPass: PassOfGroup | null;
+  passStart: PassStart | null;
   readonly #stage: Shape | "item" | "after";
   readonly #isKept: boolean;
-  readonly #shared: Shared;
-  #kept: readonly KeptGroup[];
+  readonly #shared: LandingState;
+  #kept: readonly CheckpointFile[];
   /** The last one that was opened. */
   #group: AnswerGroup | undefined;
   readonly #groups: AnswerGroup[] = [];
   /** Paths of the raw files of all groups that are written. */
   readonly #written: string[] = [];
 
-  constructor(shared: Shared, stage: Shape | "item" | "after", pass: number, isKept: boolean) {
+  constructor(shared: LandingState, stage: Shape | "item" | "after", pass: number, isKept: boolean) {
     this.#shared = shared;
     this.#stage = stage;
     this.pass = pass;
@@ -164,7 +164,7 @@ export class StageLanding<Answer extends PageRead | SingleRead> {
     this.#kept = this.#isKept
       ? shared.kept.groups.filter((group) => group.stage === stage && group.pass === pass)
       : [];
-    this.ofPass = this.#kept[0]?.ofPass ?? null;
+    this.passStart = this.#kept[0]?.passStart ?? null;
     if (stage === "item" || stage === "after") this.groupSize = SINGLES_PER_GROUP;
     if (this.#isKept) shared.stages.push(this);
   }
@@ -172,7 +172,7 @@ export class StageLanding<Answer extends PageRead | SingleRead> {
   /** Answers that were kept before the run was resumed, group by group; their documents are taken over. */
   async *kept(): AsyncGenerator<readonly Answer[]> {
     for (const { rawFile } of this.#kept) {
-      const group = await readGroup<Answer>(groupFile(this.#shared.directory, rawFile));
+      const group = await readCheckpoint<Answer>(checkpointPath(this.#shared.directory, rawFile));
       if (group === undefined) throw new TypeError(`${rawFile} was kept a moment ago`);
       this.#written.push(rawFile);
       this.#take(rawFile, { ...group, indexed: group.file === null ? null : readIndex(rawFile) });
@@ -181,7 +181,7 @@ export class StageLanding<Answer extends PageRead | SingleRead> {
   }
 
   /** For the next answer that is asked for. */
-  place(): Place {
+  reserveSlot(): ResponseSlot {
     const group = this.#groupWithRoom();
     group.places += 1;
     this.#shared.units += 1;
@@ -200,7 +200,7 @@ export class StageLanding<Answer extends PageRead | SingleRead> {
   #nextNumber(): number {
     const { numbers, kept } = this.#shared;
     const key = `${this.#stage} ${this.pass}`;
-    const isOfThis = ({ stage, pass }: KeptGroup) => stage === this.#stage && pass === this.pass;
+    const isOfThis = ({ stage, pass }: CheckpointFile) => stage === this.#stage && pass === this.pass;
     const before = kept.groups.filter(isOfThis).map((group) => group.number);
     const number = numbers.get(key) ?? Math.max(-1, ...before) + 1;
     numbers.set(key, number + 1);
@@ -209,14 +209,17 @@ export class StageLanding<Answer extends PageRead | SingleRead> {
 
   /** Sends a page to the thread of its group; its bytes move there. */
   async page(
-    { group, unit }: Place,
+    { group, unit }: ResponseSlot,
     task: Omit<PageTask, "kind" | "pass" | "lands" | "unit">,
   ): Promise<PageResult> {
     const whole = { ...task, kind: "page", pass: this.pass, lands: true, unit } as const;
     return this.#shared.threads.ask(group.first, whole, [task.body.bytes.buffer]);
   }
 
-  async item({ group, unit }: Place, task: Omit<ItemTask, "kind" | "pass" | "unit">): Promise<ItemResult> {
+  async item(
+    { group, unit }: ResponseSlot,
+    task: Omit<ItemTask, "kind" | "pass" | "unit">,
+  ): Promise<ItemResult> {
     const whole = { ...task, kind: "item", pass: this.pass, unit } as const;
     return this.#shared.threads.ask(group.first, whole, [task.body.bytes.buffer]);
   }
@@ -227,7 +230,7 @@ export class StageLanding<Answer extends PageRead | SingleRead> {
   }
 
   /** An answer is whole. Resolves when it is written, where that is due. */
-  async add({ group, unit }: Place, answer: Answer): Promise<void> {
+  async add({ group, unit }: ResponseSlot, answer: Answer): Promise<void> {
     group.answered += 1;
     group.waiting.push({ unit, answer });
     const isFull = group.answered === this.groupSize;
@@ -254,8 +257,8 @@ export class StageLanding<Answer extends PageRead | SingleRead> {
     if (!this.#isKept) return;
     const { file, drift, fieldNames } = result;
     const answers = waiting.map(({ answer }) => answer);
-    const of = { stage: this.#stage, pass: this.pass, number, ofPass: this.ofPass };
-    await keepGroup(directory, rawFile, { ...of, answers, file, drift, fieldNames });
+    const of = { stage: this.#stage, pass: this.pass, number, passStart: this.passStart };
+    await writeCheckpoint(directory, rawFile, { ...of, answers, file, drift, fieldNames });
   }
 
   #take(
@@ -273,7 +276,7 @@ export class StageLanding<Answer extends PageRead | SingleRead> {
     const { threads, directory, index } = this.#shared;
     await threads.askAll({ kind: "drop" });
     for (const rawFile of this.#written) {
-      await rm(groupFile(directory, rawFile), { force: true });
+      await rm(checkpointPath(directory, rawFile), { force: true });
       await rm(rawFile, { force: true });
     }
     const written = new Set(this.#written.splice(0));
@@ -282,6 +285,6 @@ export class StageLanding<Answer extends PageRead | SingleRead> {
     this.#group = undefined;
     this.groupSize = undefined;
     this.#kept = [];
-    this.ofPass = null;
+    this.passStart = null;
   }
 }

@@ -25,7 +25,7 @@ import {
   type CopyTask,
   type ItemTask,
   isInScope,
-  type ListedItem,
+  type ListEntry,
   type PageTask,
   type Reject,
   type SingleItemScope,
@@ -45,7 +45,7 @@ function observation(
 }
 
 export interface ReadDocuments {
-  readonly items: ListedItem[];
+  readonly items: ListEntry[];
   readonly rejects: readonly Reject[];
   readonly raw: readonly RawDocument[];
   /** Names of the custom fields that the documents carry. */
@@ -128,7 +128,7 @@ export class DocumentReader {
     const { mode, pass, page, lands } = task;
     const { observedAt } = task.body;
     const shape = mode === "dynamic" ? "dynamic" : "full";
-    const items: ListedItem[] = [];
+    const items: ListEntry[] = [];
     const rejects: Reject[] = [];
     const raw: RawDocument[] = [];
     const fieldNames = new Set<string>();
@@ -233,7 +233,7 @@ export class DocumentReader {
  * Whether the listing tells what the answer says, tonight and later: not where it was asked for in the seconds in which
  * the item was edited, where the listing is of another state, or where nobody knows when it was answered.
  */
-function isAsListed({ body, listed }: ItemTask, { updatedAt }: ListedItem, document: JsonObject): boolean {
+function isAsListed({ body, listed }: ItemTask, { updatedAt }: ListEntry, document: JsonObject): boolean {
   const { dated, observedAt } = body;
   const isEdited = isFresh(secondsOf(updatedAt), { observedAt, milliseconds: FRESH_MS });
   return dated && !isEdited && isOfFingerprint(listed.fingerprint, document);
@@ -274,7 +274,7 @@ function wellFormed(document: unknown, order: number, drift: Drift): unknown {
   return replaceLoneSurrogates(document, (path) => drift.note(path, "unreadable", order, null));
 }
 
-function listedItem(id: string, position: number, document: JsonObject): ListedItem {
+function listedItem(id: string, position: number, document: JsonObject): ListEntry {
   const updatedAt = document.updated_at;
   return {
     id,

@@ -7,7 +7,7 @@ import type { IndexedFile } from "../../raw/raw-index.ts";
 import type { ListMode } from "../http/request.ts";
 
 /** Body of one answer, as it came, in a buffer of its own. */
-export interface Body {
+export interface ResponseBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly contentEncoding: string | null;
   readonly contentType: string | null;
@@ -30,7 +30,7 @@ export interface Reject {
 }
 
 /** An item as a listing shows it. */
-export interface ListedItem {
+export interface ListEntry {
   readonly id: string;
   /** On the page, from 0. */
   readonly position: number;
@@ -44,14 +44,14 @@ export interface ListedItem {
 /** Which items are asked for singly after the dynamic listing. */
 export type SingleItemScope = "events" | "all" | "none";
 
-export function isInScope(scope: SingleItemScope, { event }: Pick<ListedItem, "event">): boolean {
+export function isInScope(scope: SingleItemScope, { event }: Pick<ListEntry, "event">): boolean {
   return scope === "all" || (scope === "events" && event);
 }
 
 export interface PageResult {
   readonly answer: { readonly pagination: Pagination };
   readonly rows: number;
-  readonly items: readonly ListedItem[];
+  readonly items: readonly ListEntry[];
   readonly rejects: readonly Reject[];
   readonly decodedBytes: number;
 }
@@ -69,7 +69,7 @@ export interface PageTask {
   readonly page: number;
   /** Items of the page that come before those of the answer, where that is a part of it; 0 unless given. */
   readonly offset?: number;
-  readonly body: Body;
+  readonly body: ResponseBody;
 }
 
 export interface ItemTask {
@@ -86,8 +86,8 @@ export interface ItemTask {
   /** Whether all configured columns were asked for. */
   readonly whole: boolean;
   /** What the listing says of the item; blank fingerprint: the answer is not reused by a run to come. */
-  readonly listed: Pick<ListedItem, "fingerprint">;
-  readonly body: Body;
+  readonly listed: Pick<ListEntry, "fingerprint">;
+  readonly body: ResponseBody;
 }
 
 /** Documents of the run before that stand in for answers. */
@@ -111,11 +111,11 @@ export type LandingTask =
   /** Forgets all that is not written: the pass is made anew. */
   | { readonly kind: "drop" };
 
-export type TaskOf<Kind extends LandingTask["kind"]> = Extract<LandingTask, { kind: Kind }>;
+export type LandingTaskOf<Kind extends LandingTask["kind"]> = Extract<LandingTask, { kind: Kind }>;
 
 export interface ItemResult {
-  /** As {@link ListedItem} has it; undefined: the answer was a reject. */
-  readonly updatedAt: ListedItem["updatedAt"] | undefined;
+  /** As {@link ListEntry} has it; undefined: the answer was a reject. */
+  readonly updatedAt: ListEntry["updatedAt"] | undefined;
   readonly rejects: readonly Reject[];
 }
 

@@ -10,9 +10,9 @@ import type { PassRecord } from "../../raw/extract-record.ts";
 import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
 import type { ListMode } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
-import type { PageRead } from "../landing/kept-groups.ts";
-import type { Place } from "../landing/landing.ts";
-import type { ListedItem } from "../pages/tasks.ts";
+import type { PageResponse } from "../landing/checkpoint.ts";
+import type { ResponseSlot } from "../landing/landing.ts";
+import type { ListEntry } from "../pages/tasks.ts";
 import { isFresh } from "../pages/updated-at.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import type { ExtractContext } from "./context.ts";
@@ -25,10 +25,10 @@ export interface PassRequest extends PassOfPages {
   /** As in the pass of the other listing, so that their groups have the same items; undefined: by the first page. */
   readonly pagesPerGroup: number | undefined;
   /** Which of the items are given back. */
-  readonly wants: (item: ListedItem) => boolean;
+  readonly wants: (item: ListEntry) => boolean;
 }
 
-export interface Listed extends ListedItem {
+export interface Listed extends ListEntry {
   readonly page: number;
 }
 
@@ -96,7 +96,7 @@ class PassReader {
     this.#snapshot = new PassSnapshot(context.itemIndex);
     this.#queue = new WorkQueue(context.settings.concurrency, context.signal);
     this.#reader = new PageReader(context, request, this.#queue.signal);
-    this.#startedMs = request.landing?.ofPass?.startedMs ?? context.clock.now();
+    this.#startedMs = request.landing?.passStart?.startedMs ?? context.clock.now();
   }
 
   async run(): Promise<Pass> {
@@ -111,7 +111,7 @@ class PassReader {
   async #readAll(): Promise<Pass> {
     const { landing, perPage } = this.#request;
     if (landing !== undefined) {
-      landing.ofPass = { perPage, startedMs: this.#startedMs };
+      landing.passStart = { perPage, startedMs: this.#startedMs };
       for await (const pages of landing.kept()) {
         this.#queue.signal.throwIfAborted();
         for (const page of pages) this.#take(page);
@@ -119,7 +119,7 @@ class PassReader {
     }
     this.#resumedPages = this.#marks.size;
     if (landing !== undefined && this.#resumedPages > 0) landing.groupSize = this.#pagesPerGroup;
-    if (!this.#marks.has(1)) await this.#page(1, landing?.place());
+    if (!this.#marks.has(1)) await this.#page(1, landing?.reserveSlot());
     const first = this.#mark(1);
     await this.#readAnnounced(this.#pagesToRead ?? 0);
     if (this.#limit === null) await this.#readFollowing();
@@ -200,7 +200,7 @@ class PassReader {
   async #queuePage(page: number): Promise<void> {
     const bytes = this.#pageBytes;
     await this.#budget.take(bytes);
-    const place = this.#request.landing?.place();
+    const place = this.#request.landing?.reserveSlot();
     await this.#queue.add(async () => {
       try {
         await this.#page(page, place);
@@ -213,7 +213,7 @@ class PassReader {
     });
   }
 
-  async #page(page: number, place: Place | undefined): Promise<void> {
+  async #page(page: number, place: ResponseSlot | undefined): Promise<void> {
     const first = this.#marks.get(1)?.pagination;
     const read = await this.#reader.read({ page, place }, first);
     this.#take(read);
@@ -228,7 +228,7 @@ class PassReader {
     return this.#request.pagesPerGroup ?? Math.min(fitting, PAGES_PER_GROUP);
   }
 
-  #take({ page, result, records, rejects, unread }: PageRead): void {
+  #take({ page, result, records, rejects, unread }: PageResponse): void {
     const { pagination } = result.answer;
     this.#checkPosition(page, pagination);
     this.#marks.set(page, { pagination, rows: result.rows });

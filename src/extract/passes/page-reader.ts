@@ -8,9 +8,9 @@ import type { BodyReader, HttpResponse, ReadResult } from "../http/client.ts";
 import { type ListMode, listRequest, type ServiceRequest } from "../http/request.ts";
 import type { RequestRecord } from "../http/request-log.ts";
 import { SourceError } from "../http/source-error.ts";
+import type { PageResponse } from "../landing/checkpoint.ts";
 import { bodyOf, recordOf } from "../landing/journal.ts";
-import type { PageRead } from "../landing/kept-groups.ts";
-import type { Place, StageLanding } from "../landing/landing.ts";
+import type { ResponseSlot, StageLanding } from "../landing/landing.ts";
 import type { PageResult, Reject } from "../pages/tasks.ts";
 import type { ExtractContext } from "./context.ts";
 import { all, answerOf, FailureBudget } from "./single-item.ts";
@@ -25,13 +25,13 @@ export interface PassOfPages {
   /** The first page, where it was read already. */
   readonly firstPage: HttpResponse | undefined;
   /** Where its documents land; undefined: only IDs and times are read. */
-  readonly landing: StageLanding<PageRead> | undefined;
+  readonly landing: StageLanding<PageResponse> | undefined;
 }
 
 interface PageToRead {
   readonly page: number;
   /** Undefined: its documents do not land. */
-  readonly place: Place | undefined;
+  readonly place: ResponseSlot | undefined;
 }
 
 type View = Pick<PassOfPages, "mode" | "columns" | "landing">;
@@ -90,7 +90,7 @@ export class PageReader {
    * all its parts can be read: then no item is to blame, and pages have too many. So it does where the service changes
    * what is on a page meanwhile.
    */
-  async read(at: PageToRead, first: Pagination | undefined): Promise<PageRead> {
+  async read(at: PageToRead, first: Pagination | undefined): Promise<PageResponse> {
     const { perPage } = this.#pass;
     const { page } = at;
     try {
@@ -263,7 +263,7 @@ function merged(
   { results, records, rejects, unread, failure, failed, nameless }: Split,
   whole: Part,
   known: number | undefined,
-): PageRead {
+): PageResponse {
   const isUnknown = results.length === 0 && known === undefined;
   if (isUnknown || (!failed && failure.code === "source.too_large")) throw failure;
   const result = {

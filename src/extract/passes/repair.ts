@@ -3,7 +3,7 @@
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { Shape } from "../../raw/document.ts";
 import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
-import type { SingleRead } from "../landing/kept-groups.ts";
+import type { ItemResponse } from "../landing/checkpoint.ts";
 import type { StageLanding } from "../landing/landing.ts";
 import { isFresh, secondsOf } from "../pages/updated-at.ts";
 import type { Comparison } from "./certification.ts";
@@ -17,7 +17,7 @@ const FIRST_PAGE = 5_000_000;
 /** Items that are asked for after a pass. */
 export interface AfterPass {
   readonly ids: readonly string[];
-  readonly landing: StageLanding<SingleRead>;
+  readonly landing: StageLanding<ItemResponse>;
 }
 
 /**
@@ -36,7 +36,11 @@ export async function repair(context: ExtractContext, after: AfterPass): Promise
  * Takes answers that {@link repair} was given before the run was resumed as if they were given now. Those that could not
  * be read are asked for again.
  */
-export function replayRepaired(context: ExtractContext, pass: number, answers: readonly SingleRead[]): void {
+export function replayRepaired(
+  context: ExtractContext,
+  pass: number,
+  answers: readonly ItemResponse[],
+): void {
   for (const answer of answers) {
     if (isRejected(answer)) continue;
     putOnRecord(context, answer);
@@ -49,7 +53,7 @@ export function replayRepaired(context: ExtractContext, pass: number, answers: r
  * {@link repair}.
  */
 export async function compare(context: ExtractContext, after: AfterPass): Promise<Comparison[]> {
-  const answers: { answer: SingleRead; fresh: boolean }[] = [];
+  const answers: { answer: ItemResponse; fresh: boolean }[] = [];
   await askSingly(context, after, ["dynamic", "full", "dynamic"], (answer) => {
     answers.push({ answer, fresh: hold(context, after.landing.pass, answer) });
   });
@@ -72,7 +76,7 @@ export async function compare(context: ExtractContext, after: AfterPass): Promis
 function hold(
   { versions, settings }: ExtractContext,
   pass: number,
-  { id, shape, gone, read, record }: SingleRead,
+  { id, shape, gone, read, record }: ItemResponse,
 ): boolean {
   versions.answered(id, gone ? "gone" : read === null ? "rejected" : "there", pass);
   if (read === null || record === null) return false;
@@ -119,7 +123,7 @@ async function askSingly(
   { ids, landing }: AfterPass,
   /** Of each item, in this order. */
   shapes: readonly Shape[],
-  take: (answer: SingleRead) => void,
+  take: (answer: ItemResponse) => void,
 ): Promise<readonly string[]> {
   const { settings, onProgress } = context;
   const queue = new WorkQueue(settings.concurrency, context.signal);
@@ -135,7 +139,7 @@ async function askSingly(
         skipped.push(id);
         continue;
       }
-      const placed = shapes.map((shape) => ({ shape, place: landing.place() }));
+      const placed = shapes.map((shape) => ({ shape, place: landing.reserveSlot() }));
       await queue.add(async () => {
         let unread = false;
         for (const { shape, place } of placed) {

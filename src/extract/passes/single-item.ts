@@ -3,9 +3,9 @@
 import { type ErrorCode, WarehouseError } from "../../common/errors.ts";
 import { itemRequest } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
+import type { ItemResponse, PageResponse } from "../landing/checkpoint.ts";
 import { bodyOf, recordOf } from "../landing/journal.ts";
-import type { PageRead, SingleRead } from "../landing/kept-groups.ts";
-import type { Place, StageLanding } from "../landing/landing.ts";
+import type { ResponseSlot, StageLanding } from "../landing/landing.ts";
 import type { ItemTask } from "../pages/tasks.ts";
 import type { ExtractContext } from "./context.ts";
 import { type RejectLimits, rejectLimit } from "./reject-limits.ts";
@@ -126,8 +126,8 @@ export interface Single extends Pick<ItemTask, "shape" | "whole" | "listed" | "p
   readonly id: string;
   /** Of the dynamic set. */
   readonly columns: readonly string[];
-  readonly landing: StageLanding<PageRead> | StageLanding<SingleRead>;
-  readonly place: Place;
+  readonly landing: StageLanding<PageResponse> | StageLanding<ItemResponse>;
+  readonly place: ResponseSlot;
 }
 
 /** Asks for an item. What is wrong with it alone is a reject, as long as the budget allows. */
@@ -136,7 +136,7 @@ export async function readSingle(
   single: Single,
   budget: FailureBudget,
   signal: AbortSignal,
-): Promise<SingleRead> {
+): Promise<ItemResponse> {
   const answer = await answerOf(context, single, budget, signal);
   putOnRecord(context, answer);
   if (answer.record !== null && isRejected(answer)) budget.rejectOther(single.id);
@@ -144,11 +144,11 @@ export async function readSingle(
 }
 
 /** Whether there is neither a view of the item nor the word that it is gone. */
-export function isRejected({ gone, read }: SingleRead): boolean {
+export function isRejected({ gone, read }: ItemResponse): boolean {
   return !gone && read === null;
 }
 
-export function putOnRecord({ journal }: ExtractContext, { record, rejects }: SingleRead): void {
+export function putOnRecord({ journal }: ExtractContext, { record, rejects }: ItemResponse): void {
   if (record !== null) journal.requests.add(record);
   journal.rejects.push(...rejects);
 }
@@ -159,7 +159,7 @@ export async function answerOf(
   single: Single,
   budget: FailureBudget,
   signal: AbortSignal,
-): Promise<SingleRead> {
+): Promise<ItemResponse> {
   const { id, shape, landing, page, position } = single;
   try {
     return await askSingle(context, single, signal);
@@ -173,7 +173,11 @@ export async function answerOf(
   }
 }
 
-async function askSingle(context: ExtractContext, single: Single, signal: AbortSignal): Promise<SingleRead> {
+async function askSingle(
+  context: ExtractContext,
+  single: Single,
+  signal: AbortSignal,
+): Promise<ItemResponse> {
   const { client, clock, settings } = context;
   const { id, shape, columns, whole, listed, landing, place, page, position } = single;
   const lands = settings.shapes.includes(shape);

@@ -1,8 +1,8 @@
 /** Single-item requests after the dynamic listing, for the fields that only such answers give. */
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import { isDue, type Reusable, type ReusableItems } from "../../raw/reusable.ts";
-import type { SingleRead } from "../landing/kept-groups.ts";
-import { type Place, SINGLES_PER_GROUP, type StageLanding } from "../landing/landing.ts";
+import type { ItemResponse } from "../landing/checkpoint.ts";
+import { type ResponseSlot, SINGLES_PER_GROUP, type StageLanding } from "../landing/landing.ts";
 import type { ExtractContext } from "./context.ts";
 import type { Listed, Pass } from "./listing.ts";
 import { FailureBudget, isRejected, putOnRecord, readSingle } from "./single-item.ts";
@@ -40,7 +40,7 @@ export async function readDetails(context: ExtractContext, pass: Pass, reuse: Re
 class DetailsReader {
   readonly #context: ExtractContext;
   readonly #total: number;
-  readonly #landing: StageLanding<SingleRead>;
+  readonly #landing: StageLanding<ItemResponse>;
   readonly #queue: WorkQueue;
   readonly #budget: FailureBudget;
   readonly #run: string;
@@ -107,14 +107,14 @@ class DetailsReader {
   }
 
   async #group(items: readonly Listed[]): Promise<void> {
-    const placed = items.map((item) => ({ item, place: this.#landing.place() }));
+    const placed = items.map((item) => ({ item, place: this.#landing.reserveSlot() }));
     await this.#reuse(placed);
     for (const { item, place } of placed)
       if (!this.#reusable.has(item.id)) await this.#queue.add(async () => this.#ask(item, place));
   }
 
   /** Copies what stands in for requests. */
-  async #reuse(placed: readonly { readonly item: Listed; readonly place: Place }[]): Promise<void> {
+  async #reuse(placed: readonly { readonly item: Listed; readonly place: ResponseSlot }[]): Promise<void> {
     const found = placed.flatMap(({ item, place }) => {
       const document = this.#reusable.get(item.id);
       return document === undefined ? [] : { item, place, document };
@@ -133,19 +133,19 @@ class DetailsReader {
     }
   }
 
-  async #ask(item: Listed, place: Place): Promise<void> {
+  async #ask(item: Listed, place: ResponseSlot): Promise<void> {
     const { itemColumns: columns } = this.#context.settings;
     const how = { listed: item, landing: this.#landing, shape: "dynamic", columns, whole: false } as const;
     const single = { ...item, ...how, place };
     this.#answered(item, place, await readSingle(this.#context, single, this.#budget, this.#queue.signal));
   }
 
-  #answered(item: Listed, place: Place, answer: SingleRead): void {
+  #answered(item: Listed, place: ResponseSlot, answer: ItemResponse): void {
     this.#count(item, answer);
     this.#queue.follow(this.#landing.add(place, answer));
   }
 
-  #count(item: Listed, answer: SingleRead): void {
+  #count(item: Listed, answer: ItemResponse): void {
     const { gone, read, record, isReused } = answer;
     const { versions, onProgress } = this.#context;
     this.#done += 1;

@@ -1,7 +1,7 @@
 import type { FileValue } from "../content-set.ts";
-import type { IndexedField } from "../field-index.ts";
+import type { FieldEntry } from "../field-index.ts";
 import { JsonText, writeJson } from "../json-text.ts";
-import type { Item } from "./view.ts";
+import type { ViewItem } from "./view.ts";
 
 /**
  * The views of an item's custom field values. All of them are computed from `document.custom_fields`, which holds a
@@ -12,30 +12,30 @@ import type { Item } from "./view.ts";
 /** Columns of the dynamic set. */
 export const CUSTOM_FIELD_COLUMNS = {
   /** Value IDs as they are, a file as its ID. */
-  custom_fields: (item: Item) => valuesAs(item, (_field, value) => fileAsId(value)),
+  custom_fields: (item: ViewItem) => valuesAs(item, (_field, value) => fileAsId(value)),
   /** Select values as their text, a file as an object. */
-  custom_field_values: (item: Item) => valuesAs(item, asText),
+  custom_field_values: (item: ViewItem) => valuesAs(item, asText),
   /** The values that have IDs, select values and files. */
-  custom_field_value_ids: (item: Item) => valuesAs(item, asId),
+  custom_field_value_ids: (item: ViewItem) => valuesAs(item, asId),
   /** As `custom_field_values`, of fields that are visible in previews. */
-  previewable_custom_field_values: (item: Item) =>
+  previewable_custom_field_values: (item: ViewItem) =>
     valuesAs(item, (field, value) =>
       field?.definition.visible_in_previews ? asText(field, value) : undefined,
     ),
   /** One entry for each value of a field that has a definition. */
-  custom_fields_details: (item: Item) =>
+  custom_fields_details: (item: ViewItem) =>
     Object.values(valuesAs(item, (field, value) => field && detail(item, field, value))),
 };
 
 /** By field ID, what each value is shown as; a value that is shown as undefined is left out. */
-function valuesAs(item: Item, show: (field: IndexedField | undefined, value: unknown) => unknown): object {
+function valuesAs(item: ViewItem, show: (field: FieldEntry | undefined, value: unknown) => unknown): object {
   const { byId } = item.set.fields;
   const entries = Object.entries(item.document.custom_fields ?? {});
   const shown = entries.map(([id, value]) => [id, show(byId.get(id), value)] as const);
   return Object.fromEntries(shown.filter(([, value]) => value !== undefined));
 }
 
-function detail({ document }: Item, field: IndexedField, value: unknown): object {
+function detail({ document }: ViewItem, field: FieldEntry, value: unknown): object {
   const { id, display_label, field_type, options } = field.definition;
   return {
     id,
@@ -49,7 +49,7 @@ function detail({ document }: Item, field: IndexedField, value: unknown): object
 }
 
 /** `custom_fields` in full: every field that items of this type carry, and those that this item has nevertheless. */
-export function fullCustomFields(item: Item): JsonText {
+export function fullCustomFields(item: ViewItem): JsonText {
   const { document, set } = item;
   const values = document.custom_fields ?? {};
   const carried = set.fields.byContentType.get(document.content_type) ?? set.fields.carriedByAll;
@@ -65,7 +65,7 @@ export function fullCustomFields(item: Item): JsonText {
 }
 
 /** Select values as the text of their `value`; everything else as it is. */
-function asText(field: IndexedField | undefined, value: unknown): unknown {
+function asText(field: FieldEntry | undefined, value: unknown): unknown {
   const texts = field?.textById;
   if (texts === undefined) return value;
   return eachOf(value, (one) => (typeof one === "string" ? (texts.get(one) ?? one) : one));
@@ -75,14 +75,14 @@ function asText(field: IndexedField | undefined, value: unknown): unknown {
  * Value IDs of a select field, file IDs of a file; undefined where a value has none, null for one in a list that has
  * none. A text in place of an ID gives the ID of the select value that it is the text of.
  */
-function asId(field: IndexedField | undefined, value: unknown): unknown {
+function asId(field: FieldEntry | undefined, value: unknown): unknown {
   if (isFile(value)) return value.id;
   if (field?.isFile === true && typeof value === "string") return value;
   if (field?.textById === undefined) return undefined;
   return eachOf(value, (one) => (typeof one === "string" ? selectId(field, one) : one)) ?? undefined;
 }
 
-function selectId({ textById, mappedIds, idByText }: IndexedField, idOrText: string): string | null {
+function selectId({ textById, mappedIds, idByText }: FieldEntry, idOrText: string): string | null {
   if (textById?.has(idOrText) || mappedIds.has(idOrText)) return idOrText;
   // What nothing knows is the ID of a value that is gone, or else a text: IDs have no white space.
   return idByText.get(idOrText) ?? (/\s/.test(idOrText) ? null : idOrText);

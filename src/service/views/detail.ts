@@ -3,10 +3,10 @@ import { FULL_FIELDS } from "../../api/full.ts";
 import { toSecond } from "../instant.ts";
 import { fullCustomFields } from "./custom-fields.ts";
 import { addressOf, firstPublishedUrl, nextTask, preferredTitle, userOf } from "./facts.ts";
-import { type Computed, viewColumns } from "./view.ts";
+import { type ColumnFunctions, viewColumns } from "./view.ts";
 
 /** How the fields of `detail=basic` are computed. */
-const BASIC: Computed<keyof typeof BASIC_FIELDS> = {
+const BASIC: ColumnFunctions<keyof typeof BASIC_FIELDS> = {
   assignee_id: ({ document }) => document.author,
   campaign_ids: ({ document }) => document.campaigns,
   content_type: ({ document, type }) => type?.json ?? document.content_type,
@@ -19,7 +19,7 @@ const BASIC: Computed<keyof typeof BASIC_FIELDS> = {
 };
 
 /** How the fields that `detail=full` adds are computed. */
-const ADDED: Computed<keyof typeof FULL_FIELDS> = {
+const ADDED: ColumnFunctions<keyof typeof FULL_FIELDS> = {
   last_updated_by_details: (item) => userOf(item, item.document.last_updated_by)?.extended,
   owner_details: (item) => userOf(item, item.document.owner)?.extended,
   custom_fields: fullCustomFields,

@@ -5,7 +5,7 @@ import { availableActions, canDestroy, canModify } from "../permissions.ts";
 import type { ViewRequest } from "../query.ts";
 import { CUSTOM_FIELD_COLUMNS } from "./custom-fields.ts";
 import { addressOf, campaignsOf, firstPublishedUrl, nextTask, preferredTitle, userOf } from "./facts.ts";
-import { type Computed, type Item, type ViewColumn, viewColumns } from "./view.ts";
+import { type ColumnFunctions, type ViewColumn, type ViewItem, viewColumns } from "./view.ts";
 
 /** The default set, then the requested columns that this request may have. */
 export function dynamicView({ columns, gallery }: ViewRequest, singleItem: boolean): ViewColumn[] {
@@ -18,18 +18,18 @@ export function dynamicView({ columns, gallery }: ViewRequest, singleItem: boole
 
 const DEFAULT_SET = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].defaultSet);
 
-function collections({ document }: Item) {
+function collections({ document }: ViewItem) {
   return document.gallery?.collections ?? [];
 }
 
 /** Deadlines of all tasks, earliest first. */
-function deadlines({ document }: Item): string[] {
+function deadlines({ document }: ViewItem): string[] {
   const known = (document.tasks ?? []).map(({ deadline }) => deadline).filter((at) => at !== null);
   return known.sort((a, b) => (sortableInstant(a) < sortableInstant(b) ? -1 : 1));
 }
 
 /** How the columns are computed that are no plain facts of the document. */
-const DYNAMIC: Computed<DynamicColumnName> = {
+const DYNAMIC: ColumnFunctions<DynamicColumnName> = {
   added_to_collection_date: (item) =>
     Object.fromEntries(collections(item).map((one) => [one.collection_id, one.added_date])),
   added_to_collection_dates: (item) =>

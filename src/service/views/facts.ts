@@ -1,24 +1,24 @@
-import type { Document, Task } from "../content-set.ts";
+import type { UserViews } from "../assemble-set.ts";
+import type { Document, DocumentTask } from "../content-set.ts";
 import { JsonText } from "../json-text.ts";
-import type { UserViews } from "../loaded-set.ts";
-import type { Item } from "./view.ts";
+import type { ViewItem } from "./view.ts";
 
 /** Facts that more than one view shows. */
 
-export function preferredTitle({ document: { title } }: Item): string | undefined {
+export function preferredTitle({ document: { title } }: ViewItem): string | undefined {
   return title || undefined;
 }
 
-export function nextTask({ tasks }: Document): Task | undefined {
+export function nextTask({ tasks }: Document): DocumentTask | undefined {
   return tasks?.find(({ completed }) => !completed);
 }
 
-export function userOf({ set }: Item, id: string | null | undefined): UserViews | undefined {
+export function userOf({ set }: ViewItem, id: string | null | undefined): UserViews | undefined {
   return typeof id === "string" ? set.users.get(id) : undefined;
 }
 
 /** The campaigns of the item that the content set describes. */
-export function campaignsOf({ document, set }: Item): JsonText | undefined {
+export function campaignsOf({ document, set }: ViewItem): JsonText | undefined {
   if (document.campaigns === undefined) return undefined;
   return JsonText.list(document.campaigns.flatMap((id) => set.campaigns.get(id) ?? []));
 }
@@ -31,12 +31,12 @@ export function firstPublishedUrl({ published_urls }: Document): string | undefi
 
 /** Addresses of an item in the instance's own pages. */
 export const addressOf = {
-  canonical: (item: Item) => `${origin(item)}/content/${item.document.slug}`,
-  factory: (item: Item) => `${origin(item)}/factory/content/${item.document.slug}`,
-  service: (item: Item) => `${origin(item)}/c/${item.document.id}`,
-  discussion: (item: Item) => `${origin(item)}/content/${item.document.slug}/discussion`,
+  canonical: (item: ViewItem) => `${origin(item)}/content/${item.document.slug}`,
+  factory: (item: ViewItem) => `${origin(item)}/factory/content/${item.document.slug}`,
+  service: (item: ViewItem) => `${origin(item)}/c/${item.document.id}`,
+  discussion: (item: ViewItem) => `${origin(item)}/content/${item.document.slug}/discussion`,
 };
 
-function origin({ set }: Item): string {
+function origin({ set }: ViewItem): string {
   return `https://${set.instance.subdomain}.example`;
 }

@@ -1,7 +1,7 @@
 import type { TestContext } from "node:test";
 import { systemClock } from "../../../src/common/clock.ts";
+import { EMPTY_RESUME } from "../../../src/extract/landing/checkpoint.ts";
 import { Journal } from "../../../src/extract/landing/journal.ts";
-import { NOTHING_KEPT } from "../../../src/extract/landing/kept-groups.ts";
 import { Landing, LandingThreads } from "../../../src/extract/landing/landing.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
 import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
@@ -26,7 +26,7 @@ export async function landingIn(t: TestContext, directory: string) {
     files: new RawFiles({ directory, folder: "raw", sequence: 1 }),
     index: new RawIndex(new ItemIndex()),
     directory,
-    kept: NOTHING_KEPT,
+    kept: EMPTY_RESUME,
     listings: 2,
     journal,
     clock: systemClock,

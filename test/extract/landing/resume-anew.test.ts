@@ -6,7 +6,7 @@ import { after, before, suite, type TestContext, test } from "node:test";
 import { silentLog } from "../../../src/common/log.ts";
 import { writeSealed } from "../../../src/common/sealed-file.ts";
 import { removeTree } from "../../../src/common/tree.ts";
-import { keptAnswers } from "../../../src/extract/landing/kept-groups.ts";
+import { readResumeState } from "../../../src/extract/landing/checkpoint.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { prune } from "../../../src/warehouse/retention.ts";
@@ -54,7 +54,7 @@ async function prepare() {
   await interrupted(service, { out: left, clock: new SetClock() }, inFull);
   const whole = await exportFrom({ url: service.url, out: join(folder, "whole"), config: SETTINGS });
   const [run = ""] = await staged(left);
-  const { pages: kept } = await keptAnswers(join(left, ".staging", run));
+  const { pages: kept } = await readResumeState(join(left, ".staging", run));
   assert.ok(kept > ITEMS / SETTINGS.perPage + PAGES_PER_GROUP);
   return { folder, service, left, whole, kept };
 }

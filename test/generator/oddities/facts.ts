@@ -1,9 +1,9 @@
-import type { Document, Task } from "../../../src/service/content-set.ts";
+import type { Document, DocumentTask } from "../../../src/service/content-set.ts";
 import { toSecond } from "../../../src/service/instant.ts";
 import { DAY_MS, iso, sharedId } from "../plan.ts";
 import type { OddityChange, OddityEffect } from "./effect.ts";
 
-function task({ context, random }: OddityChange, shape: Partial<Task>): Task {
+function task({ context, random }: OddityChange, shape: Partial<DocumentTask>): DocumentTask {
   return {
     id: random.hex(24),
     completed: false,

@@ -2,13 +2,13 @@
 
 import { z } from "zod";
 import { customFieldDefinition } from "../api/custom-field.ts";
+import type { ContentSet } from "./assemble-set.ts";
 import { Listing } from "./listing.ts";
-import type { ContentSet } from "./loaded-set.ts";
 import { type Actor, actorOf } from "./permissions.ts";
 import { type PageRequest, parseNames, type ViewRequest } from "./query.ts";
 import { BASIC_VIEW, FULL_VIEW } from "./views/detail.ts";
 import { dynamicView } from "./views/dynamic.ts";
-import { itemOf, renderView, type ViewColumn } from "./views/view.ts";
+import { renderView, type ViewColumn, viewItem } from "./views/view.ts";
 
 /** Items that are made in one go: other connections are served between two batches of a large page. */
 const BATCH_ITEMS = 100;
@@ -16,9 +16,9 @@ const BATCH_ITEMS = 100;
 /** The fields of a definition that the contract declares, in its order. */
 const shownDefinition = z.object(customFieldDefinition.shape);
 
-export type ServedContent = ReturnType<typeof servedContent>;
+export type ContentApi = ReturnType<typeof contentApi>;
 
-export function servedContent(set: ContentSet) {
+export function contentApi(set: ContentSet) {
   const listing = new Listing(set);
   return {
     /** The user of each token. */
@@ -29,7 +29,7 @@ export function servedContent(set: ContentSet) {
       const items: string[] = [];
       for (let start = 0; start < positions.length; start += BATCH_ITEMS) {
         const batch = await set.documents.read(positions.slice(start, start + BATCH_ITEMS));
-        for (const document of batch) items.push(renderView(view, itemOf(document, set, actor)));
+        for (const document of batch) items.push(renderView(view, viewItem(document, set, actor)));
       }
       return { items, pagination };
     },
@@ -37,7 +37,7 @@ export function servedContent(set: ContentSet) {
     item: async (address: string, request: ViewRequest, actor: Actor) => {
       const position = listing.find(address, actor);
       const [document] = position === undefined ? [] : await set.documents.read([position]);
-      return document && renderView(viewOf(request, true), itemOf(document, set, actor));
+      return document && renderView(viewOf(request, true), viewItem(document, set, actor));
     },
     /**
      * Destinations with this name, on this platform where the request names one. Names are compared exactly. Throws 400 if

@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../../src/api/dynamic.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { definePipeline } from "../../src/define-pipeline.ts";
+import { type ColumnPlan, type ColumnSettings, planColumns } from "../../src/extract/column-plan.ts";
 import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
-import { type Wanted, type WantedColumns, wantedBy } from "../../src/extract/wanted-columns.ts";
 import { duckdb } from "../../src/load/stages.ts";
 import type { Extractor, Transformer } from "../../src/pipeline.ts";
 import { text } from "../../src/tables/declare.ts";
@@ -16,16 +16,16 @@ import { exportFrom, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
 const EVERY = [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")];
-const CONFIG: WantedColumns = { columns: DYNAMIC_COLUMN_NAMES, details: undefined, aliases: {} };
+const CONFIG: ColumnSettings = { columns: DYNAMIC_COLUMN_NAMES, details: undefined, aliases: {} };
 const ONLY_CONTENT = contentTables({ only: ["content"] });
 
 function wanted(
   transform: readonly Transformer[],
-  config: Partial<WantedColumns> = {},
+  config: Partial<ColumnSettings> = {},
   extract: readonly Extractor[] = EVERY,
-): Wanted {
+): ColumnPlan {
   const pipeline = definePipeline({ name: "some", extract, transform, load: [duckdb()] });
-  return wantedBy(pipeline, { ...CONFIG, ...config });
+  return planColumns(pipeline, { ...CONFIG, ...config });
 }
 
 /** Columns that only a list of their own, or a single item, is made from. */
@@ -73,7 +73,7 @@ test("the pipelines of the package ask for every configured column", async () =>
       flags: {},
       sampleBy: "x",
     });
-    const { columns, details } = wantedBy(pipeline, config);
+    const { columns, details } = planColumns(pipeline, config);
     assert.deepEqual([columns, details], [config.columns, "events"], name);
     assert.deepEqual(columns, DYNAMIC_COLUMN_NAMES);
   }

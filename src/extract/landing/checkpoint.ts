@@ -15,7 +15,7 @@ import type { RequestRecord } from "../http/request-log.ts";
 import type { PageResult, Reject } from "../pages/tasks.ts";
 
 /** A page of a listing that was answered. */
-export interface PageRead {
+export interface PageResponse {
   readonly page: number;
   readonly result: PageResult;
   /** One for each request that was answered: several where the page was read in parts. */
@@ -27,7 +27,7 @@ export interface PageRead {
 }
 
 /** A single item that was asked for. */
-export interface SingleRead {
+export interface ItemResponse {
   readonly id: string;
   readonly shape: Shape;
   readonly gone: boolean;
@@ -41,18 +41,18 @@ export interface SingleRead {
 }
 
 /** Of the pass that its pages are of. */
-export interface PassOfGroup {
+export interface PassStart {
   /** Items a page that were asked for. */
   readonly perPage: number;
   /** Milliseconds since 1970. */
   readonly startedMs: number;
 }
 
-export interface WrittenGroup<Answer> {
+export interface Checkpoint<Answer> {
   readonly stage: string;
   readonly pass: number;
   readonly number: number;
-  readonly ofPass: PassOfGroup | null;
+  readonly passStart: PassStart | null;
   readonly answers: readonly Answer[];
   /** Of its documents; null where it has none. */
   readonly file: WrittenFile | null;
@@ -61,14 +61,14 @@ export interface WrittenGroup<Answer> {
   readonly fieldNames: readonly string[];
 }
 
-export interface KeptGroup extends Pick<WrittenGroup<unknown>, "stage" | "pass" | "number" | "ofPass"> {
+export interface CheckpointFile extends Pick<Checkpoint<unknown>, "stage" | "pass" | "number" | "passStart"> {
   /** Absolute path of its raw file, which is there only where it has documents. */
   readonly rawFile: string;
 }
 
 /** What is kept of a run that ended early. */
-export interface KeptAnswers {
-  readonly groups: readonly KeptGroup[];
+export interface ResumeState {
+  readonly groups: readonly CheckpointFile[];
   /** Pages of listings. */
   readonly pages: number;
   /** Single items. */
@@ -77,41 +77,41 @@ export interface KeptAnswers {
   readonly files: ReadonlySet<string>;
 }
 
-export const NOTHING_KEPT: KeptAnswers = { groups: [], pages: 0, items: 0, files: new Set() };
+export const EMPTY_RESUME: ResumeState = { groups: [], pages: 0, items: 0, files: new Set() };
 
 function folderOf(staging: string): string {
   return join(staging, "answers");
 }
 
 /** Absolute path of what is kept of a group besides its raw file. `staging`: the run's staging folder. */
-export function groupFile(staging: string, rawFile: string): string {
+export function checkpointPath(staging: string, rawFile: string): string {
   return join(folderOf(staging), `${basename(rawFile, ".parquet")}.json`);
 }
 
-export async function keepGroup(
+export async function writeCheckpoint(
   staging: string,
   rawFile: string,
-  group: WrittenGroup<PageRead | SingleRead>,
+  group: Checkpoint<PageResponse | ItemResponse>,
 ): Promise<void> {
-  await writeSealed(groupFile(staging, rawFile), { ...group, rawFile: relative(staging, rawFile) });
+  await writeSealed(checkpointPath(staging, rawFile), { ...group, rawFile: relative(staging, rawFile) });
 }
 
 /** Undefined: the file is not as it was written. What is sealed has its form: the same program wrote it. */
-export async function readGroup<Answer>(
+export async function readCheckpoint<Answer>(
   file: string,
-): Promise<(WrittenGroup<Answer> & { readonly rawFile: string }) | undefined> {
-  return readSealed(file, z.custom<WrittenGroup<Answer> & { rawFile: string }>());
+): Promise<(Checkpoint<Answer> & { readonly rawFile: string }) | undefined> {
+  return readSealed(file, z.custom<Checkpoint<Answer> & { rawFile: string }>());
 }
 
 /** Whether anything is kept in a run's staging folder. */
-export function isAnythingKept(staging: string): boolean {
+export function hasCheckpoints(staging: string): boolean {
   return existsSync(folderOf(staging));
 }
 
 /** Proves what is kept in a run's staging folder. A group that is not as it was written counts as not there. */
-export async function keptAnswers(staging: string): Promise<KeptAnswers> {
-  if (!isAnythingKept(staging)) return NOTHING_KEPT;
-  const groups: KeptGroup[] = [];
+export async function readResumeState(staging: string): Promise<ResumeState> {
+  if (!hasCheckpoints(staging)) return EMPTY_RESUME;
+  const groups: CheckpointFile[] = [];
   const files = new Set<string>();
   let pages = 0;
   let items = 0;
@@ -119,14 +119,14 @@ export async function keptAnswers(staging: string): Promise<KeptAnswers> {
   const names = (await readdir(folderOf(staging))).filter((name) => name.endsWith(".json"));
   for (const name of names.toSorted()) {
     const path = join(folderOf(staging), name);
-    const group = await readGroup<PageRead | SingleRead>(path);
+    const group = await readCheckpoint<PageResponse | ItemResponse>(path);
     if (group === undefined) continue;
-    const { stage, pass, number, ofPass, answers, file } = group;
+    const { stage, pass, number, passStart, answers, file } = group;
     const rawFile = join(staging, group.rawFile);
     if (file !== null && !(await isAsWritten(rawFile, file))) continue;
-    groups.push({ stage, pass, number, ofPass, rawFile });
+    groups.push({ stage, pass, number, passStart, rawFile });
     for (const each of file === null ? [path] : [path, rawFile]) files.add(each);
-    if (ofPass === null) items += answers.length;
+    if (passStart === null) items += answers.length;
     else pages += answers.length;
   }
   return { groups, pages, items, files };

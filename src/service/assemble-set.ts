@@ -1,5 +1,5 @@
 import { WarehouseError } from "../common/errors.ts";
-import type { ContentType, Document, SharedData, User } from "./content-set.ts";
+import type { ContentType, Document, ServedDefinitions, User } from "./content-set.ts";
 import { indexFields } from "./field-index.ts";
 import { sortableInstant } from "./instant.ts";
 import { JsonText } from "./json-text.ts";
@@ -36,12 +36,12 @@ function userViews(user: User) {
 }
 
 /** What is kept in memory of each document, to find and to order without reading it. Positions count from 0. */
-export class Outline {
+export class DocumentOutline {
   /** Instants as `sortableInstant` makes them. */
   readonly createdAt: string[] = [];
   readonly updatedAt: string[] = [];
   /** Documents that not everybody may see, by position. */
-  readonly restricted = new Map<number, Restriction>();
+  readonly restricted = new Map<number, PrivateAccess>();
   readonly #byId = new Map<string, number>();
   readonly #bySlug = new Map<string, number>();
 
@@ -56,7 +56,7 @@ export class Outline {
     claim(this.#bySlug, document.slug, position, "slug");
     this.createdAt.push(sortableInstant(document.created_at));
     this.updatedAt.push(sortableInstant(document.updated_at));
-    if (document.acl?.access_summary === "PRIVATE") this.restricted.set(position, restriction(document));
+    if (document.acl?.access_summary === "PRIVATE") this.restricted.set(position, privateAccess(document));
   }
 
   /** Position of the item with this ID or, failing that, this slug. */
@@ -66,9 +66,9 @@ export class Outline {
 }
 
 /** Who may see a private item: these users, and the members of these groups. */
-export type Restriction = ReturnType<typeof restriction>;
+export type PrivateAccess = ReturnType<typeof privateAccess>;
 
-function restriction({ acl, author, creator, owner }: Document) {
+function privateAccess({ acl, author, creator, owner }: Document) {
   const involved = [author, creator, owner].filter((id) => typeof id === "string");
   return { userIds: new Set([...(acl?.user_ids ?? []), ...involved]), groupIds: acl?.group_ids ?? [] };
 }
@@ -88,7 +88,11 @@ function claim(taken: Map<string, number>, key: string, position: number, what: 
 export type ContentSet = ReturnType<typeof assembleContentSet>;
 
 /** Puts a content set together. `close` ends the store. */
-export function assembleContentSet(documents: DocumentStore, outline: Outline, shared: SharedData) {
+export function assembleContentSet(
+  documents: DocumentStore,
+  outline: DocumentOutline,
+  shared: ServedDefinitions,
+) {
   const { contentTypes, users, campaigns, customFields, destinations, tokens, instance } = shared;
   return {
     documents,

@@ -4,7 +4,7 @@ import type { Pipeline } from "../pipeline.ts";
 import type { SingleItemScope } from "./pages/tasks.ts";
 
 /** What a person settled about it. */
-export interface WantedColumns {
+export interface ColumnSettings {
   /** Columns of the dynamic set, by their names at the service. */
   readonly columns: readonly string[];
   /** Goes before what the pipeline says; undefined: nothing was settled. */
@@ -13,7 +13,7 @@ export interface WantedColumns {
   readonly aliases: Readonly<Record<string, string>>;
 }
 
-export interface Wanted extends Pick<WantedColumns, "columns"> {
+export interface ColumnPlan extends Pick<ColumnSettings, "columns"> {
   /** Those of the columns that lists never give. */
   readonly itemColumns: readonly string[];
   readonly details: SingleItemScope;
@@ -22,7 +22,7 @@ export interface Wanted extends Pick<WantedColumns, "columns"> {
 const BODY_TYPE = "body_type";
 
 /** Columns and single items that the tables of a pipeline are made from, as far as the configuration has them. */
-export function wantedBy(pipeline: Pipeline, config: WantedColumns): Wanted {
+export function planColumns(pipeline: Pipeline, config: ColumnSettings): ColumnPlan {
   const { aliases } = config;
   const nameOf = (atService: string) => aliases[atService] ?? atService;
   const needed = neededColumns(pipeline);
