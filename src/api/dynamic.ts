@@ -101,7 +101,7 @@ export interface DynamicColumn extends ItemField {
    * Why the column may change although the item was not edited: it depends on the moment or on who asks (`volatile`), or
    * it describes other objects, which are edited by themselves (`described`).
    */
-  readonly changesAlone: "volatile" | "described" | undefined;
+  readonly changesWithoutEdit: "volatile" | "described" | undefined;
 }
 
 /** Makes columns that are sent in the same way. */
@@ -111,15 +111,15 @@ function columnsSent<const Sent extends Partial<DynamicColumn>>(sent: Sent) {
     galleryOnly: false,
     singleItemOnly: false,
     eventOnly: false,
-    changesAlone: undefined as DynamicColumn["changesAlone"],
+    changesWithoutEdit: undefined as DynamicColumn["changesWithoutEdit"],
     ...field(schema, fallback),
     ...sent,
   });
 }
 
 const column = columnsSent({});
-const volatile = columnsSent({ changesAlone: "volatile" });
-const described = columnsSent({ changesAlone: "described" });
+const volatile = columnsSent({ changesWithoutEdit: "volatile" });
+const described = columnsSent({ changesWithoutEdit: "described" });
 const inDefaultSet = columnsSent({ defaultSet: true });
 const gallery = columnsSent({ galleryOnly: true });
 const single = columnsSent({ singleItemOnly: true });

@@ -2,18 +2,18 @@
 import type { Clock } from "../common/clock.ts";
 import { mayHoldLarge } from "../common/json.ts";
 import type { Drift } from "../raw/drift.ts";
-import type { PolicyOptions } from "../raw/personal/policy.ts";
+import type { PolicySettings } from "../raw/personal/policy.ts";
 import { LOOKUP_ORDER, type LookupResource, lookupPreparer } from "../raw/prepare.ts";
-import { type LookupDocument, type LookupMode, NOT_REUSED, RawWriter } from "../raw/raw-file.ts";
-import type { RawFiles } from "../raw/raw-files.ts";
+import { type LookupDocument, type LookupMode, NOT_REUSED, RawFileWriter } from "../raw/raw-file.ts";
+import type { RawPaths } from "../raw/raw-paths.ts";
 import { PartWriter } from "../storage/parquet-file.ts";
 import { observedAtOf } from "./landing/journal.ts";
 import type { CustomFieldLookup, DestinationLookup, LookupResponse } from "./lookups.ts";
 
 export interface LookupLanding {
-  readonly files: RawFiles;
+  readonly files: RawPaths;
   /** Is applied to the answers where they stand, before anything of them is written. */
-  readonly personal: PolicyOptions;
+  readonly personal: PolicySettings;
   readonly drift: Drift;
   readonly clock: Clock;
 }
@@ -24,7 +24,7 @@ export function landLookups(
   fields: CustomFieldLookup,
   landing: LookupLanding,
 ): void {
-  const writer = new RawWriter(new PartWriter());
+  const writer = new RawFileWriter(new PartWriter());
   const prepare = lookupPreparer(landing.personal);
   const land = (
     mode: LookupMode,

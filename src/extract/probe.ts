@@ -3,8 +3,8 @@ import type { HttpClient, HttpResponse } from "./http/client.ts";
 import { decodeBytes } from "./http/decode.ts";
 import { type ListMode, listRequest } from "./http/request.ts";
 import { SourceError } from "./http/source-error.ts";
-import { readList } from "./pages/envelope.ts";
-import { maySplit } from "./passes/page-reader.ts";
+import { readList } from "./pages/list-page.ts";
+import { isUnreadablePage } from "./passes/page-reader.ts";
 
 export type Probe = Awaited<ReturnType<typeof probeService>>;
 
@@ -37,7 +37,7 @@ export async function probeService(
     };
   };
   const { response, value } = await ask(1).catch(async (thrown: unknown) => {
-    if (maySplit(thrown)) return ask(2);
+    if (isUnreadablePage(thrown)) return ask(2);
     throw thrown;
   });
   return { ...value, response };
@@ -59,7 +59,7 @@ export async function probeFieldNames(
     try {
       return (await firstOf(client, "full", size, signal)).flatMap(fieldNamesIn);
     } catch (thrown) {
-      if (!maySplit(thrown)) throw thrown;
+      if (!isUnreadablePage(thrown)) throw thrown;
     }
   }
   return [];

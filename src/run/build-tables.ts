@@ -13,7 +13,7 @@ import { memoryLimitMb } from "../load/range-bounds.ts";
 import { documentsQuery, requestsQuery } from "../load/run-documents.ts";
 import type { MemoryRows, StagedTable } from "../load/staged-rows.ts";
 import { publishes } from "../pipeline.ts";
-import { type CountedDrift, Drift, withItems } from "../raw/drift.ts";
+import { addItemCounts, type CountedDrift, Drift } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { SqlQuery } from "../storage/duckdb.ts";
 import { addPolicyComments, type Table } from "../tables/declare.ts";
@@ -55,7 +55,7 @@ export async function buildTables(
   const data = await build.loadData();
   const misfits = await build.fieldTypeDrift();
   for (const { items: _items, ...entry } of misfits) tally.add(entry);
-  const drift = withItems(tally.sorted(), [...transformed.driftItems, ...misfits], facts.drift);
+  const drift = addItemCounts(tally.sorted(), [...transformed.driftItems, ...misfits], facts.drift);
   const loaded = await inspect(build, {
     tables: pipeline.tables,
     loaded: data,

@@ -14,9 +14,9 @@ import { ItemVersions } from "../extract/passes/item-versions.ts";
 import { stageRows } from "../load/staged-rows.ts";
 import { type Extraction, type ExtractRecord, writeExtractRecord } from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
-import { RawFiles, rawFolder } from "../raw/raw-files.ts";
+import { type RawFolder, rawFolderOf } from "../raw/raw-folder.ts";
 import { RawIndex } from "../raw/raw-index.ts";
-import { type Landed, landedIn } from "../raw/read-raw.ts";
+import { RawPaths, rawFolderPath } from "../raw/raw-paths.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
 import { pageSizesOf } from "../warehouse/baseline.ts";
 import { findMissing } from "../warehouse/previous-items.ts";
@@ -38,7 +38,7 @@ interface LandRequest {
 }
 
 /** Throws the errors of the service, and `source.rejects`. Closes the client. */
-export async function land(request: LandRequest): Promise<Landed> {
+export async function land(request: LandRequest): Promise<RawFolder> {
   const { run, session, inputs } = request;
   const { config, clock, signal, onProgress } = inputs;
   const { client, journal, destinations, personalFields } = session;
@@ -61,15 +61,15 @@ export async function land(request: LandRequest): Promise<Landed> {
     stageRows(rejectRows(journal.rejects), (part) => files.ofNotes("rejects", part));
     const record = extractRecordOf(request, { wanted, extraction, items: landed.items, fields });
     const facts = await writeExtractRecord(files.record, record);
-    return landedIn(files.folder, facts, landed);
+    return rawFolderOf(files.folder, facts, landed);
   } finally {
     await client.close();
   }
 }
 
-function rawFilesOf({ staging }: NewRun, { config }: RunInputs): RawFiles {
+function rawFilesOf({ staging }: NewRun, { config }: RunInputs): RawPaths {
   const { root: directory, sequence } = staging;
-  return new RawFiles({ directory, folder: rawFolder(config), sequence });
+  return new RawPaths({ directory, folder: rawFolderPath(config), sequence });
 }
 
 async function extractItems({ run, session, inputs, kept }: LandRequest, wanted: ColumnPlan) {

@@ -12,7 +12,7 @@ import {
   NO_PERSONAL_FIELDS,
   type PersonalFields,
 } from "../raw/personal/fields.ts";
-import type { PolicyOptions } from "../raw/personal/policy.ts";
+import type { PolicySettings } from "../raw/personal/policy.ts";
 
 /**
  * Fields that the configuration calls personal, with the IDs of custom fields. Makes no request if there are none. Throws
@@ -55,6 +55,6 @@ function sentenceOf(name: string, known: readonly string[]): string {
   );
 }
 
-export function policyOf({ personalData: { policy, key } }: Config, fields: PersonalFields): PolicyOptions {
+export function policyOf({ personalData: { policy, key } }: Config, fields: PersonalFields): PolicySettings {
   return { policy, hashKey: key === null ? undefined : Buffer.from(key.reveal()), fields };
 }

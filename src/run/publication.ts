@@ -9,7 +9,7 @@ import type { Config } from "../config/config.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import { type RunSummary, resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
-import type { Landed } from "../raw/read-raw.ts";
+import type { RawFolder } from "../raw/raw-folder.ts";
 import { type Delivery, deliver, deliveryWarnings, failedDeliveries } from "../targets/deliver.ts";
 import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
@@ -31,7 +31,7 @@ export interface RunResult {
 
 interface RunDocuments {
   /** Lands the documents in the staging folder. */
-  readonly land: () => Promise<Landed>;
+  readonly land: () => Promise<RawFolder>;
   /** Run that read the documents, in a replay; `null`: the run itself. */
   readonly replayOf: string | null;
   /** Answers from before the run was resumed. */

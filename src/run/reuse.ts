@@ -4,12 +4,12 @@ import { isDeepStrictEqual } from "node:util";
 import { asWarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
-import type { Reuse } from "../extract/passes/single-items.ts";
+import type { ReuseSource } from "../extract/passes/single-items.ts";
 import type { DocumentSettings } from "../raw/extract-record.ts";
 import type { PersonalFields } from "../raw/personal/fields.ts";
 import * as names from "../raw/personal/names.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
-import { isReusedFrom, readReusable } from "../raw/reusable.ts";
+import { isReuseFile, readReusable } from "../raw/reusable.ts";
 import { parseRunName } from "../warehouse/layout.ts";
 import { damageIn } from "../warehouse/raw-documents.ts";
 import type { NewRun } from "./inputs.ts";
@@ -55,12 +55,12 @@ export async function reuseOf(
   { baseline, staging }: NewRun,
   rereadDays: number,
   settings: DocumentSettings,
-): Promise<Reuse> {
+): Promise<ReuseSource> {
   const age = { rereadDays, startedAt: startOf(staging.run) };
   const nothing = { run: "", documents: new Map(), failed: new Set<string>(), ...age, damage: null };
   if (baseline.kind !== "run" || rereadDays === 0) return nothing;
   const { run, directory, manifest } = baseline;
-  const files = manifest.files.filter(({ path }) => isReusedFrom(path));
+  const files = manifest.files.filter(({ path }) => isReuseFile(path));
   const damaged = (damage: string) => ({ ...nothing, run, damage });
   try {
     const damage = await damageIn(directory, files);

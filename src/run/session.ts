@@ -8,10 +8,10 @@ import type { RetryLoop } from "../extract/http/retry.ts";
 import { RETRY_LIMITS } from "../extract/http/retry-rules.ts";
 import { Journal, observedAtOf, recordOf } from "../extract/landing/journal.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
-import { EchoRedactor } from "../extract/pages/echo.ts";
+import { TokenRedactor } from "../extract/pages/token-redactor.ts";
 import { probeBasic, probeFieldNames, probeService } from "../extract/probe.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { echoDrift } from "../raw/drift.ts";
+import { tokenDrift } from "../raw/drift.ts";
 import type { PersonalFields } from "../raw/personal/fields.ts";
 import { looksPersonal } from "../raw/personal/names.ts";
 import { assertSameInstance, type Baseline, instanceOf, rateOf } from "../warehouse/baseline.ts";
@@ -116,10 +116,10 @@ export function recordLookups(
 
 /** Takes the token out of answers that are read on this thread. */
 function withoutToken(source: OpenSource, journal: Journal): (bytes: Buffer) => Buffer {
-  const echoes = new EchoRedactor(source.token);
+  const echoes = new TokenRedactor(source.token);
   return (bytes) => {
     const redacted = echoes.redact(bytes);
-    journal.takeDrift(echoDrift(redacted?.texts ?? new Map()));
+    journal.takeDrift(tokenDrift(redacted?.texts ?? new Map()));
     return redacted?.bytes ?? bytes;
   };
 }

@@ -5,13 +5,13 @@
 
 import { parseExact } from "../common/json.ts";
 import {
-  Extra,
-  type Item,
+  ExtraFields,
+  type ItemDocument,
   isObject,
   type JsonObject,
-  misplace,
+  keepMisplaced,
+  type RawItem,
   type Shape,
-  type View,
 } from "../raw/document.ts";
 import { toList } from "./rows.ts";
 
@@ -66,7 +66,7 @@ const PLACES: readonly DescriptionField[] = [
 ];
 const INSTANCE_ID = place("instances", "dynamic", "newsroom_id");
 
-interface Description {
+interface EntityDescription {
   readonly place: DescriptionField;
   readonly order: number;
   readonly object: JsonObject;
@@ -79,9 +79,9 @@ interface Description {
 /** Collects the newest descriptions, one for each set of attributes: none loses what only another says. */
 export class EntityPool {
   /** By kind and ID. */
-  readonly #newest = new Map<string, Description[]>();
+  readonly #newest = new Map<string, EntityDescription[]>();
 
-  describe(item: Item): void {
+  describe(item: RawItem): void {
     for (const view of item.views) {
       for (const place of PLACES) {
         if (place.shape === view.shape) this.#describePlace(item, view, place);
@@ -92,22 +92,22 @@ export class EntityPool {
     }
   }
 
-  #describePlace(item: Item, view: View, place: DescriptionField): void {
+  #describePlace(item: RawItem, view: ItemDocument, place: DescriptionField): void {
     const value = view.document[place.key];
     if (value === null || value === undefined) return;
     const described = place.list ? toList(item, place.key, value) : [value];
     for (const each of described) {
       if (isObject(each) && typeof each.id === "string") this.#see(place, view, each);
       // A description that is none (a text, no ID) stays with the item.
-      else if (each !== null && !isContentTypeId(place, each)) misplace(item, view, place.key, each);
+      else if (each !== null && !isContentTypeId(place, each)) keepMisplaced(item, view, place.key, each);
     }
   }
 
-  #see(place: DescriptionField, view: View, object: JsonObject): void {
+  #see(place: DescriptionField, view: ItemDocument, object: JsonObject): void {
     const key = `${place.kind} ${object.id}`;
     const known = this.#newest.get(key) ?? [];
     this.#newest.set(key, known);
-    const pointer: Description = {
+    const pointer: EntityDescription = {
       place,
       order: view.order,
       object,
@@ -136,20 +136,20 @@ function isContentTypeId(place: DescriptionField, value: unknown): boolean {
   return place.key === "content_type" && typeof value === "string";
 }
 
-function claimed(view: View, object: JsonObject): string | undefined {
+function claimed(view: ItemDocument, object: JsonObject): string | undefined {
   if (view.unknown.length === 0) return undefined;
-  const extra = new Extra();
+  const extra = new ExtraFields();
   extra.claim(view.unknown, object);
   // What is deeper stays in the attribute that it is part of.
   const offered = object.formatted_select_values;
   for (const inner of [object.options, ...(Array.isArray(offered) ? offered : [])]) {
-    new Extra().claim(view.unknown, inner);
+    new ExtraFields().claim(view.unknown, inner);
   }
   const cell = extra.cell();
   return typeof cell === "string" ? cell : undefined;
 }
 
-function version({ place, order, object, unknown = "{}" }: Description): EntityVersion {
+function version({ place, order, object, unknown = "{}" }: EntityDescription): EntityVersion {
   const strange: object = JSON.parse(unknown);
   const attributes = Object.entries(object).filter(
     ([name]) => !Object.hasOwn(strange, name) && !place.ofTheItem.includes(name),

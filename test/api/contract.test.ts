@@ -109,7 +109,7 @@ test("the registry names exactly the dynamic columns of the specification, in it
 test("defaults, default set and gating of the dynamic columns are the specification's", () => {
   for (const field of ofResource("dynamic")) {
     assert.ok(isDynamicColumn(field.path));
-    const { schema, changesAlone, ...sent } = DYNAMIC_COLUMNS[field.path];
+    const { schema, changesWithoutEdit, ...sent } = DYNAMIC_COLUMNS[field.path];
     assert.deepEqual(
       sent,
       {

@@ -4,10 +4,10 @@ import { cp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { findReadable } from "../../src/audit/open-run.ts";
+import { findReadableRun } from "../../src/audit/open-run.ts";
 import { systemClock } from "../../src/common/clock.ts";
 import { silentLog } from "../../src/common/log.ts";
-import { readRaw } from "../../src/raw/read-raw.ts";
+import { readRawFolder } from "../../src/raw/raw-folder.ts";
 import { build } from "../../src/run/build.ts";
 import { previousHistory, withoutPersonal } from "../../src/run/previous-history.ts";
 import { StagedLoads } from "../../src/run/stage-loads.ts";
@@ -33,12 +33,12 @@ export async function builtAgain(
   { directory }: { readonly directory: string },
 ): Promise<string> {
   const folder = outputFolder(dirname(dirname(directory)));
-  const published = await findReadable(folder, basename(directory));
+  const published = await findReadableRun(folder, basename(directory));
   const { manifest } = published;
   const again = outputFolder(await temporaryFolder(t));
   const staging = await createStaging(again, manifest.run);
   await cp(join(directory, "raw"), join(staging.result, "raw"), { recursive: true });
-  const landed = await readRaw(join(staging.result, "raw"));
+  const landed = await readRawFolder(join(staging.result, "raw"));
   const { module, name } = landed.facts.pipeline;
   const url = module?.startsWith("file:") ? module : pipelineUrl(module ?? assert.fail(name), "");
   const pipeline = await loadPipeline(url);
