@@ -7,7 +7,7 @@ import { asWarehouseError, type ErrorCode, WarehouseError } from "../common/erro
 import { collectGarbage } from "../common/gc.ts";
 import type { Shape } from "../raw/document.ts";
 import type { Extraction } from "../raw/extract-record.ts";
-import type { Missing } from "../warehouse/previous-items.ts";
+import type { MissingItems } from "../warehouse/missing-items.ts";
 import type { ListMode } from "./http/request.ts";
 import { isInScope, type ListEntry, type SingleItemScope } from "./pages/tasks.ts";
 import { Certification, type CertificationStep } from "./passes/certification.ts";
@@ -39,7 +39,7 @@ export interface ExtractPlan {
   /** Reads what of the run before may stand in for requests for single items. */
   readonly reuse: () => Promise<ReuseSource>;
   /** Finds items of the run before that are not `listed`. */
-  readonly findMissing: (listed: (contentId: string) => boolean) => Promise<Missing>;
+  readonly findMissing: (listed: (contentId: string) => boolean) => Promise<MissingItems>;
 }
 
 /** Failures after which the same run may go on: they say nothing against what has landed. */

@@ -19,9 +19,9 @@ import { RawIndex } from "../raw/raw-index.ts";
 import { RawPaths, rawFolderPath } from "../raw/raw-paths.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
 import { pageSizesOf } from "../warehouse/baseline.ts";
-import { findMissing } from "../warehouse/previous-items.ts";
+import { findMissingItems } from "../warehouse/missing-items.ts";
 import type { NewRun, RunInputs } from "./inputs.ts";
-import { idsOf, policyOf } from "./personal-fields.ts";
+import { personalFieldIds, policyOf } from "./personal-fields.ts";
 import type { ResumeRecord } from "./resume.ts";
 import { documentSettings, reuseOf } from "./reuse.ts";
 import { rejectRows, requestRows } from "./run-tables.ts";
@@ -123,7 +123,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
     pageSizes: pageSizesOf(baseline),
     reuse: () => reuseOf(run, config.rereadDays, settings),
     findMissing: (listed) =>
-      findMissing({
+      findMissingItems({
         baseline,
         temporaryDirectory: staging.temporary,
         listed,
@@ -182,7 +182,7 @@ function extractRecordOf(
       })),
       customFields: fields.unmatched,
     },
-    personalData: { ...treatmentOf(config.personalData), customFieldIds: idsOf(personalFields) },
+    personalData: { ...treatmentOf(config.personalData), customFieldIds: personalFieldIds(personalFields) },
     documentSettings: documentSettings(config, personalFields, wanted.columns),
     gates: { contract, maxRejects, maxShrinkPercent, minShrink },
     accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },

@@ -43,7 +43,7 @@ export async function findPersonalFields(
 }
 
 /** IDs of the personal custom fields, in order. */
-export function idsOf({ customFields }: PersonalFields): string[] {
+export function personalFieldIds({ customFields }: PersonalFields): string[] {
   return customFields.map(([id]) => id).sort();
 }
 

@@ -19,7 +19,7 @@ import { previousOf } from "../../src/warehouse/identity.ts";
 import { createStaging, outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifestFile } from "../../src/warehouse/manifest.ts";
 import { publishRun } from "../../src/warehouse/publish.ts";
-import { sourceOf } from "../../src/warehouse/published-tables.ts";
+import { tablesSourceOf } from "../../src/warehouse/published-tables.ts";
 import { listRuns } from "../../src/warehouse/retention.ts";
 import { differingTables } from "../differing-tables.ts";
 import { rowsOf, temporaryFolder } from "./running.ts";
@@ -85,7 +85,7 @@ export async function assertSameRun(
   const tables = Object.keys(stated.rows);
   const [a, b] = [published, again].map((directory) => ({
     tables,
-    source: sourceOf({ directory, manifest: one?.manifest ?? assert.fail() }, { isQuestioned: true }),
+    source: tablesSourceOf({ directory, manifest: one?.manifest ?? assert.fail() }, { isQuestioned: true }),
   }));
   assert.ok(a !== undefined && b !== undefined);
   const compared = { published: a, rebuilt: b, temporaryDirectory: tmpdir() };

@@ -13,7 +13,7 @@ import { isRunTable } from "../../src/tables/all.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { acquireLock } from "../../src/warehouse/lock.ts";
 import { readManifestFile } from "../../src/warehouse/manifest.ts";
-import { sourceOf } from "../../src/warehouse/published-tables.ts";
+import { tablesSourceOf } from "../../src/warehouse/published-tables.ts";
 import { listRuns } from "../../src/warehouse/retention.ts";
 import { capture, outcome, ran } from "../cli/capture.ts";
 import { differingTables } from "../differing-tables.ts";
@@ -95,7 +95,10 @@ async function differing(old: string, now: string): Promise<string[]> {
     (name) => !isRunTable(name) && !name.endsWith("_history"),
   );
   assert.ok(tables.length > 10);
-  const [published, rebuilt] = runs.map((run) => ({ tables, source: sourceOf(run, { isQuestioned: true }) }));
+  const [published, rebuilt] = runs.map((run) => ({
+    tables,
+    source: tablesSourceOf(run, { isQuestioned: true }),
+  }));
   assert.ok(published !== undefined && rebuilt !== undefined);
   return differingTables({ published, rebuilt, temporaryDirectory: tmpdir() });
 }

@@ -1,7 +1,12 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { count, fileSize, pluralize } from "../../common/figures.ts";
 import { writeAnswer } from "../../show/terminal.ts";
-import { type Verification, type VerifiedRun, verifyRuns, type Wanted } from "../../warehouse/verify-run.ts";
+import {
+  type VerifiedRun,
+  type VerifyResult,
+  type VerifyScope,
+  verifyRuns,
+} from "../../warehouse/verify-run.ts";
 import {
   CliCommand,
   invalid,
@@ -41,7 +46,11 @@ export function verifyCommand({ out } = processEnvironment()): CliCommand {
     });
 }
 
-async function verify(out: OutputStream, wanted: Wanted, { warehouse, json }: VerifyFlags): Promise<void> {
+async function verify(
+  out: OutputStream,
+  wanted: VerifyScope,
+  { warehouse, json }: VerifyFlags,
+): Promise<void> {
   const folder = openWarehouseFolder(warehouse);
   const found = await withTemporaryFolder("verify", (temporaryDirectory) =>
     verifyRuns(folder, wanted, temporaryDirectory),
@@ -62,7 +71,7 @@ async function verify(out: OutputStream, wanted: Wanted, { warehouse, json }: Ve
 /** More of them say nothing new to a person; `--json` has them all. */
 const SHOWN = 20;
 
-function reportText({ runs, findings }: Verification): string {
+function reportText({ runs, findings }: VerifyResult): string {
   const ofRuns = new Set(runs.flatMap((run) => run.findings));
   const others = findings.filter((finding) => !ofRuns.has(finding));
   return [...runs.map(runText), ...others.map((finding) => `${finding}\n`)].join("");
