@@ -164,7 +164,7 @@ export interface ColumnDeclaration<Field extends ApiField = ApiField, Required e
   readonly emptyDefault?: (typeof EMPTY_DEFAULTS)[number];
 }
 
-/** A column of a table of the package, whose options the compiler checks. Those of users: columns.ts. */
+/** A column of a table of the package, whose options the compiler checks. Those of users: custom-columns.ts. */
 export function column<
   const Name extends string,
   Type extends ColumnType,
