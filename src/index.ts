@@ -1,9 +1,9 @@
 /**
- * The library's one door.
+ * The public API of the library.
  *
  * - {@link definePipeline} composes stages, made by factories or by you; {@link runPipeline} runs them.
- * - {@link createClient}: the read interface as typed requests.
- * - {@link createService}: the read interface itself, over a content set.
+ * - {@link createClient} makes typed requests to the read interface.
+ * - {@link createService} serves a content set by the read interface.
  */
 
 export { type MappingCoverageOptions, mappingCoverage, type TestOptions, test } from "./audit/stages.ts";

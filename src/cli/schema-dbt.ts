@@ -1,4 +1,4 @@
-/** The tables as sources of a dbt project: descriptions, types, and tests of keys and references. */
+/** Writes tables as sources of a dbt project, with descriptions, types, and tests of keys and references. */
 import { jsonText } from "../common/printable.ts";
 import { VERSION } from "../common/version.ts";
 import { duckdbTypeOf } from "../storage/ddl.ts";
@@ -6,10 +6,10 @@ import { quoteIdentifier } from "../storage/sql-text.ts";
 import { isView, type Reference, type SchemaColumn, type SchemaTable } from "../tables/declare.ts";
 
 const SOURCE = "content_warehouse";
-/** Name under which a profile attaches the file, see docs/tables.md. */
+/** Name under which a dbt profile attaches the file, see docs/tables.md. */
 const DATABASE = "warehouse";
 
-/** Text of a `sources.yml`. Tests use nothing but dbt itself; those of views would test the tables again. */
+/** Text of a `sources.yml`. Views get no tests: their tables have them. Tests need no dbt package. */
 export function schemaDbt(tables: readonly SchemaTable[]): string {
   const lines = [
     `# Written by content-warehouse ${VERSION}: content-warehouse schema --format dbt > models/sources.yml`,
@@ -35,7 +35,7 @@ function tableLines(table: SchemaTable, all: readonly SchemaTable[]): string[] {
   ];
 }
 
-/** dbt's `unique` takes an expression: of several columns, a row of them. */
+/** A test of a key with several columns: `unique` of dbt takes an expression, here a row of them. */
 function keyTest({ name, key }: SchemaTable): string[] {
   return [
     "        data_tests:",
@@ -63,7 +63,7 @@ function columnLines(column: SchemaColumn, tests: readonly string[]): string[] {
   ];
 }
 
-/** A warning: the service itself has IDs of users or items that it no longer describes. */
+/** A test of a reference. It only warns, because the service has IDs of users and items that it no longer describes. */
 function relationship(
   { columns, table, to }: Reference,
   { name }: SchemaColumn,
@@ -81,7 +81,7 @@ function relationship(
   ];
 }
 
-/** A double-quoted scalar of YAML, which takes JSON's escapes. */
+/** A double-quoted YAML scalar, which has the same escapes as JSON. */
 function quoted(text: string): string {
   return jsonText(text);
 }

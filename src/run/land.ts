@@ -2,7 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { scalarText } from "../api/normalize.ts";
 import { judgeAnswers } from "../audit/checks/publish-gates.ts";
-import { collectGarbage } from "../common/gc.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
 import { type ColumnPlan, planColumns } from "../extract/column-plan.ts";
 import { extract } from "../extract/extract.ts";

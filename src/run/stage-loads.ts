@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { withGrace } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { isObject } from "../common/objects.ts";
+import { isObject } from "../common/json.ts";
 import { clauseOf, printable } from "../common/printable.ts";
 import type { LoadedTable } from "../load/load-table.ts";
 import { openLoaderTable, TableReadError } from "../load/loader-tables.ts";

@@ -1,9 +1,8 @@
 /** Checks what the functions of custom tables return, before it becomes cells. */
 import { fileURLToPath } from "node:url";
-import { describeValue } from "../common/describe-value.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { didYouMean } from "../common/nearest.ts";
-import { printable } from "../common/printable.ts";
+import { describeValue, printable } from "../common/printable.ts";
 import type { ItemDocuments, Pipeline, Row } from "../pipeline.ts";
 import { deeplyFrozen } from "../raw/document.ts";
 import type { Cell } from "../storage/table-builder.ts";

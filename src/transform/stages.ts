@@ -1,8 +1,8 @@
 /** Transformer stages: tables from documents, and tables from tables. */
 import { z } from "zod";
-import { describeValue } from "../common/describe-value.ts";
 import { didYouMean } from "../common/nearest.ts";
 import { parseOptions } from "../common/parse-form.ts";
+import { describeValue } from "../common/printable.ts";
 import type { ItemDocuments, Row, RowOf, Transformer } from "../pipeline.ts";
 import { CONTENT_TABLES, type ContentTableName, MAPPED_VALUE_TABLES } from "../tables/all.ts";
 import { type Column, contentId, type Table } from "../tables/declare.ts";

@@ -1,6 +1,6 @@
 /** A thread of a {@link GroupTransformer}. */
 import { workerData } from "node:worker_threads";
-import { collectGarbage, collectYoung } from "../common/gc.ts";
+import { collectGarbage, collectYoung } from "../common/free-memory.ts";
 import { answerTasks } from "../common/threads/thread.ts";
 import { loadPipeline } from "./pipelines.ts";
 import { GroupTransformer, type TransformOutput } from "./transform-group.ts";

@@ -271,7 +271,7 @@ suite("the target postgres", () => {
   test("has a run once, says so, and keeps a later one", async () => {
     const before = await current();
     const again = await command(["deliver"]);
-    assert.deepEqual([again.code, again.stdout], [0, `postgres: has ${before} already\n`], again.stderr);
+    assert.deepEqual([again.code, again.stdout], [0, `postgres: already has ${before}\n`], again.stderr);
     const earlier = await command(["deliver", "1"]);
     assert.equal(earlier.code, 26, earlier.stderr);
     assert.match(
