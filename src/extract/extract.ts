@@ -4,7 +4,7 @@
  */
 
 import { asWarehouseError, type ErrorCode, WarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/gc.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import type { Shape } from "../raw/document.ts";
 import type { Extraction } from "../raw/extract-record.ts";
 import type { MissingItems } from "../warehouse/missing-items.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { type CustomFieldDefinition, customFieldDefinition } from "../api/custom-field.ts";
-import { type Destination, type DestinationName, destination } from "../api/destination.ts";
-import { type Odd, settle, settledText } from "../api/settle.ts";
+import { type DestinationDocument, type DestinationName, destination } from "../api/destination.ts";
+import { type FormDrift, normalizeForm, scalarText } from "../api/normalize.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import { isObject, type JsonObject } from "../raw/document.ts";
@@ -33,15 +33,15 @@ export interface LookupRow {
   readonly id: string | undefined;
   /** Undefined: it is no object. */
   readonly row: JsonObject | undefined;
-  readonly odd: readonly Odd[];
+  readonly odd: readonly FormDrift[];
 }
 
 export interface DestinationLookup {
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly DestinationDocument[];
   /** Asked for and not there. */
   readonly unmatched: readonly DestinationName[];
   /** Answered without being asked for, by a service that searches more loosely. */
-  readonly others: readonly Destination[];
+  readonly others: readonly DestinationDocument[];
   readonly answered: readonly LookupResponse[];
 }
 
@@ -127,7 +127,7 @@ export function createLookups(
     /** Destinations by name and platform, both compared exactly. */
     async destinations(wanted: readonly DestinationName[], signal: AbortSignal): Promise<DestinationLookup> {
       const plan = (method: LookupMethod) => wanted.map((one) => destinationRequest(one, method));
-      const assertReadable = (rows: readonly Partial<Destination>[], place: number) => {
+      const assertReadable = (rows: readonly Partial<DestinationDocument>[], place: number) => {
         const one = wanted[place];
         if (one !== undefined) assertFound(one, rows);
       };
@@ -165,26 +165,26 @@ function isMissing(error: unknown): boolean {
 }
 
 function settledRow(schema: z.ZodType, sent: unknown): LookupRow {
-  const odd: Odd[] = [];
+  const odd: FormDrift[] = [];
   if (!isObject(sent)) return { id: undefined, row: undefined, odd };
-  settle(schema, sent, odd);
+  normalizeForm(schema, sent, odd);
   const id = typeof sent.id === "string" && sent.id !== "" ? sent.id : undefined;
   if (id === undefined) delete sent.id;
   return { id, row: sent, odd };
 }
 
-function isDestination(row: Partial<Destination>, wanted: DestinationName): boolean {
+function isDestination(row: Partial<DestinationDocument>, wanted: DestinationName): boolean {
   const { identification, platform = wanted.platform } = row;
   return identification === wanted.name && platform === wanted.platform;
 }
 
 /** Throws where only a row without an ID, or without a name, may be the destination. */
-function assertFound(wanted: DestinationName, rows: readonly Partial<Destination>[]): void {
+function assertFound(wanted: DestinationName, rows: readonly Partial<DestinationDocument>[]): void {
   const { name } = wanted;
   const named = rows.filter((row) => isDestination(row, wanted));
   if (named.some(({ id }) => id !== undefined)) return;
   if (named.length > 0) throw unreadable(`the destination ${JSON.stringify(name)} without an id`);
-  const nameless = rows.filter((row) => settledText(row.identification) === undefined);
+  const nameless = rows.filter((row) => scalarText(row.identification) === undefined);
   const maybe = nameless.find((row) => isDestination({ ...row, identification: name }, wanted));
   if (maybe === undefined) return;
   const which = maybe.id === undefined ? "" : ` (${printable(maybe.id)})`;

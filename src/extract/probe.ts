@@ -1,4 +1,4 @@
-import { isObject } from "../common/objects.ts";
+import { isObject } from "../common/json.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
 import { decodeBytes } from "./http/decode.ts";
 import { type ListMode, listRequest } from "./http/request.ts";

@@ -1,8 +1,8 @@
 /** Makes all requests of a run, and writes the raw documents and the extract record. */
 import { mkdir } from "node:fs/promises";
-import { settledText } from "../api/settle.ts";
+import { scalarText } from "../api/normalize.ts";
 import { assertFewRejects } from "../audit/checks/publish-gates.ts";
-import { collectGarbage } from "../common/gc.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
 import { type ColumnPlan, planColumns } from "../extract/column-plan.ts";
 import { extract } from "../extract/extract.ts";
@@ -177,8 +177,8 @@ function extractRecordOf(
     unmatched: {
       destinations: destinations.unmatched.map(({ name, platform }) => ({ name, platform })),
       otherDestinations: destinations.others.map(({ id, identification, platform }) => ({
-        name: settledText(identification) ?? id,
-        platform: settledText(platform) ?? null,
+        name: scalarText(identification) ?? id,
+        platform: scalarText(platform) ?? null,
       })),
       customFields: fields.unmatched,
     },

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { checksWithoutWarning, newCheckWarnings, warningKey, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/gc.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import { joinWords } from "../common/nearest.ts";
 import type { Config } from "../config/config.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";

@@ -1,8 +1,8 @@
 /** Checks the names in the configuration against the service, and whether its destinations have mapped values. */
 import type { DestinationName } from "../../api/destination.ts";
 import { pluralize } from "../../common/figures.ts";
+import { isObject } from "../../common/json.ts";
 import { joinFirst, joinWords, nearestSentence } from "../../common/nearest.ts";
-import { isObject } from "../../common/objects.ts";
 import { printable } from "../../common/printable.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
 import type { RawLookups } from "../../raw/raw-file.ts";

@@ -3,7 +3,7 @@
  * status. A body that is none of these is an error.
  */
 import { z } from "zod";
-import { isObject } from "../../common/objects.ts";
+import { isObject } from "../../common/json.ts";
 import { printable } from "../../common/printable.ts";
 import { firstProblem } from "./answer-form.ts";
 import { parseJson } from "./decode.ts";

@@ -2,7 +2,7 @@
  * What a thread does with answers: documents in, raw files out. No thread, no network and no clock here; the worker
  * around it passes messages.
  */
-import { release } from "../../common/free-buffer.ts";
+import { release } from "../../common/free-memory.ts";
 import { Secret } from "../../common/secret.ts";
 import { Drift, type DriftEntry, tokenDrift } from "../../raw/drift.ts";
 import type { PrepareSettings } from "../../raw/prepare.ts";
