@@ -8,7 +8,7 @@ import type { HttpClient } from "../extract/http/client.ts";
 import { landLookups } from "../extract/land-lookups.ts";
 import { observedAtOf, recordOf } from "../extract/landing/journal.ts";
 import { Landing, LandingThreads } from "../extract/landing/landing.ts";
-import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
+import { type CustomFieldLookup, type DestinationLookup, Lookups } from "../extract/lookups.ts";
 import { EchoRedactor } from "../extract/pages/echo.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
 import { stageRows } from "../load/staged-rows.ts";
@@ -33,7 +33,7 @@ export async function land(run: RunContext): Promise<Landed> {
   const { config, signal } = run.options;
   const client = openClient(run.source, run.options, { ...run, onAttempt: run.observers.onAttempt });
   try {
-    const lookups = createLookups(client, config.lookupMethod, withoutToken(run));
+    const lookups = new Lookups(client, config.lookupMethod, withoutToken(run));
     const wanted = planColumns(run.pipeline, config);
     const destinations = await lookups.destinations(wantedDestinations(run), signal);
     recordLookups(run, destinations);
@@ -84,9 +84,9 @@ function withoutToken({ source, journal }: RunContext): (bytes: Buffer) => Buffe
 
 function recordLookups(
   { options, journal }: RunContext,
-  { answered }: DestinationLookup | CustomFieldLookup,
+  { responses }: DestinationLookup | CustomFieldLookup,
 ): void {
-  for (const { request, response } of answered) {
+  for (const { request, response } of responses) {
     const observedAt = observedAtOf(response, options.clock);
     const bytes = response.body.byteLength;
     journal.requests.add(recordOf(response, { mode: request.mode, observedAt, bytes }));
@@ -109,7 +109,7 @@ async function extractItems(run: RunContext, client: HttpClient, wanted: ColumnP
   const index = new RawIndex(itemIndex);
   const files = rawFilesOf(run);
   const directory = staging.root;
-  const place = { threads, files, index, directory, kept, listings: listings.length };
+  const place = { threads, files, index, directory, resumeState: kept, listings: listings.length };
   const landing = new Landing({ ...place, journal, clock });
   const extraction = await extract(
     {

@@ -10,8 +10,8 @@ import { printable } from "../common/printable.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import { RETRY_LIMITS } from "../extract/http/retry-rules.ts";
-import { createLookups } from "../extract/lookups.ts";
-import { type Probe, probeBasic, probeFieldNames, probeService } from "../extract/probe.ts";
+import { Lookups } from "../extract/lookups.ts";
+import { probeBasic, probeFieldNames, probeService, type ServiceProbe } from "../extract/probe.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
 import { configuredObservers, problemOf } from "../observe/observers.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
@@ -308,7 +308,7 @@ async function prepareService(
   const fieldNames = isRehearsal ? await readEachKind(options, pipeline, client) : [];
   if (isRehearsal && answer !== undefined) noteAnswer(answer, source, listener);
   if (config.personalFields.length > 0) listener.begin("personal fields");
-  const lookups = createLookups(client, config.lookupMethod);
+  const lookups = new Lookups(client, config.lookupMethod);
   const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
   const personalFields = await findPersonalFields(config, { client, lookUp, signal });
   if (config.personalFields.length > 0)
@@ -323,7 +323,7 @@ async function prepareService(
 }
 
 function noteAnswer(
-  { items, response: { milliseconds } }: Probe,
+  { items, response: { milliseconds } }: ServiceProbe,
   { proxy }: OpenSource,
   listener: StepListener,
 ): void {
@@ -346,7 +346,7 @@ async function readEachKind(
   if (listings.length === 1) await probeBasic(client, signal);
   const names = [...new Set([...config.customFields, ...(customFields ?? []), ...found])];
   const lookedUp = customFields === undefined ? [] : names.slice(0, 1);
-  await createLookups(client, config.lookupMethod).customFields(lookedUp, signal);
+  await new Lookups(client, config.lookupMethod).customFields(lookedUp, signal);
   return names;
 }
 
@@ -361,7 +361,7 @@ async function rehearseDestinations(
   listener.begin("destinations");
   const wanted = pipeline.destinations ?? source.destinations;
   if (wanted.length === 0) return listener.warn("none are configured, so there will be no mapped values");
-  const lookups = createLookups(client, config.lookupMethod);
+  const lookups = new Lookups(client, config.lookupMethod);
   const found = await lookups.destinations(wanted, signal);
   await assertNoneMisspelled(found, baseline, () => knownDestinations(client, config.aliases, signal));
   const gone = found.unmatched.map(({ name, platform }) => goneDestination(name, platform));

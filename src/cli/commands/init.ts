@@ -10,7 +10,7 @@ import { printable } from "../../common/printable.ts";
 import { type ConfigSpec, loadConfig } from "../../config/config.ts";
 import { configFileName, nonEmpty } from "../../config/locations.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
-import { createLookups } from "../../extract/lookups.ts";
+import { Lookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
 import { knownDestinations } from "../../run/known-destinations.ts";
 import { openHastyClient, openSource } from "../../run/source.ts";
@@ -109,7 +109,7 @@ async function destinationsAt(
     const { items } = await probeService(client, config.aliases, signal);
     const names = await knownDestinations(client, config.aliases, signal);
     const wanted = names.slice(0, MAX_LOOKUPS).map((name) => ({ name, platform: DEFAULT_PLATFORM }));
-    const { unmatched } = await createLookups(client, config.lookupMethod).destinations(wanted, signal);
+    const { unmatched } = await new Lookups(client, config.lookupMethod).destinations(wanted, signal);
     const found = wanted.filter((one) => !unmatched.includes(one));
     const named = found.map(({ name }) => JSON.stringify(printable(name))).join(", ") || "none";
     const answer = `${client.host} answers: the token may read ${pluralize(items, "item")}. Destinations that they name: ${named}.`;

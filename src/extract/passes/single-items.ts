@@ -93,7 +93,7 @@ class DetailsReader {
   async #takeKept(items: readonly Listed[]): Promise<ReadonlySet<string>> {
     const listed = new Map(items.map((item) => [item.id, item]));
     const taken = new Set<string>();
-    for await (const answers of this.#landing.kept()) {
+    for await (const answers of this.#landing.resumed()) {
       for (const answer of answers) {
         taken.add(answer.id);
         putOnRecord(this.#context, answer);
