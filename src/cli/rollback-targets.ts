@@ -5,7 +5,7 @@ import { loadSettings } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
 import { deliveryError, failedDeliveries, repeatedBy } from "../targets/deliver.ts";
 import { readCurrentRun } from "../targets/published-run.ts";
-import { readTargetRows } from "../targets/target-states.ts";
+import { readTargetStatuses } from "../targets/target-states.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { PublishedRun } from "../warehouse/retention.ts";
 import type { CliEnvironment, StopSignals } from "./command.ts";
@@ -57,7 +57,7 @@ export async function targetLines(
     const targets = await targetsOfFolder(folder, configured);
     const current = targets.length === 0 ? undefined : await readCurrentRun(folder);
     if (current === undefined) return [];
-    const states = await readTargetRows(targets, current, stop.signal);
+    const states = await readTargetStatuses(targets, current, stop.signal);
     const lines = states.map(
       ({ target, says, problem }) => `${target}: ${says}${problem === null ? "" : `: ${problem}`}`,
     );

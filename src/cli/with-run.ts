@@ -1,5 +1,5 @@
 /** Opens the runs that a question is about. */
-import { type Choice, type OpenedRun, openRun, type Question } from "../audit/open-run.ts";
+import { type OpenedRun, openRun, type RunQuestion, type RunSelection } from "../audit/open-run.ts";
 import type { Answer } from "../common/answer.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { openWarehouseFolder } from "./command.ts";
@@ -15,7 +15,7 @@ export function withRun<T>(
 }
 
 /** Like `withRun`, where it takes a look at the warehouse to say which run is meant. */
-export async function withRuns<C extends Choice, T>(
+export async function withRuns<C extends RunSelection, T>(
   warehouse: string,
   choose: (folder: OutputFolder, temporaryDirectory: string) => Promise<C>,
   use: (opened: OpenedRun, chosen: C) => Promise<T>,
@@ -29,9 +29,9 @@ export async function withRuns<C extends Choice, T>(
 }
 
 /** Has a question answered; its answer is drawn while its runs are open. */
-export function withAnswer<C extends Choice>(
+export function withAnswer<C extends RunSelection>(
   warehouse: string,
-  { choose, answer }: Question<C>,
+  { choose, answer }: RunQuestion<C>,
   use: (answer: Answer) => Promise<void>,
 ): Promise<void> {
   return withRuns(warehouse, choose, async (opened, chosen) => use(await answer(opened, chosen)));

@@ -24,7 +24,7 @@ import {
   type LookupMethodSetting,
   Lookups,
 } from "./lookups.ts";
-import { readList } from "./pages/envelope.ts";
+import { readList } from "./pages/list-page.ts";
 
 /** The item of each mode. */
 export interface ItemOf {

@@ -6,28 +6,34 @@ import type { Extraction } from "../raw/extract-record.ts";
 import type { Missing } from "../warehouse/previous-items.ts";
 import type { ListMode } from "./http/request.ts";
 import { isInScope, type ListEntry, type SingleItemScope } from "./pages/tasks.ts";
-import { Certification, type Step } from "./passes/certification.ts";
+import { Certification, type CertificationStep } from "./passes/certification.ts";
 import type { ExtractContext } from "./passes/context.ts";
+import {
+  compareModes,
+  type ItemRequests,
+  repairItems,
+  requestUnlisted,
+  restoreRepairs,
+} from "./passes/follow-up.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
-import { isTooLarge, type Pass, type PassRequest, passRecord, readPass } from "./passes/listing.ts";
+import { isTooLarge, type ListingPass, type PassPlan, passRecord, readPass } from "./passes/listing.ts";
 import {
   choosePageSize,
   limitedPageSize,
-  PageSizes,
-  type PerPage,
-  type UsedSizes,
+  PageSizeChooser,
+  type PageSizeSetting,
+  type PageSizesByMode,
 } from "./passes/page-size.ts";
-import { type AfterPass, askForUnlisted, compare, repair, replayRepaired } from "./passes/repair.ts";
-import { type DetailsRead, type Reuse, readDetails } from "./passes/single-items.ts";
+import { type ReuseSource, readSingleItems, type SingleItemTotals } from "./passes/single-items.ts";
 
 export interface ExtractPlan {
   /** Which items are requested singly after the dynamic listing. */
   readonly details: SingleItemScope;
-  readonly perPage: PerPage;
+  readonly perPage: PageSizeSetting;
   /** Page sizes of the run before. */
-  readonly pageSizes: UsedSizes;
+  readonly pageSizes: PageSizesByMode;
   /** Reads the documents of the run before that may be used instead of requests. */
-  readonly reuse: () => Promise<Reuse>;
+  readonly reuse: () => Promise<ReuseSource>;
   /** Finds the items of the run before that are not `listed`. */
   readonly findMissing: (listed: (contentId: string) => boolean) => Promise<Missing>;
 }
@@ -68,23 +74,23 @@ export async function extract(context: ExtractContext, options: ExtractPlan): Pr
 class Extractor {
   readonly #context: ExtractContext;
   readonly #options: ExtractPlan;
-  readonly #certification: Certification<Pass>;
-  readonly #sizes: PageSizes;
+  readonly #certification: Certification<ListingPass>;
+  readonly #sizes: PageSizeChooser;
   readonly #repaired = new Set<string>();
   /** Single items of all dynamic passes; of an item that was requested several times, the last response. */
-  #details: DetailsRead = { gone: [], rejected: [], asked: 0, reused: 0 };
-  #reuse: Promise<Reuse> | undefined;
+  #details: SingleItemTotals = { gone: [], rejected: [], asked: 0, reused: 0 };
+  #reuse: Promise<ReuseSource> | undefined;
   /** IDs of the items of a limited run: those that the first pass listed first. */
   #first: ReadonlySet<string> | undefined;
   /** The last pass whose documents landed. */
-  #landed: Pass | undefined;
+  #landed: ListingPass | undefined;
 
   constructor(context: ExtractContext, options: ExtractPlan) {
     this.#context = context;
     this.#options = options;
     const { limit } = context.settings;
     const perPage = limit === null ? options.perPage : limitedPageSize(options.perPage, limit);
-    this.#sizes = new PageSizes(perPage, options.pageSizes);
+    this.#sizes = new PageSizeChooser(perPage, options.pageSizes);
     this.#certification = new Certification(context.itemIndex, context.versions, context.settings.shapes);
   }
 
@@ -103,11 +109,11 @@ class Extractor {
     const { notAsked } = this.#inPart();
     const ids = notAsked.map((number) => this.#context.itemIndex.idOf(number));
     for (const id of ids) this.#repaired.add(id);
-    if (ids.length > 0) await this.#ask(repair, true, ids);
+    if (ids.length > 0) await this.#ask(repairItems, true, ids);
     return this.#finish([]);
   }
 
-  async #perform(step: Exclude<Step, { kind: "end" }>): Promise<void> {
+  async #perform(step: Exclude<CertificationStep, { kind: "end" }>): Promise<void> {
     const { clock, signal } = this.#context;
     if ("ids" in step) for (const id of step.ids) this.#repaired.add(id);
     switch (step.kind) {
@@ -119,21 +125,21 @@ class Extractor {
         this.#certification.passed(await this.#pass(step.mode, step.documents));
         break;
       case "compare":
-        this.#certification.compared(await this.#ask(compare, false, step.ids));
+        this.#certification.compared(await this.#ask(compareModes, false, step.ids));
         break;
       case "repair":
-        this.#certification.repaired(await this.#ask(repair, true, step.ids));
+        this.#certification.repaired(await this.#ask(repairItems, true, step.ids));
         break;
     }
   }
 
-  get #passes(): readonly Pass[] {
+  get #passes(): readonly ListingPass[] {
     return this.#certification.passes;
   }
 
   /** Requests items singly, after the last pass. */
   async #ask<Result>(
-    how: (context: ExtractContext, after: AfterPass) => Promise<Result>,
+    how: (context: ExtractContext, after: ItemRequests) => Promise<Result>,
     hasCheckpoints: boolean,
     ids: readonly string[],
   ): Promise<Result> {
@@ -141,7 +147,7 @@ class Extractor {
     return how(this.#context, { ids, landing });
   }
 
-  async #pass(mode: ListMode, documents: boolean): Promise<Pass> {
+  async #pass(mode: ListMode, documents: boolean): Promise<ListingPass> {
     const number = this.#passes.length + 1;
     if (mode === "basic" || !documents) {
       const request = { pass: number, mode, landing: undefined };
@@ -150,7 +156,7 @@ class Extractor {
     const pass = await this.#land(mode, number);
     this.#landed = pass;
     this.#first ??= this.#context.settings.limit === null ? undefined : new Set(pass.first);
-    if (mode === "dynamic") await this.#readDetails(pass);
+    if (mode === "dynamic") await this.#readSingleItems(pass);
     if (number === this.#context.settings.shapes.length) await this.#takeRepaired(number);
     // Nothing refers to the single items any more.
     collectGarbage();
@@ -158,15 +164,15 @@ class Extractor {
   }
 
   /** Makes a pass, and lands its documents. */
-  async #land(mode: Shape, number: number): Promise<Pass> {
+  async #land(mode: Shape, number: number): Promise<ListingPass> {
     const landing = this.#context.landing.pages(mode, number);
     const pass = await this.#read({ pass: number, mode, landing }, mode);
-    this.#context.versions.holdAll(mode, pass);
+    this.#context.versions.recordPass(mode, pass);
     return pass;
   }
 
   /** Makes a pass. If a page is too large, the pass is repeated with half as many items a page. */
-  async #read(request: Pick<PassRequest, "pass" | "mode" | "landing">, kind: ListMode): Promise<Pass> {
+  async #read(request: Pick<PassPlan, "pass" | "mode" | "landing">, kind: ListMode): Promise<ListingPass> {
     const { journal } = this.#context;
     const { pass, mode, landing } = request;
     const resumedSize = landing?.passStart?.perPage;
@@ -204,14 +210,14 @@ class Extractor {
   }
 
   /** Reads the reusable documents once, so that damage is reported once. */
-  #reusable(): Promise<Reuse> {
+  #reusable(): Promise<ReuseSource> {
     this.#reuse ??= this.#options.reuse();
     return this.#reuse;
   }
 
-  async #readDetails({ wanted, ...pass }: Pass): Promise<void> {
+  async #readSingleItems({ wanted, ...pass }: ListingPass): Promise<void> {
     const counting = wanted.filter(({ id }) => this.#counts(id));
-    const read = await readDetails(this.#context, { ...pass, wanted: counting }, await this.#reusable());
+    const read = await readSingleItems(this.#context, { ...pass, wanted: counting }, await this.#reusable());
     const asked = new Set(wanted.map(({ id }) => id));
     const before = this.#details;
     this.#details = {
@@ -227,7 +233,7 @@ class Extractor {
     const landing = this.#context.landing.singles("after", pass, true);
     for await (const answers of landing.resumed()) {
       for (const { id } of answers) this.#repaired.add(id);
-      replayRepaired(this.#context, pass, answers);
+      restoreRepairs(this.#context, pass, answers);
     }
   }
 
@@ -264,7 +270,7 @@ class Extractor {
     const unlisted =
       missing.ids.length === 0
         ? { found: [], inPart: [], removed: [], skipped: [] }
-        : await this.#ask(askForUnlisted, false, missing.ids);
+        : await this.#ask(requestUnlisted, false, missing.ids);
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
     // An item may have been removed between two requests for it: then one document of it landed.

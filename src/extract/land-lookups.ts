@@ -2,10 +2,10 @@
 import type { Clock } from "../common/clock.ts";
 import { mayHoldLarge } from "../common/json.ts";
 import type { Drift } from "../raw/drift.ts";
-import type { PolicyOptions } from "../raw/personal/policy.ts";
+import type { PolicySettings } from "../raw/personal/policy.ts";
 import { LOOKUP_ORDER, type LookupResource, lookupPreparer } from "../raw/prepare.ts";
-import { type LookupDocument, type LookupMode, NOT_REUSED, RawWriter } from "../raw/raw-file.ts";
-import type { RawFiles } from "../raw/raw-files.ts";
+import { type LookupDocument, type LookupMode, NOT_REUSED, RawFileWriter } from "../raw/raw-file.ts";
+import type { RawPaths } from "../raw/raw-paths.ts";
 import { PartWriter } from "../storage/parquet-file.ts";
 import { observedAtOf } from "./landing/journal.ts";
 import type { CustomFieldLookup, DestinationLookup, LookupResponse } from "./lookups.ts";
@@ -15,15 +15,15 @@ export function landLookups(
   destinations: DestinationLookup,
   fields: CustomFieldLookup,
   landing: {
-    readonly files: RawFiles;
+    readonly files: RawPaths;
     /** Applied to the rows in place, before anything is written. */
-    readonly personal: PolicyOptions;
+    readonly personal: PolicySettings;
     readonly drift: Drift;
     readonly clock: Clock;
   },
 ): void {
   const { files, drift, clock } = landing;
-  const writer = new RawWriter(new PartWriter());
+  const writer = new RawFileWriter(new PartWriter());
   const prepare = lookupPreparer(landing.personal);
   const land = (
     mode: LookupMode,

@@ -5,8 +5,8 @@ import type { HttpClient, HttpResponse } from "./http/client.ts";
 import { decodeBytes } from "./http/decode.ts";
 import { type ListMode, listRequest } from "./http/request.ts";
 import { SourceError } from "./http/source-error.ts";
-import { readList } from "./pages/envelope.ts";
-import { maySplit } from "./passes/page-reader.ts";
+import { readList } from "./pages/list-page.ts";
+import { isUnreadablePage } from "./passes/page-reader.ts";
 
 export interface ServiceProbe {
   /** Items that the token may read. */
@@ -28,7 +28,7 @@ export async function probeService(
   const nameAtService = namesAtService(aliases);
   const columns = ["id", "newsroom_id", "instance"].map(nameAtService);
   const first = await readPage(client, { columns }, signal).catch((thrown: unknown) => {
-    if (maySplit(thrown)) return readPage(client, { columns, page: 2 }, signal);
+    if (isUnreadablePage(thrown)) return readPage(client, { columns, page: 2 }, signal);
     throw thrown;
   });
   const { pagination, documents, response } = first;
@@ -52,7 +52,7 @@ export async function probeFieldNames(
       const { documents } = await readPage(client, { mode: "full", perPage: size }, signal);
       return documents.flatMap(fieldNamesIn);
     } catch (thrown) {
-      if (!maySplit(thrown)) throw thrown;
+      if (!isUnreadablePage(thrown)) throw thrown;
     }
   }
   return [];

@@ -4,12 +4,12 @@ import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import type { DriftEntry, DriftItems } from "../raw/drift.ts";
+import type { DriftEntry, DriftItemCount } from "../raw/drift.ts";
 import { createTable, parquetColumns } from "../storage/ddl.ts";
 import { checkpoint, type Database, execute, openForBuilding, type SqlQuery } from "../storage/duckdb.ts";
 import { failureText } from "../storage/failure-text.ts";
 import type { RangeBounds } from "../storage/id-ranges.ts";
-import { type ConnectionPool, mapParallel } from "../storage/parallel.ts";
+import { type DatabaseConnections, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
@@ -78,7 +78,7 @@ const RANGES_PER_CHECK = 8;
 
 interface OpenDatabase {
   readonly database: Database;
-  readonly connections: ConnectionPool;
+  readonly connections: DatabaseConnections;
 }
 
 async function openDatabase(request: BuildRequest): Promise<OpenDatabase> {
@@ -110,7 +110,7 @@ export class WarehouseBuild implements AsyncDisposable {
     return new WarehouseBuild(request, await openDatabase(request));
   }
 
-  get connections(): ConnectionPool {
+  get connections(): DatabaseConnections {
     return this.#open.connections;
   }
 
@@ -156,7 +156,7 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   /** Values that do not read as the type of their custom field. */
-  async fieldTypeDrift(): Promise<(DriftEntry & DriftItems)[]> {
+  async fieldTypeDrift(): Promise<(DriftEntry & DriftItemCount)[]> {
     return hasViews(this.#names) ? fieldTypeDrift(this.connections[0]) : [];
   }
 

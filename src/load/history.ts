@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, type QueryParams, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
 import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
-import { type ConnectionPool, mapParallel, runOnEach } from "../storage/parallel.ts";
+import { type DatabaseConnections, mapParallel, runOnEach } from "../storage/parallel.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { HISTORY_VERSION } from "../tables/history.ts";
 import { fillDefinitions, type HistoryRun, instant } from "./history-definitions.ts";
@@ -41,7 +41,7 @@ const COMPARISON_MEMORY_FACTOR = 2;
  * bounds of its ranges.
  */
 export async function fillHistory(
-  connections: ConnectionPool,
+  connections: DatabaseConnections,
   request: HistoryRequest,
 ): Promise<RangeBounds> {
   const { run, previous } = request;

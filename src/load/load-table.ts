@@ -6,7 +6,7 @@ import { WarehouseError } from "../common/errors.ts";
 import { createTable, duckdbColumns, emptyColumns, keyColumns } from "../storage/ddl.ts";
 import { all, execute, LONG_TEXT_BYTES, type SqlQuery, scalar } from "../storage/duckdb.ts";
 import { boundsFor, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
-import { type ConnectionPool, mapParallel } from "../storage/parallel.ts";
+import { type DatabaseConnections, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.ts";
 import { exactPattern, fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
@@ -123,7 +123,7 @@ async function longTextColumns(
 
 /** Writes the sorted Parquet files of filled tables, by range, on all connections. */
 export async function exportTables(
-  connections: ConnectionPool,
+  connections: DatabaseConnections,
   { tables, bounds, kept, beside, ...folder }: ExportRequest,
 ): Promise<LoadedTable[]> {
   const boundsOf = async (connection: DuckDBConnection, table: Table): Promise<RangeBounds> => {

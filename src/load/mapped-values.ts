@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, type SqlQuery } from "../storage/duckdb.ts";
 import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
-import { type ConnectionPool, mapParallel, runOnEach } from "../storage/parallel.ts";
+import { type DatabaseConnections, mapParallel, runOnEach } from "../storage/parallel.ts";
 import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import { loadSql, payloadSql } from "./load-sql.ts";
 
@@ -62,7 +62,7 @@ export async function ledgerBounds(
  * {@link LEDGER_ROWS_PER_RANGE} is the usual value.
  */
 export async function fillDerivedTables(
-  connections: ConnectionPool,
+  connections: DatabaseConnections,
   {
     itemBounds,
     rowsPerRange,

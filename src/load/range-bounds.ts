@@ -1,7 +1,7 @@
 /** Cuts items and tables into ID ranges: what is loaded at a time, and what each Parquet file holds. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { compareUtf8 } from "../common/utf8-order.ts";
-import { batches } from "../raw/batches.ts";
+import { splitIntoBatches } from "../raw/batches.ts";
 import { all, scalar } from "../storage/duckdb.ts";
 import {
   type IdRange,
@@ -68,7 +68,11 @@ export function rangeBounds({ weights, idAt, widestTableBytes }: ItemWeights): R
   const bytesPerWeight = total === 0 ? 0 : widestTableBytes / total;
   const limits = { items: ITEMS_PER_RANGE, bytes: BYTES_PER_RANGE };
   const bounds: string[] = [];
-  for (const [first] of batches(weights.keys(), (index) => (weights[index] ?? 0) * bytesPerWeight, limits)) {
+  for (const [first] of splitIntoBatches(
+    weights.keys(),
+    (index) => (weights[index] ?? 0) * bytesPerWeight,
+    limits,
+  )) {
     if (first !== undefined) bounds.push(idAt(first));
   }
   return bounds.length <= 1 ? [] : bounds;

@@ -28,7 +28,7 @@ export function fingerprintOf(document: JsonObject, settings: string): string {
  * Whether an answer for one item says what the listing said that the fingerprint is of, in all that both give: else one
  * of them is of another state, and the listing does not tell what the answer says.
  */
-export function isOfFingerprint(fingerprint: string, answer: JsonObject): boolean {
+export function matchesFingerprint(fingerprint: string, answer: JsonObject): boolean {
   return fingerprint.startsWith(hash("sha256", textsOf(answer).common).slice(0, COMMON_LENGTH));
 }
 

@@ -1,54 +1,62 @@
-/**
- * From what landed to a run that can be published: tables, checks, statement and report, and nothing that a reader sees.
- * It knows no service: whoever has the raw documents of a run builds it as it was built that night.
- */
+/** Builds a run that can be published from its raw documents: tables, checks, report. Nothing of it is visible yet. */
 import { readMappedCounts } from "../audit/mapping/value-counts.ts";
-import { openViews, viewed } from "../audit/open-run.ts";
+import { openViews, runTables } from "../audit/open-run.ts";
 import { driftOf } from "../audit/questions/drift.ts";
-import { earlierRuns } from "../audit/questions/earlier-runs.ts";
-import { readItemChanges } from "../audit/questions/run-changes.ts";
+import { findEarlierRuns } from "../audit/questions/run-history.ts";
+import { readItemChanges } from "../audit/questions/run-row.ts";
 import { asWarehouseError } from "../common/errors.ts";
+import { collectGarbage } from "../common/gc.ts";
+import type { Log } from "../common/log.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
 import { mayShow } from "../warehouse/baseline.ts";
+import type { PeakUse } from "../warehouse/disk.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { BuiltStatement, Manifest } from "../warehouse/manifest.ts";
 import { listRuns } from "../warehouse/retention.ts";
 import { buildTables } from "./build-tables.ts";
-import type { Building } from "./context.ts";
+import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
+import type { StagedLoads } from "./stage-loads.ts";
 import { transformRaw } from "./transform-raw.ts";
 
-export type Built = Awaited<ReturnType<typeof build>>;
+export type BuildResult = Awaited<ReturnType<typeof build>>;
 
-/** Throws what forbids to publish, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
-export async function build(building: Building) {
-  const { loads, peak, options } = building;
-  const transformed = await transformRaw(building);
+/** Throws what forbids publication, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
+export async function build(
+  run: NewRun,
+  source: BuildSource,
+  {
+    loads,
+    peak,
+    runtime,
+  }: { readonly loads: StagedLoads; readonly peak: PeakUse; readonly runtime: Runtime },
+) {
+  const { signal, log } = runtime;
+  const transformed = await transformRaw(run, source.landed, runtime);
+  // The index is garbage now, and DuckDB needs its memory.
+  collectGarbage();
   await peak.measure();
-  const made = await buildTables(building, transformed);
+  const made = await buildTables(run, source, transformed, runtime);
   const { tables, statement } = made;
   const { verdict } = statement;
-  if (verdict !== "limited") await loads.stage({ ...building, signal: options.signal }, tables, verdict);
-  options.signal.throwIfAborted();
-  const comparison = await compareWithPrevious(building, statement);
+  if (verdict !== "limited") await loads.stage({ ...run, signal }, tables, verdict);
+  signal.throwIfAborted();
+  const comparison = await compareWithPrevious(run, statement);
   const { changes, mappedValues } = comparison;
   const stated = { ...statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) };
-  const { file, warnings } = await writeReportOf(building, stated);
+  const { file, warnings } = await makeReport(run, stated, log);
   return {
     ...made,
     ...comparison,
     statement: stated,
-    /** Name of the report in the run's folder; null: it has none. */
+    /** File name of the report; `null`: the run has none. */
     report: file,
     warnings: [...made.warnings, ...comparison.warnings, ...warnings],
   };
 }
 
-/** Writes the report of the run. A failure is told, and takes nothing from the run. */
-async function writeReportOf(
-  { folder, staging, options: { log }, pipeline }: Building,
-  statement: BuiltStatement,
-) {
+/** Writes the report. A failure is a warning. */
+async function makeReport({ folder, staging, pipeline }: NewRun, statement: BuiltStatement, log: Log) {
   try {
     const { writeReport, REPORT_FILE } = await import("../show/page/report.ts");
     const isWritten = await writeReport({
@@ -56,7 +64,7 @@ async function writeReportOf(
       database: databaseOf(staging, publishes(pipeline, "duckdb")),
       temporaryDirectory: staging.temporary,
       manifest: statement,
-      earlier: earlierRuns(await listRuns(folder), statement),
+      earlier: findEarlierRuns(await listRuns(folder), statement),
     });
     return { file: isWritten ? REPORT_FILE : null, warnings: [] };
   } catch (thrown) {
@@ -67,42 +75,40 @@ async function writeReportOf(
   }
 }
 
-/** The run compared with the run before; no failure of that takes anything from the run. */
-type Comparison = Pick<RunSummary, "previousRun" | "changes" | "mappedValues" | "drift" | "warnings">;
+type RunComparison = Pick<RunSummary, "previousRun" | "changes" | "mappedValues" | "drift" | "warnings">;
 
-/** Compares the staged tables, which nobody has open. */
-async function compareWithPrevious(run: Building, statement: BuiltStatement): Promise<Comparison> {
+/** Compares the staged tables with the run before. A failure is a warning. */
+async function compareWithPrevious(run: NewRun, statement: BuiltStatement): Promise<RunComparison> {
   const before = run.baseline.kind === "run" ? run.baseline : undefined;
+  const failed = (thrown: unknown): RunComparison => {
+    const warning = `The drift of the run could not be read: ${asWarehouseError(thrown).message}`;
+    return { previousRun: null, changes: null, mappedValues: null, drift: null, warnings: [warning] };
+  };
   try {
     return await readComparison(run, statement, before);
   } catch (thrown) {
-    if (before === undefined) return unread(thrown);
-    // Without the run before there is still what this one says of itself.
-    const alone = await readComparison(run, statement, undefined).catch(unread);
+    if (before === undefined) return failed(thrown);
+    // Mapped values and drift of this run can be read alone.
+    const alone = await readComparison(run, statement, undefined).catch(failed);
     const warning = `The run could not be compared with ${before.run}: ${asWarehouseError(thrown).message}`;
     return { ...alone, warnings: [warning, ...alone.warnings] };
   }
 }
 
-function unread(thrown: unknown): Comparison {
-  const warning = `The drift of the run could not be read: ${asWarehouseError(thrown).message}`;
-  return { previousRun: null, changes: null, mappedValues: null, drift: null, warnings: [warning] };
-}
-
-const MEMORY_LIMIT_MB = 128;
+const COMPARISON_MEMORY_MB = 128;
 
 async function readComparison(
-  { staging, pipeline }: Building,
+  { staging, pipeline }: NewRun,
   statement: BuiltStatement,
   before: { readonly directory: string; readonly manifest: Manifest } | undefined,
-): Promise<Comparison> {
+): Promise<RunComparison> {
   const file = databaseOf(staging, publishes(pipeline, "duckdb"));
   await using database = await openViews({
     tables: Object.keys(statement.rows),
     source: { directory: staging.result, database: file, filesOf: () => [] },
     temporaryDirectory: staging.temporary,
-    memoryLimitMb: MEMORY_LIMIT_MB,
-    beside: before && viewed(before),
+    memoryLimitMb: COMPARISON_MEMORY_MB,
+    beside: before && runTables(before),
   });
   const { connection } = database;
   const showsBefore = before !== undefined && mayShow(before.manifest.personalData, statement.personalData);

@@ -8,8 +8,9 @@ import type { Log } from "../common/log.ts";
 import type { Secret } from "../common/secret.ts";
 import { type ConfigInputs, loadConfig } from "../config/config.ts";
 import { configFileName } from "../config/locations.ts";
-import type { RunOptions } from "./context.ts";
-import { closeOpened, type Opened, prepare, type StepListener, type StepName } from "./prepare.ts";
+import type { Machine, RunInputs } from "./inputs.ts";
+import { prepare } from "./prepare.ts";
+import { closeOpened, type OpenResources, type StepListener, type StepName } from "./steps.ts";
 
 const STEPS = {
   status: col.text({ required: true, of: ["ok", "warning", "failed"] }),
@@ -18,8 +19,7 @@ const STEPS = {
 } as const;
 export type CheckedStep = AnswerRow<typeof STEPS>;
 
-interface CheckRequest
-  extends Pick<RunOptions, "pipeline" | "clock" | "signal" | "threads" | "nodeVersion" | "freeBytes"> {
+interface CheckRequest extends Machine, Pick<RunInputs, "pipeline" | "signal"> {
   readonly inputs: ConfigInputs;
   /** Log for warnings of the client; shows none of the secrets. */
   readonly logFor: (secrets: readonly Secret[]) => Log;
@@ -42,14 +42,14 @@ export async function check({ inputs, logFor, onStep, ...machine }: CheckRequest
     note: (detail) => void steps.push({ status: "ok", check: current, detail }),
     warn: (detail) => void steps.push({ status: "warning", check: current, detail }),
   };
-  const opened: Opened = {};
+  const opened: OpenResources = {};
   let log = logFor([]);
   try {
     listener.begin("configuration");
     const config = await loadConfig(inputs);
     if (config.source.kind === "service") log = logFor(config.source.secrets);
     listener.note(configFileName(inputs) ?? "no file; options, variables and defaults");
-    const options = {
+    const runInputs = {
       ...machine,
       config,
       log,
@@ -57,7 +57,7 @@ export async function check({ inputs, logFor, onStep, ...machine }: CheckRequest
       // A folder that was made for the check is gone again when its room is asked for.
       freeBytes: (folder: string) => machine.freeBytes(nearestFolder(folder)),
     };
-    await prepare({ options, opened, listener, isRehearsal: true });
+    await prepare({ inputs: runInputs, opened, listener, isRehearsal: true });
     return { steps, exitCode: 0 };
   } catch (thrown) {
     machine.signal.throwIfAborted();

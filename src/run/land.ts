@@ -1,149 +1,199 @@
-/** All requests of a run: lookups, listings, single items. What they bring lands as raw documents and a statement of facts. */
+/** Makes all requests of a run, and writes the raw documents and the extract record. */
 import { mkdir } from "node:fs/promises";
+import { settledText } from "../api/settle.ts";
 import { judgeAnswers } from "../audit/checks/publish-gates.ts";
 import { collectGarbage } from "../common/gc.ts";
+import { configFingerprint, treatmentOf } from "../config/config.ts";
 import { type ColumnPlan, planColumns } from "../extract/column-plan.ts";
 import { extract } from "../extract/extract.ts";
-import type { HttpClient } from "../extract/http/client.ts";
 import { landLookups } from "../extract/land-lookups.ts";
-import { observedAtOf, recordOf } from "../extract/landing/journal.ts";
+import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import { Landing, LandingThreads } from "../extract/landing/landing.ts";
-import { type CustomFieldLookup, type DestinationLookup, Lookups } from "../extract/lookups.ts";
-import { EchoRedactor } from "../extract/pages/echo.ts";
+import type { CustomFieldLookup } from "../extract/lookups.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
 import { stageRows } from "../load/staged-rows.ts";
-import { echoDrift } from "../raw/drift.ts";
-import { writeExtractRecord } from "../raw/extract-record.ts";
+import { type Extraction, type ExtractRecord, writeExtractRecord } from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
-import { RawFiles, rawFolder } from "../raw/raw-files.ts";
+import { type RawFolder, rawFolderOf } from "../raw/raw-folder.ts";
 import { RawIndex } from "../raw/raw-index.ts";
-import { type Landed, landedIn } from "../raw/read-raw.ts";
+import { RawPaths, rawFolderPath } from "../raw/raw-paths.ts";
+import { pipelineModule } from "../transform/pipelines.ts";
 import { pageSizesOf } from "../warehouse/baseline.ts";
 import { findMissing } from "../warehouse/previous-items.ts";
-import { type RunContext, reportProgress } from "./context.ts";
-import { factsOf, wantedDestinations } from "./facts.ts";
-import { assertNoneMisspelled, knownDestinations } from "./known-destinations.ts";
-import { policyOf } from "./personal-fields.ts";
+import type { NewRun, RunInputs } from "./inputs.ts";
+import { idsOf, policyOf } from "./personal-fields.ts";
+import type { ResumeRecord } from "./resume.ts";
 import { documentSettings, reuseOf } from "./reuse.ts";
 import { rejectRows, requestRows } from "./run-tables.ts";
-import { openClient } from "./source.ts";
+import { recordLookups, type ServiceSession, wantedDestinations } from "./session.ts";
+import { originOf } from "./source.ts";
 
-/** Errors: those of the service, and `source.rejects`. */
-export async function land(run: RunContext): Promise<Landed> {
-  const { config, signal } = run.options;
-  const client = openClient(run.source, run.options, { ...run, onAttempt: run.observers.onAttempt });
+interface LandRequest {
+  readonly run: NewRun;
+  readonly session: ServiceSession;
+  readonly inputs: RunInputs;
+  readonly resumeRecord: ResumeRecord;
+  /** Answers from before the run was resumed. */
+  readonly kept: ResumeState;
+}
+
+/** Throws the errors of the service, and `source.rejects`. Closes the client. */
+export async function land(request: LandRequest): Promise<RawFolder> {
+  const { run, session, inputs } = request;
+  const { config, clock, signal, onProgress } = inputs;
+  const { client, journal, destinations, personalFields } = session;
+  const { customFields } = run.pipeline;
   try {
-    const lookups = new Lookups(client, config.lookupMethod, withoutToken(run));
+    onProgress({ stage: "lookups", done: 1, total: 2, items: 0, bytes: 0 });
     const wanted = planColumns(run.pipeline, config);
-    const destinations = await lookups.destinations(wantedDestinations(run), signal);
-    recordLookups(run, destinations);
-    await assertNoneMisspelled(destinations, run.baseline, () =>
-      knownDestinations(client, config.aliases, signal),
-    );
-    reportProgress(run, "lookups", 1, 2);
-    const { extraction, landed, fieldNames } = await extractItems(run, client, wanted);
-    judgeAnswers(config, extraction, run.journal);
-    const { customFields } = run.pipeline;
+    const { extraction, landed, fieldNames } = await extractItems(request, wanted);
+    judgeAnswers(config, extraction, journal);
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
-    const fields = await lookups.customFields(new Set(names), signal);
-    recordLookups(run, fields);
-    reportProgress(run, "lookups", 2, 2);
-    // What the passes were compared by is garbage now, and would stay beside what comes.
+    const fields = await session.lookups.customFields(new Set(names), signal);
+    recordLookups(journal, inputs, fields);
+    onProgress({ stage: "lookups", done: 2, total: 2, items: journal.items, bytes: 0 });
+    // Frees what the passes were compared by, before the next steps need memory.
     collectGarbage();
-    const files = rawFilesOf(run);
-    landLookups(destinations, fields, {
-      files,
-      personal: policyOf(config, run.personalFields),
-      drift: run.journal.drift,
-      clock: run.options.clock,
-    });
-    stageRows(requestRows(run.journal.requests), (part) => files.ofNotes("requests", part));
-    stageRows(rejectRows(run.journal.rejects), (part) => files.ofNotes("rejects", part));
-    const answered = { wanted, extraction, items: landed.items, destinations, fields };
-    const facts = await writeExtractRecord(files.record, factsOf(run, answered));
-    return landedIn(files.folder, facts, landed);
+    const files = rawFilesOf(run, inputs);
+    const personal = policyOf(config, personalFields);
+    landLookups(destinations, fields, { files, personal, drift: journal.drift, clock });
+    stageRows(requestRows(journal.requests), (part) => files.ofNotes("requests", part));
+    stageRows(rejectRows(journal.rejects), (part) => files.ofNotes("rejects", part));
+    const record = extractRecordOf(request, { wanted, extraction, items: landed.items, fields });
+    const facts = await writeExtractRecord(files.record, record);
+    return rawFolderOf(files.folder, facts, landed);
   } finally {
     await client.close();
   }
 }
 
-function rawFilesOf({ staging, options }: RunContext): RawFiles {
+function rawFilesOf({ staging }: NewRun, { config }: RunInputs): RawPaths {
   const { root: directory, sequence } = staging;
-  return new RawFiles({ directory, folder: rawFolder(options.config), sequence });
+  return new RawPaths({ directory, folder: rawFolderPath(config), sequence });
 }
 
-/** Takes the token out of an answer that is read on this thread. */
-function withoutToken({ source, journal }: RunContext): (bytes: Buffer) => Buffer {
-  const echoes = new EchoRedactor(source.token);
-  return (bytes) => {
-    const redacted = echoes.redact(bytes);
-    journal.takeDrift(echoDrift(redacted?.texts ?? new Map()));
-    return redacted?.bytes ?? bytes;
-  };
-}
-
-function recordLookups(
-  { options, journal }: RunContext,
-  { responses }: DestinationLookup | CustomFieldLookup,
-): void {
-  for (const { request, response } of responses) {
-    const observedAt = observedAtOf(response, options.clock);
-    const bytes = response.body.byteLength;
-    journal.requests.add(recordOf(response, { mode: request.mode, observedAt, bytes }));
-  }
-}
-
-async function extractItems(run: RunContext, client: HttpClient, wanted: ColumnPlan) {
-  const { options, pipeline, staging, journal, kept, source, baseline } = run;
-  const { config, clock, signal, onProgress, threads: count } = options;
+async function extractItems({ run, session, inputs, kept }: LandRequest, wanted: ColumnPlan) {
+  const { pipeline, staging, baseline } = run;
+  const { client, journal, source, retry, personalFields } = session;
+  const { config, clock, signal, onProgress } = inputs;
   const { listings } = pipeline;
-  await using threads = new LandingThreads(count, {
-    ...policyOf(config, run.personalFields),
+  const settings = documentSettings(config, personalFields, wanted.columns);
+  await using threads = new LandingThreads(inputs.threads, {
+    ...policyOf(config, personalFields),
     aliases: config.aliases,
     token: source.token.reveal(),
     details: wanted.details,
-    settings: JSON.stringify(documentSettings(run, wanted)),
+    settings: JSON.stringify(settings),
   });
   await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
   const itemIndex = new ItemIndex();
   const index = new RawIndex(itemIndex);
-  const files = rawFilesOf(run);
-  const directory = staging.root;
-  const place = { threads, files, index, directory, resumeState: kept, listings: listings.length };
-  const landing = new Landing({ ...place, journal, clock });
-  const extraction = await extract(
-    {
-      client,
-      landing,
-      journal,
-      itemIndex,
-      versions: new ItemVersions(itemIndex),
-      clock,
-      signal: AbortSignal.any([signal, threads.failure]),
-      settings: {
-        columns: wanted.columns,
-        itemColumns: wanted.itemColumns,
-        shapes: listings,
-        concurrency: config.concurrency,
-        singlesLimits: config.maxRejects,
-        limit: config.limit,
-      },
-      onProgress: (progress) => onProgress({ ...progress, perSecond: run.retry.slowedTo }),
+  const landing = new Landing({
+    threads,
+    files: rawFilesOf(run, inputs),
+    index,
+    directory: staging.root,
+    resumeState: kept,
+    listings: listings.length,
+    journal,
+    clock,
+  });
+  const context = {
+    client,
+    landing,
+    journal,
+    itemIndex,
+    versions: new ItemVersions(itemIndex),
+    clock,
+    signal: AbortSignal.any([signal, threads.failure]),
+    settings: {
+      columns: wanted.columns,
+      itemColumns: wanted.itemColumns,
+      shapes: listings,
+      concurrency: config.concurrency,
+      singlesLimits: config.maxRejects,
+      limit: config.limit,
     },
-    {
-      details: wanted.details,
-      perPage: config.perPage,
-      pageSizes: pageSizesOf(baseline),
-      reuse: () => reuseOf(run, documentSettings(run, wanted)),
-      findMissing: async (listed) =>
-        findMissing({
-          baseline,
-          temporaryDirectory: staging.temporary,
-          listed,
-          shrinkLimits: config,
-          acceptShrink: config.acceptShrink,
-        }),
-    },
-  );
+    onProgress: (progress: Parameters<typeof onProgress>[0]) =>
+      onProgress({ ...progress, perSecond: retry.slowedTo }),
+  };
+  const extraction = await extract(context, {
+    details: wanted.details,
+    perPage: config.perPage,
+    pageSizes: pageSizesOf(baseline),
+    reuse: () => reuseOf(run, config.rereadDays, settings),
+    findMissing: (listed) =>
+      findMissing({
+        baseline,
+        temporaryDirectory: staging.temporary,
+        listed,
+        shrinkLimits: config,
+        acceptShrink: config.acceptShrink,
+      }),
+  });
   return { extraction, landed: { items: itemIndex, index }, fieldNames: landing.fieldNames };
+}
+
+/** All that the tables are built from, besides the raw documents. */
+function extractRecordOf(
+  { run, session, inputs, resumeRecord }: LandRequest,
+  answers: {
+    readonly wanted: ColumnPlan;
+    readonly extraction: Extraction;
+    readonly items: ItemIndex;
+    readonly fields: CustomFieldLookup;
+  },
+): Omit<ExtractRecord, "version"> {
+  const { journal, retry, personalFields, destinations, source } = session;
+  const { config, clock } = inputs;
+  const { contract, maxRejects, maxShrinkPercent, minShrink } = config;
+  const { wanted, extraction, items, fields } = answers;
+  const rejected = journal.rejects.map(({ contentId }) => contentId);
+  const instant = (milliseconds: number) => new Date(milliseconds).toISOString();
+  const certified = extraction.disagreements.length === 0 ? "complete" : "unsettled";
+  return {
+    ...extraction,
+    pipeline: { name: run.pipeline.name, module: pipelineModule(inputs.pipeline) },
+    origin: originOf(config),
+    configuration: configFingerprint(config),
+    startedAt: instant(resumeRecord.startedMs),
+    resumedAt: resumeRecord.resumedMs.map(instant),
+    extractedAt: instant(clock.now()),
+    asked: {
+      shapes: run.pipeline.listings,
+      columns: wanted.columns,
+      singleItems: wanted.details,
+      destinations: wantedDestinations(run.pipeline, source).map(({ name, platform }) => ({
+        name,
+        platform,
+      })),
+      allDestinations: config.source.kind === "sample" && config.destinations.length === 0,
+      ignoreDestinations: config.ignoreDestinations,
+      definitions: run.pipeline.customFields !== undefined,
+      customFields: config.customFields,
+      aliases: config.aliases,
+      perPage: config.perPage,
+    },
+    unmatched: {
+      destinations: destinations.unmatched.map(({ name, platform }) => ({ name, platform })),
+      otherDestinations: destinations.others.map(({ id, identification, platform }) => ({
+        name: settledText(identification) ?? id,
+        platform: settledText(platform) ?? null,
+      })),
+      customFields: fields.unmatched,
+    },
+    personalData: { ...treatmentOf(config.personalData), customFieldIds: idsOf(personalFields) },
+    documentSettings: documentSettings(config, personalFields, wanted.columns),
+    gates: { contract, maxRejects, maxShrinkPercent, minShrink },
+    accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },
+    verdict: config.limit === null ? certified : "limited",
+    limit: config.limit,
+    unreadable: [...rejected.filter((id) => id !== null), ...extraction.missing.skipped],
+    rejectedWithoutId: rejected.includes(null),
+    drift: journal.drift.sorted(),
+    requests: { count: journal.requests.size, bytes: journal.requests.bytes },
+    throttled: retry.throttled,
+    outages: retry.outages,
+    bytesPerItem: Object.fromEntries([...items.pages].map(([pass, bytes]) => [pass, [...bytes]])),
+  };
 }

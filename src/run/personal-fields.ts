@@ -1,4 +1,4 @@
-/** What `personalFields` names: found out before anything lands, for under an ID no document has a custom field's name. */
+/** Finds the fields that `personalFields` names, before any document lands: documents carry IDs of custom fields. */
 import { nearestSentence } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import type { Config } from "../config/config.ts";
@@ -12,18 +12,16 @@ import {
   NO_PERSONAL_FIELDS,
   type PersonalFields,
 } from "../raw/personal/fields.ts";
-import type { PolicyOptions } from "../raw/personal/policy.ts";
+import type { PolicySettings } from "../raw/personal/policy.ts";
 
 /**
- * The fields that the configuration calls personal, with the IDs of custom fields. Makes no request where there are none.
- * Throws `config.invalid` for a name that neither the specification, `aliases` nor a custom field has, and what the
- * client throws.
+ * Fields that the configuration calls personal, with the IDs of custom fields. Makes no request if there are none. Throws
+ * `config.invalid` for a name that neither the specification, `aliases` nor a custom field has.
  */
 export async function findPersonalFields(
   { personalFields, aliases, perPage }: Pick<Config, "personalFields" | "aliases" | "perPage">,
   source: {
     readonly client: Pick<HttpClient, "readAs">;
-    /** Looks custom fields up by their names. */
     readonly lookUp: (names: readonly string[]) => Promise<CustomFieldLookup>;
     readonly signal: AbortSignal;
   },
@@ -44,7 +42,7 @@ export async function findPersonalFields(
   return { names, customFields };
 }
 
-/** IDs of the custom fields among them, for a run that goes on: what landed was treated by these. */
+/** IDs of the personal custom fields, in order. */
 export function idsOf({ customFields }: PersonalFields): string[] {
   return customFields.map(([id]) => id).sort();
 }
@@ -57,6 +55,6 @@ function sentenceOf(name: string, known: readonly string[]): string {
   );
 }
 
-export function policyOf({ personalData: { policy, key } }: Config, fields: PersonalFields): PolicyOptions {
+export function policyOf({ personalData: { policy, key } }: Config, fields: PersonalFields): PolicySettings {
   return { policy, hashKey: key === null ? undefined : Buffer.from(key.reveal()), fields };
 }

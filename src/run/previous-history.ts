@@ -1,13 +1,8 @@
-/** What a run carries on of the history, and what it says of that. */
-
+/** Finds the history that a run carries on, and its checks and warnings. */
 import type { Check } from "../audit/checks/checks.ts";
 import { pluralize } from "../common/figures.ts";
-import type { Verdict } from "../common/verdict.ts";
-import { VERSION } from "../common/version.ts";
-import type { BuildRequest } from "../load/build-warehouse.ts";
 import { findHistory, type PreviousHistory } from "../load/history-previous.ts";
 import type { Pipeline } from "../pipeline.ts";
-import type { ExtractRecord } from "../raw/extract-record.ts";
 import { HISTORY_TABLES } from "../tables/history.ts";
 import {
   type Baseline,
@@ -15,12 +10,11 @@ import {
   type PersonalTreatment,
   type PublishedBaseline,
 } from "../warehouse/baseline.ts";
-import { type OutputFolder, parseRunName } from "../warehouse/layout.ts";
-import type { PublishingRun } from "./context.ts";
+import type { OutputFolder } from "../warehouse/layout.ts";
 
 /**
- * The history of the run before, or of the last run that it goes on from and that has one; anew where that run is damaged
- * or none has one. Throws `config.newer_version`.
+ * History of the run before, or of the latest run that it goes on from and that has one. It starts anew if the run before
+ * is damaged. Throws `config.newer_version`.
  */
 export async function previousHistory(
   baseline: Baseline,
@@ -33,7 +27,7 @@ export async function previousHistory(
   return findHistory(await lastWithHistory(baseline, folder), folder.staging);
 }
 
-/** The run itself where no run that it goes on from is kept and has a history. */
+/** Latest kept run with a history, from `baseline` backwards; `baseline` itself if there is none. */
 async function lastWithHistory(
   baseline: PublishedBaseline,
   folder: OutputFolder,
@@ -48,8 +42,8 @@ async function lastWithHistory(
 }
 
 /**
- * The history without the values of custom fields that are personal and that the run it comes from did not treat as this
- * one does: what it knows of them would be published once more.
+ * The history without the personal custom fields that the run before treated otherwise: it would publish their values once
+ * more.
  */
 export function withoutPersonal(
   history: PreviousHistory,
@@ -65,7 +59,7 @@ export function hasHistory({ tables }: Pipeline): boolean {
   return tables.some(({ stage }) => stage === "history");
 }
 
-/** For `run_checks`; nothing where the pipeline has no history. */
+/** Rows of `run_checks`; none for a pipeline without history. */
 export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Check[] {
   if (!hasHistory(pipeline)) return [];
   const check = (verdict: Check["verdict"], figure: number, detail: string): Check[] => [
@@ -86,38 +80,11 @@ export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Che
 export function historyWarnings(history: PreviousHistory): string[] {
   if (history.kind === "carried" && history.forgotten.length > 0) {
     return [
-      `The history of ${pluralize(history.forgotten.length, "custom field")} starts anew with this run: what ${history.run} has of it was not treated as \`personalFields\` and \`personalData\` say now.`,
+      `The history of ${pluralize(history.forgotten.length, "custom field")} starts anew with this run, because ${history.run} was made with another \`personalFields\` or \`personalData\`.`,
     ];
   }
   if (history.kind !== "anew") return [];
   return [
     `The history starts anew with this run: that of ${history.run} cannot be carried on, because ${history.reason}.`,
   ];
-}
-
-/** What the history says of a run whose documents have landed; its passes may agree where its documents do not. */
-export function historyOf(
-  run: Pick<PublishingRun, "staging" | "pipeline" | "history"> & { readonly verdict: Verdict },
-  facts: ExtractRecord,
-): BuildRequest["history"] {
-  const { staging, pipeline, history, verdict } = run;
-  const { removed, vanished, unreadable, rejectedWithoutId } = facts;
-  const identity = parseRunName(staging.run);
-  return {
-    previous: history,
-    run: {
-      run: staging.run,
-      sequence: staging.sequence,
-      startedAt: identity?.startedAt ?? new Date(facts.startedAt),
-      extractedMs: Date.parse(facts.extractedAt),
-      pipeline: pipeline.name,
-      verdict,
-      packageVersion: VERSION,
-    },
-    absences: {
-      confirmed: new Set([...removed, ...vanished]),
-      unread: new Set(unreadable),
-      listIsWhole: verdict === "complete" && !rejectedWithoutId,
-    },
-  };
 }

@@ -1,73 +1,92 @@
-/** From documents that land to a run that is published and delivered: it is built, and made visible. */
-
+/** Builds a run once its documents have landed, publishes it, removes old runs, and delivers it. */
 import { join } from "node:path";
 import { newChecksText, untoldChecks } from "../audit/checks/check-words.ts";
 import { warningCause, warningText } from "../audit/checks/checks.ts";
-import { asWarehouseError } from "../common/errors.ts";
+import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
-import { resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
+import { joinWords } from "../common/nearest.ts";
+import type { Config } from "../config/config.ts";
+import type { ResumeState } from "../extract/landing/checkpoint.ts";
+import { type RunSummary, resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
-import type { Landed } from "../raw/read-raw.ts";
-import { deliveryWarnings } from "../targets/deliver.ts";
+import type { RawFolder } from "../raw/raw-folder.ts";
+import { type Delivery, deliver, deliveryWarnings, failedDeliveries } from "../targets/deliver.ts";
+import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
+import type { PeakUse } from "../warehouse/disk.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { newCauses } from "../warehouse/new-warnings.ts";
 import { publishRun } from "../warehouse/publish.ts";
-import { prune } from "../warehouse/retention.ts";
+import { findRun, prune } from "../warehouse/retention.ts";
 import { unchangedSince } from "../warehouse/unchanged.ts";
-import { type Built, build } from "./build.ts";
-import { type PublishingRun, reportProgress } from "./context.ts";
-import { deliverPublished, targetsOf, undeliveredWarnings } from "./delivery.ts";
-import type { Exported } from "./observed.ts";
+import { type BuildResult, build } from "./build.ts";
+import { type NewRun, type Runtime, targetsOf } from "./inputs.ts";
 import { StagedLoads } from "./stage-loads.ts";
 
-/** `land` has the documents land in the staging folder. `replayOf`: the run that read them; null: this one. */
+/** A published run. */
+export interface RunResult {
+  readonly summary: RunSummary;
+  /** Failure of a loader that could not make the run visible. */
+  readonly failure: WarehouseError | null;
+}
+
+interface RunDocuments {
+  /** Lands the documents in the staging folder. */
+  readonly land: () => Promise<RawFolder>;
+  /** Run that read the documents, in a replay; `null`: the run itself. */
+  readonly replayOf: string | null;
+  /** Answers from before the run was resumed. */
+  readonly kept: ResumeState;
+  /** Disk use of the staging folder. */
+  readonly peak: PeakUse;
+}
+
+type PublishSettings = Pick<Config, "limit" | "targets" | "keepRuns">;
+
 export async function landAndPublish(
-  run: PublishingRun,
-  land: () => Promise<Landed>,
-  replayOf: string | null,
-): Promise<Exported> {
-  const { folder, staging, options, pipeline, peak } = run;
+  run: NewRun,
+  documents: RunDocuments,
+  settings: PublishSettings,
+  runtime: Runtime,
+): Promise<RunResult> {
+  const { folder, staging, pipeline } = run;
+  const { replayOf, kept, peak } = documents;
+  const { signal, onProgress, clock } = runtime;
   await using loads = new StagedLoads(pipeline.loaders);
-  const { facts, built } = await land()
-    .then(async (landed) => ({
-      facts: landed.facts,
-      built: await build({ ...run, landed, replayOf, loads }),
-    }))
-    .catch((thrown: unknown) => {
-      // What was ended by the signal fails in many ways; the reason is the signal's.
-      throw options.signal.aborted ? options.signal.reason : thrown;
-    });
+  const { facts, built } = await landAndBuild(run, documents, loads, runtime).catch((thrown: unknown) => {
+    // An abort surfaces as many errors; the signal's reason is the cause.
+    throw signal.aborted ? signal.reason : thrown;
+  });
   collectGarbage();
-  options.signal.throwIfAborted();
-  reportProgress(run, "publish", 0, 1);
+  signal.throwIfAborted();
+  const progress = (done: number) =>
+    onProgress({ stage: "publish", done, total: 1, items: facts.items, bytes: 0 });
+  progress(0);
   await peak.measure();
   const stated = { ...built.statement, peakBytes: peak.bytes };
-  const manifest = await publishRun(folder, staging, stated, run.clock);
-  // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
-  const retired = await retire(run);
+  const manifest = await publishRun(folder, staging, stated, clock);
+  // Before the commits: a loader that fails for many nights must not fill the disk.
+  const retired = await removeOldRuns(run, settings);
   const failure = await loads.commit();
-  reportProgress(run, "publish", 1, 1);
-  const deliveries = targetsOf(options.config).length === 0 ? [] : await deliverPublished(run);
-  const { previousRun, changes, mappedValues, drift } = built;
+  progress(1);
+  const deliveries = await deliverPublished(run, settings, runtime, facts.items);
   const warnings = [
     ...built.warnings,
-    ...undeliveredWarnings(options.config, pipeline),
+    ...undeliveredWarnings(run, settings),
     ...retired.warnings,
     ...deliveryWarnings(deliveries),
   ];
   const untold = untoldChecks(built);
-  const found = [...warnings.map(warningCause), ...untold.map(({ name }) => name)];
-  const causes = await newCauses(folder, found, options.log);
+  const causes = await newCauses(
+    folder,
+    [...warnings.map(warningCause), ...untold.map(({ name }) => name)],
+    runtime.log,
+  );
   const summary = {
     ...publishedFacts(run, facts, built, manifest),
-    current: { run: manifest.run, publishedAt: manifest.endedAt },
-    previousRun,
-    changes,
-    mappedValues,
-    drift,
-    report: built.report === null ? null : join(folder.runs, manifest.run, built.report),
+    replayOf,
+    resumed: resumedOf(kept),
     removedRuns: retired.removed,
-    // A failure is told by itself, night after night.
+    // The failure of a loader is reported every night, so it is never new.
     warnings: [...warnings.map(warningText), ...(failure === null ? [] : [failure.message])],
     newWarnings: [
       ...warnings.filter((each) => causes.has(warningCause(each))).map(warningText),
@@ -79,47 +98,93 @@ export async function landAndPublish(
   return { summary, failure };
 }
 
-/** What the summary says of the run itself. */
+async function landAndBuild(
+  run: NewRun,
+  { land, replayOf, peak }: RunDocuments,
+  loads: StagedLoads,
+  runtime: Runtime,
+) {
+  const landed = await land();
+  return { facts: landed.facts, built: await build(run, { landed, replayOf }, { loads, peak, runtime }) };
+}
+
 function publishedFacts(
-  { folder, kept, baseline }: PublishingRun,
+  { folder, baseline }: NewRun,
   facts: ExtractRecord,
-  built: Built,
+  built: BuildResult,
   manifest: Manifest,
 ) {
+  const { run, sequence, pipeline, verdict, reasons, files, startedAt, endedAt } = manifest;
+  const directory = join(folder.runs, run);
+  const { previousRun, changes, mappedValues, drift, accounting, noMappedValues } = built;
   return {
-    run: manifest.run,
-    sequence: manifest.sequence,
-    pipeline: manifest.pipeline,
-    replayOf: manifest.replayOf ?? null,
-    verdict: manifest.verdict,
-    reasons: manifest.reasons,
+    run,
+    sequence,
+    pipeline,
+    verdict,
+    reasons,
     modesDiffer: facts.modesDiffer,
     warehouse: folder.root,
-    directory: join(folder.runs, manifest.run),
-    accounting: built.accounting,
+    directory,
+    current: { run, publishedAt: endedAt },
+    accounting,
     tables: built.tables.map(({ table, rows }) => ({ name: table, rows })),
     passes: facts.passes,
     requests: facts.requests.count,
     throttled: facts.throttled,
     outages: facts.outages,
     reused: reusedOf(facts),
-    resumed: resumedOf(kept),
     bytesReceived: facts.requests.bytes,
-    bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
-    filesPublished: manifest.files.length,
-    unchanged: baseline.kind === "run" ? unchangedSince(manifest.files, baseline.manifest.files) : null,
+    bytesPublished: files.reduce((sum, file) => sum + file.bytes, 0),
+    filesPublished: files.length,
+    unchanged: baseline.kind === "run" ? unchangedSince(files, baseline.manifest.files) : null,
+    previousRun,
+    changes,
+    mappedValues,
+    drift,
     checks: summaryOfChecks(built.checks),
-    noMappedValues: built.noMappedValues,
-    milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
+    report: built.report === null ? null : join(directory, built.report),
+    noMappedValues,
+    milliseconds: Date.parse(endedAt) - Date.parse(startedAt),
   };
 }
 
-/** Removes old runs. A failure to do so is told, and takes nothing from the run that was published. */
-async function retire({ folder, options }: PublishingRun) {
+/** A failure is a warning. */
+async function removeOldRuns({ folder }: NewRun, { keepRuns }: PublishSettings) {
   try {
-    const removed = await prune(folder, options.config.keepRuns);
+    const removed = await prune(folder, keepRuns);
     return { removed: removed.map(({ run }) => run), warnings: [] };
   } catch (thrown) {
     return { removed: [], warnings: [`Old runs could not be removed: ${asWarehouseError(thrown).message}`] };
+  }
+}
+
+/** Warns that a limited run is not delivered, neither to targets nor by loaders that write elsewhere. */
+function undeliveredWarnings({ pipeline }: NewRun, { limit, targets }: PublishSettings): string[] {
+  const receivers = [...pipeline.loaders.filter(({ stage }) => stage !== undefined), ...targets];
+  if (limit === null || receivers.length === 0) return [];
+  const names = receivers.map(({ name }) => name);
+  return [`Nothing is delivered to ${joinWords(names, "or")}: limited runs are not delivered.`];
+}
+
+/** Delivers the published run. Does not throw, because the run stays published: a delivery says how it failed. */
+async function deliverPublished(
+  { folder, staging }: NewRun,
+  settings: PublishSettings,
+  { clock, signal, onProgress }: Runtime,
+  items: number,
+): Promise<readonly Delivery[]> {
+  const targets = targetsOf(settings);
+  if (targets.length === 0) return [];
+  try {
+    const delivered = await readDeliveredRun(await findRun(folder, staging.run), {
+      ...(await readFolderRuns(folder)),
+      temporaryDirectory: staging.temporary,
+      signal,
+      onProgress: (done, total) => onProgress({ stage: "deliver", done, total, items, bytes: 0 }),
+    });
+    return await deliver(targets, delivered, { elapsedMs: () => clock.elapsedMs(), signal });
+  } catch (thrown) {
+    return failedDeliveries(targets, thrown);
   }
 }

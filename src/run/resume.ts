@@ -72,7 +72,7 @@ export const resumeRecordForm = z.strictObject({
   resumedMs: z.array(z.number()),
   /** Whether it ended because it holds far less than the run before: then only explicit approval resumes it. */
   shrunk: z.boolean(),
-  /** Requests a second that the service was found to allow when the run ended; null: it refused none. */
+  /** RequestLog a second that the service was found to allow when the run ended; null: it refused none. */
   ratePerSecond: z.number().positive().nullable(),
   /** IDs of the custom fields that were treated as personal, in order. */
   personalFieldIds: z.array(z.string()),

@@ -1,26 +1,25 @@
-/** Which single items of the run before may stand in for requests. */
+/** Finds the single items of the run before that stand in for requests. */
 import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { asWarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
-import { treatmentOf } from "../config/config.ts";
-import type { ColumnPlan } from "../extract/column-plan.ts";
-import type { Reuse } from "../extract/passes/single-items.ts";
+import { type Config, treatmentOf } from "../config/config.ts";
+import type { ReuseSource } from "../extract/passes/single-items.ts";
 import type { DocumentSettings } from "../raw/extract-record.ts";
 import type { PersonalFields } from "../raw/personal/fields.ts";
 import * as names from "../raw/personal/names.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
-import { isReusedFrom, readReusable } from "../raw/reusable.ts";
+import { isReuseFile, readReusable } from "../raw/reusable.ts";
 import { parseRunName } from "../warehouse/layout.ts";
 import { damageIn } from "../warehouse/raw-documents.ts";
-import type { RunContext } from "./context.ts";
+import type { NewRun } from "./inputs.ts";
 
-/** What decides, besides the answer, what a document for a single item becomes: it is reused while all of it is the same. */
+/** Settings that decide what a document becomes. A document is reused while all of them are the same. */
 export function documentSettings(
-  { options, personalFields }: Pick<RunContext, "options" | "personalFields">,
-  { columns }: Pick<ColumnPlan, "columns">,
+  { personalData, aliases }: Pick<Config, "personalData" | "aliases">,
+  personalFields: PersonalFields,
+  columns: readonly string[],
 ): DocumentSettings {
-  const { personalData, aliases } = options.config;
   const { policy, keyId } = treatmentOf(personalData);
   return {
     version: digestOf(VERSION),
@@ -32,12 +31,12 @@ export function documentSettings(
   };
 }
 
-/** Tells whether documents were treated by the same policy, and by the same names that look personal. */
+/** Digest of the policy and of the names that look personal to it. */
 export function policyDigest(policy: PersonalPolicy): string {
   return digestOf(policy === "keep" ? [policy] : [policy, names]);
 }
 
-/** Tells whether documents were treated by the same `personalFields`. */
+/** Digest of all that `personalFields` names. */
 export function personalFieldsDigest({ names: fields, customFields }: PersonalFields): string {
   return digestOf([fields.toSorted(), customFields.toSorted()]);
 }
@@ -46,22 +45,22 @@ function digestOf(value: unknown): string {
   return hash("sha256", JSON.stringify(value)).slice(0, 16);
 }
 
-/** When a run began, by its name; a name that does not say so is of long ago. */
+/** When a run began, in milliseconds since 1970, by its name; 0 if the name does not say so. */
 function startOf(run: string): number {
   return parseRunName(run)?.startedAt.getTime() ?? 0;
 }
 
-/** Where raw documents of the run before are missing or damaged, nothing: all items are asked for. */
+/** Reuses nothing if raw documents of the run before are missing or damaged; `damage` then says which. */
 export async function reuseOf(
-  { baseline, staging, options }: RunContext,
+  { baseline, staging }: NewRun,
+  rereadDays: number,
   settings: DocumentSettings,
-): Promise<Reuse> {
-  const { rereadDays } = options.config;
+): Promise<ReuseSource> {
   const age = { rereadDays, startedAt: startOf(staging.run) };
   const nothing = { run: "", documents: new Map(), failed: new Set<string>(), ...age, damage: null };
   if (baseline.kind !== "run" || rereadDays === 0) return nothing;
   const { run, directory, manifest } = baseline;
-  const files = manifest.files.filter(({ path }) => isReusedFrom(path));
+  const files = manifest.files.filter(({ path }) => isReuseFile(path));
   const damaged = (damage: string) => ({ ...nothing, run, damage });
   try {
     const damage = await damageIn(directory, files);

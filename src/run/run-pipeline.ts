@@ -8,7 +8,7 @@ import { loadConfig } from "../config/config.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { pipelineUrl } from "../transform/pipelines.ts";
-import { thisMachine } from "./context.ts";
+import { thisMachine } from "./inputs.ts";
 import { runExport } from "./run.ts";
 
 export interface RunPipelineOptions {

@@ -1,198 +1,194 @@
-/** One run from lock to publication. */
+/** Makes one run, from the lock to the publication, and tells observers how it ended. */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
-
-import { asWarehouseError } from "../common/errors.ts";
-import { treatmentOf } from "../config/config.ts";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import type { Config } from "../config/config.ts";
 import { EMPTY_RESUME, hasCheckpoints, readResumeState } from "../extract/landing/checkpoint.ts";
-import { Journal } from "../extract/landing/journal.ts";
-import type { Observers } from "../observe/observers.ts";
-import { resumedOf } from "../observe/run-summary.ts";
+import { type Observers, openObservers } from "../observe/observers.ts";
+import { exitCodeOf } from "../observe/outcome.ts";
+import { type RunSummary, resumedOf } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
 import { fullDisk, PeakUse } from "../warehouse/disk.ts";
 import {
   createStaging,
   databaseOf,
-  discardLeftovers,
   discardUnused,
   namingFolder,
   nextRun,
+  outputFolder,
   type StagingFolder,
   stagingFolder,
 } from "../warehouse/layout.ts";
 import { discardStaging } from "../warehouse/publish.ts";
-import type { RunContext, RunOptions } from "./context.ts";
+import { listRuns } from "../warehouse/retention.ts";
+import type { RunInputs } from "./inputs.ts";
 import { land } from "./land.ts";
-import { type Exported, observed } from "./observed.ts";
-import { idsOf } from "./personal-fields.ts";
-import { closeOpened, type Opened, prepare } from "./prepare.ts";
-import { withoutPersonal } from "./previous-history.ts";
-import { landAndPublish } from "./publication.ts";
-import {
-  failureDisposition,
-  keepResumable,
-  type ResumableRun,
-  type ResumeRecord,
-  writeResumeRecord,
-} from "./resume.ts";
+import { type PreparedRun, prepare } from "./prepare.ts";
+import { landAndPublish, type RunResult } from "./publication.ts";
+import { failureDisposition, keepResumable, type ResumeRecord, writeResumeRecord } from "./resume.ts";
+import { closeOpened, type OpenResources } from "./steps.ts";
 
 /**
- * Runs a pipeline, or goes on with a run that was ended early, and publishes its result. Errors are WarehouseErrors; then
- * nothing was published, unless it says so, and no warehouse is left where none was, unless a later run can go on from
- * what it staged.
+ * Runs a pipeline and publishes its result, or resumes an interrupted run. Throws a `WarehouseError`; then nothing was
+ * published, unless it says so, and a folder that held no warehouse holds none, unless a later run can resume.
  */
-export async function runExport(options: RunOptions): Promise<Exported> {
-  return observed(options, (observers) => underLock(options, observers));
+export async function runExport(inputs: RunInputs): Promise<RunResult> {
+  const { config, clock, log } = inputs;
+  const { limit, observe, warehouse } = config;
+  // Monitoring must not take a limited run for a nightly one.
+  const settings = limit === null ? observe : { onFinish: null, metricsFile: null };
+  const observers = openObservers({ settings, warehouse, clock });
+  let result: RunResult;
+  try {
+    result = await runUnderLock(inputs, observers);
+  } catch (thrown) {
+    const error = failureOf(thrown, inputs);
+    for (const warning of await observers.failed(error, await currentRunIn(warehouse))) log.warn(warning);
+    throw error;
+  }
+  const { summary } = result;
+  for (const warning of await observers.published(summary, exitCodeOf(summary))) log.warn(warning);
+  return result;
 }
 
-async function underLock(options: RunOptions, observers: Observers): Promise<Exported> {
-  const opened: Opened = {};
+/** What an interrupted run leaves, for its message. */
+export function leftOf({ limit }: Pick<Config, "limit">): string {
+  return limit === null
+    ? "nothing was published, and a rerun goes on from what was read"
+    : "nothing was published";
+}
+
+/** An abort by the caller is `run.interrupted`, unless its reason is a `WarehouseError`. */
+function failureOf(thrown: unknown, { config, signal }: RunInputs): WarehouseError {
+  if (thrown !== signal.reason || thrown instanceof WarehouseError) return asWarehouseError(thrown);
+  return new WarehouseError("run.interrupted", `The caller ended the run; ${leftOf(config)}.`, {
+    cause: thrown,
+  });
+}
+
+async function currentRunIn(warehouse: string): Promise<RunSummary["current"] | null> {
+  // A folder that cannot be read is the failure itself, or the failure of the next run.
+  const runs = await listRuns(outputFolder(warehouse)).catch(() => []);
+  const current = runs.find((each) => each.current);
+  if (current === undefined) return null;
+  const { run, manifest } = current;
+  return { run, publishedAt: manifest instanceof WarehouseError ? null : manifest.endedAt };
+}
+
+async function runUnderLock(inputs: RunInputs, observers: Observers): Promise<RunResult> {
+  const { log } = inputs;
+  const opened: OpenResources = {};
   try {
-    const ready = await prepare({
-      options,
-      opened,
-      listener: { begin() {}, note() {}, warn: (sentence) => options.log.warn(sentence) },
-      isRehearsal: false,
-      onPipeline: (name) => observers.loaded(name),
-    });
-    const { folder, personalFields, baseline, past, fingerprint, startedMs, ...prepared } = ready;
-    const personalFieldIds = idsOf(personalFields);
-    let resumable = ready.resumable;
-    if (resumable !== null && !isDeepStrictEqual(resumable.resumeRecord.personalFieldIds, personalFieldIds)) {
-      // What landed was treated by other IDs, and may hold what is to be treated now.
-      options.log.warn("What was read before is removed: `personalFields` covers other fields by now.");
-      await discardLeftovers(folder, undefined);
-      resumable = null;
-    }
-    const treatment = { ...treatmentOf(options.config.personalData), customFieldIds: personalFieldIds };
-    const history = withoutPersonal(past, treatment);
-    const unmeasured = { ratePerSecond: null, peakBytes: 0 };
-    const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, personalFieldIds, ...unmeasured };
-    const place = { ...prepared, options, folder, personalFields, baseline, history, observers };
-    return await stageAndPublish(place, resumable?.resumeRecord ?? fresh, resumable);
+    const listener = { begin() {}, note() {}, warn: (sentence: string) => log.warn(sentence) };
+    const prepared = await prepare({ inputs, opened, listener, isRehearsal: false, observers });
+    return await stageAndPublish(prepared, inputs, observers);
   } catch (thrown) {
     const { folder } = opened;
     if (folder === undefined) throw thrown;
     // A failure to tidy up does not hide why the run failed.
     await discardUnused(folder).catch((untidy: unknown) => {
-      options.log.warn(asWarehouseError(untidy).message);
+      log.warn(asWarehouseError(untidy).message);
     });
     throw namingFolder(thrown, folder);
   } finally {
-    await closeOpened(opened, options.log);
+    await closeOpened(opened, log);
   }
 }
 
-type Left = ReturnType<typeof failureDisposition>;
+type Disposition = ReturnType<typeof failureDisposition>;
 
-const LEFT: Readonly<Record<Exclude<Left, "remove">, string>> = {
+async function stageAndPublish(
+  prepared: PreparedRun,
+  inputs: RunInputs,
+  observers: Observers,
+): Promise<RunResult> {
+  const { pipeline, folder, baseline, history, above, session, resumable, resumeRecord } = prepared;
+  const { config, clock, log } = inputs;
+  const name = resumable?.run ?? (await nextRun(folder, new Date(resumeRecord.startedMs), above));
+  const staging = stagingFolder(folder, name);
+  const resumedMs = resumable === null ? [] : [...resumeRecord.resumedMs, clock.now()];
+  const record = { ...resumeRecord, resumedMs };
+  const kept = resumable?.kept ?? EMPTY_RESUME;
+  const pipelineUrl = typeof inputs.pipeline === "string" ? inputs.pipeline : undefined;
+  const run = { pipeline, pipelineUrl, folder, staging, baseline, history };
+  let disposition: Disposition = "remove";
+  await using peak = new PeakUse(staging.root, record.peakBytes);
+  try {
+    if (resumable !== null)
+      log.warn("Resuming an interrupted run.", { run: name, ...resumedOf(resumable.kept) });
+    await createStaging(folder, name);
+    await writeResumeRecord(staging, record);
+    observers.started(name);
+    const landNow = () => land({ run, session, inputs, resumeRecord: record, kept });
+    return await landAndPublish(run, { land: landNow, replayOf: null, kept, peak }, config, inputs);
+  } catch (thrown) {
+    disposition = await dispositionAfter(thrown, prepared, staging, inputs);
+    if (asWarehouseError(thrown).code !== "disk.full") throw thrown;
+    await peak.measure();
+    // Only what the next run resumes is kept.
+    const isKept = disposition === "resume";
+    const keptBytes = isKept ? await keepResumable(staging, (await readResumeState(staging.root)).files) : 0;
+    const taken = { peakBytes: peak.bytes, keptBytes };
+    throw await fullDisk({
+      thrown: asWarehouseError(thrown),
+      folder: folder.root,
+      baseline,
+      free: inputs.freeBytes,
+      taken,
+    });
+  } finally {
+    const { retry } = session;
+    const next: ResumeRecord = {
+      ...record,
+      ratePerSecond: retry.throttled?.ratePerSecond ?? null,
+      peakBytes: peak.bytes,
+      shrunk: record.shrunk || disposition === "accept",
+    };
+    await disposeOf(staging, disposition, next, () => discardStaging(folder, name)).catch(
+      (thrown: unknown) => {
+        // The next run removes what is left. How this run ended matters more.
+        const { message } = asWarehouseError(thrown);
+        log.warn(`The staged files could not be cleared away: ${message}`, { run: name });
+      },
+    );
+  }
+}
+
+const DISPOSITION_SENTENCES: Readonly<Record<Exclude<Disposition, "remove">, string>> = {
   resume: "What was read is kept: run again within six hours of its start to go on from there.",
   accept:
     "What was read is kept: run with --accept-shrink within six hours of its start to go on from there.",
   inspect: "What was staged is left as it is, until the next run.",
 };
 
-/** A run before it has a staging folder. `above`: a target has this number, so that of the run is higher. */
-type Place = Omit<RunContext, "clock" | "staging" | "kept" | "resumeRecord" | "journal" | "peak"> & {
-  readonly above: number;
-};
-
-async function stageAndPublish(
-  place: Place,
-  resumeRecord: ResumeRecord,
-  resumable: ResumableRun | null,
-): Promise<Exported> {
-  const { folder, options } = place;
-  const name = resumable?.run ?? (await nextRun(folder, new Date(resumeRecord.startedMs), place.above));
-  const staging = stagingFolder(folder, name);
-  let run: RunContext | undefined;
-  let left: Left = "remove";
-  try {
-    const begun = await begin(place, staging, resumeRecord, resumable);
-    run = begun;
-    place.observers.started(name);
-    return await landAndPublish(begun, () => land(begun), null);
-  } catch (thrown) {
-    if (run !== undefined) left = await leftBy(run, thrown);
-    throw run === undefined ? thrown : await withRoom(run, thrown, left);
-  } finally {
-    await run?.peak[Symbol.asyncDispose]();
-    try {
-      if (run === undefined || left === "remove") await discardStaging(folder, name);
-      // Without its record no run goes on from it.
-      else if (left === "inspect") await rm(staging.resumeRecord, { force: true });
-      else await writeResumeRecord(staging, nextResumeRecord(run, left));
-    } catch (thrown) {
-      // This does not hide how the run ended: the next run clears away what is left.
-      const { message } = asWarehouseError(thrown);
-      options.log.warn(`The staged files could not be cleared away: ${message}`, { run: name });
-    }
-  }
-}
-
-/** Makes the staging folder, or goes on with the one of the resumed run. */
-async function begin(
-  place: Place,
+/** What becomes of the staged files of a failed run, which is also logged. */
+async function dispositionAfter(
+  thrown: unknown,
+  { folder, pipeline }: PreparedRun,
   staging: StagingFolder,
-  begun: ResumeRecord,
-  resumable: ResumableRun | null,
-): Promise<RunContext> {
-  const { folder, options } = place;
-  const { run } = staging;
-  const resumedMs = resumable === null ? [] : [...begun.resumedMs, options.clock.now()];
-  const resumeRecord = { ...begun, resumedMs };
-  if (resumable !== null)
-    options.log.warn("Resuming an interrupted run.", { run, ...resumedOf(resumable.kept) });
-  await createStaging(folder, run);
-  await writeResumeRecord(staging, resumeRecord);
-  return {
-    ...place,
-    clock: options.clock,
-    staging,
-    resumeRecord,
-    kept: resumable?.kept ?? EMPTY_RESUME,
-    journal: new Journal(),
-    peak: new PeakUse(staging.root, resumeRecord.peakBytes),
-  };
-}
-
-/** What becomes of the staged files of a run that failed. */
-async function leftBy({ folder, staging, options, pipeline }: RunContext, thrown: unknown): Promise<Left> {
-  // A run that has its final name does not go on: it is finished.
+  { config, log }: RunInputs,
+): Promise<Disposition> {
+  // A run with its final name is finished, and not resumed.
   if (existsSync(join(folder.runs, staging.run))) return "remove";
-  const left = failureDisposition(asWarehouseError(thrown).code);
-  if (options.config.limit !== null && left !== "inspect") return "remove";
-  if (left === "remove" || (left !== "inspect" && !hasCheckpoints(staging.root))) return "remove";
+  const disposition = failureDisposition(asWarehouseError(thrown).code);
+  if (disposition === "remove") return "remove";
+  const canResume = config.limit === null && hasCheckpoints(staging.root);
+  if (disposition !== "inspect" && !canResume) return "remove";
   const file = databaseOf(staging, publishes(pipeline, "duckdb"));
-  options.log.warn(LEFT[left], { run: staging.run, ...(left === "inspect" && { file }) });
-  return left;
+  const details = disposition === "inspect" ? { run: staging.run, file } : { run: staging.run };
+  log.warn(DISPOSITION_SENTENCES[disposition], details);
+  return disposition;
 }
 
-/** Where the disk is full, what is not gone on from makes room, and the failure says how much there is. */
-async function withRoom(run: RunContext, thrown: unknown, left: Left): Promise<unknown> {
-  const error = asWarehouseError(thrown);
-  if (error.code !== "disk.full") return thrown;
-  const { staging, options, folder, baseline, peak } = run;
-  const { freeBytes: free } = options;
-  await peak.measure();
-  let keptBytes = 0;
-  if (left === "resume") {
-    const { files } = await readResumeState(staging.root);
-    keptBytes = await keepResumable(staging, files);
-  }
-  const taken = { peakBytes: peak.bytes, keptBytes };
-  return fullDisk({ thrown: error, folder: folder.root, baseline, free, taken });
-}
-
-/** What the next run goes on from. */
-function nextResumeRecord({ resumeRecord, retry, peak }: RunContext, left: Left): ResumeRecord {
-  const ratePerSecond = retry.throttled?.ratePerSecond ?? null;
-  return {
-    ...resumeRecord,
-    ratePerSecond,
-    peakBytes: peak.bytes,
-    shrunk: resumeRecord.shrunk || left === "accept",
-  };
+async function disposeOf(
+  staging: StagingFolder,
+  disposition: Disposition,
+  next: ResumeRecord,
+  discard: () => Promise<void>,
+): Promise<void> {
+  if (disposition === "remove") return discard();
+  // No run resumes staged files without a record.
+  if (disposition === "inspect") return rm(staging.resumeRecord, { force: true });
+  return writeResumeRecord(staging, next);
 }

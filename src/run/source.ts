@@ -55,7 +55,7 @@ export async function openSource(config: Config): Promise<OpenSource> {
 /** When all requests of a run are made, and made again; its deadline counts from here. */
 export function openRetry(
   { url, settingNames, proxy }: OpenSource,
-  { config, clock, log }: Asking,
+  { config, clock, log }: ClientInputs,
   known: Pick<RetryConfig, "startPerSecond" | "outageMinutes" | "isKnown" | "limits">,
 ): RetryLoop {
   const { deadlineMinutes, concurrency, ratePerSecond } = config;
@@ -75,11 +75,14 @@ export function openRetry(
   });
 }
 
-/** Requests to an open source, made when the retry policy says so; `onAttempt` is told. */
+/** RequestLog to an open source, made when the retry policy says so; `onAttempt` is told. */
 export function openClient(
   source: OpenSource,
-  asking: Asking,
-  { retry, onAttempt = () => {} }: { readonly retry: RetryLoop; readonly onAttempt?: AttemptListener },
+  asking: ClientInputs,
+  {
+    retry,
+    onAttempt = () => {},
+  }: { readonly retry: RetryLoop; readonly onAttempt?: AttemptListener | undefined },
 ): HttpClient {
   const { config, clock, log } = asking;
   return new HttpClient({
@@ -99,14 +102,14 @@ export function openClient(
 }
 
 /** For a person who waits: what fails is told at once, and a service that asks for fewer requests gets a minute. */
-export function openHastyClient(source: OpenSource, { config, clock, log }: Asking): HttpClient {
+export function openHastyClient(source: OpenSource, { config, clock, log }: ClientInputs): HttpClient {
   const hasty = { config: { ...config, deadlineMinutes: 1 }, clock, log };
   const limits = { ...RETRY_LIMITS, maxRetries: 0 };
   const known = { startPerSecond: null, outageMinutes: 0, isKnown: false, limits };
   return openClient(source, hasty, { retry: openRetry(source, hasty, known) });
 }
 
-export interface Asking {
+interface ClientInputs {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,8 +1,8 @@
 /** What a run did, to be read at a glance. */
 import { relative } from "node:path";
 import { DIFFERENT_TIMES, isOfMostItems } from "../audit/checks/checks.ts";
-import { receivingWithout, valuesText } from "../audit/mapping/value-counts.ts";
-import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.ts";
+import { countWithoutAtReceivers, valuesText } from "../audit/mapping/value-counts.ts";
+import { type DriftLine, type DriftPart, isNewDrift } from "../audit/questions/drift.ts";
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
 import { count, duration, megabytes, pluralize } from "../common/figures.ts";
 import { joinFirst } from "../common/nearest.ts";
@@ -206,7 +206,7 @@ const FIELDS_NAMED = 5;
 
 /** Since the run before: a field that is there for the first time, or not any more. */
 function isFresh(line: DriftLine): boolean {
-  return isNew(line) || line.count === 0;
+  return isNewDrift(line) || line.count === 0;
 }
 
 /** Where the service departs from the specification, by kind; the policy's own work is none of the service's. */
@@ -259,7 +259,7 @@ function nextQuestion(summary: RunSummary): string {
   // Something departs from the specification that did not in the run before.
   if (drift !== null && previousRun !== null && DRIFT.some(([part]) => drift[part].some(isFresh)))
     return `runs show${run} --section drift`;
-  if (mappedValues !== null && receivingWithout(mappedValues) > 0) return `audit${run}`;
+  if (mappedValues !== null && countWithoutAtReceivers(mappedValues) > 0) return `audit${run}`;
   if (mappedValues !== null && changes !== null) return run === "" ? "diff" : `diff ${previousRun}${run}`;
   return `${sql} "FROM content LIMIT 5"`;
 }

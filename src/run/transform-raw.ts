@@ -1,6 +1,6 @@
-/** The transform of raw documents, and how its tables are to be loaded. */
+/** Transforms raw documents, and decides by which ranges of items the tables are loaded. */
 import { asWarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/gc.ts";
+import type { Log } from "../common/log.ts";
 import {
   type BoundsByTable,
   fileBounds,
@@ -8,36 +8,34 @@ import {
   readFileBounds,
   vectorBytes,
 } from "../load/range-bounds.ts";
-import { leftOut } from "../raw/extract-record.ts";
+import { excludedItems } from "../raw/extract-record.ts";
+import type { RawFolder } from "../raw/raw-folder.ts";
 import { transformItems } from "../transform/transform-items.ts";
-import type { Building } from "./context.ts";
+import type { NewRun, Runtime } from "./inputs.ts";
 
-export type RawTransformed = Awaited<ReturnType<typeof transformRaw>>;
+export type TransformedItems = Awaited<ReturnType<typeof transformRaw>>;
 
-/** Errors: those of a user's table (`config.invalid`), and of the disk. */
-export async function transformRaw(building: Building) {
-  const transformed = await transformIndexed(building);
-  // The index is garbage now that nothing here holds it, and would stay beside what the database takes.
-  collectGarbage();
-  return transformed;
-}
-
-async function transformIndexed(building: Building) {
-  const { landed, staging, pipeline, options } = building;
+/** Throws `config.invalid` if a function of the pipeline fails, and errors of the disk. */
+export async function transformRaw(
+  run: NewRun,
+  landed: RawFolder,
+  { threads, signal, onProgress, log }: Runtime,
+) {
+  const { pipeline, pipelineUrl, staging } = run;
   const { items, index } = landed.takeItems();
-  const without = new Set(leftOut(landed.facts).flatMap((id) => items.find(id) ?? []));
+  const excluded = new Set(excludedItems(landed.facts).flatMap((id) => items.find(id) ?? []));
   const transformed = await transformItems({
     pipeline,
-    pipelineUrl: typeof options.pipeline === "string" ? options.pipeline : undefined,
-    threads: options.threads,
+    pipelineUrl,
+    threads,
     index,
-    isLeftOut: (item) => without.has(item),
+    isLeftOut: (item) => excluded.has(item),
     weightOf: (item) => items.weightAt(item),
     parts: staging.parts,
     directory: staging.root,
     temporaryDirectory: staging.temporary,
-    signal: options.signal,
-    onProgress: options.onProgress,
+    signal,
+    onProgress,
   });
   const sorted = items.sorted();
   const weighing = {
@@ -46,28 +44,28 @@ async function transformIndexed(building: Building) {
     widestTableBytes: Math.max(0, ...transformed.stagedBytes.values()),
   };
   const bounds = rangeBounds(weighing);
-  const before = await boundsBefore(building);
+  const before = await boundsBefore(run, log);
   return {
     ...transformed,
-    /** Of the ranges of items that the widest table is loaded by. */
+    /** Bounds of the item ranges by which the widest table is loaded. */
     bounds,
-    /** Of the files of each table of items. */
+    /** Bounds of the files of each table of items. */
     fileBounds: fileBounds(weighing, { bounds, stagedBytes: transformed.stagedBytes, before }),
-    /** Of the files of the run whose ranges are kept. */
+    /** Bounds of the files of the run before. */
     boundsBefore: before,
-    /** Of the widest table: what the database holds at once, roughly. */
+    /** Bytes of the widest table that DuckDB holds at once, roughly. */
     vectorBytes: vectorBytes(weighing),
   };
 }
 
-/** None where the files of the run cannot be read: then this one cuts its ranges as a first run does. */
-async function boundsBefore({ baseline, pipeline, staging, options }: Building): Promise<BoundsByTable> {
+/** Empty if the files of the run before cannot be read: ranges are then cut as in a first run. */
+async function boundsBefore({ baseline, pipeline, staging }: NewRun, log: Log): Promise<BoundsByTable> {
   if (baseline.kind !== "run") return new Map();
   try {
     return await readFileBounds(baseline, pipeline.tables, staging.temporary);
   } catch (thrown) {
     const { message } = asWarehouseError(thrown);
-    options.log.warn(`All files are cut anew, because those of the run before cannot be read: ${message}`, {
+    log.warn(`All files are written anew, because those of the run before cannot be read: ${message}`, {
       run: staging.run,
     });
     return new Map();

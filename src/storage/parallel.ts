@@ -1,36 +1,46 @@
+/** Runs work in parallel, and ends only when all work that has begun has ended. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 
-/** Connections of one database for work beside each other: a statement has one thread. */
-export type ConnectionPool = readonly [DuckDBConnection, ...DuckDBConnection[]];
+/** Connections to one database. A statement uses one thread, so parallel statements need a connection each. */
+export type DatabaseConnections = readonly [DuckDBConnection, ...DuckDBConnection[]];
 
 /**
- * Works on things beside each other, one at a time in each lane, which is a connection or what works with one; answers in
- * their order. Nothing is begun after a failure; the first is thrown when all that was begun has ended.
+ * Maps items in parallel, and gives the results in the order of the items. Each lane (a connection, for example) works on
+ * one item at a time. After a failure no further item is begun, and the first failure is thrown.
  */
-export async function mapParallel<Lane, Entity, Result>(
+export async function mapParallel<Lane, Item, Result>(
   lanes: readonly Lane[],
-  things: readonly Entity[],
-  work: (lane: Lane, thing: Entity) => Promise<Result>,
+  items: readonly Item[],
+  work: (lane: Lane, item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
   const failures: unknown[] = [];
-  const rest = things.entries();
-  const keepAt = async (lane: Lane): Promise<void> => {
-    for (const [place, thing] of rest) {
+  const rest = items.entries();
+  const workOn = async (lane: Lane): Promise<void> => {
+    for (const [index, item] of rest) {
       try {
-        results[place] = await work(lane, thing);
+        results[index] = await work(lane, item);
       } catch (thrown) {
         failures.push(thrown);
       }
       if (failures.length > 0) return;
     }
   };
-  await Promise.all(lanes.map(keepAt));
+  await Promise.all(lanes.map(workOn));
   if (failures.length > 0) throw failures[0];
   return results;
 }
 
-/** Does the same in each lane, beside each other. A failure is thrown when all have ended: that of the first such lane. */
+/** Maps items as {@link mapParallel} does, `limit` at a time. */
+export function mapLimited<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+  limit = 8,
+): Promise<Result[]> {
+  return mapParallel(Array(limit).fill(null), items, (_, item) => work(item));
+}
+
+/** Does the same work on each lane in parallel. Throws the failure of the first lane that failed. */
 export async function runOnEach<Lane>(
   lanes: readonly Lane[],
   work: (lane: Lane) => Promise<void>,
@@ -40,7 +50,7 @@ export async function runOnEach<Lane>(
   }
 }
 
-/** Both results, when both have ended: a failure leaves nobody at work. Where both fail, the first one's is thrown. */
+/** Waits until both have ended. If both fail, the failure of the first is thrown. */
 export async function awaitBoth<First, Second>(
   first: Promise<First>,
   second: Promise<Second>,

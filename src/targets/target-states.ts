@@ -30,21 +30,21 @@ const TARGETS = {
   code: col.text({ hidden: true }),
   problem: col.text({ hidden: true }),
 } as const;
-export type TargetRow = AnswerRow<typeof TARGETS>;
+export type TargetStatus = AnswerRow<typeof TARGETS>;
 
 /** Asks one target after the other. */
-export async function readTargetRows(
+export async function readTargetStatuses(
   targets: readonly Target[],
   current: CurrentRun | undefined,
   signal: AbortSignal,
-): Promise<TargetRow[]> {
-  const states: TargetRow[] = [];
+): Promise<TargetStatus[]> {
+  const states: TargetStatus[] = [];
   for (const target of targets) states.push(await stateOf(target, current, signal));
   return states;
 }
 
 /** What `targets` answers. */
-export function targetsAnswer(states: readonly TargetRow[], current: CurrentRun | undefined): Answer {
+export function targetsAnswer(states: readonly TargetStatus[], current: CurrentRun | undefined): Answer {
   const rows = states.map((state) => ({
     ...state,
     command: state.command === null ? null : `content-warehouse ${state.command}`,
@@ -57,7 +57,7 @@ export function targetsAnswer(states: readonly TargetRow[], current: CurrentRun 
   };
 }
 
-function nextOf({ target, command, here }: TargetRow): string[] {
+function nextOf({ target, command, here }: TargetStatus): string[] {
   if (command === null) return [];
   const brings =
     command === RESTORE ? "brings that run here, as the next run does" : `brings it to run ${here}`;
@@ -68,7 +68,7 @@ async function stateOf(
   target: Target,
   current: CurrentRun | undefined,
   signal: AbortSignal,
-): Promise<TargetRow> {
+): Promise<TargetStatus> {
   const here = current?.sequence ?? null;
   try {
     const manifest = current?.manifest;
@@ -87,18 +87,20 @@ async function stateOf(
   }
 }
 
-function runCells(last: TargetRun | null): Pick<TargetRow, "run" | "sequence" | "published" | "rollback_of"> {
+function runCells(
+  last: TargetRun | null,
+): Pick<TargetStatus, "run" | "sequence" | "published" | "rollback_of"> {
   if (last === null) return { run: "none", sequence: null, published: null, rollback_of: null };
   const { run, sequence, rollbackOf } = last;
   const published = parseRunName(run)?.startedAt ?? null;
   return { run, sequence, published, rollback_of: rollbackOf?.sequence ?? null };
 }
 
-type Told = Pick<TargetRow, "state" | "says" | "command">;
+type Told = Pick<TargetStatus, "state" | "says" | "command">;
 
 /** What a target has, in one sentence without its end, and the parts of that. */
 export function standingTold(target: Target, last: TargetRun | null, current: CurrentRun | undefined): Told {
-  const told = (state: TargetRow["state"], says: string, command: string | null = null): Told => ({
+  const told = (state: TargetStatus["state"], says: string, command: string | null = null): Told => ({
     state,
     says,
     command,

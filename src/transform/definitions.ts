@@ -1,18 +1,18 @@
 /** Rows of the shared tables, from the described things and the lookups. */
 
 import {
-  Extra,
-  fit,
+  type DriftSubject,
+  ExtraFields,
   isObject,
   type JsonObject,
-  reach,
-  type Subject,
+  readCell,
   type UnknownField,
+  valueAt,
 } from "../raw/document.ts";
 import type { Drift } from "../raw/drift.ts";
-import { attributeKey, attributeOf } from "../raw/extra-keys.ts";
+import { attributeKey, attributePath } from "../raw/extra-keys.ts";
 import { LOOKUP_ORDER } from "../raw/prepare.ts";
-import type { LookupAnswer, RawLookups } from "../raw/raw-file.ts";
+import type { RawLookup, RawLookups } from "../raw/raw-file.ts";
 import { type Cell, rowOf } from "../storage/table-builder.ts";
 import { DATA_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
@@ -37,7 +37,7 @@ export function entityRows(facts: EntityFacts): Map<string, Cell[][]> {
     if (list === undefined) rows.set(table, [row]);
     else list.push(row);
   };
-  const subject: Subject = { contentId: null, order: LOOKUP_ORDER, drift: facts.drift };
+  const subject: DriftSubject = { contentId: null, order: LOOKUP_ORDER, drift: facts.drift };
   const { destinations, definitions } = facts.lookups;
   for (const definition of definitions) describe(facts.store, definition);
   for (const kind of ["content_types", "campaigns", "instances"] as const) {
@@ -51,8 +51,8 @@ export function entityRows(facts: EntityFacts): Map<string, Cell[][]> {
 }
 
 /** Adds a definition to the store; its mappings have tables of their own. */
-function describe(store: EntityStore, { id, answer, unknown }: LookupAnswer): void {
-  const extra = new Extra();
+function describe(store: EntityStore, { id, answer, unknown }: RawLookup): void {
+  const extra = new ExtraFields();
   extra.claim(unknown, answer);
   const strange = extra.cell() ?? "{}";
   const { mappings: _mappings, ...attributes } = answer;
@@ -66,7 +66,7 @@ function describe(store: EntityStore, { id, answer, unknown }: LookupAnswer): vo
   });
 }
 
-function userRows(facts: EntityFacts, subject: Subject, put: Put): void {
+function userRows(facts: EntityFacts, subject: DriftSubject, put: Put): void {
   const table = tableNamed("users");
   for (const thing of facts.store.of("users")) {
     const { id, attributes } = thing;
@@ -85,12 +85,16 @@ interface TextList {
   readonly list: unknown;
 }
 
-function textListRows({ table: name, column: named, id, list }: TextList, subject: Subject, put: Put): void {
+function textListRows(
+  { table: name, column: named, id, list }: TextList,
+  subject: DriftSubject,
+  put: Put,
+): void {
   const table = tableNamed(name);
   const column = columnOf(table, named);
   listOf(subject, `${name}.${named}`, list).forEach((element, ordinal) => {
-    const extra = new Extra();
-    const cell = fit(subject, column, named, element, extra);
+    const extra = new ExtraFields();
+    const cell = readCell(subject, column, named, element, extra);
     put(name, rowOf<Cell>(table, { user_id: id, ordinal, [named]: cell, extra: extra.cell() }));
   });
 }
@@ -104,7 +108,7 @@ function otherOptions(table: Table, attributes: JsonObject): Cell {
   return others.length === 0 ? null : JSON.stringify(Object.fromEntries(others));
 }
 
-function customFieldRows(facts: EntityFacts, subject: Subject, put: Put): void {
+function customFieldRows(facts: EntityFacts, subject: DriftSubject, put: Put): void {
   const table = tableNamed("custom_fields");
   const lookedUp = new Set(facts.lookups.definitions.map(({ id }) => id));
   for (const { id, attributes, unknown } of facts.store.of("custom_fields")) {
@@ -132,7 +136,7 @@ function uniqueId(seen: Set<string>, id: unknown, place: string): string {
 }
 
 /** Rows of both mapping tables. Returns the IDs of the destinations that the mappings name. */
-function mappingRows(definitions: readonly LookupAnswer[], subject: Subject, put: Put): Set<string> {
+function mappingRows(definitions: readonly RawLookup[], subject: DriftSubject, put: Put): Set<string> {
   const mappings = tableNamed("custom_field_mappings");
   const entries = tableNamed("custom_field_mapping_values");
   const named = new Set<string>();
@@ -162,7 +166,7 @@ function mappingRows(definitions: readonly LookupAnswer[], subject: Subject, put
 }
 
 /** What is no object is counted. */
-function objectsOf(list: unknown, path: string, { drift, order }: Subject): JsonObject[] {
+function objectsOf(list: unknown, path: string, { drift, order }: DriftSubject): JsonObject[] {
   if (!Array.isArray(list)) return [];
   for (const each of list)
     if (!isObject(each)) drift.note(`custom_field_definition.${path}`, "type", order, null);
@@ -176,9 +180,9 @@ function own(unknown: readonly UnknownField[], object: JsonObject): JsonObject {
 }
 
 function destinationRows(
-  destinations: readonly LookupAnswer[],
+  destinations: readonly RawLookup[],
   named: ReadonlySet<string>,
-  subject: Subject,
+  subject: DriftSubject,
   put: Put,
 ): void {
   const table = tableNamed("destinations");
@@ -210,7 +214,12 @@ interface Offered {
 }
 
 /** Puts rows of select values: of `formatted_select_values`, else of `select_value_ids`. Gives what else is there. */
-function selectValueRows(fieldId: string, attributes: JsonObject, subject: Subject, put: Put): JsonObject {
+function selectValueRows(
+  fieldId: string,
+  attributes: JsonObject,
+  subject: DriftSubject,
+  put: Put,
+): JsonObject {
   const strange: [string, unknown][] = [];
   const texts = mapAt(attributes, "select_value_ids", strange);
   const archived = listAt(attributes, "archived_value_ids", strange);
@@ -278,7 +287,7 @@ function mapAt(attributes: JsonObject, key: string, strange: [string, unknown][]
 
 /** Notes what the other attributes say and the rows do not. */
 function noteOthers(
-  subject: Subject,
+  subject: DriftSubject,
   values: ReadonlyMap<string, Cell>,
   others: { texts: ReadonlyMap<string, unknown>; archived: readonly unknown[]; plain: readonly unknown[] },
 ): void {
@@ -302,18 +311,18 @@ function tableNamed(name: string): Table {
 /** A row of a thing: each column from its attribute. */
 function entityRow(
   table: Table,
-  subject: Subject,
+  subject: DriftSubject,
   { attributes, unknown }: Pick<Entity, "attributes" | "unknown">,
   fixed: Readonly<Record<string, Cell>> = {},
 ): Cell[] {
-  const extra = new Extra();
+  const extra = new ExtraFields();
   for (const [path, value] of Object.entries(unknown)) extra.set(path, value);
   const row = table.columns.map((column): Cell => {
     const given = fixed[column.name];
     if (given !== undefined) return given;
     if (column.name === "extra") return null;
-    const value = reach(attributes, attributeOf(table, column));
-    return fit(subject, column, attributeKey(table, column), value, extra);
+    const value = valueAt(attributes, attributePath(table, column));
+    return readCell(subject, column, attributeKey(table, column), value, extra);
   });
   row[row.length - 1] = extra.cell();
   return row;

@@ -5,13 +5,13 @@
 
 import { parseExact } from "../common/json.ts";
 import {
-  Extra,
-  type Item,
+  ExtraFields,
+  type ItemDocument,
   isObject,
   type JsonObject,
-  misplace,
+  keepMisplaced,
+  type RawItem,
   type Shape,
-  type View,
 } from "../raw/document.ts";
 import { listOf } from "./rows.ts";
 
@@ -76,7 +76,7 @@ export class EntityPool {
   /** By kind and ID. */
   readonly #newest = new Map<string, Pointer[]>();
 
-  describe(item: Item): void {
+  describe(item: RawItem): void {
     for (const view of item.views) {
       for (const place of PLACES) {
         if (place.shape === view.shape) this.#describePlace(item, view, place);
@@ -87,18 +87,18 @@ export class EntityPool {
     }
   }
 
-  #describePlace(item: Item, view: View, place: Place): void {
+  #describePlace(item: RawItem, view: ItemDocument, place: Place): void {
     const value = view.document[place.key];
     if (value === null || value === undefined) return;
     const described = place.list ? listOf(item, place.key, value) : [value];
     for (const each of described) {
       if (isObject(each) && typeof each.id === "string") this.#see(place, view, each);
       // A description that is none (a text, no ID) stays with the item.
-      else if (each !== null && !isContentTypeId(place, each)) misplace(item, view, place.key, each);
+      else if (each !== null && !isContentTypeId(place, each)) keepMisplaced(item, view, place.key, each);
     }
   }
 
-  #see(place: Place, view: View, object: JsonObject): void {
+  #see(place: Place, view: ItemDocument, object: JsonObject): void {
     const key = `${place.kind} ${object.id}`;
     const known = this.#newest.get(key) ?? [];
     this.#newest.set(key, known);
@@ -131,14 +131,14 @@ function isContentTypeId(place: Place, value: unknown): boolean {
   return place.key === "content_type" && typeof value === "string";
 }
 
-function claimed(view: View, object: JsonObject): string | undefined {
+function claimed(view: ItemDocument, object: JsonObject): string | undefined {
   if (view.unknown.length === 0) return undefined;
-  const extra = new Extra();
+  const extra = new ExtraFields();
   extra.claim(view.unknown, object);
   // What is deeper stays in the attribute that it is part of.
   const offered = object.formatted_select_values;
   for (const inner of [object.options, ...(Array.isArray(offered) ? offered : [])]) {
-    new Extra().claim(view.unknown, inner);
+    new ExtraFields().claim(view.unknown, inner);
   }
   const cell = extra.cell();
   return typeof cell === "string" ? cell : undefined;

@@ -1,7 +1,7 @@
 /** The transform: the views of one item in, rows of every item table out. Pure: no clock, network or disk. */
 
 import type { ItemDocuments, Row } from "../pipeline.ts";
-import type { Item, JsonObject, Shape } from "../raw/document.ts";
+import type { JsonObject, RawItem, Shape } from "../raw/document.ts";
 import type { Table } from "../tables/declare.ts";
 import { customFieldValueRows, fileValueRow } from "./custom-fields.ts";
 import type { EntityPool } from "./entity-store.ts";
@@ -21,7 +21,7 @@ interface TransformPlan {
 }
 
 /** Compiles the transform of an item. `content` comes last: it takes the unknown fields that no other row claimed. */
-export function compileTransform(plan: TransformPlan): (item: Item) => void {
+export function compileTransform(plan: TransformPlan): (item: RawItem) => void {
   const steps = plan.tables
     .filter((table) => table.stage === "item")
     .map((table) => ({ table, rows: rowsOf(plan, table), emit: plan.sink(table) }));
@@ -62,7 +62,7 @@ const PROGRAMS: Readonly<Record<string, (table: Table, plan: TransformPlan) => I
   content_custom_field_values: (table, plan) => customFieldValueRows(table, fileSink(plan)),
 };
 
-function fileSink(plan: TransformPlan): (item: Item, file: JsonObject) => void {
+function fileSink(plan: TransformPlan): (item: RawItem, file: JsonObject) => void {
   const files = plan.tables.find((table) => table.name === "custom_field_files");
   if (files === undefined) return () => {};
   const emit = plan.sink(files);
@@ -77,7 +77,7 @@ function customRows(table: Table, custom: RowsOfItem): ItemRows {
 }
 
 /** Documents as they were sent, unchecked. A key that a later one lacks is that of the one before, as in tables. */
-function documentsOf({ contentId, views }: Item): ItemDocuments {
+function documentsOf({ contentId, views }: RawItem): ItemDocuments {
   const document = (shape: Shape) => {
     const [latest, ...earlier] = views.filter((view) => view.shape === shape).map((view) => view.document);
     if (latest === undefined || earlier.length === 0) return latest;

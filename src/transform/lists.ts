@@ -1,14 +1,14 @@
 /** Rows that are put together from several API fields: of files, favorites, collections and permissions. */
 
 import {
-  Extra,
-  fit,
-  type Item,
+  ExtraFields,
+  type ItemDocument,
   isObject,
   type JsonObject,
-  misfit,
-  misplace,
-  type View,
+  keepMisfit,
+  keepMisplaced,
+  type RawItem,
+  readCell,
 } from "../raw/document.ts";
 import { finerInstant } from "../raw/instant.ts";
 import { type Cell, rowOf } from "../storage/table-builder.ts";
@@ -16,17 +16,17 @@ import type { Column, Table } from "../tables/declare.ts";
 import { type ItemRows, listOf } from "./rows.ts";
 
 /** The latest view that has `key`. */
-export function latestWith(item: Item, key: string): View | undefined {
+export function latestWith(item: RawItem, key: string): ItemDocument | undefined {
   return item.views.find((view) => view.shape === "dynamic" && view.document[key] !== undefined);
 }
 
 /** The object at `key` in the latest view that has the key; anything else that stands there stays with the item. */
-export function latestObject(item: Item, key: string): JsonObject | undefined {
+export function latestObject(item: RawItem, key: string): JsonObject | undefined {
   const view = latestWith(item, key);
   const value = view?.document[key];
   if (view === undefined || value === null || value === undefined) return undefined;
   if (isObject(value)) return value;
-  misplace(item, view, key, value);
+  keepMisplaced(item, view, key, value);
   return undefined;
 }
 
@@ -40,8 +40,8 @@ export function fileRows(table: Table): ItemRows {
       const view = latestWith(item, key);
       const file = view?.document[key];
       if (view === undefined || file === null || file === undefined) continue;
-      const extra = new Extra();
-      if (!isObject(file)) misfit(item, role, key, file, extra);
+      const extra = new ExtraFields();
+      if (!isObject(file)) keepMisfit(item, role, key, file, extra);
       const fixed = { content_id: item.contentId, role: name };
       emit(fileRow({ table, item, views: [view], extra, fixed }, isObject(file) ? file : {}));
     }
@@ -50,10 +50,10 @@ export function fileRows(table: Table): ItemRows {
 
 interface FileRow {
   readonly table: Table;
-  readonly item: Item;
+  readonly item: RawItem;
   /** Where the file is described. */
-  readonly views: readonly View[];
-  readonly extra: Extra;
+  readonly views: readonly ItemDocument[];
+  readonly extra: ExtraFields;
   /** Cells that are no attributes, by column. */
   readonly fixed: Readonly<Record<string, Cell>>;
 }
@@ -62,7 +62,7 @@ interface FileRow {
 export function fileRow({ table, item, views, extra, fixed }: FileRow, file: JsonObject): Cell[] {
   const row = table.columns.slice(0, -1).map((column): Cell => {
     const attribute = column.name === "file_id" ? "id" : column.name;
-    return fixed[column.name] ?? fit(item, column, attribute, file[attribute], extra);
+    return fixed[column.name] ?? readCell(item, column, attribute, file[attribute], extra);
   });
   for (const view of views) extra.claim(view.unknown, file);
   return [...row, extra.cell()];
@@ -82,22 +82,22 @@ export function favoriteRows(table: Table): ItemRows {
     const users = latestList(item, "favorited_by_users");
     const dates = latestList(item, "favorite_dates");
     for (let ordinal = 0; ordinal < Math.max(users.length, dates.length); ordinal++) {
-      const extra = new Extra();
-      const user = fit(item, userId, "favorited_by_users", users[ordinal], extra);
-      const since = fit(item, date, "favorite_dates", dates[ordinal], extra);
+      const extra = new ExtraFields();
+      const user = readCell(item, userId, "favorited_by_users", users[ordinal], extra);
+      const since = readCell(item, date, "favorite_dates", dates[ordinal], extra);
       const placed = { content_id: item.contentId, ordinal };
       emit(rowOf<Cell>(table, { ...placed, user_id: user, favorite_date: since, extra: extra.cell() }));
     }
   };
 }
 
-function latestList(item: Item, key: string): readonly unknown[] {
+function latestList(item: RawItem, key: string): readonly unknown[] {
   return listOf(item, key, latestWith(item, key)?.document[key]);
 }
 
 interface Membership {
   readonly id: string;
-  readonly extra: Extra;
+  readonly extra: ExtraFields;
   added: Cell;
   /** What `added` was read from. */
   addedText: unknown;
@@ -112,11 +112,11 @@ export function collectionRows(table: Table): ItemRows {
   return (item, emit) => {
     const members = new Map<string, Membership>();
     const member = (key: unknown, path: string): Membership => {
-      const extra = new Extra();
+      const extra = new ExtraFields();
       const name = typeof key === "string" ? key : JSON.stringify(key ?? null);
       const known = members.get(name);
       if (known !== undefined) return known;
-      if (typeof key !== "string") misfit(item, id, path, key ?? null, extra);
+      if (typeof key !== "string") keepMisfit(item, id, path, key ?? null, extra);
       const made: Membership = { id: name, extra, added: null, addedText: null, rank: null };
       members.set(name, made);
       return made;
@@ -124,7 +124,7 @@ export function collectionRows(table: Table): ItemRows {
     for (const uid of latestList(item, "collection_uids")) if (uid !== null) member(uid, "collection_uids");
     readAddedDates(item, (key, path, value) => {
       const one = member(key, path);
-      const cell = fit(item, added, path, value, one.extra);
+      const cell = readCell(item, added, path, value, one.extra);
       if (cell === null) return one.extra;
       const kept = one.added === null ? value : finerInstant(one.addedText, value);
       if (kept === undefined) {
@@ -138,7 +138,7 @@ export function collectionRows(table: Table): ItemRows {
     });
     for (const [key, value] of latestEntries(item, "pinned_collection_rank")) {
       const one = member(key, "pinned_collection_rank");
-      one.rank = fit(item, rank, "pinned_collection_rank", value, one.extra);
+      one.rank = readCell(item, rank, "pinned_collection_rank", value, one.extra);
     }
     [...members.values()].forEach((one, ordinal) => {
       const placed = { content_id: item.contentId, collection_id: one.id, ordinal };
@@ -148,7 +148,10 @@ export function collectionRows(table: Table): ItemRows {
   };
 }
 
-function readAddedDates(item: Item, take: (key: unknown, path: string, value: unknown) => Extra): void {
+function readAddedDates(
+  item: RawItem,
+  take: (key: unknown, path: string, value: unknown) => ExtraFields,
+): void {
   const list = "added_to_collection_dates";
   const view = latestWith(item, list);
   for (const entry of latestList(item, list)) {
@@ -164,7 +167,7 @@ function readAddedDates(item: Item, take: (key: unknown, path: string, value: un
   }
 }
 
-function latestEntries(item: Item, key: string): [string, unknown][] {
+function latestEntries(item: RawItem, key: string): [string, unknown][] {
   return Object.entries(latestObject(item, key) ?? {});
 }
 
@@ -181,8 +184,8 @@ export function aclRows(table: Table): ItemRows {
       const seen = new Set<string>();
       listOf(item, `acl.${key}`, acl[key]).forEach((principal, ordinal) => {
         if (principal === null || principal === undefined) return;
-        const extra = new Extra();
-        const cell = fit(item, id, `acl.${key}`, principal, extra);
+        const extra = new ExtraFields();
+        const cell = readCell(item, id, `acl.${key}`, principal, extra);
         const name = typeof cell === "string" ? cell : JSON.stringify(principal);
         if (seen.has(name)) return;
         seen.add(name);

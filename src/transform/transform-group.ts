@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import type { Pipeline } from "../pipeline.ts";
-import type { View } from "../raw/document.ts";
-import { type DriftEntry, type DriftItems, ItemDrift } from "../raw/drift.ts";
-import type { Group } from "../raw/groups.ts";
+import type { ItemDocument } from "../raw/document.ts";
+import { type DriftEntry, type DriftItemCount, ItemDrift } from "../raw/drift.ts";
+import type { ItemGroup } from "../raw/groups.ts";
 import { pathOf } from "../raw/prepare.ts";
-import { RawRows } from "../raw/raw-file.ts";
+import { RawFileReader } from "../raw/raw-file.ts";
 import { PartWriter, type StagedPart } from "../storage/parquet-file.ts";
 import { type Cell, TableBuilder } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
@@ -25,7 +25,7 @@ export interface TransformedGroups {
   readonly parts: readonly WrittenPart[];
   readonly versions: readonly EntityVersion[];
   readonly drift: readonly DriftEntry[];
-  readonly driftItems: readonly DriftItems[];
+  readonly driftItems: readonly DriftItemCount[];
 }
 
 export interface TransformerOptions {
@@ -76,13 +76,13 @@ export class GroupTransformer {
   }
 
   /** Transforms the items of a group; gives their number. Throws a TypeError for a raw file that cannot be read. */
-  group({ files, documents }: Group): number {
-    const opened = files.map((file) => new RawRows(file));
+  group({ files, documents }: ItemGroup): number {
+    const opened = files.map((file) => new RawFileReader(file));
     try {
       let items = 0;
       for (let at = 0; at < documents.length; items += 1) {
         const count = documents[at++] ?? 0;
-        const views: View[] = [];
+        const views: ItemDocument[] = [];
         let contentId = "";
         for (let each = 0; each < count; each++) {
           const rows = opened[documents[at++] ?? 0];
@@ -99,7 +99,7 @@ export class GroupTransformer {
     }
   }
 
-  #item(contentId: string, views: readonly View[]): void {
+  #item(contentId: string, views: readonly ItemDocument[]): void {
     this.#transform({ contentId, views, order: views[0]?.order ?? 0, drift: this.#drift });
     for (const { unknown } of views)
       for (const { path } of unknown) this.#drift.noteItem(pathOf(path), "unknown_field", contentId);

@@ -5,8 +5,8 @@ import type { OnProgress } from "../common/progress.ts";
 import { ThreadPool } from "../common/threads/thread-pool.ts";
 import { WorkQueue } from "../common/threads/work-queue.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { Drift, type DriftEntry, type DriftItems } from "../raw/drift.ts";
-import { type Group, groups } from "../raw/groups.ts";
+import { Drift, type DriftEntry, type DriftItemCount } from "../raw/drift.ts";
+import { type ItemGroup, planGroups } from "../raw/groups.ts";
 import { type RegroupRequest, regroup } from "../raw/regroup.ts";
 import type { StagedPart } from "../storage/parquet-file.ts";
 import type { Table } from "../tables/declare.ts";
@@ -22,7 +22,7 @@ export interface TransformSetup extends TransformerOptions {
 }
 
 /** `flush` writes out the rows that are held. */
-export type TransformTask = (Group & { readonly kind: "group" }) | { readonly kind: "flush" };
+export type TransformTask = (ItemGroup & { readonly kind: "group" }) | { readonly kind: "flush" };
 
 interface TransformRequest extends Omit<RegroupRequest, "items"> {
   readonly pipeline: Pick<Pipeline, "tables" | "rows">;
@@ -45,7 +45,7 @@ export interface Transformed {
   readonly store: EntityStore;
   readonly drift: readonly DriftEntry[];
   /** Items in which it was found. */
-  readonly driftItems: readonly DriftItems[];
+  readonly driftItems: readonly DriftItemCount[];
 }
 
 /** Errors: those of a user's table (`config.invalid`), and of the disk. */
@@ -55,13 +55,13 @@ export async function transformItems(request: TransformRequest): Promise<Transfo
   const signal = AbortSignal.any([request.signal, pool.failure]);
   const total = index.items.size;
   let items = 0;
-  const transform = async (group: Group): Promise<void> => {
+  const transform = async (group: ItemGroup): Promise<void> => {
     signal.throwIfAborted();
     items += await pool.transform(group);
     request.onProgress({ stage: "transform", done: items, total, items, bytes: 0 });
   };
   const queue = new WorkQueue(pool.size, signal);
-  const plan = groups(index, isLeftOut);
+  const plan = planGroups(index, isLeftOut);
   let step = plan.next();
   for (; step.done !== true; step = plan.next()) {
     const group = step.value;
@@ -95,7 +95,7 @@ type Transformers = Pick<Threads, "size" | "failure" | "transform" | "flush"> & 
 
 class Threads extends ThreadPool<TransformTask, { group: number; flush: TransformedGroups }> {
   /** Gives the number of items. */
-  async transform(group: Group): Promise<number> {
+  async transform(group: ItemGroup): Promise<number> {
     return this.askAny({ ...group, kind: "group" }, [group.documents.buffer]);
   }
 

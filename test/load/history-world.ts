@@ -6,7 +6,7 @@ import { fillDerivedTables } from "../../src/load/mapped-values.ts";
 import { createHistoryMacros } from "../../src/load/views.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { all, execute, type QueryRow } from "../../src/storage/duckdb.ts";
-import type { ConnectionPool } from "../../src/storage/parallel.ts";
+import type { DatabaseConnections } from "../../src/storage/parallel.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import { HISTORY_TABLES } from "../../src/tables/history.ts";
 import { runName } from "../../src/warehouse/layout.ts";
@@ -33,9 +33,9 @@ export interface Night {
 /** Runs nights in one database in memory, each from the history of an earlier one. */
 export class Nights {
   readonly connection: DuckDBConnection;
-  readonly #lanes: ConnectionPool;
+  readonly #lanes: DatabaseConnections;
 
-  private constructor(lanes: ConnectionPool) {
+  private constructor(lanes: DatabaseConnections) {
     this.connection = lanes[0];
     this.#lanes = lanes;
   }
@@ -46,6 +46,7 @@ export class Nights {
     for (const lane of lanes) await lane.run("SET TimeZone = 'UTC'");
     for (const table of HISTORY_TABLES) await createTable(connection, table);
     await createHistoryMacros(connection);
+    await execute(connection, "CREATE TABLE run AS SELECT '[]' AS ignored_destinations");
     return new Nights(lanes);
   }
 

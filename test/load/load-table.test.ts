@@ -10,7 +10,7 @@ import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import { exportTables, type LoadedTable, loadTable } from "../../src/load/load-table.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { all, checkpoint, execute, scalar, toSafeInteger } from "../../src/storage/duckdb.ts";
-import type { ConnectionPool } from "../../src/storage/parallel.ts";
+import type { DatabaseConnections } from "../../src/storage/parallel.ts";
 import type { StagedPart } from "../../src/storage/parquet-file.ts";
 import { PartWriter } from "../../src/storage/parquet-file.ts";
 import { TableBuilder } from "../../src/storage/table-builder.ts";
@@ -369,7 +369,7 @@ test("a table that SQL filled is exported sorted, per bucket", async (t) => {
   await database.connection.run(
     "INSERT INTO derived_tags VALUES ('z', 0, 'x'), ('a', 1, NULL), ('a', 0, 'y')",
   );
-  const lanes: ConnectionPool = [database.connection, await database.connect()];
+  const lanes: DatabaseConnections = [database.connection, await database.connect()];
   const [exported] = await exportTables(lanes, {
     tables: [derived],
     bounds: ["a", "m"],
@@ -401,7 +401,7 @@ test("rows that wait, of any table, are written beside the files, and a failure 
   const waiting = (name: string) =>
     scalar(database.connection, `SELECT count(*) FROM pragma_storage_info('${name}') WHERE NOT persistent`);
   assert.ok((await waiting("content_tags")) > 0);
-  const lanes: ConnectionPool = [database.connection, await database.connect()];
+  const lanes: DatabaseConnections = [database.connection, await database.connect()];
   const wanted = { tables: [derived], bounds: ["b", "m"], finalDirectory: result, sequence: 7 };
   const [exported] = await exportTables(lanes, {
     ...wanted,

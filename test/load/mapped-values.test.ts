@@ -13,7 +13,7 @@ import {
 } from "../../src/load/mapped-values.ts";
 import { execute, openForBuilding, ROWS_PER_GROUP, scalar } from "../../src/storage/duckdb.ts";
 import { rangesOf } from "../../src/storage/id-ranges.ts";
-import type { ConnectionPool } from "../../src/storage/parallel.ts";
+import type { DatabaseConnections } from "../../src/storage/parallel.ts";
 import { CRM } from "../audit/mapping/mapping-examples.ts";
 import { temporaryFolder } from "./fixtures.ts";
 import {
@@ -27,7 +27,7 @@ import {
 } from "./mapping-tables.ts";
 
 let connection: DuckDBConnection;
-let lanes: ConnectionPool;
+let lanes: DatabaseConnections;
 before(async () => {
   lanes = await mappingLanes();
   [connection] = lanes;
@@ -115,7 +115,7 @@ test("what a range leaves over of its row groups is filled up by the next one of
     memoryLimitMb: 256,
     previous: undefined,
   });
-  const building: ConnectionPool = [database.connection, await database.connect()];
+  const building: DatabaseConnections = [database.connection, await database.connect()];
   await createMappingTables(database.connection);
   await fillTables(database.connection, itemsWith(1, 1, 1, 1, 1, 1));
   await execute(

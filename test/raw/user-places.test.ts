@@ -9,13 +9,13 @@ import { isObject, type JsonObject, type Shape } from "../../src/raw/document.ts
 import { Drift } from "../../src/raw/drift.ts";
 import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { personalHash } from "../../src/raw/personal/policy.ts";
-import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
+import { documentPreparer, type PrepareSettings } from "../../src/raw/prepare.ts";
 import { many } from "../long.ts";
 import fc from "../properties.ts";
 import { FIELD_IDS, richWorld } from "../transform/rich.ts";
 
 const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
-const OPTIONS: Readonly<Record<"drop" | "hash" | "keep", DocumentOptions>> = {
+const OPTIONS: Readonly<Record<"drop" | "hash" | "keep", PrepareSettings>> = {
   drop: { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
   hash: { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} },
   keep: { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },

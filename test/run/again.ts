@@ -4,11 +4,10 @@ import { cp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { findReadable } from "../../src/audit/open-run.ts";
+import { findReadableRun } from "../../src/audit/open-run.ts";
 import { systemClock } from "../../src/common/clock.ts";
 import { silentLog } from "../../src/common/log.ts";
-import { EMPTY_RESUME } from "../../src/extract/landing/checkpoint.ts";
-import { readRaw } from "../../src/raw/read-raw.ts";
+import { readRawFolder } from "../../src/raw/raw-folder.ts";
 import { build } from "../../src/run/build.ts";
 import { previousHistory, withoutPersonal } from "../../src/run/previous-history.ts";
 import { StagedLoads } from "../../src/run/stage-loads.ts";
@@ -34,12 +33,12 @@ export async function builtAgain(
   { directory }: { readonly directory: string },
 ): Promise<string> {
   const folder = outputFolder(dirname(dirname(directory)));
-  const published = await findReadable(folder, basename(directory));
+  const published = await findReadableRun(folder, basename(directory));
   const { manifest } = published;
   const again = outputFolder(await temporaryFolder(t));
   const staging = await createStaging(again, manifest.run);
   await cp(join(directory, "raw"), join(staging.result, "raw"), { recursive: true });
-  const landed = await readRaw(join(staging.result, "raw"));
+  const landed = await readRawFolder(join(staging.result, "raw"));
   const { module, name } = landed.facts.pipeline;
   const url = module?.startsWith("file:") ? module : pipelineUrl(module ?? assert.fail(name), "");
   const pipeline = await loadPipeline(url);
@@ -50,9 +49,7 @@ export async function builtAgain(
   const clock = { ...systemClock, now: () => Number(endedMs) };
   const past = await previousHistory(baseline, pipeline, folder);
   await using loads = new StagedLoads([]);
-  const options = {
-    config: { limit: null, targets: [], keepRuns: 1 },
-    pipeline: url,
+  const runtime = {
     clock,
     log: silentLog,
     signal: new AbortController().signal,
@@ -62,20 +59,10 @@ export async function builtAgain(
     freeBytes,
   };
   await using peak = new PeakUse(staging.root, 0);
-  const built = await build({
-    clock,
-    options,
-    folder,
-    staging,
-    landed,
-    pipeline,
-    baseline,
-    history: withoutPersonal(past, landed.facts.personalData),
-    kept: EMPTY_RESUME,
-    peak,
-    replayOf: manifest.replayOf ?? null,
-    loads,
-  });
+  const history = withoutPersonal(past, landed.facts.personalData);
+  const run = { pipeline, pipelineUrl: url, folder, staging, baseline, history };
+  const source = { landed, replayOf: manifest.replayOf ?? null };
+  const built = await build(run, source, { loads, peak, runtime });
   await publishRun(again, staging, { ...built.statement, peakBytes: manifest.peakBytes }, clock);
   return join(again.runs, staging.run);
 }

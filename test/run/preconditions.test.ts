@@ -418,6 +418,15 @@ suite("check ends as a run does, and says what the run says, of", () => {
     assert.equal(ran.exitCode, 0, ran.err);
     assert.ok(ran.err.includes(`Restored the run ${run} from the target lake`), ran.err);
   });
+  test("G13: a misspelled destination, and what an interrupted run has read is kept", async (t) => {
+    const world = await worldOf(t);
+    await published(world);
+    const interrupted = "000002-20261120T020000Z";
+    await mkdir(join(world.warehouse, ".staging", interrupted));
+    world.settings.destinations = [{ name: "Websiet" }];
+    assert.equal((await night(world)).exitCode, 2);
+    assert.deepEqual(await readdir(join(world.warehouse, ".staging")), [interrupted]);
+  });
   test("a lake that has the run of the night before", async (t) => {
     const world = await worldOf(t);
     await published(world);

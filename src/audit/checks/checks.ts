@@ -12,7 +12,7 @@ import {
   rangesOf,
   whereClause,
 } from "../../storage/id-ranges.ts";
-import { type ConnectionPool, mapParallel } from "../../storage/parallel.ts";
+import { type DatabaseConnections, mapParallel } from "../../storage/parallel.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Reference, Table } from "../../tables/declare.ts";
@@ -95,7 +95,7 @@ interface Referring {
  * any number, that is looked up in one range of them after another: `bounds`.
  */
 export async function referenceChecks(
-  connections: ConnectionPool,
+  connections: DatabaseConnections,
   tables: readonly Table[],
   bounds: RangeBounds,
 ): Promise<Check[]> {

@@ -8,7 +8,7 @@ import { pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { CountedDrift, DriftEntry, DriftKind } from "../../raw/drift.ts";
-import { keysInExtra } from "../../raw/extra-keys.ts";
+import { extraKeys } from "../../raw/extra-keys.ts";
 import { keyColumns } from "../../storage/ddl.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
@@ -94,9 +94,7 @@ function suspectsOf(table: Table, paths: ReadonlySet<string>): Suspect[] {
   return table.columns
     .filter((column) => column.name !== "extra" && column.format !== "us_date")
     .flatMap((column) =>
-      [...new Set(keysInExtra(table, column))]
-        .filter((key) => paths.has(key))
-        .map((key) => ({ column, key })),
+      [...new Set(extraKeys(table, column))].filter((key) => paths.has(key)).map((key) => ({ column, key })),
     );
 }
 

@@ -10,7 +10,7 @@ import { RUN_TABLES } from "../../tables/all.ts";
 import type { Table } from "../../tables/declare.ts";
 import { checks } from "../../tables/run.ts";
 import { contentMappedWide, contentWide } from "../../tables/views.ts";
-import { subqueryOf, tablesNamedBy } from "../sql-question.ts";
+import { readTableNames, subqueryOf } from "../user-query.ts";
 import { TEST_LIMITS } from "./tested-tables.ts";
 
 /** Views with columns that only a run knows. */
@@ -53,7 +53,7 @@ async function makeEmpty(
 const CHECKS_LATER = `it reads ${checks.name}, which a test may not read: it is made when all tests have been asked; previous.${checks.name} is that of the run before`;
 
 async function readsChecks(connection: DuckDBConnection, { sql }: QueryTest): Promise<boolean> {
-  const named = await tablesNamedBy(connection, sql);
+  const named = await readTableNames(connection, sql);
   return (
     named?.some(
       ({ catalog, schema, table }) => `${catalog}${schema}` === "" && table.toLowerCase() === checks.name,
@@ -64,7 +64,7 @@ async function readsChecks(connection: DuckDBConnection, { sql }: QueryTest): Pr
 /** Whether it is a question that lacks a name, and a run may have that. */
 async function mayFitLater(connection: DuckDBConnection, { sql }: QueryTest, why: string): Promise<boolean> {
   if (!why.includes("Binder Error:")) return false;
-  const named = await tablesNamedBy(connection, sql);
+  const named = await readTableNames(connection, sql);
   return named === undefined || named.some(({ table }) => OF_THE_RUN.has(table.toLowerCase()));
 }
 

@@ -10,7 +10,7 @@ import { PREVIOUS_CATALOG, scalar } from "../../storage/duckdb.ts";
 import { failureText } from "../../storage/failure-text.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { columnsComparedBy, subqueryOf, tablesNamedBy } from "../sql-question.ts";
+import { readComparedColumns, readTableNames, subqueryOf } from "../user-query.ts";
 import type { Check, Judged } from "./checks.ts";
 import { coverageResults } from "./coverage-test.ts";
 import { examplesIn, failingRows } from "./failing-rows.ts";
@@ -88,7 +88,7 @@ function queryFailure(thrown: unknown): string | undefined {
 
 /** Which tables of the run a test reads, as far as it names them, and whether it reads the run before. */
 async function namedBy({ sql }: QueryTest, connection: DuckDBConnection) {
-  const named = await tablesNamedBy(connection, sql);
+  const named = await readTableNames(connection, sql);
   // The parser does not tell of all questions: of these a name that is followed by a point is taken for it.
   if (named === undefined) return { reads: [], isCompared: /\bprevious"?\s*\./i.test(sql) };
   const [own = [], before = []] = [false, true].map((is) =>
@@ -103,7 +103,7 @@ async function emptyColumn(
   reads: readonly string[],
   { connection, filled }: Asking,
 ): Promise<string | undefined> {
-  const compared = await columnsComparedBy(connection, sql);
+  const compared = await readComparedColumns(connection, sql);
   const places = compared.map((column) => {
     const named = new Set(reads.map((table) => `${table}.${column}`));
     return filled.columns.filter((place) => named.has(place.toLowerCase()));

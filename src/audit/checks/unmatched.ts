@@ -6,7 +6,7 @@ import { isObject } from "../../common/objects.ts";
 import { printable } from "../../common/printable.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
 import type { RawLookups } from "../../raw/raw-file.ts";
-import { type Candidate, called, nearestOf } from "../questions/filters.ts";
+import { findIds, type NameCandidate, nearestNames } from "../scope.ts";
 import { type Judged, noneNamed, type Warning } from "./checks.ts";
 
 /** What was asked for by names of the service, and what the service has of it. */
@@ -86,16 +86,16 @@ function namelessOf({ lookups, rows }: Matching): string[] {
 
 /** What `ignoreDestinations` names, of all destinations of the run. */
 function ignoredOf({ asked, lookups }: Matching) {
-  const found = lookups.destinations.map(({ id, answer }): Candidate => ({ id, ...namesIn(answer) }));
+  const found = lookups.destinations.map(({ id, answer }): NameCandidate => ({ id, ...namesIn(answer) }));
   const others = [...mappedDestinations(lookups)].filter((id) => !found.some((each) => each.id === id));
-  const candidates = [...found, ...others.map((id): Candidate => ({ id, name: null, platform: null }))];
-  const ids = asked.ignoreDestinations.flatMap((wanted) => called(candidates, wanted));
-  const unknown = asked.ignoreDestinations.filter((wanted) => called(candidates, wanted).length === 0);
+  const candidates = [...found, ...others.map((id): NameCandidate => ({ id, name: null, platform: null }))];
+  const ids = asked.ignoreDestinations.flatMap((wanted) => findIds(candidates, wanted));
+  const unknown = asked.ignoreDestinations.filter((wanted) => findIds(candidates, wanted).length === 0);
   return {
     ids: [...new Set(ids)].sort(),
     unknown,
     warnings: unknown.map((wanted) => ({
-      text: `\`ignoreDestinations\` names "${printable(wanted)}", which no destination of the run is called.${nearestOf(candidates, wanted)}`,
+      text: `\`ignoreDestinations\` names "${printable(wanted)}", which no destination of the run is called.${nearestNames(candidates, wanted)}`,
       check: IGNORED_CHECK,
     })),
   };

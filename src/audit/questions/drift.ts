@@ -8,7 +8,7 @@ import { readRows } from "../../storage/typed-rows.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import { LISTED_VALUES, listedValuesCheck } from "../checks/inspect.ts";
 import { type Fullness, type FullnessBefore, vanished } from "../checks/mass-change.ts";
-import type { Choice, Question } from "../open-run.ts";
+import type { RunQuestion, RunSelection } from "../open-run.ts";
 import { findPreviousRun, type PreviousRun } from "./run-history.ts";
 
 const required = { required: true } as const;
@@ -80,19 +80,25 @@ interface DriftRequest {
 
 /** Compares the drift of a run with that of the run before. What is new comes first, then what there is most of. */
 export async function driftOf(request: DriftRequest): Promise<DriftReport> {
-  const lines = [...(await noted(request)), ...(await emptied(request)), ...(await unlisted(request))];
+  const lines = [
+    ...(await readDriftRows(request)),
+    ...(await readEmptied(request)),
+    ...(await readUnlistedValues(request)),
+  ];
   lines.sort(byWeight);
   const parts = DRIFT_PARTS.map((part) => [part, lines.filter((line) => partOf(line) === part)]);
   return Object.fromEntries(parts) as DriftReport;
 }
 
 /** Whether a line is of this run and not of the one before. */
-export function isNew({ before }: DriftLine): boolean {
+export function isNewDrift({ before }: DriftLine): boolean {
   return before === 0;
 }
 
 function byWeight(a: DriftLine, b: DriftLine): number {
-  return Number(isNew(b)) - Number(isNew(a)) || weightOf(b) - weightOf(a) || (a.path < b.path ? -1 : 1);
+  return (
+    Number(isNewDrift(b)) - Number(isNewDrift(a)) || weightOf(b) - weightOf(a) || (a.path < b.path ? -1 : 1)
+  );
 }
 
 /** Of what is gone, what there was. */
@@ -100,7 +106,7 @@ function weightOf({ count, before }: DriftLine): number {
   return count > 0 ? count : (before ?? 0);
 }
 
-function noted({ connection, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
+function readDriftRows({ connection, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
   return readRows(
     connection,
     LINE,
@@ -115,7 +121,7 @@ function noted({ connection, before, showsBefore }: DriftRequest): Promise<Drift
 }
 
 /** Columns, and tables of lists, without any value that had some in the run before. */
-async function emptied({ connection, now, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
+async function readEmptied({ connection, now, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
   if (before === undefined) return [];
   const lines: DriftLine[] = [];
   for (const place of vanished(before, now)) {
@@ -160,7 +166,7 @@ async function pathOf(connection: DuckDBConnection, table: string, column: strin
 const CHECK = { ...VALUES_BEFORE, before: LINE.before } as const;
 
 /** Columns with values that the specification does not list. */
-async function unlisted({ connection, before }: DriftRequest): Promise<DriftLine[]> {
+async function readUnlistedValues({ connection, before }: DriftRequest): Promise<DriftLine[]> {
   const figures =
     before === undefined
       ? "SELECT *, NULL::BIGINT AS before FROM run_checks"
@@ -178,7 +184,7 @@ async function unlisted({ connection, before }: DriftRequest): Promise<DriftLine
 }
 
 /** `run`: name or number of a run; it is compared with the one that was current when it began. */
-export function driftQuestion(run: string): Question<Choice & { readonly previous: PreviousRun }> {
+export function driftQuestion(run: string): RunQuestion<RunSelection & { readonly previous: PreviousRun }> {
   return {
     async choose(folder) {
       const previous = await findPreviousRun(folder, run);
@@ -224,7 +230,7 @@ function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
     },
     rows: lines.map((line) => ({
       ...line,
-      status: line.before === null ? null : isNew(line) ? "new" : known,
+      status: line.before === null ? null : isNewDrift(line) ? "new" : known,
       meaning: KINDS[line.kind][1],
     })),
   });

@@ -1,5 +1,5 @@
 import { check, checkAnswer } from "../../run/check.ts";
-import { thisMachine } from "../../run/context.ts";
+import { thisMachine } from "../../run/inputs.ts";
 import { createStatusLine } from "../../show/display.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {

@@ -12,7 +12,7 @@ import { configFileName, nonEmpty } from "../../config/locations.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
 import { Lookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
-import { knownDestinations } from "../../run/known-destinations.ts";
+import { destinationNames } from "../../run/destination-names.ts";
 import { openHastyClient, openSource } from "../../run/source.ts";
 import { printableText, shellWord, writeAnswer } from "../../show/terminal.ts";
 import { CliCommand, type CliEnvironment, invalid, processEnvironment, warningsTo } from "../command.ts";
@@ -107,7 +107,7 @@ async function destinationsAt(
   const { signal } = new AbortController();
   try {
     const { items } = await probeService(client, config.aliases, signal);
-    const names = await knownDestinations(client, config.aliases, signal);
+    const names = await destinationNames(client, config.aliases, signal);
     const wanted = names.slice(0, MAX_LOOKUPS).map((name) => ({ name, platform: DEFAULT_PLATFORM }));
     const { unmatched } = await new Lookups(client, config.lookupMethod).destinations(wanted, signal);
     const found = wanted.filter((one) => !unmatched.includes(one));

@@ -1,7 +1,7 @@
 import { loadReplaySettings } from "../../config/config.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
-import { thisMachine } from "../../run/context.ts";
-import { replay } from "../../run/replay/replay.ts";
+import { thisMachine } from "../../run/inputs.ts";
+import { replay } from "../../run/replay.ts";
 import { deliveryError } from "../../targets/deliver.ts";
 import { pipelineUrl } from "../../transform/pipelines.ts";
 import { acquireLock } from "../../warehouse/lock.ts";

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
-import { findReadable } from "../../audit/open-run.ts";
-import { earlierRuns } from "../../audit/questions/earlier-runs.ts";
+import { findReadableRun } from "../../audit/open-run.ts";
+import { findEarlierRuns } from "../../audit/questions/run-history.ts";
 import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, invalid, processEnvironment } from "../command.ts";
@@ -47,8 +47,8 @@ export function reportCommand({ err } = processEnvironment()): CliCommand {
 
 /** The run, and beside it the run before, where there is one to compare with. */
 async function chooseRuns(folder: OutputFolder, wanted: string) {
-  const { run, manifest } = await findReadable(folder, wanted);
-  const earlier = earlierRuns(await listRuns(folder), manifest);
+  const { run, manifest } = await findReadableRun(folder, wanted);
+  const earlier = findEarlierRuns(await listRuns(folder), manifest);
   return { wanted: run, earlier, ...(earlier.before !== undefined && { beside: earlier.before.run }) };
 }
 

@@ -4,9 +4,9 @@ import type { Secret } from "../../common/secret.ts";
 import { loadConfig } from "../../config/config.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
 import type { RunSummary } from "../../observe/run-summary.ts";
-import { thisMachine } from "../../run/context.ts";
-import { leftOf } from "../../run/observed.ts";
-import { runExport } from "../../run/run.ts";
+import { thisMachine } from "../../run/inputs.ts";
+
+import { leftOf, runExport } from "../../run/run.ts";
 import { summaryAnswer } from "../../run/summary-answer.ts";
 import { answerText } from "../../show/answer.ts";
 import { createDisplay, type Display, quietDisplay } from "../../show/display.ts";

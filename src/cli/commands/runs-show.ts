@@ -1,13 +1,13 @@
 /** `runs show`: what a run published; on request its drift, its rejects, or what the targets have. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { findReadable } from "../../audit/open-run.ts";
+import { findReadableRun } from "../../audit/open-run.ts";
 import { driftQuestion } from "../../audit/questions/drift.ts";
-import { readRejectsSection } from "../../audit/questions/run-facts.ts";
-import { runAnswer, SHOWN_OF_RUN } from "../../audit/questions/runs.ts";
+import { readRejectsSection } from "../../audit/questions/run-sections.ts";
+import { RUN_SECTIONS, runAnswer } from "../../audit/questions/runs.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { pluralize } from "../../common/figures.ts";
 import { readCurrentRun } from "../../targets/published-run.ts";
-import { readTargetRows, targetsAnswer } from "../../targets/target-states.ts";
+import { readTargetStatuses, targetsAnswer } from "../../targets/target-states.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {
@@ -46,7 +46,7 @@ export function showCommand(environment: CliEnvironment = processEnvironment()):
     .description("show what a run published")
     .argument("[run]", "name or number of a run", "current")
     .warehouse()
-    .answerForm([...SHOWN_OF_RUN, ...ON_REQUEST])
+    .answerForm([...RUN_SECTIONS, ...ON_REQUEST])
     .addHelpText("after", HELP)
     .action((run: string, options: RunsShowFlags) => {
       if (options.section === "drift") return showDrift(environment, run, options);
@@ -61,7 +61,7 @@ async function showRun(
   run: string,
   { warehouse, ...form }: RunsShowFlags,
 ): Promise<void> {
-  const found = await findReadable(openWarehouseFolder(warehouse), run);
+  const found = await findReadableRun(openWarehouseFolder(warehouse), run);
   const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
   const hasChecks = found.manifest.rows.run_checks !== undefined;
   const shown = hasChecks
@@ -112,7 +112,7 @@ async function showTargets(environment: CliEnvironment, run: string, options: Ru
   const targets = await chooseTargets(environment, options);
   const current = await readCurrentRun(outputFolder(options.warehouse));
   using stop = new StopSignals("the targets are not listed");
-  const states = await readTargetRows(targets, current, stop.signal);
+  const states = await readTargetStatuses(targets, current, stop.signal);
   await showAnswer(environment.out, targetsAnswer(states, current), options);
   const failed = states.filter(({ state }) => state === "failed");
   if (failed.length > 0)

@@ -1,5 +1,5 @@
 import type { ReadableRun } from "../../audit/open-run.ts";
-import { type Described, readPublishedColumns } from "../../audit/run-columns.ts";
+import { type PublishedColumn, readPublishedColumns } from "../../audit/open-run.ts";
 import { lacksWorkingDirectory, WarehouseError } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { jsonText } from "../../common/printable.ts";
@@ -126,7 +126,7 @@ async function withColumnsOf(
   });
 }
 
-function shownColumn({ column, type, comment }: Described): ShownColumn {
+function shownColumn({ column, type, comment }: PublishedColumn): ShownColumn {
   return {
     name: column,
     type: shownTypeOf(type),

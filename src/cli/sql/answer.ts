@@ -1,7 +1,7 @@
 /** The answer to a question in SQL. */
 import { writeFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
-import { copyToParquet, type Question, questionOf, refusals } from "../../audit/sql-question.ts";
+import { copyToParquet, prepareQuery, type UserQuery, withQueryErrors } from "../../audit/user-query.ts";
 import { writeAll } from "../../show/terminal.ts";
 import { openForReading } from "../../storage/duckdb.ts";
 import { answerTexts, planTexts, type TextForm } from "./formats.ts";
@@ -38,7 +38,7 @@ export async function runQuery(
     threads: undefined,
   });
   const missing = previous && "missing" in previous ? previous.missing : undefined;
-  const question = await questionOf(database.connection, statement, missing);
+  const question = await prepareQuery(database.connection, statement, missing);
   if (form.format === "parquet") {
     if (file === undefined) throw new TypeError("Parquet goes to a file");
     await copyToParquet(database.connection, question, file);
@@ -48,8 +48,8 @@ export async function runQuery(
   }
 }
 
-async function textsOf(question: Question, form: TextForm): Promise<AsyncIterable<string>> {
+async function textsOf(question: UserQuery, form: TextForm): Promise<AsyncIterable<string>> {
   const result = await question.stream();
   const isDrawn = question.isPlan && form.format === "table";
-  return refusals(isDrawn ? planTexts(result) : answerTexts(result, form));
+  return withQueryErrors(isDrawn ? planTexts(result) : answerTexts(result, form));
 }

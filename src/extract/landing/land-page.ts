@@ -1,14 +1,13 @@
 /** Reads responses and writes raw files. Runs in a worker thread, and knows neither threads nor network nor clock. */
 import { release } from "../../common/free-buffer.ts";
 import { Secret } from "../../common/secret.ts";
-import { Drift, type DriftEntry, echoDrift } from "../../raw/drift.ts";
-import type { DocumentOptions } from "../../raw/prepare.ts";
-import { type RawDocument, RawWriter } from "../../raw/raw-file.ts";
-import { indexOf } from "../../raw/raw-index.ts";
+import { Drift, type DriftEntry, tokenDrift } from "../../raw/drift.ts";
+import type { PrepareSettings } from "../../raw/prepare.ts";
+import { type RawDocument, RawFileWriter } from "../../raw/raw-file.ts";
+import { indexDocuments } from "../../raw/raw-index.ts";
 import { PartWriter } from "../../storage/parquet-file.ts";
 import { decodeBytes } from "../http/decode.ts";
-import { DocumentReader, type Fingerprints, type ReadDocuments } from "../pages/documents.ts";
-import { EchoRedactor } from "../pages/echo.ts";
+import { type DocumentBatch, DocumentReader, type FingerprintSettings } from "../pages/documents.ts";
 import type {
   CopyTask,
   GroupResult,
@@ -19,8 +18,9 @@ import type {
   PageTask,
   ResponseBody,
 } from "../pages/tasks.ts";
+import { TokenRedactor } from "../pages/token-redactor.ts";
 
-export interface LanderConfig extends DocumentOptions, Fingerprints {
+export interface LanderConfig extends PrepareSettings, FingerprintSettings {
   /** The API token, which is never written. It is a text because a {@link Secret} does not cross threads. */
   readonly token: string;
 }
@@ -36,13 +36,13 @@ interface DocumentUnit {
 
 export class Lander {
   readonly #reader: DocumentReader;
-  readonly #echoes: EchoRedactor;
+  readonly #echoes: TokenRedactor;
   readonly #units = new Map<number, DocumentUnit>();
-  readonly #raw = new RawWriter(new PartWriter());
+  readonly #raw = new RawFileWriter(new PartWriter());
 
   constructor(options: LanderConfig) {
     this.#reader = new DocumentReader(options, options);
-    this.#echoes = new EchoRedactor(new Secret(options.token));
+    this.#echoes = new TokenRedactor(new Secret(options.token));
   }
 
   /** Reads a page; its documents wait to be written. Of a page that cannot be read, nothing is kept. */
@@ -75,7 +75,7 @@ export class Lander {
 
   #land(
     number: number,
-    { raw, fieldNames, drift }: Pick<ReadDocuments, "raw" | "fieldNames" | "drift">,
+    { raw, fieldNames, drift }: Pick<DocumentBatch, "raw" | "fieldNames" | "drift">,
     echoes: readonly DriftEntry[],
   ): DocumentUnit {
     const unit = this.#units.get(number) ?? { documents: [], drift: [], fieldNames: [], bytes: [] };
@@ -92,7 +92,7 @@ export class Lander {
     const redacted = this.#echoes.redact(decoded);
     if (redacted === undefined) return { decoded, echoes: [] };
     release(decoded);
-    return { decoded: redacted.bytes, echoes: echoDrift(redacted.texts) };
+    return { decoded: redacted.bytes, echoes: tokenDrift(redacted.texts) };
   }
 
   write({ units: numbers, rawFile }: LandingTaskOf<"write">): GroupResult {
@@ -107,7 +107,7 @@ export class Lander {
     free(units);
     return {
       file,
-      indexed: file && indexOf(documents),
+      indexed: file && indexDocuments(documents),
       drift: drift.take(),
       fieldNames: [...new Set(units.flatMap((unit) => unit.fieldNames))],
     };

@@ -7,8 +7,8 @@ import { extname } from "node:path";
 import type { Clock } from "../../common/clock.ts";
 import { ThreadPool } from "../../common/threads/thread-pool.ts";
 import type { Shape } from "../../raw/document.ts";
-import type { RawFiles } from "../../raw/raw-files.ts";
-import { type RawIndex, readIndex } from "../../raw/raw-index.ts";
+import { indexFile, type RawIndex } from "../../raw/raw-index.ts";
+import type { RawPaths } from "../../raw/raw-paths.ts";
 import { SourceError } from "../http/source-error.ts";
 import type {
   CopyTask,
@@ -56,7 +56,7 @@ export class LandingThreads extends ThreadPool<
 
 export interface LandingConfig {
   readonly threads: LandingThreads;
-  readonly files: RawFiles;
+  readonly files: RawPaths;
   readonly index: RawIndex;
   /** The run's staging folder. */
   readonly directory: string;
@@ -175,7 +175,7 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
       const group = await readCheckpoint<Response>(checkpointPath(this.#state.directory, rawFile));
       if (group === undefined) throw new TypeError(`the checkpoint of ${rawFile} is gone`);
       this.#written.push(rawFile);
-      this.#record(rawFile, { ...group, indexed: group.file === null ? null : readIndex(rawFile) });
+      this.#record(rawFile, { ...group, indexed: group.file === null ? null : indexFile(rawFile) });
       yield group.responses;
     }
   }

@@ -1,58 +1,210 @@
-/** Step 4: commits each table with the number of the delivery. */
-import { mapParallel } from "../../storage/parallel.ts";
-import type { DeliveryClaim } from "./claim.ts";
-import { assertYoung, type LakeDelivery, overtaken } from "./delivery.ts";
-import type { DeliveryTable } from "./delivery-tables.ts";
+/** Steps 3, 4 and 5 of a delivery: the commits of its number, of each table, and of the rows in `run_snapshots`. */
+import { createHash } from "node:crypto";
+import { WarehouseError } from "../../common/errors.ts";
+import type { DeliveredRun } from "../../pipeline.ts";
+import { mapLimited } from "../../storage/parallel.ts";
+import { rolledBackFrom } from "../../warehouse/identity.ts";
+import { type LakeDelivery, type LakeFile, uploadFiles } from "./delivery.ts";
 import { keepLogShort } from "./delta/checkpoint.ts";
-import { isUnchanged, putNext, readAgain } from "./delta/commit.ts";
+import { isUnchanged, putNext, readAgain, type TableChange } from "./delta/commit.ts";
 import { assertWritable } from "./delta/features.ts";
-import { deliveryNumber } from "./delta/state.ts";
-import { type LakeTable, tablesToCommit } from "./instance.ts";
-import { LANES, type LakeSession } from "./session.ts";
-import { type LakeFile, uploadFiles } from "./upload.ts";
+import { readTable } from "./delta/read.ts";
+import { DAY_MS } from "./delta/retention.ts";
+import { activeFiles, deliveryNumber, type TableState } from "./delta/state.ts";
+import { type InstanceState, type LakeTable, removalId, tablesToCommit } from "./instance.ts";
+import { newPath } from "./keys.ts";
+import type { LakeSession } from "./session.ts";
+import { lastRunOf, RUN_SNAPSHOTS, readSnapshotRows, type SnapshotRow } from "./snapshots.ts";
 
-export interface TableVersion {
+/** The number that a delivery has taken. */
+export interface DeliveryClaim {
+  readonly number: number;
+  /** Whether the delivery before it never finished. Then every table gets a commit, with which that delivery collides. */
+  readonly followsUnfinished: boolean;
+}
+
+/** A table of a delivered run. */
+interface TableVersion {
   readonly name: string;
   /** A version at which the instance has the run's files and no others. */
   readonly version: number;
   readonly files: readonly LakeFile[];
 }
 
-/** Throws `target.fenced` once another delivery of the instance has taken over. */
+/**
+ * Commits a change to a table. If another writer takes the version, the change is made anew for the newer state.
+ * `changeOf` gives `null` if nothing is to be committed; then the version is that of the state.
+ */
+async function commitChange(
+  { store, instance, logRetentionDays: retentionDays, clock }: LakeSession,
+  { run, signal }: LakeDelivery,
+  { number, first }: { readonly number: number; readonly first: TableState | null },
+  changeOf: (
+    state: TableState | null,
+  ) =>
+    | Pick<TableChange, "table" | "files" | "also">
+    | null
+    | Promise<Pick<TableChange, "table" | "files" | "also"> | null>,
+): Promise<{ readonly version: number; readonly isNew: boolean }> {
+  let state = first;
+  for (let failed = 0; ; failed++) {
+    const change = await changeOf(state);
+    if (change === null) return { version: state?.version ?? -1, isNew: false };
+    const whole = { ...change, instance, number, retentionDays, run: run?.run ?? null };
+    const put = await putNext(store, state, whole, clock.now());
+    if (typeof put === "object") return { version: put.version, isNew: true };
+    state = await readAgain(store, { table: change.table.name, state, put }, { clock, signal, failed });
+  }
+}
+
+/**
+ * Step 3: takes the next number by a commit to `run_snapshots` that holds only a `txn`. `seen`: what step 1 has read.
+ * `null` if another delivery of the instance began or finished since.
+ */
+export async function claimNumber(
+  session: LakeSession,
+  delivery: LakeDelivery,
+  seen: InstanceState,
+): Promise<DeliveryClaim | null> {
+  const [number, first] = [seen.number + 1, seen.snapshots];
+  const { isNew } = await commitChange(session, delivery, { number, first }, (state) =>
+    isOvertaken(state, seen, session.instance) ? null : { table: RUN_SNAPSHOTS, files: null },
+  );
+  return isNew ? { number, followsUnfinished: seen.isUnfinished } : null;
+}
+
+/** A claim and its finish have the same number. A finish also changes the rows, or it finishes a removal. */
+function isOvertaken(state: TableState | null, { snapshots }: InstanceState, instance: string): boolean {
+  const marks = (of: TableState | null) => [
+    deliveryNumber(of, instance),
+    deliveryNumber(of, removalId(instance)),
+    ...(of === null ? [] : activeFiles(of, instance)).map(({ path }) => path),
+  ];
+  return marks(state).join() !== marks(snapshots).join();
+}
+
+/** Step 4: commits each table with the number. Throws `target.fenced` if another delivery has taken over. */
 export async function commitTables(
-  place: LakeSession,
+  session: LakeSession,
   delivery: LakeDelivery,
   claim: DeliveryClaim,
 ): Promise<readonly TableVersion[]> {
-  const tables = await tablesToCommit(place, delivery.tables);
-  return await mapParallel(LANES, tables, (_, table) => commitTable(place, delivery, claim, table));
+  const tables = await tablesToCommit(session, delivery.tables);
+  return await mapLimited(tables, (table) => commitTable(session, delivery, claim, table));
 }
 
 async function commitTable(
-  place: LakeSession,
+  session: LakeSession,
   delivery: LakeDelivery,
   { number, followsUnfinished }: DeliveryClaim,
-  table: LakeTable<DeliveryTable>,
+  { declared, state: first }: LakeTable,
 ): Promise<TableVersion> {
-  const { store, instance, logRetentionDays: retentionDays, clock } = place;
-  const { run, signal } = delivery;
-  const { declared } = table;
+  const { store, instance, logRetentionDays: retentionDays, clock } = session;
   const { name } = declared;
-  let { state } = table;
-  for (let failed = 0; ; failed++) {
-    if (deliveryNumber(state, instance) > number) throw overtaken(place, delivery);
-    assertYoung(place, delivery);
+  let files: readonly LakeFile[] = [];
+  const { version, isNew } = await commitChange(session, delivery, { number, first }, async (state) => {
+    assertMayCommit(session, delivery, { number, state });
     assertWritable(state, declared);
-    const files = "files" in declared ? await uploadFiles(place, delivery, { table: declared, state }) : [];
-    const change = { table: declared, instance, number, files, retentionDays, run: run?.run ?? null };
-    const mayCollide = followsUnfinished && deliveryNumber(state, instance) < number;
-    if (state !== null && !mayCollide && isUnchanged(state, change))
-      return { name, version: state.version, files };
-    const put = await putNext(store, state, change, clock.now());
-    if (typeof put === "object") {
-      await keepLogShort(store, name, { version: put.version, nowMs: clock.now() });
-      return { name, version: put.version, files };
-    }
-    state = await readAgain(store, { table: name, state, put }, { clock, signal, failed });
+    files = await uploadFiles(session, delivery, { declared, state });
+    const mustCollide = followsUnfinished && deliveryNumber(state, instance) < number;
+    const isDone = state !== null && !mustCollide && isUnchanged(state, { instance, files, retentionDays });
+    return isDone ? null : { table: declared, files };
+  });
+  if (isNew) await keepLogShort(store, name, { version, nowMs: clock.now() });
+  return { name, version, files };
+}
+
+/**
+ * Step 5: commits the run's rows to `run_snapshots`. From then on it is the instance's last run. The finish of a removal
+ * has no rows; a `txn` of its own marks it. Throws `target.fenced` as step 4 does.
+ */
+export async function finishDelivery(
+  session: LakeSession,
+  delivery: LakeDelivery,
+  { number }: DeliveryClaim,
+  tables: readonly TableVersion[],
+): Promise<void> {
+  const { store, instance, clock } = session;
+  const { run } = delivery;
+  const { name } = RUN_SNAPSHOTS;
+  const first = await readTable(store, name);
+  const { version, isNew } = await commitChange(session, delivery, { number, first }, async (state) => {
+    const before = await readSnapshotRows(session, state, instance);
+    const isFinished = before.some((row) => row.delivery === number);
+    // A commit may have landed although its answer was lost.
+    if (isFinished || deliveryNumber(state, removalId(instance)) === number) return null;
+    assertMayCommit(session, delivery, { number, state });
+    if (run === null) return { table: RUN_SNAPSHOTS, files: [], also: [removalId(instance)] };
+    const rows = [
+      ...before.map((row) => ({ ...row, files: null })),
+      ...rowsOfRun(run, tables, {
+        delivery: number,
+        delivered_at: clock.now(),
+        replaced: rolledBackFrom(lastRunOf(before), run),
+      }),
+    ];
+    return { table: RUN_SNAPSHOTS, files: rows.length === 0 ? [] : [await putRows(session, rows)] };
+  });
+  if (isNew) await keepLogShort(store, name, { version, nowMs: clock.now() });
+}
+
+function rowsOfRun(
+  run: DeliveredRun,
+  tables: readonly TableVersion[],
+  {
+    replaced,
+    ...delivered
+  }: Pick<SnapshotRow, "delivery" | "delivered_at"> & { replaced: ReturnType<typeof rolledBackFrom> },
+): readonly SnapshotRow[] {
+  return tables
+    .filter(({ files }) => files.length > 0)
+    .map(({ name, version, files }) => ({
+      ...delivered,
+      run: run.run,
+      sequence: run.sequence,
+      verdict: run.verdict,
+      manifest_sha256: run.sha256,
+      service_id: run.instance.id,
+      service_origin: run.instance.origin,
+      rollback_of: replaced?.run ?? null,
+      rollback_of_sha256: replaced?.sha256 ?? null,
+      table_name: name,
+      table_version: version,
+      rows: files.reduce((sum, each) => sum + each.rows, 0),
+      files: files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
+    }));
+}
+
+async function putRows({ store, instance, format }: LakeSession, rows: readonly SnapshotRow[]) {
+  const body = await format.write(rows);
+  const path = newPath(RUN_SNAPSHOTS.name, instance, createHash("sha256").update(body).digest("hex"));
+  await store.put(`${RUN_SNAPSHOTS.name}/${path}`, body);
+  return { path, bytes: body.length, rows: rows.length, bounds: null };
+}
+
+/**
+ * Throws `target.fenced` if a later delivery of the instance has committed, and `target.refused` after a day: `lake vacuum`
+ * deletes files that no version names once they are a week old.
+ */
+function assertMayCommit(
+  { store, instance, clock }: LakeSession,
+  { run, beganMs }: LakeDelivery,
+  { number, state }: { readonly number: number; readonly state: TableState | null },
+): void {
+  const what = run === null ? "The removal" : `The delivery of ${run.run}`;
+  if (deliveryNumber(state, instance) > number) {
+    const next =
+      run === null
+        ? `repeat "content-warehouse lake remove ${instance}"`
+        : 'run "content-warehouse run", which continues from the new state';
+    throw new WarehouseError(
+      "target.fenced",
+      `${what} was stopped: another delivery of the instance ${instance} to ${store.address} took over; ${next}.`,
+    );
   }
+  if (clock.now() - beganMs <= DAY_MS) return;
+  throw new WarehouseError(
+    "target.refused",
+    `${what} to ${store.address} began more than a day ago and was stopped; repeat it.`,
+  );
 }

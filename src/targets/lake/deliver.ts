@@ -1,42 +1,36 @@
 /**
- * START HERE: a delivery, in five steps, each in the file of its name.
+ * START HERE: a delivery, in five steps.
  *
- * 1. look    Which run has the lake? The new one must descend from it, or take its place by a rollback.
- * 2. upload  What the tables do not name is uploaded under new names.
- * 3. claim   The next delivery number is taken, by a commit to `run_snapshots` that holds only a `txn`.
+ * 1. read    `instance.ts`: which run has the lake? The new run must descend from it, or replace it by a rollback.
+ * 2. upload  `delivery.ts`: files that the tables do not name are uploaded under new names.
+ * 3. claim   `commits.ts`: the next delivery number is taken, by a commit to `run_snapshots` that holds only a `txn`.
  * 4. commit  Each table is committed with that number.
  * 5. finish  The rows of the run are committed to `run_snapshots`, with the same number.
  *
- * Every commit is put if its version is not there yet. The log of `run_snapshots` puts the deliveries of an instance in
- * order: whoever finds a higher number than its own stops. Nobody finishes the delivery of another process; one that was
- * killed is done again, and commits every table, so that whatever of the killed one is still on its way collides.
+ * Every commit is put only if its version does not exist yet. The log of `run_snapshots` puts the deliveries of an instance
+ * in order: a delivery stops when it finds a higher number than its own. No process finishes the delivery of another one.
+ * A killed delivery is repeated. The repetition commits every table, so that late writes of the killed one collide.
  */
 import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
-import { claimNumber } from "./claim.ts";
-import { commitTables } from "./commits.ts";
-import type { LakeDelivery } from "./delivery.ts";
+import { claimNumber, commitTables, finishDelivery } from "./commits.ts";
+import { type LakeDelivery, uploadCopy, uploadTables } from "./delivery.ts";
 import { type DeliveryTable, describeTables } from "./delivery-tables.ts";
-import { finishDelivery } from "./finish.ts";
 import { type InstanceState, readBeforeDelivery } from "./instance.ts";
 import { isCopied } from "./keys.ts";
 import type { LakeOpener, LakeSession } from "./session.ts";
-import { uploadCopy, uploadTables } from "./upload.ts";
 
-/** Steps 1 and 2; `commit` does the others. What stays after a failure, `lake vacuum` removes. */
-export async function stageDelivery(open: LakeOpener, run: DeliveredRun): Promise<StagedLoad> {
-  return await stageTables(open, run, await describeTables(run));
-}
-
-export function stageTables(
+/** Steps 1 and 2; `commit` does the others. After a failure `lake vacuum` removes what was uploaded. */
+export async function stageDelivery(
   open: LakeOpener,
   run: DeliveredRun,
-  tables: readonly DeliveryTable[],
+  described?: readonly DeliveryTable[],
 ): Promise<StagedLoad> {
-  return open(run.signal, async (place) => {
-    const delivery = newDelivery(place, run, tables);
-    const look = await lookAndUpload(place, delivery, run);
+  const tables = described ?? (await describeTables(run));
+  return await open(run.signal, async (session) => {
+    const delivery = newDelivery(session, run, tables);
+    const seen = await readAndUpload(session, delivery, run);
     const commit = async () => {
-      if (look !== null) await open(run.signal, (again) => commitDelivery(again, delivery, run, look));
+      if (seen !== null) await open(run.signal, (again) => commitDelivery(again, delivery, run, seen));
     };
     return { commit, abort: async () => {} };
   });
@@ -58,31 +52,31 @@ function newDelivery(
   return { run, tables, uploaded: new Map(), beganMs: clock.now(), signal: run.signal, onUpload };
 }
 
-/** Null: the lake has the run. */
-async function lookAndUpload(
-  place: LakeSession,
+/** `null` if the lake has the run. */
+async function readAndUpload(
+  session: LakeSession,
   delivery: LakeDelivery,
   run: DeliveredRun,
 ): Promise<InstanceState | null> {
-  const look = await readBeforeDelivery(place, run, delivery.tables);
-  if (look !== null) await uploadTables(place, delivery);
-  return look;
+  const seen = await readBeforeDelivery(session, run, delivery.tables);
+  if (seen !== null) await uploadTables(session, delivery);
+  return seen;
 }
 
 async function commitDelivery(
-  place: LakeSession,
+  session: LakeSession,
   delivery: LakeDelivery,
   run: DeliveredRun,
   first: InstanceState,
 ): Promise<void> {
-  let look: InstanceState | null = first;
-  while (look !== null) {
-    const claim = await claimNumber(place, delivery, look);
+  let seen: InstanceState | null = first;
+  while (seen !== null) {
+    const claim = await claimNumber(session, delivery, seen);
     if (claim !== null) {
-      await uploadCopy(place, delivery, claim.number);
-      const committed = await commitTables(place, delivery, claim);
-      return await finishDelivery(place, delivery, claim, committed);
+      await uploadCopy(session, delivery, claim.number);
+      const tables = await commitTables(session, delivery, claim);
+      return await finishDelivery(session, delivery, claim, tables);
     }
-    look = await lookAndUpload(place, delivery, run);
+    seen = await readAndUpload(session, delivery, run);
   }
 }

@@ -78,25 +78,25 @@ export function lakeIn(
   const { instance, name = "lake", logRetentionDays = 30 } = options;
   const open: LakeOpener = async (signal, use) => {
     await using store = await openStoreOf(signal);
-    return await use({ store, instance, logRetentionDays, clock: systemClock, rowFiles: PARQUET_FORMAT });
+    return await use({ store, instance, logRetentionDays, clock: systemClock, format: PARQUET_FORMAT });
   };
   const target: LakeTarget = {
     kind: "lake",
     name,
     open,
     withEnvironment: () => target,
-    last: (service, signal) => open(signal, (place) => lastRun(place, service)),
+    last: (service, signal) => open(signal, (session) => lastRun(session, service)),
     stage: (run) => stageDelivery(open, run),
     check: (signal, tables) =>
-      open(signal, async (place) => assertDeliverable(place, await readInstance(place, null), tables)),
-    restore: (run, directory, signal) => open(signal, (place) => downloadRun(place, run, directory)),
-    manifest: (run, signal) => open(signal, (place) => readRestorableManifest(place, run)),
+      open(signal, async (session) => assertDeliverable(session, await readInstance(session, null), tables)),
+    restore: (run, directory, signal) => open(signal, (session) => downloadRun(session, run, directory)),
+    manifest: (run, signal) => open(signal, (session) => readRestorableManifest(session, run)),
   };
   return target;
 }
 
-async function lastRun(place: LakeSession, service: InstanceIdentity | null): Promise<LastRun | null> {
-  const { last, isUnfinished } = await readInstance(place, service);
+async function lastRun(session: LakeSession, service: InstanceIdentity | null): Promise<LastRun | null> {
+  const { last, isUnfinished } = await readInstance(session, service);
   if (last === null) return null;
   const { run, sequence, sha256, rollbackOf } = last;
   return { run, sequence, sha256, ...(rollbackOf && { rollbackOf }), ...(isUnfinished && { isUnfinished }) };

@@ -1,12 +1,10 @@
 /** Takes an instance out of a lake, by the steps of a delivery, without files. */
 import { WarehouseError } from "../../common/errors.ts";
 import { joinWords, nearestSentence } from "../../common/nearest.ts";
-import { claimNumber } from "./claim.ts";
-import { commitTables } from "./commits.ts";
+import { claimNumber, commitTables, finishDelivery } from "./commits.ts";
 import type { LakeDelivery } from "./delivery.ts";
 import { activeFiles } from "./delta/state.ts";
 import { recordsOf } from "./delta/statistics.ts";
-import { finishDelivery } from "./finish.ts";
 import { assertDeliverable, instanceNames, readInstance, tablesToCommit } from "./instance.ts";
 import type { LakeSession } from "./session.ts";
 import { removeCopies } from "./vacuum.ts";
@@ -15,15 +13,15 @@ import { removeCopies } from "./vacuum.ts";
 export type Removable = Awaited<ReturnType<typeof measureInstance>>;
 
 /** Changes nothing. Throws `config.not_found` if the lake has no such instance, and `target.refused` if a table cannot be written. */
-export async function measureInstance(place: LakeSession) {
-  const { instance } = place;
-  const look = await readInstance(place, null);
+export async function measureInstance(session: LakeSession) {
+  const { instance } = session;
+  const look = await readInstance(session, null);
   const instances = instanceNames(look.snapshots);
-  await assertDeliverable(place, look, []);
-  const states = (await tablesToCommit(place, [])).flatMap(({ state }) => state ?? []);
+  await assertDeliverable(session, look, []);
+  const states = (await tablesToCommit(session, [])).flatMap(({ state }) => state ?? []);
   const owned = states.map((state) => activeFiles(state, instance)).filter((files) => files.length > 0);
   // A delivery that a removal overtook may have made a table since.
-  if (!instances.includes(instance) && owned.length === 0) throw notThere(place, instances);
+  if (!instances.includes(instance) && owned.length === 0) throw notThere(session, instances);
   const adds = owned.flat().map(({ add }) => add);
   const rows = adds.map(recordsOf);
   return {
@@ -38,23 +36,23 @@ export async function measureInstance(place: LakeSession) {
 }
 
 /** Repeats what was interrupted. Throws `target.fenced` if the instance is delivered meanwhile. */
-export async function removeInstance(place: LakeSession, signal: AbortSignal): Promise<void> {
+export async function removeInstance(session: LakeSession, signal: AbortSignal): Promise<void> {
   const delivery: LakeDelivery = {
     run: null,
     tables: [],
     uploaded: new Map(),
-    beganMs: place.clock.now(),
+    beganMs: session.clock.now(),
     signal,
     onUpload: () => {},
   };
   for (;;) {
-    const look = await readInstance(place, null);
-    await assertDeliverable(place, look, []);
-    const claim = await claimNumber(place, delivery, look);
+    const look = await readInstance(session, null);
+    await assertDeliverable(session, look, []);
+    const claim = await claimNumber(session, delivery, look);
     if (claim === null) continue;
-    const committed = await commitTables(place, delivery, claim);
-    await finishDelivery(place, delivery, claim, committed);
-    await removeCopies(place);
+    const committed = await commitTables(session, delivery, claim);
+    await finishDelivery(session, delivery, claim, committed);
+    await removeCopies(session);
     return;
   }
 }

@@ -3,35 +3,35 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import type { TargetRun } from "../../pipeline.ts";
-import { mapParallel } from "../../storage/parallel.ts";
+import { mapLimited } from "../../storage/parallel.ts";
 import { described, sameRun } from "../../warehouse/identity.ts";
 import { MANIFEST_FILE, type Manifest, type PublishedFile, parseManifest } from "../../warehouse/manifest.ts";
 import { changedObject, missingObject } from "../store/checked-copy.ts";
 import { readInstance } from "./instance.ts";
 import { copyFolder, dataFolder, isCopied } from "./keys.ts";
-import { LANES, type LakeSession } from "./session.ts";
+import type { LakeSession } from "./session.ts";
 import { filesOfRun, type LakeRun } from "./snapshots.ts";
 
 /**
  * Downloads a run into an empty folder, without its DuckDB file, and checks each file by size and SHA-256. Throws
  * `config.not_found` if it is not the last run, `target.refused` if a file is not as it was delivered.
  */
-export async function downloadRun(place: LakeSession, run: TargetRun, directory: string): Promise<void> {
-  const { bytes, files } = await readStoredRun(place, run);
+export async function downloadRun(session: LakeSession, run: TargetRun, directory: string): Promise<void> {
+  const { bytes, files } = await readStoredRun(session, run);
   await writeFile(join(directory, MANIFEST_FILE), bytes);
-  await mapParallel(LANES, files, async (_, file) => {
+  await mapLimited(files, async (file) => {
     const path = join(directory, file.path);
     await mkdir(dirname(path), { recursive: true });
-    await place.store.download(file.key, path, file);
+    await session.store.download(file.key, path, file);
   });
 }
 
 /** The manifest that `restoreRun` would give. Throws what that would throw, as far as names and sizes of the files tell. */
-export async function readRestorableManifest(place: LakeSession, run: TargetRun): Promise<Buffer> {
-  const { last, bytes, files } = await readStoredRun(place, run);
-  const [other] = await findSizeDifferences(place, last, files);
+export async function readRestorableManifest(session: LakeSession, run: TargetRun): Promise<Buffer> {
+  const { last, bytes, files } = await readStoredRun(session, run);
+  const [other] = await findSizeDifferences(session, last, files);
   if (other === undefined) return bytes;
-  throw (other.found === undefined ? missingObject : changedObject)(place.store.address, other.key);
+  throw (other.found === undefined ? missingObject : changedObject)(session.store.address, other.key);
 }
 
 /** The manifest in the run's copy. Throws `target.refused` if it is not the one that was delivered. */
@@ -52,15 +52,15 @@ export async function readStoredManifest(
 }
 
 /** The last run, if it is this one, with its manifest's bytes and its files. */
-async function readStoredRun(place: LakeSession, run: TargetRun) {
-  const { last } = await readInstance(place, null);
+async function readStoredRun(session: LakeSession, run: TargetRun) {
+  const { last } = await readInstance(session, null);
   if (last === null || !sameRun(last, run))
     throw new WarehouseError(
       "config.not_found",
-      `${place.store.address} keeps only the last run of ${place.instance}, which is not the ${described(run)}.`,
+      `${session.store.address} keeps only the last run of ${session.instance}, which is not the ${described(run)}.`,
     );
-  const { bytes, manifest } = await readStoredManifest(place, last);
-  return { last, bytes, files: storedFiles(place.instance, last, manifest.files) };
+  const { bytes, manifest } = await readStoredManifest(session, last);
+  return { last, bytes, files: storedFiles(session.instance, last, manifest.files) };
 }
 
 export type StoredFile = PublishedFile & { readonly key: string };
@@ -87,7 +87,7 @@ export async function findSizeDifferences(
 ): Promise<readonly (StoredFile & { readonly found: number | undefined })[]> {
   const sizes = new Map<string, number>();
   const folders = rows.map(({ table_name }) => dataFolder(table_name, instance));
-  await mapParallel(LANES, [...folders, copyFolder(instance, delivery)], async (_, folder) => {
+  await mapLimited([...folders, copyFolder(instance, delivery)], async (folder) => {
     for await (const { key, bytes } of store.list(folder)) sizes.set(key, bytes);
   });
   return files.flatMap((file) => {

@@ -1,4 +1,4 @@
-/** Where a lake is, and what one step of a delivery needs besides. */
+/** An open lake with one instance: what each step of a delivery works with. */
 import type { Clock } from "../../common/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { SnapshotFormat } from "./snapshots.ts";
@@ -6,18 +6,15 @@ import type { SnapshotFormat } from "./snapshots.ts";
 export interface LakeSession {
   readonly store: Store;
   readonly instance: string;
-  /** Days that earlier versions of the tables are kept. */
+  /** Days for which earlier versions of the tables stay readable. */
   readonly logRetentionDays: number;
   readonly clock: Clock;
-  /** How the rows of `run_snapshots` are written into files. */
-  readonly rowFiles: SnapshotFormat;
+  /** File format of `run_snapshots`. */
+  readonly format: SnapshotFormat;
 }
 
-/** Opens the lake for one step. Once the signal is aborted, whatever the step asks of the store throws its reason. */
+/** Opens a session for one step and closes it. Once the signal is aborted, every call to the store throws its reason. */
 export type LakeOpener = <Result>(
   signal: AbortSignal,
-  use: (place: LakeSession) => Promise<Result>,
+  use: (session: LakeSession) => Promise<Result>,
 ) => Promise<Result>;
-
-/** Number of tables or files that are worked on at a time. */
-export const LANES = Array.from({ length: 8 }, (_, lane) => lane);

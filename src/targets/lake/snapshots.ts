@@ -135,7 +135,7 @@ const WRITE: Readonly<Record<string, string>> = {
 
 /** The rows of an instance, of all its runs. `state`: of `run_snapshots`. */
 export async function readSnapshotRows(
-  { store, rowFiles }: { readonly store: Store; readonly rowFiles: SnapshotFormat },
+  { store, format }: { readonly store: Store; readonly format: SnapshotFormat },
   state: TableState | null,
   instance: string,
 ): Promise<readonly SnapshotRow[]> {
@@ -143,7 +143,7 @@ export async function readSnapshotRows(
   const bodies = await Promise.all(files.map(({ path }) => store.get(`${RUN_SNAPSHOTS.name}/${path}`)));
   // Whoever removed a file took the past runs with it; deliveries go on.
   const found = bodies.filter((body) => body !== null);
-  return found.length === 0 ? [] : await rowFiles.read(found);
+  return found.length === 0 ? [] : await format.read(found);
 }
 
 /** A run of an instance that the lake has whole. */

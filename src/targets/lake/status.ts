@@ -1,10 +1,10 @@
 /** The last run of each instance of a lake: a query over `run_snapshots`. Changes nothing. */
 import { type Answer, type AnswerRow, col, section } from "../../common/answer.ts";
 import { minuteOf } from "../../common/figures.ts";
-import { mapParallel } from "../../storage/parallel.ts";
+import { mapLimited } from "../../storage/parallel.ts";
 import { readTable } from "./delta/read.ts";
 import { instanceNames, readInstance } from "./instance.ts";
-import { LANES, type LakeSession } from "./session.ts";
+import type { LakeSession } from "./session.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
 
 const required = { required: true } as const;
@@ -28,18 +28,18 @@ const INSTANCE_COLUMNS = {
 } as const;
 
 /** The instances by name. */
-export async function lakeStatus(place: LakeSession) {
-  const names = instanceNames(await readTable(place.store, RUN_SNAPSHOTS.name));
-  const instances = await mapParallel(LANES, names, (_, instance) => statusOf({ ...place, instance }));
-  return { address: place.store.address, instances };
+export async function lakeStatus(session: LakeSession) {
+  const names = instanceNames(await readTable(session.store, RUN_SNAPSHOTS.name));
+  const instances = await mapLimited(names, (instance) => statusOf({ ...session, instance }));
+  return { address: session.store.address, instances };
 }
 
-async function statusOf(place: LakeSession): Promise<AnswerRow<typeof INSTANCE_COLUMNS>> {
-  const { last, number, isUnfinished } = await readInstance(place, null);
+async function statusOf(session: LakeSession): Promise<AnswerRow<typeof INSTANCE_COLUMNS>> {
+  const { last, number, isUnfinished } = await readInstance(session, null);
   const at = last === null ? null : new Date(last.deliveredMs);
   const unfinished = isUnfinished ? `delivery ${number} has not finished` : null;
   return {
-    instance: place.instance,
+    instance: session.instance,
     run: last?.run ?? null,
     verdict: last?.verdict ?? null,
     delivered: [at && minuteOf(at), unfinished].filter((each) => each !== null).join("; "),

@@ -3,7 +3,7 @@
  * It may run during deliveries: a file that a version named is never named again, and one that none named yet is only
  * removed after a week. What the last whole run of an instance needs stays, whatever the tables name.
  */
-import { mapParallel } from "../../storage/parallel.ts";
+import { mapLimited } from "../../storage/parallel.ts";
 import type { StoredObject } from "../store/store.ts";
 import { shortenLog } from "./delta/checkpoint.ts";
 import { assertWritable } from "./delta/features.ts";
@@ -12,7 +12,7 @@ import { DAY_MS, retentionOf } from "./delta/retention.ts";
 import { deliveryNumber, type TableState } from "./delta/state.ts";
 import { instanceNames, readInstance } from "./instance.ts";
 import { copiesFolder, instancesWithCopies, tableNames } from "./keys.ts";
-import { LANES, type LakeSession } from "./session.ts";
+import type { LakeSession } from "./session.ts";
 import { filesOfRun, RUN_SNAPSHOTS } from "./snapshots.ts";
 
 export type Vacuumed = Awaited<ReturnType<typeof vacuumLake>>;
@@ -24,23 +24,21 @@ const YOUNG_MS = 7 * DAY_MS;
  * Works on all instances of the lake. `allVersions`: only the newest versions can be read afterwards. Throws `target.refused`
  * if a table cannot be read or written; nothing was removed then.
  */
-export async function vacuumLake(place: LakeSession, { allVersions }: { readonly allVersions: boolean }) {
-  const { store } = place;
-  const found = await mapParallel(LANES, await tableNames(store), (_, name) =>
-    unusedFiles(place, name, allVersions),
-  );
+export async function vacuumLake(session: LakeSession, { allVersions }: { readonly allVersions: boolean }) {
+  const { store } = session;
+  const found = await mapLimited(await tableNames(store), (name) => unusedFiles(session, name, allVersions));
   const tables = found.filter((each) => each !== null);
   // Read last: what a run needs that finishes now was active above, or is young.
-  const { needed, instances } = await neededFiles(place);
+  const { needed, instances } = await neededFiles(session);
   const ours = tables.filter(({ state }) => instances.some((name) => deliveryNumber(state, name) > 0));
   const unused = ours.flatMap(({ files }) => files.filter(({ key }) => !needed.has(key)));
   await store.remove(unused.map(({ key }) => key));
   const logs = allVersions
-    ? await mapParallel(LANES, ours, (_, { state }) => shortenLog(store, state, place.clock.now()))
+    ? await mapLimited(ours, ({ state }) => shortenLog(store, state, session.clock.now()))
     : [];
   let copies = 0;
   for (const instance of await instancesWithCopies(store))
-    copies += await removeCopies({ ...place, instance });
+    copies += await removeCopies({ ...session, instance });
   return {
     /** Data files of tables. */
     files: unused.length,
@@ -85,12 +83,11 @@ async function unusedFiles(
 }
 
 /** Keys of files that the last whole runs need. `instances`: all that were ever delivered. */
-async function neededFiles(place: LakeSession) {
-  const snapshots = await readTable(place.store, RUN_SNAPSHOTS.name);
-  const runs = await mapParallel(
-    LANES,
+async function neededFiles(session: LakeSession) {
+  const snapshots = await readTable(session.store, RUN_SNAPSHOTS.name);
+  const runs = await mapLimited(
     instanceNames(snapshots),
-    async (_, instance) => (await readInstance({ ...place, instance }, null)).last,
+    async (instance) => (await readInstance({ ...session, instance }, null)).last,
   );
   const files = runs.flatMap((run) => (run === null ? [] : filesOfRun(run)));
   const instances = [...(snapshots?.transactions.keys() ?? [])];
@@ -98,9 +95,9 @@ async function neededFiles(place: LakeSession) {
 }
 
 /** Removes the copies of an instance's runs but those of the last one, and of a delivery at work. Gives their number. */
-export async function removeCopies(place: LakeSession): Promise<number> {
-  const { store, instance } = place;
-  const { last, number, isUnfinished } = await readInstance(place, null);
+export async function removeCopies(session: LakeSession): Promise<number> {
+  const { store, instance } = session;
+  const { last, number, isUnfinished } = await readInstance(session, null);
   let removed = 0;
   for (const name of await store.folders(copiesFolder(instance))) {
     const delivery = Number.parseInt(name, 10);

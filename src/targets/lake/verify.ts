@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
-import { mapParallel } from "../../storage/parallel.ts";
+import { mapLimited } from "../../storage/parallel.ts";
 import { DATABASE_FILE } from "../../warehouse/layout.ts";
 import { readTable } from "./delta/read.ts";
 import { activeFiles } from "./delta/state.ts";
@@ -11,7 +11,7 @@ import { recordsOf } from "./delta/statistics.ts";
 import { readInstance } from "./instance.ts";
 import { findSizeDifferences, readStoredManifest, type StoredFile, storedFiles } from "./restore.ts";
 import { withScratchDatabase } from "./scratch-database.ts";
-import { LANES, type LakeSession } from "./session.ts";
+import type { LakeSession } from "./session.ts";
 import type { LakeRun } from "./snapshots.ts";
 
 /**
@@ -19,9 +19,9 @@ import type { LakeRun } from "./snapshots.ts";
  * compares its SHA-256. Gives figures of the run, with its copy, and sentences on what is not as it was delivered. Throws
  * `config.not_found` if the lake has no run of the instance.
  */
-export async function verifyLake(place: LakeSession, { full }: { readonly full: boolean }) {
-  const { store, instance } = place;
-  const { last, isUnfinished } = await readInstance(place, null);
+export async function verifyLake(session: LakeSession, { full }: { readonly full: boolean }) {
+  const { store, instance } = session;
+  const { last, isUnfinished } = await readInstance(session, null);
   if (last === null)
     throw new WarehouseError(
       "config.not_found",
@@ -29,16 +29,16 @@ export async function verifyLake(place: LakeSession, { full }: { readonly full: 
     );
   let files: readonly StoredFile[] = [];
   const ofManifest = await findings(async () => {
-    const { manifest } = await readStoredManifest(place, last);
+    const { manifest } = await readStoredManifest(session, last);
     files = storedFiles(instance, last, manifest.files);
     const named = new Set(files.map(({ path }) => path));
     const unnamed = manifest.files.filter(({ path }) => path !== DATABASE_FILE && !named.has(path));
     return unnamed.map(({ path }) => `run_snapshots names no file for ${path} of the run.`);
   });
-  const ofFiles = full ? await compareDigests(place, files) : await compareSizes(place, last, files);
+  const ofFiles = full ? await compareDigests(session, files) : await compareSizes(session, last, files);
   // The newest versions are on their way to a later run.
   const rows = isUnfinished ? [] : last.rows;
-  const ofTables = await mapParallel(LANES, rows, (_, row) =>
+  const ofTables = await mapLimited(rows, (row) =>
     findings(async () => {
       const state = await readTable(store, row.table_name);
       const records = state === null ? [] : activeFiles(state, instance).map(({ add }) => recordsOf(add));
@@ -62,18 +62,18 @@ export async function verifyLake(place: LakeSession, { full }: { readonly full: 
 }
 
 async function compareSizes(
-  place: LakeSession,
+  session: LakeSession,
   run: LakeRun,
   files: readonly StoredFile[],
 ): Promise<readonly string[]> {
-  return (await findSizeDifferences(place, run, files)).map(({ key, bytes, found }) =>
+  return (await findSizeDifferences(session, run, files)).map(({ key, bytes, found }) =>
     found === undefined ? `${key} is missing.` : `${key} has ${found} bytes instead of ${bytes}.`,
   );
 }
 
 function compareDigests({ store }: LakeSession, files: readonly StoredFile[]): Promise<readonly string[]> {
   return withScratchDatabase(async (_connection, folder) => {
-    const found = await mapParallel(LANES, files, (_, file) =>
+    const found = await mapLimited(files, (file) =>
       findings(async () => {
         const copy = join(folder, randomUUID());
         await store.download(file.key, copy, file);

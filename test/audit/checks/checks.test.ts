@@ -6,7 +6,7 @@ import { referenceChecks } from "../../../src/audit/checks/checks.ts";
 import { compareUtf8 } from "../../../src/common/utf8-order.ts";
 import { createTable } from "../../../src/storage/ddl.ts";
 import { execute } from "../../../src/storage/duckdb.ts";
-import type { ConnectionPool } from "../../../src/storage/parallel.ts";
+import type { DatabaseConnections } from "../../../src/storage/parallel.ts";
 import { reference } from "../../../src/tables/declare.ts";
 import { column, table, temporaryFolder } from "../../load/fixtures.ts";
 import { either } from "../../long.ts";
@@ -42,9 +42,9 @@ async function tablesIn(
   file: string,
   t: TestContext,
   settings: Record<string, string> = {},
-): Promise<ConnectionPool> {
+): Promise<DatabaseConnections> {
   const instance = await DuckDBInstance.create(file, settings);
-  const connections: ConnectionPool = [await instance.connect(), await instance.connect()];
+  const connections: DatabaseConnections = [await instance.connect(), await instance.connect()];
   t.after(() => {
     for (const connection of connections) connection.closeSync();
     instance.closeSync();

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { Lander } from "../../../src/extract/landing/land-page.ts";
 import type { GroupResult, PageTask } from "../../../src/extract/pages/tasks.ts";
-import { groups } from "../../../src/raw/groups.ts";
+import { planGroups } from "../../../src/raw/groups.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
 import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
 import { RawIndex } from "../../../src/raw/raw-index.ts";
@@ -53,7 +53,7 @@ export class NightlyLanding {
       directory: join(this.directory, "parts"),
       thread: 0,
     });
-    for (const group of groups(this.index, () => false)) transformer.group(group);
+    for (const group of planGroups(this.index, () => false)) transformer.group(group);
     return transformer.flush();
   }
 }

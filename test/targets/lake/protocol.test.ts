@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../../src/common/clock.ts";
 import { WarehouseError } from "../../../src/common/errors.ts";
 import type { DeliveredRun, TargetRun } from "../../../src/pipeline.ts";
-import { stageTables } from "../../../src/targets/lake/deliver.ts";
+import { stageDelivery } from "../../../src/targets/lake/deliver.ts";
 import type { DeliveryTable } from "../../../src/targets/lake/delivery-tables.ts";
 import { readTable } from "../../../src/targets/lake/delta/read.ts";
 import { DAY_MS } from "../../../src/targets/lake/delta/retention.ts";
@@ -118,7 +118,7 @@ class Schedule {
 
   placeOf(instance: string, store: Store): LakeSession {
     const clock: Clock = { now: () => this.nowMs, elapsedMs: () => this.nowMs, sleep: async () => {} };
-    return { store, instance, logRetentionDays: 1, clock, rowFiles: JSON_ROWS };
+    return { store, instance, logRetentionDays: 1, clock, format: JSON_ROWS };
   }
 
   newRun(machine: Machine, above: number): Run {
@@ -207,7 +207,7 @@ class Schedule {
     else if (what === "remove") await removeInstance(place, NEVER);
     else if (machine !== null && run !== null) {
       const delivered = deliveredOf(machine, run, what === "rollback");
-      const staged = await stageTables((_, use) => use(place), delivered, tablesOf(run));
+      const staged = await stageDelivery((_, use) => use(place), delivered, tablesOf(run));
       await staged.commit();
     }
   }

@@ -29,7 +29,7 @@ import { assertNothingMixed, makeRun, mark, SERVICE, type Seen, STEADY, seenIn, 
 
 function placeOf(store: Store, { instance = INSTANCE, days = 0 } = {}): LakeSession {
   const clock = { ...systemClock, now: () => Date.now() + days * DAY_MS };
-  return { store, instance, logRetentionDays: 30, clock, rowFiles: PARQUET_FORMAT };
+  return { store, instance, logRetentionDays: 30, clock, format: PARQUET_FORMAT };
 }
 
 const findings = async (store: Store, full = true) => (await verifyLake(placeOf(store), { full })).findings;

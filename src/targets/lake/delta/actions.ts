@@ -57,10 +57,10 @@ export type RemoveAction = Readonly<z.infer<typeof remove>>;
 export type MetaDataAction = Readonly<z.infer<typeof metaData>>;
 export type ProtocolAction = Readonly<z.infer<typeof protocol>>;
 /** One of its members is there, or none: an action that we do not know. */
-export type LogAction = Readonly<z.infer<typeof action>>;
+export type DeltaAction = Readonly<z.infer<typeof action>>;
 
 /** The actions of a commit, one on a line. Throws for what is none. */
-export function parseActions(text: string): LogAction[] {
+export function parseActions(text: string): DeltaAction[] {
   return text
     .split("\n")
     .filter((line) => line.trim() !== "")
@@ -68,7 +68,7 @@ export function parseActions(text: string): LogAction[] {
 }
 
 /** Throws for what is no action. */
-export function parseAction(line: string): LogAction {
+export function parseAction(line: string): DeltaAction {
   return action.parse(JSON.parse(line));
 }
 

@@ -6,7 +6,7 @@ import { readParquet } from "../../../storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../storage/sql-text.ts";
 import type { Store } from "../../store/store.ts";
 import { withScratchDatabase } from "../scratch-database.ts";
-import { commitText, type LogAction, parseAction } from "./actions.ts";
+import { commitText, type DeltaAction, parseAction } from "./actions.ts";
 import { type CheckpointFiles, damagedLog } from "./log-files.ts";
 
 const LIMITS = { memoryLimitMb: 512 };
@@ -16,7 +16,7 @@ export async function readCheckpoint(
   store: Store,
   table: string,
   { version, keys }: CheckpointFiles,
-): Promise<LogAction[]> {
+): Promise<DeltaAction[]> {
   const bodies = await Promise.all(keys.map((key) => store.get(key)));
   if (bodies.includes(null))
     throw damagedLog(store, table, `the checkpoint of version ${version} is missing`);

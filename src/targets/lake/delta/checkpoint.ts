@@ -5,7 +5,7 @@ import { checkpointBytes } from "./checkpoint-file.ts";
 import { blockingReason, protectedBefore } from "./features.ts";
 import {
   checkpointKey,
-  type LogListing,
+  type DeltaLogListing,
   lastCheckpointKey,
   lastCheckpointVersion,
   listLog,
@@ -75,7 +75,7 @@ export async function shortenLog(store: Store, state: TableState, nowMs: number)
   return removeBefore(store, files, version);
 }
 
-async function removeBefore(store: Store, files: LogListing["files"], first: number): Promise<number> {
+async function removeBefore(store: Store, files: DeltaLogListing["files"], first: number): Promise<number> {
   const keys = files.filter(({ version }) => version < first).map(({ key }) => key);
   if (keys.length > 0) await store.remove(keys);
   return keys.length;

@@ -77,7 +77,10 @@ export async function readAgain(
 }
 
 /** Whether the table has these files already, and keeps earlier versions long enough. */
-export function isUnchanged(state: TableState, { instance, files, retentionDays }: TableChange): boolean {
+export function isUnchanged(
+  state: TableState,
+  { instance, files, retentionDays }: Pick<TableChange, "instance" | "files" | "retentionDays">,
+): boolean {
   if (withRetention(state.metaData, retentionDays) !== state.metaData) return false;
   const there = new Set(activeFiles(state, instance).map(({ path }) => path));
   return files === null || (files.length === there.size && files.every(({ path }) => there.has(path)));

@@ -36,13 +36,13 @@ export interface CheckpointFiles {
   readonly keys: readonly string[];
 }
 
-interface LogFile extends StoredObject {
+interface DeltaLogFile extends StoredObject {
   readonly version: number;
   /** Behind the version: `.json`, `.checkpoint.parquet`. */
   readonly suffix: string;
 }
 
-export type LogListing = Awaited<ReturnType<typeof listLog>>;
+export type DeltaLogListing = Awaited<ReturnType<typeof listLog>>;
 
 /**
  * A log's files by version, each in ascending order: all, those that we do not know among them, and of these commits and
@@ -50,7 +50,7 @@ export type LogListing = Awaited<ReturnType<typeof listLog>>;
  */
 export async function listLog(store: Store, table: string, from: number) {
   const folder = logFolder(table);
-  const files: LogFile[] = [];
+  const files: DeltaLogFile[] = [];
   for await (const object of store.list(folder, from > 0 ? { after: beginning(table, from) } : {})) {
     const [, version, suffix = ""] = VERSION_FILE.exec(object.key.slice(folder.length)) ?? [];
     if (version !== undefined) files.push({ ...object, version: Number(version), suffix });
@@ -60,7 +60,7 @@ export async function listLog(store: Store, table: string, from: number) {
 }
 
 /** One may be there in several forms, each of so many parts. */
-function wholeCheckpoints(files: readonly LogFile[]): CheckpointFiles[] {
+function wholeCheckpoints(files: readonly DeltaLogFile[]): CheckpointFiles[] {
   const parts = files.flatMap(({ key, version, suffix }) => {
     const [found, , of = "1"] = CHECKPOINT.exec(suffix) ?? [];
     return found === undefined ? [] : [{ key, version, of: Number(of) }];

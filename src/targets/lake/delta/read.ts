@@ -1,14 +1,14 @@
 /** Reads the state of a table: the newest checkpoint, and the commits after it. */
-import { mapParallel } from "../../../storage/parallel.ts";
+import { mapLimited } from "../../../storage/parallel.ts";
 import type { Store } from "../../store/store.ts";
-import { type LogAction, parseActions } from "./actions.ts";
+import { type DeltaAction, parseActions } from "./actions.ts";
 import { readCheckpoint } from "./checkpoint-file.ts";
 import { assertReadable } from "./features.ts";
-import { commitKey, damagedLog, type LogListing, lastCheckpointVersion, listLog } from "./log-files.ts";
-import { applyCommit, copyReplay, type LogReplay, newReplay, type TableState } from "./state.ts";
+import { commitKey, type DeltaLogListing, damagedLog, lastCheckpointVersion, listLog } from "./log-files.ts";
+import { applyCommit, copyReplay, type DeltaReplay, newReplay, type TableState } from "./state.ts";
 
 /** Commits that are read at a time, and those that are in memory at most. */
-const READERS = Array.from({ length: 16 }, (_, reader) => reader);
+const READERS = 16;
 const COMMITS_IN_MEMORY = 1024;
 
 /**
@@ -30,7 +30,7 @@ export async function readTable(store: Store, table: string): Promise<TableState
   }
 }
 
-function lastCheckpoint({ checkpoints }: LogListing): number {
+function lastCheckpoint({ checkpoints }: DeltaLogListing): number {
   return checkpoints.at(-1)?.version ?? -1;
 }
 
@@ -47,7 +47,7 @@ export async function readNewer(store: Store, state: TableState): Promise<TableS
 }
 
 /** A hint that does not say the truth costs a list of the whole log. */
-async function listFromCheckpoint(store: Store, table: string): Promise<LogListing> {
+async function listFromCheckpoint(store: Store, table: string): Promise<DeltaLogListing> {
   const hint = await lastCheckpointVersion(store, table);
   if (hint === null) return listLog(store, table, 0);
   const files = await listLog(store, table, hint);
@@ -57,7 +57,7 @@ async function listFromCheckpoint(store: Store, table: string): Promise<LogListi
 async function read(
   store: Store,
   table: string,
-  { checkpoints }: LogListing,
+  { checkpoints }: DeltaLogListing,
   version: number,
 ): Promise<TableState> {
   const checkpoint = checkpoints.findLast((each) => each.version <= version);
@@ -68,7 +68,7 @@ async function read(
     const first = replay.version + 1;
     const count = Math.min(COMMITS_IN_MEMORY, version - replay.version);
     const versions = Array.from({ length: count }, (_, index) => first + index);
-    const commits = await mapParallel(READERS, versions, (_, each) => readCommit(store, table, each));
+    const commits = await mapLimited(versions, (each) => readCommit(store, table, each), READERS);
     for (const [index, commit] of commits.entries()) {
       if (commit === null) throw damagedLog(store, table, `version ${first + index} is missing`);
       applyTo(store, replay, first + index, commit);
@@ -78,7 +78,11 @@ async function read(
 }
 
 /** Null: there is no such version. */
-export async function readCommit(store: Store, table: string, version: number): Promise<LogAction[] | null> {
+export async function readCommit(
+  store: Store,
+  table: string,
+  version: number,
+): Promise<DeltaAction[] | null> {
   const body = await store.get(commitKey(table, version));
   if (body === null) return null;
   try {
@@ -88,7 +92,7 @@ export async function readCommit(store: Store, table: string, version: number): 
   }
 }
 
-function applyTo(store: Store, replay: LogReplay, version: number, actions: readonly LogAction[]): void {
+function applyTo(store: Store, replay: DeltaReplay, version: number, actions: readonly DeltaAction[]): void {
   try {
     applyCommit(replay, version, actions);
   } catch (cause) {
@@ -96,7 +100,7 @@ function applyTo(store: Store, replay: LogReplay, version: number, actions: read
   }
 }
 
-function finished(store: Store, replay: LogReplay): TableState {
+function finished(store: Store, replay: DeltaReplay): TableState {
   const { protocol, metaData } = replay;
   if (protocol === null || metaData === null) {
     throw damagedLog(store, replay.table, "it has no protocol or no metadata");

@@ -1,5 +1,5 @@
 /** What a table is at a version: the log, replayed. */
-import type { AddAction, LogAction, MetaDataAction, ProtocolAction, RemoveAction } from "./actions.ts";
+import type { AddAction, DeltaAction, MetaDataAction, ProtocolAction, RemoveAction } from "./actions.ts";
 
 /** A data file that readers of the version see, whoever wrote it. */
 export interface ActiveFile {
@@ -55,7 +55,7 @@ export function deliveryNumber(state: TableState | null, instance: string): numb
 }
 
 /** State as it grows, version by version. */
-export type LogReplay = ReturnType<typeof newReplay>;
+export type DeltaReplay = ReturnType<typeof newReplay>;
 
 export function newReplay(table: string, checkpoint: number | null) {
   return {
@@ -71,7 +71,7 @@ export function newReplay(table: string, checkpoint: number | null) {
 }
 
 /** A replay that goes on from a state and leaves it as it is. */
-export function copyReplay(state: TableState): LogReplay {
+export function copyReplay(state: TableState): DeltaReplay {
   return {
     ...state,
     files: new Map(state.files),
@@ -81,7 +81,7 @@ export function copyReplay(state: TableState): LogReplay {
 }
 
 /** Throws URIError for a path that is not encoded as the protocol says. */
-export function applyCommit(replay: LogReplay, version: number, actions: readonly LogAction[]): void {
+export function applyCommit(replay: DeltaReplay, version: number, actions: readonly DeltaAction[]): void {
   replay.version = version;
   const { files, removed, transactions } = replay;
   for (const { add, remove, metaData, protocol, txn } of actions) {

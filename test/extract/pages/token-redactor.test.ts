@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { basicCredentials, REDACTED, redactor, Secret } from "../../../src/common/secret.ts";
-import { EchoRedactor } from "../../../src/extract/pages/echo.ts";
+import { TokenRedactor } from "../../../src/extract/pages/token-redactor.ts";
 import { either } from "../../long.ts";
 import fc from "../../properties.ts";
 
 const TOKEN = "tok/en+51c07e9b=";
-const redactorOf = (token: string) => new EchoRedactor(new Secret(token));
+const redactorOf = (token: string) => new TokenRedactor(new Secret(token));
 const redacted = (token: string, json: string) => redactorOf(token).redact(Buffer.from(json));
 
 /** Each character of the special ones as serializers in use write it. */

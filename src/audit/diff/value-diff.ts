@@ -8,18 +8,18 @@ import { all, execute } from "../../storage/duckdb.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
-import { loadSql } from "../load-sql.ts";
-import { DESTINATION, FIELD } from "../questions/coverage.ts";
-import { idsOf } from "../questions/filters.ts";
-import { keep } from "../rows.ts";
-import { CHANGE, wordsIn } from "./change-words.ts";
 import {
   definitionClause,
+  type ReasonFinder,
   readDefinitionChanges,
   readDefinitionRows,
-  type Why,
-} from "./definition-changes.ts";
-import type { RunPair } from "./diff-runs.ts";
+} from "../mapping/definition-changes.ts";
+import { readIgnoredDestinations } from "../mapping/value-counts.ts";
+import { createTempTable, loadSql } from "../queries.ts";
+import { DESTINATION, FIELD } from "../questions/coverage.ts";
+import { readIds } from "../scope.ts";
+import { CHANGE, wordsIn } from "./change-text.ts";
+import type { RunPair } from "./run-pair.ts";
 
 /** Destination and field by name or ID, an item by its ID. */
 export interface DiffFilter {
@@ -43,30 +43,41 @@ export const CAUSES_COUNTED = {
   alike: col.count({ required: true, head: "no payload change" }),
 } as const;
 
-const PLACED_CHANGE = { ...CAUSE, ...DESTINATION, ...FIELD, ...CHANGE } as const;
-export type PlacedChange = AnswerRow<typeof PLACED_CHANGE>;
+/** Whether the destination receives values: in both runs, in the later one alone, in the earlier one alone, or in neither. */
+const RECEPTION = col.text({ required: true, of: ["receiving", "began", "ceased", "none"], hidden: true });
+
+const ITEM_VALUE_CHANGE = { ...CAUSE, ...DESTINATION, reception: RECEPTION, ...FIELD, ...CHANGE } as const;
+export type ItemValueChange = AnswerRow<typeof ITEM_VALUE_CHANGE>;
 
 /** A row of `audit_diff_lines`: a change however many items it touches. */
-export const LINES = {
-  ...PLACED_CHANGE,
+export const CHANGE_LINES = {
+  ...ITEM_VALUE_CHANGE,
   items: col.count({ required: true }),
   values: col.count({ required: true, hidden: true }),
 } as const;
 
 /** A row of `audit_diff_items`. */
-export const ITEMS = {
+export const CHANGE_ITEMS = {
   content_id: col.name({ required: true, head: "item", dispensable: 2 }),
   title: col.text({ standIn: "content_id" }),
-  ...PLACED_CHANGE,
+  ...ITEM_VALUE_CHANGE,
 } as const;
 
-/** What changed, in figures. */
+/** What changed at destinations that receive values in both runs, in figures. */
 const TOTALS = {
   items: col.count({ required: true }),
   values: col.count({ required: true }),
   /** Payloads that differ, and their items. */
   payloads: col.count({ required: true }),
   payloadItems: col.count({ required: true }),
+  /** Items with changed values at destinations that receive none in either run. */
+  otherItems: col.count({ required: true }),
+} as const;
+
+const RECEPTION_CHANGE = {
+  destination: col.text({ required: true }),
+  reception: RECEPTION,
+  items: col.count({ required: true }),
 } as const;
 
 const LARGEST = {
@@ -92,13 +103,13 @@ const CAUSE_CLAUSES: Readonly<Record<Cause, string>> = {
   reordered: "the order of their values changed",
 };
 
-export type Diff = Awaited<ReturnType<typeof diffRuns>>;
+export type ValueDiff = Awaited<ReturnType<typeof diffValues>>;
 
 /**
  * Compares two runs that the history of the connection's run knows both. The temporary view `diff_shown` has the changes
  * then. Throws `config.not_found` for a destination or field that the history does not know.
  */
-export async function diffRuns(
+export async function diffValues(
   connection: DuckDBConnection,
   { before, after }: Pick<RunPair, "before" | "after">,
   filter: DiffFilter,
@@ -112,12 +123,16 @@ export async function diffRuns(
   );
   const passthrough = sent.map((row) => row.passthrough === true);
   const params = [...runs, passthrough.at(-1) === true];
-  await keep(connection, "diff_changes", loadSql("audit_diff"), params);
+  await createTempTable(connection, "diff_changes", loadSql("audit_diff"), params);
   const payloads = fillMarks(historySql("audit_diff_payloads", loadSql), { intervals: intervalsSql() });
-  await keep(connection, "diff_payloads", payloads, params);
+  await createTempTable(connection, "diff_payloads", payloads, params);
+  const ignored = JSON.stringify(await readIgnoredDestinations(connection));
   for (const [name, columns] of Object.entries(NAMED))
-    await keep(connection, name, fillMarks(loadSql("audit_diff_names"), columns), runs);
-  await show(connection, filter);
+    await createTempTable(connection, name, fillMarks(loadSql("audit_diff_names"), columns), [
+      ...runs,
+      ignored,
+    ]);
+  await createFilter(connection, filter);
   const [totals] = await readRows(connection, TOTALS, loadSql("audit_diff_totals"));
   if (totals === undefined) throw new TypeError("the changes have no totals");
   const why = await readDefinitionChanges(connection, ...runs);
@@ -129,6 +144,8 @@ export async function diffRuns(
       largest !== undefined && largest.items !== second?.items
         ? { items: largest.items, clause: clauseOf(why, largest) }
         : undefined,
+    /** Destinations that began or ceased to receive values. */
+    receptionChanges: await readRows(connection, RECEPTION_CHANGE, loadSql("audit_diff_receptions")),
     causes: await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes")),
     /**
      * Whether the pipelines of the two runs differ in sending values of fields without value mappings as they are. That
@@ -143,16 +160,27 @@ export async function diffRuns(
 
 /** What has a name in a run, as the SQL of names reads it. */
 const NAMED = {
-  diff_destinations: { id: "destination_id", name: "identification", history: "destination_history" },
-  diff_fields: { id: "custom_field_id", name: "name", history: "custom_field_history" },
+  diff_destinations: {
+    id: "destination_id",
+    name: "identification",
+    receives:
+      "supports_custom_field_mappings AND NOT list_contains(CAST($3::JSON AS VARCHAR[]), destination_id)",
+    history: "destination_history",
+  },
+  diff_fields: {
+    id: "custom_field_id",
+    name: "name",
+    receives: "$3::JSON IS NULL",
+    history: "custom_field_history",
+  },
 } as const;
 
-async function show(connection: DuckDBConnection, filter: DiffFilter): Promise<void> {
+async function createFilter(connection: DuckDBConnection, filter: DiffFilter): Promise<void> {
   const { cause, destination, field, item } = filter;
-  const destinations = await idsOf(connection, "destination", destination, DESTINATIONS);
-  const fields = await idsOf(connection, "custom field", field, FIELDS);
+  const destinations = await readIds(connection, "destination", destination, DESTINATIONS);
+  const fields = await readIds(connection, "custom field", field, FIELDS);
   const bound = (ids: readonly string[] | undefined) => (ids === undefined ? null : JSON.stringify(ids));
-  await keep(connection, "diff_filter", FILTER, [
+  await createTempTable(connection, "diff_filter", FILTER, [
     cause ?? null,
     bound(destinations),
     bound(fields),
@@ -162,7 +190,7 @@ async function show(connection: DuckDBConnection, filter: DiffFilter): Promise<v
 }
 
 /** Text of a list of changes, of those alone for which a condition holds. */
-export function changesSql(step: "audit_diff_lines" | "audit_diff_items", some = "true"): string {
+export function changeListSql(step: "audit_diff_lines" | "audit_diff_items", some = "true"): string {
   return fillMarks(loadSql(step), { some });
 }
 
@@ -176,15 +204,17 @@ const FILTER = `
 
 const SHOWN = `
   CREATE OR REPLACE TEMP VIEW diff_shown AS
-  SELECT diff_changes.*
-  FROM diff_changes CROSS JOIN diff_filter
+  SELECT diff_changes.*, CASE
+      WHEN received AND receives THEN 'receiving' WHEN receives THEN 'began' WHEN received THEN 'ceased' ELSE 'none'
+    END AS reception
+  FROM diff_changes CROSS JOIN diff_filter LEFT JOIN diff_destinations USING (destination_id)
   WHERE (diff_filter.cause IS NULL OR list_contains(diff_changes.causes, diff_filter.cause))
     AND (diff_filter.destination_ids IS NULL OR list_contains(diff_filter.destination_ids, destination_id))
     AND (diff_filter.field_ids IS NULL OR list_contains(diff_filter.field_ids, custom_field_id))
     AND (diff_filter.item IS NULL OR content_id = diff_filter.item)`;
 
 /** Sentences on the definitions behind a change. */
-export function whyOf({ why }: Pick<Diff, "why">, change: PlacedChange): string[] {
+export function findReasons({ why }: Pick<ValueDiff, "why">, change: ItemValueChange): string[] {
   return why(changedValue(change));
 }
 
@@ -199,7 +229,7 @@ function changedValue(change: Omit<AnswerRow<typeof LARGEST>, "items">) {
   };
 }
 
-function clauseOf(why: Why, largest: AnswerRow<typeof LARGEST>): string {
+function clauseOf(why: ReasonFinder, largest: AnswerRow<typeof LARGEST>): string {
   const clauses = why(changedValue(largest), definitionClause);
   const causes = CAUSES.filter((cause) => wordsIn(largest.causes).includes(cause));
   return joinWords(clauses.length > 0 ? clauses : causes.map((cause) => CAUSE_CLAUSES[cause]), "and");

@@ -23,14 +23,14 @@ export const CHANGE = {
   mapping_value_id_before: col.text({ hidden: true }),
   mapping_value_id_after: col.text({ hidden: true }),
 } as const;
-export type Change = AnswerRow<typeof CHANGE>;
+export type ChangeRow = AnswerRow<typeof CHANGE>;
 
 function quoted(value: string | null): string {
   return value === null ? "nothing" : `"${printableLine(value)}"`;
 }
 
 /** Which value a change is of, null where it is of a field whatever its values are, and what either side is. */
-export function changeParts(row: Change): Readonly<Record<"value", string | null>> & Record<Side, string> {
+export function changeTexts(row: ChangeRow): Readonly<Record<"value", string | null>> & Record<Side, string> {
   if (row.change === "reordered") return { value: null, before: "", after: "order changed" };
   if (row.status_before === null && row.status_after === null)
     return { value: null, before: fieldText(row, "before"), after: fieldText(row, "after") };
@@ -38,7 +38,7 @@ export function changeParts(row: Change): Readonly<Record<"value", string | null
 }
 
 /** Of a field's values whatever they are: the external name, and what else is true of them. */
-function fieldText(row: Change, side: Side): string {
+function fieldText(row: ChangeRow, side: Side): string {
   const isRenamed = row.name_before !== row.name_after;
   const name = row[`name_${side}`];
   const flags = wordsIn(row[`flags_${side}`]).map((flag) => FLAG_WORDS[flag] ?? flag);
@@ -46,7 +46,7 @@ function fieldText(row: Change, side: Side): string {
 }
 
 /** What is sent of a value, with its external name and status where the other side has others; empty: it is not there. */
-function valueText(row: Change, side: Side): string {
+function valueText(row: ChangeRow, side: Side): string {
   const state = stateOf(row, side);
   if (state === undefined) return "";
   const name = row[`name_${side}`];
@@ -66,13 +66,13 @@ const FLAG_WORDS: Readonly<Record<string, string>> = {
   collision: "under a name shared by several fields",
 };
 
-function sentText(row: Change, side: Side): string {
+function sentText(row: ChangeRow, side: Side): string {
   const text = row[`external_value_${side}`];
   return text === null && row[`status_${side}`] === "no_value_mapping" ? "its text" : quoted(text);
 }
 
 /** The internal value; where another took its place, both. */
-function valueWords(row: Change): string {
+function valueWords(row: ChangeRow): string {
   const side = (name: Side) => {
     const value = row[`value_${name}`] ?? row[`value_id_${name}`] ?? null;
     if (row[`status_${name}`] === null) return undefined;
@@ -84,7 +84,7 @@ function valueWords(row: Change): string {
 }
 
 /** Status and flags; undefined: the value is not there. */
-function stateOf(row: Change, side: Side): string | undefined {
+function stateOf(row: ChangeRow, side: Side): string | undefined {
   const status = row[`status_${side}`];
   return status === null ? undefined : [status, ...wordsIn(row[`flags_${side}`])].join(", ");
 }

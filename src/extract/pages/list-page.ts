@@ -2,12 +2,12 @@ import { z } from "zod";
 import { type Pagination, pagination } from "../../api/envelope.ts";
 import { mayHoldHalves, parseLarge } from "../../common/json.ts";
 import { isObject } from "../../common/objects.ts";
-import type { SentText } from "../../raw/raw-json.ts";
+import type { SourceText } from "../../raw/raw-json.ts";
 import { parseJson } from "../http/decode.ts";
 import { misfit, readBody } from "../http/json-body.ts";
-import { hasOneSpelling, namesIn } from "./canonical-json.ts";
-import type { RecurringObject, RecurringObjects } from "./object-cache.ts";
-import { type Element, type FoundObject, splitPage } from "./split-page.ts";
+import { countNames, hasCanonicalStrings } from "./canonical-json.ts";
+import type { CachedObject, ObjectCache } from "./object-cache.ts";
+import { type ObjectMatch, type PageElement, splitPage } from "./split-page.ts";
 
 /**
  * What the body of an answer with status 200 is: a page, an item, the rows of a lookup, or a failure that came with
@@ -15,7 +15,7 @@ import { type Element, type FoundObject, splitPage } from "./split-page.ts";
  * Pure, for worker threads.
  */
 
-export interface Page {
+export interface ListPage {
   readonly pagination: Pagination;
   /** How many documents it lists. */
   readonly rows: number;
@@ -25,21 +25,21 @@ export interface Page {
    *
    * @throws {SourceError} `source.damaged`, `source.protocol`
    */
-  readonly documents: Iterable<SentDocument>;
+  readonly documents: Iterable<PageDocument>;
 }
 
-export interface PlacedObject {
+export interface ObjectPosition {
   /** Of the document's own member. */
   readonly name: string;
   /** Place in the list that the member is; undefined: the object is the member. */
   readonly place: number | undefined;
-  readonly object: RecurringObject;
+  readonly object: CachedObject;
 }
 
-export interface SentDocument {
+export interface PageDocument {
   readonly document: unknown;
   /** Known objects that the document holds: an empty one stands in place of each. */
-  readonly recurring: readonly PlacedObject[];
+  readonly recurring: readonly ObjectPosition[];
   /** The document with all that it holds; parsed anew where it came without something. */
   readonly whole: () => unknown;
   /** Whether it may hold halves of characters. */
@@ -47,7 +47,7 @@ export interface SentDocument {
   /** Whether it may hold integers beyond 2^53, or exponents. */
   readonly largeNumbers: boolean;
   /** Undefined: its text is not to be kept as it came. */
-  readonly text: SentText | undefined;
+  readonly text: SourceText | undefined;
 }
 
 /** The top-level `count` means different things at different services: it is not read. */
@@ -59,14 +59,14 @@ const listAnswer = z.looseObject({ response: z.array(z.unknown()), pagination })
  *
  * @throws {SourceError} `source.damaged`, `source.credentials`, `source.unavailable` or `source.protocol`
  */
-export function readList(bytes: Buffer, recurring?: RecurringObjects): Page {
+export function readList(bytes: Buffer, recurring?: ObjectCache): ListPage {
   const split = splitPage(bytes, recurring);
   if (split === undefined) return readWhole(bytes.toString());
   const { pagination } = listIn(parsedPart(bytes, () => parseJson(split.envelope)));
   return { pagination, rows: split.elements.length, documents: parsedElements(bytes, split.elements) };
 }
 
-function readWhole(text: string): Page {
+function readWhole(text: string): ListPage {
   const { response, pagination } = listIn(readBody(text));
   const halves = mayHoldHalves(text);
   const documents = response.map((document) => {
@@ -81,17 +81,17 @@ function listIn(body: unknown): z.infer<typeof listAnswer> {
   throw misfit(body, "a page of the content list", answer.error);
 }
 
-function* parsedElements(bytes: Buffer, elements: readonly Element[]): Generator<SentDocument> {
+function* parsedElements(bytes: Buffer, elements: readonly PageElement[]): Generator<PageDocument> {
   for (const element of elements) yield withoutFound(bytes, element) ?? wholeDocument(bytes, element);
 }
 
-function wholeDocument(bytes: Buffer, element: Element): SentDocument {
+function wholeDocument(bytes: Buffer, element: PageElement): PageDocument {
   const parsed = parsedText(bytes, element, bytes.toString("utf8", element.start, element.end));
   return sentDocument(bytes, element, parsed, [], () => parsed.document);
 }
 
 /** Undefined where nothing was found, or nobody knows where it stands. */
-function withoutFound(bytes: Buffer, element: Element): SentDocument | undefined {
+function withoutFound(bytes: Buffer, element: PageElement): PageDocument | undefined {
   if (element.found.length === 0) return undefined;
   const parsed = parsedText(bytes, element, textWithoutFound(bytes, element), element.found);
   const recurring = placed(element, parsed);
@@ -101,11 +101,11 @@ function withoutFound(bytes: Buffer, element: Element): SentDocument | undefined
 
 function sentDocument(
   bytes: Buffer,
-  element: Element,
-  parsed: ParsedText,
-  recurring: readonly PlacedObject[],
+  element: PageElement,
+  parsed: ParsedElement,
+  recurring: readonly ObjectPosition[],
   whole: () => unknown,
-): SentDocument {
+): PageDocument {
   const { text, document } = parsed;
   return {
     document,
@@ -118,7 +118,7 @@ function sentDocument(
 }
 
 /** An element of a page, with or without the objects that were found in it, which hide nothing. */
-interface ParsedText {
+interface ParsedElement {
   readonly text: string;
   readonly document: unknown;
   /** Whether each name stands once in its object. */
@@ -133,10 +133,10 @@ interface ParsedText {
  */
 function sentText(
   bytes: Buffer,
-  { marks, large }: Element,
-  { text, document, namesOnce }: ParsedText,
-): SentText | undefined {
-  if (!isObject(document) || large || !namesOnce || !hasOneSpelling(text)) return undefined;
+  { marks, large }: PageElement,
+  { text, document, namesOnce }: ParsedElement,
+): SourceText | undefined {
+  if (!isObject(document) || large || !namesOnce || !hasCanonicalStrings(text)) return undefined;
   const own = Object.keys(document);
   return marks.length === own.length + 1 ? { bytes, marks, names: own } : undefined;
 }
@@ -144,18 +144,18 @@ function sentText(
 /** `leftOut`: what the text comes without. */
 function parsedText(
   bytes: Buffer,
-  { large, nameCount }: Element,
+  { large, nameCount }: PageElement,
   text: string,
-  leftOut: readonly FoundObject[] = [],
-): ParsedText {
+  leftOut: readonly ObjectMatch[] = [],
+): ParsedElement {
   const document = parsedPart(bytes, () => (large ? parseLarge(text) : JSON.parse(text)));
-  let names = typeof document === "object" && document !== null ? namesIn(document) : 0;
+  let names = typeof document === "object" && document !== null ? countNames(document) : 0;
   for (const { object } of leftOut) names += object.nameCount;
   return { text, document, namesOnce: names === nameCount };
 }
 
 /** The text of an element with an empty object in place of each that was found. */
-function textWithoutFound(bytes: Buffer, { start, end, found }: Element): string {
+function textWithoutFound(bytes: Buffer, { start, end, found }: PageElement): string {
   const pieces: string[] = [];
   let from = start;
   for (const object of found) {
@@ -171,11 +171,14 @@ function textWithoutFound(bytes: Buffer, { start, end, found }: Element): string
  * order: of a name that stands twice the first is gone, and one that is a place in a list comes first, wherever it
  * stands.
  */
-function placed({ found, marks }: Element, { document, namesOnce }: ParsedText): PlacedObject[] | undefined {
+function placed(
+  { found, marks }: PageElement,
+  { document, namesOnce }: ParsedElement,
+): ObjectPosition[] | undefined {
   if (!isObject(document) || !namesOnce) return undefined;
   const names = Object.keys(document);
   if (names.length !== marks.length - 1 || /^\d/.test(names[0] ?? "")) return undefined;
-  const objects: PlacedObject[] = [];
+  const objects: ObjectPosition[] = [];
   for (const { member, place, object } of found) {
     const name = names[member];
     if (name === undefined || name === "__proto__") return undefined;

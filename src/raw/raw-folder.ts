@@ -4,28 +4,28 @@ import { join } from "node:path";
 import { readPart, type StagedPart } from "../storage/parquet-file.ts";
 import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "./extract-record.ts";
 import { ItemIndex } from "./item-index.ts";
-import { type RawLookups, RawRows, readLookups } from "./raw-file.ts";
-import { indexOfRows, RawIndex } from "./raw-index.ts";
+import { RawFileReader, type RawLookups, readLookups } from "./raw-file.ts";
+import { indexRows, RawIndex } from "./raw-index.ts";
 
 /** Which items there are, and where their documents lie. */
-export interface LandedItems {
+export interface ItemDocuments {
   readonly items: ItemIndex;
   readonly index: RawIndex;
 }
 
 /** What landed. */
-export interface Landed {
+export interface RawFolder {
   /** Absolute paths of the raw files with documents of items. */
   readonly itemFiles: readonly string[];
   /** What the documents do not say: what stands in `extract.json`. */
   readonly facts: ExtractRecord;
-  /** Reads what the lookups landed. Errors: those of {@link RawRows}. */
+  /** Reads what the lookups landed. Errors: those of {@link RawFileReader}. */
   readonly lookups: () => RawLookups;
   /** Rows of the tables `run_requests` and `run_rejects`. */
   readonly requests: readonly StagedPart[];
   readonly rejects: readonly StagedPart[];
   /** Gives the index away, once: it is large, and whoever takes it lets it go when the documents are read. */
-  readonly takeItems: () => LandedItems;
+  readonly takeItems: () => ItemDocuments;
 }
 
 const ITEM_MODES = ["dynamic", "full", "item"] as const;
@@ -35,34 +35,34 @@ const ITEM_MODES = ["dynamic", "full", "item"] as const;
  * may be cut at another item. Throws `verify.failed`
  * or a TypeError where a file is not what it should be, and what the system says of one that cannot be read.
  */
-export async function readRaw(folder: string): Promise<Landed> {
+export async function readRawFolder(folder: string): Promise<RawFolder> {
   const facts = await readExtractRecord(join(folder, EXTRACT_FILE));
   const items = new ItemIndex();
   const index = new RawIndex(items);
   for (const file of itemFilesIn(folder)) {
-    using rows = new RawRows(file);
-    index.add(file, indexOfRows(rows));
+    using rows = new RawFileReader(file);
+    index.add(file, indexRows(rows));
     for (const [row, listed] of rows.listed().entries()) {
       const pages = listed === undefined ? undefined : facts.bytesPerItem[listed.pass];
       items.weigh(rows.ids[row] ?? "", pages?.[(listed?.page ?? 0) - 1] ?? 0);
     }
   }
-  return landedIn(folder, facts, { items, index });
+  return rawFolderOf(folder, facts, { items, index });
 }
 
-/** What the lookups landed there. Errors: those of {@link RawRows}. */
-export function lookupsIn(folder: string): RawLookups {
+/** What the lookups landed there. Errors: those of {@link RawFileReader}. */
+export function readFolderLookups(folder: string): RawLookups {
   const [destinations] = parquetIn(join(folder, "destinations"));
   const [custom_fields] = parquetIn(join(folder, "custom_fields"));
   return readLookups({ destinations, custom_fields });
 }
 
 /** What landed in a run's folder `raw`, whose facts and items are known. */
-export function landedIn(folder: string, facts: ExtractRecord, items: LandedItems): Landed {
+export function rawFolderOf(folder: string, facts: ExtractRecord, items: ItemDocuments): RawFolder {
   return {
     facts,
     itemFiles: itemFilesIn(folder),
-    lookups: () => lookupsIn(folder),
+    lookups: () => readFolderLookups(folder),
     requests: partsIn(folder, "requests-"),
     rejects: partsIn(folder, "rejects-"),
     takeItems: once(items),

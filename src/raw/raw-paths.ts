@@ -6,12 +6,12 @@ import type { LookupMode } from "./raw-file.ts";
 export type RawStage = "dynamic" | "full" | "item" | "after" | LookupMode;
 
 /** Folder of the raw files below the staging folder: in the result, where they are published. */
-export function rawFolder({ raw }: { readonly raw: boolean }): string {
+export function rawFolderPath({ raw }: { readonly raw: boolean }): string {
   return raw ? join("result", "raw") : "raw";
 }
 
 /** Absolute paths of a run's raw files: one for each stage, pass and group. A group without documents has no file. */
-export class RawFiles {
+export class RawPaths {
   /** Absolute path. */
   readonly folder: string;
   readonly #sequence: string;

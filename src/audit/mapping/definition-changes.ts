@@ -6,10 +6,10 @@ import { DEFINITION_HISTORIES, definitionColumns, definitionKey } from "../../lo
 import { fillMarks, quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Table } from "../../tables/declare.ts";
-import { loadSql } from "../load-sql.ts";
+import { loadSql } from "../queries.ts";
 
 const definition = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable();
-type Definition = NonNullable<z.output<typeof definition>>;
+type DefinitionFields = NonNullable<z.output<typeof definition>>;
 
 const CHANGE = {
   kind: col.text({ required: true, of: ["destination", "mapping", "entry", "field", "value"] }),
@@ -25,8 +25,8 @@ const CHANGE = {
 } as const;
 
 type Changed<Row> = Omit<Row, "before" | "after"> & {
-  readonly before: Definition | null;
-  readonly after: Definition | null;
+  readonly before: DefinitionFields | null;
+  readonly after: DefinitionFields | null;
 };
 type DefinitionChange = Changed<AnswerRow<typeof CHANGE>>;
 
@@ -51,14 +51,14 @@ export interface ChangedValue {
  * The definitions behind a changed value, by its causes: sentences without a stop, in the order of the causes; empty
  * where no definition is behind it. `words`: of each; undefined: with its ID.
  */
-export type Why = (value: ChangedValue, words?: (change: DefinitionChange) => string) => string[];
+export type ReasonFinder = (value: ChangedValue, words?: (change: DefinitionChange) => string) => string[];
 
 /** Net changes from one run to a later one, by their sequence numbers; reads the tables of the history. */
 export async function readDefinitionChanges(
   connection: DuckDBConnection,
   from: number,
   to: number,
-): Promise<Why> {
+): Promise<ReasonFinder> {
   const changes = withoutShifts(
     (await readRows(connection, CHANGE, definitionsSql(), [from, to])).map(withSides),
   );
@@ -124,7 +124,7 @@ function mappingsBehind(
 }
 
 /** What a definition says at one destination: a row for each thing that it says otherwise. */
-export const DEFINITIONS = {
+export const DEFINITION_CHANGES = {
   kind: col.text({ required: true, hidden: true }),
   id: col.name({ required: true, hidden: true }),
   destination_id: col.name({ hidden: true }),
@@ -145,7 +145,7 @@ export async function readDefinitionRows(
   connection: DuckDBConnection,
   from: number,
   to: number,
-): Promise<AnswerRow<typeof DEFINITIONS>[]> {
+): Promise<AnswerRow<typeof DEFINITION_CHANGES>[]> {
   const sql = fillMarks(loadSql("audit_diff_definitions_shown"), { definitions: definitionsSql() });
   const rows = withoutShifts((await readRows(connection, NAMED_CHANGE, sql, [from, to])).map(withSides));
   return rows.flatMap((row) => {
@@ -245,11 +245,9 @@ export function definitionClause(change: DefinitionChange): string {
     const isThere = presence === "added" || presence === "removed";
     return `${what}${about}${isThere ? ` was ${presence}${ownText(change)}` : ` is ${presence}`}`;
   }
-  if (name === "supports_custom_field_mappings")
-    return `${what} ${after?.[name] === true ? "now accepts mappings" : "no longer accepts mappings"}`;
   if (others.length > 0 || !["external_field_name", "external_value"].includes(name))
     return `${what}${about} changed (${definitionWords(change).split(": ").slice(1).join(": ")})`;
-  return `the ${NAMES[name]}${about} ${quoted(before?.[name] ?? null)} became ${quoted(after?.[name] ?? null)}`;
+  return `the ${NAMES[name]} ${quoted(before?.[name] ?? null)}${about} became ${quoted(after?.[name] ?? null)}`;
 }
 
 /** Whether it came or went, or is known otherwise; undefined: it is there on both sides. */
@@ -271,7 +269,7 @@ function differingNames({ before, after }: Pick<DefinitionChange, "before" | "af
 }
 
 /** Whether the destination was not asked for, or the service does not have it: at most a mapping names it. */
-function isUnnamed(destination: Definition): boolean {
+function isUnnamed(destination: DefinitionFields): boolean {
   return destination.identification === null;
 }
 
@@ -299,7 +297,7 @@ function ownText({ kind, before, after }: DefinitionChange): string {
   return "";
 }
 
-type Member = Definition[string];
+type Member = DefinitionFields[string];
 
 const NAMES: Readonly<Record<string, string>> = {
   external_field_name: "external name",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { readItem, readLookup } from "../../../src/extract/http/json-body.ts";
-import { readList as readPage } from "../../../src/extract/pages/envelope.ts";
+import { readList as readPage } from "../../../src/extract/pages/list-page.ts";
 import { throwsWith } from "../../failing.ts";
 
 const PAGINATION = { previous: null, next: 2, current: 1, per_page: 2, count: 4, pages: 2 };

@@ -18,7 +18,7 @@ const MIN_ANCHOR_LENGTH = 4;
 const QUOTE = '"';
 const COLON_NEXT = /[ \n\r\t]*:/y;
 
-export class EchoRedactor {
+export class TokenRedactor {
   readonly #redact: (text: string) => string;
   readonly #anchors: readonly string[];
 

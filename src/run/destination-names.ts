@@ -1,4 +1,4 @@
-/** Destinations that a configuration names and the service does not have: what may be meant. */
+/** Checks the names of configured destinations, and suggests the name that was meant. */
 import { settledText } from "../api/settle.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { didYouMean } from "../common/nearest.ts";
@@ -7,14 +7,13 @@ import type { DestinationLookup } from "../extract/lookups.ts";
 import { probeDestinationNames } from "../extract/probe.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
 
-/** How long the search for names may take. */
 const SEARCH_MS = 15_000;
 
 /**
- * Names of destinations that items have. They only serve hints: if the service refuses the search or takes too long,
- * none is known.
+ * Names of destinations that items carry, for hints. Empty if the service refuses the search or needs more than 15
+ * seconds.
  */
-export async function knownDestinations(
+export async function destinationNames(
   client: Pick<HttpClient, "readAs">,
   aliases: Readonly<Record<string, string>>,
   signal: AbortSignal,
@@ -30,27 +29,27 @@ export async function knownDestinations(
 }
 
 /**
- * Throws `config.invalid` for names that the service does not have and the run before did not ask for: they are misspelled.
- * A name that it asked for was right once: the destination was removed or renamed since, which is no reason to end a run.
+ * Throws `config.invalid` for destinations that neither the service nor the run before has: their names are misspelled.
+ * A destination that the run before has was removed or renamed, which does not end a run.
  */
 export async function assertNoneMisspelled(
   { unmatched, destinations, others }: DestinationLookup,
   baseline: Baseline,
-  namesAtService: () => Promise<readonly string[]>,
+  namesOfItems: () => Promise<readonly string[]>,
 ): Promise<void> {
   const before = baseline.kind === "run" ? baseline.manifest.destinations : [];
   const misspelled = unmatched.filter(
     ({ name, platform }) => !before.some((each) => each.name === name && each.platform === platform),
   );
   if (misspelled.length === 0) return;
-  const names = await namesAtService();
-  const answered = [...destinations, ...others].map(
+  const names = await namesOfItems();
+  const known = [...destinations, ...others].map(
     ({ identification, id }) => settledText(identification) ?? id,
   );
   const sentences = misspelled.map(({ name, platform }) => {
     const no = `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)}`;
     if (names.includes(name)) return `${no}, but items name it: it is on another platform.`;
-    return `${no}${didYouMean(name, [...names, ...answered])}.`;
+    return `${no}${didYouMean(name, [...names, ...known])}.`;
   });
   throw new WarehouseError(
     "config.invalid",

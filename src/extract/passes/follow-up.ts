@@ -6,16 +6,23 @@ import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
 import type { ItemResponse } from "../landing/checkpoint.ts";
 import type { StageLanding } from "../landing/landing.ts";
 import { isFresh, secondsOf } from "../pages/updated-at.ts";
-import type { Comparison } from "./certification.ts";
+import type { ModeComparison } from "./certification.ts";
 import type { ExtractContext } from "./context.ts";
 import type { RejectLimits } from "./reject-limits.ts";
-import { all, FailureBudget, isRejected, putOnRecord, readSingle, singlesLimit } from "./single-item.ts";
+import {
+  all,
+  FailureBudget,
+  isRejected,
+  recordItemResponse,
+  requestItem,
+  singlesLimit,
+} from "./single-item.ts";
 
 /** What is asked for after a pass comes after all of its pages in the order of observation, group by group. */
 const FIRST_PAGE = 5_000_000;
 
 /** Items that are asked for after a pass. */
-export interface AfterPass {
+export interface ItemRequests {
   readonly ids: readonly string[];
   readonly landing: StageLanding<ItemResponse>;
 }
@@ -24,7 +31,10 @@ export interface AfterPass {
  * Asks for items singly in the shapes of the pipeline, so that new documents of them are held, or they are known to be
  * gone. An answer that cannot be read is a reject, and leaves the item as it was.
  */
-export async function repair(context: ExtractContext, after: AfterPass): Promise<Pick<Comparison, "fresh">> {
+export async function repairItems(
+  context: ExtractContext,
+  after: ItemRequests,
+): Promise<Pick<ModeComparison, "fresh">> {
   let fresh = false;
   await askSingly(context, after, context.settings.shapes, (answer) => {
     if (hold(context, after.landing.pass, answer)) fresh = true;
@@ -33,26 +43,26 @@ export async function repair(context: ExtractContext, after: AfterPass): Promise
 }
 
 /**
- * Takes answers that {@link repair} was given before the run was resumed as if they were given now. Those that could not
+ * Takes answers that {@link repairItems} was given before the run was resumed as if they were given now. Those that could not
  * be read are asked for again.
  */
-export function replayRepaired(
+export function restoreRepairs(
   context: ExtractContext,
   pass: number,
   answers: readonly ItemResponse[],
 ): void {
   for (const answer of answers) {
     if (isRejected(answer)) continue;
-    putOnRecord(context, answer);
+    recordItemResponse(context, answer);
     hold(context, pass, answer);
   }
 }
 
 /**
  * Asks for items singly, dynamic, full and dynamic again, back to back. The documents are held like those of
- * {@link repair}.
+ * {@link repairItems}.
  */
-export async function compare(context: ExtractContext, after: AfterPass): Promise<Comparison[]> {
+export async function compareModes(context: ExtractContext, after: ItemRequests): Promise<ModeComparison[]> {
   const answers: { answer: ItemResponse; fresh: boolean }[] = [];
   await askSingly(context, after, ["dynamic", "full", "dynamic"], (answer) => {
     answers.push({ answer, fresh: hold(context, after.landing.pass, answer) });
@@ -78,12 +88,12 @@ function hold(
   pass: number,
   { id, shape, gone, read, record }: ItemResponse,
 ): boolean {
-  versions.answered(id, gone ? "gone" : read === null ? "rejected" : "there", pass);
+  versions.recordResponse(id, gone ? "gone" : read === null ? "rejected" : "there", pass);
   if (read === null || record === null) return false;
   // Of a shape that does not land there is a time, and no document.
   if (!settings.shapes.includes(shape)) return isFresh(secondsOf(read.updatedAt), record);
-  const fresh = isFresh(versions.hold(shape, id, read.updatedAt), record);
-  if (fresh) versions.forget(shape, id);
+  const fresh = isFresh(versions.recordDocument(shape, id, read.updatedAt), record);
+  if (fresh) versions.invalidate(shape, id);
   return fresh;
 }
 
@@ -92,7 +102,7 @@ function hold(
  * one mode was refused, and those that are `removed` are gone by the service's word. Others could not be read, and are
  * rejects, or were `skipped`, as {@link askSingly} has it.
  */
-export async function askForUnlisted(context: ExtractContext, after: AfterPass) {
+export async function requestUnlisted(context: ExtractContext, after: ItemRequests) {
   const found = new Set<string>();
   const removed = new Set<string>();
   const rejected = new Set<string>();
@@ -120,7 +130,7 @@ const UNLISTED = { fingerprint: NO_FINGERPRINT };
 /** Asks until too many items were refused: then the others would be, too. Gives the IDs of those. */
 async function askSingly(
   context: ExtractContext,
-  { ids, landing }: AfterPass,
+  { ids, landing }: ItemRequests,
   /** Of each item, in this order. */
   shapes: readonly Shape[],
   take: (answer: ItemResponse) => void,
@@ -146,7 +156,7 @@ async function askSingly(
           const at = { page: FIRST_PAGE + place.group.first, position: place.position };
           const { columns } = settings;
           const single = { id, shape, landing, place, ...at, columns, whole: true, listed: UNLISTED };
-          const answer = await readSingle(context, single, budget, queue.signal);
+          const answer = await requestItem(context, single, budget, queue.signal);
           bytes += answer.record?.bytes ?? 0;
           unread ||= isRejected(answer);
           take(answer);

@@ -1,0 +1,250 @@
+/** Judges a run before its publication: checks, warnings, and the reasons why it is not complete. */
+import {
+  type Accounting,
+  accountingChecks,
+  assertPassed,
+  type Check,
+  DIFFERENT_TIMES,
+  isOfMostItems,
+  type Judged,
+  noneExpected,
+  SAME_TIMES_CHECK,
+} from "../audit/checks/checks.ts";
+import { fieldTypeChecks } from "../audit/checks/contract.ts";
+import { judgeCustomTables, type Loaded } from "../audit/checks/inspect.ts";
+import { judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
+import { judgeMatching } from "../audit/checks/unmatched.ts";
+import { count, pluralize } from "../common/figures.ts";
+import type { CountedDrift, DriftEntry } from "../raw/drift.ts";
+import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
+import type { RawLookups } from "../raw/raw-file.ts";
+import type { BuiltStatement } from "../warehouse/manifest.ts";
+import type { NewRun } from "./inputs.ts";
+import { historyChecks, historyWarnings } from "./previous-history.ts";
+import type { TransformedItems } from "./transform-raw.ts";
+
+/**
+ * The verdict, and why the run is not complete. A run whose passes agree is still unsettled if documents contradict each
+ * other.
+ */
+export function concludedFrom(
+  facts: ExtractRecord,
+  drift: readonly DriftEntry[],
+): Pick<BuiltStatement, "verdict" | "reasons"> {
+  const reasons = [...facts.disagreements, ...limitReasons(facts), ...contradictionReasons(drift, facts)];
+  const isContradicted = facts.verdict === "complete" && reasons.length > 0;
+  return { verdict: isContradicted ? "unsettled" : facts.verdict, reasons };
+}
+
+function limitReasons({ limit, passes }: ExtractRecord): string[] {
+  if (limit === null) return [];
+  const { countAfter = 0 } = passes[0] ?? {};
+  return [
+    `no more than ${pluralize(limit, "item")} were to be read; the service counts ${count(countAfter)}`,
+  ];
+}
+
+/**
+ * One reason for each field in which documents of an item, read at different times, contradict each other: the service
+ * answered from two states of the item. If most items contradict themselves, the modes only write the field differently.
+ */
+function contradictionReasons(drift: readonly DriftEntry[], extraction: Extraction): string[] {
+  const items = itemsToLoad(extraction);
+  return drift
+    .filter(({ kind, count }) => kind === "versions_differ" && !isOfMostItems(count, items))
+    .map(
+      ({ path, count, contentId }) =>
+        `dynamic and full answers of different updated_at contradict each other in ${path} of ${contentId}` +
+        (count === 1 ? "" : ` and ${count - 1} more`),
+    );
+}
+
+/** Number of listed or found items that have documents. */
+function itemsToLoad({ items, vanished, unread }: Extraction): number {
+  return items - vanished.length - unread.rejected - unread.notAsked;
+}
+
+/** Throws what forbids publication. */
+export function judgeRun(
+  { baseline: before, pipeline, history }: NewRun,
+  facts: ExtractRecord,
+  found: {
+    readonly transformed: TransformedItems;
+    readonly lookups: RawLookups;
+    readonly loaded: Loaded;
+    readonly drift: readonly CountedDrift[];
+    readonly reasons: readonly string[];
+  },
+) {
+  const { transformed, lookups, loaded, drift, reasons } = found;
+  const accounting = accountingOf(facts, loaded, reasons);
+  const tables = judgeTables({ before, loaded, facts });
+  const named = [...transformed.store.of("custom_fields")].map(({ attributes }) => attributes.name);
+  const matching = judgeMatching({
+    asked: facts.asked,
+    unmatched: facts.unmatched,
+    lookups,
+    fieldNames: named.filter((name) => typeof name === "string"),
+    rows: rowCounts(loaded.tables),
+  });
+  const singles = judgeSingles(facts);
+  const echoes = judgeEchoes(drift);
+  const custom = judgeCustomTables(pipeline, loaded);
+  const checks = [
+    ...loaded.checks,
+    ...accountingChecks(accounting, facts.limit !== null),
+    ...matching.checks,
+    ...singles.checks,
+    ...echoes.checks,
+    ...loaded.personal.checks,
+    ...tables.checks,
+    ...fieldTypeChecks(drift),
+    ...custom.checks,
+    ...historyChecks(history, pipeline),
+  ];
+  assertPassed(checks);
+  return {
+    accounting,
+    checks,
+    warnings: [
+      ...matching.warnings,
+      ...echoes.warnings,
+      ...loaded.personal.warnings,
+      ...singles.warnings,
+      ...pageWarnings(facts),
+      ...tables.warnings,
+      ...custom.warnings,
+      ...historyWarnings(history),
+    ],
+    noMappedValues: matching.noMappedValues,
+    ignoredDestinations: matching.ignoredDestinations,
+  };
+}
+
+/** What became of all listed items. Items that are loaded though no pass listed them are not pluralize. */
+function accountingOf(extraction: Extraction, { tables }: Loaded, reasons: readonly string[]): Accounting {
+  const { items, unlisted, rejected, unread, vanished, passes } = extraction;
+  const last = passes.at(-1);
+  const content = tables.find(({ table }) => table === "content");
+  return {
+    listed: items - unlisted.length + rejected,
+    loaded: (content?.rows ?? itemsToLoad(extraction)) - unlisted.length,
+    rejected: rejected + unread.rejected,
+    vanished: vanished.length,
+    unread: unread.notAsked,
+    listedLast: (last?.distinctItems ?? 0) + extraction.rejectedLast,
+    counted: last?.countAfter ?? 0,
+    complete: reasons.length === 0,
+  };
+}
+
+function pageWarnings({ asked, pageSizes, limit }: ExtractRecord): string[] {
+  const used = Object.values(pageSizes);
+  const perPage = Math.min(...used.filter((size) => size !== undefined));
+  if (asked.perPage === "auto" || limit !== null || perPage >= asked.perPage) return [];
+  return [
+    `Pages of ${asked.perPage} items were too large to be read: set perPage to ${perPage}, which was used.`,
+  ];
+}
+
+/** Judges single-item requests. None of these findings forbids publication. */
+function judgeSingles(extraction: ExtractRecord): Judged {
+  const { detailsGone, detailsAsked, detailsReused, detailsRejected, inPartRejected, inPartNotAsked } =
+    extraction;
+  const { repaired, reuseDamage, vanished, modesDiffer, unlisted } = extraction;
+  const missing = judgeMissing(extraction);
+  const checks = [
+    noneExpected(
+      "single items that were gone when they were asked for",
+      detailsGone.length,
+      `of ${detailsAsked} single-item requests`,
+    ),
+    counting(
+      "unchanged single items reused",
+      detailsReused,
+      "the fields that only single items have may be up to `rereadDays` old",
+    ),
+    noneExpected(
+      "items that could not be read singly",
+      detailsRejected.length,
+      "each is a reject, and its listed views count",
+    ),
+    counting(
+      "items that were asked for again because passes differed",
+      repaired,
+      `${vanished.length} of the listed items are gone`,
+    ),
+    noneExpected(
+      SAME_TIMES_CHECK,
+      modesDiffer ? 1 : 0,
+      modesDiffer ? DIFFERENT_TIMES : "where they differed, the item had changed",
+    ),
+    ...missing.checks,
+    noneExpected(
+      "items that no pass listed, and that the service has all the same",
+      unlisted.length,
+      "loaded besides those that were listed",
+    ),
+  ];
+  const half = "the columns that the other one has are empty";
+  const warnings = [
+    ...itemsWarning(
+      inPartRejected,
+      "could be read in one mode alone, dynamic or full",
+      `${half}; see run_rejects`,
+    ),
+    ...itemsWarning(
+      inPartNotAsked,
+      "moved before they were read in both modes",
+      `${half}; the next run reads them`,
+    ),
+    ...itemsWarning(detailsGone, "returned 404 or 410 when asked for singly", "what the listings say counts"),
+    ...itemsWarning(
+      detailsRejected,
+      "could not be read singly",
+      "what the listings say counts; see run_rejects",
+    ),
+    ...missing.warnings,
+  ];
+  if (reuseDamage !== null)
+    warnings.push(`Nothing of the run before is reused, and all single items are asked for: ${reuseDamage}.`);
+  return { checks, warnings };
+}
+
+function counting(name: string, figure: number, detail: string): Check {
+  return { name, verdict: "passed", figure, expected: null, detail };
+}
+
+const EXAMPLES = 3;
+
+function itemsWarning(ids: readonly string[], what: string, so: string): string[] {
+  if (ids.length === 0) return [];
+  const examples = ids.slice(0, EXAMPLES).join(", ") + (ids.length > EXAMPLES ? ", ..." : "");
+  return [`${pluralize(ids.length, "listed item")} ${what} (${examples}): ${so}.`];
+}
+
+/** Judges items of the run before that no pass listed. The next run compares with this one and does not know them. */
+function judgeMissing({ missing, removed, unlisted }: Extraction): Judged {
+  const name = "items of the run before that no pass listed";
+  if (missing.notAsked !== null) {
+    const detail = `none was asked for singly: ${missing.notAsked}`;
+    return { checks: [{ ...counting(name, missing.count, detail), verdict: "warning" }], warnings: [] };
+  }
+  const skipped = missing.skipped.length;
+  const unread = missing.count - removed.length - unlisted.length - skipped;
+  const detail =
+    `asked for singly: ${removed.length} are gone, ${unlisted.length} are there` +
+    (unread > 0 ? `, ${unread} could not be read` : "") +
+    (skipped > 0 ? `; after so many that could not be, ${skipped} were not asked for` : "");
+  const check = counting(name, missing.count, detail);
+  if (unread === 0) return { checks: [check], warnings: [] };
+  const notListed = unread + skipped;
+  const what = `${pluralize(notListed, "item")} of the run before ${notListed === 1 ? "was" : "were"} not listed`;
+  const more = skipped === 0 ? "" : `, and ${skipped} were not asked for after that`;
+  return {
+    checks: [{ ...check, verdict: "warning" }],
+    warnings: [
+      `${what}, and nobody knows whether they are gone: asked for singly, ${unread} could not be read (see run_rejects)${more}.`,
+    ],
+  };
+}

@@ -1,0 +1,231 @@
+/** Builds the current run again from its raw documents, and publishes it as the next run. */
+import { copyFile, mkdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { findReadableRun, type ReadableRun } from "../audit/open-run.ts";
+import { WarehouseError } from "../common/errors.ts";
+import { joinFirst } from "../common/nearest.ts";
+import { printable } from "../common/printable.ts";
+import type { ReplaySettings } from "../config/config.ts";
+import { planColumns } from "../extract/column-plan.ts";
+import { EMPTY_RESUME } from "../extract/landing/checkpoint.ts";
+import type { Pipeline } from "../pipeline.ts";
+import {
+  EXTRACT_FILE,
+  type ExtractRecord,
+  readExtractRecord,
+  writeExtractRecord,
+} from "../raw/extract-record.ts";
+import type { RawLookups } from "../raw/raw-file.ts";
+import { type RawFolder, readFolderLookups, readRawFolder } from "../raw/raw-folder.ts";
+import { pipelineModule, pipelineUrl } from "../transform/pipelines.ts";
+import { assertKeepsTables, type Baseline, baselineOf } from "../warehouse/baseline.ts";
+import { assertRoom, PeakUse } from "../warehouse/disk.ts";
+import {
+  createStaging,
+  namingFolder,
+  nextRun,
+  type OutputFolder,
+  stagingFolder,
+  stagingLeftovers,
+} from "../warehouse/layout.ts";
+import { discardStaging, finishPublication } from "../warehouse/publish.ts";
+import { assertRawWhole, rawDocumentsOf } from "../warehouse/raw-documents.ts";
+import type { NewRun, Runtime } from "./inputs.ts";
+import { preparePipeline } from "./prepare.ts";
+import { previousHistory, withoutPersonal } from "./previous-history.ts";
+import { landAndPublish, type RunResult } from "./publication.ts";
+import { personalFieldsDigest, policyDigest } from "./reuse.ts";
+
+interface ReplayRequest extends Runtime {
+  readonly folder: OutputFolder;
+  /** URL of the pipeline's module; `null`: the pipeline of the run. */
+  readonly pipelineUrl: string | null;
+  readonly wishes: ReplaySettings;
+  /** Whether the warehouse may lose tables that the pipeline does not make. */
+  readonly acceptPipeline: boolean;
+}
+
+/**
+ * Publishes a run with the verdict of the run that it replays, which is its run before. Makes no request. Needs the lock.
+ * Throws `config.not_found` for a run without raw documents, `verify.failed` if a raw file is damaged, and
+ * `config.invalid` if the pipeline needs what the run did not ask for or the treatment of personal data has changed. Then
+ * nothing was published.
+ */
+export async function replay(request: ReplayRequest): Promise<RunResult> {
+  const { folder, log, signal } = request;
+  try {
+    await finishPublication(folder);
+    signal.throwIfAborted();
+    const published = await findReadableRun(folder, "current");
+    await assertRawWhole(published, published.directory);
+    const facts = await readExtractRecord(join(published.directory, "raw", EXTRACT_FILE));
+    const run = await prepareReplay(request, published, facts);
+    const [interrupted] = await stagingLeftovers(folder);
+    if (interrupted !== undefined)
+      log.warn(`The next run begins anew: nothing of the interrupted run ${interrupted.run} will be used.`);
+    return await publishReplay(run, published, facts, request);
+  } catch (thrown) {
+    throw namingFolder(thrown, folder);
+  }
+}
+
+async function prepareReplay(
+  request: ReplayRequest,
+  published: ReadableRun,
+  facts: ExtractRecord,
+): Promise<NewRun & { readonly pipelineUrl: string }> {
+  const { folder, clock, wishes, freeBytes, threads, acceptPipeline: isAccepted } = request;
+  const { limit } = facts;
+  const lookups = readFolderLookups(join(published.directory, "raw"));
+  assertSameTreatment(published, { facts, lookups }, wishes);
+  const pipelineUrl = request.pipelineUrl ?? moduleOf(facts);
+  const pipeline = await preparePipeline({ threads, pipeline: pipelineUrl, config: { ...wishes, limit } });
+  const missing = missingFor(pipeline, wishes, { facts, lookups });
+  if (missing.length > 0)
+    throw invalid(
+      `The pipeline "${printable(pipeline.name)}" needs what run ${published.run} did not ask for: ${printable(joinFirst(missing, 5), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
+    );
+  // A limited run has no run before it.
+  const baseline: Baseline = limit === null ? await baselineOf(folder, published.run) : { kind: "none" };
+  assertKeepsTables(baseline, pipeline, { isAccepted, root: folder.root });
+  await assertRoom(folder.root, baseline, freeBytes);
+  const history = await previousHistory(baseline, pipeline, folder);
+  return {
+    pipeline,
+    pipelineUrl,
+    folder,
+    staging: stagingFolder(folder, await nextRun(folder, new Date(clock.now()))),
+    baseline,
+    history: withoutPersonal(history, facts.personalData),
+  };
+}
+
+async function publishReplay(
+  run: Awaited<ReturnType<typeof prepareReplay>>,
+  published: ReadableRun,
+  facts: ExtractRecord,
+  request: ReplayRequest,
+): Promise<RunResult> {
+  const { folder, staging } = run;
+  // The next run needs the disk space of a run that reads the service.
+  await using peak = new PeakUse(staging.root, published.manifest.peakBytes);
+  const land = () => landAgain(run, published, facts, request.clock.now());
+  const documents = { land, replayOf: published.run, kept: EMPTY_RESUME, peak };
+  try {
+    await createStaging(folder, staging.run);
+    return await landAndPublish(run, documents, { ...request.wishes, limit: facts.limit }, request);
+  } finally {
+    await discardStaging(folder, staging.run);
+  }
+}
+
+/** Copies the raw documents under the number of the new run, and writes its extract record. */
+async function landAgain(
+  { staging, pipeline, pipelineUrl }: Awaited<ReturnType<typeof prepareReplay>>,
+  published: ReadableRun,
+  { version: _version, ...facts }: ExtractRecord,
+  startedMs: number,
+): Promise<RawFolder> {
+  const raw = join(staging.result, "raw");
+  for (const { path } of rawDocumentsOf(published)) {
+    if (basename(path) === EXTRACT_FILE) continue;
+    const copy = join(staging.result, renumbered(path, published.sequence, staging.sequence));
+    await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
+    await copyFile(join(published.directory, path), copy);
+  }
+  await writeExtractRecord(join(raw, EXTRACT_FILE), {
+    ...facts,
+    pipeline: { name: pipeline.name, module: pipelineModule(pipelineUrl) },
+    startedAt: new Date(startedMs).toISOString(),
+    resumedAt: [],
+    accepted: { shrink: false, newAddress: false },
+  });
+  return readRawFolder(raw);
+}
+
+/** Path of a raw file under another run number, which is part of the file's name. */
+function renumbered(path: string, from: number, to: number): string {
+  const [old = "", now = ""] = [from, to].map((sequence) => `-${String(sequence).padStart(6, "0")}-`);
+  return path.replace(old, now);
+}
+
+/** URL of the pipeline's module. Throws `config.invalid` if the pipeline was not a file. */
+function moduleOf({ pipeline: { name, module } }: ExtractRecord): string {
+  if (module !== null) return module.startsWith("file:") ? module : pipelineUrl(module, "");
+  throw invalid(
+    `The pipeline "${printable(name)}" of this run is not a file, so it cannot be loaded again; name one with --pipeline.`,
+  );
+}
+
+/** Throws `config.invalid` if the documents were treated by another policy, or with other personal fields. */
+function assertSameTreatment(
+  { run }: ReadableRun,
+  { facts, lookups }: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
+  { policy, personalFields, aliases }: ReplaySettings,
+): void {
+  const then = facts.personalData.policy;
+  const settings = facts.documentSettings;
+  if (policy === then && settings.policy !== policyDigest(policy))
+    throw invalid(
+      `This version treats other field names as personal than the one that wrote the documents of run ${run}; use "run".`,
+    );
+  if (policy !== then)
+    throw invalid(
+      `The documents of run ${run} were kept with \`personalData: "${then}"\`, and the configuration says "${policy}"; replay with "${then}", or use "run".`,
+    );
+  const names = [...new Set(personalFields.map((name) => aliases[name] ?? name))];
+  const customFields = lookups.definitions.flatMap(({ id, answer: { name } }): [string, string][] =>
+    typeof name === "string" && names.includes(name) ? [[id, name]] : [],
+  );
+  if (personalFieldsDigest({ names, customFields }) === settings.personalFields) return;
+  throw invalid(
+    `The documents of run ${run} were kept with other \`personalFields\` than the configuration names; replay with those, or use "run".`,
+  );
+}
+
+const SINGLE_ITEMS = ["none", "events", "all"] as const;
+
+/** What the pipeline needs and the run did not ask for, in words. */
+function missingFor(
+  pipeline: Pipeline,
+  wishes: ReplaySettings,
+  answered: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
+): string[] {
+  const { asked, unmatched } = answered.facts;
+  const { columns, details } = planColumns(pipeline, wishes);
+  const definitions = answered.lookups.definitions.map(({ answer }) => answer.name);
+  const had = new Set([
+    ...asked.shapes.map(ofListing),
+    ...asked.columns.map(ofColumn(asked.aliases)),
+    ...asked.destinations.map(ofDestination),
+    ...(asked.definitions ? [DEFINITIONS] : []),
+    ...[...definitions, ...unmatched.customFields].map(ofField),
+  ]);
+  const isLess = SINGLE_ITEMS.indexOf(details) > SINGLE_ITEMS.indexOf(asked.singleItems);
+  const destinations = asked.allDestinations ? [] : (pipeline.destinations ?? wishes.destinations);
+  const { customFields } = pipeline;
+  const fields = customFields && asked.definitions ? [...customFields, ...wishes.customFields] : [];
+  const wanted = [
+    ...pipeline.listings.map(ofListing),
+    ...columns.map(ofColumn(wishes.aliases)).sort(),
+    ...destinations.map(ofDestination),
+    ...(customFields === undefined ? [] : [DEFINITIONS]),
+    ...fields.map(ofField),
+  ];
+  return [
+    ...wanted.filter((each) => !had.has(each)),
+    ...(isLess ? [`single items of ${details === "all" ? "all items" : details}`] : []),
+  ];
+}
+
+const DEFINITIONS = "the definitions of custom fields";
+const ofListing = (shape: string) => `the listing ${shape}`;
+const ofColumn = (aliases: ReplaySettings["aliases"]) => (column: string) =>
+  `the column ${aliases[column] ?? column}`;
+const ofDestination = ({ name, platform }: { readonly name: string; readonly platform: string }) =>
+  `the destination ${name} (${platform})`;
+const ofField = (name: unknown) => `the custom field ${name}`;
+
+function invalid(sentence: string): WarehouseError {
+  return new WarehouseError("config.invalid", sentence);
+}
