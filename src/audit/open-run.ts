@@ -19,11 +19,11 @@ import { CONTENT_TABLES } from "../tables/all.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import {
-  fromTable,
   openTables,
   type PublishedFiles,
-  sourceOf,
   type TablesSource,
+  tableSql,
+  tablesSourceOf,
 } from "../warehouse/published-tables.ts";
 import { findRun, type PublishedRun } from "../warehouse/retention.ts";
 
@@ -130,7 +130,7 @@ export interface RunTables {
 }
 
 export function runTables(run: Pick<ReadableRun, "directory" | "manifest">): RunTables {
-  return { tables: Object.keys(run.manifest.rows), source: sourceOf(run, { isQuestioned: true }) };
+  return { tables: Object.keys(run.manifest.rows), source: tablesSourceOf(run, { isQuestioned: true }) };
 }
 
 interface ViewsRequest extends RunTables, Pick<ScanSettings, "temporaryDirectory" | "memoryLimitMb"> {
@@ -162,7 +162,7 @@ async function createViews(
 ): Promise<void> {
   for (const table of tables) {
     const view = quoteIdentifier(`${prefix}${table}`);
-    await execute(connection, `CREATE VIEW ${view} AS FROM ${fromTable(source, table, catalog)}`);
+    await execute(connection, `CREATE VIEW ${view} AS FROM ${tableSql(source, table, catalog)}`);
   }
   // An audit reads this one too, for names alone: where a run does not have it, it is empty.
   for (const table of CONTENT_TABLES) {
@@ -200,7 +200,7 @@ export async function readPublishedColumns(
   run: PublishedFiles,
   temporaryDirectory: string,
 ): Promise<PublishedColumn[]> {
-  const source = sourceOf(run, { isQuestioned: true });
+  const source = tablesSourceOf(run, { isQuestioned: true });
   if (source.database === undefined) return [];
   await using database = await openTables(source, { temporaryDirectory, ...QUESTION_LIMITS });
   const tables = listValue(Object.keys(run.manifest.rows));

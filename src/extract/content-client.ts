@@ -9,7 +9,7 @@ import { type FullItem, fullItem } from "../api/full.ts";
 import { systemClock } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { type Log, silentLog } from "../common/log.ts";
-import { type HttpProxy, PROXY_ADDRESS, reachedBy, readProxy } from "../common/network/proxy.ts";
+import { type HttpProxy, PROXY_ADDRESS, reachedBy, readProxy } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import { BODY_LIMITS, HttpClient, TIMEOUTS } from "./http/client.ts";
 import { decodeBytes } from "./http/decode.ts";

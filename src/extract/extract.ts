@@ -1,9 +1,9 @@
 /** Reads all items of a service: passes over the listings and single items, until two passes agree. */
 import { asWarehouseError, type ErrorCode, WarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/gc.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import type { Shape } from "../raw/document.ts";
 import type { Extraction } from "../raw/extract-record.ts";
-import type { Missing } from "../warehouse/previous-items.ts";
+import type { MissingItems } from "../warehouse/missing-items.ts";
 import type { ListMode } from "./http/request.ts";
 import { isInScope, type ListEntry, type SingleItemScope } from "./pages/tasks.ts";
 import { Certification, type CertificationStep } from "./passes/certification.ts";
@@ -35,7 +35,7 @@ export interface ExtractPlan {
   /** Reads the documents of the run before that may be used instead of requests. */
   readonly reuse: () => Promise<ReuseSource>;
   /** Finds the items of the run before that are not `listed`. */
-  readonly findMissing: (listed: (contentId: string) => boolean) => Promise<Missing>;
+  readonly findMissing: (listed: (contentId: string) => boolean) => Promise<MissingItems>;
 }
 
 /** Failures after which the run can be resumed: they say nothing against what has landed. */

@@ -1,8 +1,8 @@
 /** Lookups of destinations and custom field definitions by name. */
 import type { z } from "zod";
 import { type CustomFieldDefinition, customFieldDefinition } from "../api/custom-field.ts";
-import { type Destination, type DestinationName, destination } from "../api/destination.ts";
-import { type Odd, settle, settledText } from "../api/settle.ts";
+import { type DestinationDocument, type DestinationName, destination } from "../api/destination.ts";
+import { type FormDrift, normalizeForm, scalarText } from "../api/normalize.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import { isObject, type JsonObject } from "../raw/document.ts";
@@ -27,21 +27,21 @@ export interface LookupResponse {
   readonly rows: readonly LookupRow[];
 }
 
-/** A row of a response, normalized by `settle`. */
+/** A row of a response, normalized by `normalizeForm`. */
 export interface LookupRow {
   /** `undefined`: it has no ID, or is not an object. */
   readonly id: string | undefined;
   /** `undefined`: it is not an object. */
   readonly row: JsonObject | undefined;
-  readonly odd: readonly Odd[];
+  readonly odd: readonly FormDrift[];
 }
 
 export interface DestinationLookup {
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly DestinationDocument[];
   /** Requested destinations that the service does not have. */
   readonly unmatched: readonly DestinationName[];
   /** Destinations that were not requested, from a service that searches more loosely. */
-  readonly others: readonly Destination[];
+  readonly others: readonly DestinationDocument[];
   readonly responses: readonly LookupResponse[];
 }
 
@@ -63,7 +63,7 @@ interface LookupPlan<Row> {
 
 /**
  * The two lookups of a run. Every run repeats them, because administrators change mappings between runs. The method that
- * works is remembered. Odd rows are accepted; `contract.drift` is thrown only for a row without an ID or a name that may
+ * works is remembered. FormDrift rows are accepted; `contract.drift` is thrown only for a row without an ID or a name that may
  * be one that was requested.
  */
 export class Lookups {
@@ -85,7 +85,7 @@ export class Lookups {
 
   /** Destinations by name and platform, both compared exactly. */
   async destinations(names: readonly DestinationName[], signal: AbortSignal): Promise<DestinationLookup> {
-    const { rows, responses } = await this.#send<Destination>(
+    const { rows, responses } = await this.#send<DestinationDocument>(
       {
         mode: "destinations",
         requests: (method) => names.map((name) => destinationRequest(name, method)),
@@ -171,26 +171,26 @@ function isMissing(error: unknown): boolean {
 }
 
 function lookupRow(schema: z.ZodType, sent: unknown): LookupRow {
-  const odd: Odd[] = [];
+  const odd: FormDrift[] = [];
   if (!isObject(sent)) return { id: undefined, row: undefined, odd };
-  settle(schema, sent, odd);
+  normalizeForm(schema, sent, odd);
   const id = typeof sent.id === "string" && sent.id !== "" ? sent.id : undefined;
   if (id === undefined) delete sent.id;
   return { id, row: sent, odd };
 }
 
-function isDestination(row: Partial<Destination>, requested: DestinationName): boolean {
+function isDestination(row: Partial<DestinationDocument>, requested: DestinationName): boolean {
   const { identification, platform = requested.platform } = row;
   return identification === requested.name && platform === requested.platform;
 }
 
 /** Throws if only a row without an ID, or without a name, may be the destination. */
-function assertIdentified(requested: DestinationName, rows: readonly Partial<Destination>[]): void {
+function assertIdentified(requested: DestinationName, rows: readonly Partial<DestinationDocument>[]): void {
   const { name } = requested;
   const named = rows.filter((row) => isDestination(row, requested));
   if (named.some(({ id }) => id !== undefined)) return;
   if (named.length > 0) throw unreadable(`the destination ${JSON.stringify(name)} without an id`);
-  const nameless = rows.filter((row) => settledText(row.identification) === undefined);
+  const nameless = rows.filter((row) => scalarText(row.identification) === undefined);
   const candidate = nameless.find((row) => isDestination({ ...row, identification: name }, requested));
   if (candidate === undefined) return;
   const which = candidate.id === undefined ? "" : ` (${printable(candidate.id)})`;

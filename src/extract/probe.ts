@@ -1,6 +1,6 @@
 /** Small requests that a person waits for: does the service answer, and what does it have? */
 import type { Pagination } from "../api/envelope.ts";
-import { isObject } from "../common/objects.ts";
+import { isObject } from "../common/json.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
 import { decodeBytes } from "./http/decode.ts";
 import { type ListMode, listRequest } from "./http/request.ts";

@@ -9,7 +9,7 @@ import type { ThrottleTotals } from "../extract/http/pace.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import type { Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
-import type { Unchanged } from "../warehouse/unchanged.ts";
+import type { UnchangedFiles } from "../warehouse/unchanged.ts";
 
 /** What a run did, for people and programs. */
 export interface RunSummary {
@@ -52,7 +52,7 @@ export interface RunSummary {
   readonly bytesPublished: number;
   readonly filesPublished: number;
   /** Those of them that the run before has too; null: there is none that can be read. */
-  readonly unchanged: Unchanged | null;
+  readonly unchanged: UnchangedFiles | null;
   /** The run that this one is compared with; null: there is none, or none that can be read. */
   readonly previousRun: string | null;
   /** Against the run before; null: there is nothing to compare. */

@@ -11,14 +11,14 @@ import { VERSION } from "../common/version.ts";
 import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
 import { memoryLimitMb } from "../load/range-bounds.ts";
 import { documentsQuery, requestsQuery } from "../load/run-documents.ts";
-import type { RunRows, StagedTable } from "../load/staged-rows.ts";
+import type { MemoryRows, StagedTable } from "../load/staged-rows.ts";
 import { publishes } from "../pipeline.ts";
 import { addItemCounts, type CountedDrift, Drift } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { SqlQuery } from "../storage/duckdb.ts";
-import { type Table, underPolicy } from "../tables/declare.ts";
+import { addPolicyComments, type Table } from "../tables/declare.ts";
 import { documents, rejects, requests } from "../tables/run.ts";
-import { entityRows } from "../transform/definitions.ts";
+import { makeEntityRows } from "../transform/entity-rows.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf, parseRunName } from "../warehouse/layout.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
@@ -46,7 +46,7 @@ export async function buildTables(
   const conclusion = concludedFrom(facts, tally.sorted());
   const request = buildRequest(run, facts, transformed, {
     // The definitions add to the drift.
-    entityRows: entityRows({ store: transformed.store, lookups, drift: tally }),
+    entityRows: makeEntityRows({ store: transformed.store, lookups, drift: tally }),
     verdict: conclusion.verdict,
     runtime,
   });
@@ -134,7 +134,7 @@ function buildRequest(
   const { items, personalData, removed, vanished, unreadable, rejectedWithoutId } = facts;
   const { run, sequence } = staging;
   return {
-    tables: pipeline.tables.map((table) => underPolicy(table, personalData.policy)),
+    tables: pipeline.tables.map((table) => addPolicyComments(table, personalData.policy)),
     parts,
     stagedBytes,
     entityRows,
@@ -177,7 +177,7 @@ function runTables(
   { landed }: BuildSource,
   loaded: Loaded,
   drift: readonly CountedDrift[],
-): (RunRows | StagedTable | { readonly table: Table; readonly query: SqlQuery })[] {
+): (MemoryRows | StagedTable | { readonly table: Table; readonly query: SqlQuery })[] {
   const counting = documentsQuery(landed);
   return [
     passRows(landed.facts.passes),

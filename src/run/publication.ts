@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { newChecksText, untoldChecks } from "../audit/checks/check-words.ts";
 import { warningCause, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/gc.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import { joinWords } from "../common/nearest.ts";
 import type { Config } from "../config/config.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
@@ -14,10 +14,10 @@ import { type Delivery, deliver, deliveryWarnings, failedDeliveries } from "../t
 import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
-import { newCauses } from "../warehouse/new-warnings.ts";
+import { newWarningCauses } from "../warehouse/new-warnings.ts";
 import { publishRun } from "../warehouse/publish.ts";
 import { findRun, prune } from "../warehouse/retention.ts";
-import { unchangedSince } from "../warehouse/unchanged.ts";
+import { unchangedFiles } from "../warehouse/unchanged.ts";
 import { type BuildResult, build } from "./build.ts";
 import { type NewRun, type Runtime, targetsOf } from "./inputs.ts";
 import { StagedLoads } from "./stage-loads.ts";
@@ -76,7 +76,7 @@ export async function landAndPublish(
     ...deliveryWarnings(deliveries),
   ];
   const untold = untoldChecks(built);
-  const causes = await newCauses(
+  const causes = await newWarningCauses(
     folder,
     [...warnings.map(warningCause), ...untold.map(({ name }) => name)],
     runtime.log,
@@ -137,7 +137,7 @@ function publishedFacts(
     bytesReceived: facts.requests.bytes,
     bytesPublished: files.reduce((sum, file) => sum + file.bytes, 0),
     filesPublished: files.length,
-    unchanged: baseline.kind === "run" ? unchangedSince(files, baseline.manifest.files) : null,
+    unchanged: baseline.kind === "run" ? unchangedFiles(files, baseline.manifest.files) : null,
     previousRun,
     changes,
     mappedValues,

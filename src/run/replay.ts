@@ -19,7 +19,7 @@ import type { RawLookups } from "../raw/raw-file.ts";
 import { type RawFolder, readFolderLookups, readRawFolder } from "../raw/raw-folder.ts";
 import { pipelineModule, pipelineUrl } from "../transform/pipelines.ts";
 import { assertKeepsTables, type Baseline, baselineOf } from "../warehouse/baseline.ts";
-import { assertRoom, PeakUse } from "../warehouse/disk.ts";
+import { assertDiskSpace, PeakUse } from "../warehouse/disk.ts";
 import {
   createStaging,
   namingFolder,
@@ -88,7 +88,7 @@ async function prepareReplay(
   // A limited run has no run before it.
   const baseline: Baseline = limit === null ? await baselineOf(folder, published.run) : { kind: "none" };
   assertKeepsTables(baseline, pipeline, { isAccepted, root: folder.root });
-  await assertRoom(folder.root, baseline, freeBytes);
+  await assertDiskSpace(folder.root, baseline, freeBytes);
   const history = await previousHistory(baseline, pipeline, folder);
   return {
     pipeline,

@@ -1,7 +1,6 @@
 /** Rows that fail a check: how many there are, and three of them, shortened, as they stand beside it in `run_checks`. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { parseIfJson } from "../../common/json.ts";
-import { isObject } from "../../common/objects.ts";
+import { isObject, parseIfJson } from "../../common/json.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import { driftExample } from "../../raw/drift.ts";
 import { all, type QueryParams } from "../../storage/duckdb.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Baseline } from "../../warehouse/baseline.ts";
-import { fromTable, sourceOf, type TablesSource } from "../../warehouse/published-tables.ts";
+import { type TablesSource, tableSql, tablesSourceOf } from "../../warehouse/published-tables.ts";
 
 /** Of whoever asks what tests ask. With one thread, sums of doubles are the same each time. */
 export const TEST_LIMITS = { memoryLimitMb: 256, threads: 1 } as const;
@@ -41,7 +41,7 @@ export async function openTested(tables: TestedTables): Promise<OpenedTables> {
   const { before } = tables;
   if (before.kind !== "run") return { database: await open(tables), missing: missingOf(before) };
   try {
-    const source = sourceOf(before, { isQuestioned: true });
+    const source = tablesSourceOf(before, { isQuestioned: true });
     const names = Object.keys(before.manifest.rows);
     return { database: await open(tables, { source, names }), missing: null };
   } catch (thrown) {
@@ -91,6 +91,6 @@ async function viewFiles({ connection }: Database, { source, names }: PreviousTa
   await execute(connection, `ATTACH ':memory:' AS ${catalog}`);
   for (const name of names) {
     const view = `${catalog}.main.${quoteIdentifier(name)}`;
-    await execute(connection, `CREATE VIEW ${view} AS FROM ${fromTable(source, name)}`);
+    await execute(connection, `CREATE VIEW ${view} AS FROM ${tableSql(source, name)}`);
   }
 }

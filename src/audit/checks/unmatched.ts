@@ -1,8 +1,8 @@
 /** What the configuration names and nothing matches, and a run without mapped values: told, and no reason not to publish. */
 import type { DestinationName } from "../../api/destination.ts";
 import { pluralize } from "../../common/figures.ts";
+import { isObject } from "../../common/json.ts";
 import { joinFirst, joinWords, nearestSentence } from "../../common/nearest.ts";
-import { isObject } from "../../common/objects.ts";
 import { printable } from "../../common/printable.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
 import type { RawLookups } from "../../raw/raw-file.ts";

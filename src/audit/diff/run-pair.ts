@@ -1,7 +1,7 @@
 /** The two runs that are compared, and the run whose history knows both, if any. */
 import { WarehouseError } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
-import { isPutAside, previousOf, sameInstance, withPast } from "../../warehouse/identity.ts";
+import { isReplaced, previousOf, sameInstance, withAncestors } from "../../warehouse/identity.ts";
 import { nameOf, type OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns, type PublishedRun, runCalled } from "../../warehouse/retention.ts";
 import { findReadableRun, type ReadableRun, type RunSelection } from "../open-run.ts";
@@ -38,8 +38,8 @@ export async function findRunPair(
     return among.find(({ run }) => run === called);
   };
   let unreadable = current?.manifest instanceof WarehouseError ? current.manifest : undefined;
-  const past = withPast(current, runs);
-  const isAside = wanted.some((name) => runs.some((each) => each.run === name && isPutAside(each, past)));
+  const past = withAncestors(current, runs);
+  const isAside = wanted.some((name) => runs.some((each) => each.run === name && isReplaced(each, past)));
   // The one that readers see, then the newest first.
   for (const each of runs
     .toSorted((a, b) => Number(b.current) - Number(a.current))

@@ -5,7 +5,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { VERDICTS } from "../../common/verdict.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
-import { isPutAside, pastOf, previousOf } from "../../warehouse/identity.ts";
+import { ancestorsOf, isReplaced, previousOf } from "../../warehouse/identity.ts";
 import { type OutputFolder, parseRunName } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
@@ -94,9 +94,9 @@ export function findEarlierRuns(
     return manifest instanceof WarehouseError ? [] : [{ ...run, manifest }];
   });
   const before = previousOf(stated, runs);
-  const past = pastOf({ ...stated, run: "", manifest: stated }, runs);
+  const past = ancestorsOf({ ...stated, run: "", manifest: stated }, runs);
   const shown = runs
-    .filter((run) => run.sequence < stated.sequence && !isPutAside(run, past))
+    .filter((run) => run.sequence < stated.sequence && !isReplaced(run, past))
     // A limited run is on its own.
     .slice(0, stated.verdict === "limited" ? 0 : RUNS_SHOWN - 1);
   const isComparable = before !== undefined && missingTables(before.manifest.rows).length === 0;

@@ -12,11 +12,11 @@ import {
 } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, duration, fileSize, minuteOf, pluralize } from "../../common/figures.ts";
-import { isOutside, withPast } from "../../warehouse/identity.ts";
+import { isNoAncestor, withAncestors } from "../../warehouse/identity.ts";
 import { type OutputFolder, stagingFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
-import { runBefore, unchangedSince } from "../../warehouse/unchanged.ts";
+import { runBefore, unchangedFiles } from "../../warehouse/unchanged.ts";
 import { readChecks } from "../checks/checks.ts";
 import {
   countWithoutAtReceivers,
@@ -109,10 +109,10 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   const unpublished = await unpublishedRun(folder);
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
-  const past = withPast(current, runs);
+  const past = withAncestors(current, runs);
   const listed = runs.map((each) => {
     // One that is being published is in no history yet.
-    const isAside = each.run !== unpublished && isOutside(each, past);
+    const isAside = each.run !== unpublished && isNoAncestor(each, past);
     const mark = each.current ? "*" : isAside ? "/" : "";
     return each.manifest instanceof WarehouseError
       ? unreadable(each, mark)
@@ -252,7 +252,7 @@ function figuresOf(
     versions,
     bytes: sizeOf(files),
     files: files.length,
-    unchanged: before === undefined ? null : { ...unchangedSince(files, before) },
+    unchanged: before === undefined ? null : { ...unchangedFiles(files, before) },
   };
 }
 
@@ -299,7 +299,7 @@ function itemsText({ listed, loaded, rejected, vanished, unread }: Manifest["ite
 function sizeText(files: Manifest["files"], before: Manifest["files"] | undefined): string {
   const size = `${fileSize(sizeOf(files))} in ${pluralize(files.length, "file")}`;
   if (before === undefined) return size;
-  const same = unchangedSince(files, before);
+  const same = unchangedFiles(files, before);
   return `${size}; ${count(same.files)} of them, ${fileSize(same.bytes)}, as in the run before`;
 }
 

@@ -1,6 +1,6 @@
 /** Reads the body of a response with status 200: an item, the rows of a lookup, or a failure with the wrong status. */
 import { z } from "zod";
-import { isObject } from "../../common/objects.ts";
+import { isObject } from "../../common/json.ts";
 import { printable } from "../../common/printable.ts";
 import { parseJson } from "./decode.ts";
 import { SourceError } from "./source-error.ts";

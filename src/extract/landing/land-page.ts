@@ -1,5 +1,5 @@
 /** Reads responses and writes raw files. Runs in a worker thread, and knows neither threads nor network nor clock. */
-import { release } from "../../common/free-buffer.ts";
+import { release } from "../../common/free-memory.ts";
 import { Secret } from "../../common/secret.ts";
 import { Drift, type DriftEntry, tokenDrift } from "../../raw/drift.ts";
 import type { PrepareSettings } from "../../raw/prepare.ts";

@@ -1,9 +1,9 @@
 /** Items that the run before had and no pass of this one listed: are they gone, or does the listing hide them? */
 import { asWarehouseError, isOfTheDisk } from "../common/errors.ts";
 import { type Baseline, type ShrinkLimits, shrinkLimit } from "./baseline.ts";
-import { fromTable, openTables, sourceOf } from "./published-tables.ts";
+import { openTables, tableSql, tablesSourceOf } from "./published-tables.ts";
 
-export interface Missing {
+export interface MissingItems {
   /** Those that are to be asked for singly; ascending as the run before has them. */
   readonly ids: readonly string[];
   readonly count: number;
@@ -20,13 +20,13 @@ interface MissingRequest {
   readonly shrinkLimits: ShrinkLimits;
 }
 
-const NONE: Missing = { ids: [], count: 0, notAsked: null };
+const NONE: MissingItems = { ids: [], count: 0, notAsked: null };
 
 /**
  * Finds the missing items. Of more than the guard against mass change lets go, none is asked for without a person's
  * word; of a run that cannot be read, none either. Errors: those of the disk.
  */
-export async function findMissing(request: MissingRequest): Promise<Missing> {
+export async function findMissingItems(request: MissingRequest): Promise<MissingItems> {
   const { baseline, temporaryDirectory } = request;
   if (baseline.kind === "none") return NONE;
   if (baseline.kind === "damaged") return { ...NONE, notAsked: "the run before is damaged" };
@@ -36,9 +36,9 @@ export async function findMissing(request: MissingRequest): Promise<Missing> {
   const ids: string[] = [];
   let count = 0;
   try {
-    const source = sourceOf(baseline);
+    const source = tablesSourceOf(baseline);
     await using database = await openTables(source, { memoryLimitMb: 128, threads: 1, temporaryDirectory });
-    const query = `SELECT content_id FROM ${fromTable(source, "content")}`;
+    const query = `SELECT content_id FROM ${tableSql(source, "content")}`;
     for await (const chunk of (await database.connection.stream(query)).yieldRows()) {
       for (const id of chunk.map(([cell]) => String(cell))) {
         if (request.listed(id)) continue;
