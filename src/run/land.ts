@@ -93,7 +93,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
     files: rawFilesOf(run, inputs),
     index,
     directory: staging.root,
-    kept,
+    resumeState: kept,
     listings: listings.length,
     journal,
     clock,

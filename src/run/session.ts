@@ -8,7 +8,7 @@ import type { AttemptListener, HttpClient } from "../extract/http/client.ts";
 import type { RetryLoop } from "../extract/http/retry.ts";
 import { RETRY_LIMITS } from "../extract/http/retry-rules.ts";
 import { Journal, observedAtOf, recordOf } from "../extract/landing/journal.ts";
-import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
+import { type CustomFieldLookup, type DestinationLookup, Lookups } from "../extract/lookups.ts";
 import { TokenRedactor } from "../extract/pages/token-redactor.ts";
 import { probeBasic, probeFieldNames, probeService } from "../extract/probe.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -37,7 +37,7 @@ export interface ServiceSession {
   readonly client: HttpClient;
   readonly retry: RetryLoop;
   readonly journal: Journal;
-  readonly lookups: ReturnType<typeof createLookups>;
+  readonly lookups: Lookups;
   readonly destinations: DestinationLookup;
   readonly personalFields: PersonalFields;
 }
@@ -74,7 +74,7 @@ export async function openSession(request: SessionRequest): Promise<ServiceSessi
   const fieldNames = await probeInstance(request, source, client);
   const personalFields = await personalFieldsOf(request, client, fieldNames);
   const journal = new Journal();
-  const lookups = createLookups(client, config.lookupMethod, withoutToken(source, journal));
+  const lookups = new Lookups(client, config.lookupMethod, withoutToken(source, journal));
   const destinations = await lookUpDestinations(request, { source, client, lookups });
   recordLookups(journal, inputs, destinations);
   return { source, client, retry, journal, lookups, destinations, personalFields };
@@ -106,9 +106,9 @@ export function wantedDestinations(pipeline: Pipeline, source: OpenSource) {
 export function recordLookups(
   journal: Journal,
   { clock }: Pick<RunInputs, "clock">,
-  { answered }: Pick<DestinationLookup | CustomFieldLookup, "answered">,
+  { responses }: Pick<DestinationLookup | CustomFieldLookup, "responses">,
 ): void {
-  for (const { request, response } of answered) {
+  for (const { request, response } of responses) {
     const observedAt = observedAtOf(response, clock);
     const bytes = response.body.byteLength;
     journal.requests.add(recordOf(response, { mode: request.mode, observedAt, bytes }));
@@ -161,7 +161,7 @@ async function probeEachKind(
   if (listings.length === 1) await probeBasic(client, signal);
   const names = [...new Set([...config.customFields, ...(customFields ?? []), ...found])];
   const lookedUp = customFields === undefined ? [] : names.slice(0, 1);
-  await createLookups(client, config.lookupMethod).customFields(lookedUp, signal);
+  await new Lookups(client, config.lookupMethod).customFields(lookedUp, signal);
   return names;
 }
 
@@ -172,7 +172,7 @@ async function personalFieldsOf(
   fieldNames: readonly string[],
 ): Promise<PersonalFields> {
   if (config.personalFields.length > 0) listener.begin("personal fields");
-  const lookups = createLookups(client, config.lookupMethod);
+  const lookups = new Lookups(client, config.lookupMethod);
   const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
   const personalFields = await findPersonalFields(config, { client, lookUp, signal });
   if (config.personalFields.length > 0)
