@@ -7,7 +7,7 @@ import { parseForm } from "./common/parse-form.ts";
 import { printable } from "./common/printable.ts";
 import type { Extractor, Pipeline, PipelineSpec, Transformer } from "./pipeline.ts";
 import { DATA_TABLES } from "./tables/all.ts";
-import { customTableFaults, repeated, unless } from "./tables/custom-tables.ts";
+import { customTableFaults, duplicatesIn, faultUnless } from "./tables/custom-tables.ts";
 import type { Table } from "./tables/declare.ts";
 
 /** Throws `config.invalid` with all faults in one message. */
@@ -97,7 +97,7 @@ function ownTableFaults({ name, tables, rows, sql }: Transformer): string[] {
   if (wrong.length > 0) return wrong.map((fault) => `${name}: ${fault}`);
   const stages = [...(rows === undefined ? [] : ["item"]), ...(sql === undefined ? [] : ["query"])];
   const fits = [tables.length, ...own.map(({ stage }) => stage)].join() === [1, ...stages].join();
-  return unless(
+  return faultUnless(
     fits || (own.length === 0 && stages.length === 0),
     `${name}: a custom table needs a stage of its own, with either rows or sql`,
   );
@@ -115,17 +115,17 @@ function extractFaults({ extract }: PipelineSpec): string[] {
     each.extract === "listing" ? `listing("${each.mode}")` : FACTORIES[each.extract],
   );
   return [
-    ...repeated(kinds).map((kind) => `extract has ${kind} twice`),
-    ...unless(
+    ...duplicatesIn(kinds).map((kind) => `extract has ${kind} twice`),
+    ...faultUnless(
       modes.length > 0,
       'extract has no listing, so there are no items: add listing("dynamic"), listing("full") or both',
     ),
-    ...unless(
+    ...faultUnless(
       !kinds.includes("singleItems") || modes.includes("dynamic"),
       'singleItems needs listing("dynamic"), which says which items are events',
     ),
     // Definitions are looked up by name, and the dynamic documents have only IDs and labels of custom fields.
-    ...unless(
+    ...faultUnless(
       !modes.includes("dynamic") || modes.includes("full") || !extract.some(isNameless),
       'customFields needs listing("full"), which names the fields of items, or its option names',
     ),
@@ -174,8 +174,8 @@ function transformFaults(spec: PipelineSpec): string[] {
   const names = new Set(tables.map(({ name }) => name));
   const mapped = transform.find(({ name }) => name === "mappedValues");
   return [
-    ...unless(tables.length > 0, "transform makes no table: add contentTables()"),
-    ...repeated(tables.map(({ name }) => name.toLowerCase())).map(
+    ...faultUnless(tables.length > 0, "transform makes no table: add contentTables()"),
+    ...duplicatesIn(tables.map(({ name }) => name.toLowerCase())).map(
       (name) => `two of its tables are called ${name}`,
     ),
     ...tables
@@ -186,7 +186,7 @@ function transformFaults(spec: PipelineSpec): string[] {
       return missing.map((read) => `${name} reads ${read}, which ${whyMissing(read, spec, names)}`);
     }),
     ...inCircles(transform).map((name) => `${name} reads a table that is made from its own rows`),
-    ...unless(
+    ...faultUnless(
       mapped === undefined || extract.some((each) => each.extract === "destinations"),
       "mappedValues needs destinations() in extract",
     ),
@@ -240,8 +240,8 @@ function neededBy(table: Table): string {
 
 function loadFaults({ load }: PipelineSpec): string[] {
   return [
-    ...repeated(load.map(({ name }) => name)).map((name) => `load has ${name} twice`),
-    ...unless(
+    ...duplicatesIn(load.map(({ name }) => name)).map((name) => `load has ${name} twice`),
+    ...faultUnless(
       load.some((each) => each.publishes !== undefined),
       "load has neither duckdb() nor parquet(), so nothing would be published",
     ),
@@ -251,8 +251,8 @@ function loadFaults({ load }: PipelineSpec): string[] {
 /** Names of tests must differ, because `run_checks` has a row for each name. */
 function auditFaults({ audit = [], transform }: PipelineSpec): string[] {
   return [
-    ...repeated(audit.map(({ name }) => name)).map((name) => `audit has two tests called "${name}"`),
-    ...unless(
+    ...duplicatesIn(audit.map(({ name }) => name)).map((name) => `audit has two tests called "${name}"`),
+    ...faultUnless(
       audit.every((test) => "sql" in test) || transform.some(({ name }) => name === "mappedValues"),
       "mappingCoverage needs mappedValues() in transform",
     ),

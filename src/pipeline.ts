@@ -26,7 +26,7 @@ import type { FullItem } from "./api/full.ts";
 import type { FullVerdict } from "./common/verdict.ts";
 import type { Shape } from "./raw/document.ts";
 import type { Cell } from "./storage/table-builder.ts";
-import type { CellOf, Column, ColumnType, Table } from "./tables/declare.ts";
+import type { CellTypes, Column, ColumnType, Table } from "./tables/declare.ts";
 
 /** Something that a run reads. Made by `listing`, `singleItems`, `destinations` and `customFields`. */
 export type Extractor =
@@ -66,7 +66,7 @@ type KnownFields<Value> = Value extends readonly (infer Element)[]
 
 type CellOfColumn<Given> =
   Given extends Column<string, infer Type, infer Nullable>
-    ? (Type extends ColumnType ? CellOf[Type] : never) | (Nullable extends false ? never : null)
+    ? (Type extends ColumnType ? CellTypes[Type] : never) | (Nullable extends false ? never : null)
     : never;
 
 type Named<Columns extends readonly Column[], Nullable extends boolean> = Extract<

@@ -6,8 +6,9 @@ import { DRIFT_KINDS } from "../../raw/drift.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
-import { LISTED_VALUES, listedValuesCheck } from "../checks/inspect.ts";
-import { type Fullness, type FullnessBefore, vanished } from "../checks/mass-change.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import { findVanished } from "../checks/mass-change.ts";
+import { LISTED_VALUES, listedValuesCheck } from "../checks/table-checks.ts";
 import type { RunQuestion, RunSelection } from "../open-run.ts";
 import { findPreviousRun, type PreviousRun } from "./run-history.ts";
 
@@ -71,9 +72,9 @@ function partOf({ kind, count }: DriftLine): DriftPart | undefined {
 interface DriftRequest {
   /** Has all tables of the run, and those of the run before as `before_*`. */
   readonly connection: DuckDBConnection;
-  readonly now: Fullness;
+  readonly now: Pick<Manifest, "rows" | "emptyColumns">;
   /** Undefined: no run before. */
-  readonly before: FullnessBefore | undefined;
+  readonly before: Pick<Manifest, "rows" | "emptyColumns" | "columns"> | undefined;
   /** Whether values of the run before may be shown. */
   readonly showsBefore: boolean;
 }
@@ -122,11 +123,13 @@ function readDriftRows({ connection, before, showsBefore }: DriftRequest): Promi
 async function readEmptied({ connection, now, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
   if (before === undefined) return [];
   const lines: DriftLine[] = [];
-  for (const place of vanished(before, now)) {
+  for (const place of findVanished(before, now)) {
     const [, table = "", column] = /^([^.]+)(?:\.(.+))?$/s.exec(place) ?? [];
+    const path = column === undefined ? place : await pathOf(connection, table, column);
+    if (path === null) continue;
     const [row] = await readRows(connection, VALUES_BEFORE, valuesSql(table, column));
     lines.push({
-      path: column === undefined ? place : await pathOf(connection, table, column),
+      path,
       kind: "empty",
       count: 0,
       items: null,
@@ -149,15 +152,15 @@ function valuesSql(table: string, column: string | undefined): string {
 
 const EXAMPLE_LENGTH = 200;
 
-/** API field of a column, if it comes from one. */
-async function pathOf(connection: DuckDBConnection, table: string, column: string): Promise<string> {
+/** API field of a column; null for a derived column. */
+async function pathOf(connection: DuckDBConnection, table: string, column: string): Promise<string | null> {
   const [row] = await readRows(
     connection,
     { path: col.text() },
     "SELECT min(path) AS path FROM run_lineage WHERE table_name = $1 AND column_name = $2",
     [table, column],
   );
-  return row?.path ?? `${table}.${column}`;
+  return row?.path ?? null;
 }
 
 const CHECK = { ...VALUES_BEFORE, before: LINE.before } as const;
@@ -174,7 +177,8 @@ async function readUnlistedValues({ connection, before }: DriftRequest): Promise
   for (const listing of LISTED_VALUES) {
     const [row] = await readRows(connection, CHECK, sql, [listedValuesCheck(listing)]);
     if (row === undefined) continue;
-    const path = await pathOf(connection, listing.table, listing.column);
+    const { table, column } = listing;
+    const path = (await pathOf(connection, table, column)) ?? `${table}.${column}`;
     lines.push({ ...row, items: null, path, kind: "unlisted", exampleContentId: null });
   }
   return lines;

@@ -7,8 +7,14 @@ import { jsonText } from "../../common/printable.ts";
 import { displayWidth, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
 import { shownTypeOf } from "../../storage/ddl.ts";
 import { TABLES } from "../../tables/all.ts";
-import { isView, type ShownColumn, type ShownTable, type Table, underPolicy } from "../../tables/declare.ts";
-import { marksOf, schemaDocument, schemaMermaid } from "../../tables/render.ts";
+import {
+  addPolicyComments,
+  isView,
+  type SchemaColumn,
+  type SchemaTable,
+  type Table,
+} from "../../tables/declare.ts";
+import { columnMarks, schemaDocument, schemaMermaid } from "../../tables/schema-output.ts";
 import { VIEWS } from "../../tables/views.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
@@ -18,9 +24,9 @@ import { withTemporaryFolder } from "../temporary-folder.ts";
 
 const FORMATS = {
   text: schemaText,
-  json: (tables: readonly ShownTable[]) => `${jsonText(schemaDocument(tables), 2)}\n`,
+  json: (tables: readonly SchemaTable[]) => `${jsonText(schemaDocument(tables), 2)}\n`,
   dbt: schemaDbt,
-} satisfies Readonly<Record<string, (tables: readonly ShownTable[], width: number | undefined) => string>>;
+} satisfies Readonly<Record<string, (tables: readonly SchemaTable[], width: number | undefined) => string>>;
 
 /** Formats that show keys and references, which views do not have. */
 const FORMATS_OF_TABLES = {
@@ -68,7 +74,7 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
       const { out } = environment;
       const run = await currentRun(await folderOf(environment, options));
       const policy = run?.manifest.personalData.policy ?? "keep";
-      const tables = tablesOf(name, format).map((table) => underPolicy(table, policy));
+      const tables = tablesOf(name, format).map((table) => addPolicyComments(table, policy));
       const text = isOfTables(format)
         ? FORMATS_OF_TABLES[format](tables)
         : FORMATS[format](await withColumnsOf(run, tables), out.columns);
@@ -105,7 +111,7 @@ async function currentRun(warehouse: string | undefined): Promise<ReadableRun | 
 async function withColumnsOf(
   run: ReadableRun | undefined,
   tables: readonly Table[],
-): Promise<readonly ShownTable[]> {
+): Promise<readonly SchemaTable[]> {
   if (run === undefined || !tables.some(isView)) return tables;
   const found = await withTemporaryFolder("schema", (folder) => readPublishedColumns(run, folder)).catch(
     (thrown: unknown) => {
@@ -124,7 +130,7 @@ async function withColumnsOf(
   });
 }
 
-function shownColumn({ column, type, comment }: PublishedColumn): ShownColumn {
+function shownColumn({ column, type, comment }: PublishedColumn): SchemaColumn {
   return {
     name: column,
     type: shownTypeOf(type),
@@ -157,7 +163,7 @@ function tableNamed(name: string): Table {
 }
 
 /** A block for each table: its comment, then each column with its meaning and API fields. */
-function schemaText(tables: readonly ShownTable[], width: number | undefined): string {
+function schemaText(tables: readonly SchemaTable[], width: number | undefined): string {
   const blocks = tables.map((table) => tableText(table, width));
   return `${blocks.join("\n")}${instantsText(tables, width)}`;
 }
@@ -166,12 +172,12 @@ const INSTANTS =
   "A timestamp is an instant, TIMESTAMPTZ in UTC. DuckDB shows it and computes its day in the time zone of the machine, unless the session begins with: SET TimeZone = 'UTC' (other tools: docs/tables.md#time-zones)";
 
 /** A note for tables that have instants. */
-function instantsText(tables: readonly ShownTable[], width?: number): string {
+function instantsText(tables: readonly SchemaTable[], width?: number): string {
   const hasInstants = tables.some(({ columns }) => columns.some(({ type }) => type === "timestamp"));
   return hasInstants ? `\n${paragraph("", INSTANTS, width)}` : "";
 }
 
-function tableText(table: ShownTable, width: number | undefined): string {
+function tableText(table: SchemaTable, width: number | undefined): string {
   const names = Math.max(...table.columns.map(({ name }) => displayWidth(printableLine(name))));
   const columns = table.columns.map((column) => columnText(table, column, { names, width }));
   return [paragraph("", `${table.name}: ${table.comment}`, width), ...columns].join("");
@@ -179,11 +185,11 @@ function tableText(table: ShownTable, width: number | undefined): string {
 
 /** `names`: width of the longest column name, in terminal cells. */
 function columnText(
-  table: ShownTable,
-  column: ShownColumn,
+  table: SchemaTable,
+  column: SchemaColumn,
   { names, width }: { readonly names: number; readonly width: number | undefined },
 ): string {
-  const marks = marksOf(table, column);
+  const marks = columnMarks(table, column);
   const meaning = `${printableLine(column.comment)}${marks.length === 0 ? "" : ` [${marks.join(", ")}]`}`;
   const name = printableLine(column.name);
   const padding = " ".repeat(names - displayWidth(name));
