@@ -362,7 +362,7 @@ long(
         config: { ...TEAM_CONFIG, aliases: {}, personalFields, personalData: POLICIES.hash, keepRuns: 9 },
       }).then(({ directory, warnings }) => {
         assert.equal(
-          warnings.some((warning) => /history of 1 custom field starts anew/.test(warning)),
+          warnings.some((warning) => /history of 1 custom field starts over/.test(warning)),
           warned,
         );
         return directory;

@@ -64,7 +64,7 @@ long(
     await chmod(path, 0o600);
     await truncate(path, 100);
     const third = await night(out, changed, first.port);
-    assert.match(third.summary.warnings.join(), /The history starts anew with this run: .* another size/);
+    assert.match(third.summary.warnings.join(), /The history starts over with this run: .* another size/);
     await using anew = await openPublished(third.summary.directory);
     assert.deepEqual(await anew.rows("SELECT run, previous_run FROM run_history"), [
       [third.summary.run, null],

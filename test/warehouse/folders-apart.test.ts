@@ -25,7 +25,7 @@ suite("folders of a warehouse that are one by a link", () => {
       await symlink(target, join(out, link));
       const before = await treeOf(out);
       const error = await failsWith("config.output", exportFrom({ url: service.url, out }));
-      assert.match(error.message, /are one folder, by a link or a mount; make them two/);
+      assert.match(error.message, /are the same folder \(by a link or a mount\); use two folders/);
       assert.deepEqual(service.questions, []);
       assert.deepEqual(await treeOf(out), before);
     });
