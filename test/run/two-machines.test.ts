@@ -185,11 +185,10 @@ test("machines that take turns go on from each other's runs, and nothing is said
   const world = await inOneHistory(t);
   await nightOf(world, { night: 1, order: steps("A") });
   await nightOf(world, { night: 2, order: steps("B") });
-  await nightOf(world, { night: 3, order: steps("A") });
   await assertOneHistory(world);
   assert.match(
-    world.warnings.A.join("\n"),
-    /^Restored the run 000003-\S+ from the target lake: this run goes on from it\.$/,
+    world.warnings.B.join("\n"),
+    /^Restored the run 000002-\S+ from the target lake: this run goes on from it\.$/,
   );
 });
 

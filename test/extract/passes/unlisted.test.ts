@@ -108,7 +108,7 @@ test("an item that the listing hides and one mode refuses is loaded with a warni
   const { directory, warnings } = await run();
   assert.equal((await publishedIds(directory)).length, 30);
   assert.deepEqual(warnings, [
-    "1 listed item could be read in one mode alone, dynamic or full (c-029): the columns that the other one has are empty; see run_rejects.",
+    "1 listed item could be read in only one mode, dynamic or full (c-029): the columns that the other one has are empty; see run_rejects.",
   ]);
   const counted =
     "SELECT figure FROM run_checks WHERE check_name LIKE 'listed items that could not be read%'";
