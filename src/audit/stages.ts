@@ -1,7 +1,7 @@
 /** Stages of the list `audit`: what the tables of a run must hold before it is published. */
 import { z } from "zod";
-import { describeValue } from "../common/describe-value.ts";
 import { parseOptions } from "../common/parse-form.ts";
+import { describeValue } from "../common/printable.ts";
 import type { CoverageTest, QueryTest, Severity } from "../pipeline.ts";
 import { LIMIT_KINDS, type LimitKind } from "./mapping/value-counts.ts";
 

@@ -190,7 +190,7 @@ interface SourceRows {
 }
 
 /** The bounds of the run before, with further cuts in ranges that have more than twice `rowsPerRange` by now. */
-export async function keptBounds(
+export async function extendBounds(
   connection: DuckDBConnection,
   rows: SourceRows,
   before: RangeBounds,
@@ -200,14 +200,14 @@ export async function keptBounds(
     const { conditions, params } = rangeConditions(rows.table, range);
     const count = `SELECT count(*) FROM ${rows.source}${whereClause(conditions)}`;
     const isTooLarge = (await scalar(connection, count, params)) > MAX_GROWTH * rows.rowsPerRange;
-    const cuts = isTooLarge ? await boundsByRows(connection, rows, range) : [];
+    const cuts = isTooLarge ? await cutByRows(connection, rows, range) : [];
     kept.push(before[index] ?? "", ...cuts.slice(1));
   }
   return kept;
 }
 
 /** RangeBounds of the ranges of about `rowsPerRange` rows within a range. */
-export async function boundsByRows(
+export async function cutByRows(
   connection: DuckDBConnection,
   { table, source, rowsPerRange }: SourceRows,
   range: IdRange,

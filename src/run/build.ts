@@ -5,7 +5,7 @@ import { driftOf } from "../audit/questions/drift.ts";
 import { findEarlierRuns } from "../audit/questions/run-history.ts";
 import { readItemChanges } from "../audit/questions/run-row.ts";
 import { asWarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/gc.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import type { Log } from "../common/log.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";

@@ -1,7 +1,7 @@
 /** Prepares a run: pipeline, folder, lock, run before, disk, service. `check` rehearses the same steps. */
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
-import { assertTestsFit } from "../audit/checks/tests-fit.ts";
+import { validateTests } from "../audit/checks/validate-tests.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { duration, fileSize, megabytes, pluralize } from "../common/figures.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
@@ -119,7 +119,7 @@ export async function preparePipeline({
   // Only Linux has this file.
   assertAddressSpace(await readFile("/proc/self/limits", "utf8").catch(() => ""), threads);
   const loaded = typeof pipeline === "string" ? await loadPipeline(pipeline) : pipeline;
-  await assertTestsFit(loaded);
+  await validateTests(loaded);
   if (targetsOf(config).length > 0 && !publishes(loaded, "parquet"))
     throw new WarehouseError(
       "config.invalid",

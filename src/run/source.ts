@@ -3,8 +3,8 @@
 import type { DestinationName } from "../api/destination.ts";
 import type { Clock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
-import { type HttpProxy, reachedBy } from "../common/network/proxy.ts";
 import { packagePath } from "../common/package-root.ts";
+import { type HttpProxy, reachedBy } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import type { Config } from "../config/config.ts";
 import { type AttemptListener, BODY_LIMITS, HttpClient, TIMEOUTS } from "../extract/http/client.ts";

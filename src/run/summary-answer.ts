@@ -11,7 +11,7 @@ import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { ThrottleTotals } from "../extract/http/pace.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
-import { isAboutTheRun } from "../tables/all.ts";
+import { isRunTable } from "../tables/all.ts";
 
 const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Limited", "Rejected", "Warning"]);
 
@@ -161,7 +161,7 @@ function evidence({ verdict, passes, accounting, modesDiffer }: RunSummary): str
 const LARGEST = 3;
 
 function rows({ tables }: RunSummary): string {
-  const data = tables.filter(({ name }) => !isAboutTheRun(name));
+  const data = tables.filter(({ name }) => !isRunTable(name));
   const total = data.reduce((sum, table) => sum + table.rows, 0);
   const largest = data.filter((table) => table.rows > 0).toSorted((a, b) => b.rows - a.rows);
   const named = largest.slice(0, LARGEST).map((table) => `${table.name} ${count(table.rows)}`);

@@ -1,7 +1,7 @@
 /** A run as it lies in the warehouse folder, for targets: neither its pipeline nor the service is needed. */
 import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
-import { loadTableOf } from "../load/loader-tables.ts";
+import { openLoaderTable } from "../load/loader-tables.ts";
 import type { DeliveredRun, LoadTable } from "../pipeline.ts";
 import { declarationsIn } from "../storage/parquet-metadata.ts";
 import { ancestryOf, type RunAncestry, type RunKey } from "../warehouse/identity.ts";
@@ -109,7 +109,7 @@ export async function readRunTables(
       throw undeliverable(
         `The Parquet files of ${name} in the run ${manifest.run} do not say what their columns are; run again, and the new run can be delivered.`,
       );
-    return loadTableOf({ table, rows, files, temporaryDirectory });
+    return openLoaderTable({ table, rows, files, temporaryDirectory });
   });
 }
 

@@ -11,7 +11,7 @@ import { readRawFolder } from "../../src/raw/raw-folder.ts";
 import { build } from "../../src/run/build.ts";
 import { previousHistory, withoutPersonal } from "../../src/run/previous-history.ts";
 import { StagedLoads } from "../../src/run/stage-loads.ts";
-import { isAboutTheRun } from "../../src/tables/all.ts";
+import { isRunTable } from "../../src/tables/all.ts";
 import { loadPipeline, pipelineUrl } from "../../src/transform/pipelines.ts";
 import { type Baseline, baselineOf } from "../../src/warehouse/baseline.ts";
 import { freeBytes, PeakUse } from "../../src/warehouse/disk.ts";
@@ -115,7 +115,7 @@ export async function assertSameReport(published: string, again: string): Promis
 async function dataFilesIn(directory: string): Promise<ReadonlyMap<string, Buffer>> {
   const parquet = join(directory, "parquet");
   const names = (await readdir(parquet, { recursive: true })).filter((name) => name.endsWith(".parquet"));
-  const data = names.toSorted().filter((name) => !isAboutTheRun(name.split("/", 1)[0] ?? ""));
+  const data = names.toSorted().filter((name) => !isRunTable(name.split("/", 1)[0] ?? ""));
   return new Map(
     await Promise.all(data.map(async (name) => [name, await readFile(join(parquet, name))] as const)),
   );

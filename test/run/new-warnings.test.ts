@@ -30,7 +30,7 @@ test("a check that warns two nights in a row is new in the first, whatever its f
     return (await exportFrom({ url: service.url, out })).newWarnings;
   };
   assert.deepEqual(await night(1), [
-    `1 check warns since this run (${CHECK}: 1); "content-warehouse runs show" has each.`,
+    `1 check warns since this run (${CHECK}: 1); "content-warehouse runs show" lists them.`,
   ]);
   assert.deepEqual(await night(2), []);
 });

@@ -9,7 +9,7 @@ import { replayCommand } from "../../src/cli/commands/replay.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { verifyCommand } from "../../src/cli/commands/verify.ts";
 import type { Config } from "../../src/config/config.ts";
-import { isAboutTheRun } from "../../src/tables/all.ts";
+import { isRunTable } from "../../src/tables/all.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { acquireLock } from "../../src/warehouse/lock.ts";
 import { readManifestFile } from "../../src/warehouse/manifest.ts";
@@ -92,7 +92,7 @@ async function differing(old: string, now: string): Promise<string[]> {
     [old, now].map(async (directory) => ({ directory, ...(await readManifestFile(directory)) })),
   );
   const tables = Object.keys(runs[0]?.manifest.rows ?? {}).filter(
-    (name) => !isAboutTheRun(name) && !name.endsWith("_history"),
+    (name) => !isRunTable(name) && !name.endsWith("_history"),
   );
   assert.ok(tables.length > 10);
   const [published, rebuilt] = runs.map((run) => ({

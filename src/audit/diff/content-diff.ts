@@ -8,7 +8,7 @@ import { DYNAMIC_COLUMNS, type DynamicColumn, isDynamicColumn } from "../../api/
 import { SIGNED_URL_PATTERNS } from "../../api/signed-url.ts";
 import { all, execute, scalar } from "../../storage/duckdb.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
-import { CONTENT_TABLES, isAboutTheRun, MAPPED_VALUE_TABLES, TABLES } from "../../tables/all.ts";
+import { CONTENT_TABLES, isRunTable, MAPPED_VALUE_TABLES, TABLES } from "../../tables/all.ts";
 import type { Column, Table } from "../../tables/declare.ts";
 import { createTempTable, loadSql } from "../queries.ts";
 
@@ -86,7 +86,7 @@ async function columnsOf(connection: DuckDBConnection, table: string): Promise<T
 function isOfContent(table: string, columns: Types): boolean {
   const isMade =
     TABLES.some(({ name }) => name === table) && !CONTENT_TABLES.some(({ name }) => name === table);
-  return columns.has("content_id") && !isMade && !isAboutTheRun(table);
+  return columns.has("content_id") && !isMade && !isRunTable(table);
 }
 
 /** How an item was read, which is not what it is. */
@@ -112,7 +112,8 @@ function comparedTable(name: string, before: Types, after: Types): ComparedTable
         return {
           name: column,
           type: before.get(column) === type ? type : "VARCHAR",
-          isVolatile: column === READ || isOf(origin, ({ apart }) => apart !== undefined),
+          isVolatile:
+            column === READ || isOf(origin, ({ changesWithoutEdit }) => changesWithoutEdit !== undefined),
           isSingly: isOf(origin, ({ singleItemOnly }) => singleItemOnly),
         };
       }),

@@ -10,7 +10,6 @@ import { printableLine } from "../../common/printable.ts";
 import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { type Manifest, RECEPTIONS, type Reception } from "../../warehouse/manifest.ts";
-import type { Fullness } from "../checks/mass-change.ts";
 import { type MappingStatus, WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
 import { createTempTable, loadSql } from "../queries.ts";
 
@@ -145,7 +144,7 @@ export type MappedCounts = NonNullable<Manifest["mappedValues"]>;
 /** Undefined: the pipeline makes no mapped values. */
 export async function readMappedCounts(
   connection: DuckDBConnection,
-  { rows }: Pick<Fullness, "rows">,
+  { rows }: Pick<Manifest, "rows">,
 ): Promise<MappedCounts | undefined> {
   if (rows.content_mapped_values === undefined) return undefined;
   return mappedCounts(await readDestinationCounts(connection));

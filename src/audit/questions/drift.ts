@@ -1,4 +1,5 @@
 /** Where the service departs from the contract, by meaning, each departure beside its figure in the run before. */
+
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
@@ -6,8 +7,9 @@ import { DRIFT_KINDS } from "../../raw/drift.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
-import { LISTED_VALUES, listedValuesCheck } from "../checks/inspect.ts";
-import { type Fullness, type FullnessBefore, vanished } from "../checks/mass-change.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import { findVanished } from "../checks/mass-change.ts";
+import { LISTED_VALUES, listedValuesCheck } from "../checks/table-checks.ts";
 import type { RunQuestion, RunSelection } from "../open-run.ts";
 import { findPreviousRun, type PreviousRun } from "./run-history.ts";
 
@@ -71,9 +73,9 @@ function partOf({ kind, count }: DriftLine): DriftPart | undefined {
 interface DriftRequest {
   /** Has every table of the run under its name, and those of the run before under names that begin with `before_`. */
   readonly connection: DuckDBConnection;
-  readonly now: Fullness;
+  readonly now: Pick<Manifest, "rows" | "emptyColumns">;
   /** Undefined: there is no run before, and no table of it. */
-  readonly before: FullnessBefore | undefined;
+  readonly before: Pick<Manifest, "rows" | "emptyColumns" | "columns"> | undefined;
   /** Whether values of the run before may be shown. */
   readonly showsBefore: boolean;
 }
@@ -124,7 +126,7 @@ function readDriftRows({ connection, before, showsBefore }: DriftRequest): Promi
 async function readEmptied({ connection, now, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
   if (before === undefined) return [];
   const lines: DriftLine[] = [];
-  for (const place of vanished(before, now)) {
+  for (const place of findVanished(before, now)) {
     // A table alone has no column.
     const [, table = "", column] = /^([^.]+)(?:\.(.+))?$/s.exec(place) ?? [];
     const [row] = await readRows(connection, VALUES_BEFORE, valuesSql(table, column));

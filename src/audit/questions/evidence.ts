@@ -1,7 +1,6 @@
 /** Where a run read what an explanation shows: the request, its answer, and the part of the raw document. */
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
-import { parseExact } from "../../common/json.ts";
-import { isObject } from "../../common/objects.ts";
+import { isObject, parseExact } from "../../common/json.ts";
 import { jsonText } from "../../raw/values.ts";
 import { readParquet } from "../../storage/parquet-sql.ts";
 import { readRows } from "../../storage/typed-rows.ts";

@@ -4,7 +4,6 @@ import { type AnswerRow, col } from "../../common/answer.ts";
 import { VERDICTS } from "../../common/verdict.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import type { Fullness } from "../checks/mass-change.ts";
 
 const required = { required: true } as const;
 
@@ -75,8 +74,8 @@ const ITEM_CHANGES = `
  */
 export async function readItemChanges(
   connection: DuckDBConnection,
-  now: Fullness,
-  before: Fullness,
+  now: Pick<Manifest, "rows" | "emptyColumns">,
+  before: Pick<Manifest, "rows" | "emptyColumns">,
 ): Promise<ItemChanges | undefined> {
   if (now.rows.content === undefined || before.rows.content === undefined) return undefined;
   const [row] = await readRows(connection, COUNTS, ITEM_CHANGES);

@@ -112,7 +112,7 @@ class PassReader {
     const { landing, perPage } = this.#request;
     if (landing !== undefined) {
       landing.passStart = { perPage, startedMs: this.#startedMs };
-      for await (const pages of landing.kept()) {
+      for await (const pages of landing.resumed()) {
         this.#queue.signal.throwIfAborted();
         for (const page of pages) this.#take(page);
       }

@@ -97,7 +97,7 @@ class SingleItemsReader {
   async #takeKept(items: readonly SingleItemEntry[]): Promise<ReadonlySet<string>> {
     const listed = new Map(items.map((item) => [item.id, item]));
     const taken = new Set<string>();
-    for await (const answers of this.#landing.kept()) {
+    for await (const answers of this.#landing.resumed()) {
       for (const answer of answers) {
         taken.add(answer.id);
         recordItemResponse(this.#context, answer);

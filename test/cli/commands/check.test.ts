@@ -185,7 +185,7 @@ suite("what fails has the exit code of a run, and ends the check:", () => {
     const { text, exitCode } = await command(await temporaryFolder(t), []);
     assert.equal(exitCode, 2);
     assert.match(text, /^A run would fail at "configuration", and exit with 2\.\n\n/);
-    assert.match(text, /^ {2}failed {2}configuration +No content service is named:.*\n +\S/m);
+    assert.match(text, /^ {2}failed {2}configuration +The address of the service is missing:.*\n +\S/m);
     for (const line of text.split("\n")) assert.ok(line.length <= 80, line);
   });
 

@@ -13,16 +13,16 @@ import {
 import { finerInstant } from "../raw/instant.ts";
 import { type Cell, rowOf } from "../storage/table-builder.ts";
 import type { Column, Table } from "../tables/declare.ts";
-import { type ItemRows, listOf } from "./rows.ts";
+import { type RowMaker, toList } from "./rows.ts";
 
 /** The latest view that has `key`. */
-export function latestWith(item: RawItem, key: string): ItemDocument | undefined {
+export function latestView(item: RawItem, key: string): ItemDocument | undefined {
   return item.views.find((view) => view.shape === "dynamic" && view.document[key] !== undefined);
 }
 
 /** The object at `key` in the latest view that has the key; anything else that stands there stays with the item. */
 export function latestObject(item: RawItem, key: string): JsonObject | undefined {
-  const view = latestWith(item, key);
+  const view = latestView(item, key);
   const value = view?.document[key];
   if (view === undefined || value === null || value === undefined) return undefined;
   if (isObject(value)) return value;
@@ -33,11 +33,11 @@ export function latestObject(item: RawItem, key: string): JsonObject | undefined
 const ROLES = { content_file: "content_file", gallery_preview: "gallery_preview_revision" };
 
 /** Rows of `content_files`: two API objects in one table. */
-export function fileRows(table: Table): ItemRows {
+export function fileRows(table: Table): RowMaker {
   const role = columnOf(table, "role");
   return (item, emit) => {
     for (const [name, key] of Object.entries(ROLES)) {
-      const view = latestWith(item, key);
+      const view = latestView(item, key);
       const file = view?.document[key];
       if (view === undefined || file === null || file === undefined) continue;
       const extra = new ExtraFields();
@@ -75,7 +75,7 @@ export function columnOf(table: Table, name: string): Column {
 }
 
 /** `favorited_by_users` and `favorite_dates` side by side; NULL on the shorter side. */
-export function favoriteRows(table: Table): ItemRows {
+export function favoriteRows(table: Table): RowMaker {
   const userId = columnOf(table, "user_id");
   const date = columnOf(table, "favorite_date");
   return (item, emit) => {
@@ -92,10 +92,10 @@ export function favoriteRows(table: Table): ItemRows {
 }
 
 function latestList(item: RawItem, key: string): readonly unknown[] {
-  return listOf(item, key, latestWith(item, key)?.document[key]);
+  return toList(item, key, latestView(item, key)?.document[key]);
 }
 
-interface Membership {
+interface CollectionEntry {
   readonly id: string;
   readonly extra: ExtraFields;
   added: Cell;
@@ -105,19 +105,19 @@ interface Membership {
 }
 
 /** The union of what four fields name of collections, in order of first mention. */
-export function collectionRows(table: Table): ItemRows {
+export function collectionRows(table: Table): RowMaker {
   const id = columnOf(table, "collection_id");
   const added = columnOf(table, "added_date");
   const rank = columnOf(table, "pinned_rank");
   return (item, emit) => {
-    const members = new Map<string, Membership>();
-    const member = (key: unknown, path: string): Membership => {
+    const members = new Map<string, CollectionEntry>();
+    const member = (key: unknown, path: string): CollectionEntry => {
       const extra = new ExtraFields();
       const name = typeof key === "string" ? key : JSON.stringify(key ?? null);
       const known = members.get(name);
       if (known !== undefined) return known;
       if (typeof key !== "string") keepMisfit(item, id, path, key ?? null, extra);
-      const made: Membership = { id: name, extra, added: null, addedText: null, rank: null };
+      const made: CollectionEntry = { id: name, extra, added: null, addedText: null, rank: null };
       members.set(name, made);
       return made;
     };
@@ -153,7 +153,7 @@ function readAddedDates(
   take: (key: unknown, path: string, value: unknown) => ExtraFields,
 ): void {
   const list = "added_to_collection_dates";
-  const view = latestWith(item, list);
+  const view = latestView(item, list);
   for (const entry of latestList(item, list)) {
     if (!isObject(entry)) {
       if (entry !== null) take(entry, list, null);
@@ -172,7 +172,7 @@ function latestEntries(item: RawItem, key: string): [string, unknown][] {
 }
 
 /** `acl.group_ids`, then `acl.user_ids`; a principal that stands twice has one row, in the first place. */
-export function aclRows(table: Table): ItemRows {
+export function aclRows(table: Table): RowMaker {
   const id = columnOf(table, "principal_id");
   return (item, emit) => {
     const acl = latestObject(item, "acl");
@@ -182,7 +182,7 @@ export function aclRows(table: Table): ItemRows {
       ["user", "user_ids"],
     ] as const) {
       const seen = new Set<string>();
-      listOf(item, `acl.${key}`, acl[key]).forEach((principal, ordinal) => {
+      toList(item, `acl.${key}`, acl[key]).forEach((principal, ordinal) => {
         if (principal === null || principal === undefined) return;
         const extra = new ExtraFields();
         const cell = readCell(item, id, `acl.${key}`, principal, extra);

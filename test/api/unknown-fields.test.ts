@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { fullItem } from "../../src/api/full.ts";
-import { unknownFieldWalker } from "../../src/api/unknown.ts";
+import { unknownFieldWalker } from "../../src/api/unknown-fields.ts";
 import fc from "../properties.ts";
 
 const walkDynamic = unknownFieldWalker(dynamicItem);

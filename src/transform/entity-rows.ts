@@ -17,8 +17,8 @@ import { type Cell, rowOf } from "../storage/table-builder.ts";
 import { DATA_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
 import type { Entity, EntityStore } from "./entity-store.ts";
-import { columnOf } from "./lists.ts";
-import { listOf } from "./rows.ts";
+import { columnOf } from "./joined-rows.ts";
+import { toList } from "./rows.ts";
 
 interface EntityFacts {
   readonly store: EntityStore;
@@ -30,7 +30,7 @@ interface EntityFacts {
  * Rows of all shared tables, by table; the load sorts them. Adds the definitions of the lookup to the store: they are the
  * newest.
  */
-export function entityRows(facts: EntityFacts): Map<string, Cell[][]> {
+export function makeEntityRows(facts: EntityFacts): Map<string, Cell[][]> {
   const rows = new Map<string, Cell[][]>();
   const put = (table: string, row: Cell[]): void => {
     const list = rows.get(table);
@@ -66,7 +66,7 @@ function describe(store: EntityStore, { id, answer, unknown }: RawLookup): void 
   });
 }
 
-function userRows(facts: EntityFacts, subject: DriftSubject, put: Put): void {
+function userRows(facts: EntityFacts, subject: DriftSubject, put: TableSink): void {
   const table = tableNamed("users");
   for (const thing of facts.store.of("users")) {
     const { id, attributes } = thing;
@@ -88,11 +88,11 @@ interface TextList {
 function textListRows(
   { table: name, column: named, id, list }: TextList,
   subject: DriftSubject,
-  put: Put,
+  put: TableSink,
 ): void {
   const table = tableNamed(name);
   const column = columnOf(table, named);
-  listOf(subject, `${name}.${named}`, list).forEach((element, ordinal) => {
+  toList(subject, `${name}.${named}`, list).forEach((element, ordinal) => {
     const extra = new ExtraFields();
     const cell = readCell(subject, column, named, element, extra);
     put(name, rowOf<Cell>(table, { user_id: id, ordinal, [named]: cell, extra: extra.cell() }));
@@ -108,7 +108,7 @@ function otherOptions(table: Table, attributes: JsonObject): Cell {
   return others.length === 0 ? null : JSON.stringify(Object.fromEntries(others));
 }
 
-function customFieldRows(facts: EntityFacts, subject: DriftSubject, put: Put): void {
+function customFieldRows(facts: EntityFacts, subject: DriftSubject, put: TableSink): void {
   const table = tableNamed("custom_fields");
   const lookedUp = new Set(facts.lookups.definitions.map(({ id }) => id));
   for (const { id, attributes, unknown } of facts.store.of("custom_fields")) {
@@ -136,7 +136,7 @@ function uniqueId(seen: Set<string>, id: unknown, place: string): string {
 }
 
 /** Rows of both mapping tables. Returns the IDs of the destinations that the mappings name. */
-function mappingRows(definitions: readonly RawLookup[], subject: DriftSubject, put: Put): Set<string> {
+function mappingRows(definitions: readonly RawLookup[], subject: DriftSubject, put: TableSink): Set<string> {
   const mappings = tableNamed("custom_field_mappings");
   const entries = tableNamed("custom_field_mapping_values");
   const named = new Set<string>();
@@ -183,7 +183,7 @@ function destinationRows(
   destinations: readonly RawLookup[],
   named: ReadonlySet<string>,
   subject: DriftSubject,
-  put: Put,
+  put: TableSink,
 ): void {
   const table = tableNamed("destinations");
   const at = (column: string) => table.columns.findIndex(({ name }) => name === column);
@@ -207,7 +207,7 @@ function destinationRows(
 const KEYS = ["id", "display", "value", "archived"];
 
 /** A select value as a definition has it, at its place. */
-interface Offered {
+interface SelectValue {
   readonly ordinal: number;
   readonly valueId: string;
   readonly sent: JsonObject;
@@ -218,7 +218,7 @@ function selectValueRows(
   fieldId: string,
   attributes: JsonObject,
   subject: DriftSubject,
-  put: Put,
+  put: TableSink,
 ): JsonObject {
   const strange: [string, unknown][] = [];
   const texts = mapAt(attributes, "select_value_ids", strange);
@@ -254,13 +254,13 @@ function offeredValues(
   attributes: JsonObject,
   texts: ReadonlyMap<string, unknown>,
   strange: [string, unknown][],
-): Offered[] {
+): SelectValue[] {
   const formatted = listAt(attributes, "formatted_select_values", strange);
   const isFormatted = Array.isArray(attributes.formatted_select_values);
   const listed: readonly unknown[] = isFormatted
     ? formatted
     : [...texts].map(([id, value]) => ({ id, value }));
-  const offered = new Map<string, Offered>();
+  const offered = new Map<string, SelectValue>();
   listed.forEach((sent, ordinal) => {
     if (sent === null) return;
     const valueId = isObject(sent) && typeof sent.id === "string" ? sent.id : `#${ordinal}`;
@@ -300,7 +300,7 @@ function noteOthers(
     if (!values.has(String(id)) || typeof id !== "string") note("archived", id);
 }
 
-type Put = (table: string, row: Cell[]) => void;
+type TableSink = (table: string, row: Cell[]) => void;
 
 function tableNamed(name: string): Table {
   const table = DATA_TABLES.find((each) => each.name === name);

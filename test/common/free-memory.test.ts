@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { release } from "../../src/common/free-buffer.ts";
+import { release } from "../../src/common/free-memory.ts";
 
 test("bytes give back a buffer that is theirs alone", () => {
   const own = new Uint8Array(100_000);

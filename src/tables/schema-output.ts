@@ -1,5 +1,5 @@
 /** The declared tables as JSON and as a Mermaid diagram. */
-import { isView, type Origin, type ShownColumn, type ShownTable, type Table } from "./declare.ts";
+import { isView, type Origin, type SchemaColumn, type SchemaTable, type Table } from "./declare.ts";
 
 /** API fields that no column comes from, and why. */
 const UNPLACED: readonly (Origin & {
@@ -15,7 +15,7 @@ const UNPLACED: readonly (Origin & {
 ];
 
 /** The form that programs read. `unplaced`: API fields that no column comes from, each with its reason. */
-export function schemaDocument(tables: readonly ShownTable[]) {
+export function schemaDocument(tables: readonly SchemaTable[]) {
   return {
     tables: tables.filter((table) => !isView(table)).map(described),
     views: tables.filter(isView).map(described),
@@ -23,7 +23,7 @@ export function schemaDocument(tables: readonly ShownTable[]) {
   };
 }
 
-function described({ name, comment, key, references, columns }: ShownTable) {
+function described({ name, comment, key, references, columns }: SchemaTable) {
   return {
     name,
     comment,
@@ -36,7 +36,7 @@ function described({ name, comment, key, references, columns }: ShownTable) {
 }
 
 /** `key`, `not null`, `personal`, and the table that a column refers to. */
-export function marksOf(table: ShownTable, { name, nullable, personal }: ShownColumn): string[] {
+export function columnMarks(table: SchemaTable, { name, nullable, personal }: SchemaColumn): string[] {
   const isKey = table.key.includes(name);
   const references = table.references.flatMap(({ columns, table }) =>
     columns.includes(name) ? [`→ ${table}`] : [],

@@ -4,19 +4,19 @@ import { z } from "zod";
  * A field that the contract does not know: its path, `[]` for elements of a list and `{}` for keys of a record
  * (`["custom_field_values", "{}", "checksum"]`), its value, and the object that has it.
  */
-export type UnknownVisitor = (path: string[], value: unknown, parent: Record<string, unknown>) => void;
+export type UnknownFieldVisitor = (path: string[], value: unknown, parent: Record<string, unknown>) => void;
 
 /**
  * A list or an object where the contract knows none: in place of a text, a list in place of an object, or where any
- * value is known. Below it no field is known. The path is written as that of {@link UnknownVisitor}.
+ * value is known. Below it no field is known. The path is written as that of {@link UnknownFieldVisitor}.
  */
-export type UnforeseenVisitor = (path: readonly string[], value: object) => void;
+export type UnknownObjectVisitor = (path: readonly string[], value: object) => void;
 
 /** Visits each key that the schema does not know, and nothing below it. An object in place of a list is its one element. */
-export type UnknownWalker = (
+export type UnknownFieldWalker = (
   document: unknown,
-  visit: UnknownVisitor,
-  unforeseen?: UnforeseenVisitor,
+  visit: UnknownFieldVisitor,
+  unforeseen?: UnknownObjectVisitor,
 ) => void;
 
 type JsonObject = Record<string, unknown>;
@@ -35,15 +35,15 @@ interface Node {
 }
 
 interface Visitors {
-  readonly visit: UnknownVisitor;
-  readonly unforeseen: UnforeseenVisitor | undefined;
+  readonly visit: UnknownFieldVisitor;
+  readonly unforeseen: UnknownObjectVisitor | undefined;
 }
 
 /**
  * Compiles a walker over documents of `schema`. It looks at shapes only: that a value is of another type than the
  * schema says is the validation's business. Its depth is the schema's, never the document's.
  */
-export function unknownFieldWalker(schema: z.ZodObject): UnknownWalker {
+export function unknownFieldWalker(schema: z.ZodObject): UnknownFieldWalker {
   const root = compile(schema) ?? null;
   return (document, visit, unforeseen) => below(root, document, [], { visit, unforeseen });
 }

@@ -1,5 +1,5 @@
 import {
-  below,
+  attributesOf,
   columnsOf,
   instanceId,
   integer,
@@ -36,7 +36,7 @@ const instance = columnsOf("dynamic:instance");
 const userId = text("user_id", { comment: "User; users.user_id.", required: true });
 const ordinal = integer("ordinal", { comment: "Position in the list, from 0.", required: true });
 
-export const SHARED_TABLES = [
+export const ENTITY_TABLES = [
   sharedTable({
     name: "content_types",
     comment: "Content types of the items, such as article or event.",
@@ -47,7 +47,7 @@ export const SHARED_TABLES = [
         from: [
           "dynamic:content_type_details",
           "dynamic:full_content_type",
-          ...below(CONTENT_TYPE_PLACES, "id"),
+          ...attributesOf(CONTENT_TYPE_PLACES, "id"),
         ],
         comment: "Content type ID.",
         required: true,
@@ -58,7 +58,7 @@ export const SHARED_TABLES = [
       contentType.text("background_color", { comment: "CSS color." }),
       contentType.text("icon", { comment: "Name of the icon." }),
       contentType.text("icon_css_class", { comment: "CSS class of the icon." }),
-      instanceId(below(CONTENT_TYPE_PLACES, "newsroom_id")),
+      instanceId(attributesOf(CONTENT_TYPE_PLACES, "newsroom_id")),
       contentType.timestamp("updated_at", { comment: "When the content type was last updated." }),
     ],
   }),
@@ -69,7 +69,7 @@ export const SHARED_TABLES = [
     key: ["user_id"],
     columns: [
       text("user_id", {
-        from: [...USER_PLACES, ...below(USER_PLACES, "id")],
+        from: [...USER_PLACES, ...attributesOf(USER_PLACES, "id")],
         comment: "User ID.",
         required: true,
       }),
@@ -102,7 +102,10 @@ export const SHARED_TABLES = [
     columns: [
       userId,
       ordinal,
-      text("group_id", { from: below(EXTENDED_USER_PLACES, "group_ids"), comment: "ID of the group." }),
+      text("group_id", {
+        from: attributesOf(EXTENDED_USER_PLACES, "group_ids"),
+        comment: "ID of the group.",
+      }),
     ],
   }),
   sharedTable({
@@ -113,7 +116,7 @@ export const SHARED_TABLES = [
     columns: [
       userId,
       ordinal,
-      text("tour", { from: below(USER_PLACES, "tours_seen"), comment: "Name of the tour." }),
+      text("tour", { from: attributesOf(USER_PLACES, "tours_seen"), comment: "Name of the tour." }),
     ],
   }),
   sharedTable({
@@ -123,14 +126,18 @@ export const SHARED_TABLES = [
     references: [reference("instance_id", "instances")],
     columns: [
       text("campaign_id", {
-        from: ["dynamic:campaign_details", "dynamic:initiatives_details", ...below(CAMPAIGN_PLACES, "id")],
+        from: [
+          "dynamic:campaign_details",
+          "dynamic:initiatives_details",
+          ...attributesOf(CAMPAIGN_PLACES, "id"),
+        ],
         comment: "Campaign ID.",
         required: true,
       }),
       campaign.text("name", { comment: "Name." }),
       campaign.timestamp("start_date", { comment: "Start of the campaign." }),
       campaign.timestamp("end_date", { comment: "End of the campaign." }),
-      instanceId(below(CAMPAIGN_PLACES, "newsroom_id")),
+      instanceId(attributesOf(CAMPAIGN_PLACES, "newsroom_id")),
       campaign.timestamp("created_at", { comment: "When the campaign was created." }),
       campaign.timestamp("updated_at", { comment: "When the campaign was last updated." }),
     ],

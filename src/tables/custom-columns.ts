@@ -1,9 +1,9 @@
 /** Columns of users' own tables. Their options are checked, since a pipeline may be plain JavaScript. */
 import { z } from "zod";
 import { API_FIELD_NAMES, isApiField } from "../api/fields.ts";
-import { describeValue } from "../common/describe-value.ts";
 import { didYouMean } from "../common/nearest.ts";
 import { parseOptions } from "../common/parse-form.ts";
+import { describeValue } from "../common/printable.ts";
 import { columnMakers, EMPTY_DEFAULTS, WIRE_FORMATS } from "./declare.ts";
 
 const columnOptions = z.strictObject({
