@@ -86,7 +86,7 @@ function existingNames(candidates: readonly NameCandidate[]): string {
   const names = [...new Set(candidates.map(({ id, name }) => JSON.stringify(printable(name ?? id))))];
   const more = names.length - NAMES_LISTED;
   const shown = more > 0 ? [...names.slice(0, NAMES_LISTED), `${more} more`] : names;
-  return names.length === 1 ? `The run has ${shown[0]} alone.` : `The run has ${joinWords(shown, "and")}.`;
+  return names.length === 1 ? `The run has only ${shown[0]}.` : `The run has ${joinWords(shown, "and")}.`;
 }
 
 export function notFound(message: string): WarehouseError {

@@ -63,7 +63,7 @@ export async function findRunPair(
   const [before, after] = [find(wanted[0]), find(wanted[1])];
   for (const { run } of [before, after]) {
     if (kept.has(run)) continue;
-    const missing = `No history knows both ${before.run} and ${after.run}, and the files of ${run} are gone, so that the two cannot be compared.`;
+    const missing = `No history knows both ${before.run} and ${after.run}, and the files of ${run} are gone, so they cannot be compared.`;
     throw unreadableRun(run, runs) ?? notFound(missing);
   }
   return orderPair(before, after, undefined);
@@ -90,13 +90,13 @@ function unknownRun(wanted: string, { root }: OutputFolder, known: readonly Pair
     return notFound(
       new Set(known.map(({ run }) => run)).size === 1
         ? `A comparison needs two runs, and ${root} has only one; "content-warehouse run nightly" makes another.`
-        : `The current run of ${root} is the first of its history, or has none: it names no run before it; name two runs that "content-warehouse runs list" has.`,
+        : `The current run of ${root} is the first of its history, or has none, so there is no earlier run; name two runs from "content-warehouse runs list".`,
     );
   }
   const names = ["current", "previous", ...known.flatMap(({ run, sequence }) => [run, String(sequence)])];
   const newest = known[0] === undefined ? "Nothing was published yet." : `The newest is ${known[0].run}.`;
   return notFound(
-    `Neither ${root} nor its history knows a run "${wanted}".${nearestSentence(wanted, names, newest)} The table run_history lists those that are known.`,
+    `There is no run "${wanted}" in ${root} or its history.${nearestSentence(wanted, names, newest)} The table run_history lists all known runs.`,
   );
 }
 
@@ -155,6 +155,6 @@ function assertOneInstance(before: ReadableRun, after: ReadableRun): void {
     `${run.run} of ${run.manifest.instance.id ?? run.manifest.instance.origin}`;
   throw new WarehouseError(
     "config.invalid",
-    `The runs are of two instances, ${named(before)} and ${named(after)}, whose content has nothing in common; name two runs of one.`,
+    `The runs are from two instances, ${named(before)} and ${named(after)}, ; compare runs of one instance.`,
   );
 }

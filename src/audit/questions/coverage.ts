@@ -231,7 +231,7 @@ function totalText({ coverage, destinations, passthrough }: Coverage, run: strin
   const { ambiguous, collision, ...all } = sumCounts(receivingDestinations(destinations));
   const kinds = kindsText({ unmapped: all.unmapped, unknown: all.unknown_value });
   const others = sum("values", coverage) - sum("values");
-  const apart = others === 0 ? "" : ` Destinations that receive none: ${pluralize(others, "value")} more.`;
+  const apart = others === 0 ? "" : ` Another ${pluralize(others, "value")} at destinations that receive none.`;
   return (
     `${pluralize(sum("values"), "value")} at destinations that receive values, in the run ${run}: ` +
     `${count(countWithoutExternal(all))} without an external value (${kinds}), ` +
@@ -367,7 +367,7 @@ async function assertKnownValue(connection: DuckDBConnection, value: string): Pr
   throw notFound(
     names.includes(value)
       ? `No item has the value "${value}", though the definitions of the run know it.`
-      : `There is no value "${value}" in the run.${nearestSentence(value, names, "No value in the run is like it.")}`,
+      : `There is no value "${value}" in the run.${nearestSentence(value, names, "Nothing in the run is similar.")}`,
   );
 }
 

@@ -207,8 +207,8 @@ function valueSections(
     }),
     section({
       key: "values",
-      title: "What became of each value",
-      apart: "What would become of each value at destinations that receive none",
+      title: "Result for each value",
+      apart: "Result at destinations that receive no values",
       columns: VALUES,
       rows: values,
       limit: 1000,
@@ -219,7 +219,7 @@ function valueSections(
 function whyNothing({ values, wanted }: Readonly<Record<"values" | "wanted", number>>): string {
   if (wanted > 0) return "nothing";
   const unmapped = "no destination maps a field of which this item has a value";
-  return values === 0 ? `nothing; ${unmapped}` : `nothing; of what was asked for, ${unmapped}`;
+  return values === 0 ? `nothing; ${unmapped}` : `nothing; ${unmapped}`;
 }
 
 function sinceCells(
@@ -260,7 +260,7 @@ function notMappedSection({ definitions, values }: ItemExplanation, scope: Audit
     .filter((row) => row.fields.length > 0);
   return section({
     key: "without_mapping",
-    title: "Fields with a value, and no mapping",
+    title: "Fields with a value but no mapping",
     none: "",
     columns: NOT_MAPPED,
     rows,

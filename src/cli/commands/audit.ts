@@ -63,7 +63,7 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
     .answerForm(COVERAGE_SECTIONS)
     .option(
       "--fail-on <kinds>",
-      `end with 25 if there are any (or =N): ${joinWords(LIMIT_KINDS, "or")}`,
+      `exit with 25 if there are any (or more than N, with =N): ${joinWords(LIMIT_KINDS, "or")}`,
       limits,
     )
     .option("--export-mapping <file>", "also write all mappings, as what-if reads them")
@@ -79,7 +79,7 @@ function limits(text: string): Limits {
     const [, name, number = "0"] = /^\s*([a-z_]+)(?:=(\d{1,15}))?\s*$/.exec(part) ?? [];
     const kind = LIMIT_KINDS.find((each) => each === name);
     if (kind !== undefined && found.has(kind)) {
-      throw new InvalidArgumentError(`"${kind}" stands there twice; give it once.`);
+      throw new InvalidArgumentError(`"${kind}" is given twice.`);
     }
     if (kind === undefined) {
       throw new InvalidArgumentError(
@@ -92,7 +92,7 @@ function limits(text: string): Limits {
 }
 
 const DEFINITIONS_ALONE =
-  "is about the definitions, which --status and --value say nothing about; leave them out";
+  "is about definitions, to which --status and --value do not apply; leave them out";
 
 async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: AuditFlags): Promise<void> {
   const { destination, field, contentType, status, value, exportMapping: file } = options;
@@ -117,7 +117,7 @@ function assertWithin({ destinations, coverage }: Coverage, allowed: Limits = ne
   const parts = exceeded.map(([kind, limit]) => {
     const worst = limitedDestinations(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
     const where = `${worst?.custom_field ?? worst?.custom_field_id} at ${worst?.destination ?? worst?.destination_id}`;
-    return `${count(totals[kind])} ${LIMIT_TEXTS[kind]} at destinations that receive values, where ${count(limit)} are allowed (most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
+    return `${count(totals[kind])} ${LIMIT_TEXTS[kind]} at destinations that receive values, (limit: ${count(limit)}; most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
   });
   throw new WarehouseError(
     "audit.threshold",

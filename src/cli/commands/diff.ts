@@ -108,7 +108,7 @@ function both(content: Head, values: Head, { item }: Pick<DiffFlags, "item">): A
     }),
     next:
       item === undefined
-        ? ["--content and --values show one of both in full, --item the changes of one item."]
+        ? ["Use --content or --values for all changes of one kind, --item for one item."]
         : [],
   };
 }

@@ -29,7 +29,7 @@ export function explainCommand({ out } = processEnvironment()): CliCommand {
     .option("--destination <name>", "only this destination: name, name:platform or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--run <run>", "name or number of a run (default: current)")
-    .option("--steps", "also show each rule, and where each thing was read")
+    .option("--steps", "also show each rule and its evidence")
     .answerForm(EXPLAIN_SECTIONS)
     .addHelpText("after", EXAMPLES)
     .action(

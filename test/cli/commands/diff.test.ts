@@ -105,7 +105,7 @@ long("filters narrow every part of the answer, and the items can be listed", asy
   );
   assert.match(
     await diff(...asked, "--field", "season"),
-    / Nothing that the filters let through changed\.\n/,
+    / Nothing that matches the filters changed\.\n/,
   );
 });
 
@@ -195,7 +195,7 @@ test("H22, H23: both heads are shown, each with its total and first rows: remove
       "Items whose content changed",
       "What changed in the mapped values",
       "The same at destinations that do not receive values in both runs",
-      "--content and --values show one of both in full, --item the changes of one item.",
+      "Use --content or --values for all changes of one kind, --item for one item.",
     ],
   );
   const items = (parts[0] ?? "").split("\n").slice(4, -1);
@@ -270,7 +270,7 @@ test("the slug of an item that was removed is told to be known to the runs that 
   assert.equal(error?.code, "config.not_found");
   assert.match(
     error.message,
-    / Of removed items the history knows the ID alone: name one by it, or name a kept run that had it with --run\.$/,
+    / The history knows removed items only by ID: give the ID, or name a kept run that had it with --run\.$/,
   );
   assert.match(
     await capture(explainCommand, [slug, "--run", "1", "--warehouse", out]),

@@ -27,7 +27,7 @@ test("an explanation begins with what each destination receives, then what becam
   for (const table of [receives, values]) assert.doesNotMatch(table, /\n│ Print Archive /);
   assert.match(
     others,
-    /^What would become of each value at destinations that receive none\n.*│ Print Archive +│ season +│ AW24 \(Autumn\/Winter 2024\) +│ unmapped +│ +│ archived +│ the mapping 5435482451ec3cfb8be8fe6b has no entry for it +│ \d{4}-\d\d-\d\d \d\d:\d\d │ the history begins │/s,
+    /^Result at destinations that receive no values\n.*│ Print Archive +│ season +│ AW24 \(Autumn\/Winter 2024\) +│ unmapped +│ +│ archived +│ the mapping 5435482451ec3cfb8be8fe6b has no entry for it +│ \d{4}-\d\d-\d\d \d\d:\d\d │ the history begins │/s,
   );
   assert.match(
     values,

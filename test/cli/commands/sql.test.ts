@@ -156,7 +156,7 @@ test("a table that is not there is told with the nearest of the warehouse, none 
     ["DESCRIBE contnt", 'The query was refused: there is no table "contnt". The nearest is "content".'],
     [
       'SELECT 1 FROM content JOIN "tables\u001b pace" ON true',
-      'The query was refused: there is no table "tables pace". "SHOW TABLES" lists those that there are.',
+      'The query was refused: there is no table "tables pace". "SHOW TABLES" lists the tables.',
     ],
   ] as const) {
     await assert.rejects(ask(query), { code: "config.sql", message });
