@@ -3,7 +3,7 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { joinWords } from "../common/nearest.ts";
 import { loadSettings } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
-import { deliveryError, failedDeliveries, repeatedBy } from "../targets/deliver.ts";
+import { deliveryError, failedDeliveries } from "../targets/deliver.ts";
 import { readCurrentRun } from "../targets/published-run.ts";
 import { readTargetStatuses } from "../targets/target-states.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
@@ -28,11 +28,10 @@ export async function deliverRollback(
   const lines = deliveryLines(done.run, done.deliveries);
   return {
     lines,
-    failure: deliveryError(
-      done.run,
-      done.deliveries,
-      repeatedBy(rollbackTo(sequence), "is current now, but "),
-    ),
+    failure: deliveryError(done.run, done.deliveries, {
+      command: rollbackTo(sequence),
+      state: "is current now, but ",
+    }),
   };
 }
 

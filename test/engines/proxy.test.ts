@@ -180,6 +180,6 @@ test("a lake in a bucket is written through the proxy, and a bucket that it refu
   const refused = { ...lake, endpoint: "https://refused.example" };
   const checked = await command(at, "check", { settings: { ...settings, targets: [refused] }, env: s3.env });
   assert.equal(checked.code, 26, checked.stdout);
-  const sentence = `No way is opened to https://refused.example over the proxy ${proxy.host}`;
+  const sentence = `The proxy does not connect to https://refused.example over the proxy ${proxy.host}`;
   assert.ok(checked.stdout.includes(sentence), checked.stdout);
 });
