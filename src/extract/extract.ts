@@ -1,42 +1,44 @@
-/**
- * From requests to raw documents: passes over the listings, single items, and what certifies them. Ends with a value: the
- * verdict, and which items there are.
- */
-
+/** Reads all items of a service: passes over the listings and single items, until two passes agree. */
 import { asWarehouseError, type ErrorCode, WarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/gc.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import type { Shape } from "../raw/document.ts";
 import type { Extraction } from "../raw/extract-record.ts";
-import type { Missing } from "../warehouse/previous-items.ts";
+import type { MissingItems } from "../warehouse/missing-items.ts";
 import type { ListMode } from "./http/request.ts";
 import { isInScope, type ListEntry, type SingleItemScope } from "./pages/tasks.ts";
-import { Certification, type Step } from "./passes/certification.ts";
+import { Certification, type CertificationStep } from "./passes/certification.ts";
 import type { ExtractContext } from "./passes/context.ts";
+import {
+  compareModes,
+  type ItemRequests,
+  repairItems,
+  requestUnlisted,
+  restoreRepairs,
+} from "./passes/follow-up.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
-import { isTooLarge, type Pass, type PassRequest, passRecord, readPass } from "./passes/listing.ts";
+import { isTooLarge, type ListingPass, type PassPlan, passRecord, readPass } from "./passes/listing.ts";
 import {
   choosePageSize,
   limitedPageSize,
-  PageSizes,
-  type PerPage,
-  type UsedSizes,
+  PageSizeChooser,
+  type PageSizeSetting,
+  type PageSizesByMode,
 } from "./passes/page-size.ts";
-import { type AfterPass, askForUnlisted, compare, repair, replayRepaired } from "./passes/repair.ts";
-import { type DetailsRead, type Reuse, readDetails } from "./passes/single-items.ts";
+import { type ReuseSource, readSingleItems, type SingleItemTotals } from "./passes/single-items.ts";
 
 export interface ExtractPlan {
-  /** Which items are asked for singly after the dynamic listing. */
+  /** Which items are requested singly after the dynamic listing. */
   readonly details: SingleItemScope;
-  readonly perPage: PerPage;
-  /** Of the run before. */
-  readonly pageSizes: UsedSizes;
-  /** Reads what of the run before may stand in for requests for single items. */
-  readonly reuse: () => Promise<Reuse>;
-  /** Finds items of the run before that are not `listed`. */
-  readonly findMissing: (listed: (contentId: string) => boolean) => Promise<Missing>;
+  readonly perPage: PageSizeSetting;
+  /** Page sizes of the run before. */
+  readonly pageSizes: PageSizesByMode;
+  /** Reads the documents of the run before that may be used instead of requests. */
+  readonly reuse: () => Promise<ReuseSource>;
+  /** Finds the items of the run before that are not `listed`. */
+  readonly findMissing: (listed: (contentId: string) => boolean) => Promise<MissingItems>;
 }
 
-/** Failures after which the same run may go on: they say nothing against what has landed. */
+/** Failures after which the run can be resumed: they say nothing against what has landed. */
 const RESUMABLE: ReadonlySet<ErrorCode> = new Set([
   "run.interrupted",
   "run.terminated",
@@ -53,7 +55,7 @@ export function isResumable(code: ErrorCode): boolean {
   return RESUMABLE.has(code);
 }
 
-/** Errors: those of the service, and of the disk. Where the run may be resumed, all that was answered is written. */
+/** Throws errors of the service and of the disk. If the run can be resumed, all responses are written before that. */
 export async function extract(context: ExtractContext, options: ExtractPlan): Promise<Extraction> {
   try {
     return await new Extractor(context, options).run();
@@ -72,23 +74,23 @@ export async function extract(context: ExtractContext, options: ExtractPlan): Pr
 class Extractor {
   readonly #context: ExtractContext;
   readonly #options: ExtractPlan;
-  readonly #certification: Certification<Pass>;
-  readonly #sizes: PageSizes;
+  readonly #certification: Certification<ListingPass>;
+  readonly #sizes: PageSizeChooser;
   readonly #repaired = new Set<string>();
-  /** Of all dynamic passes; of an item that was asked for several times, what came of the last time. */
-  #details: DetailsRead = { gone: [], rejected: [], asked: 0, reused: 0 };
-  #reuse: Promise<Reuse> | undefined;
-  /** Of a limited run: IDs of the items that the first pass listed first. */
+  /** Single items of all dynamic passes; of an item that was requested several times, the last response. */
+  #details: SingleItemTotals = { gone: [], rejected: [], asked: 0, reused: 0 };
+  #reuse: Promise<ReuseSource> | undefined;
+  /** IDs of the items of a limited run: those that the first pass listed first. */
   #first: ReadonlySet<string> | undefined;
-  /** The pass whose documents landed last. */
-  #landed: Pass | undefined;
+  /** The last pass whose documents landed. */
+  #landed: ListingPass | undefined;
 
   constructor(context: ExtractContext, options: ExtractPlan) {
     this.#context = context;
     this.#options = options;
     const { limit } = context.settings;
     const perPage = limit === null ? options.perPage : limitedPageSize(options.perPage, limit);
-    this.#sizes = new PageSizes(perPage, options.pageSizes);
+    this.#sizes = new PageSizeChooser(perPage, options.pageSizes);
     this.#certification = new Certification(context.itemIndex, context.versions, context.settings.shapes);
   }
 
@@ -100,18 +102,18 @@ class Extractor {
     }
   }
 
-  /** Of a limited run: the items that the first pass listed first, each in all shapes. Nothing is certified. */
+  /** Reads the items of a limited run, each in all shapes. Nothing is certified. */
   async #readFirst(): Promise<Extraction> {
     for (const shape of this.#context.settings.shapes)
       this.#certification.passed(await this.#pass(shape, true));
     const { notAsked } = this.#inPart();
     const ids = notAsked.map((number) => this.#context.itemIndex.idOf(number));
     for (const id of ids) this.#repaired.add(id);
-    if (ids.length > 0) await this.#ask(repair, true, ids);
+    if (ids.length > 0) await this.#ask(repairItems, true, ids);
     return this.#finish([]);
   }
 
-  async #perform(step: Exclude<Step, { kind: "end" }>): Promise<void> {
+  async #perform(step: Exclude<CertificationStep, { kind: "end" }>): Promise<void> {
     const { clock, signal } = this.#context;
     if ("ids" in step) for (const id of step.ids) this.#repaired.add(id);
     switch (step.kind) {
@@ -123,29 +125,29 @@ class Extractor {
         this.#certification.passed(await this.#pass(step.mode, step.documents));
         break;
       case "compare":
-        this.#certification.compared(await this.#ask(compare, false, step.ids));
+        this.#certification.compared(await this.#ask(compareModes, false, step.ids));
         break;
       case "repair":
-        this.#certification.repaired(await this.#ask(repair, true, step.ids));
+        this.#certification.repaired(await this.#ask(repairItems, true, step.ids));
         break;
     }
   }
 
-  get #passes(): readonly Pass[] {
+  get #passes(): readonly ListingPass[] {
     return this.#certification.passes;
   }
 
-  /** Asks for items singly, after the last pass. `isKept`: a resumed run takes the answers over. */
+  /** Requests items singly, after the last pass. */
   async #ask<Result>(
-    how: (context: ExtractContext, after: AfterPass) => Promise<Result>,
-    isKept: boolean,
+    how: (context: ExtractContext, after: ItemRequests) => Promise<Result>,
+    hasCheckpoints: boolean,
     ids: readonly string[],
   ): Promise<Result> {
-    const landing = this.#context.landing.singles("after", this.#passes.length, isKept);
+    const landing = this.#context.landing.singles("after", this.#passes.length, hasCheckpoints);
     return how(this.#context, { ids, landing });
   }
 
-  async #pass(mode: ListMode, documents: boolean): Promise<Pass> {
+  async #pass(mode: ListMode, documents: boolean): Promise<ListingPass> {
     const number = this.#passes.length + 1;
     if (mode === "basic" || !documents) {
       const request = { pass: number, mode, landing: undefined };
@@ -154,36 +156,33 @@ class Extractor {
     const pass = await this.#land(mode, number);
     this.#landed = pass;
     this.#first ??= this.#context.settings.limit === null ? undefined : new Set(pass.first);
-    if (mode === "dynamic") await this.#readDetails(pass);
+    if (mode === "dynamic") await this.#readSingleItems(pass);
     if (number === this.#context.settings.shapes.length) await this.#takeRepaired(number);
-    // Here, where nothing holds the items any more that were asked for singly.
+    // Nothing refers to the single items any more.
     collectGarbage();
     return pass;
   }
 
-  /** Makes a pass whose documents land. */
-  async #land(mode: Shape, number: number): Promise<Pass> {
+  /** Makes a pass, and lands its documents. */
+  async #land(mode: Shape, number: number): Promise<ListingPass> {
     const landing = this.#context.landing.pages(mode, number);
     const pass = await this.#read({ pass: number, mode, landing }, mode);
-    this.#context.versions.holdAll(mode, pass);
+    this.#context.versions.recordPass(mode, pass);
     return pass;
   }
 
-  /**
-   * Makes a pass; where a page is too large, anew with half as many items a page. What was read before the run was
-   * resumed counts the first time alone.
-   */
-  async #read(request: Pick<PassRequest, "pass" | "mode" | "landing">, kind: ListMode): Promise<Pass> {
+  /** Makes a pass. If a page is too large, the pass is repeated with half as many items a page. */
+  async #read(request: Pick<PassPlan, "pass" | "mode" | "landing">, kind: ListMode): Promise<ListingPass> {
     const { journal } = this.#context;
     const { pass, mode, landing } = request;
-    const kept = landing?.passStart?.perPage;
+    const resumedSize = landing?.passStart?.perPage;
     const columns = kind === "basic" ? [] : this.#context.settings.columns;
     const itemsPerGroup = landing === undefined ? undefined : this.#itemsPerGroup(kind);
     const multiple = mode === "full" ? itemsPerGroup : undefined;
     let { perPage, firstPage } =
-      kept === undefined
+      resumedSize === undefined
         ? await choosePageSize(this.#context, this.#sizes, { pass, mode, kind, columns, multiple })
-        : { perPage: kept, firstPage: undefined };
+        : { perPage: resumedSize, firstPage: undefined };
     const scope = kind === "dynamic" ? this.#options.details : "none";
     const wants = (item: ListEntry) => isInScope(scope, item);
     for (;;) {
@@ -203,22 +202,22 @@ class Extractor {
     }
   }
 
-  /** Of the pass that landed last, if it was of the other listing: groups of both are to have the same items. */
+  /** Size of the groups of the other listing, if it landed last: groups of both have the same items. */
   #itemsPerGroup(kind: ListMode): number | undefined {
     const landed = this.#landed;
     if (landed === undefined || landed.mode === kind) return undefined;
     return landed.itemsPerGroup;
   }
 
-  /** Read once, and what is wrong with it told once. */
-  #reusable(): Promise<Reuse> {
+  /** Reads the reusable documents once, so that damage is reported once. */
+  #reusable(): Promise<ReuseSource> {
     this.#reuse ??= this.#options.reuse();
     return this.#reuse;
   }
 
-  async #readDetails({ wanted, ...pass }: Pass): Promise<void> {
+  async #readSingleItems({ wanted, ...pass }: ListingPass): Promise<void> {
     const counting = wanted.filter(({ id }) => this.#counts(id));
-    const read = await readDetails(this.#context, { ...pass, wanted: counting }, await this.#reusable());
+    const read = await readSingleItems(this.#context, { ...pass, wanted: counting }, await this.#reusable());
     const asked = new Set(wanted.map(({ id }) => id));
     const before = this.#details;
     this.#details = {
@@ -229,21 +228,21 @@ class Extractor {
     };
   }
 
-  /** Takes over items that were repaired before the run was resumed. */
+  /** Restores items that the interrupted run had repaired. */
   async #takeRepaired(pass: number): Promise<void> {
     const landing = this.#context.landing.singles("after", pass, true);
-    for await (const answers of landing.kept()) {
+    for await (const answers of landing.resumed()) {
       for (const { id } of answers) this.#repaired.add(id);
-      replayRepaired(this.#context, pass, answers);
+      restoreRepairs(this.#context, pass, answers);
     }
   }
 
-  /** Whether the documents of the item count: in a limited run, those of the first items. */
+  /** Whether the documents of the item count. In a limited run only those of the first items do. */
   #counts(id: string): boolean {
     return this.#first?.has(id) ?? true;
   }
 
-  /** Items that count, and that there is a document of in one mode alone. */
+  /** Items that have a document in one mode only. */
   #inPart(): ReturnType<ItemVersions["inPart"]> {
     const { itemIndex, versions, settings } = this.#context;
     if (settings.shapes.length < 2) return { rejected: [], notAsked: [] };
@@ -252,7 +251,7 @@ class Extractor {
     return { rejected: rejected.filter(counts), notAsked: notAsked.filter(counts) };
   }
 
-  /** Of a limited run: IDs of the items that were read, and do not count. */
+  /** IDs of the items that a limited run has read, and that do not count. */
   #beyond(): readonly string[] {
     const { itemIndex, versions } = this.#context;
     if (this.#first === undefined) return [];
@@ -271,10 +270,10 @@ class Extractor {
     const unlisted =
       missing.ids.length === 0
         ? { found: [], inPart: [], removed: [], skipped: [] }
-        : await this.#ask(askForUnlisted, false, missing.ids);
+        : await this.#ask(requestUnlisted, false, missing.ids);
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
-    // One may be gone in one shape when it was still there in the other: then a document of it landed.
+    // An item may have been removed between two requests for it: then one document of it landed.
     const items = sorted.length - unlisted.removed.filter((id) => itemIndex.has(id)).length - beyond.length;
     journal.items = items;
     return {

@@ -1,6 +1,6 @@
 /** The columns that `content_wide` has for custom fields, and the internal table of their texts. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type DriftEntry, type DriftItems, driftExample } from "../raw/drift.ts";
+import { type DriftEntry, type DriftItemCount, driftExample } from "../raw/drift.ts";
 import { all, execute, type QueryRow, scalar } from "../storage/duckdb.ts";
 import { rangesOf } from "../storage/id-ranges.ts";
 import { fillMarks } from "../storage/sql-text.ts";
@@ -17,7 +17,7 @@ export async function wideColumns(connection: DuckDBConnection) {
 }
 
 /** Values that `content_wide` shows as NULL because they do not read as the type of their column; one entry a column. */
-export async function fieldTypeDrift(connection: DuckDBConnection): Promise<(DriftEntry & DriftItems)[]> {
+export async function fieldTypeDrift(connection: DuckDBConnection): Promise<(DriftEntry & DriftItemCount)[]> {
   const misfits = await all(
     connection,
     fillMarks(loadSql("custom_field_misfits"), {

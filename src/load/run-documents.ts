@@ -1,6 +1,6 @@
 /** Queries for the tables `run_requests` and `run_documents`. */
-import { leftOut } from "../raw/extract-record.ts";
-import type { Landed } from "../raw/read-raw.ts";
+import { excludedItems } from "../raw/extract-record.ts";
+import type { RawFolder } from "../raw/raw-folder.ts";
 import { emptyColumns } from "../storage/ddl.ts";
 import type { SqlQuery } from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
@@ -8,7 +8,7 @@ import { requests } from "../tables/run.ts";
 import { loadSql } from "./load-sql.ts";
 
 /** Rows of `run_requests`. */
-export function requestsQuery({ requests: parts }: Landed): SqlQuery {
+export function requestsQuery({ requests: parts }: RawFolder): SqlQuery {
   const files = parts.map(({ file }) => file);
   const text =
     files.length === 0 ? `SELECT ${emptyColumns(requests)} WHERE false` : `FROM ${readParquet(files)}`;
@@ -16,13 +16,13 @@ export function requestsQuery({ requests: parts }: Landed): SqlQuery {
 }
 
 /** Rows of `run_documents`: which raw documents count, and where each came from. `undefined` if the run keeps none. */
-export function documentsQuery(landed: Landed): SqlQuery | undefined {
+export function documentsQuery(landed: RawFolder): SqlQuery | undefined {
   const { itemFiles, facts } = landed;
   if (itemFiles.length === 0) return undefined;
   const text = loadSql("run_documents")
     .replace("FROM raw_files", () => `FROM ${rawDocuments(itemFiles)}`)
     .replace("FROM request_files", () => `FROM (${requestsQuery(landed).text})`);
-  return { text, params: [JSON.stringify(leftOut(facts))] };
+  return { text, params: [JSON.stringify(excludedItems(facts))] };
 }
 
 /** The documents in raw files, without their text, and with the digests that they had when answered. */

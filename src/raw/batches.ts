@@ -5,7 +5,7 @@ export interface BatchLimits {
 }
 
 /** Cuts a list, in its order, so that no batch has more items or bytes than it may. */
-export function* batches<Item>(
+export function* splitIntoBatches<Item>(
   items: Iterable<Item>,
   bytesOf: (item: Item) => number,
   limits: BatchLimits,

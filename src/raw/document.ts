@@ -4,14 +4,14 @@
  * from another, one that it has replaces everything below. Where they differ, the drift says so.
  */
 import { withoutSignature } from "../api/signed-url.ts";
-import type { UnknownWalker } from "../api/unknown.ts";
+import type { UnknownFieldWalker } from "../api/unknown-fields.ts";
 import { isPrintOf } from "../common/json.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Origin, Table } from "../tables/declare.ts";
 import type { Drift } from "./drift.ts";
-import { pathBelow } from "./extra-keys.ts";
-import { agreeToSecond, finerInstant, hasSpecifiedForm, toSecond } from "./instant.ts";
-import { cellOf, exactNumber } from "./values.ts";
+import { pathInRow } from "./extra-keys.ts";
+import { finerInstant, hasSpecifiedForm, isSameSecond, truncateToSecond } from "./instant.ts";
+import { exactNumber, toCell } from "./values.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -26,7 +26,7 @@ export interface UnknownField {
   claimed: boolean;
 }
 
-export interface View {
+export interface ItemDocument {
   readonly shape: Shape;
   readonly document: JsonObject;
   /** Microseconds since 1970 UTC: the answer's `Date`. */
@@ -37,17 +37,17 @@ export interface View {
 }
 
 /** Whose value it is that drift is noted of. */
-export interface Subject {
+export interface DriftSubject {
   readonly contentId: string | null;
   /** Position in the order of observation. */
   readonly order: number;
   readonly drift: Drift;
 }
 
-export interface Item extends Subject {
+export interface RawItem extends DriftSubject {
   readonly contentId: string;
   /** The latest observation first; at least one. */
-  readonly views: readonly View[];
+  readonly views: readonly ItemDocument[];
 }
 
 export function isObject(value: unknown): value is JsonObject {
@@ -62,14 +62,14 @@ export function deeplyFrozen<Value extends object>(value: Value): Value {
   return Object.freeze(value);
 }
 
-export function unknownFields(walk: UnknownWalker, document: JsonObject): UnknownField[] {
+export function unknownFields(walk: UnknownFieldWalker, document: JsonObject): UnknownField[] {
   const found: UnknownField[] = [];
   walk(document, (path, value, parent) => found.push({ path, parent, value, claimed: false }));
   return found;
 }
 
 /** API fields of a row that have no column, by path; text of a JSON object at the end. */
-export class Extra {
+export class ExtraFields {
   #fields: Map<string, unknown> | undefined;
 
   set(path: string, value: unknown): void {
@@ -114,7 +114,7 @@ function pathWithin(field: UnknownField, owner: unknown, nested: readonly string
 }
 
 /** One place where a column's value may stand, relative to the object that is read. */
-interface Place {
+interface ColumnPath {
   readonly path: string;
   readonly steps: readonly string[];
   /** Deeper places of the same column begin here: an object in this place is not the value itself. */
@@ -122,11 +122,11 @@ interface Place {
 }
 
 /** How one column is read from the documents of either shape. */
-export interface Reader {
+export interface ColumnReader {
   readonly column: Column;
   /** Table and column, as the drift names them. */
   readonly label: string;
-  readonly places: Readonly<Record<Shape, readonly Place[]>>;
+  readonly places: Readonly<Record<Shape, readonly ColumnPath[]>>;
   /** Whether some place is below another object. */
   readonly nested: boolean;
 }
@@ -137,11 +137,11 @@ export function shapeOf(origin: Origin): Shape | undefined {
 }
 
 /** Compiles the reader of a column in what a row of its table is made of. */
-export function readerOf(table: Table, column: Column): Reader {
-  const places: Record<Shape, Place[]> = { dynamic: [], full: [] };
+export function columnReader(table: Table, column: Column): ColumnReader {
+  const places: Record<Shape, ColumnPath[]> = { dynamic: [], full: [] };
   for (const origin of column.origins) {
     const shape = shapeOf(origin);
-    const path = pathBelow(table, column, origin);
+    const path = pathInRow(table, column, origin);
     if (shape === undefined || path === undefined || places[shape].some((place) => place.path === path))
       continue;
     places[shape].push({ path, steps: path === "" ? [] : path.split("."), container: false });
@@ -157,14 +157,14 @@ export function readerOf(table: Table, column: Column): Reader {
   };
 }
 
-function markContainers(places: readonly Place[], column: Column): Place[] {
-  const below = (outer: Place, inner: Place) =>
+function markContainers(places: readonly ColumnPath[], column: Column): ColumnPath[] {
+  const below = (outer: ColumnPath, inner: ColumnPath) =>
     inner !== outer && (outer.path === "" || inner.path.startsWith(`${outer.path}.`));
   if (column.type === "json") return places.filter((place) => !places.some((other) => below(other, place)));
   return places.map((place) => ({ ...place, container: places.some((other) => below(place, other)) }));
 }
 
-export function reach(root: unknown, steps: readonly string[]): unknown {
+export function valueAt(root: unknown, steps: readonly string[]): unknown {
   let value: unknown = root;
   for (const step of steps) {
     if (!isObject(value)) return undefined;
@@ -174,7 +174,13 @@ export function reach(root: unknown, steps: readonly string[]): unknown {
 }
 
 /** Notes a value that its column cannot hold: it goes to the row's `extra`, and the drift counts it. */
-export function misfit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): null {
+export function keepMisfit(
+  subject: DriftSubject,
+  column: Column,
+  path: string,
+  value: unknown,
+  extra: ExtraFields,
+): null {
   const unreadable = typeof value === "string" && (column.type === "timestamp" || column.type === "date");
   subject.drift.note(path, unreadable ? "unreadable" : "type", subject.order, subject.contentId, value);
   extra.set(path, value);
@@ -182,16 +188,22 @@ export function misfit(subject: Subject, column: Column, path: string, value: un
 }
 
 /** Keeps what stands in a top-level field and is of another kind than its rows are made from: with the item. */
-export function misplace(item: Item, view: View, key: string, value: unknown): void {
+export function keepMisplaced(item: RawItem, view: ItemDocument, key: string, value: unknown): void {
   item.drift.note(key, "type", view.order, item.contentId, value);
   view.unknown.push({ path: [key], parent: view.document, value, claimed: false });
 }
 
 /** The cell of one API value; null, absent and an empty text that means neither are null, what does not fit goes to `extra`. */
-export function fit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): Cell {
+export function readCell(
+  subject: DriftSubject,
+  column: Column,
+  path: string,
+  value: unknown,
+  extra: ExtraFields,
+): Cell {
   if (value === null || value === undefined) return null;
   if (value === "" && column.emptyDefault === "null") return null;
-  const cell = cellOf(column, value) ?? misfit(subject, column, path, value, extra);
+  const cell = toCell(column, value) ?? keepMisfit(subject, column, path, value, extra);
   if (column.type === "timestamp" && cell !== null && typeof value === "string" && !hasSpecifiedForm(value))
     subject.drift.note(path, "instant_form", subject.order, subject.contentId, value);
   if (column.type !== "double" || typeof cell !== "number") return cell;
@@ -232,14 +244,14 @@ export class EmptiedKeys {
 }
 
 /** Reads a column from all views of an item; undefined: none of them gives it. */
-export function readViews(item: Item, reader: Reader, extra: Extra): Cell | undefined {
+export function readColumn(item: RawItem, reader: ColumnReader, extra: ExtraFields): Cell | undefined {
   let found = false;
   let value: unknown;
   let path = "";
   const emptied = reader.nested ? new EmptiedKeys() : undefined;
   for (const view of item.views) {
     for (const place of reader.places[view.shape]) {
-      const next = reach(view.document, place.steps);
+      const next = valueAt(view.document, place.steps);
       if (next === undefined) emptied?.note(view.document, place.steps);
       else if (place.container && isObject(next)) continue;
       else if (emptied?.has(place.steps)) noteDifference(item, reader.label, found ? value : null, next);
@@ -253,7 +265,7 @@ export function readViews(item: Item, reader: Reader, extra: Extra): Cell | unde
     }
     emptied?.endView();
   }
-  if (found) return fit(item, reader.column, path, value, extra);
+  if (found) return readCell(item, reader.column, path, value, extra);
   return emptied?.any ? null : undefined;
 }
 
@@ -261,7 +273,7 @@ export function readViews(item: Item, reader: Reader, extra: Extra): Cell | unde
  * Notes that two documents of an item contradict each other. `versions_differ` where they are of different times: the
  * service answered from two states of the item, whatever the listing says.
  */
-export function noteDifference(item: Item, path: string, later: unknown, earlier: unknown): void {
+export function noteDifference(item: RawItem, path: string, later: unknown, earlier: unknown): void {
   if (sameJson(later, earlier) || isDescribed(later, earlier)) return;
   const kind =
     isOfTwoTimes(item.views) && !isOfTimes(path, later, earlier) ? "versions_differ" : "views_differ";
@@ -287,13 +299,13 @@ function withoutTimes(value: unknown): unknown {
 }
 
 /** Whether the documents have more than one `updated_at`, to the second. */
-function isOfTwoTimes(views: readonly View[]): boolean {
+function isOfTwoTimes(views: readonly ItemDocument[]): boolean {
   const times = views.map(({ document }) => document.updated_at).filter((time) => typeof time === "string");
-  return new Set(times.map(toSecond)).size > 1;
+  return new Set(times.map(truncateToSecond)).size > 1;
 }
 
 /** The value to keep of a later and an earlier one that are not identical. */
-function reconcile(item: Item, reader: Reader, later: unknown, earlier: unknown): unknown {
+function reconcile(item: RawItem, reader: ColumnReader, later: unknown, earlier: unknown): unknown {
   const { type, emptyDefault } = reader.column;
   if (emptyDefault !== undefined && isEmpty(later) && isEmpty(earlier)) return null;
   if (type === "timestamp") {
@@ -315,7 +327,7 @@ function isEmpty(value: unknown): boolean {
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a === "string" && typeof b === "string")
-    return agreeToSecond(a, b) || withoutSignature(a) === withoutSignature(b);
+    return isSameSecond(a, b) || withoutSignature(a) === withoutSignature(b);
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false;
     return a.every((element, i) => sameJson(element, b[i]));

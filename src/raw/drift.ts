@@ -31,21 +31,21 @@ export const driftEntry = z.strictObject({
 export type DriftEntry = Readonly<z.infer<typeof driftEntry>>;
 
 /** What a reused document keeps of the drift of its answer. */
-export const keptDrift = driftEntry.omit({ example: true });
-export type KeptDrift = Readonly<z.infer<typeof keptDrift>>;
+export const responseDrift = driftEntry.omit({ example: true });
+export type ResponseDrift = Readonly<z.infer<typeof responseDrift>>;
 
 /** An entry on its way: its count still grows. */
 type Counted = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] };
 
 /** Texts in which the token was replaced, by the name of their member: nothing of them is an example. */
-export function echoDrift(texts: ReadonlyMap<string, number>): DriftEntry[] {
+export function tokenDrift(texts: ReadonlyMap<string, number>): DriftEntry[] {
   return [...texts].map(([path, count]) => {
     return { path, kind: "token_redacted", count, order: 0, contentId: null, example: null };
   });
 }
 
 /** In how many items something was found. */
-export interface DriftItems extends Pick<DriftEntry, "path" | "kind"> {
+export interface DriftItemCount extends Pick<DriftEntry, "path" | "kind"> {
   readonly items: number;
 }
 
@@ -143,9 +143,9 @@ export class ItemDrift extends Drift {
   }
 
   /** All items so far, and starts anew. */
-  takeItems(): DriftItems[] {
+  takeItems(): DriftItemCount[] {
     const found = [...this.#items].flatMap(([kind, paths]) =>
-      [...paths].map(([path, { items }]): DriftItems => ({ path, kind, items })),
+      [...paths].map(([path, { items }]): DriftItemCount => ({ path, kind, items })),
     );
     this.#items.clear();
     return found;
@@ -158,9 +158,9 @@ export interface CountedDrift extends DriftEntry {
 }
 
 /** Entries with their items. Those of `landed` count documents; of these, unknown fields were looked for again. */
-export function withItems(
+export function addItemCounts(
   entries: readonly DriftEntry[],
-  counts: readonly DriftItems[],
+  counts: readonly DriftItemCount[],
   landed: readonly DriftEntry[],
 ): CountedDrift[] {
   const keyOf = ({ path, kind }: Pick<DriftEntry, "path" | "kind">) => `${kind} ${path}`;

@@ -197,7 +197,7 @@ export type Extraction = Readonly<z.infer<typeof extraction>>;
 export type ExtractRecord = Readonly<z.infer<typeof extractRecord>>;
 
 /** IDs of items of which documents may have landed that do not count. */
-export function leftOut({ vanished, removed, beyond }: ExtractRecord): readonly string[] {
+export function excludedItems({ vanished, removed, beyond }: ExtractRecord): readonly string[] {
   return [...vanished, ...removed, ...beyond];
 }
 

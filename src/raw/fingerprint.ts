@@ -28,7 +28,7 @@ export function fingerprintOf(document: JsonObject, settings: string): string {
  * Whether an answer for one item says what the listing said that the fingerprint is of, in all that both give: else one
  * of them is of another state, and the listing does not tell what the answer says.
  */
-export function isOfFingerprint(fingerprint: string, answer: JsonObject): boolean {
+export function matchesFingerprint(fingerprint: string, answer: JsonObject): boolean {
   return fingerprint.startsWith(hash("sha256", textsOf(answer).common).slice(0, COMMON_LENGTH));
 }
 
@@ -38,7 +38,7 @@ function textsOf(document: JsonObject): { readonly common: string; readonly rest
   const rest: string[] = [];
   for (const name of Object.keys(document).sort()) {
     const column = isDynamicColumn(name) ? DYNAMIC_COLUMNS[name] : undefined;
-    if (column?.apart !== undefined) continue;
+    if (column?.changesWithoutEdit !== undefined) continue;
     const value = document[name];
     const texts = column?.defaultSet === true && value !== null ? common : rest;
     texts.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);

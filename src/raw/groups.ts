@@ -5,7 +5,7 @@
 import type { RawIndex } from "./raw-index.ts";
 
 /** Items that are transformed together, and where their documents lie. */
-export interface Group {
+export interface ItemGroup {
   readonly files: readonly string[];
   /** Of each item: how many documents count, then of each, the latest first, the place in `files` and the row. */
   readonly documents: Uint32Array<ArrayBuffer>;
@@ -20,7 +20,10 @@ const FEW = 8;
  * Groups of all items but those that `isLeftOut` names, then the rest: items of which some document lies in no file of
  * their group. An item is in one of them, once; without a document it is in none.
  */
-export function* groups(index: RawIndex, isLeftOut: (item: number) => boolean): Generator<Group, number[]> {
+export function* planGroups(
+  index: RawIndex,
+  isLeftOut: (item: number) => boolean,
+): Generator<ItemGroup, number[]> {
   const rest: number[] = [];
   for (const file of index.files.keys()) {
     const items = atHome(index, file, isLeftOut);

@@ -13,7 +13,7 @@ const BYTES_OF_A_WORD = 4;
 const FIRST_IDS = 1024;
 const FREE = -1;
 
-export class Ids {
+export class IdTable {
   #words = new Uint32Array(FIRST_IDS * WORDS);
   /** Numbers, each at the place that its words give or at the next free one. At most half of it is filled. */
   #table = new Int32Array(FIRST_IDS * 2).fill(FREE);

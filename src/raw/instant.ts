@@ -24,7 +24,7 @@ const CYCLE_MILLIS = Date.UTC(1970 + CYCLE_YEARS);
 const ZERO = 0x30;
 
 /** The number that the decimal digits from `start` to `end` (exclusive) say; a text for each would cost more. */
-export function digits(text: string, start: number, end: number): number {
+export function parseDigits(text: string, start: number, end: number): number {
   let number = 0;
   for (let at = start; at < end; at++) number = number * 10 + text.charCodeAt(at) - ZERO;
   return number;
@@ -45,10 +45,10 @@ export function utcDay(year: number, month: number, day: number): number | undef
  */
 export function secondsOfInstant(text: string): number | undefined {
   if (!INSTANT.test(text)) return undefined;
-  const day = utcDay(digits(text, 0, 4), digits(text, 5, 7), digits(text, 8, 10));
-  const hours = digits(text, 11, 13);
-  const minutes = digits(text, 14, 16);
-  const seconds = text[SECONDS_MARK] === ":" ? digits(text, 17, 19) : 0;
+  const day = utcDay(parseDigits(text, 0, 4), parseDigits(text, 5, 7), parseDigits(text, 8, 10));
+  const hours = parseDigits(text, 11, 13);
+  const minutes = parseDigits(text, 14, 16);
+  const seconds = text[SECONDS_MARK] === ":" ? parseDigits(text, 17, 19) : 0;
   const offset = offsetSeconds(text);
   if (day === undefined || offset === undefined) return undefined;
   if (hours > 23 || minutes > 59 || seconds > 60) return undefined;
@@ -61,8 +61,8 @@ export function secondsOfInstant(text: string): number | undefined {
 function offsetSeconds(text: string): number | undefined {
   const sign = text[text.length - 6];
   if (isUtcMark(text.at(-1))) return 0;
-  const hours = digits(text, text.length - 5, text.length - 3);
-  const minutes = digits(text, text.length - 2, text.length);
+  const hours = parseDigits(text, text.length - 5, text.length - 3);
+  const minutes = parseDigits(text, text.length - 2, text.length);
   if (hours > 23 || minutes > 59) return undefined;
   return (hours * 3600 + minutes * 60) * (sign === "-" ? -1 : 1);
 }
@@ -92,7 +92,7 @@ function fractionEnd(instant: string): number {
 
 function microsOfFraction(instant: string): number {
   const end = Math.min(fractionEnd(instant), FRACTION_START + 6);
-  return digits(instant, FRACTION_START, end) * 10 ** (FRACTION_START + 6 - end);
+  return parseDigits(instant, FRACTION_START, end) * 10 ** (FRACTION_START + 6 - end);
 }
 
 /** Whether an instant has the form of the specification: `2024-05-05T10:11:12Z`, with or without a fraction. */
@@ -109,12 +109,12 @@ export function hasSpecifiedForm(instant: string): boolean {
 /** The finer of two instants that agree to the second; undefined where they do not, or one is no instant. */
 export function finerInstant(later: unknown, earlier: unknown): string | undefined {
   if (typeof later !== "string" || typeof earlier !== "string") return undefined;
-  if (!agreeToSecond(later, earlier)) return undefined;
+  if (!isSameSecond(later, earlier)) return undefined;
   return fractionEnd(earlier) > fractionEnd(later) ? earlier : later;
 }
 
 /** Whether both are instants of the same second. */
-export function agreeToSecond(a: string, b: string): boolean {
+export function isSameSecond(a: string, b: string): boolean {
   const seconds = secondsOfInstant(a);
   return seconds !== undefined && seconds === secondsOfInstant(b);
 }
@@ -123,7 +123,7 @@ export function agreeToSecond(a: string, b: string): boolean {
  * What tells two versions of an item apart by their `updated_at`, whose fraction not all listings give: the instant to the
  * second, in the form of the specification. Of a text that is no instant the text, without a fraction.
  */
-export function toSecond(text: string): string {
+export function truncateToSecond(text: string): string {
   const seconds = secondsOfInstant(text);
   if (seconds === undefined) return text.replace(/\.\d+/, "");
   if (text.length === FRACTION_START && hasSpecifiedForm(text)) return text;

@@ -1,7 +1,7 @@
 /** Every item ID of a run, once, with the room that the item takes. Memory: about 30 bytes an item. */
-import { Ids } from "./ids.ts";
+import { IdTable } from "./ids.ts";
 
-export class ItemIndex extends Ids {
+export class ItemIndex extends IdTable {
   #weights = new Float32Array(1024);
   readonly #pages = new Map<number, number[]>();
 

@@ -3,20 +3,24 @@ import { customFieldDefinition } from "../api/custom-field.ts";
 import { destination } from "../api/destination.ts";
 import { dynamicItem } from "../api/dynamic.ts";
 import { fullItem } from "../api/full.ts";
-import type { Odd } from "../api/settle.ts";
-import { type UnforeseenVisitor, type UnknownWalker, unknownFieldWalker } from "../api/unknown.ts";
+import type { FormDrift } from "../api/normalize.ts";
+import {
+  type UnknownFieldWalker,
+  type UnknownObjectVisitor,
+  unknownFieldWalker,
+} from "../api/unknown-fields.ts";
 import { isObject, type JsonObject, type Shape, type UnknownField, unknownFields } from "./document.ts";
 import type { Drift } from "./drift.ts";
 import { ADDRESS_BYTES } from "./personal/addresses.ts";
 import { PERSON_FIELDS } from "./personal/places.ts";
 import {
-  fieldPolicy,
-  type PolicyOptions,
-  personalPolicy,
-  treatedKind,
+  configuredPolicy,
+  declaredPolicy,
+  type PolicySettings,
+  policyDriftKind,
   unknownPolicy,
 } from "./personal/policy.ts";
-import { membersWith, type SentText } from "./raw-json.ts";
+import { membersContaining, type SourceText } from "./raw-json.ts";
 import { replaceLoneSurrogates } from "./well-formed.ts";
 
 const WALKERS = {
@@ -31,18 +35,18 @@ export const LOOKUP_ORDER = Number.MAX_SAFE_INTEGER;
 
 export type LookupResource = "destination" | "custom_field_definition";
 
-export interface DocumentOptions extends PolicyOptions {
+export interface PrepareSettings extends PolicySettings {
   /** API name to the specification's name, for top-level fields that an instance spells otherwise. */
   readonly aliases: Readonly<Record<string, string>>;
 }
 
-export interface Position {
+export interface DocumentPosition {
   /** Place in the order of observation. */
   readonly order: number;
   readonly contentId: string | null;
 }
 
-interface SiftedAt extends Position {
+interface SiftedAt extends DocumentPosition {
   /** Stands before the paths that the drift names. */
   readonly prefix: string;
   /** Members of the document in which addresses may stand; undefined: all. */
@@ -53,19 +57,25 @@ interface SiftedAt extends Position {
  * Prepares documents in place. Gives what the contract does not know of one, and its members that may be gone or have
  * another value; undefined: some have other names. `sent`: its text.
  */
-export function documentPreparer(options: DocumentOptions) {
-  const applyPolicy = personalPolicy(options);
-  const kind = treatedKind(options);
+export function documentPreparer(options: PrepareSettings) {
+  const applyPolicy = declaredPolicy(options);
+  const kind = policyDriftKind(options);
   const sift = sifter(options);
-  const fields = fieldPolicy(options);
+  const fields = configuredPolicy(options);
   const aliases = Object.entries(options.aliases);
   const ofPersons = fields === undefined ? new Set<string>() : PERSON_FIELDS.union(fields.members);
-  return (shape: Shape, document: JsonObject, position: Position, drift: Drift, sent?: SentText) => {
+  return (
+    shape: Shape,
+    document: JsonObject,
+    position: DocumentPosition,
+    drift: Drift,
+    sent?: SourceText,
+  ) => {
     const renamed = rename(document, aliases);
     applyPolicy(document, drift);
     fields?.item(document, (path) => drift.note(path, kind, 0, null));
     const isPlaced = fields !== undefined && sent !== undefined && !renamed;
-    const members = isPlaced ? membersWith(ADDRESS_BYTES, sent) : undefined;
+    const members = isPlaced ? membersContaining(ADDRESS_BYTES, sent) : undefined;
     const at = { ...position, prefix: "", members };
     const { unknown, treated } = sift(WALKERS[shape], document, at, drift);
     const changed = treated.length === 0 ? ofPersons : new Set([...ofPersons, ...treated]);
@@ -73,18 +83,18 @@ export function documentPreparer(options: DocumentOptions) {
   };
 }
 
-export type Prepare = ReturnType<typeof documentPreparer>;
+export type DocumentPreparer = ReturnType<typeof documentPreparer>;
 
 /**
  * Prepares a settled answer of a lookup in place: what the contract does not know of it, after the personal-data policy.
  * `odd`: what was settled.
  */
 export function lookupPreparer(
-  options: PolicyOptions,
-): (resource: LookupResource, answer: JsonObject, odd: readonly Odd[], drift: Drift) => UnknownField[] {
+  options: PolicySettings,
+): (resource: LookupResource, answer: JsonObject, odd: readonly FormDrift[], drift: Drift) => UnknownField[] {
   const sift = sifter(options);
-  const fields = fieldPolicy(options);
-  const kind = treatedKind(options);
+  const fields = configuredPolicy(options);
+  const kind = policyDriftKind(options);
   return (resource, answer, odd, drift) => {
     const at = { order: LOOKUP_ORDER, contentId: null, prefix: `${resource}.`, members: undefined };
     replaceLoneSurrogates(answer, (path) => drift.note(at.prefix + path, "unreadable", at.order, null));
@@ -102,10 +112,10 @@ export function lookupPreparer(
 }
 
 /** Finds, treats and counts unknown fields. Gives those that stay, and the members in which something was treated. */
-function sifter(options: PolicyOptions) {
+function sifter(options: PolicySettings) {
   const policy = unknownPolicy(options);
-  const treated = treatedKind(options);
-  return (walk: UnknownWalker, document: JsonObject, at: SiftedAt, drift: Drift) => {
+  const treated = policyDriftKind(options);
+  return (walk: UnknownFieldWalker, document: JsonObject, at: SiftedAt, drift: Drift) => {
     const { order, contentId, prefix, members = Object.keys(document) } = at;
     const changed: string[] = [];
     const noteTreated = (path: readonly string[]) => {
@@ -119,7 +129,7 @@ function sifter(options: PolicyOptions) {
     });
     const met: Pick<UnknownField, "path" | "parent">[] = [];
     // Where the contract knows no fields, those that are there are unknown too; they stay in the value.
-    const unforeseen: UnforeseenVisitor | undefined =
+    const unforeseen: UnknownObjectVisitor | undefined =
       policy && ((path, value) => policy.within(value, path, noteTreated));
     walk(document, (path, _value, parent) => met.push({ path, parent }), unforeseen);
     policy?.fields(met, noteTreated);
@@ -152,7 +162,12 @@ export function fieldsUnknown(shape: RawShape, document: JsonObject): UnknownFie
 }
 
 /** Counts them, as {@link documentPreparer} does, in a document that was prepared before. */
-export function noteUnknown(shape: Shape, document: JsonObject, at: Position, drift: Drift): UnknownField[] {
+export function noteUnknown(
+  shape: Shape,
+  document: JsonObject,
+  at: DocumentPosition,
+  drift: Drift,
+): UnknownField[] {
   const unknown = fieldsUnknown(shape, document);
   for (const { path, value } of unknown)
     drift.note(pathOf(path), "unknown_field", at.order, at.contentId, value);
@@ -165,7 +180,7 @@ export function pathOf(names: readonly string[]): string {
 }
 
 /** The ID of a listed item: a text, not empty, without white space at its ends. Else why the document is rejected. */
-export function itemId(document: unknown): { id: string } | { reason: string } {
+export function readItemId(document: unknown): { id: string } | { reason: string } {
   if (!isObject(document)) return { reason: "the listed item is not an object" };
   const { id } = document;
   if (id === undefined || id === null) return { reason: "the item has no id" };

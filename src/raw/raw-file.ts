@@ -7,8 +7,8 @@ import type { ParquetCell, ParquetColumns } from "../storage/parquet/read.ts";
 import { type PartWriter, readPart } from "../storage/parquet-file.ts";
 import { type EncodedCell, rowOf, TableBuilder } from "../storage/table-builder.ts";
 import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
-import { isObject, type JsonObject, type UnknownField, type View } from "./document.ts";
-import { type KeptDrift, keptDrift } from "./drift.ts";
+import { type ItemDocument, isObject, type JsonObject, type UnknownField } from "./document.ts";
+import { type ResponseDrift, responseDrift } from "./drift.ts";
 import { NO_FINGERPRINT } from "./fingerprint.ts";
 import { fieldsUnknown, type LookupResource, type RawShape } from "./prepare.ts";
 
@@ -38,16 +38,16 @@ export const RAW_COLUMNS: readonly Column[] = Object.entries(COLUMNS).map(([name
 );
 
 /** What a document says for a run to come, and of the run that read it. */
-export interface Reuse {
+export interface ReuseRecord {
   /** Of its item's dynamic listing document; blank: the document is not reused. */
   readonly fingerprint: string;
   /** What was found in the answer and cannot be found in the document again. */
-  readonly drift: readonly KeptDrift[];
+  readonly drift: readonly ResponseDrift[];
   /** The earlier run that read it, and its SHA-256 there; null: this run read it. */
   readonly earlier: { readonly run: string; readonly sha256: string } | null;
 }
 
-export const NOT_REUSED: Reuse = { fingerprint: NO_FINGERPRINT, drift: [], earlier: null };
+export const NOT_REUSED: ReuseRecord = { fingerprint: NO_FINGERPRINT, drift: [], earlier: null };
 
 /** A document on its way into a raw file. */
 export interface RawDocument {
@@ -58,11 +58,11 @@ export interface RawDocument {
   readonly position: number;
   /** Whether all configured columns were asked for. */
   readonly whole: boolean;
-  readonly view: Omit<View, "document" | "unknown">;
+  readonly view: Omit<ItemDocument, "document" | "unknown">;
   readonly unknownFields: number;
   /** Whether it may hold integers beyond 2^53, or exponents. */
   readonly largeNumbers: boolean;
-  readonly reuse: Reuse;
+  readonly reuse: ReuseRecord;
   /** Its JSON text, in UTF-8 and in pieces, some of them of the page that it came in: gone when it is written. */
   readonly document: readonly Uint8Array[];
 }
@@ -77,7 +77,7 @@ export interface LookupDocument extends Omit<RawDocument, "mode" | "view"> {
 }
 
 /** An answer of a lookup, as it is read back. */
-export interface LookupAnswer {
+export interface RawLookup {
   readonly id: string;
   readonly answer: JsonObject;
   /** What the contract does not know of it. */
@@ -95,7 +95,7 @@ export interface WrittenFile {
 const ROOM_BYTES = 1024 * 1024;
 
 /** Writes raw files, one after another: a large buffer for each would cost more than what is put into it. */
-export class RawWriter {
+export class RawFileWriter {
   readonly #parts: PartWriter;
   readonly #builder = new TableBuilder({ columns: RAW_COLUMNS });
   /** Where texts are put together, one after another. */
@@ -166,7 +166,7 @@ function cellsOf({ cells }: ParquetColumns) {
 }
 
 /** The rows of a raw file, in the order in which they were written. */
-export class RawRows {
+export class RawFileReader {
   readonly ids: readonly string[];
   readonly #file: string;
   readonly #columns: ParquetColumns;
@@ -181,7 +181,7 @@ export class RawRows {
     this.#cells = cellsOf(this.#columns);
   }
 
-  about(row: number): Pick<View, "shape" | "order" | "observedAt"> & Pick<RawDocument, "whole"> {
+  about(row: number): Pick<ItemDocument, "shape" | "order" | "observedAt"> & Pick<RawDocument, "whole"> {
     return {
       shape: textOf(this.#cells.shapes[row]) === "full" ? "full" : "dynamic",
       whole: this.#cells.whole[row] === true,
@@ -190,7 +190,7 @@ export class RawRows {
     };
   }
 
-  view(row: number): View {
+  view(row: number): ItemDocument {
     const { shape, order, observedAt } = this.about(row);
     const { document, unknown } = this.#documentAt(row, shape);
     return { shape, order, observedAt, document, unknown };
@@ -206,13 +206,13 @@ export class RawRows {
   }
 
   /** What can be reused of a row, and how it says so. `ownRun`: the run that wrote the file. */
-  reusable(row: number, ownRun: string): View & Pick<RawDocument, "reuse" | "largeNumbers"> {
+  reusable(row: number, ownRun: string): ItemDocument & Pick<RawDocument, "reuse" | "largeNumbers"> {
     const cell = (name: keyof typeof COLUMNS) => textOf(this.#reuseCells(name)[row]);
     const earlier =
       cell("read_by_run") === ""
         ? { run: ownRun, sha256: cell("sha256") }
         : { run: cell("read_by_run"), sha256: cell("answer_sha256") };
-    const drift = z.array(keptDrift).parse(JSON.parse(cell("answer_drift")));
+    const drift = z.array(responseDrift).parse(JSON.parse(cell("answer_drift")));
     return {
       ...this.view(row),
       largeNumbers: this.#cells.largeNumbers[row] !== false,
@@ -227,14 +227,14 @@ export class RawRows {
   }
 
   /** Of a file of a lookup. */
-  answer(row: number): LookupAnswer {
+  answer(row: number): RawLookup {
     const shape = textOf(this.#cells.shapes[row]);
     const resource: LookupResource = shape === "destination" ? shape : "custom_field_definition";
     const { document: answer, unknown } = this.#documentAt(row, resource);
     return { id: this.ids[row] ?? "", answer, unknown };
   }
 
-  #documentAt(row: number, shape: RawShape): Pick<View, "document" | "unknown"> {
+  #documentAt(row: number, shape: RawShape): Pick<ItemDocument, "document" | "unknown"> {
     try {
       const text = textOf(this.#cells.documents[row]);
       return documentIn(
@@ -260,7 +260,7 @@ function documentIn(
   shape: RawShape,
   largeNumbers: boolean,
   unknownFields: number,
-): Pick<View, "document" | "unknown"> {
+): Pick<ItemDocument, "document" | "unknown"> {
   const document: unknown = largeNumbers ? parseExact(text) : JSON.parse(text);
   if (!isObject(document)) throw new TypeError("a raw document is not an object");
   return { document, unknown: unknownFields === 0 ? [] : fieldsUnknown(shape, document) };
@@ -283,12 +283,12 @@ function textOf(cell: ParquetCell | undefined): string {
 
 /** The answers of the lookups: what the tables of definitions are made from. */
 export interface RawLookups {
-  readonly destinations: readonly LookupAnswer[];
+  readonly destinations: readonly RawLookup[];
   /** Custom fields with their mappings. */
-  readonly definitions: readonly LookupAnswer[];
+  readonly definitions: readonly RawLookup[];
 }
 
-/** By the paths of the raw files of the lookups; one that found nothing has none. Errors: those of {@link RawRows}. */
+/** By the paths of the raw files of the lookups; one that found nothing has none. Errors: those of {@link RawFileReader}. */
 export function readLookups({
   destinations,
   custom_fields,
@@ -296,8 +296,8 @@ export function readLookups({
   return { destinations: answersIn(destinations), definitions: answersIn(custom_fields) };
 }
 
-function answersIn(file: string | undefined): LookupAnswer[] {
+function answersIn(file: string | undefined): RawLookup[] {
   if (file === undefined) return [];
-  using rows = new RawRows(file);
+  using rows = new RawFileReader(file);
   return rows.ids.map((_, row) => rows.answer(row));
 }

@@ -1,10 +1,10 @@
 /** Which raw documents a run has: item, shape, when observed, where. In columns of numbers, about 30 bytes a document. */
 import type { Shape } from "./document.ts";
 import type { ItemIndex } from "./item-index.ts";
-import { type RawDocument, RawRows } from "./raw-file.ts";
+import { type RawDocument, RawFileReader } from "./raw-file.ts";
 
 /** The documents of one raw file, in the order of its rows. */
-export interface IndexedFile {
+export interface FileIndex {
   readonly ids: readonly string[];
   /** Codes of {@link codeOf}. */
   readonly codes: Uint8Array;
@@ -21,7 +21,7 @@ function codeOf(shape: Shape, whole: boolean): number {
 }
 
 /** Of documents on their way into a file. */
-export function indexOf(documents: readonly RawDocument[]): IndexedFile {
+export function indexDocuments(documents: readonly RawDocument[]): FileIndex {
   return {
     ids: documents.map(({ contentId }) => contentId),
     codes: Uint8Array.from(documents, ({ view, whole }) => codeOf(view.shape, whole)),
@@ -29,13 +29,13 @@ export function indexOf(documents: readonly RawDocument[]): IndexedFile {
   };
 }
 
-/** Of a file that was written before. Errors: those of {@link RawRows}. */
-export function readIndex(file: string): IndexedFile {
-  using rows = new RawRows(file);
-  return indexOfRows(rows);
+/** Of a file that was written before. Errors: those of {@link RawFileReader}. */
+export function indexFile(file: string): FileIndex {
+  using rows = new RawFileReader(file);
+  return indexRows(rows);
 }
 
-export function indexOfRows(rows: RawRows): IndexedFile {
+export function indexRows(rows: RawFileReader): FileIndex {
   const about = rows.ids.map((_, row) => rows.about(row));
   return {
     ids: [...rows.ids],
@@ -44,7 +44,7 @@ export function indexOfRows(rows: RawRows): IndexedFile {
   };
 }
 
-export interface RawPlace {
+export interface DocumentLocation {
   /** Place in {@link RawIndex.files}. */
   readonly file: number;
   readonly row: number;
@@ -83,7 +83,7 @@ export class RawIndex {
     return this.#files;
   }
 
-  add(path: string, { ids, codes, orders }: IndexedFile): void {
+  add(path: string, { ids, codes, orders }: FileIndex): void {
     const file = this.#files.push(path) - 1;
     this.#firsts.push(this.#size);
     this.#grow(this.#size + ids.length);
@@ -112,7 +112,7 @@ export class RawIndex {
     for (const { path, indexed } of kept) if (!isRemoved(path)) this.add(path, indexed);
   }
 
-  #indexed(file: number): IndexedFile {
+  #indexed(file: number): FileIndex {
     const first = this.#firsts[file] ?? 0;
     const end = this.#firsts[file + 1] ?? this.#size;
     return {
@@ -146,7 +146,7 @@ export class RawIndex {
   }
 
   /** Where documents of an item lie that count, the latest first. A whole one replaces all before of its shape. */
-  counting(item: number): RawPlace[] {
+  counting(item: number): DocumentLocation[] {
     const documents: number[] = [];
     let document = this.#last[item] ?? NONE;
     for (; document !== NONE; document = this.#before[document] ?? NONE) documents.push(document);
@@ -167,7 +167,11 @@ export class RawIndex {
   }
 
   /** What is known of a document without reading it. */
-  about({ file, row }: RawPlace): { readonly shape: Shape; readonly whole: boolean; readonly order: number } {
+  about({ file, row }: DocumentLocation): {
+    readonly shape: Shape;
+    readonly whole: boolean;
+    readonly order: number;
+  } {
     const document = (this.#firsts[file] ?? 0) + row;
     const code = this.#codes[document] ?? 0;
     const order = this.#orders[document] ?? 0;

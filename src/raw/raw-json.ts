@@ -2,7 +2,7 @@
 import type { JsonObject } from "./document.ts";
 
 /** A document as it came, whose text is also what `JSON.stringify` might have written. */
-export interface SentText {
+export interface SourceText {
   /** Of the whole page. */
   readonly bytes: Buffer;
   /** Where its members end: places of the brace before the first, and of what follows each. */
@@ -12,7 +12,10 @@ export interface SentText {
 }
 
 /** Names of the members in whose text one of these bytes stands. */
-export function membersWith(wanted: readonly number[], { bytes, marks, names }: SentText): Set<string> {
+export function membersContaining(
+  wanted: readonly number[],
+  { bytes, marks, names }: SourceText,
+): Set<string> {
   const [first = 0] = marks;
   const text = bytes.subarray(first, marks[names.length]);
   const found = new Set<string>();
@@ -41,9 +44,9 @@ const NOTHING: ReadonlyMap<string, Buffer> = new Map();
  * its own members that may have another value since, or be gone; none may have come. Without either the text is made
  * anew. `made`: texts of members as they are now, so far as they are known: to make them again takes longer.
  */
-export function rawJson(
+export function serializeDocument(
   document: JsonObject,
-  sent: SentText | undefined,
+  sent: SourceText | undefined,
   changed: ReadonlySet<string> | undefined,
   made: ReadonlyMap<string, Buffer> = NOTHING,
 ): readonly Buffer[] {
@@ -55,7 +58,7 @@ export function rawJson(
 /** Members, one or several as they stand in the text. Undefined where their order is not that of the document. */
 function runsOf(
   document: JsonObject,
-  sent: SentText,
+  sent: SourceText,
   changed: ReadonlySet<string>,
   made: ReadonlyMap<string, Buffer>,
 ): Buffer[] | undefined {

@@ -8,8 +8,8 @@ import { listValue } from "@duckdb/node-api";
 import { execute, openForBuilding } from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteLiteral, sqlSteps } from "../storage/sql-text.ts";
-import { type BatchLimits, batches } from "./batches.ts";
-import type { Group } from "./groups.ts";
+import { type BatchLimits, splitIntoBatches } from "./batches.ts";
+import type { ItemGroup } from "./groups.ts";
 import type { RawIndex } from "./raw-index.ts";
 
 const loadSql = sqlSteps(new URL("./sql/", import.meta.url));
@@ -30,7 +30,10 @@ export const FILE_LIMITS: BatchLimits = { items: 1000, bytes: 24 * 1024 * 1024 }
 const MEMORY_MB = 512;
 
 /** Calls `use` with one group after another; each has a file of its own, which is removed afterwards. */
-export async function regroup(request: RegroupRequest, use: (group: Group) => Promise<void>): Promise<void> {
+export async function regroup(
+  request: RegroupRequest,
+  use: (group: ItemGroup) => Promise<void>,
+): Promise<void> {
   const { index, items, weightOf, directory, temporaryDirectory } = request;
   if (items.length === 0) return;
   await using database = await openForBuilding({
@@ -46,7 +49,7 @@ export async function regroup(request: RegroupRequest, use: (group: Group) => Pr
     connection,
     "CREATE TEMP TABLE wanted (place INTEGER, filename VARCHAR, file_row_number BIGINT)",
   );
-  for (const batch of batches(items, weightOf, FILE_LIMITS)) {
+  for (const batch of splitIntoBatches(items, weightOf, FILE_LIMITS)) {
     const counting = batch.map((item) => index.counting(item));
     const places = counting.flat();
     const files = [...new Set(places.map((at) => at.file))].map((at) => index.files[at] ?? "");
@@ -68,8 +71,8 @@ export async function regroup(request: RegroupRequest, use: (group: Group) => Pr
   }
 }
 
-/** As of {@link Group}, where the documents of the items lie in one file, one after another. */
-function inOrder(counts: readonly number[]): Group["documents"] {
+/** As of {@link ItemGroup}, where the documents of the items lie in one file, one after another. */
+function inOrder(counts: readonly number[]): ItemGroup["documents"] {
   let row = 0;
   return Uint32Array.from(
     counts.flatMap((count) => [count, ...Array.from({ length: count }, () => [0, row++]).flat()]),

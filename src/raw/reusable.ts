@@ -1,14 +1,20 @@
 /** Single items of the run before that stand in for requests: which there are, how long for, and the copies of them. */
 import { hash } from "node:crypto";
 import { join } from "node:path";
-import { Drift, type KeptDrift } from "./drift.ts";
+import { Drift, type ResponseDrift } from "./drift.ts";
 import { EXTRACT_FILE, readExtractRecord } from "./extract-record.ts";
 import { NO_FINGERPRINT, reusablePart } from "./fingerprint.ts";
-import { noteUnknown, type Position } from "./prepare.ts";
-import { fingerprintsIn, NOT_REUSED, type RawDocument, type RawRows, type Reuse } from "./raw-file.ts";
+import { type DocumentPosition, noteUnknown } from "./prepare.ts";
+import {
+  fingerprintsIn,
+  NOT_REUSED,
+  type RawDocument,
+  type RawFileReader,
+  type ReuseRecord,
+} from "./raw-file.ts";
 
 /** Where a document lies that may be reused. */
-export interface Reusable {
+export interface ReusableDocument {
   /** Absolute path of a raw file. */
   readonly file: string;
   readonly row: number;
@@ -20,7 +26,7 @@ export interface ReusableItems {
   /** The run that has them. */
   readonly run: string;
   /** By fingerprint, of which the item's ID is a part. */
-  readonly documents: ReadonlyMap<string, Reusable>;
+  readonly documents: ReadonlyMap<string, ReusableDocument>;
   /** IDs of items that were asked for singly in vain: they could not be read, or were gone. */
   readonly failed: ReadonlySet<string>;
 }
@@ -37,7 +43,7 @@ export interface RunBefore {
 }
 
 /** Which of a run's files {@link readReusable} reads. */
-export function isReusedFrom(path: string): boolean {
+export function isReuseFile(path: string): boolean {
   return path === FACTS || path.startsWith("raw/item/");
 }
 
@@ -47,7 +53,7 @@ const FACTS = `raw/${EXTRACT_FILE}`;
 export async function readReusable({ run, directory, paths, startOf }: RunBefore) {
   if (!paths.includes(FACTS)) return undefined;
   const record = await readExtractRecord(join(directory, FACTS));
-  const documents = new Map<string, Reusable>();
+  const documents = new Map<string, ReusableDocument>();
   for (const path of paths.filter((each) => each !== FACTS)) {
     const file = join(directory, path);
     for (const [row, { fingerprint, readByRun }] of fingerprintsIn(file).entries()) {
@@ -68,7 +74,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * many are due in each night. Also where the clock went back: then nobody knows how old the document is. Times are the
  * starts of the runs, in milliseconds since 1970, by the clock of the machine: the service's may stand still.
  */
-export function isDue(
+export function isRereadDue(
   id: string,
   { readAt, now, days }: { readonly readAt: number; readonly now: number; readonly days: number },
 ): boolean {
@@ -80,20 +86,20 @@ export function isDue(
 }
 
 /** What a single-item answer keeps, so that it can be reused. `drift`: all that was found in it. */
-export function reuseOf(
+export function reuseRecord(
   {
     document,
     at,
     drift,
-  }: { readonly document: Record<string, unknown>; readonly at: Position; readonly drift: Drift },
+  }: { readonly document: Record<string, unknown>; readonly at: DocumentPosition; readonly drift: Drift },
   fingerprint: string,
-): Reuse {
+): ReuseRecord {
   const part = fingerprint === NO_FINGERPRINT ? undefined : reusablePart(document);
   if (part === undefined) return NOT_REUSED;
   const found = new Drift();
   noteUnknown("dynamic", part, at, found);
   const again = new Map(found.sorted().map(({ path, count }) => [path, count]));
-  const kept = drift.sorted().map(({ example: _, ...entry }): KeptDrift => {
+  const kept = drift.sorted().map(({ example: _, ...entry }): ResponseDrift => {
     const found = entry.kind === "unknown_field" ? (again.get(entry.path) ?? 0) : 0;
     return { ...entry, count: entry.count - found };
   });
@@ -109,8 +115,8 @@ type CopyPlace = Pick<RawDocument, "contentId" | "pass" | "page" | "position"> &
  * A copy of a document for tonight, observed when it was; the policy was applied to it then. What departs from the
  * specification in it is noted in `drift`. Throws a TypeError where the row is of another item.
  */
-export function reusedCopy(
-  rows: RawRows,
+export function copyReusable(
+  rows: RawFileReader,
   { row, run }: { readonly row: number; readonly run: string },
   { order, ...place }: CopyPlace,
   drift: Drift,

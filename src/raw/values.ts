@@ -2,7 +2,7 @@
 
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, ColumnType } from "../tables/declare.ts";
-import { digits, FIRST_SECOND, parseInstant, utcDay } from "./instant.ts";
+import { FIRST_SECOND, parseDigits, parseInstant, utcDay } from "./instant.ts";
 
 const INT64_MAX = 2n ** 63n - 1n;
 const US_DATE = /^\d\d\/\d\d\/\d\d$/;
@@ -10,7 +10,7 @@ const US_DATE = /^\d\d\/\d\d\/\d\d$/;
 /** Days since 1970 of `MM/DD/YY`, which means 20YY. */
 export function parseUsDate(value: string): number | undefined {
   if (!US_DATE.test(value)) return undefined;
-  return utcDay(2000 + digits(value, 6, 8), digits(value, 0, 2), digits(value, 3, 5));
+  return utcDay(2000 + parseDigits(value, 6, 8), parseDigits(value, 0, 2), parseDigits(value, 3, 5));
 }
 
 /** JSON text of an API value; numbers that were kept exactly come out as they were sent. */
@@ -64,6 +64,6 @@ function epochSeconds(value: unknown): Cell | undefined {
 }
 
 /** The cell of an API value that is neither null nor absent; `undefined` where it does not fit the column. */
-export function cellOf(column: Pick<Column, "type" | "format">, value: unknown): Cell | undefined {
+export function toCell(column: Pick<Column, "type" | "format">, value: unknown): Cell | undefined {
   return column.format === "epoch_seconds" ? epochSeconds(value) : PLAIN[column.type](value);
 }

@@ -6,7 +6,7 @@ import type { OnProgress } from "../common/progress.ts";
 import type { Config } from "../config/config.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Pipeline, Target } from "../pipeline.ts";
-import type { Landed } from "../raw/read-raw.ts";
+import type { RawFolder } from "../raw/raw-folder.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
 import { type FreeBytes, freeBytes } from "../warehouse/disk.ts";
 import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
@@ -51,7 +51,7 @@ export interface NewRun {
 
 /** Raw documents that a run is built from. */
 export interface BuildSource {
-  readonly landed: Landed;
+  readonly landed: RawFolder;
   /** Run that read the documents, in a replay; `null`: the run itself. */
   readonly replayOf: string | null;
 }

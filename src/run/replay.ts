@@ -1,7 +1,7 @@
 /** Builds the current run again from its raw documents, and publishes it as the next run. */
 import { copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { findReadable, type ReadableRun } from "../audit/open-run.ts";
+import { findReadableRun, type ReadableRun } from "../audit/open-run.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { joinFirst } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
@@ -16,10 +16,10 @@ import {
   writeExtractRecord,
 } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
-import { type Landed, lookupsIn, readRaw } from "../raw/read-raw.ts";
+import { type RawFolder, readFolderLookups, readRawFolder } from "../raw/raw-folder.ts";
 import { pipelineModule, pipelineUrl } from "../transform/pipelines.ts";
 import { assertKeepsTables, type Baseline, baselineOf } from "../warehouse/baseline.ts";
-import { assertRoom, PeakUse } from "../warehouse/disk.ts";
+import { assertDiskSpace, PeakUse } from "../warehouse/disk.ts";
 import {
   createStaging,
   namingFolder,
@@ -56,7 +56,7 @@ export async function replay(request: ReplayRequest): Promise<RunResult> {
   try {
     await finishPublication(folder);
     signal.throwIfAborted();
-    const published = await findReadable(folder, "current");
+    const published = await findReadableRun(folder, "current");
     await assertRawWhole(published, published.directory);
     const facts = await readExtractRecord(join(published.directory, "raw", EXTRACT_FILE));
     const run = await prepareReplay(request, published, facts);
@@ -76,7 +76,7 @@ async function prepareReplay(
 ): Promise<NewRun & { readonly pipelineUrl: string }> {
   const { folder, clock, wishes, freeBytes, threads, acceptPipeline: isAccepted } = request;
   const { limit } = facts;
-  const lookups = lookupsIn(join(published.directory, "raw"));
+  const lookups = readFolderLookups(join(published.directory, "raw"));
   assertSameTreatment(published, { facts, lookups }, wishes);
   const pipelineUrl = request.pipelineUrl ?? moduleOf(facts);
   const pipeline = await preparePipeline({ threads, pipeline: pipelineUrl, config: { ...wishes, limit } });
@@ -88,7 +88,7 @@ async function prepareReplay(
   // A limited run has no run before it.
   const baseline: Baseline = limit === null ? await baselineOf(folder, published.run) : { kind: "none" };
   assertKeepsTables(baseline, pipeline, { isAccepted, root: folder.root });
-  await assertRoom(folder.root, baseline, freeBytes);
+  await assertDiskSpace(folder.root, baseline, freeBytes);
   const history = await previousHistory(baseline, pipeline, folder);
   return {
     pipeline,
@@ -125,7 +125,7 @@ async function landAgain(
   published: ReadableRun,
   { version: _version, ...facts }: ExtractRecord,
   startedMs: number,
-): Promise<Landed> {
+): Promise<RawFolder> {
   const raw = join(staging.result, "raw");
   for (const { path } of rawDocumentsOf(published)) {
     if (basename(path) === EXTRACT_FILE) continue;
@@ -140,7 +140,7 @@ async function landAgain(
     resumedAt: [],
     accepted: { shrink: false, newAddress: false },
   });
-  return readRaw(raw);
+  return readRawFolder(raw);
 }
 
 /** Path of a raw file under another run number, which is part of the file's name. */

@@ -4,14 +4,14 @@ import { isDeepStrictEqual } from "node:util";
 import { asWarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
-import type { Reuse } from "../extract/passes/single-items.ts";
+import type { ReuseSource } from "../extract/passes/single-items.ts";
 import type { DocumentSettings } from "../raw/extract-record.ts";
 import type { PersonalFields } from "../raw/personal/fields.ts";
 import * as names from "../raw/personal/names.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
-import { isReusedFrom, readReusable } from "../raw/reusable.ts";
+import { isReuseFile, readReusable } from "../raw/reusable.ts";
 import { parseRunName } from "../warehouse/layout.ts";
-import { damageIn } from "../warehouse/raw-documents.ts";
+import { firstDamage } from "../warehouse/raw-documents.ts";
 import type { NewRun } from "./inputs.ts";
 
 /** Settings that decide what a document becomes. A document is reused while all of them are the same. */
@@ -55,15 +55,15 @@ export async function reuseOf(
   { baseline, staging }: NewRun,
   rereadDays: number,
   settings: DocumentSettings,
-): Promise<Reuse> {
+): Promise<ReuseSource> {
   const age = { rereadDays, startedAt: startOf(staging.run) };
   const nothing = { run: "", documents: new Map(), failed: new Set<string>(), ...age, damage: null };
   if (baseline.kind !== "run" || rereadDays === 0) return nothing;
   const { run, directory, manifest } = baseline;
-  const files = manifest.files.filter(({ path }) => isReusedFrom(path));
+  const files = manifest.files.filter(({ path }) => isReuseFile(path));
   const damaged = (damage: string) => ({ ...nothing, run, damage });
   try {
-    const damage = await damageIn(directory, files);
+    const damage = await firstDamage(directory, files);
     if (damage !== undefined) return damaged(damage);
     const paths = files.map(({ path }) => path);
     const readBy = manifest.replayOf ?? run;

@@ -8,8 +8,8 @@ import {
   readFileBounds,
   vectorBytes,
 } from "../load/range-bounds.ts";
-import { leftOut } from "../raw/extract-record.ts";
-import type { Landed } from "../raw/read-raw.ts";
+import { excludedItems } from "../raw/extract-record.ts";
+import type { RawFolder } from "../raw/raw-folder.ts";
 import { transformItems } from "../transform/transform-items.ts";
 import type { NewRun, Runtime } from "./inputs.ts";
 
@@ -18,12 +18,12 @@ export type TransformedItems = Awaited<ReturnType<typeof transformRaw>>;
 /** Throws `config.invalid` if a function of the pipeline fails, and errors of the disk. */
 export async function transformRaw(
   run: NewRun,
-  landed: Landed,
+  landed: RawFolder,
   { threads, signal, onProgress, log }: Runtime,
 ) {
   const { pipeline, pipelineUrl, staging } = run;
   const { items, index } = landed.takeItems();
-  const excluded = new Set(leftOut(landed.facts).flatMap((id) => items.find(id) ?? []));
+  const excluded = new Set(excludedItems(landed.facts).flatMap((id) => items.find(id) ?? []));
   const transformed = await transformItems({
     pipeline,
     pipelineUrl,

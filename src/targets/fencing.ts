@@ -1,7 +1,7 @@
 /** Decides whether a run may replace the last run of a target. */
 import { WarehouseError } from "../common/errors.ts";
 import type { DeliveredRun, TargetRun } from "../pipeline.ts";
-import { described, isAmong, type Standing, standingOf } from "../warehouse/identity.ts";
+import { isAmong, type RunStanding, runText, standingOf } from "../warehouse/identity.ts";
 
 /**
  * Throws `target.fenced` if a run may not replace the last one. Only a rollback takes a target back, and only from a run that
@@ -20,20 +20,20 @@ export function assertMayFollow(
   if (run.isRollback && isAmong(last, run.known)) return;
   throw new WarehouseError(
     "target.fenced",
-    `${name} ${reason(standing, last)}, so ${described(run)} ${consequence(standing, last, run)}.`,
+    `${name} ${reason(standing, last)}, so ${runText(run)} ${consequence(standing, last, run)}.`,
   );
 }
 
-function reason(standing: Standing, last: TargetRun): string {
+function reason(standing: RunStanding, last: TargetRun): string {
   if (last.rollbackOf !== undefined && (standing === "undone" || standing === "apart"))
-    return `was rolled back from ${described(last.rollbackOf)} to ${described(last)} of this instance`;
-  if (standing === "other") return `has another ${described(last)} of this instance, from another machine`;
+    return `was rolled back from ${runText(last.rollbackOf)} to ${runText(last)} of this instance`;
+  if (standing === "other") return `has another ${runText(last)} of this instance, from another machine`;
   if (standing === "apart")
-    return `has ${described(last)} of this instance, from another machine, which is not in the history of this one`;
-  return `has the later ${described(last)} of this instance`;
+    return `has ${runText(last)} of this instance, from another machine, which is not in the history of this one`;
+  return `has the later ${runText(last)} of this instance`;
 }
 
-function consequence(standing: Standing, last: TargetRun, run: DeliveredRun): string {
+function consequence(standing: RunStanding, last: TargetRun, run: DeliveredRun): string {
   const isKnown = isAmong(last, run.known);
   if (run.isRollback && !isKnown)
     return `cannot replace it, because that run is not in this warehouse; fetch it with "content-warehouse restore", or roll back on the machine that made it`;

@@ -7,7 +7,7 @@ import { VERSION } from "../common/version.ts";
 import { rebuildDatabase } from "../load/rebuild-database.ts";
 import type { Target, TargetRun } from "../pipeline.ts";
 import { assertOfOneKind, assertSameInstance, instanceOf, readBaseline } from "../warehouse/baseline.ts";
-import { described, sameRun } from "../warehouse/identity.ts";
+import { runText, sameRun } from "../warehouse/identity.ts";
 import {
   createStaging,
   DATABASE_FILE,
@@ -19,7 +19,7 @@ import {
 } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, type ManifestFile, readManifestFile, writeManifest } from "../warehouse/manifest.ts";
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
-import { digestOf } from "../warehouse/verify.ts";
+import { digestFile } from "../warehouse/verify.ts";
 import { targetError } from "./deliver.ts";
 import { readRunTables } from "./published-run.ts";
 
@@ -82,7 +82,7 @@ export function assertRequested({ name }: Target, { manifest, sha256 }: Manifest
   if (sameRun(found, run)) return;
   throw new WarehouseError(
     "verify.failed",
-    `The target ${name} returned the ${described(found)} instead of the ${described(run)}; nothing was restored: restore another run.`,
+    `The target ${name} returned the ${runText(found)} instead of the ${runText(run)}; nothing was restored: restore another run.`,
   );
 }
 
@@ -97,7 +97,7 @@ async function restoreDatabase(staging: StagingFolder, signal: AbortSignal): Pro
   const tables = await readRunTables({ directory, manifest }, temporaryDirectory);
   await rebuildDatabase({ file, staging: staging.root, temporaryDirectory, tables, signal });
   signal.throwIfAborted();
-  const content = await digestOf(file);
+  const content = await digestFile(file);
   await rm(join(directory, MANIFEST_FILE));
   await writeManifest(
     directory,

@@ -11,11 +11,11 @@ import {
   readBaseline,
 } from "../warehouse/baseline.ts";
 import {
-  described,
+  excludesRun,
   goesOnFromUndone,
-  goesOnWithout,
   isAmong,
-  type RunInHistory,
+  type RunAncestry,
+  runText,
   sameRun,
   standingOf,
 } from "../warehouse/identity.ts";
@@ -87,7 +87,7 @@ export async function restoreNewest(
       : (await rollback(folder, newest.here.run)).run);
     const runs = await listRuns(folder);
     const restored = runs.find((each) => each.current);
-    const isFork = current && restored && goesOnWithout(current, restored, runs);
+    const isFork = current && restored && excludesRun(current, restored, runs);
     const done = here
       ? `The target ${target.name} was rolled back to the run ${last.run}`
       : `Restored the run ${last.run} from the target ${target.name}`;
@@ -97,7 +97,7 @@ export async function restoreNewest(
   for (const { target, last } of foreign) {
     if (isArchive(target) || (newest !== undefined && sameRun(last, newest.last))) continue;
     warn(
-      `The target ${target.name} has the ${described(last)}, from another machine, and keeps no runs, so this run cannot continue from it: the changes it reports are not those at the target.`,
+      `The target ${target.name} has the ${runText(last)}, from another machine, and keeps no runs, so this run cannot continue from it: the changes it reports are not those at the target.`,
     );
   }
 }
@@ -106,7 +106,7 @@ export async function restoreNewest(
 function restoredText(
   done: string,
   last: TargetRun,
-  { name, fork }: { readonly name: string; readonly fork: RunInHistory | undefined },
+  { name, fork }: { readonly name: string; readonly fork: RunAncestry | undefined },
 ): string {
   if (fork === undefined) return `${done}: this run continues from it.`;
   const folder = name === last.run ? "" : ` as runs/${name}`;
@@ -127,7 +127,7 @@ type NewestRun = { readonly last: TargetRun } & (
 
 /** Last runs that were delivered by another machine, or that a target was rolled back to. */
 function findForeignRuns(
-  current: RunInHistory | undefined,
+  current: RunAncestry | undefined,
   probes: readonly TargetProbe[],
 ): readonly ForeignRun[] {
   return probes.flatMap(({ target, last }) =>
@@ -145,7 +145,7 @@ function newestOf(current: CurrentRun | undefined, foreign: readonly ForeignRun[
 }
 
 /** A run that the folder knows is not foreign, unless the target was rolled back to it or has gone on from there. */
-function isForeign(last: TargetRun, current: RunInHistory | undefined): boolean {
+function isForeign(last: TargetRun, current: RunAncestry | undefined): boolean {
   if (current === undefined) return true;
   const standing = standingOf(last, current);
   if (standing === "same" || standing === "earlier") return false;

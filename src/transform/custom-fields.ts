@@ -1,19 +1,19 @@
 /** Custom field values of an item: five dynamic views and `full` become one row per (item, field, position). */
 
 import {
-  Extra,
-  fit,
-  type Item,
+  ExtraFields,
   isObject,
   type JsonObject,
   noteDifference,
+  type RawItem,
+  readCell,
   sameJson,
 } from "../raw/document.ts";
 import { jsonText } from "../raw/values.ts";
 import { type Cell, rowOf } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
-import { columnOf, fileRow, latestObject, latestWith } from "./lists.ts";
-import type { ItemRows } from "./rows.ts";
+import { columnOf, fileRow, latestObject, latestView } from "./joined-rows.ts";
+import type { RowMaker } from "./rows.ts";
 
 const VALUE_TYPES = new Set(["select", "multiselect"]);
 const FILE_TYPES = new Set(["file", "image"]);
@@ -30,7 +30,7 @@ function own(object: JsonObject | undefined, key: string): unknown {
 }
 
 /** Elements of a list of objects by their `id`; of several with one ID the first. */
-function byId(item: Item, key: string, value: unknown): Map<string, JsonObject> {
+function byId(item: RawItem, key: string, value: unknown): Map<string, JsonObject> {
   const found = new Map<string, JsonObject>();
   for (const element of asList(value)) {
     if (!isObject(element) || typeof element.id !== "string") continue;
@@ -47,12 +47,12 @@ function byId(item: Item, key: string, value: unknown): Map<string, JsonObject> 
  * Every field that some view names, with what each view says of it as a list: a single value is a list of one, null and
  * absent are empty. `previewable` is undefined where that view was not given; `isInBoth`: both modes gave it, if only as null.
  */
-function fieldsOf(item: Item) {
+function fieldsOf(item: RawItem) {
   const customFields = latestObject(item, "custom_fields");
   const values = latestObject(item, "custom_field_values");
   const valueIds = latestObject(item, "custom_field_value_ids");
   const previewable = latestObject(item, "previewable_custom_field_values");
-  const detailList = latestWith(item, "custom_fields_details")?.document.custom_fields_details;
+  const detailList = latestView(item, "custom_fields_details")?.document.custom_fields_details;
   const details = byId(item, "custom_fields_details", detailList);
   const fullView = item.views.find(
     ({ shape, document }) => shape === "full" && document.custom_fields !== undefined,
@@ -157,13 +157,13 @@ function valueAt(field: FieldViews, at: number) {
   return { valueId, fileId: null, file: undefined, ...shown(sent === valueId ? texts : [...texts, sent]) };
 }
 
-type Value = ReturnType<typeof valueAt>;
+type FieldValue = ReturnType<typeof valueAt>;
 
 /** An object that stands in `value_json` has its unknown fields there: nobody else need keep them. */
-function claimObjects(item: Item, field: FieldViews, at: number): void {
+function claimObjects(item: RawItem, field: FieldViews, at: number): void {
   const { values, detailValues, customFields, previewable } = field;
   for (const value of [values[at], detailValues[at], customFields[at], previewable?.[at]]) {
-    if (isObject(value)) for (const { unknown } of item.views) new Extra().claim(unknown, value);
+    if (isObject(value)) for (const { unknown } of item.views) new ExtraFields().claim(unknown, value);
   }
 }
 
@@ -173,7 +173,13 @@ function mappingInput(sent: unknown): string | null {
 }
 
 /** Notes what a view shows at a position and the row does not: there the views differ. */
-function noteDifferences(item: Item, table: Table, field: FieldViews, at: number, value: Value): void {
+function noteDifferences(
+  item: RawItem,
+  table: Table,
+  field: FieldViews,
+  at: number,
+  value: FieldValue,
+): void {
   const { values, detailValues, fullValues, previewable, valueIds, detailIds } = field;
   for (const [column, shownThere] of [
     ["value", [values[at], detailValues[at], fullValues[at], previewable?.[at]]],
@@ -191,7 +197,7 @@ function noteDifferences(item: Item, table: Table, field: FieldViews, at: number
   }
 }
 
-function isShown(value: Value, view: unknown): boolean {
+function isShown(value: FieldValue, view: unknown): boolean {
   const text = scalarText(view);
   if (text !== undefined) return text === value.value || text === value.valueId || text === value.fileId;
   return value.file === undefined ? jsonText(view) === value.valueJson : sameJson(view, value.file);
@@ -200,14 +206,14 @@ function isShown(value: Value, view: unknown): boolean {
 /** Rows of `content_custom_field_values`; `emitFile` gets the wire object of each file value. */
 export function customFieldValueRows(
   table: Table,
-  emitFile: (item: Item, file: JsonObject) => void,
-): ItemRows {
+  emitFile: (item: RawItem, file: JsonObject) => void,
+): RowMaker {
   const updatedAt = columnOf(table, "updated_at");
   return (item, emit) => {
     for (const field of fieldsOf(item)) {
-      const extra = new Extra();
+      const extra = new ExtraFields();
       const path = "custom_fields_details.updated_at";
-      const changed = fit(item, updatedAt, path, field.detail?.updated_at, extra);
+      const changed = readCell(item, updatedAt, path, field.detail?.updated_at, extra);
       // The definition has them too: nobody knows whether they are the item's or the field's.
       for (const { unknown } of item.views) {
         extra.copy(unknown, field.detail);
@@ -245,6 +251,6 @@ export function customFieldValueRows(
 }
 
 /** One row of `custom_field_files` from the object that a file value is. */
-export function fileValueRow(table: Table, item: Item, file: JsonObject): Cell[] {
-  return fileRow({ table, item, views: item.views, extra: new Extra(), fixed: {} }, file);
+export function fileValueRow(table: Table, item: RawItem, file: JsonObject): Cell[] {
+  return fileRow({ table, item, views: item.views, extra: new ExtraFields(), fixed: {} }, file);
 }

@@ -2,54 +2,54 @@
 
 import { DYNAMIC_COLUMNS } from "../api/dynamic.ts";
 import {
+  type ColumnReader,
+  columnReader,
+  type DriftSubject,
   EmptiedKeys,
-  Extra,
-  fit,
-  type Item,
+  ExtraFields,
+  type ItemDocument,
   isObject,
-  misfit,
+  keepMisfit,
   noteDifference,
-  type Reader,
-  reach,
-  readerOf,
-  readViews,
+  type RawItem,
+  readCell,
+  readColumn,
   type Shape,
-  type Subject,
   sameJson,
   shapeOf,
   type UnknownField,
-  type View,
+  valueAt,
 } from "../raw/document.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Origin, Table } from "../tables/declare.ts";
 
-export type Emit = (row: readonly Cell[]) => void;
+export type RowSink = (row: readonly Cell[]) => void;
 
-export type ItemRows = (item: Item, emit: Emit) => void;
+export type RowMaker = (item: RawItem, emit: RowSink) => void;
 
 /** What a row is made of: an item, or the object or element at `value` of one of its views. */
-interface Place {
+interface RowOrigin {
   readonly ordinal: number;
   /** Undefined: the item itself. */
   readonly within: { readonly shape: Shape; readonly value: unknown } | undefined;
 }
 
-const WHOLE: Place = { ordinal: 0, within: undefined };
+const WHOLE_ITEM: RowOrigin = { ordinal: 0, within: undefined };
 
 /** A cell that is not one API value. */
-type Made = (item: Item, place: Place) => Cell;
+type CellSource = (item: RawItem, place: RowOrigin) => Cell;
 
 const SINGLE_ITEM_FIELDS = Object.entries(DYNAMIC_COLUMNS).flatMap(([name, { singleItemOnly }]) =>
   singleItemOnly ? [name] : [],
 );
 
 /** A single-item request gives its fields with null, too; a listing never has them. */
-function isReadSingly({ shape, document }: View): boolean {
+function isReadSingly({ shape, document }: ItemDocument): boolean {
   return shape === "dynamic" && SINGLE_ITEM_FIELDS.some((name) => document[name] !== undefined);
 }
 
 /** Columns of these names have no API field of their own. */
-const OF_ITEM: Readonly<Record<string, Made>> = {
+const OF_ITEM: Readonly<Record<string, CellSource>> = {
   content_id: (item) => item.contentId,
   ordinal: (_item, { ordinal }) => ordinal,
   single_item_read: (item) => item.views.some(isReadSingly),
@@ -58,27 +58,27 @@ const OF_ITEM: Readonly<Record<string, Made>> = {
 };
 
 /** Where each cell of a row comes from. */
-function sourcesOf(table: Table): (Reader | Made)[] {
+function sourcesOf(table: Table): (ColumnReader | CellSource)[] {
   return table.columns.map((column) => {
     const ofItem = Object.hasOwn(OF_ITEM, column.name) ? OF_ITEM[column.name] : undefined;
     const isOfItem = column.origins.length === 0 || column.name === "content_id";
     if (ofItem !== undefined && isOfItem) return ofItem;
-    if (column.origins.length > 0) return readerOf(table, column);
+    if (column.origins.length > 0) return columnReader(table, column);
     throw new TypeError(`${table.name}.${column.name} has no API fields`);
   });
 }
 
 /** One row per item. `extra` is the last column, so that it sees what the others could not hold. */
-export function itemRows(table: Table, when: "always" | "given" | "event"): ItemRows {
+export function itemRows(table: Table, when: "always" | "given" | "event"): RowMaker {
   const sources = sourcesOf(table);
   const ownsTheRest = when === "always";
   return (item, emit) => {
-    const extra = new Extra();
+    const extra = new ExtraFields();
     let given = ownsTheRest;
     let valued = false;
     const row = sources.map((source): Cell => {
-      if (typeof source === "function") return source(item, WHOLE);
-      const cell = readViews(item, source, extra);
+      if (typeof source === "function") return source(item, WHOLE_ITEM);
+      const cell = readColumn(item, source, extra);
       given ||= cell !== undefined;
       valued ||= cell !== undefined && cell !== null;
       return cell ?? null;
@@ -93,7 +93,7 @@ export function itemRows(table: Table, when: "always" | "given" | "event"): Item
 }
 
 /** What no other row claimed, by its whole path; of several views the latest, as with every fact. */
-function claimRest(item: Item, extra: Extra): void {
+function claimRest(item: RawItem, extra: ExtraFields): void {
   const taken = new Map<string, unknown>();
   for (const [later, view] of item.views.entries()) {
     const places = new Map<string, number>();
@@ -117,10 +117,10 @@ function claimRest(item: Item, extra: Extra): void {
 }
 
 /** Whether a later view of the shape has the key in which the field stands. `place`: of the field's view. */
-function isReplaced(item: Item, place: number, { path }: UnknownField): boolean {
+function isReplaced(item: RawItem, place: number, { path }: UnknownField): boolean {
   const [key = ""] = path;
   const shape = item.views[place]?.shape;
-  const hasKey = (view: View) => view.shape === shape && view.document[key] !== undefined;
+  const hasKey = (view: ItemDocument) => view.shape === shape && view.document[key] !== undefined;
   return item.views.slice(0, place).some(hasKey);
 }
 
@@ -133,19 +133,19 @@ function containersOf(at: readonly Origin[]): Containers {
   return { full: of("full"), dynamic: of("dynamic") };
 }
 
-interface Found {
-  readonly view: View;
+interface RowContainer {
+  readonly view: ItemDocument;
   readonly path: string;
   readonly value: unknown;
 }
 
 /** The container's value of the latest view that gives one; where others differ, the drift counts it. */
-function find(item: Item, table: Table, containers: Containers): Found | undefined {
-  let found: Found | undefined;
+function find(item: RawItem, table: Table, containers: Containers): RowContainer | undefined {
+  let found: RowContainer | undefined;
   const emptied = new EmptiedKeys();
   for (const view of item.views) {
     for (const { path, steps } of containers[view.shape]) {
-      const value = reach(view.document, steps);
+      const value = valueAt(view.document, steps);
       if (value === undefined) emptied.note(view.document, steps);
       else if (found === undefined && !emptied.has(steps)) found = { view, path, value };
       else if (sameJson(found?.value ?? [], value ?? [])) claimWithin(view, path);
@@ -157,7 +157,7 @@ function find(item: Item, table: Table, containers: Containers): Found | undefin
 }
 
 /** What is unknown in a container that another view has too stands in that view's rows. */
-function claimWithin(view: View, path: string): void {
+function claimWithin(view: ItemDocument, path: string): void {
   for (const field of view.unknown) {
     if (field.path.length > 1 && field.path[0] === path) field.claimed = true;
   }
@@ -174,11 +174,11 @@ function rowMaker(table: Table) {
   ];
   const takesObject = places.some(({ path }) => path !== "");
   const first = readers[0]?.column;
-  return (item: Item, found: Found, value: unknown, ordinal: number): Cell[] => {
-    const extra = new Extra();
-    const place: Place = { ordinal, within: { shape: found.view.shape, value } };
+  return (item: RawItem, found: RowContainer, value: unknown, ordinal: number): Cell[] => {
+    const extra = new ExtraFields();
+    const place: RowOrigin = { ordinal, within: { shape: found.view.shape, value } };
     const misplaced = takesObject && value !== null && !isObject(value);
-    if (misplaced && first !== undefined) misfit(item, first, found.path, value, extra);
+    if (misplaced && first !== undefined) keepMisfit(item, first, found.path, value, extra);
     const row = sources.map((source): Cell => {
       if (typeof source === "function") return source(item, place);
       return misplaced ? null : readPlaces(item, found, source, value, extra);
@@ -198,30 +198,36 @@ function rowMaker(table: Table) {
   };
 }
 
-function readPlaces(item: Item, found: Found, reader: Reader, value: unknown, extra: Extra): Cell {
+function readPlaces(
+  item: RawItem,
+  found: RowContainer,
+  reader: ColumnReader,
+  value: unknown,
+  extra: ExtraFields,
+): Cell {
   for (const place of reader.places[found.view.shape]) {
-    const next = reach(value, place.steps);
+    const next = valueAt(value, place.steps);
     if (next !== undefined)
-      return fit(item, reader.column, place.path === "" ? found.path : place.path, next, extra);
+      return readCell(item, reader.column, place.path === "" ? found.path : place.path, next, extra);
   }
   return null;
 }
 
 /** One row per element, in source order; a null element keeps its place. */
-export function listRows(table: Table, at: readonly Origin[]): ItemRows {
+export function listRows(table: Table, at: readonly Origin[]): RowMaker {
   const containers = containersOf(at);
   const make = rowMaker(table);
   return (item, emit) => {
     const found = find(item, table, containers);
     if (found === undefined) return;
-    listOf(item, found.path, found.value).forEach((element, ordinal) => {
+    toList(item, found.path, found.value).forEach((element, ordinal) => {
       emit(make(item, found, element, ordinal));
     });
   };
 }
 
 /** An API value where a list is specified: null is an empty one, a single value a list of one. */
-export function listOf(item: Subject, path: string, value: unknown): readonly unknown[] {
+export function toList(item: DriftSubject, path: string, value: unknown): readonly unknown[] {
   if (value === null || value === undefined) return [];
   if (Array.isArray(value)) return value;
   item.drift.note(path, "single_for_list", item.order, item.contentId, value);
@@ -229,7 +235,7 @@ export function listOf(item: Subject, path: string, value: unknown): readonly un
 }
 
 /** One row where the object is there. */
-export function objectRows(table: Table, at: readonly Origin[]): ItemRows {
+export function objectRows(table: Table, at: readonly Origin[]): RowMaker {
   const containers = containersOf(at);
   const make = rowMaker(table);
   return (item, emit) => {

@@ -5,12 +5,12 @@ import { type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { systemClock } from "../../src/common/clock.ts";
 import { landLookups } from "../../src/extract/land-lookups.ts";
-import { createLookups } from "../../src/extract/lookups.ts";
+import { Lookups } from "../../src/extract/lookups.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
-import { type PolicyOptions, personalHash } from "../../src/raw/personal/policy.ts";
+import { type PolicySettings, personalHash } from "../../src/raw/personal/policy.ts";
 import { readLookups } from "../../src/raw/raw-file.ts";
-import { RawFiles } from "../../src/raw/raw-files.ts";
+import { RawPaths } from "../../src/raw/raw-paths.ts";
 import { NEVER } from "../never.ts";
 import { temporaryFolder } from "../run/running.ts";
 import { clientOf, serve } from "./loopback.ts";
@@ -34,7 +34,7 @@ async function rowsIn(directory: string, columns: string): Promise<unknown[][]> 
 }
 
 /** What lands of two destinations and a custom field, which came at these seconds after two o'clock. */
-async function landed(t: TestContext, personal: PolicyOptions) {
+async function landed(t: TestContext, personal: PolicySettings) {
   const { url } = await serve(t, async (request, response) => {
     const query = new URL(request.url ?? "", "http://host").searchParams;
     const destination = query.get("name") === "Shop" ? `[${SHOP}]` : `[${SHOP},${WIKI}]`;
@@ -43,12 +43,12 @@ async function landed(t: TestContext, personal: PolicyOptions) {
       : [`[${COLOR}]`, 3];
     response.writeHead(200, { date: `Fri, 20 Nov 2026 02:00:0${second} GMT` }).end(body);
   });
-  const lookups = createLookups(clientOf(t, url), "get");
+  const lookups = new Lookups(clientOf(t, url), "get");
   const wanted = ["Shop", "Wiki"].map((name) => ({ name, platform: "External" }));
   const directory = await temporaryFolder(t);
   const drift = new Drift();
   landLookups(await lookups.destinations(wanted, NEVER), await lookups.customFields(["color"], NEVER), {
-    files: new RawFiles({ directory, folder: "raw", sequence: 12 }),
+    files: new RawPaths({ directory, folder: "raw", sequence: 12 }),
     personal,
     drift,
     clock: systemClock,
@@ -122,10 +122,10 @@ test("the personal-data policy is applied before anything is written, and once",
 test("a lookup that found nothing has no file", async (t) => {
   const directory = await temporaryFolder(t);
   landLookups(
-    { destinations: [], unmatched: [], others: [], answered: [] },
-    { definitions: [], unmatched: [], answered: [] },
+    { destinations: [], unmatched: [], others: [], responses: [] },
+    { definitions: [], unmatched: [], responses: [] },
     {
-      files: new RawFiles({ directory, folder: "raw", sequence: 1 }),
+      files: new RawPaths({ directory, folder: "raw", sequence: 1 }),
       personal: { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS },
       drift: new Drift(),
       clock: systemClock,

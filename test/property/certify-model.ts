@@ -2,17 +2,21 @@
 
 import type { ListMode } from "../../src/extract/http/request.ts";
 import { isFresh, secondsOf } from "../../src/extract/pages/updated-at.ts";
-import { Certification, type Comparison, type Step } from "../../src/extract/passes/certification.ts";
+import {
+  Certification,
+  type CertificationStep,
+  type ModeComparison,
+} from "../../src/extract/passes/certification.ts";
 import { ItemVersions, type LandedPass } from "../../src/extract/passes/item-versions.ts";
 import { PassSnapshot } from "../../src/extract/passes/pass-snapshot.ts";
-import { type ComparedPass, type PageMark, uncleanReasons } from "../../src/extract/passes/verdict.ts";
-import { toSecond } from "../../src/raw/instant.ts";
+import { type PageSummary, type PassEvidence, uncleanReasons } from "../../src/extract/passes/verdict.ts";
+import { truncateToSecond } from "../../src/raw/instant.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
 import { Killed, type Mode, stateOf, type World, type WorldDocument } from "./certify-world.ts";
 
 interface Page {
   readonly rows: readonly WorldDocument[];
-  readonly mark: PageMark;
+  readonly mark: PageSummary;
   readonly observedAt: number;
 }
 
@@ -34,7 +38,7 @@ export interface Certified {
   /** The published items with the versions of their documents; as {@link World.states}. */
   readonly published: string;
   readonly publishedIds: ReadonlySet<string>;
-  readonly passes: readonly ComparedPass[];
+  readonly passes: readonly PassEvidence[];
   readonly listed: number;
   readonly loaded: number;
   readonly vanished: number;
@@ -62,7 +66,7 @@ class Run {
   readonly #kept: ResumeState;
   readonly #itemIndex = new ItemIndex();
   readonly #versions = new ItemVersions(this.#itemIndex);
-  readonly #certification: Certification<ComparedPass>;
+  readonly #certification: Certification<PassEvidence>;
   readonly #documents = new Map<string, Partial<Record<Mode, WorldDocument>>>();
   #keptRepairs = 0;
 
@@ -84,7 +88,7 @@ class Run {
     }
   }
 
-  #perform(step: Exclude<Step, { kind: "end" }>): void {
+  #perform(step: Exclude<CertificationStep, { kind: "end" }>): void {
     switch (step.kind) {
       case "wait":
         this.#world.wait(step.milliseconds);
@@ -102,7 +106,7 @@ class Run {
     }
   }
 
-  #repair(ids: readonly string[]): Pick<Comparison, "fresh"> {
+  #repair(ids: readonly string[]): Pick<ModeComparison, "fresh"> {
     const keeps = this.#world.listings.length === 2 && this.#certification.passes.length === 2;
     const kept = keeps ? this.#kept.repaired : [];
     const answers = this.#askSingly(ids, this.#world.listings, kept).flat();
@@ -144,7 +148,7 @@ class Run {
     });
   }
 
-  #pass(mode: ListMode, documents: boolean): ComparedPass {
+  #pass(mode: ListMode, documents: boolean): PassEvidence {
     const pass = this.#certification.passes.length + 1;
     const shape = mode === "dynamic" ? "dynamic" : "full";
     const kept = documents && pass <= this.#world.listings.length ? this.#kept[shape] : [];
@@ -152,7 +156,8 @@ class Run {
     const pages = this.#read(shape, kept);
     const snapshot = new PassSnapshot(this.#itemIndex);
     const marks = new Map(pages.map(({ mark }, i) => [i + 1, mark]));
-    for (const { rows } of pages) for (const row of rows) snapshot.add(row.id, toSecond(row.updatedAt));
+    for (const { rows } of pages)
+      for (const row of rows) snapshot.add(row.id, truncateToSecond(row.updatedAt));
     const fresh = pages.flatMap(({ rows, observedAt }) =>
       rows.filter((row) => isFreshRow(row, observedAt)).map(({ id }) => id),
     );
@@ -197,13 +202,13 @@ class Run {
   }
 
   #land(shape: Mode, pages: readonly Page[], pass: LandedPass): void {
-    this.#versions.holdAll(shape, pass);
+    this.#versions.recordPass(shape, pass);
     for (const { rows } of pages) {
       for (const row of rows) this.#documents.set(row.id, { ...this.#documents.get(row.id), [shape]: row });
     }
   }
 
-  #compare(ids: readonly string[]): Comparison[] {
+  #compare(ids: readonly string[]): ModeComparison[] {
     return this.#askSingly(ids, ["dynamic", "full", "dynamic"]).map((answers) => {
       const [dynamic, full, dynamicAgain] = answers.map(({ updatedAt }) =>
         updatedAt === undefined ? undefined : secondsOf(updatedAt),
@@ -234,18 +239,18 @@ class Run {
 
   #take({ id, mode, value, observedAt }: Answer, pass: number): Single {
     if (value === "gone" || value === "refused") {
-      this.#versions.answered(id, value === "gone" ? "gone" : "rejected", pass);
+      this.#versions.recordResponse(id, value === "gone" ? "gone" : "rejected", pass);
       return { updatedAt: undefined, observedAt, fresh: false };
     }
-    const updatedAt = toSecond(value.updatedAt);
-    this.#versions.answered(id, "there", pass);
+    const updatedAt = truncateToSecond(value.updatedAt);
+    this.#versions.recordResponse(id, "there", pass);
     // Of a shape that does not land there is a time, and no document.
     if (!this.#world.listings.includes(mode))
       return { updatedAt, observedAt, fresh: isFreshRow(value, observedAt) };
-    this.#versions.hold(mode, id, updatedAt);
+    this.#versions.recordDocument(mode, id, updatedAt);
     this.#documents.set(id, { ...this.#documents.get(id), [mode]: value });
     const fresh = isFreshRow(value, observedAt);
-    if (fresh) this.#versions.forget(mode, id);
+    if (fresh) this.#versions.invalidate(mode, id);
     return { updatedAt, observedAt, fresh };
   }
 }
@@ -257,5 +262,5 @@ interface Single {
 }
 
 function isFreshRow({ updatedAt }: WorldDocument, observedAt: number): boolean {
-  return isFresh(secondsOf(toSecond(updatedAt)), { observedAt, milliseconds: 0 });
+  return isFresh(secondsOf(truncateToSecond(updatedAt)), { observedAt, milliseconds: 0 });
 }

@@ -3,7 +3,7 @@
  * the listing was ever in is kept, so that a verdict can be compared with what really was. Some requests may be answered
  * by a replica that lags behind.
  */
-import type { PageMark } from "../../src/extract/passes/verdict.ts";
+import type { PageSummary } from "../../src/extract/passes/verdict.ts";
 
 export type Edit =
   /** `update` changes an item in both modes, `touch` in the dynamic one alone. */
@@ -250,7 +250,7 @@ export class World {
     this.#request += 1;
   }
 
-  page(page: number, mode: Mode): Answer<{ rows: WorldDocument[]; mark: PageMark }> {
+  page(page: number, mode: Mode): Answer<{ rows: WorldDocument[]; mark: PageSummary }> {
     this.#tick();
     const { perPage, order } = this.#schedule;
     const sorted = this.#answering(mode).toSorted((a, b) => {

@@ -5,8 +5,8 @@ import type { TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../../src/api/dynamic.ts";
 import type { JsonObject } from "../../src/raw/document.ts";
-import { RawRows } from "../../src/raw/raw-file.ts";
-import { type LandedItems, readRaw } from "../../src/raw/read-raw.ts";
+import { RawFileReader } from "../../src/raw/raw-file.ts";
+import { type ItemDocuments, readRawFolder } from "../../src/raw/raw-folder.ts";
 import { long } from "../long.ts";
 import { exportFrom, HurriedClock, temporaryFolder } from "../run/running.ts";
 import { type Item, item, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";
@@ -117,8 +117,8 @@ interface Counted {
 }
 
 /** The documents of a run that count. */
-function counted({ items, index }: LandedItems): Counted[] {
-  const files = index.files.map((file) => new RawRows(file));
+function counted({ items, index }: ItemDocuments): Counted[] {
+  const files = index.files.map((file) => new RawFileReader(file));
   return [...items.sorted()].flatMap((number) =>
     index.counting(number).map(({ file, row }) => {
       const rows = files[file];
@@ -152,7 +152,7 @@ async function nightsOf(t: TestContext, { seed, nights }: { seed: number; nights
       world.refusedAfter = Number.POSITIVE_INFINITY;
     }
     const { directory } = await run();
-    const { facts, takeItems } = await readRaw(join(directory, "raw"));
+    const { facts, takeItems } = await readRawFolder(join(directory, "raw"));
     const documents = counted(takeItems());
     for (const { id, second, document } of documents) {
       const then = world.answered.get(second)?.get(id);

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
-import { fingerprintOf, isOfFingerprint, NO_FINGERPRINT, reusablePart } from "../../src/raw/fingerprint.ts";
+import {
+  fingerprintOf,
+  matchesFingerprint,
+  NO_FINGERPRINT,
+  reusablePart,
+} from "../../src/raw/fingerprint.ts";
 import fc from "../properties.ts";
 
 const SIGNED = "https://files.example.com/a.pdf?X-Amz-Signature=ab12&X-Amz-Date=20261120T020000Z&v=3";
@@ -82,10 +87,10 @@ test("a copy has what listings do not give, and what it is of", () => {
 test("an answer is of a fingerprint where it says the same in the default set, whatever else it says", () => {
   const listed = { id: "1", url: SIGNED, published: true, completed_date: null, title: "A" };
   const print = fingerprintOf(listed, "settings");
-  assert.ok(isOfFingerprint(print, { id: "1", url: SIGNED_ANEW, published: true, payment: 3 }));
+  assert.ok(matchesFingerprint(print, { id: "1", url: SIGNED_ANEW, published: true, payment: 3 }));
   for (const other of [{ published: false }, { url: OTHER_FILE }, { completed_date: "2026-11-01T10:00:00Z" }])
-    assert.ok(!isOfFingerprint(print, { ...listed, ...other }), JSON.stringify(other));
-  assert.ok(!isOfFingerprint(NO_FINGERPRINT, listed));
+    assert.ok(!matchesFingerprint(print, { ...listed, ...other }), JSON.stringify(other));
+  assert.ok(!matchesFingerprint(NO_FINGERPRINT, listed));
 });
 
 test("a document that would lose what no listing gives is not reused", () => {

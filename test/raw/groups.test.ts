@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type Group, groups } from "../../src/raw/groups.ts";
+import { type ItemGroup, planGroups } from "../../src/raw/groups.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
 import { RawIndex } from "../../src/raw/raw-index.ts";
 import fc from "../properties.ts";
@@ -36,7 +36,7 @@ function counting(files: readonly File[], id: string): Document[] {
     .sort((a, b) => b.order - a.order);
 }
 
-function documentsOf({ files: paths, documents }: Group, files: readonly File[]): Document[][] {
+function documentsOf({ files: paths, documents }: ItemGroup, files: readonly File[]): Document[][] {
   const items: Document[][] = [];
   for (let at = 0; at < documents.length; ) {
     const count = documents[at++] ?? 0;
@@ -54,8 +54,8 @@ function documentsOf({ files: paths, documents }: Group, files: readonly File[])
 
 function grouped(files: readonly File[], leftOut: ReadonlySet<string> = new Set()) {
   const index = indexOf(files);
-  const plan = groups(index, (item) => leftOut.has(index.items.idOf(item)));
-  const made: Group[] = [];
+  const plan = planGroups(index, (item) => leftOut.has(index.items.idOf(item)));
+  const made: ItemGroup[] = [];
   let step = plan.next();
   for (; step.done !== true; step = plan.next()) made.push(step.value);
   return {

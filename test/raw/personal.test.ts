@@ -5,18 +5,18 @@ import { Drift } from "../../src/raw/drift.ts";
 import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { meaningOfName } from "../../src/raw/personal/names.ts";
 import { personalHash } from "../../src/raw/personal/policy.ts";
-import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
+import { documentPreparer, type PrepareSettings } from "../../src/raw/prepare.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import { either } from "../long.ts";
 import { onlyRow, rowsOf, type Transformed, transform } from "../transform/harness.ts";
 import { richWorld, type World } from "../transform/rich.ts";
 
 const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
-const DROP: DocumentOptions = { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} };
-const HASH: DocumentOptions = { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} };
+const DROP: PrepareSettings = { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} };
+const HASH: PrepareSettings = { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} };
 const CANARY = "jane.canary-7f3a@example.com";
 
-function run(world: World, options: DocumentOptions): Transformed {
+function run(world: World, options: PrepareSettings): Transformed {
   return transform(
     [
       [
@@ -30,7 +30,7 @@ function run(world: World, options: DocumentOptions): Transformed {
 }
 
 /** A document after the policy, and what the drift says of it. */
-function prepared(document: JsonObject, options: DocumentOptions, shape: Shape = "dynamic") {
+function prepared(document: JsonObject, options: PrepareSettings, shape: Shape = "dynamic") {
   const drift = new Drift();
   const copy: JsonObject = structuredClone({ id: "i", ...document });
   documentPreparer(options)(shape, copy, { order: 1, contentId: "i" }, drift);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RawRows } from "../../src/raw/raw-file.ts";
+import { RawFileReader } from "../../src/raw/raw-file.ts";
 import { bodyOf, DYNAMIC, NightlyLanding } from "../extract/landing/nightly-landing.ts";
 
 test("what was read of a raw file is given back when it is done", async (t) => {
@@ -8,7 +8,7 @@ test("what was read of a raw file is given back when it is done", async (t) => {
   const landing = await NightlyLanding.in(t);
   landing.lander.page({ ...DYNAMIC, body: bodyOf(JSON.stringify({ id: "a", title: "x".repeat(bytes) })) });
   const { rawFile } = landing.write(1);
-  const rows = new RawRows(rawFile);
+  const rows = new RawFileReader(rawFile);
   assert.equal(String(rows.view(0).document.title).length, bytes);
   const before = process.memoryUsage().arrayBuffers;
   rows[Symbol.dispose]();

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readList, type SentDocument } from "../../src/extract/pages/envelope.ts";
+import { type PageDocument, readList } from "../../src/extract/pages/list-page.ts";
 import { isObject, type JsonObject } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
-import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
-import { rawJson } from "../../src/raw/raw-json.ts";
+import { documentPreparer, type PrepareSettings } from "../../src/raw/prepare.ts";
+import { serializeDocument } from "../../src/raw/raw-json.ts";
 import { bodyOf } from "../extract/landing/nightly-landing.ts";
 import { either } from "../long.ts";
 import fc from "../properties.ts";
@@ -16,7 +16,7 @@ function textOf(pieces: readonly Buffer[]): string {
   return Buffer.concat(pieces).toString();
 }
 
-function sent(json: string): SentDocument & { readonly document: JsonObject } {
+function sent(json: string): PageDocument & { readonly document: JsonObject } {
   const [one] = readList(Buffer.from(bodyOf(json).bytes)).documents;
   assert.ok(one !== undefined && isObject(one.document));
   return { ...one, document: one.document };
@@ -31,7 +31,7 @@ test("a document that nobody changed is kept byte for byte", () => {
     '{"id":"é\u{1f600}","2":1,"1":{"x":2},"__proto__":3}',
   ]) {
     const { document, text } = sent(json);
-    assert.equal(textOf(rawJson(document, text, NOTHING)), json);
+    assert.equal(textOf(serializeDocument(document, text, NOTHING)), json);
   }
 });
 
@@ -40,12 +40,12 @@ test("members that changed are written anew, those that are gone are left out, a
   document.b = { g: "\n" };
   delete document.d;
   delete document.f;
-  const kept = rawJson(document, text, new Set(["b", "d", "f", "none"]));
+  const kept = serializeDocument(document, text, new Set(["b", "d", "f", "none"]));
   assert.equal(textOf(kept), '{ "a": 1.50,"b":{"g":"\\n"},"c":[ 2.0 ]}');
   delete document.a;
   delete document.b;
   delete document.c;
-  assert.equal(textOf(rawJson(document, text, new Set("abcdf"))), "{}");
+  assert.equal(textOf(serializeDocument(document, text, new Set("abcdf"))), "{}");
 });
 
 /**
@@ -75,7 +75,7 @@ test("the text of any document means what the document is, whatever was changed"
         if (place % 2 === 0) delete document[each];
         else Object.defineProperty(document, each, { value: [place], enumerable: true });
       }
-      const kept = textOf(rawJson(document, text, changed));
+      const kept = textOf(serializeDocument(document, text, changed));
       assert.equal(JSON.stringify(JSON.parse(kept)), JSON.stringify(document));
     }),
     { numRuns: either(200, 1000) },
@@ -83,7 +83,7 @@ test("the text of any document means what the document is, whatever was changed"
 });
 
 const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
-const POLICIES: readonly DocumentOptions[] = [
+const POLICIES: readonly PrepareSettings[] = [
   { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
   { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} },
   { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
@@ -119,7 +119,7 @@ test("what the personal-data policy or an alias did to a document shows in its t
         const { document, text } = sent(JSON.stringify({ id: "a", ...members }));
         const at = { order: 1, contentId: "a" };
         const { changed } = documentPreparer(policy)(shape, document, at, new Drift());
-        const kept = JSON.parse(textOf(rawJson(document, text, changed)));
+        const kept = JSON.parse(textOf(serializeDocument(document, text, changed)));
         assert.deepEqual(kept, JSON.parse(JSON.stringify(document)));
       },
     ),
@@ -132,7 +132,7 @@ test("C13: a member is never taken for another whose name has the same bytes in 
   assert.ok(drop);
   const { document, text } = sent('{"Ã©_owner":"Jane Doe","é_owner":5,"0":1,"id":"a"}');
   const { changed } = documentPreparer(drop)("full", document, { order: 1, contentId: "a" }, new Drift());
-  const kept = textOf(rawJson(document, text, changed));
+  const kept = textOf(serializeDocument(document, text, changed));
   assert.deepEqual(JSON.parse(kept), { 0: 1, é_owner: 5, id: "a" });
 });
 
@@ -141,14 +141,14 @@ test("a document of more members than any item has, or nested deeply, is written
   const deep = `{"a": 1, "b": ${"[".repeat(2000)}${"]".repeat(2000)}}`;
   for (const json of [many, deep]) {
     const { document, text } = sent(json);
-    assert.equal(textOf(rawJson(document, text, NOTHING)), JSON.stringify(document));
+    assert.equal(textOf(serializeDocument(document, text, NOTHING)), JSON.stringify(document));
   }
 });
 
 test("a text is written anew where it may hide something from who reads or searches it", () => {
   const of = (json: string) => {
     const { document, text } = sent(json);
-    return textOf(rawJson(document, text, NOTHING));
+    return textOf(serializeDocument(document, text, NOTHING));
   };
   assert.equal(of('{"a":{"b":1,"c":2,"b":3}}'), '{"a":{"b":3,"c":2}}', "a name that stands twice");
   assert.equal(of('{"a":1,"a":2}'), '{"a":2}', "a name that stands twice at the top");
@@ -158,6 +158,6 @@ test("a text is written anew where it may hide something from who reads or searc
 
 test("without the text, or with new names, all is written anew", () => {
   const { document, text } = sent('{"a": 1.0}');
-  assert.equal(textOf(rawJson(document, undefined, NOTHING)), '{"a":1}');
-  assert.equal(textOf(rawJson(document, text, undefined)), '{"a":1}');
+  assert.equal(textOf(serializeDocument(document, undefined, NOTHING)), '{"a":1}');
+  assert.equal(textOf(serializeDocument(document, text, undefined)), '{"a":1}');
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { batches } from "../../src/raw/batches.ts";
+import { splitIntoBatches } from "../../src/raw/batches.ts";
 import { FILE_LIMITS } from "../../src/raw/regroup.ts";
 
 const MB = 1024 * 1024;
@@ -8,7 +8,7 @@ const ids = Array.from({ length: 2500 }, (_, i) => `c-${i}`);
 
 test("views are brought together for a thousand items at a time, or for fewer where these are large", () => {
   const sizes = (contentIds: readonly string[], weightOf: (id: string) => number) => {
-    const made = [...batches(contentIds, weightOf, FILE_LIMITS)];
+    const made = [...splitIntoBatches(contentIds, weightOf, FILE_LIMITS)];
     assert.deepEqual(made.flat(), contentIds);
     return made.map(({ length }) => length);
   };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseExact } from "../../src/common/json.ts";
-import { cellOf, jsonText, parseUsDate } from "../../src/raw/values.ts";
+import { jsonText, parseUsDate, toCell } from "../../src/raw/values.ts";
 import type { ColumnType, WireFormat } from "../../src/tables/declare.ts";
 
 describe("parseUsDate", () => {
@@ -33,7 +33,7 @@ describe("parseUsDate", () => {
 describe("the cell of an API value", () => {
   const cell = (type: ColumnType, json: string, format: WireFormat = "plain") => {
     const list = parseExact(`[${json}]`);
-    return cellOf({ type, format }, Array.isArray(list) ? list[0] : undefined);
+    return toCell({ type, format }, Array.isArray(list) ? list[0] : undefined);
   };
 
   test("fits only a column of its type", () => {

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
-import { readRaw } from "../../src/raw/read-raw.ts";
+import { readRawFolder } from "../../src/raw/raw-folder.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { rollback } from "../../src/warehouse/retention.ts";
 import { long, sweep } from "../long.ts";
@@ -140,7 +140,7 @@ long(
 
 /** The page on raw documents says which count, and the facts are read as they were stated. */
 async function assertDocumented(directory: string): Promise<void> {
-  const { facts, takeItems } = await readRaw(join(directory, "raw"));
+  const { facts, takeItems } = await readRawFolder(join(directory, "raw"));
   const { vanished, removed, unlisted, detailsRejected, asked, unmatched } = facts;
   assert.deepEqual(
     [vanished, removed, unlisted, detailsRejected],

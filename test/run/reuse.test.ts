@@ -7,8 +7,8 @@ import { explainCommand } from "../../src/cli/commands/explain.ts";
 import type { Log } from "../../src/common/log.ts";
 import { silentLog } from "../../src/common/log.ts";
 import type { Config } from "../../src/config/config.ts";
-import { readRaw } from "../../src/raw/read-raw.ts";
-import { isAboutTheRun } from "../../src/tables/all.ts";
+import { readRawFolder } from "../../src/raw/raw-folder.ts";
+import { isRunTable } from "../../src/tables/all.ts";
 import { currentRun, outputFolder } from "../../src/warehouse/layout.ts";
 import { fewSampleNights, sampleNights } from "../audit/two-nights.ts";
 import { outcome } from "../cli/capture.ts";
@@ -68,7 +68,7 @@ const paid = (count: number): Item[] =>
 const ALL = paid(20).map(({ id }) => id);
 
 /** Not the histories: they name the runs in which something changed. */
-const isData = (table: string): boolean => !isAboutTheRun(table) && !table.includes("histor");
+const isData = (table: string): boolean => !isRunTable(table) && !table.includes("histor");
 
 /** Rows of all tables of data, and of the drift. */
 async function rowsIn(directory: string) {
@@ -262,7 +262,7 @@ long("nights of one warehouse in which something goes wrong", async (t) => {
     const { directory, resumed } = await run();
     assert.deepEqual([resumed?.items, asked()], [20, []]);
     assert.deepEqual(await rowsOf(directory, "SELECT count(payment) FROM content"), [["20"]]);
-    const { facts } = await readRaw(join(directory, "raw"));
+    const { facts } = await readRawFolder(join(directory, "raw"));
     assert.deepEqual([facts.detailsAsked, facts.detailsReused], [11, 9]);
   });
 
@@ -270,7 +270,7 @@ long("nights of one warehouse in which something goes wrong", async (t) => {
     await t.test(`nothing is reused where a raw file is ${how}, with one warning`, async () => {
       const before = (await currentRun(outputFolder(out))) ?? "";
       const current = join(outputFolder(out).runs, before);
-      const { takeItems } = await readRaw(join(current, "raw"));
+      const { takeItems } = await readRawFolder(join(current, "raw"));
       const [file = ""] = takeItems().index.files.filter((each) => each.includes("/item/"));
       await chmod(join(current, "raw/item"), 0o700);
       await damage(file);
@@ -279,7 +279,7 @@ long("nights of one warehouse in which something goes wrong", async (t) => {
       assert.equal(summary.verdict, "complete");
       assert.deepEqual(asked(), ALL);
       assert.equal(summary.reused, null);
-      const { facts } = await readRaw(join(summary.directory, "raw"));
+      const { facts } = await readRawFolder(join(summary.directory, "raw"));
       const finding = facts.reuseDamage ?? "";
       assert.match(
         finding,

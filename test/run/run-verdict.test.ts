@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { type PageMark, uncleanReasons } from "../../src/extract/passes/verdict.ts";
+import { type PageSummary, uncleanReasons } from "../../src/extract/passes/verdict.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { long } from "../long.ts";
 import { exportFrom, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
@@ -10,9 +10,9 @@ import { type Item, item, itemsOf, listBody, type Question, type Reply, Scripted
 function marks(
   rows: readonly number[],
   change: (page: number) => object = () => ({}),
-): Map<number, PageMark> {
+): Map<number, PageSummary> {
   const count = rows.reduce((sum, each) => sum + each, 0);
-  const pages = rows.map((each, index): [number, PageMark] => {
+  const pages = rows.map((each, index): [number, PageSummary] => {
     const page = index + 1;
     const next = page < rows.length ? page + 1 : null;
     const pagination = { current: page, next, per_page: 5, count, pages: rows.length, ...change(page) };
@@ -22,7 +22,7 @@ function marks(
 }
 
 test("D1, D2, D4, D6, D8, D9, D11, D16, D17: a pass is clean where its pages fit together, and else says why not", () => {
-  const cases: readonly (readonly [Map<number, PageMark>, string | null, object?])[] = [
+  const cases: readonly (readonly [Map<number, PageSummary>, string | null, object?])[] = [
     [marks([5, 5, 2]), null],
     // One listed thing is no item.
     [marks([5, 5, 2]), null, { distinct: 11, rejected: 1 }],

@@ -1,21 +1,21 @@
 import { customFieldDefinition } from "../../src/api/custom-field.ts";
 import { destination } from "../../src/api/destination.ts";
-import { type Odd, settle } from "../../src/api/settle.ts";
+import { type FormDrift, normalizeForm } from "../../src/api/normalize.ts";
 import { parseExact } from "../../src/common/json.ts";
-import { isObject, type JsonObject, type Shape, type View } from "../../src/raw/document.ts";
+import { type ItemDocument, isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
 import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
 import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import {
-  type DocumentOptions,
   documentPreparer,
   type LookupResource,
   lookupPreparer,
+  type PrepareSettings,
 } from "../../src/raw/prepare.ts";
 import { replaceLoneSurrogates } from "../../src/raw/well-formed.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import type { Table } from "../../src/tables/declare.ts";
-import { entityRows } from "../../src/transform/definitions.ts";
+import { makeEntityRows } from "../../src/transform/entity-rows.ts";
 import { EntityPool, EntityStore } from "../../src/transform/entity-store.ts";
 import { compileTransform } from "../../src/transform/item.ts";
 
@@ -38,13 +38,13 @@ export interface Transformed {
   readonly drift: readonly DriftEntry[];
 }
 
-const KEEP: DocumentOptions = { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} };
+const KEEP: PrepareSettings = { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} };
 const NO_LOOKUPS: Lookups = { destinations: [], definitions: [] };
 /** Runs items through the transform as a worker and the main thread do, each item with all its answers. */
 export function transform(
   items: readonly (readonly Answer[])[],
   lookups: Lookups = NO_LOOKUPS,
-  options: DocumentOptions = KEEP,
+  options: PrepareSettings = KEEP,
 ): Transformed {
   const drift = new Drift();
   const pool = new EntityPool();
@@ -59,7 +59,7 @@ export function transform(
   const prepare = documentPreparer(options);
   let order = 0;
   for (const answers of items) {
-    const views = answers.map((answer): View => {
+    const views = answers.map((answer): ItemDocument => {
       order += 1;
       const document = copyOf(answer.document);
       replaceLoneSurrogates(document, (path) => drift.note(path, "unreadable", order, null));
@@ -89,7 +89,7 @@ const SCHEMAS = { custom_field_definition: customFieldDefinition, destination };
 function shared(
   pool: EntityPool,
   { destinations, definitions }: Lookups,
-  options: DocumentOptions,
+  options: PrepareSettings,
   drift: Drift,
 ) {
   const store = new EntityStore();
@@ -97,15 +97,15 @@ function shared(
   const prepare = lookupPreparer(options);
   const answersOf = (resource: LookupResource, documents: readonly JsonObject[]) =>
     documents.map(copyOf).map((answer) => {
-      const odd: Odd[] = [];
-      settle(SCHEMAS[resource], answer, odd);
+      const odd: FormDrift[] = [];
+      normalizeForm(SCHEMAS[resource], answer, odd);
       return { id: String(answer.id), unknown: prepare(resource, answer, odd, drift), answer };
     });
   const lookups = {
     definitions: answersOf("custom_field_definition", definitions),
     destinations: answersOf("destination", destinations),
   };
-  return entityRows({ store, lookups, drift });
+  return makeEntityRows({ store, lookups, drift });
 }
 
 function named(table: Table, row: readonly Cell[]): Row {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ItemDocuments } from "../../src/pipeline.ts";
-import type { JsonObject, Shape, View } from "../../src/raw/document.ts";
+import type { ItemDocument, JsonObject, Shape } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { text } from "../../src/tables/declare.ts";
 import { EntityPool } from "../../src/transform/entity-store.ts";
@@ -22,7 +22,7 @@ function seenOf(...documents: readonly (readonly [Shape, JsonObject])[]): ItemDo
     return [];
   };
   const views = documents.map(
-    ([shape, document], at): View => ({ shape, document, observedAt: 0, order: -at, unknown: [] }),
+    ([shape, document], at): ItemDocument => ({ shape, document, observedAt: 0, order: -at, unknown: [] }),
   );
   const transform = compileTransform({
     tables,

@@ -18,7 +18,7 @@ const GUNZIP_PIECE_BYTES = 256 * 1024;
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
-export interface Encoded {
+export interface EncodedBody {
   readonly body: Uint8Array;
   /** The headers' values as they came, `null` without one. */
   readonly contentEncoding: string | null;
@@ -32,7 +32,7 @@ export interface Encoded {
  * not asked for; `source.too_large` above the limit
  */
 export function decodeBytes(
-  { body, contentEncoding, contentType }: Encoded,
+  { body, contentEncoding, contentType }: EncodedBody,
   limitBytes = DECODED_BYTES,
 ): Buffer {
   const decoded = isGzip(contentEncoding) ? gunzip(body, limitBytes) : body;

@@ -1,6 +1,6 @@
 /** Records of the answered requests of a run, kept in buffers: 128 bytes each, where an object takes 260. */
 import { compareUtf8 } from "../../common/utf8-order.ts";
-import { Ids } from "../../raw/ids.ts";
+import { IdTable } from "../../raw/ids.ts";
 import type { RequestMode } from "./request.ts";
 
 /** Modes in the order in which a run requests them. */
@@ -56,7 +56,7 @@ const OFFSETS = Object.fromEntries(NUMBERS.map((name, i) => [name, i * 8])) as R
 
 export class RequestLog {
   readonly #chunks: Buffer[] = [];
-  readonly #contentIds = new Ids();
+  readonly #contentIds = new IdTable();
   size = 0;
   /** Bytes of all bodies as they came. */
   bytes = 0;

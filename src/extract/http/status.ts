@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type ErrorCode, WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
-import { decodeBytes, type Encoded, parseJson } from "./decode.ts";
+import { decodeBytes, type EncodedBody, parseJson } from "./decode.ts";
 import type { RetryAfter } from "./http-date.ts";
 import type { ListMode, RequestMode } from "./request.ts";
 import { API_PREFIX, type ServiceUrl, type SettingNames } from "./service-url.ts";
@@ -116,7 +116,7 @@ const errorBody = z.looseObject({
 });
 
 /** The service's own message in the body of a failure, as one short clean line, or `""`. Web pages have none. */
-export function serviceMessage(response: Encoded): string {
+export function serviceMessage(response: EncodedBody): string {
   const text = readable(() => decodeBytes(response, MAX_MESSAGE_BODY).toString());
   if (text === undefined) return "";
   const parsed = errorBody.safeParse(readable(() => parseJson(text)));

@@ -1,17 +1,13 @@
-/**
- * What a thread does with answers: documents in, raw files out. No thread, no network and no clock here; the worker
- * around it passes messages.
- */
-import { release } from "../../common/free-buffer.ts";
+/** Reads responses and writes raw files. Runs in a worker thread, and knows neither threads nor network nor clock. */
+import { release } from "../../common/free-memory.ts";
 import { Secret } from "../../common/secret.ts";
-import { Drift, type DriftEntry, echoDrift } from "../../raw/drift.ts";
-import type { DocumentOptions } from "../../raw/prepare.ts";
-import { type RawDocument, RawWriter } from "../../raw/raw-file.ts";
-import { indexOf } from "../../raw/raw-index.ts";
+import { Drift, type DriftEntry, tokenDrift } from "../../raw/drift.ts";
+import type { PrepareSettings } from "../../raw/prepare.ts";
+import { type RawDocument, RawFileWriter } from "../../raw/raw-file.ts";
+import { indexDocuments } from "../../raw/raw-index.ts";
 import { PartWriter } from "../../storage/parquet-file.ts";
 import { decodeBytes } from "../http/decode.ts";
-import { DocumentReader, type Fingerprints, type ReadDocuments } from "../pages/documents.ts";
-import { EchoRedactor } from "../pages/echo.ts";
+import { type DocumentBatch, DocumentReader, type FingerprintSettings } from "../pages/documents.ts";
 import type {
   CopyTask,
   GroupResult,
@@ -22,36 +18,34 @@ import type {
   PageTask,
   ResponseBody,
 } from "../pages/tasks.ts";
+import { TokenRedactor } from "../pages/token-redactor.ts";
 
-export interface LanderConfig extends DocumentOptions, Fingerprints {
-  /** The API token, as a text because a {@link Secret} does not cross threads: it is never written down. */
+export interface LanderConfig extends PrepareSettings, FingerprintSettings {
+  /** The API token, which is never written. It is a text because a {@link Secret} does not cross threads. */
   readonly token: string;
 }
 
-/** What is read together, and waits to be written. */
+/** Documents that wait to be written together. */
 interface DocumentUnit {
   readonly documents: RawDocument[];
   readonly drift: DriftEntry[];
   readonly fieldNames: string[];
-  /** Bytes of pages that texts of documents are pieces of. */
+  /** Bytes of the pages that the documents point into. */
   readonly bytes: Uint8Array[];
 }
 
 export class Lander {
   readonly #reader: DocumentReader;
-  readonly #echoes: EchoRedactor;
+  readonly #echoes: TokenRedactor;
   readonly #units = new Map<number, DocumentUnit>();
-  readonly #raw = new RawWriter(new PartWriter());
+  readonly #raw = new RawFileWriter(new PartWriter());
 
   constructor(options: LanderConfig) {
     this.#reader = new DocumentReader(options, options);
-    this.#echoes = new EchoRedactor(new Secret(options.token));
+    this.#echoes = new TokenRedactor(new Secret(options.token));
   }
 
-  /**
-   * Reads a page; its documents wait to be written. Errors of the answer come before anything of the page
-   * is kept; every other one ends the run.
-   */
+  /** Reads a page; its documents wait to be written. Of a page that cannot be read, nothing is kept. */
   page(task: PageTask): PageResult {
     const { bytes } = task.body;
     const { decoded, echoes } = this.#decoded(task.body);
@@ -65,7 +59,7 @@ export class Lander {
     return { answer: { pagination }, rows, items, rejects, decodedBytes };
   }
 
-  /** Reads a single-item answer; a document of another item is a reject. */
+  /** Reads the response for a single item. A document of another item is a reject. */
   item(task: ItemTask): ItemResult {
     const { decoded, echoes } = this.#decoded(task.body);
     const read = this.#reader.item(task, { text: decoded.toString(), echoes });
@@ -73,7 +67,7 @@ export class Lander {
     return { updatedAt: read.items[0]?.updatedAt, rejects: read.rejects };
   }
 
-  /** Lands documents of the run before. */
+  /** Lands documents of an earlier run. */
   copy(task: CopyTask): undefined {
     for (const { raw, drift, unit } of this.#reader.copies(task))
       this.#land(unit, { raw: [raw], drift, fieldNames: new Set() }, []);
@@ -81,7 +75,7 @@ export class Lander {
 
   #land(
     number: number,
-    { raw, fieldNames, drift }: Pick<ReadDocuments, "raw" | "fieldNames" | "drift">,
+    { raw, fieldNames, drift }: Pick<DocumentBatch, "raw" | "fieldNames" | "drift">,
     echoes: readonly DriftEntry[],
   ): DocumentUnit {
     const unit = this.#units.get(number) ?? { documents: [], drift: [], fieldNames: [], bytes: [] };
@@ -92,13 +86,13 @@ export class Lander {
     return unit;
   }
 
-  /** The text of a body, without the token. */
+  /** The text of a body, with the token removed. */
   #decoded({ bytes, ...declared }: ResponseBody): { decoded: Buffer; echoes: readonly DriftEntry[] } {
     const decoded = decodeBytes({ body: bytes, ...declared });
     const redacted = this.#echoes.redact(decoded);
     if (redacted === undefined) return { decoded, echoes: [] };
     release(decoded);
-    return { decoded: redacted.bytes, echoes: echoDrift(redacted.texts) };
+    return { decoded: redacted.bytes, echoes: tokenDrift(redacted.texts) };
   }
 
   write({ units: numbers, rawFile }: LandingTaskOf<"write">): GroupResult {
@@ -113,7 +107,7 @@ export class Lander {
     free(units);
     return {
       file,
-      indexed: file && indexOf(documents),
+      indexed: file && indexDocuments(documents),
       drift: drift.take(),
       fieldNames: [...new Set(units.flatMap((unit) => unit.fieldNames))],
     };

@@ -3,23 +3,23 @@
 import { mayHoldHalves } from "../../common/json.ts";
 import { isObject, type JsonObject, type Shape } from "../../raw/document.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
-import { fingerprintOf, isOfFingerprint, NO_FINGERPRINT } from "../../raw/fingerprint.ts";
-import { toSecond } from "../../raw/instant.ts";
+import { fingerprintOf, matchesFingerprint, NO_FINGERPRINT } from "../../raw/fingerprint.ts";
+import { truncateToSecond } from "../../raw/instant.ts";
 import {
-  type DocumentOptions,
+  type DocumentPosition,
+  type DocumentPreparer,
   documentPreparer,
-  itemId,
-  type Position,
-  type Prepare,
+  type PrepareSettings,
+  readItemId,
 } from "../../raw/prepare.ts";
-import { NOT_REUSED, type RawDocument, RawRows } from "../../raw/raw-file.ts";
-import { rawJson } from "../../raw/raw-json.ts";
-import { reusedCopy, reuseOf } from "../../raw/reusable.ts";
+import { NOT_REUSED, type RawDocument, RawFileReader } from "../../raw/raw-file.ts";
+import { serializeDocument } from "../../raw/raw-json.ts";
+import { copyReusable, reuseRecord } from "../../raw/reusable.ts";
 import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
 import { readItem } from "../http/json-body.ts";
 import { tooDeep } from "../http/source-error.ts";
-import { type Page, type PlacedObject, readList, type SentDocument } from "./envelope.ts";
-import { RecurringObjects } from "./object-cache.ts";
+import { type ListPage, type ObjectPosition, type PageDocument, readList } from "./list-page.ts";
+import { ObjectCache } from "./object-cache.ts";
 import { type PreparedObject, PreparedObjects } from "./prepared-objects.ts";
 import {
   type CopyTask,
@@ -44,7 +44,7 @@ function observation(
   return ((pass * 2 + Number(kind !== "page")) * PAGES + page) * PLACES + position;
 }
 
-export interface ReadDocuments {
+export interface DocumentBatch {
   readonly items: ListEntry[];
   readonly rejects: readonly Reject[];
   readonly raw: readonly RawDocument[];
@@ -64,33 +64,33 @@ export interface SentItem {
 type RawPlace = Omit<RawDocument, "unknownFields" | "largeNumbers" | "reuse" | "document">;
 
 interface PlacedAndPrepared {
-  readonly placed: PlacedObject;
+  readonly placed: ObjectPosition;
   readonly prepared: PreparedObject;
 }
 
-interface Sent extends Pick<SentDocument, "largeNumbers" | "text"> {
+interface Sent extends Pick<PageDocument, "largeNumbers" | "text"> {
   readonly document: JsonObject;
   /** Those that are still to be put into it. */
   readonly objects: readonly PlacedAndPrepared[];
 }
 
 /** Which items of the dynamic listing get a fingerprint, and what is part of it besides their documents. */
-export interface Fingerprints {
+export interface FingerprintSettings {
   readonly details: SingleItemScope;
   readonly settings: string;
 }
 
-const NO_FINGERPRINTS: Fingerprints = { details: "none", settings: "" };
+const NO_FINGERPRINTS: FingerprintSettings = { details: "none", settings: "" };
 
 export class DocumentReader {
-  readonly #prepare: Prepare;
+  readonly #prepare: DocumentPreparer;
   readonly #objects: PreparedObjects;
   /** What the documents of pages come without. */
-  readonly #recurring = new RecurringObjects();
+  readonly #recurring = new ObjectCache();
 
   readonly #fingerprintOf: (document: JsonObject, item: { readonly event: boolean }) => string;
 
-  constructor(options: DocumentOptions, { details, settings }: Fingerprints = NO_FINGERPRINTS) {
+  constructor(options: PrepareSettings, { details, settings }: FingerprintSettings = NO_FINGERPRINTS) {
     this.#fingerprintOf = (document, item) =>
       isInScope(details, item) ? fingerprintOf(document, settings) : NO_FINGERPRINT;
     this.#prepare = documentPreparer(options);
@@ -98,16 +98,16 @@ export class DocumentReader {
   }
 
   /** A page of a listing; its documents are for this reader alone. Errors: those of {@link readList}. */
-  list(bytes: Buffer): Page {
+  list(bytes: Buffer): ListPage {
     return readList(bytes, this.#recurring);
   }
 
-  page(task: PageTask, documents: Iterable<SentDocument>): ReadDocuments {
+  page(task: PageTask, documents: Iterable<PageDocument>): DocumentBatch {
     return readable(() => this.#readPage(task, documents));
   }
 
   /** A document of another item is a reject. */
-  item(task: ItemTask, sent: SentItem): ReadDocuments {
+  item(task: ItemTask, sent: SentItem): DocumentBatch {
     return readable(() => this.#readItem(task, sent));
   }
 
@@ -116,15 +116,15 @@ export class DocumentReader {
     task: CopyTask,
   ): Generator<{ readonly raw: RawDocument; readonly drift: Drift; readonly unit: number }> {
     const { pass, rawFile, run, items } = task;
-    using rows = new RawRows(rawFile);
+    using rows = new RawFileReader(rawFile);
     for (const { row, unit, ...place } of items) {
       const order = observation({ ...task, page: place.page }, place.position);
       const drift = new Drift();
-      yield { raw: reusedCopy(rows, { row, run }, { ...place, pass, order }, drift), drift, unit };
+      yield { raw: copyReusable(rows, { row, run }, { ...place, pass, order }, drift), drift, unit };
     }
   }
 
-  #readPage(task: PageTask, documents: Iterable<SentDocument>): ReadDocuments {
+  #readPage(task: PageTask, documents: Iterable<PageDocument>): DocumentBatch {
     const { mode, pass, page, lands } = task;
     const { observedAt } = task.body;
     const shape = mode === "dynamic" ? "dynamic" : "full";
@@ -142,7 +142,7 @@ export class DocumentReader {
       const objects = this.#prepared(shape, sent);
       const parsed = objects === undefined ? sent.whole() : sent.document;
       const document = sent.halves ? wellFormed(parsed, order, drift) : parsed;
-      const found = itemId(document);
+      const found = readItemId(document);
       if ("reason" in found || !isObject(document)) {
         const reason = "reason" in found ? found.reason : "";
         const text = this.#rejected(shape, document, { order, contentId: null }, drift);
@@ -170,9 +170,9 @@ export class DocumentReader {
   }
 
   /** The known objects that a document holds. Undefined: it is to be read with all that it holds. */
-  #prepared(shape: Shape, { document, recurring }: SentDocument): PlacedAndPrepared[] | undefined {
+  #prepared(shape: Shape, { document, recurring }: PageDocument): PlacedAndPrepared[] | undefined {
     const objects: PlacedAndPrepared[] = [];
-    if (recurring.length > 0 && "reason" in itemId(document)) return undefined;
+    if (recurring.length > 0 && "reason" in readItemId(document)) return undefined;
     for (const placed of recurring) {
       const prepared = this.#objects.of(shape, placed);
       if (prepared === undefined) return undefined;
@@ -190,18 +190,18 @@ export class DocumentReader {
       put(document, placed, prepared.value);
       if (placed.place === undefined) made.set(placed.name, prepared.member);
     }
-    const pieces = rawJson(document, text, changed, made);
+    const pieces = serializeDocument(document, text, changed, made);
     return { ...place, unknownFields: unknown.length, largeNumbers, reuse: NOT_REUSED, document: pieces };
   }
 
   /** The text of what is no item. The policy holds for what is no object too, and may take it away altogether. */
-  #rejected(shape: Shape, document: unknown, at: Position, drift: Drift): string {
+  #rejected(shape: Shape, document: unknown, at: DocumentPosition, drift: Drift): string {
     const holder: JsonObject = { document };
     this.#prepare(shape, isObject(document) ? document : holder, at, drift);
     return JSON.stringify(holder.document) ?? "null";
   }
 
-  #readItem(task: ItemTask, { text, echoes }: SentItem): ReadDocuments {
+  #readItem(task: ItemTask, { text, echoes }: SentItem): DocumentBatch {
     const { shape, pass, page, position, contentId, whole } = task;
     const order = observation(task, position);
     const drift = new Drift();
@@ -209,7 +209,7 @@ export class DocumentReader {
     const fieldNames = new Set<string>();
     const sent = readItem(text);
     const document = mayHoldHalves(text) ? wellFormed(sent, order, drift) : sent;
-    const found = itemId(document);
+    const found = readItemId(document);
     if ("reason" in found || found.id !== contentId || !isObject(document)) {
       const other = "the answer is of another item than the one asked for";
       const reason = "reason" in found ? found.reason : other;
@@ -224,7 +224,7 @@ export class DocumentReader {
     const raw = this.#raw(place, parsed, drift);
     addFieldNames(fieldNames, shape, document);
     const fingerprint = isAsListed(task, item, document) ? task.listed.fingerprint : NO_FINGERPRINT;
-    const reuse = reuseOf({ document, at: { order, contentId }, drift }, fingerprint);
+    const reuse = reuseRecord({ document, at: { order, contentId }, drift }, fingerprint);
     return { items: [item], rejects: [], raw: [{ ...raw, reuse }], fieldNames, drift };
   }
 }
@@ -236,11 +236,11 @@ export class DocumentReader {
 function isAsListed({ body, listed }: ItemTask, { updatedAt }: ListEntry, document: JsonObject): boolean {
   const { dated, observedAt } = body;
   const isEdited = isFresh(secondsOf(updatedAt), { observedAt, milliseconds: FRESH_MS });
-  return dated && !isEdited && isOfFingerprint(listed.fingerprint, document);
+  return dated && !isEdited && matchesFingerprint(listed.fingerprint, document);
 }
 
 /** Puts an object where an empty one stands for it. */
-function put(document: JsonObject, { name, place }: PlacedObject, value: JsonObject): void {
+function put(document: JsonObject, { name, place }: ObjectPosition, value: JsonObject): void {
   const member = document[name];
   if (place === undefined) document[name] = value;
   else if (Array.isArray(member)) member[place] = value;
@@ -279,7 +279,7 @@ function listedItem(id: string, position: number, document: JsonObject): ListEnt
   return {
     id,
     position,
-    updatedAt: typeof updatedAt === "string" ? toSecond(updatedAt) : null,
+    updatedAt: typeof updatedAt === "string" ? truncateToSecond(updatedAt) : null,
     event: document.body_type === "event",
     fingerprint: NO_FINGERPRINT,
   };

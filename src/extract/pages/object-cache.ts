@@ -5,11 +5,11 @@
  */
 
 import { mayHoldLarge } from "../../common/json.ts";
-import { hasOneSpelling, namesIn } from "./canonical-json.ts";
+import { countNames, hasCanonicalStrings } from "./canonical-json.ts";
 
 const CLOSE_BRACE = 0x7d;
 
-export interface RecurringObject {
+export interface CachedObject {
   /** A copy of its text in UTF-8. */
   readonly bytes: Buffer;
   /** How many members there are in it, at any depth. */
@@ -31,8 +31,8 @@ const KNOWN_BYTES = 2 * 1024 * 1024;
 /** Objects that were seen once and are remembered, a power of two. */
 const SEEN_ONCE = 4096;
 
-export class RecurringObjects {
-  readonly #known = new Map<number, RecurringObject[]>();
+export class ObjectCache {
+  readonly #known = new Map<number, CachedObject[]>();
   /** What came last of those that share a place. */
   readonly #seen = new Int32Array(SEEN_ONCE);
   #knownBytes = 0;
@@ -41,7 +41,7 @@ export class RecurringObjects {
    * The known object whose text stands at `at`. A text of JSON that begins with the whole text of an object has that
    * object there and ends it there: nothing behind it need be looked at.
    */
-  at(bytes: Buffer, at: number): RecurringObject | undefined {
+  at(bytes: Buffer, at: number): CachedObject | undefined {
     if (at + MIN_BYTES > bytes.length) return undefined;
     const alike = this.#known.get(headOf(bytes, at));
     if (alike === undefined) return undefined;
@@ -79,16 +79,16 @@ export class RecurringObjects {
 }
 
 function leavesNothingOpen(text: string, nameCount: number): boolean {
-  if (mayHoldLarge(text) || !hasOneSpelling(text)) return false;
+  if (mayHoldLarge(text) || !hasCanonicalStrings(text)) return false;
   try {
-    return namesIn(JSON.parse(text)) === nameCount;
+    return countNames(JSON.parse(text)) === nameCount;
   } catch {
     return false;
   }
 }
 
 /** Of the object whose text stands at `at`; -1: none does. */
-function placeOf(alike: readonly RecurringObject[], bytes: Buffer, at: number): number {
+function placeOf(alike: readonly CachedObject[], bytes: Buffer, at: number): number {
   for (let place = 0; place < alike.length; place++) {
     const text = alike[place]?.bytes;
     if (text !== undefined && standsAt(text, bytes, at)) return place;

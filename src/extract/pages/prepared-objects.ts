@@ -2,9 +2,9 @@
 
 import { deeplyFrozen, isObject, type JsonObject, type Shape } from "../../raw/document.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
-import type { Prepare } from "../../raw/prepare.ts";
-import type { PlacedObject } from "./envelope.ts";
-import type { RecurringObject } from "./object-cache.ts";
+import type { DocumentPreparer } from "../../raw/prepare.ts";
+import type { ObjectPosition } from "./list-page.ts";
+import type { CachedObject } from "./object-cache.ts";
 
 export interface PreparedObject {
   /** Shared by all documents that hold it: it cannot be changed. */
@@ -27,20 +27,20 @@ const SOME_DOCUMENT = { order: 1, contentId: "some document" };
 const PREPARED_BYTES = 4 * 1024 * 1024;
 
 export class PreparedObjects {
-  readonly #prepare: Prepare;
+  readonly #prepare: DocumentPreparer;
   /** Names that members have before or after they were given the specification's. */
   readonly #aliases: ReadonlySet<string>;
   /** An object stands in a few places. */
-  readonly #places = new WeakMap<RecurringObject, PreparedPlace[]>();
+  readonly #places = new WeakMap<CachedObject, PreparedPlace[]>();
   #bytes = 0;
 
-  constructor(prepare: Prepare, aliases: Readonly<Record<string, string>>) {
+  constructor(prepare: DocumentPreparer, aliases: Readonly<Record<string, string>>) {
     this.#prepare = prepare;
     this.#aliases = new Set(Object.entries(aliases).flat());
   }
 
   /** Undefined where the object is to be prepared as a part of its document; then it is refused, wherever it stands. */
-  of(shape: Shape, { name, place, object }: PlacedObject): PreparedObject | undefined {
+  of(shape: Shape, { name, place, object }: ObjectPosition): PreparedObject | undefined {
     if (object.refused) return undefined;
     const listed = place !== undefined;
     const places = this.#places.get(object) ?? [];
@@ -57,12 +57,7 @@ export class PreparedObjects {
   }
 
   /** As in a document of this member alone. What is noted there of the document is not the object's, but an item's. */
-  #prepared(
-    shape: Shape,
-    name: string,
-    listed: boolean,
-    object: RecurringObject,
-  ): PreparedObject | undefined {
+  #prepared(shape: Shape, name: string, listed: boolean, object: CachedObject): PreparedObject | undefined {
     if (this.#aliases.has(name) || this.#bytes > PREPARED_BYTES) return undefined;
     const sent: unknown = JSON.parse(object.bytes.toString());
     const document: JsonObject = { [name]: listed ? [sent] : sent };

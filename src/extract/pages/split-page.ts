@@ -4,10 +4,10 @@
  * character beyond Latin-1 makes the texts of all of them twice as wide.
  */
 
-import type { RecurringObject, RecurringObjects } from "./object-cache.ts";
+import type { CachedObject, ObjectCache } from "./object-cache.ts";
 
 /** A known object that an element holds: as the value of one of its members, or in the list that this value is. */
-export interface FoundObject {
+export interface ObjectMatch {
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
@@ -15,11 +15,11 @@ export interface FoundObject {
   readonly member: number;
   /** Place in the list; undefined: it is the member's value. */
   readonly place: number | undefined;
-  readonly object: RecurringObject;
+  readonly object: CachedObject;
 }
 
 /** Bytes of a page that hold one element of its list, white space around it included. */
-export interface Element {
+export interface PageElement {
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
@@ -36,7 +36,7 @@ export interface Element {
   /** Names of members in it, at any depth; one that stands twice counts twice. */
   readonly nameCount: number;
   /** In the order of the text. */
-  readonly found: readonly FoundObject[];
+  readonly found: readonly ObjectMatch[];
 }
 
 const QUOTE = 0x22;
@@ -73,7 +73,7 @@ const BLANK = /^[ \n\r\t]*$/;
  * that is none either. Undefined: it is not such a page, or does not end, and is to be parsed as a whole. `recurring`:
  * what is known of objects that recur; the page adds to it. Undefined: none is looked for.
  */
-export function splitPage(bytes: Buffer, recurring?: RecurringObjects) {
+export function splitPage(bytes: Buffer, recurring?: ObjectCache) {
   const head = HEAD.exec(bytes.toString("latin1", 0, HEAD_BYTES))?.[0];
   if (head === undefined) return undefined;
   const elements = elementsFrom(bytes, head.length, recurring);
@@ -89,7 +89,7 @@ export function splitPage(bytes: Buffer, recurring?: RecurringObjects) {
   };
 }
 
-function isBlank(bytes: Buffer, { start, end }: Element): boolean {
+function isBlank(bytes: Buffer, { start, end }: PageElement): boolean {
   return BLANK.test(bytes.toString("latin1", start, end));
 }
 
@@ -100,11 +100,11 @@ function isBlank(bytes: Buffer, { start, end }: Element): boolean {
 function elementsFrom(
   bytes: Buffer,
   first: number,
-  recurring: RecurringObjects | undefined,
-): Element[] | undefined {
-  const elements: Element[] = [];
+  recurring: ObjectCache | undefined,
+): PageElement[] | undefined {
+  const elements: PageElement[] = [];
   const { length } = bytes;
-  let element = new ElementScan(bytes, first, recurring);
+  let element = new ElementScanner(bytes, first, recurring);
   for (let at = first; at < length; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) at = endOfText(bytes, at + 1);
@@ -113,7 +113,7 @@ function elementsFrom(
       if (element.goesOnAfter(at)) continue;
       if (elements.length === MAX_ELEMENTS) return undefined;
       elements.push(element.endedAt(at));
-      element = new ElementScan(bytes, at + 1, recurring);
+      element = new ElementScanner(bytes, at + 1, recurring);
     } else if (isDigit(byte)) at = element.lastOfNumber(at);
     else if (byte === OPEN_BRACE) at = element.openBrace(at);
     else if (byte === OPEN_BRACKET) element.openBracket(at);
@@ -130,15 +130,15 @@ function elementsFrom(
 const NO_LIST = -1;
 
 /** What is known of an element up to the byte that is looked at. */
-class ElementScan {
+class ElementScanner {
   /** Braces and brackets of it that are open. Below zero in what is no JSON. */
   depth = 0;
   nameCount = 0;
   readonly #bytes: Buffer;
   readonly #start: number;
-  readonly #recurring: RecurringObjects | undefined;
+  readonly #recurring: ObjectCache | undefined;
   readonly #marks: number[] = [];
-  readonly #found: FoundObject[] = [];
+  readonly #found: ObjectMatch[] = [];
   #large = false;
   /** Place in the list that its member is, or {@link NO_LIST}. */
   #place = NO_LIST;
@@ -148,13 +148,13 @@ class ElementScan {
    */
   #unknown: { readonly start: number; readonly depth: number; readonly nameCount: number } | undefined;
 
-  constructor(bytes: Buffer, start: number, recurring: RecurringObjects | undefined) {
+  constructor(bytes: Buffer, start: number, recurring: ObjectCache | undefined) {
     this.#bytes = bytes;
     this.#start = start;
     this.#recurring = recurring;
   }
 
-  endedAt(end: number): Element {
+  endedAt(end: number): PageElement {
     return {
       start: this.#start,
       end,
@@ -206,7 +206,7 @@ class ElementScan {
     return this.depth === 1 || (this.depth === 2 && this.#place !== NO_LIST);
   }
 
-  #skip(object: RecurringObject, start: number): number {
+  #skip(object: CachedObject, start: number): number {
     const end = start + object.bytes.length;
     const place = this.depth === 1 ? undefined : this.#place;
     this.#found.push({ start, end, member: this.#marks.length - 1, place, object });

@@ -3,7 +3,7 @@ import type { Pagination } from "../../api/envelope.ts";
 import type { Shape } from "../../raw/document.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
 import type { WrittenFile } from "../../raw/raw-file.ts";
-import type { IndexedFile } from "../../raw/raw-index.ts";
+import type { FileIndex } from "../../raw/raw-index.ts";
 import type { ListMode } from "../http/request.ts";
 
 /** Body of one answer, as it came, in a buffer of its own. */
@@ -122,7 +122,7 @@ export interface ItemResult {
 export interface GroupResult {
   /** Null: the group has no documents, and so no raw file. */
   readonly file: WrittenFile | null;
-  readonly indexed: IndexedFile | null;
+  readonly indexed: FileIndex | null;
   readonly drift: readonly DriftEntry[];
   /** Names of the custom fields that the documents carry. */
   readonly fieldNames: readonly string[];

@@ -16,10 +16,17 @@ import type { ItemIndex } from "../../raw/item-index.ts";
 import type { ListMode } from "../http/request.ts";
 import { FRESH_MS, NO_TIME } from "../pages/updated-at.ts";
 import type { ItemVersions } from "./item-versions.ts";
-import { type ComparedPass, disagreements, itemsCount, itemsReason, listedOnce, nameOf } from "./verdict.ts";
+import {
+  countOfItems,
+  disagreements,
+  itemsReason,
+  listingDifferences,
+  type PassEvidence,
+  passName,
+} from "./verdict.ts";
 
 /** What is to be done next; the caller does it and says so, and asks again. */
-export type Step =
+export type CertificationStep =
   /** With `documents`, those of the pass land; without, only IDs and times are read. */
   | { readonly kind: "pass"; readonly mode: ListMode; readonly documents: boolean }
   /** Ask for each item singly: dynamic, full and dynamic again. The documents land. */
@@ -32,7 +39,7 @@ export type Step =
   | { readonly kind: "end"; readonly disagreements: readonly string[] };
 
 /** `updated_at` of the three answers for an item, as `secondsOf` gives it; undefined: that one could not be read. */
-export interface Comparison {
+export interface ModeComparison {
   readonly dynamic: number | undefined;
   readonly full: number | undefined;
   readonly dynamicAgain: number | undefined;
@@ -58,12 +65,12 @@ const AWAITED_LAG_SECONDS = 3600;
 const LAG_WAITS_MS: readonly number[] = [10_000, 20_000, 40_000, 80_000, 150_000];
 
 /** What a pass says the times of: `basic` gives those of `full`. */
-function shapeOf({ mode }: ComparedPass): Shape {
+function shapeOf({ mode }: PassEvidence): Shape {
   return mode === "dynamic" ? "dynamic" : "full";
 }
 
 /** Decides what a run asks for, from what it has seen, and says when it is complete. Asks for nothing itself. */
-export class Certification<Pass extends ComparedPass> {
+export class Certification<Pass extends PassEvidence> {
   readonly #itemIndex: ItemIndex;
   readonly #versions: ItemVersions;
   /** Shapes of which the run reads documents, in the order of the passes that read them first. */
@@ -117,7 +124,7 @@ export class Certification<Pass extends ComparedPass> {
   }
 
   /** The items of a `compare` step were asked for. */
-  compared(comparisons: readonly Comparison[]): void {
+  compared(comparisons: readonly ModeComparison[]): void {
     this.#comparedAfter = this.#passes.length;
     this.#waitMs = comparisons.some(({ fresh }) => fresh) ? FRESH_MS : 0;
     const ofTwoStates = comparisons.filter(isOfTwoStates);
@@ -133,17 +140,17 @@ export class Certification<Pass extends ComparedPass> {
   }
 
   /** The items of a `repair` step were asked for. */
-  repaired({ fresh }: Pick<Comparison, "fresh">): void {
+  repaired({ fresh }: Pick<ModeComparison, "fresh">): void {
     this.#repairedAfter = this.#passes.length;
     this.#waitMs = fresh ? FRESH_MS : 0;
   }
 
-  next(): Step {
+  next(): CertificationStep {
     const step = this.#step();
     return this.#waitMs > 0 && step.kind !== "end" ? { kind: "wait", milliseconds: this.#waitMs } : step;
   }
 
-  #step(): Step {
+  #step(): CertificationStep {
     const last = this.#passes.at(-1);
     const first = this.#listings[this.#passes.length];
     if (first !== undefined) return { kind: "pass", mode: first, documents: true };
@@ -155,7 +162,7 @@ export class Certification<Pass extends ComparedPass> {
     return this.#compare(last) ?? this.#repair(last) ?? this.#pass(last, reasons);
   }
 
-  #compare(last: Pass): Step | undefined {
+  #compare(last: Pass): CertificationStep | undefined {
     const passes = this.#passes.length;
     if (this.#modesDiffer || this.#comparedAfter === passes || passes === MAX_PASSES) return undefined;
     const numbers = this.#versions.oldest(this.#ofTwoTimes(last), last, COMPARED);
@@ -170,7 +177,7 @@ export class Certification<Pass extends ComparedPass> {
     );
   }
 
-  #repair(last: Pass): Step | undefined {
+  #repair(last: Pass): CertificationStep | undefined {
     if (this.#repairedAfter === this.#passes.length) return undefined;
     const stale = this.#stale(last);
     const few = stale.length > this.#repairLimit(last) ? this.#withoutDocument(stale, last) : stale;
@@ -184,7 +191,7 @@ export class Certification<Pass extends ComparedPass> {
     return without.length > this.#repairLimit(last) ? [] : without;
   }
 
-  #pass(last: Pass, disagreements: readonly string[]): Step {
+  #pass(last: Pass, disagreements: readonly string[]): CertificationStep {
     if (this.#passes.length === MAX_PASSES) return { kind: "end", disagreements };
     const limit = this.#repairLimit(last);
     for (const shape of this.#shapes(last)) {
@@ -227,14 +234,17 @@ export class Certification<Pass extends ComparedPass> {
       ...(this.#modesDiffer ? this.#reasonsOfEitherMode() : this.#reasonsOfBothModes(last)),
       ...this.#itemsReason(
         unaccounted,
-        (n) => `earlier passes listed ${itemsCount(n)} that the last one did not`,
+        (n) => `earlier passes listed ${countOfItems(n)} that the last one did not`,
       ),
-      ...this.#itemsReason(inPart, (n) => `${itemsCount(n)} in one mode alone`),
+      ...this.#itemsReason(inPart, (n) => `${countOfItems(n)} in one mode alone`),
       ...this.#itemsReason(
         ofTwoTimes,
-        (n) => `${itemsCount(n)} that the last pass did not list, read at two times`,
+        (n) => `${countOfItems(n)} that the last pass did not list, read at two times`,
       ),
-      ...this.#itemsReason(goneSince, (n) => `${itemsCount(n)} of the last pass gone when asked for singly`),
+      ...this.#itemsReason(
+        goneSince,
+        (n) => `${countOfItems(n)} of the last pass gone when asked for singly`,
+      ),
     ];
   }
 
@@ -260,7 +270,7 @@ export class Certification<Pass extends ComparedPass> {
     const both = one !== undefined && other !== undefined;
     return [
       ...pairs.flatMap(([before, last]) => [...disagreements(before, last), ...resumedReasons(last)]),
-      ...(both ? listedOnce(one[1], other[1]) : []),
+      ...(both ? listingDifferences(one[1], other[1]) : []),
       ...pairs.flatMap(([, last]) => this.#loadedReasons(last, [shapeOf(last)])),
       ...(both ? momentReasons(one, other) : []),
     ];
@@ -276,7 +286,7 @@ export class Certification<Pass extends ComparedPass> {
   #loadedReasons(look: Pass, shapes: readonly Shape[]): string[] {
     const differing = new Set(shapes.flatMap((shape) => this.#versions.differing(shape, look)));
     return this.#itemsReason([...differing], (n) => {
-      return `${n === 1 ? "1 loaded item differs" : `${n} loaded items differ`} from ${nameOf(look)}`;
+      return `${n === 1 ? "1 loaded item differs" : `${n} loaded items differ`} from ${passName(look)}`;
     });
   }
 
@@ -298,31 +308,31 @@ export class Certification<Pass extends ComparedPass> {
 type Looks<Pass> = readonly [Pass, Pass];
 
 /** What was read before the run was resumed says nothing of what there is now: the last pass must be one of now. */
-function resumedReasons({ mode, resumedPages }: ComparedPass): string[] {
+function resumedReasons({ mode, resumedPages }: PassEvidence): string[] {
   return resumedPages === 0 ? [] : [`the ${mode} pass began before the run was resumed`];
 }
 
 /** Between the two passes of a kind its documents are what there was. Both kinds need a moment in common. */
-function momentReasons(dynamic: Looks<ComparedPass>, full: Looks<ComparedPass>): string[] {
+function momentReasons(dynamic: Looks<PassEvidence>, full: Looks<PassEvidence>): string[] {
   const since = Math.max(dynamic[0].pass, full[0].pass);
   const until = Math.min(dynamic[1].pass, full[1].pass);
   return since < until ? [] : ["no moment lies between the last two passes of both modes"];
 }
 
 /** Whether the answers for an item cannot all be of one state, nor of an edit between two of them. */
-function isOfTwoStates({ dynamic, full, dynamicAgain }: Comparison): boolean {
+function isOfTwoStates({ dynamic, full, dynamicAgain }: ModeComparison): boolean {
   if (dynamic === undefined || full === undefined || dynamicAgain === undefined) return false;
   const isEditedSince = dynamic === full && dynamicAgain > full;
   return full !== dynamicAgain && !isEditedSince;
 }
 
 /** Whether the modes have other times for it, and each the same again. */
-function isOfTwoTimes({ dynamic, full, dynamicAgain }: Comparison): boolean {
+function isOfTwoTimes({ dynamic, full, dynamicAgain }: ModeComparison): boolean {
   return dynamic !== undefined && full !== undefined && dynamic === dynamicAgain && dynamic !== full;
 }
 
 /** Seconds since the item was edited, by the later time of both modes; 0 where they do not say. */
-function ageOf({ dynamic = NO_TIME, full = NO_TIME, answeredAt }: Comparison): number {
+function ageOf({ dynamic = NO_TIME, full = NO_TIME, answeredAt }: ModeComparison): number {
   const later = Math.max(dynamic, full);
   return later < 0 ? 0 : answeredAt - later;
 }

@@ -4,12 +4,12 @@ import type { Shape } from "../../raw/document.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import { secondsOf } from "../pages/updated-at.ts";
 import { type PassSnapshot, UNSEEN } from "./pass-snapshot.ts";
-import type { ComparedPass } from "./verdict.ts";
+import type { PassEvidence } from "./verdict.ts";
 
 /** A pass, as far as it says which items there are. Passes are numbered from 1, without a gap. */
-type Look = Pick<ComparedPass, "pass" | "snapshot">;
+type Look = Pick<PassEvidence, "pass" | "snapshot">;
 
-export interface LandedPass extends Look, Pick<ComparedPass, "fresh"> {
+export interface LandedPass extends Look, Pick<PassEvidence, "fresh"> {
   /** Items that were listed, and that no answer gave a document of, listed or singly. */
   readonly unread: readonly string[];
 }
@@ -21,7 +21,7 @@ interface Landed {
 }
 
 /** `updated_at` of the latest document of one shape, by the item's number: as a pass saw it, but for some since. */
-class Held {
+class VersionTimes {
   #pass: PassSnapshot | undefined;
   readonly #since = new Map<number, number>();
 
@@ -46,7 +46,7 @@ class Held {
  */
 export class ItemVersions {
   readonly #itemIndex: ItemIndex;
-  readonly #held = { dynamic: new Held(), full: new Held() };
+  readonly #held = { dynamic: new VersionTimes(), full: new VersionTimes() };
   readonly #passes: Landed[] = [];
   /** Items with a document from a single-item request, by its shape. */
   readonly #readSingly = { dynamic: new Set<number>(), full: new Set<number>() };
@@ -64,18 +64,18 @@ export class ItemVersions {
    * The documents of a pass landed. Of an item that it saw more than once nobody knows which one is the latest, and of one
    * that it did not see, whether an earlier document is still what the service has.
    */
-  holdAll(shape: Shape, { pass, snapshot, fresh, unread }: LandedPass): void {
+  recordPass(shape: Shape, { pass, snapshot, fresh, unread }: LandedPass): void {
     const numbers = new Set(unread.map((id) => this.#itemIndex.numberOf(id)));
     // To ask once more is of no use: what there is of the item counts, but a document of before is not as it was listed.
     const outdated = unread.filter((id) => this.#hasDocumentOf(shape, this.#itemIndex.numberOf(id)));
     this.#passes.push({ shape, snapshot, unread: numbers });
     for (const number of numbers) this.#rejected.set(number, pass);
     this.#held[shape].take(snapshot);
-    for (const id of [...snapshot.repeated, ...fresh, ...outdated]) this.forget(shape, id);
+    for (const id of [...snapshot.repeated, ...fresh, ...outdated]) this.invalidate(shape, id);
   }
 
   /** The document of a single-item request landed. Gives its time in seconds; negative where there is none. */
-  hold(shape: Shape, id: string, updatedAt: string | null): number {
+  recordDocument(shape: Shape, id: string, updatedAt: string | null): number {
     const number = this.#itemIndex.numberOf(id);
     const seconds = secondsOf(updatedAt);
     this.#readSingly[shape].add(number);
@@ -84,12 +84,12 @@ export class ItemVersions {
   }
 
   /** Which version the item's latest document is, is not known. */
-  forget(shape: Shape, id: string): void {
+  invalidate(shape: Shape, id: string): void {
     this.#held[shape].set(this.#itemIndex.numberOf(id), UNSEEN);
   }
 
   /** A single-item request was answered after the pass `pass`; `rejected`: with nothing that can be read. */
-  answered(id: string, answer: "gone" | "there" | "rejected", pass: number): void {
+  recordResponse(id: string, answer: "gone" | "there" | "rejected", pass: number): void {
     const number = this.#itemIndex.numberOf(id);
     const isOfTwoStates = answer === "there" && this.#gone.get(number) === pass;
     this.#gone.delete(number);

@@ -19,23 +19,23 @@ import type { ExtractContext } from "./context.ts";
 import type { LandedPass } from "./item-versions.ts";
 import { PageReader, type PassOfPages } from "./page-reader.ts";
 import { PassSnapshot } from "./pass-snapshot.ts";
-import { type ComparedPass, itemsCount, type PageMark, uncleanReasons } from "./verdict.ts";
+import { countOfItems, type PageSummary, type PassEvidence, uncleanReasons } from "./verdict.ts";
 
-export interface PassRequest extends PassOfPages {
+export interface PassPlan extends PassOfPages {
   /** As in the pass of the other listing, so that their groups have the same items; undefined: by the first page. */
   readonly pagesPerGroup: number | undefined;
   /** Which of the items are given back. */
   readonly wants: (item: ListEntry) => boolean;
 }
 
-export interface Listed extends ListEntry {
+export interface SingleItemEntry extends ListEntry {
   readonly page: number;
 }
 
-export interface Pass extends ComparedPass, LandedPass {
+export interface ListingPass extends PassEvidence, LandedPass {
   readonly mode: ListMode;
   /** Items that were wanted, each where it was listed first. */
-  readonly wanted: readonly Listed[];
+  readonly wanted: readonly SingleItemEntry[];
   /** Of a limited run: IDs of the first items, in their order; else empty. */
   readonly first: readonly string[];
   /** Items of a group of pages, if each is full. */
@@ -60,17 +60,17 @@ const PAGES_PER_GROUP = 64;
 const BARREN_PAGES = 10;
 
 /** Makes a pass. Errors: those of the service, and of the disk. */
-export async function readPass(context: ExtractContext, request: PassRequest): Promise<Pass> {
+export async function readPass(context: ExtractContext, request: PassPlan): Promise<ListingPass> {
   return new PassReader(context, request).run();
 }
 
 class PassReader {
   readonly #context: ExtractContext;
-  readonly #request: PassRequest;
+  readonly #request: PassPlan;
   readonly #snapshot: PassSnapshot;
   readonly #queue: WorkQueue;
   readonly #budget = new ByteBudget(BYTES_IN_FLIGHT);
-  readonly #marks = new Map<number, PageMark>();
+  readonly #marks = new Map<number, PageSummary>();
   /** Pages that were announced, and that are not there: with why. */
   readonly #missing = new Map<number, SourceError>();
   readonly #startedMs: number;
@@ -80,7 +80,7 @@ class PassReader {
   #bytes = 0;
   readonly #fresh: string[] = [];
   readonly #unread: string[] = [];
-  readonly #wanted = new Map<string, Listed>();
+  readonly #wanted = new Map<string, SingleItemEntry>();
   readonly #reader: PageReader;
   #rows = 0;
   #rejected = 0;
@@ -90,7 +90,7 @@ class PassReader {
   #pagesCounted = Number.POSITIVE_INFINITY;
   #barren = 0;
 
-  constructor(context: ExtractContext, request: PassRequest) {
+  constructor(context: ExtractContext, request: PassPlan) {
     this.#context = context;
     this.#request = request;
     this.#snapshot = new PassSnapshot(context.itemIndex);
@@ -99,7 +99,7 @@ class PassReader {
     this.#startedMs = request.landing?.passStart?.startedMs ?? context.clock.now();
   }
 
-  async run(): Promise<Pass> {
+  async run(): Promise<ListingPass> {
     try {
       return await this.#readAll();
     } finally {
@@ -108,11 +108,11 @@ class PassReader {
     }
   }
 
-  async #readAll(): Promise<Pass> {
+  async #readAll(): Promise<ListingPass> {
     const { landing, perPage } = this.#request;
     if (landing !== undefined) {
       landing.passStart = { perPage, startedMs: this.#startedMs };
-      for await (const pages of landing.kept()) {
+      for await (const pages of landing.resumed()) {
         this.#queue.signal.throwIfAborted();
         for (const page of pages) this.#take(page);
       }
@@ -267,7 +267,7 @@ class PassReader {
   }
 
   /** However often an item is listed, it counts where it stands first; one that changed meanwhile is asked for. */
-  #note(item: Listed): void {
+  #note(item: SingleItemEntry): void {
     if (!this.#request.wants(item)) return;
     const known = this.#wanted.get(item.id) ?? item;
     const fingerprint = known.fingerprint === item.fingerprint ? item.fingerprint : NO_FINGERPRINT;
@@ -289,11 +289,11 @@ class PassReader {
   }
 
   #reasons(): readonly string[] {
-    if (this.#limit !== null) return [`only the first ${itemsCount(this.#limit)} are read`];
+    if (this.#limit !== null) return [`only the first ${countOfItems(this.#limit)} are read`];
     return uncleanReasons(this.#marks, this.#snapshot, this.#rejected);
   }
 
-  #result(first: Pagination, last: Pagination): Pass {
+  #result(first: Pagination, last: Pagination): ListingPass {
     const { pass, mode, perPage, landing } = this.#request;
     const pages = [...this.#idsByPage].sort(([a], [b]) => a - b);
     const ids = new Set(pages.flatMap(([, idsOfPage]) => idsOfPage));
@@ -322,7 +322,7 @@ class PassReader {
 }
 
 /** A pass as it is certified. `sorted`: the numbers of all items in the order of their IDs. */
-export function passRecord(pass: Pass, sorted: Uint32Array): PassRecord {
+export function passRecord(pass: ListingPass, sorted: Uint32Array): PassRecord {
   return {
     pass: pass.pass,
     mode: pass.mode,

@@ -13,7 +13,7 @@ import { bodyOf, recordOf } from "../landing/journal.ts";
 import type { ResponseSlot, StageLanding } from "../landing/landing.ts";
 import type { PageResult, Reject } from "../pages/tasks.ts";
 import type { ExtractContext } from "./context.ts";
-import { all, answerOf, FailureBudget } from "./single-item.ts";
+import { all, FailureBudget, requestUnrecorded } from "./single-item.ts";
 
 export interface PassOfPages {
   /** From 1. */
@@ -28,7 +28,7 @@ export interface PassOfPages {
   readonly landing: StageLanding<PageResponse> | undefined;
 }
 
-interface PageToRead {
+interface PageRequest {
   readonly page: number;
   /** Undefined: its documents do not land. */
   readonly place: ResponseSlot | undefined;
@@ -37,21 +37,21 @@ interface PageToRead {
 type View = Pick<PassOfPages, "mode" | "columns" | "landing">;
 
 /** A page of a listing with so many items a page. */
-interface Part {
+interface SubPage {
   readonly page: number;
   readonly perPage: number;
   /** Items of the page that is split that come before. */
   readonly offset: number;
 }
 
-interface ReadPart {
+interface SubPageResponse {
   readonly result: PageResult;
   readonly record: RequestRecord;
 }
 
 /** A page that is read in parts, and what came of them. */
-interface Split {
-  readonly at: PageToRead;
+interface PageSplit {
+  readonly at: PageRequest;
   /** Why it cannot be read as one. */
   readonly failure: SourceError;
   readonly results: PageResult[];
@@ -90,18 +90,18 @@ export class PageReader {
    * all its parts can be read: then no item is to blame, and pages have too many. So it does where the service changes
    * what is on a page meanwhile.
    */
-  async read(at: PageToRead, first: Pagination | undefined): Promise<PageResponse> {
+  async read(at: PageRequest, first: Pagination | undefined): Promise<PageResponse> {
     const { perPage } = this.#pass;
     const { page } = at;
     try {
       const { result, record } = await this.#part(at, this.#pass, { page, perPage, offset: 0 });
       return { page, result, records: [record], rejects: [], unread: [] };
     } catch (failure) {
-      if (!maySplit(failure)) throw failure;
+      if (!isUnreadablePage(failure)) throw failure;
       const granted = first?.per_page ?? (await this.#granted());
       if (granted > perPage) throw failure;
       const came = { results: [], records: [], rejects: [], nameless: [], unread: [], failed: false };
-      const split: Split = { at, failure, ...came };
+      const split: PageSplit = { at, failure, ...came };
       const whole = { page, perPage: granted, offset: 0 };
       await (granted === 1 ? this.#item(split, whole, failure) : this.#parts(split, whole));
       return merged(split, whole, first?.count);
@@ -121,24 +121,24 @@ export class PageReader {
     try {
       return (await this.firstPageNow()).per_page;
     } catch (thrown) {
-      if (!maySplit(thrown)) throw thrown;
+      if (!isUnreadablePage(thrown)) throw thrown;
       return this.#pass.perPage;
     }
   }
 
   /** IDs and times alone: such a page is small, whatever its items hold. Where one mode cannot be read, the other may be. */
-  async #withoutDocuments(at: PageToRead, part: Part): Promise<ReadPart> {
+  async #withoutDocuments(at: PageRequest, part: SubPage): Promise<SubPageResponse> {
     const view = (mode: ListMode): View => ({ mode, columns: [], landing: undefined });
     const isDynamic = this.#pass.mode === "dynamic";
     try {
       return await this.#part(at, view(isDynamic ? "dynamic" : "basic"), part);
     } catch (thrown) {
-      if (!maySplit(thrown)) throw thrown;
+      if (!isUnreadablePage(thrown)) throw thrown;
       return this.#part(at, view(isDynamic ? "basic" : "dynamic"), part);
     }
   }
 
-  async #parts(split: Split, { page, perPage, offset }: Part): Promise<void> {
+  async #parts(split: PageSplit, { page, perPage, offset }: SubPage): Promise<void> {
     const times = smallestFactor(perPage);
     const size = perPage / times;
     for (let i = 0; i < times; i++) {
@@ -146,7 +146,7 @@ export class PageReader {
       try {
         add(split, part, await this.#part(split.at, this.#pass, part));
       } catch (thrown) {
-        if (!maySplit(thrown)) throw thrown;
+        if (!isUnreadablePage(thrown)) throw thrown;
         split.failed = true;
         await (size === 1 ? this.#item(split, part, thrown) : this.#parts(split, part));
       }
@@ -156,7 +156,7 @@ export class PageReader {
   }
 
   /** An item whose page of its own cannot be read. */
-  async #item(split: Split, part: Part, failure: SourceError): Promise<void> {
+  async #item(split: PageSplit, part: SubPage, failure: SourceError): Promise<void> {
     split.failed = true;
     const { at } = split;
     const listed = await this.#listed(split, part, failure);
@@ -175,7 +175,7 @@ export class PageReader {
       columns,
       whole: true,
     } as const;
-    const answer = await answerOf(this.#context, single, this.#failures(split), this.#signal);
+    const answer = await requestUnrecorded(this.#context, single, this.#failures(split), this.#signal);
     if (answer.record !== null) split.records.push(answer.record);
     split.rejects.push(...answer.rejects);
     if (answer.gone) split.rejects.push(this.#reject(at, part, item.id, GONE));
@@ -183,32 +183,32 @@ export class PageReader {
   }
 
   /** Undefined: nobody can name the item. */
-  async #listed(split: Split, part: Part, failure: SourceError): Promise<ReadPart | undefined> {
+  async #listed(split: PageSplit, part: SubPage, failure: SourceError): Promise<SubPageResponse | undefined> {
     try {
       const listed = await this.#withoutDocuments(split.at, part);
       add(split, part, listed);
       return listed;
     } catch (thrown) {
-      if (!maySplit(thrown)) throw thrown;
+      if (!isUnreadablePage(thrown)) throw thrown;
       this.#failures(split).reject("", failure);
       split.nameless.push(this.#reject(split.at, part, null, failure.message));
       return undefined;
     }
   }
 
-  #failures({ results }: Split): FailureBudget {
+  #failures({ results }: PageSplit): FailureBudget {
     const count = results.at(-1)?.answer.pagination.count ?? this.#pass.perPage;
     this.#budget ??= new FailureBudget(all(count), this.#context.settings.singlesLimits);
     return this.#budget;
   }
 
   /** `contentId`: null where nobody can name the item. */
-  #reject({ page }: PageToRead, { offset }: Part, contentId: string | null, reason: string): Reject {
+  #reject({ page }: PageRequest, { offset }: SubPage, contentId: string | null, reason: string): Reject {
     const { mode, pass } = this.#pass;
     return { mode, pass, page, position: offset, contentId, reason, document: "null" };
   }
 
-  async #part({ page, place }: PageToRead, view: View, part: Part): Promise<ReadPart> {
+  async #part({ page, place }: PageRequest, view: View, part: SubPage): Promise<SubPageResponse> {
     const { clock, landing: nowhere } = this.#context;
     const { pass } = this.#pass;
     const { mode, columns, landing } = view;
@@ -230,7 +230,7 @@ export class PageReader {
   }
 
   /** What was read of the first page already is not asked for, unless it proves to be damaged. */
-  async #ask<T>(request: ServiceRequest, { page }: Part, take: BodyReader<T>): Promise<ReadResult<T>> {
+  async #ask<T>(request: ServiceRequest, { page }: SubPage, take: BodyReader<T>): Promise<ReadResult<T>> {
     const first = page === 1 ? this.#firstPage : undefined;
     if (first !== undefined) {
       this.#firstPage = undefined;
@@ -245,13 +245,17 @@ export class PageReader {
 }
 
 /** Whether smaller pages may tell which item is to blame. */
-export function maySplit(thrown: unknown): thrown is SourceError {
+export function isUnreadablePage(thrown: unknown): thrown is SourceError {
   return (
     thrown instanceof SourceError && (thrown.code === "source.too_large" || thrown.code === "source.damaged")
   );
 }
 
-function add({ results, records, failure }: Split, part: Part, { result, record }: ReadPart): void {
+function add(
+  { results, records, failure }: PageSplit,
+  part: SubPage,
+  { result, record }: SubPageResponse,
+): void {
   const { current, per_page } = result.answer.pagination;
   if (current !== part.page || per_page !== part.perPage) throw failure;
   results.push(result);
@@ -260,8 +264,8 @@ function add({ results, records, failure }: Split, part: Part, { result, record 
 
 /** The page as one answer would have been. `known`: the service's total, as the first page has it. */
 function merged(
-  { results, records, rejects, unread, failure, failed, nameless }: Split,
-  whole: Part,
+  { results, records, rejects, unread, failure, failed, nameless }: PageSplit,
+  whole: SubPage,
   known: number | undefined,
 ): PageResponse {
   const isUnknown = results.length === 0 && known === undefined;
@@ -278,7 +282,7 @@ function merged(
 
 /** Where the total changed between the parts, one that differs from other pages': the pass is not clean then. */
 function paginationOf(
-  { page, perPage }: Part,
+  { page, perPage }: SubPage,
   results: readonly PageResult[],
   known: number | undefined,
 ): Pagination {

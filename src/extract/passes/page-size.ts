@@ -8,17 +8,17 @@ import { decodeBytes } from "../http/decode.ts";
 import { type ListMode, listRequest } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
 import { observedAtOf, recordOf } from "../landing/journal.ts";
-import { readList } from "../pages/envelope.ts";
+import { readList } from "../pages/list-page.ts";
 import type { ExtractContext } from "./context.ts";
-import { maySplit } from "./page-reader.ts";
+import { isUnreadablePage } from "./page-reader.ts";
 
-export type PerPage = number | "auto";
+export type PageSizeSetting = number | "auto";
 
 /**
  * Items a page, as a run used them, by what a pass reads: documents of either shape, or IDs and times alone, whose pages
  * are much smaller, `basic`.
  */
-export type UsedSizes = { readonly [Kind in ListMode]?: number | undefined };
+export type PageSizesByMode = { readonly [Kind in ListMode]?: number | undefined };
 
 export const PAGE_SIZES: readonly number[] = [100, 200, 500, 1000];
 /** After decompression. */
@@ -30,7 +30,7 @@ const ATTEMPTS = 2;
 const MAX_TRIES_AGAIN = 1;
 
 /** Items a page for a limited run: no more pages than its items fill, and hardly more items than these. */
-export function limitedPageSize(perPage: PerPage, limit: number): number {
+export function limitedPageSize(perPage: PageSizeSetting, limit: number): number {
   const [smallest = 1] = PAGE_SIZES;
   const pages = Math.ceil(limit / (perPage === "auto" ? smallest : perPage));
   return Math.ceil(limit / pages);
@@ -54,20 +54,20 @@ interface Chosen {
   readonly first: FirstPage | undefined;
 }
 
-export class PageSizes {
-  readonly #configured: PerPage;
-  readonly #remembered: UsedSizes;
+export class PageSizeChooser {
+  readonly #configured: PageSizeSetting;
+  readonly #remembered: PageSizesByMode;
   readonly #used = new Map<ListMode, number>();
   /** No larger pages are granted, whatever they hold. */
   #granted = Number.POSITIVE_INFINITY;
 
   /** `remembered`: of the run before. */
-  constructor(configured: PerPage, remembered: UsedSizes) {
+  constructor(configured: PageSizeSetting, remembered: PageSizesByMode) {
     this.#configured = configured;
     this.#remembered = remembered;
   }
 
-  get used(): UsedSizes {
+  get used(): PageSizesByMode {
     return Object.fromEntries(this.#used);
   }
 
@@ -134,7 +134,7 @@ export class PageSizes {
       try {
         return await ask(perPage, patient);
       } catch (thrown) {
-        if (!mayBeOfTheSize(thrown) || (patient && !maySplit(thrown))) throw thrown;
+        if (!mayBeOfTheSize(thrown) || (patient && !isUnreadablePage(thrown))) throw thrown;
         if (patient || isOfTheSize(thrown) || attempts === ATTEMPTS) return undefined;
       }
     }
@@ -183,7 +183,7 @@ export interface PassToSize {
  */
 export async function choosePageSize(
   { client, clock, journal, signal }: ExtractContext,
-  sizes: PageSizes,
+  sizes: PageSizeChooser,
   { pass, mode, kind, columns, multiple }: PassToSize,
 ): Promise<{ readonly perPage: number; readonly firstPage: HttpResponse | undefined }> {
   const responses = new Map<FirstPage, HttpResponse>();

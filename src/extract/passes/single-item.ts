@@ -11,7 +11,7 @@ import type { ExtractContext } from "./context.ts";
 import { type RejectLimits, rejectLimit } from "./reject-limits.ts";
 
 /** Items that are asked for singly, as far as their failures count. */
-export interface Asked {
+export interface FailureScope {
   /** Without those that are excused. */
   readonly total: number;
   /** Whether these are few of many, because others were reused. */
@@ -22,13 +22,13 @@ export interface Asked {
   readonly wanted: number;
 }
 
-export function all(total: number): Asked {
+export function all(total: number): FailureScope {
   return { total, few: false, excused: new Set(), wanted: total };
 }
 
 /** How many items may fail singly before the service itself is at fault, unless `maxRejects` says so. */
 export function singlesLimit(
-  { total, few }: Pick<Asked, "total" | "few">,
+  { total, few }: Pick<FailureScope, "total" | "few">,
   limits: RejectLimits | null,
 ): number {
   if (limits !== null) return rejectLimit(total, limits);
@@ -40,7 +40,7 @@ export function singlesLimit(
 const SINGLES_LIMITS: RejectLimits = { share: 0.01, items: 5 };
 
 /** Failures that count together. */
-interface Bound {
+interface FailureLimit {
   readonly total: number;
   readonly most: number;
   readonly excused: ReadonlySet<string>;
@@ -53,10 +53,10 @@ interface Bound {
  * for, those that failed for the first time; and of all that is wanted, each, or night after night a few more would be excused.
  */
 export class FailureBudget {
-  readonly #bounds: readonly Bound[];
+  readonly #bounds: readonly FailureLimit[];
 
-  constructor({ total, few, excused, wanted }: Asked, limits: RejectLimits | null) {
-    const bound = (of: Pick<Asked, "total" | "few" | "excused">): Bound => {
+  constructor({ total, few, excused, wanted }: FailureScope, limits: RejectLimits | null) {
+    const bound = (of: Pick<FailureScope, "total" | "few" | "excused">): FailureLimit => {
       return { ...of, most: singlesLimit(of, limits), rejected: 0, gone: 0 };
     };
     this.#bounds = [bound({ total, few, excused }), bound(all(wanted))];
@@ -85,11 +85,11 @@ export class FailureBudget {
     this.#assertFew("gone", "listed items returned 404 or 410 when asked for singly");
   }
 
-  #countedBy(id: string): readonly Bound[] {
+  #countedBy(id: string): readonly FailureLimit[] {
     return this.#bounds.filter(({ excused }) => !excused.has(id));
   }
 
-  #withTooMany(failure: "rejected" | "gone"): Bound | undefined {
+  #withTooMany(failure: "rejected" | "gone"): FailureLimit | undefined {
     return this.#bounds.find((bound) => bound[failure] > bound.most);
   }
 
@@ -122,7 +122,7 @@ function firstClause(message: string): string {
   return clause.charAt(0).toLowerCase() + clause.slice(1);
 }
 
-export interface Single extends Pick<ItemTask, "shape" | "whole" | "listed" | "page" | "position"> {
+export interface SingleItem extends Pick<ItemTask, "shape" | "whole" | "listed" | "page" | "position"> {
   readonly id: string;
   /** Of the dynamic set. */
   readonly columns: readonly string[];
@@ -131,14 +131,14 @@ export interface Single extends Pick<ItemTask, "shape" | "whole" | "listed" | "p
 }
 
 /** Asks for an item. What is wrong with it alone is a reject, as long as the budget allows. */
-export async function readSingle(
+export async function requestItem(
   context: ExtractContext,
-  single: Single,
+  single: SingleItem,
   budget: FailureBudget,
   signal: AbortSignal,
 ): Promise<ItemResponse> {
-  const answer = await answerOf(context, single, budget, signal);
-  putOnRecord(context, answer);
+  const answer = await requestUnrecorded(context, single, budget, signal);
+  recordItemResponse(context, answer);
   if (answer.record !== null && isRejected(answer)) budget.rejectOther(single.id);
   return answer;
 }
@@ -148,15 +148,15 @@ export function isRejected({ gone, read }: ItemResponse): boolean {
   return !gone && read === null;
 }
 
-export function putOnRecord({ journal }: ExtractContext, { record, rejects }: ItemResponse): void {
+export function recordItemResponse({ journal }: ExtractContext, { record, rejects }: ItemResponse): void {
   if (record !== null) journal.requests.add(record);
   journal.rejects.push(...rejects);
 }
 
-/** {@link readSingle}, not put on record. */
-export async function answerOf(
+/** {@link requestItem}, not put on record. */
+export async function requestUnrecorded(
   context: ExtractContext,
-  single: Single,
+  single: SingleItem,
   budget: FailureBudget,
   signal: AbortSignal,
 ): Promise<ItemResponse> {
@@ -175,7 +175,7 @@ export async function answerOf(
 
 async function askSingle(
   context: ExtractContext,
-  single: Single,
+  single: SingleItem,
   signal: AbortSignal,
 ): Promise<ItemResponse> {
   const { client, clock, settings } = context;

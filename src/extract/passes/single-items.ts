@@ -1,16 +1,16 @@
 /** Single-item requests after the dynamic listing, for the fields that only such answers give. */
 import { WorkQueue } from "../../common/threads/work-queue.ts";
-import { isDue, type Reusable, type ReusableItems } from "../../raw/reusable.ts";
+import { isRereadDue, type ReusableDocument, type ReusableItems } from "../../raw/reusable.ts";
 import type { ItemResponse } from "../landing/checkpoint.ts";
 import { type ResponseSlot, SINGLES_PER_GROUP, type StageLanding } from "../landing/landing.ts";
 import type { ExtractContext } from "./context.ts";
-import type { Listed, Pass } from "./listing.ts";
-import { FailureBudget, isRejected, putOnRecord, readSingle } from "./single-item.ts";
+import type { ListingPass, SingleItemEntry } from "./listing.ts";
+import { FailureBudget, isRejected, recordItemResponse, requestItem } from "./single-item.ts";
 
 /** Items under way for each connection: while a thread reads the answer of one, the next is asked for. */
 const UNDER_WAY = 2;
 
-export interface DetailsRead {
+export interface SingleItemTotals {
   /** Items that are gone, by the service's word. */
   readonly gone: readonly string[];
   /** Items that could not be had singly: each is a reject, and its listed views count. */
@@ -21,7 +21,7 @@ export interface DetailsRead {
 }
 
 /** What may stand in for requests. */
-export interface Reuse extends ReusableItems {
+export interface ReuseSource extends ReusableItems {
   readonly rereadDays: number;
   /** Start of this run, in milliseconds since 1970 UTC. */
   readonly startedAt: number;
@@ -33,11 +33,15 @@ export interface Reuse extends ReusableItems {
  * Asks for the items that a pass listed and that are wanted, group by group. Errors: those of the service, and of too
  * many that are gone or rejected.
  */
-export async function readDetails(context: ExtractContext, pass: Pass, reuse: Reuse): Promise<DetailsRead> {
-  return new DetailsReader(context, pass, reuse).run(pass);
+export async function readSingleItems(
+  context: ExtractContext,
+  pass: ListingPass,
+  reuse: ReuseSource,
+): Promise<SingleItemTotals> {
+  return new SingleItemsReader(context, pass, reuse).run(pass);
 }
 
-class DetailsReader {
+class SingleItemsReader {
   readonly #context: ExtractContext;
   readonly #total: number;
   readonly #landing: StageLanding<ItemResponse>;
@@ -45,14 +49,14 @@ class DetailsReader {
   readonly #budget: FailureBudget;
   readonly #run: string;
   /** By ID: what stands in for a request. */
-  readonly #reusable = new Map<string, Reusable>();
+  readonly #reusable = new Map<string, ReusableDocument>();
   #reused = 0;
   readonly #gone: string[] = [];
   readonly #rejected: string[] = [];
   #done = 0;
   #bytes = 0;
 
-  constructor(context: ExtractContext, { pass, wanted }: Pass, reuse: Reuse) {
+  constructor(context: ExtractContext, { pass, wanted }: ListingPass, reuse: ReuseSource) {
     const { landing, settings, signal } = context;
     this.#context = context;
     this.#total = wanted.length;
@@ -63,7 +67,7 @@ class DetailsReader {
       const document = reuse.documents.get(item.fingerprint);
       if (document === undefined) continue;
       const age = { readAt: document.readAt, now: reuse.startedAt, days: reuse.rereadDays };
-      if (!isDue(item.id, age)) this.#reusable.set(item.id, document);
+      if (!isRereadDue(item.id, age)) this.#reusable.set(item.id, document);
     }
     const asked = wanted.filter(({ id }) => !this.#reusable.has(id) && !reuse.failed.has(id)).length;
     this.#budget = new FailureBudget(
@@ -72,7 +76,7 @@ class DetailsReader {
     );
   }
 
-  async run(pass: Pass): Promise<DetailsRead> {
+  async run(pass: ListingPass): Promise<SingleItemTotals> {
     const wanted = pass.wanted.toSorted((a, b) => a.page - b.page || a.position - b.position);
     try {
       const kept = await this.#takeKept(wanted);
@@ -90,13 +94,13 @@ class DetailsReader {
   }
 
   /** Takes answers that were given before the run was resumed as if they were given now. Gives the IDs of their items. */
-  async #takeKept(items: readonly Listed[]): Promise<ReadonlySet<string>> {
+  async #takeKept(items: readonly SingleItemEntry[]): Promise<ReadonlySet<string>> {
     const listed = new Map(items.map((item) => [item.id, item]));
     const taken = new Set<string>();
-    for await (const answers of this.#landing.kept()) {
+    for await (const answers of this.#landing.resumed()) {
       for (const answer of answers) {
         taken.add(answer.id);
-        putOnRecord(this.#context, answer);
+        recordItemResponse(this.#context, answer);
         const item = listed.get(answer.id);
         if (item === undefined) continue;
         if (isRejected(answer)) this.#budget.note(item.id);
@@ -106,7 +110,7 @@ class DetailsReader {
     return taken;
   }
 
-  async #group(items: readonly Listed[]): Promise<void> {
+  async #group(items: readonly SingleItemEntry[]): Promise<void> {
     const placed = items.map((item) => ({ item, place: this.#landing.reserveSlot() }));
     await this.#reuse(placed);
     for (const { item, place } of placed)
@@ -114,7 +118,9 @@ class DetailsReader {
   }
 
   /** Copies what stands in for requests. */
-  async #reuse(placed: readonly { readonly item: Listed; readonly place: ResponseSlot }[]): Promise<void> {
+  async #reuse(
+    placed: readonly { readonly item: SingleItemEntry; readonly place: ResponseSlot }[],
+  ): Promise<void> {
     const found = placed.flatMap(({ item, place }) => {
       const document = this.#reusable.get(item.id);
       return document === undefined ? [] : { item, place, document };
@@ -133,19 +139,19 @@ class DetailsReader {
     }
   }
 
-  async #ask(item: Listed, place: ResponseSlot): Promise<void> {
+  async #ask(item: SingleItemEntry, place: ResponseSlot): Promise<void> {
     const { itemColumns: columns } = this.#context.settings;
     const how = { listed: item, landing: this.#landing, shape: "dynamic", columns, whole: false } as const;
     const single = { ...item, ...how, place };
-    this.#answered(item, place, await readSingle(this.#context, single, this.#budget, this.#queue.signal));
+    this.#answered(item, place, await requestItem(this.#context, single, this.#budget, this.#queue.signal));
   }
 
-  #answered(item: Listed, place: ResponseSlot, answer: ItemResponse): void {
+  #answered(item: SingleItemEntry, place: ResponseSlot, answer: ItemResponse): void {
     this.#count(item, answer);
     this.#queue.follow(this.#landing.add(place, answer));
   }
 
-  #count(item: Listed, answer: ItemResponse): void {
+  #count(item: SingleItemEntry, answer: ItemResponse): void {
     const { gone, read, record, isReused } = answer;
     const { versions, onProgress } = this.#context;
     this.#done += 1;
@@ -157,7 +163,7 @@ class DetailsReader {
       this.#budget.assertFewGone(item.id);
     }
     // Only a few columns were asked for: where the item was edited since it was listed, the rest is of before.
-    if (read !== null && read.updatedAt !== item.updatedAt) versions.forget("dynamic", item.id);
+    if (read !== null && read.updatedAt !== item.updatedAt) versions.invalidate("dynamic", item.id);
     const done = this.#done;
     onProgress({ stage: "items", done, total: this.#total, items: done, bytes: this.#bytes });
   }

@@ -3,19 +3,19 @@ import type { Pagination } from "../../api/envelope.ts";
 import type { PassSnapshot } from "./pass-snapshot.ts";
 
 /** What a page said of its place, and how many rows it had. */
-export interface PageMark {
+export interface PageSummary {
   readonly pagination: Pagination;
   readonly rows: number;
 }
 
-type NumberedMark = readonly [page: number, mark: PageMark];
+type NumberedMark = readonly [page: number, mark: PageSummary];
 
 /**
  * Why a pass is not clean; empty: its pages fit together without a gap, a repeat or a change of total. `marks`: by page,
  * from 1; `rejected`: how many listed documents are no items.
  */
 export function uncleanReasons(
-  marks: ReadonlyMap<number, PageMark>,
+  marks: ReadonlyMap<number, PageSummary>,
   { distinct, duplicates }: Pick<PassSnapshot, "distinct" | "duplicates">,
   rejected: number,
 ): string[] {
@@ -37,7 +37,7 @@ export function uncleanReasons(
     shortReason(first.rows, beforeLast),
     end !== undefined && `page ${end[0]} of ${pages.length} says that no page follows`,
     listed !== count &&
-      `${itemsCount(listed)} ${listed === 1 ? "was" : "were"} listed, the service counts ${count}`,
+      `${countOfItems(listed)} ${listed === 1 ? "was" : "were"} listed, the service counts ${count}`,
   ].filter((reason) => reason !== false);
 }
 
@@ -60,15 +60,15 @@ function shortReason(first: number, beforeLast: readonly NumberedMark[]): string
   if (example === undefined) return false;
   const [page, { rows }] = example;
   const others = more.length > 0 ? `, and ${more.length} more before the last differ` : "";
-  return `page ${page} has ${itemsCount(rows)}, the first ${first}${others}`;
+  return `page ${page} has ${countOfItems(rows)}, the first ${first}${others}`;
 }
 
-export function itemsCount(items: number): string {
+export function countOfItems(items: number): string {
   return items === 1 ? "1 item" : `${items} items`;
 }
 
 /** A pass as it is held against another. */
-export interface ComparedPass {
+export interface PassEvidence {
   /** From 1. */
   readonly pass: number;
   readonly mode: string;
@@ -91,32 +91,32 @@ const EXAMPLES = 3;
  * Why two passes, the earlier one first, do not make a run complete. Empty: both are clean and saw the same items, each
  * of the same time, and the service counted the same in between.
  */
-export function disagreements(earlier: ComparedPass, later: ComparedPass): string[] {
+export function disagreements(earlier: PassEvidence, later: PassEvidence): string[] {
   const unclean = [earlier, later].flatMap((pass) =>
-    pass.reasons.map((reason) => `${nameOf(pass)} is not clean: ${reason}`),
+    pass.reasons.map((reason) => `${passName(pass)} is not clean: ${reason}`),
   );
   const counts = [earlier.countAfter, later.countBefore];
   const different = earlier.snapshot.differences(later.snapshot);
-  const between = `between ${nameOf(earlier)} and ${nameOf(later)}`;
+  const between = `between ${passName(earlier)} and ${passName(later)}`;
   return [
     ...unclean,
     ...(counts[0] === counts[1] ? [] : [`the service counted ${counts[0]} items, then ${counts[1]}`]),
     ...itemsReason(different, (n) => `${n === 1 ? "1 item differs" : `${n} items differ`} ${between}`),
     // Their time names more than one version, so that the later pass may have seen another one.
     ...itemsReason(earlier.fresh, (n) => {
-      return `${itemsCount(n)} ${n === 1 ? "was" : "were"} edited in the very second of ${nameOf(earlier)}`;
+      return `${countOfItems(n)} ${n === 1 ? "was" : "were"} edited in the very second of ${passName(earlier)}`;
     }),
   ];
 }
 
 /** Items that one of two passes listed and the other did not, as reasons. */
-export function listedOnce(a: ComparedPass, b: ComparedPass): string[] {
+export function listingDifferences(a: PassEvidence, b: PassEvidence): string[] {
   const ids = a.snapshot.differences(b.snapshot, Number.isNaN);
-  const where = `in one of ${nameOf(a)} and ${nameOf(b)} alone`;
-  return itemsReason(ids, (n) => `${itemsCount(n)} ${n === 1 ? "is" : "are"} listed ${where}`);
+  const where = `in one of ${passName(a)} and ${passName(b)} alone`;
+  return itemsReason(ids, (n) => `${countOfItems(n)} ${n === 1 ? "is" : "are"} listed ${where}`);
 }
 
-export function nameOf({ pass, mode }: ComparedPass): string {
+export function passName({ pass, mode }: PassEvidence): string {
   return `pass ${pass} (${mode})`;
 }
 

@@ -1,6 +1,6 @@
 /** E-mail addresses and credentials that are personal wherever they stand: in URLs, as keys, as users' IDs. */
 import type { JsonObject } from "../document.ts";
-import { CUSTOM_FIELD_PLACES, put, type Treatment } from "./fields.ts";
+import { CUSTOM_FIELD_PLACES, type PersonalTreatment, setOrDelete } from "./fields.ts";
 import { isUserId } from "./places.ts";
 
 export const ADDRESS = /^\s*[^@\s/]+@[^@\s/]+\.[^@\s/]+\s*$/;
@@ -32,7 +32,7 @@ export const ADDRESS_BYTES = [..."@%"].map((sign) => sign.charCodeAt(0));
 export function treatAddresses(
   document: JsonObject,
   members: Iterable<string>,
-  treat: Treatment,
+  treat: PersonalTreatment,
   treated: (path: readonly string[]) => void,
 ): void {
   const path: string[] = [];
@@ -80,7 +80,7 @@ export function treatAddresses(
       walk(value);
       path.pop();
     } else if (typeof value === "string" && mayHold(value)) {
-      put(object, name, treatedText(value, name));
+      setOrDelete(object, name, treatedText(value, name));
     }
     if (isAddress) treatKey(object, name);
   };

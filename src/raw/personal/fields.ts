@@ -18,7 +18,7 @@ export interface PersonalFields {
 export const NO_PERSONAL_FIELDS: PersonalFields = { names: [], customFields: [] };
 
 /** What becomes of one personal value: `undefined` drops it. */
-export type Treatment = (field: string, value: unknown) => unknown;
+export type PersonalTreatment = (field: string, value: unknown) => unknown;
 
 /** Gets the path of what was treated. */
 type Treated = (path: string) => void;
@@ -86,7 +86,7 @@ export class FieldPolicy {
   /** Names of an item's own fields in which something may be treated. */
   readonly members: ReadonlySet<string>;
   readonly #drops: boolean;
-  readonly #treat: Treatment;
+  readonly #treat: PersonalTreatment;
   readonly #custom: ReadonlyMap<string, string>;
   readonly #names: ReadonlySet<string>;
   readonly #api: readonly {
@@ -95,7 +95,7 @@ export class FieldPolicy {
     readonly steps: readonly string[];
   }[];
 
-  constructor({ names, customFields }: PersonalFields, policy: "drop" | "hash", treat: Treatment) {
+  constructor({ names, customFields }: PersonalFields, policy: "drop" | "hash", treat: PersonalTreatment) {
     this.#drops = policy === "drop";
     this.#treat = treat;
     this.#custom = new Map(customFields);
@@ -119,7 +119,7 @@ export class FieldPolicy {
 
   /** Treats the value of such a field. */
   unknown(parent: JsonObject, key: string): void {
-    put(parent, key, this.#value(this.#custom.get(key) ?? key, parent[key]));
+    setOrDelete(parent, key, this.#value(this.#custom.get(key) ?? key, parent[key]));
   }
 
   item(document: JsonObject, treated: Treated): void {
@@ -127,7 +127,7 @@ export class FieldPolicy {
     for (const place of CUSTOM_FIELD_PLACES) this.#place(document[place], place, treated);
     for (const { name, path, steps } of this.#api)
       visit(document, steps, (parent, key) => {
-        put(parent, key, this.#value(name, parent[key]));
+        setOrDelete(parent, key, this.#value(name, parent[key]));
         treated(path);
       });
   }
@@ -146,7 +146,7 @@ export class FieldPolicy {
     if (!isObject(value)) return;
     for (const [id, name] of this.#custom) {
       if (!Object.hasOwn(value, id)) continue;
-      put(value, id, this.#value(name, value[id]));
+      setOrDelete(value, id, this.#value(name, value[id]));
       treated(`${place}.${name}`);
     }
     this.definition(value, (name) => treated(`${place}.${name}`));
@@ -171,13 +171,14 @@ export class FieldPolicy {
     for (const key of Object.keys(field)) {
       if (OF_FIELD.has(key)) continue;
       const value = field[key];
-      if (key === "formatted_select_values") put(field, key, this.#objects(name, value, "archived"));
-      else if (key === "select_value_ids" && isObject(value)) put(field, key, this.#byValueId(name, value));
-      else put(field, key, this.#value(name, value));
+      if (key === "formatted_select_values") setOrDelete(field, key, this.#objects(name, value, "archived"));
+      else if (key === "select_value_ids" && isObject(value))
+        setOrDelete(field, key, this.#byValueId(name, value));
+      else setOrDelete(field, key, this.#value(name, value));
     }
     for (const mapping of Array.isArray(field.mappings) ? field.mappings : []) {
       if (!isObject(mapping) || !Object.hasOwn(mapping, "values")) continue;
-      put(mapping, "values", this.#objects(name, mapping.values, "id"));
+      setOrDelete(mapping, "values", this.#objects(name, mapping.values, "id"));
     }
   }
 
@@ -221,7 +222,7 @@ function visit(
   else if (Object.hasOwn(value, step)) found(value, step);
 }
 
-export function put(object: JsonObject, key: string, value: unknown): void {
+export function setOrDelete(object: JsonObject, key: string, value: unknown): void {
   if (value === undefined) delete object[key];
   else object[key] = value;
 }

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { isObject, type JsonObject, type UnknownField } from "../document.ts";
 import type { Drift } from "../drift.ts";
 import { treatAddresses } from "./addresses.ts";
-import { FieldPolicy, type PersonalFields, put, type Treatment } from "./fields.ts";
+import { FieldPolicy, type PersonalFields, type PersonalTreatment, setOrDelete } from "./fields.ts";
 import { meaningOfName } from "./names.ts";
 import {
   declaredAt,
@@ -32,7 +32,7 @@ export function personalHash(key: Uint8Array, field: string, value: string): str
   return createHmac("sha256", key).update(`${field}\u0000${normal}`).digest("hex");
 }
 
-function hashing(key: Uint8Array | undefined): Treatment {
+function hashing(key: Uint8Array | undefined): PersonalTreatment {
   if (key === undefined || key.length < HASH_KEY_BYTES)
     throw new TypeError("a hash key has 32 bytes or more");
   const known = new Map<string, string>();
@@ -70,7 +70,12 @@ function visit(
 }
 
 /** A text where a person's description is specified, alone or in lists of any depth, is treated like a name. */
-function treatTexts(document: JsonObject, place: PersonalPlace, treat: Treatment, treated: () => void): void {
+function treatTexts(
+  document: JsonObject,
+  place: PersonalPlace,
+  treat: PersonalTreatment,
+  treated: () => void,
+): void {
   const key = place.steps[0] ?? "";
   const value = document[key];
   if (!holdsText(value)) return;
@@ -78,7 +83,7 @@ function treatTexts(document: JsonObject, place: PersonalPlace, treat: Treatment
     if (typeof element === "string" || depth > MAX_DEPTH) return treat(key, element) ?? null;
     return Array.isArray(element) ? element.map((each) => inList(each, depth + 1)) : element;
   };
-  put(document, key, Array.isArray(value) ? value.map((each) => inList(each, 1)) : treat(key, value));
+  setOrDelete(document, key, Array.isArray(value) ? value.map((each) => inList(each, 1)) : treat(key, value));
   treated();
 }
 
@@ -88,7 +93,7 @@ function holdsText(value: unknown): boolean {
   return value.flat(MAX_DEPTH).some((each) => typeof each === "string" || Array.isArray(each));
 }
 
-export interface PolicyOptions {
+export interface PolicySettings {
   readonly policy: PersonalPolicy;
   /** 32 bytes or more; for `hash` only. */
   readonly hashKey: Uint8Array | undefined;
@@ -96,15 +101,15 @@ export interface PolicyOptions {
 }
 
 /** What the drift calls what the policy treated. */
-export function treatedKind({ policy }: PolicyOptions): "personal_dropped" | "personal_hashed" {
+export function policyDriftKind({ policy }: PolicySettings): "personal_dropped" | "personal_hashed" {
   return policy === "hash" ? "personal_hashed" : "personal_dropped";
 }
 
 /** Applies the policy for the declared personal columns to a document in place; the drift counts what it treated. */
-export function personalPolicy(options: PolicyOptions): (document: JsonObject, drift: Drift) => void {
+export function declaredPolicy(options: PolicySettings): (document: JsonObject, drift: Drift) => void {
   if (options.policy === "keep") return () => {};
   const treat = treatment(options);
-  const kind = treatedKind(options);
+  const kind = policyDriftKind(options);
   return (document, drift) => {
     for (const place of PERSONAL_PLACES) {
       treatTexts(document, place, treat, () => drift.note(place.path, kind, 0, null));
@@ -119,7 +124,7 @@ export function personalPolicy(options: PolicyOptions): (document: JsonObject, d
 function treatAttributes(
   object: JsonObject,
   attributes: PersonalPlace["attributes"],
-  treat: Treatment,
+  treat: PersonalTreatment,
   treated: (path: string) => void,
 ): JsonObject {
   const kept: [string, unknown][] = [];
@@ -133,7 +138,7 @@ function treatAttributes(
 }
 
 /** The policy for what the configuration calls personal; undefined where everything is kept. */
-export function fieldPolicy(options: PolicyOptions): FieldPolicy | undefined {
+export function configuredPolicy(options: PolicySettings): FieldPolicy | undefined {
   const { policy, fields } = options;
   return policy === "keep" ? undefined : new FieldPolicy(fields, policy, treatment(options));
 }
@@ -152,8 +157,8 @@ interface Context {
  * The policy for what the contract does not know: unknown fields and those within them, and whatever stands where the
  * contract has something else. Undefined where everything is kept. Paths are whole ones, as a walker gives them.
  */
-export function unknownPolicy(options: PolicyOptions) {
-  const fields = fieldPolicy(options);
+export function unknownPolicy(options: PolicySettings) {
+  const fields = configuredPolicy(options);
   if (fields === undefined) return undefined;
   const treat = treatment(options);
 
@@ -183,7 +188,7 @@ export function unknownPolicy(options: PolicyOptions) {
     const name = meaningOfName(key);
     const isPerson = name.person === "named" && holdsText(value);
     if (name.personal || isPerson || (ofPerson && name.ofPerson) || path.length > MAX_DEPTH) {
-      put(parent, key, treat(key, value));
+      setOrDelete(parent, key, treat(key, value));
       treated(path);
     } else {
       within(value, { path, treated, ofPerson: ofPerson || name.person !== "no" });
@@ -209,7 +214,7 @@ export function unknownPolicy(options: PolicyOptions) {
       if (KEPT_ATTRIBUTES.has(name) && depth < MAX_DEPTH) {
         strip(value[name], { path: inner, treated, done: NOTHING_DONE }, depth + 1);
       } else {
-        put(value, name, treat(name, value[name]));
+        setOrDelete(value, name, treat(name, value[name]));
         treated(inner);
       }
     }
@@ -232,7 +237,7 @@ export function unknownPolicy(options: PolicyOptions) {
           strip(parent[key], { path, treated, done: NOTHING_DONE }, 0);
         } else {
           // In somebody's description: whatever it is called.
-          put(parent, key, treat(key, parent[key]));
+          setOrDelete(parent, key, treat(key, parent[key]));
           treated(path);
         }
       }
@@ -273,6 +278,6 @@ function objectsIn(value: unknown): JsonObject[] {
   return found;
 }
 
-function treatment({ policy, hashKey }: PolicyOptions): Treatment {
+function treatment({ policy, hashKey }: PolicySettings): PersonalTreatment {
   return policy === "hash" ? hashing(hashKey) : () => undefined;
 }

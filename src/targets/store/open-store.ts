@@ -1,7 +1,7 @@
 /** Opens the store at an address. */
 import { fileURLToPath } from "node:url";
 import { WarehouseError } from "../../common/errors.ts";
-import type { ProxyFor } from "../../common/network/proxy.ts";
+import type { ProxyFor } from "../../common/proxy.ts";
 import { openFileStore } from "./file-store.ts";
 import { openS3Store, type S3Settings } from "./s3-store.ts";
 import type { Store } from "./store.ts";

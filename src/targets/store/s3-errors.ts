@@ -40,7 +40,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   "QuotaExceeded XMinioAdminBucketQuotaExceeded XMinioStorageFull InsufficientStorage 507":
     "{address} is full; make room, and try again.",
   ProxyRefusal:
-    "The proxy does not connect to {endpoint} for {address}; check the user and password in the proxy's address, and whether it allows the host.",
+    "The connection to {endpoint} for {address} was refused by the proxy; check the user and password in its address, and whether it allows the host.",
   TLS: "No secure connection to {endpoint} for {address}; check its certificate, and NODE_EXTRA_CA_CERTS for one of your own.",
   unknown:
     "{address} refused to {does} {what} ({error}); check that `endpoint` names an S3-compatible store, and what its documentation says of that.",

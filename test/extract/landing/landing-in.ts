@@ -5,8 +5,8 @@ import { Journal } from "../../../src/extract/landing/journal.ts";
 import { Landing, LandingThreads } from "../../../src/extract/landing/landing.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
 import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
-import { RawFiles } from "../../../src/raw/raw-files.ts";
 import { RawIndex } from "../../../src/raw/raw-index.ts";
+import { RawPaths } from "../../../src/raw/raw-paths.ts";
 
 /** A landing of both listings with one thread. */
 export async function landingIn(t: TestContext, directory: string) {
@@ -23,10 +23,10 @@ export async function landingIn(t: TestContext, directory: string) {
   const journal = new Journal();
   const options = {
     threads,
-    files: new RawFiles({ directory, folder: "raw", sequence: 1 }),
+    files: new RawPaths({ directory, folder: "raw", sequence: 1 }),
     index: new RawIndex(new ItemIndex()),
     directory,
-    kept: EMPTY_RESUME,
+    resumeState: EMPTY_RESUME,
     listings: 2,
     journal,
     clock: systemClock,

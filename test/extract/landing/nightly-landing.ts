@@ -2,12 +2,12 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { Lander } from "../../../src/extract/landing/land-page.ts";
 import type { GroupResult, PageTask } from "../../../src/extract/pages/tasks.ts";
-import { groups } from "../../../src/raw/groups.ts";
+import { planGroups } from "../../../src/raw/groups.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
 import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
 import { RawIndex } from "../../../src/raw/raw-index.ts";
 import { loadPipeline, pipelineUrl } from "../../../src/transform/pipelines.ts";
-import { GroupTransformer, type TransformedGroups } from "../../../src/transform/transform-group.ts";
+import { GroupTransformer, type TransformOutput } from "../../../src/transform/transform-group.ts";
 import { temporaryFolder } from "../../folders.ts";
 
 const PAGINATION = '{"previous":null,"next":null,"current":1,"per_page":9,"count":9,"pages":1}';
@@ -47,13 +47,13 @@ export class NightlyLanding {
   }
 
   /** Transforms all that was written. */
-  async transformed(): Promise<TransformedGroups> {
+  async transformed(): Promise<TransformOutput> {
     const pipeline = await loadPipeline(pipelineUrl("nightly", this.directory));
     const transformer = new GroupTransformer(pipeline, {
       directory: join(this.directory, "parts"),
       thread: 0,
     });
-    for (const group of groups(this.index, () => false)) transformer.group(group);
+    for (const group of planGroups(this.index, () => false)) transformer.group(group);
     return transformer.flush();
   }
 }

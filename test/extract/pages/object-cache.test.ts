@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readList, type SentDocument } from "../../../src/extract/pages/envelope.ts";
-import { RecurringObjects } from "../../../src/extract/pages/object-cache.ts";
+import { type PageDocument, readList } from "../../../src/extract/pages/list-page.ts";
+import { ObjectCache } from "../../../src/extract/pages/object-cache.ts";
 import { isObject } from "../../../src/raw/document.ts";
 import { either } from "../../long.ts";
 import fc from "../../properties.ts";
@@ -17,19 +17,19 @@ function description(id: string, more: Readonly<Record<string, unknown>> = {}): 
   return JSON.stringify({ id, bio: "Keeps the maps of the northern trails. ".repeat(6), ...more });
 }
 
-function read(recurring: RecurringObjects, documents: readonly string[]): SentDocument[] {
+function read(recurring: ObjectCache, documents: readonly string[]): PageDocument[] {
   return [...readList(page(documents), recurring).documents];
 }
 
 /** Reads the documents until what recurs in them is known. */
-function knowing(documents: readonly string[]): RecurringObjects {
-  const recurring = new RecurringObjects();
+function knowing(documents: readonly string[]): ObjectCache {
+  const recurring = new ObjectCache();
   for (let times = 0; times < 3; times++) read(recurring, documents);
   return recurring;
 }
 
 /** The document with the objects that it came without. */
-function filled({ document, recurring }: SentDocument): unknown {
+function filled({ document, recurring }: PageDocument): unknown {
   assert.ok(isObject(document));
   for (const { name, place, object } of recurring) {
     const member = document[name];
@@ -44,7 +44,7 @@ test("an object that comes a second time is known from then on: as a member, and
   const user = description("u1");
   const field = description("f1", { values: [{ deep: [1] }] });
   const document = `{"id":"a","user":${user},"fields":[{"id":"x"},${field},null,${field}],"last":1}`;
-  const recurring = new RecurringObjects();
+  const recurring = new ObjectCache();
   assert.deepEqual(read(recurring, [document])[0]?.recurring, [], "seen for the first time");
   read(recurring, [document]);
   const [sent] = read(recurring, [document]);
@@ -79,7 +79,7 @@ test("what is no JSON is none, whatever is known in it", () => {
 
 test("no more is remembered than 2 MB of text, and what is known stays", () => {
   const documents = Array.from({ length: 12_000 }, (_, i) => `{"id":"a","user":${description(`u${i}`)}}`);
-  const known = new RecurringObjects();
+  const known = new ObjectCache();
   let bytes = 0;
   for (const document of documents) for (let times = 0; times < 2; times++) read(known, [document]);
   for (const document of documents)

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseJson } from "../../../src/extract/http/decode.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
-import { readList } from "../../../src/extract/pages/envelope.ts";
+import { readList } from "../../../src/extract/pages/list-page.ts";
 import { splitPage } from "../../../src/extract/pages/split-page.ts";
 import { either } from "../../long.ts";
 import fc from "../../properties.ts";

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { secondsOf } from "../../../src/extract/pages/updated-at.ts";
-import { Certification, type Step } from "../../../src/extract/passes/certification.ts";
+import { Certification, type CertificationStep } from "../../../src/extract/passes/certification.ts";
 import { ItemVersions } from "../../../src/extract/passes/item-versions.ts";
 import { PassSnapshot } from "../../../src/extract/passes/pass-snapshot.ts";
-import type { ComparedPass } from "../../../src/extract/passes/verdict.ts";
+import type { PassEvidence } from "../../../src/extract/passes/verdict.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
 
 const EARLY = "2026-11-02T10:00:00Z";
@@ -18,9 +18,9 @@ type Times = Readonly<Record<string, string>>;
 class Told {
   readonly itemIndex = new ItemIndex();
   readonly versions = new ItemVersions(this.itemIndex);
-  readonly certification = new Certification<ComparedPass>(this.itemIndex, this.versions);
+  readonly certification = new Certification<PassEvidence>(this.itemIndex, this.versions);
 
-  get next(): Step {
+  get next(): CertificationStep {
     return this.certification.next();
   }
 
@@ -45,14 +45,14 @@ class Told {
       fresh: [],
       unread: [],
     };
-    if (documents && mode !== "basic") this.versions.holdAll(mode, pass);
+    if (documents && mode !== "basic") this.versions.recordPass(mode, pass);
     this.certification.passed(pass);
   }
 
   single(shape: "dynamic" | "full", id: string, time: string | "gone"): void {
     const pass = this.certification.passes.length;
-    this.versions.answered(id, time === "gone" ? "gone" : "there", pass);
-    if (time !== "gone") this.versions.hold(shape, id, time);
+    this.versions.recordResponse(id, time === "gone" ? "gone" : "there", pass);
+    if (time !== "gone") this.versions.recordDocument(shape, id, time);
   }
 }
 
@@ -89,7 +89,7 @@ test("an item that is gone after two passes saw it keeps the run from being comp
   const told = new Told();
   told.pass({ a: EARLY, b: EARLY });
   told.pass({ a: EARLY, b: EARLY });
-  told.versions.forget("dynamic", "a");
+  told.versions.invalidate("dynamic", "a");
   assert.deepEqual(told.next, { kind: "repair", ids: ["a"] });
   told.single("dynamic", "a", "gone");
   told.certification.repaired({ fresh: false });
@@ -133,7 +133,7 @@ test("an item whose document cannot be read any more keeps none of before as if 
   told.pass({ a: EARLY });
   const snapshot = new PassSnapshot(told.itemIndex);
   snapshot.add("a", LATE);
-  told.versions.holdAll("dynamic", { pass: 3, snapshot, fresh: [], unread: ["a"] });
+  told.versions.recordPass("dynamic", { pass: 3, snapshot, fresh: [], unread: ["a"] });
   assert.deepEqual(told.versions.differing("dynamic", { pass: 3, snapshot }), [0]);
 });
 
@@ -141,7 +141,7 @@ test("an item that no request ever gave a document of is a reject, and nothing t
   const told = new Told();
   const snapshot = new PassSnapshot(told.itemIndex);
   snapshot.add("a", EARLY);
-  told.versions.holdAll("dynamic", { pass: 1, snapshot, fresh: [], unread: ["a"] });
+  told.versions.recordPass("dynamic", { pass: 1, snapshot, fresh: [], unread: ["a"] });
   assert.deepEqual(told.versions.differing("dynamic", { pass: 1, snapshot }), []);
   const { rejected, notAsked } = told.versions.unread([]);
   assert.deepEqual([rejected.length, notAsked], [1, []]);
@@ -157,7 +157,7 @@ test("an item that the last pass does not list, and of which one mode alone is t
     told.pass({ b: EARLY });
     assert.deepEqual(told.next, { kind: "repair", ids: ["a"] });
     told.single(modes[0], "a", EARLY);
-    told.versions.answered("a", "rejected", 2);
+    told.versions.recordResponse("a", "rejected", 2);
     told.single(modes[1], "a", LATE);
     told.certification.repaired({ fresh: false });
     told.pass({ b: EARLY });

@@ -32,15 +32,15 @@ test("what is held of an item is what was staged of it since the last pass, and 
         if (made.kind === "pass") {
           const snapshot = new PassSnapshot(itemIndex);
           for (const { id, seconds } of made.rows) snapshot.add(id, instantOf(seconds));
-          versions.holdAll(made.shape, { pass: 1, snapshot, fresh: made.fresh, unread: [] });
+          versions.recordPass(made.shape, { pass: 1, snapshot, fresh: made.fresh, unread: [] });
           model.clear();
           for (const { id, seconds } of made.rows) model.set(id, seconds);
           for (const id of [...snapshot.repeated, ...made.fresh]) model.delete(id);
         } else if (made.kind === "hold") {
-          versions.hold(made.shape, made.id, instantOf(made.seconds));
+          versions.recordDocument(made.shape, made.id, instantOf(made.seconds));
           model.set(made.id, made.seconds);
         } else {
-          versions.forget(made.shape, made.id);
+          versions.invalidate(made.shape, made.id);
           model.delete(made.id);
         }
       }
@@ -76,12 +76,12 @@ test("an item that a pass after a basic one could not read is not accounted for 
     return snapshot;
   };
   const land = (shape: "dynamic" | "full", pass: number, snapshot: PassSnapshot, unread: string[] = []) =>
-    versions.holdAll(shape, { pass, snapshot, fresh: [], unread });
+    versions.recordPass(shape, { pass, snapshot, fresh: [], unread });
   land("dynamic", 1, seen("b"));
   land("full", 2, seen("b"));
   const fourth = seen("a", "b");
   land("dynamic", 4, fourth, ["a"]);
-  versions.answered("a", "there", 4);
+  versions.recordResponse("a", "there", 4);
   const looks = [
     { pass: 4, snapshot: fourth },
     { pass: 5, snapshot: seen("b") },

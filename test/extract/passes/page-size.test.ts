@@ -6,8 +6,8 @@ import { SourceError } from "../../../src/extract/http/source-error.ts";
 import {
   type FirstPage,
   PAGE_SIZES,
-  PageSizes,
-  type UsedSizes,
+  PageSizeChooser,
+  type PageSizesByMode,
 } from "../../../src/extract/passes/page-size.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { failsWith } from "../../failing.ts";
@@ -40,9 +40,9 @@ function pageOf({ items, bytesPerItem, most, honest, refuses }: Service, asked: 
   return { perPage, count: items, rows, decodedBytes: rows * bytesPerItem, milliseconds: 100 };
 }
 
-async function choose(service: Service, remembered: UsedSizes = {}, multiple?: number) {
+async function choose(service: Service, remembered: PageSizesByMode = {}, multiple?: number) {
   const asked: number[] = [];
-  const sizes = new PageSizes("auto", remembered);
+  const sizes = new PageSizeChooser("auto", remembered);
   const { perPage, first } = await sizes.choose("dynamic", multiple, async (size) => {
     asked.push(size);
     return pageOf(service, size);
@@ -53,7 +53,7 @@ async function choose(service: Service, remembered: UsedSizes = {}, multiple?: n
 const CASES: readonly [
   what: string,
   service: Partial<Service>,
-  remembered: UsedSizes,
+  remembered: PageSizesByMode,
   perPage: number,
   asked: number[],
 ][] = [
@@ -87,7 +87,7 @@ test("only sizes are tried that groups of the dynamic pass are a multiple of", a
 });
 
 test("what one mode found out of the service counts for the others", async () => {
-  const sizes = new PageSizes("auto", {});
+  const sizes = new PageSizeChooser("auto", {});
   const asked: number[] = [];
   const ask = async (size: number) => {
     asked.push(size);
@@ -99,7 +99,7 @@ test("what one mode found out of the service counts for the others", async () =>
 });
 
 test("a size that fails for the heavy documents of one mode is tried for the others", async () => {
-  const sizes = new PageSizes("auto", {});
+  const sizes = new PageSizeChooser("auto", {});
   const chosen = async (kind: "dynamic" | "basic", refuses: number) =>
     (await sizes.choose(kind, undefined, async (size) => pageOf({ ...FRIENDLY, refuses }, size))).perPage;
   assert.equal(await chosen("dynamic", 100), 100);
@@ -108,7 +108,7 @@ test("a size that fails for the heavy documents of one mode is tried for the oth
 
 test("a refused token and a missing service end the run at once, whatever the size", async () => {
   for (const code of ["source.credentials", "config.not_found"] as const) {
-    const sizes = new PageSizes("auto", { dynamic: 1000 });
+    const sizes = new PageSizeChooser("auto", { dynamic: 1000 });
     const ask = async () => {
       throw new SourceError(code, "No.");
     };

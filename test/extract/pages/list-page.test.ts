@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inspect } from "node:util";
+import { readItem, readLookup } from "../../../src/extract/http/json-body.ts";
+import { readList as readPage } from "../../../src/extract/pages/list-page.ts";
+import { throwsWith } from "../../failing.ts";
+
+const PAGINATION = { previous: null, next: 2, current: 1, per_page: 2, count: 4, pages: 2 };
+const PAGE = { response: [{ id: "a" }, null, 7], count: 3, pagination: PAGINATION };
+/** A page with all its documents. */
+function readList(text: string) {
+  const { pagination, rows, documents } = readPage(Buffer.from(text));
+  const response = Array.from(documents, ({ document }) => document);
+  assert.equal(response.length, rows);
+  return { response, pagination };
+}
+
+const READERS = { readList, readItem, readLookup };
+
+test("a page is its documents, whatever they are, and where it stands", () => {
+  assert.deepEqual(readList(JSON.stringify(PAGE)), { response: PAGE.response, pagination: PAGINATION });
+  assert.deepEqual(readList(JSON.stringify({ ...PAGE, response: [] })).response, []);
+});
+
+test("D16: the count beside the page is not relied on", () => {
+  for (const count of [undefined, null, "many", -1, 4])
+    assert.ok(readList(JSON.stringify({ ...PAGE, count })));
+});
+
+test("the ends of a list may be null or missing", () => {
+  const { previous: _, next: __, ...rest } = PAGINATION;
+  assert.equal(readList(JSON.stringify({ ...PAGE, pagination: rest })).pagination.next, undefined);
+  assert.equal(
+    readList(JSON.stringify({ ...PAGE, pagination: { ...rest, next: null } })).pagination.next,
+    null,
+  );
+});
+
+test("B16, C13: what is no page is an error and never a page without items", () => {
+  const bodies: unknown[] = [
+    null,
+    [],
+    "",
+    0,
+    true,
+    {},
+    { response: [] },
+    { pagination: PAGINATION },
+    { ...PAGE, response: {} },
+    { ...PAGE, response: null },
+    { ...PAGE, response: "none" },
+    { ...PAGE, pagination: null },
+    { ...PAGE, pagination: [] },
+    { ...PAGE, pagination: { ...PAGINATION, count: "4" } },
+    { ...PAGE, pagination: { ...PAGINATION, pages: 1.5 } },
+    { ...PAGE, pagination: { ...PAGINATION, current: null } },
+  ];
+  for (const body of bodies)
+    assert.equal(throwsWith("source.protocol", () => readList(JSON.stringify(body))).retry, false);
+});
+
+test("D5: a next page that is no number is a protocol error that says where", () => {
+  for (const next of ["2", "https://evil.example/?page=2", {}, true]) {
+    const text = JSON.stringify({ ...PAGE, pagination: { ...PAGINATION, next } });
+    assert.match(throwsWith("source.protocol", () => readList(text)).message, /pagination\.next/);
+  }
+});
+
+test("C3: a total that no number can hold is a protocol error", () => {
+  const text = JSON.stringify(PAGE).replace('"count":4', '"count":90071992547409931');
+  throwsWith("source.protocol", () => readList(text));
+});
+
+test("B13: an error about signing in is a refused token, whatever the status", () => {
+  const said = [
+    "You need to sign in before continuing.",
+    "Please log in.",
+    "Not signed in",
+    "Unauthorized",
+    "Invalid API token",
+    "bad credentials",
+    "The token has expired",
+  ];
+  for (const read of Object.values(READERS)) {
+    for (const error of said) {
+      const failure = throwsWith("source.credentials", () => read(JSON.stringify({ error })));
+      assert.match(failure.message, /CONTENT_API_TOKEN/);
+      assert.ok(failure.message.includes(error));
+    }
+  }
+});
+
+test("B16: another error with status 200 is a failure of the service, never an empty answer", () => {
+  for (const read of Object.values(READERS)) {
+    for (const error of ["Something went\u001b[2J wrong", "Unexpected token <", { code: 7 }, null, ["x"]]) {
+      const failure = throwsWith("source.unavailable", () => read(JSON.stringify({ error })));
+      assert.ok(failure.retry);
+      assert.ok(!failure.message.includes("\u001b"));
+    }
+  }
+});
+
+test("B14: a web page is a service under repair", () => {
+  for (const read of Object.values(READERS)) {
+    for (const text of [
+      "<!doctype html><title>Back soon</title>",
+      "\n <html></html>",
+      "<?xml version='1.0'?>",
+    ]) {
+      assert.ok(throwsWith("source.unavailable", () => read(text)).retry);
+    }
+  }
+});
+
+test("B16, C18: an empty body and two documents are damaged", () => {
+  for (const read of Object.values(READERS)) {
+    for (const text of ["", "  \n", `${JSON.stringify(PAGE)} trailing`, `${JSON.stringify(PAGE)}{}`]) {
+      throwsWith("source.damaged", () => read(text));
+    }
+  }
+});
+
+test("an item comes in an envelope or bare", () => {
+  assert.deepEqual(readItem('{"response":{"id":"a","error":"a field of its own"}}'), {
+    id: "a",
+    error: "a field of its own",
+  });
+  assert.deepEqual(readItem('{"id":"a","title":null}'), { id: "a", title: null });
+  assert.deepEqual(readItem('{"response":{}}'), {}, "an item without an ID is for the caller to reject");
+});
+
+test("what is no item is an error", () => {
+  for (const text of [
+    "null",
+    "[]",
+    "{}",
+    '"a"',
+    '{"response":null}',
+    '{"response":[{"id":"a"}]}',
+    '{"id":"a","response":7}',
+  ]) {
+    throwsWith("source.protocol", () => readItem(text));
+  }
+});
+
+test("the rows of a lookup come bare or in an envelope", () => {
+  assert.deepEqual(readLookup('[{"id":"d"}]'), [{ id: "d" }]);
+  assert.deepEqual(readLookup('{"response":[{"id":"d"}],"count":1}'), [{ id: "d" }]);
+  assert.deepEqual(readLookup("[]"), []);
+  for (const text of ["null", "{}", '{"response":{}}', '{"response":null}', '{"id":"d"}', "7"]) {
+    throwsWith("source.protocol", () => readLookup(text));
+  }
+});
+
+test("no error shows a piece of a document", () => {
+  const text = JSON.stringify({
+    response: { email: "jane@example.com" },
+    pagination: { count: "jane@example.com" },
+  });
+  const failure = throwsWith("source.protocol", () => readList(text));
+  assert.ok(!inspect(failure, { depth: Number.POSITIVE_INFINITY }).includes("jane"));
+});
