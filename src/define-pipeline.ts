@@ -1,30 +1,30 @@
-/** Makes a pipeline of stages, and says all that is wrong where they do not fit together. */
+/** Composes a pipeline from stages, and reports all faults if they do not fit together. */
 import { z } from "zod";
-import { WarehouseError } from "./common/errors.ts";
+import { invalidConfig } from "./common/errors.ts";
+import { isObject } from "./common/json.ts";
 import { didYouMean } from "./common/nearest.ts";
-import { isObject } from "./common/objects.ts";
 import { parseForm } from "./common/parse-form.ts";
 import { printable } from "./common/printable.ts";
 import type { Extractor, Pipeline, PipelineSpec, Transformer } from "./pipeline.ts";
 import { DATA_TABLES } from "./tables/all.ts";
-import { customTableFaults, repeated, unless } from "./tables/custom-tables.ts";
+import { customTableFaults, duplicatesIn, faultUnless } from "./tables/custom-tables.ts";
 import type { Table } from "./tables/declare.ts";
 
-/** Checks a composition. Errors: `config.invalid`, with all that is wrong in one message. */
+/** Throws `config.invalid` with all faults in one message. */
 export function definePipeline(spec: PipelineSpec): Pipeline {
   const form = parseForm(specForm, spec);
   const faults = "faults" in form ? form.faults : faultsOf(spec);
   if (faults.length > 0) {
     const name = isObject(spec) && typeof spec.name === "string" ? ` "${printable(spec.name)}"` : "";
     const all = [...new Set(faults)].map((fault) => printable(fault, 1000)).join("; ");
-    throw new WarehouseError("config.invalid", `The pipeline${name} cannot be run: ${all}.`);
+    throw invalidConfig(`The pipeline${name} cannot be run: ${all}.`);
   }
   const { name, description = "", extract, transform, load } = spec;
   const destinations = extract.find((each) => each.extract === "destinations");
   const listings = extract.flatMap((each) => (each.extract === "listing" ? [each.mode] : []));
-  const given = transform.map((stage) => ({ stage, tables: filled(stage, spec) }));
+  const given = transform.map((stage) => ({ stage, tables: tablesOf(stage, spec) }));
   const rows = given.flatMap(({ stage, tables }) =>
-    // A stage may be of a class, whose functions know it as `this`.
+    // A stage can be an instance of a class, so its functions need `this`.
     tables.flatMap((table) => (stage.rows === undefined ? [] : [[table.name, stage.rows.bind(stage)]])),
   );
   return {
@@ -36,7 +36,7 @@ export function definePipeline(spec: PipelineSpec): Pipeline {
     customFields: extract.find((each) => each.extract === "custom_fields")?.names,
     tables: given.flatMap(({ tables }) => tables),
     rows: Object.fromEntries(rows),
-    queries: Object.fromEntries(ordered(transform).map((query) => [nameOf(query), query.sql ?? ""])),
+    queries: Object.fromEntries(inOrder(transform).map((query) => [nameOf(query), query.sql ?? ""])),
     passthrough: transform.some(({ passthrough }) => passthrough === true),
     loaders: load,
     tests: spec.audit ?? [],
@@ -74,7 +74,7 @@ const tableTest = z
   .looseObject({ name: z.string(), severity: z.enum(["error", "warning"]) })
   .refine((given) => "sql" in given || "failOn" in given, "expected a test, made by test or mappingCoverage");
 
-/** Stages of one's own have this form; of those that factories make, it tells the ones that stand in another's list. */
+/** Form of a composition. It also detects stages in the wrong list. */
 const specForm = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]*$/, "expected lower-case letters, digits and -"),
   description: z.string().optional(),
@@ -84,7 +84,7 @@ const specForm = z.strictObject({
   audit: z.array(tableTest).optional(),
 });
 
-/** What is wrong with stages that have their form, and fit together or not. */
+/** Faults of stages that have the right form. */
 function faultsOf(spec: PipelineSpec): string[] {
   const own = spec.transform.flatMap(ownTableFaults);
   if (own.length > 0) return own;
@@ -97,9 +97,9 @@ function ownTableFaults({ name, tables, rows, sql }: Transformer): string[] {
   if (wrong.length > 0) return wrong.map((fault) => `${name}: ${fault}`);
   const stages = [...(rows === undefined ? [] : ["item"]), ...(sql === undefined ? [] : ["query"])];
   const fits = [tables.length, ...own.map(({ stage }) => stage)].join() === [1, ...stages].join();
-  return unless(
+  return faultUnless(
     fits || (own.length === 0 && stages.length === 0),
-    `${name}: a table of one's own has a stage to itself, with either rows or sql`,
+    `${name}: a custom table needs a stage of its own, with either rows or sql`,
   );
 }
 
@@ -115,19 +115,19 @@ function extractFaults({ extract }: PipelineSpec): string[] {
     each.extract === "listing" ? `listing("${each.mode}")` : FACTORIES[each.extract],
   );
   return [
-    ...repeated(kinds).map((kind) => `extract has ${kind} twice`),
-    ...unless(
+    ...duplicatesIn(kinds).map((kind) => `extract has ${kind} twice`),
+    ...faultUnless(
       modes.length > 0,
       'extract has no listing, so there are no items: add listing("dynamic"), listing("full") or both',
     ),
-    ...unless(
+    ...faultUnless(
       !kinds.includes("singleItems") || modes.includes("dynamic"),
       'singleItems needs listing("dynamic"), which says which items are events',
     ),
-    // The dynamic view has the IDs and labels of custom fields alone, and definitions are looked up by name.
-    ...unless(
+    // Definitions are looked up by name, and the dynamic documents have only IDs and labels of custom fields.
+    ...faultUnless(
       !modes.includes("dynamic") || modes.includes("full") || !extract.some(isNameless),
-      'customFields needs listing("full"), which names the fields that items carry, or names of its own',
+      'customFields needs listing("full"), which names the fields of items, or its option names',
     ),
   ];
 }
@@ -136,18 +136,18 @@ function isNameless(each: Extractor): boolean {
   return each.extract === "custom_fields" && each.names.length === 0;
 }
 
-/** Which listings and lookups a table can be filled from; empty: none is needed. */
+/** Listings and lookups that can fill a table; empty if it needs none. */
 function sourcesOf({ stage, columns, rows }: Table): ReadonlySet<string> {
   if (stage === "derived" || stage === "history" || stage === "query") return new Set();
-  // Where there is nothing at all, there is no row that a column could be of.
+  // Tables of lists and objects have rows only where these are.
   const from =
     rows.kind === "list" || rows.kind === "object" ? rows.at : columns.flatMap(({ origins }) => origins);
   const resources = from.map(({ resource }) => resource);
   return new Set(resources.map((resource) => (resource === "basic" ? "full" : resource)));
 }
 
-/** What the extractors of a pipeline give. */
-function givenBy({ extract }: PipelineSpec): ReadonlySet<string> {
+/** Listings and lookups of the extractors. */
+function sourcesIn({ extract }: PipelineSpec): ReadonlySet<string> {
   return new Set(
     extract.flatMap((each) => {
       if (each.extract === "listing") return [each.mode];
@@ -159,61 +159,61 @@ function givenBy({ extract }: PipelineSpec): ReadonlySet<string> {
 
 function canFill(table: Table, spec: PipelineSpec): boolean {
   const sources = sourcesOf(table);
-  return sources.size === 0 || !sources.isDisjointFrom(givenBy(spec));
+  return sources.size === 0 || !sources.isDisjointFrom(sourcesIn(spec));
 }
 
-/** Tables of a transformer; of one that takes what there is, those that the extractors can fill. */
-function filled(transformer: Transformer, spec: PipelineSpec): readonly Table[] {
+/** Tables of a transformer, without those that it may leave out because nothing fills them. */
+function tablesOf(transformer: Transformer, spec: PipelineSpec): readonly Table[] {
   if (transformer.takesWhatThereIs !== true) return transformer.tables;
   return transformer.tables.filter((table) => canFill(table, spec));
 }
 
 function transformFaults(spec: PipelineSpec): string[] {
   const { transform, extract } = spec;
-  const tables = transform.flatMap((each) => filled(each, spec));
+  const tables = transform.flatMap((each) => tablesOf(each, spec));
   const names = new Set(tables.map(({ name }) => name));
   const mapped = transform.find(({ name }) => name === "mappedValues");
   return [
-    ...unless(tables.length > 0, "transform gives no table: add contentTables()"),
-    ...repeated(tables.map(({ name }) => name.toLowerCase())).map(
+    ...faultUnless(tables.length > 0, "transform makes no table: add contentTables()"),
+    ...duplicatesIn(tables.map(({ name }) => name.toLowerCase())).map(
       (name) => `two of its tables are called ${name}`,
     ),
     ...tables
       .filter((table) => !canFill(table, spec))
-      .map((table) => `nothing that it reads fills the table ${table.name}: it needs ${wantedBy(table)}`),
+      .map((table) => `no extractor fills the table ${table.name}: it needs ${neededBy(table)}`),
     ...transform.flatMap(({ name, reads }) => {
       const missing = reads.filter((read) => !names.has(read));
       return missing.map((read) => `${name} reads ${read}, which ${whyMissing(read, spec, names)}`);
     }),
-    ...inCircles(transform).map((name) => `${name} reads what is made from its own rows`),
-    ...unless(
+    ...inCircles(transform).map((name) => `${name} reads a table that is made from its own rows`),
+    ...faultUnless(
       mapped === undefined || extract.some((each) => each.extract === "destinations"),
       "mappedValues needs destinations() in extract",
     ),
   ];
 }
 
-/** What a transformer leaves out because nothing fills it, and a table of the package, are told by the way to them. */
+/** Why a table that a query reads is missing, and how to get it. */
 function whyMissing(read: string, { transform }: PipelineSpec, names: Iterable<string>): string {
   const left = transform.flatMap(({ tables }) => tables).find(({ name }) => name === read);
-  if (left !== undefined) return `nothing that it reads fills: it needs ${wantedBy(left)}`;
+  if (left !== undefined) return `no extractor fills: it needs ${neededBy(left)}`;
   const known = DATA_TABLES.find(({ name }) => name === read);
-  return `no transformer gives${known === undefined ? didYouMean(read, names) : `: ${wayTo(known)}`}`;
+  return `no transformer makes${known === undefined ? didYouMean(read, names) : `: ${wayTo(known)}`}`;
 }
 
 function wayTo({ stage }: Table): string {
   if (stage === "derived") return "add mappedValues()";
-  return stage === "history" ? "add history()" : "have contentTables() give it";
+  return stage === "history" ? "add history()" : "let contentTables() make it";
 }
 
-/** Names of stages whose queries read, by way of others, their own tables. */
+/** Names of queries that read their own tables, directly or through others. */
 function inCircles(transform: readonly Transformer[]): string[] {
-  const made = ordered(transform);
+  const made = inOrder(transform);
   return transform.filter((each) => each.sql !== undefined && !made.includes(each)).map(({ name }) => name);
 }
 
-/** Queries so that each comes after those whose tables it reads; without those that read in circles. */
-function ordered(transform: readonly Transformer[]): Transformer[] {
+/** Queries in an order in which each comes after those it reads, without those in circles. */
+function inOrder(transform: readonly Transformer[]): Transformer[] {
   const inTurn: Transformer[] = [];
   let rest = transform.filter(({ sql }) => sql !== undefined);
   for (;;) {
@@ -225,7 +225,6 @@ function ordered(transform: readonly Transformer[]): Transformer[] {
   }
 }
 
-/** Of the table of a query. */
 const nameOf = ({ tables }: Transformer) => tables[0]?.name ?? "";
 
 const FACTORY: Readonly<Record<string, string>> = {
@@ -235,25 +234,25 @@ const FACTORY: Readonly<Record<string, string>> = {
   custom_field_definition: "customFields()",
 };
 
-function wantedBy(table: Table): string {
+function neededBy(table: Table): string {
   return [...sourcesOf(table)].flatMap((source) => FACTORY[source] ?? []).join(" or ");
 }
 
 function loadFaults({ load }: PipelineSpec): string[] {
   return [
-    ...repeated(load.map(({ name }) => name)).map((name) => `load has ${name} twice`),
-    ...unless(
+    ...duplicatesIn(load.map(({ name }) => name)).map((name) => `load has ${name} twice`),
+    ...faultUnless(
       load.some((each) => each.publishes !== undefined),
-      "load has neither duckdb() nor parquet(), so the warehouse folder would get nothing",
+      "load has neither duckdb() nor parquet(), so nothing would be published",
     ),
   ];
 }
 
-/** Each is a row of `run_checks` by its name. */
+/** Names of tests must differ, because `run_checks` has a row for each name. */
 function auditFaults({ audit = [], transform }: PipelineSpec): string[] {
   return [
-    ...repeated(audit.map(({ name }) => name)).map((name) => `audit has two tests called "${name}"`),
-    ...unless(
+    ...duplicatesIn(audit.map(({ name }) => name)).map((name) => `audit has two tests called "${name}"`),
+    ...faultUnless(
       audit.every((test) => "sql" in test) || transform.some(({ name }) => name === "mappedValues"),
       "mappingCoverage needs mappedValues() in transform",
     ),

@@ -1,9 +1,9 @@
 /**
- * The library's one door.
+ * The public API of the library.
  *
  * - {@link definePipeline} composes stages, made by factories or by you; {@link runPipeline} runs them.
- * - {@link createClient}: the read interface as typed requests.
- * - {@link createService}: the read interface itself, over a content set.
+ * - {@link createClient} makes typed requests to the read interface.
+ * - {@link createService} serves a content set by the read interface.
  */
 
 export { type MappingCoverageOptions, mappingCoverage, type TestOptions, test } from "./audit/stages.ts";
@@ -54,7 +54,7 @@ export { type RunPipelineOptions, runPipeline } from "./run/run-pipeline.ts";
 export { createService, type Service, type ServiceOptions } from "./service/service.ts";
 export type { Cell } from "./storage/table-builder.ts";
 export { type ContentTableName, TABLES as tables } from "./tables/all.ts";
-export { bigint, boolean, date, double, integer, json, text, timestamp } from "./tables/columns.ts";
+export { bigint, boolean, date, double, integer, json, text, timestamp } from "./tables/custom-columns.ts";
 export type { Column, Table } from "./tables/declare.ts";
 export type { Delivery } from "./targets/deliver.ts";
 export { type LakeOptions, lake } from "./targets/lake/lake.ts";

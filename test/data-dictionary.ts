@@ -1,5 +1,5 @@
 import type { Table } from "../src/tables/declare.ts";
-import { marksOf } from "../src/tables/render.ts";
+import { columnMarks } from "../src/tables/schema-output.ts";
 
 /** The data dictionary of the documents: a heading for each table, then its columns. */
 export function dataDictionary(tables: readonly Table[]): string {
@@ -7,7 +7,7 @@ export function dataDictionary(tables: readonly Table[]): string {
     const rows = table.columns.map((column) => {
       const from = column.origins.map(({ resource, path }) => `\`${resource}: ${path}\``).join(", ");
       const comment = column.comment.replaceAll("|", "\\|");
-      return `| \`${column.name}\` | ${column.type} | ${marksOf(table, column).join(", ")} | ${comment} | ${from} |`;
+      return `| \`${column.name}\` | ${column.type} | ${columnMarks(table, column).join(", ")} | ${comment} | ${from} |`;
     });
     return [
       `## ${table.name}`,

@@ -6,7 +6,7 @@ import { definePipeline } from "../src/define-pipeline.ts";
 import * as library from "../src/index.ts";
 import type { PipelineSpec, Transformer } from "../src/pipeline.ts";
 import { CONTENT_TABLES } from "../src/tables/all.ts";
-import { bigint, text } from "../src/tables/columns.ts";
+import { bigint, text } from "../src/tables/custom-columns.ts";
 import { many } from "./long.ts";
 import fc from "./properties.ts";
 
@@ -146,9 +146,9 @@ suite("a composition is refused for", () => {
     ],
     "definitions of fields that nothing names": [
       { extract: [listing("dynamic"), customFields()], transform: [contentTables()] },
-      'customFields needs listing("full"), which names the fields that items carry, or names of its own',
+      'customFields needs listing("full"), which names the fields of items, or its option names',
     ],
-    "no table": [{ transform: [] }, "transform gives no table: add contentTables()"],
+    "no table": [{ transform: [] }, "transform makes no table: add contentTables()"],
     "tables that nothing fills": [
       {
         extract: [listing("full")],
@@ -156,9 +156,9 @@ suite("a composition is refused for", () => {
           contentTables({ only: ["content", "destinations", "custom_field_mappings", "content_events"] }),
         ],
       },
-      'nothing that it reads fills the table content_events: it needs listing("dynamic")',
-      "nothing that it reads fills the table destinations: it needs destinations() or customFields()",
-      "nothing that it reads fills the table custom_field_mappings: it needs customFields()",
+      'no extractor fills the table content_events: it needs listing("dynamic")',
+      "no extractor fills the table destinations: it needs destinations() or customFields()",
+      "no extractor fills the table custom_field_mappings: it needs customFields()",
     ],
     "mapped values without destinations": [
       { extract: [customFields(), listing("full")], transform: [contentTables(), mappedValues()] },
@@ -166,18 +166,18 @@ suite("a composition is refused for", () => {
     ],
     "mapped values without definitions": [
       { extract: [destinations(), listing("full")], transform: [contentTables(), mappedValues()] },
-      "mappedValues reads custom_field_mappings, which nothing that it reads fills: it needs customFields()",
-      "mappedValues reads custom_field_mapping_values, which nothing that it reads fills: it needs customFields()",
+      "mappedValues reads custom_field_mappings, which no extractor fills: it needs customFields()",
+      "mappedValues reads custom_field_mapping_values, which no extractor fills: it needs customFields()",
     ],
     "mapped values without their tables": [
       { transform: [contentTables({ except: ["custom_fields", "destinations"] }), mappedValues()] },
-      "mappedValues reads custom_fields, which no transformer gives: have contentTables() give it",
-      "mappedValues reads destinations, which no transformer gives: have contentTables() give it",
+      "mappedValues reads custom_fields, which no transformer makes: let contentTables() make it",
+      "mappedValues reads destinations, which no transformer makes: let contentTables() make it",
     ],
     "a history of nothing": [
       { transform: [contentTables({ only: ["content"] }), history()] },
-      "history reads content_mapped_values, which no transformer gives: add mappedValues()",
-      "history reads content_external_payloads, which no transformer gives: add mappedValues()",
+      "history reads content_mapped_values, which no transformer makes: add mappedValues()",
+      "history reads content_external_payloads, which no transformer makes: add mappedValues()",
     ],
     "two tables of one name": [
       { transform: [contentTables(), titles(), query("titles")] },
@@ -245,7 +245,7 @@ suite("a composition is refused for", () => {
     ],
     "queries that read nothing that is there": [
       { transform: [contentTables(), query("counts", { reads: ["contents"] })] },
-      'sqlTable "counts" reads contents, which no transformer gives (did you mean "content"?)',
+      'sqlTable "counts" reads contents, which no transformer makes (did you mean "content"?)',
     ],
     "queries that read in a circle": [
       {
@@ -256,13 +256,13 @@ suite("a composition is refused for", () => {
           query("two", { reads: ["one"] }),
         ],
       },
-      'sqlTable "own" reads what is made from its own rows',
-      'sqlTable "one" reads what is made from its own rows',
-      'sqlTable "two" reads what is made from its own rows',
+      'sqlTable "own" reads a table that is made from its own rows',
+      'sqlTable "one" reads a table that is made from its own rows',
+      'sqlTable "two" reads a table that is made from its own rows',
     ],
     "nothing in the warehouse folder": [
       { load: [{ name: "lake", stage: async () => ({}) }] },
-      "load has neither duckdb() nor parquet(), so the warehouse folder would get nothing",
+      "load has neither duckdb() nor parquet(), so nothing would be published",
     ],
     "a loader twice": [{ load: [duckdb(), duckdb()] }, "load has duckdb twice"],
     "two tests of one name": [
@@ -309,7 +309,7 @@ suite("a composition is refused for", () => {
         ],
       },
       ...["neither", "both", "another", "none", "not its own"].map(
-        (name) => `${name}: a table of one's own has a stage to itself, with either rows or sql`,
+        (name) => `${name}: a custom table needs a stage of its own, with either rows or sql`,
       ),
     ],
   };

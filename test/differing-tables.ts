@@ -1,7 +1,7 @@
 /** Where two runs of the same documents differ in the rows of their tables. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, PREVIOUS_CATALOG, PUBLISHED_CATALOG, scalar } from "../src/storage/duckdb.ts";
-import { fromTable, openTables, type TablesSource } from "../src/warehouse/published-tables.ts";
+import { openTables, type TablesSource, tableSql } from "../src/warehouse/published-tables.ts";
 
 /** A run that is compared. */
 interface ComparedRun {
@@ -27,8 +27,8 @@ export async function differingTables({
   const differing: string[] = [];
   for (const table of new Set([...published.tables, ...rebuilt.tables])) {
     const isInBoth = published.tables.includes(table) && rebuilt.tables.includes(table);
-    const one = fromTable(published.source, table, PUBLISHED_CATALOG);
-    const other = fromTable(rebuilt.source, table, PREVIOUS_CATALOG);
+    const one = tableSql(published.source, table, PUBLISHED_CATALOG);
+    const other = tableSql(rebuilt.source, table, PREVIOUS_CATALOG);
     if (!isInBoth || (await differ(connection, one, other))) differing.push(table);
   }
   return differing;

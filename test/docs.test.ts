@@ -13,7 +13,7 @@ import {
   PERSONAL_WORDS,
   PERSONS,
 } from "../src/raw/personal/names.ts";
-import { isAboutTheRun, TABLES } from "../src/tables/all.ts";
+import { isRunTable, TABLES } from "../src/tables/all.ts";
 import { VIEWS } from "../src/tables/views.ts";
 import { program } from "./cli/running.ts";
 import { dataDictionary } from "./data-dictionary.ts";
@@ -67,7 +67,7 @@ test("docs/dictionary.md is that of the declared tables and views", async () => 
 });
 
 test("README and docs/pipelines.md say how many tables and views there are", async () => {
-  const about = TABLES.filter(({ name }) => isAboutTheRun(name)).length;
+  const about = TABLES.filter(({ name }) => isRunTable(name)).length;
   for (const [page, sentence] of [
     [
       "README.md",

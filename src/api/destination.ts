@@ -10,7 +10,7 @@ export const destination = z
     supports_custom_field_mappings: flag.optional(),
   })
   .describe("A destination that content is sent to.");
-export type Destination = z.infer<typeof destination>;
+export type DestinationDocument = z.infer<typeof destination>;
 
 /** A destination, as people name it. */
 export interface DestinationName {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { bodyType, contentType } from "./content-type.ts";
 import { customFieldDetail, customFieldValue } from "./custom-field.ts";
-import { type Default, type Field, field, required, SHARE_CHANNELS, shapeOf } from "./field.ts";
+import { type FieldDefault, field, type ItemField, NO_DEFAULT, SHARE_CHANNELS, schemasOf } from "./field.ts";
 import { currentEditor, optionalUserId, user, userIds } from "./user.ts";
 import {
   attachment,
@@ -87,41 +87,43 @@ const contentTypeDetails = contentType.nullable();
 const userDetails = user.nullable();
 const valuesByField = z.record(z.string(), customFieldValue).describe("Key: custom field ID.");
 
-const PLAIN = {
-  defaultSet: false,
-  galleryOnly: false,
-  singleItemOnly: false,
-  eventOnly: false,
-  apart: undefined as Apart | undefined,
-};
+/** How a column of the dynamic set is sent. */
+export interface DynamicColumn extends ItemField {
+  /** Sent without being named in `columns[]`. */
+  readonly defaultSet: boolean;
+  /** Sent only for `gallery=true`. */
+  readonly galleryOnly: boolean;
+  /** Sent only by single-item requests, never in a list. */
+  readonly singleItemOnly: boolean;
+  /** null unless the body type of the item is `event`. */
+  readonly eventOnly: boolean;
+  /**
+   * Why the column may change although the item was not edited: it depends on the moment or on who asks (`volatile`), or
+   * it describes other objects, which are edited by themselves (`described`).
+   */
+  readonly changesWithoutEdit: "volatile" | "described" | undefined;
+}
 
-/**
- * Why a column may change while nothing of the item does: it is of the moment and of who asks (`volatile`), or it
- * describes other things, which are edited by themselves (`ofOthers`).
- */
-export type Apart = "volatile" | "ofOthers";
+/** Makes columns that are sent in the same way. */
+function columnsSent<const Sent extends Partial<DynamicColumn>>(sent: Sent) {
+  return <Schema extends z.ZodType>(schema: Schema, fallback: FieldDefault) => ({
+    defaultSet: false,
+    galleryOnly: false,
+    singleItemOnly: false,
+    eventOnly: false,
+    changesWithoutEdit: undefined as DynamicColumn["changesWithoutEdit"],
+    ...field(schema, fallback),
+    ...sent,
+  });
+}
 
-function column<Schema extends z.ZodType>(schema: Schema, fallback: Default) {
-  return { ...PLAIN, ...field(schema, fallback) };
-}
-function volatile<Schema extends z.ZodType>(schema: Schema, fallback: Default) {
-  return { ...column(schema, fallback), apart: "volatile" as const };
-}
-function ofOthers<Schema extends z.ZodType>(schema: Schema, fallback: Default) {
-  return { ...column(schema, fallback), apart: "ofOthers" as const };
-}
-function inDefaultSet<Schema extends z.ZodType>(schema: Schema, fallback: Default) {
-  return { ...column(schema, fallback), defaultSet: true };
-}
-function gallery<Schema extends z.ZodType>(schema: Schema, fallback: Default) {
-  return { ...column(schema, fallback), galleryOnly: true };
-}
-function single<Schema extends z.ZodType>(schema: Schema, fallback: Default) {
-  return { ...column(schema, fallback), singleItemOnly: true };
-}
-function event<Schema extends z.ZodType>(schema: Schema, fallback: Default) {
-  return { ...single(schema, fallback), eventOnly: true };
-}
+const column = columnsSent({});
+const volatile = columnsSent({ changesWithoutEdit: "volatile" });
+const described = columnsSent({ changesWithoutEdit: "described" });
+const inDefaultSet = columnsSent({ defaultSet: true });
+const gallery = columnsSent({ galleryOnly: true });
+const single = columnsSent({ singleItemOnly: true });
+const event = columnsSent({ singleItemOnly: true, eventOnly: true });
 
 /** Every column of the dynamic set, in the order of the specification: its schema and its default. */
 const COLUMNS = {
@@ -135,11 +137,11 @@ const COLUMNS = {
   assigned_date: column(optionalInstant, null),
   attachments: column(z.array(attachment), []),
   author: inDefaultSet(optionalUserId.describe("User ID of the assignee."), null),
-  author_details: ofOthers(userDetails, null),
+  author_details: described(userDetails, null),
   available_actions: volatile(textList.describe("Modifications available to the current user."), []),
   body_fragment: column(optionalText.describe("Sanitized version of `content`."), null),
-  body_type: column(bodyType, required),
-  campaign_details: ofOthers(z.array(campaign), []),
+  body_type: column(bodyType, NO_DEFAULT),
+  campaign_details: described(z.array(campaign), []),
   campaigns: column(textList.describe("Initiative IDs."), []),
   can_destroy: volatile(flag.describe("Whether the current user can delete the content."), false),
   can_modify: volatile(flag.describe("Whether the current user can update the content."), false),
@@ -149,21 +151,21 @@ const COLUMNS = {
   completed_date: inDefaultSet(optionalInstant, null),
   content: column(text.nullable().describe("HTML body."), ""),
   content_file: column(contentFile.nullable(), null),
-  content_file_format: column(contentFileFormat.nullable(), required),
+  content_file_format: column(contentFileFormat.nullable(), NO_DEFAULT),
   content_number: column(integer.nullable(), null),
   content_thumbnail_url: column(optionalText, null),
-  content_type: inDefaultSet(text.describe("Content type ID."), required),
-  content_type_details: ofOthers(contentTypeDetails, required),
-  created_at: inDefaultSet(instant, required),
-  creator: column(optionalUserId.describe("User ID of the creator."), required),
-  creator_details: ofOthers(userDetails, required),
+  content_type: inDefaultSet(text.describe("Content type ID."), NO_DEFAULT),
+  content_type_details: described(contentTypeDetails, NO_DEFAULT),
+  created_at: inDefaultSet(instant, NO_DEFAULT),
+  creator: column(optionalUserId.describe("User ID of the creator."), NO_DEFAULT),
+  creator_details: described(userDetails, NO_DEFAULT),
   currently_editing: volatile(z.array(currentEditor), []),
   custom_field_value_ids: column(valuesByField, {}),
-  custom_field_values: ofOthers(valuesByField, {}),
+  custom_field_values: described(valuesByField, {}),
   custom_fields: column(valuesByField, {}),
-  custom_fields_details: ofOthers(z.array(customFieldDetail), []),
+  custom_fields_details: described(z.array(customFieldDetail), []),
   deleted_at: inDefaultSet(optionalInstant, null),
-  discussion_url: column(text.nullable(), required),
+  discussion_url: column(text.nullable(), NO_DEFAULT),
   download_url: gallery(optionalText, null),
   event_end_date: event(optionalText.describe("MM/DD/YY."), null),
   event_start_date: event(optionalText.describe("MM/DD/YY."), null),
@@ -172,8 +174,8 @@ const COLUMNS = {
   favorite_count: volatile(integer, 0),
   favorite_dates: volatile(z.array(optionalInstant), []),
   favorited_by_users: volatile(userIds, []),
-  field_locks: column(z.record(z.string(), fieldLock).nullable(), required),
-  full_content_type: ofOthers(contentTypeDetails, required),
+  field_locks: column(z.record(z.string(), fieldLock).nullable(), NO_DEFAULT),
+  full_content_type: described(contentTypeDetails, NO_DEFAULT),
   gallery_bundle_can_download: gallery(flag, true),
   gallery_bundle_can_share: gallery(flag, true),
   gallery_bundle_settings_overridden: gallery(flag, false),
@@ -192,10 +194,10 @@ const COLUMNS = {
   ),
   doc_provider_file_id: gallery(optionalText, null),
   doc_provider_preview_url: gallery(optionalText, null),
-  id: inDefaultSet(text.describe("Content ID."), required),
-  initiatives_details: ofOthers(z.array(campaign), []),
-  instance: ofOthers(instance.nullable(), required),
-  service_url: column(text.describe("Canonical URL."), required),
+  id: inDefaultSet(text.describe("Content ID."), NO_DEFAULT),
+  initiatives_details: described(z.array(campaign), []),
+  instance: described(instance.nullable(), NO_DEFAULT),
+  service_url: column(text.describe("Canonical URL."), NO_DEFAULT),
   latitude: event(z.number().nullable(), null),
   library_tracking_url: column(optionalText, null),
   localized_from_id: column(optionalText.describe("Parent content ID."), null),
@@ -203,7 +205,7 @@ const COLUMNS = {
   longitude: event(z.number().nullable(), null),
   marketing_automation_url: column(optionalText, null),
   media_url: column(optionalText, null),
-  newsroom_id: column(text.describe("Instance ID."), required),
+  newsroom_id: column(text.describe("Instance ID."), NO_DEFAULT),
   next_task: column(nextTask.nullable(), null),
   next_task_deadline: column(optionalInstant, null),
   next_task_owner: column(userIds, []),
@@ -218,7 +220,7 @@ const COLUMNS = {
   place_id: event(optionalText, null),
   preferred_title: column(text, "(no title)"),
   preferred_title_sort: column(text, "(no title)"),
-  previewable_custom_field_values: ofOthers(valuesByField, {}),
+  previewable_custom_field_values: described(valuesByField, {}),
   progress_stage: inDefaultSet(text, "planned"),
   publish_destination: column(optionalText, null),
   published: inDefaultSet(flag, false),
@@ -227,7 +229,7 @@ const COLUMNS = {
   published_urls: inDefaultSet(z.array(publishedUrl), []),
   repository_notes: column(optionalText, null),
   crm_shared_with_ids: column(textList, []),
-  slug: inDefaultSet(text, required),
+  slug: inDefaultSet(text, NO_DEFAULT),
   stages: column(textList, []),
   synced_to_gallery_date: column(optionalInstant, null),
   tags: column(textList, []),
@@ -237,9 +239,9 @@ const COLUMNS = {
   thumbnail_url: column(optionalText, null),
   timezone_name: event(optionalText, null),
   title: column(optionalText, null),
-  updated: column(instant, required),
-  updated_at: inDefaultSet(instant, required),
-  url: inDefaultSet(text, required),
+  updated: column(instant, NO_DEFAULT),
+  updated_at: inDefaultSet(instant, NO_DEFAULT),
+  url: inDefaultSet(text, NO_DEFAULT),
   viewer_compatibility: column(text.describe("none, pdf, doc_provider, photo, video or audio."), "none"),
   webinar_playback_url: column(optionalText, null),
   wordcount: column(integer.nullable(), null),
@@ -249,20 +251,6 @@ const COLUMNS = {
 
 /** API name of a dynamic column. */
 export type DynamicColumnName = keyof typeof COLUMNS;
-
-/** How a column of the dynamic set is sent. */
-export interface DynamicColumn extends Field {
-  /** Sent without being asked for by `columns[]`. */
-  readonly defaultSet: boolean;
-  /** Sent only where the request says `gallery=true`. */
-  readonly galleryOnly: boolean;
-  /** Sent only by single-item requests, never in a list. */
-  readonly singleItemOnly: boolean;
-  /** null on items whose body type is not `event`. */
-  readonly eventOnly: boolean;
-  /** Undefined: where it changes, the item did. */
-  readonly apart: Apart | undefined;
-}
 
 /** Every column by its API name: its default, and what a request must say to get it. */
 export const DYNAMIC_COLUMNS: Readonly<Record<DynamicColumnName, DynamicColumn>> = COLUMNS;
@@ -276,7 +264,7 @@ export function isDynamicColumn(name: string): name is DynamicColumnName {
 }
 
 /** An item of the dynamic set. Which columns it has depends on the request; `id` is always there. */
-export const dynamicItem = partial(shapeOf(COLUMNS))
+export const dynamicItem = partial(schemasOf(COLUMNS))
   .required({ id: true })
   .describe("A content item of the dynamic set.");
 export type DynamicItem = z.infer<typeof dynamicItem>;

@@ -19,7 +19,7 @@ export function listEnvelope<Item extends z.ZodType>(item: Item) {
 }
 
 /** Answer of a lookup as a client accepts it: a bare array, or in an envelope. */
-export function lookupAnswer<Item extends z.ZodObject>(item: Item) {
+export function lookupResponse<Item extends z.ZodObject>(item: Item) {
   return z.union([z.array(item), z.looseObject({ response: z.array(item) })]);
 }
 

@@ -1,29 +1,29 @@
 import type { z } from "zod";
 
 /** In the place of a default: the specification gives none, because every item has the field. */
-export const required = Symbol("required");
+export const NO_DEFAULT = Symbol("required");
 
 /** What a field of an item is when the service has nothing for it: a JSON value. */
-export type Default =
+export type FieldDefault =
   | null
   | boolean
   | number
   | string
   | readonly string[]
   | Readonly<Record<string, never>>
-  | typeof required;
+  | typeof NO_DEFAULT;
 
-export interface Field<Schema extends z.ZodType = z.ZodType> {
+export interface ItemField<Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema;
-  readonly default: Default;
+  readonly default: FieldDefault;
 }
 
-export function field<Schema extends z.ZodType>(schema: Schema, fallback: Default): Field<Schema> {
+export function field<Schema extends z.ZodType>(schema: Schema, fallback: FieldDefault): ItemField<Schema> {
   return { schema, default: fallback };
 }
 
 /** The shape of an object with these fields. */
-export function shapeOf<Fields extends Readonly<Record<string, Field>>>(fields: Fields) {
+export function schemasOf<Fields extends Readonly<Record<string, ItemField>>>(fields: Fields) {
   const schemas = Object.entries(fields).map(([name, { schema }]) => [name, schema]);
   return Object.fromEntries(schemas) as { [Name in keyof Fields]: Fields[Name]["schema"] };
 }

@@ -6,7 +6,7 @@ import { destination } from "./destination.ts";
 import { dynamicItem } from "./dynamic.ts";
 import { listEnvelope } from "./envelope.ts";
 import { fullItem } from "./full.ts";
-import { placesIn } from "./places.ts";
+import { schemaFields } from "./schema-fields.ts";
 
 /** By resource of the specification. */
 const DOCUMENTS = {
@@ -26,24 +26,24 @@ export type ApiField = {
 }[Resource];
 
 /** Without the keys that a loose object may have besides. */
-type Known<Value> = { [Key in keyof Value as string extends Key ? never : Key]-?: Value[Key] };
+type DeclaredFields<Value> = { [Key in keyof Value as string extends Key ? never : Key]-?: Value[Key] };
 
 type PathIn<Value> = {
-  [Key in keyof Known<Value> & string]: Key | `${Key}${Below<Value[Key & keyof Value]>}`;
-}[keyof Known<Value> & string];
+  [Key in keyof DeclaredFields<Value> & string]: Key | `${Key}${PathBelow<Value[Key & keyof Value]>}`;
+}[keyof DeclaredFields<Value> & string];
 
-type Below<Value> = unknown extends Value
+type PathBelow<Value> = unknown extends Value
   ? never
   : Value extends readonly (infer Element)[]
-    ? `[]${Below<Element>}`
+    ? `[]${PathBelow<Element>}`
     : Value extends object
-      ? `.${[keyof Known<Value>] extends [never] ? string : PathIn<Value>}`
+      ? `.${[keyof DeclaredFields<Value>] extends [never] ? string : PathIn<Value>}`
       : never;
 
 /** All of them; one that ends with a point stands for any path below it. */
 const API_FIELDS: ReadonlySet<string> = new Set(
   Object.entries(DOCUMENTS).flatMap(([resource, document]) =>
-    placesIn(document, (schema) => schema instanceof z.ZodRecord)
+    schemaFields(document, (schema) => schema instanceof z.ZodRecord)
       .filter(({ path }) => path.length > 0 && path.at(-1) !== "[]")
       .flatMap(({ path, schema }) => {
         const field = `${resource}:${path.join(".").replaceAll(".[]", "[]")}`;

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { basicItem } from "./basic.ts";
 import { fullCustomField } from "./custom-field.ts";
-import { field, shapeOf } from "./field.ts";
+import { field, schemasOf } from "./field.ts";
 import { extendedUser, optionalUserId, user } from "./user.ts";
 import { attachment, optionalText, text, textList } from "./values.ts";
 
 /** What `detail=full` adds to the fields of basic. */
-export const ADDED_FIELDS = {
+export const FULL_FIELDS = {
   last_updated_by_details: field(extendedUser.nullable(), null),
   owner_details: field(extendedUser.nullable(), null),
   owner: field(optionalUserId.describe("User ID of the owner."), null),
@@ -23,6 +23,6 @@ export const ADDED_FIELDS = {
 };
 
 export const fullItem = basicItem
-  .extend(z.object(shapeOf(ADDED_FIELDS)).partial().shape)
+  .extend(z.object(schemasOf(FULL_FIELDS)).partial().shape)
   .describe("A content item at detail=full.");
 export type FullItem = z.infer<typeof fullItem>;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type SchemaField, schemaFields } from "./schema-fields.ts";
 import { flag, instant, integer, optionalText, partial, text, textList } from "./values.ts";
 
 /**
@@ -53,3 +54,17 @@ export const currentEditor = partial({
   avatar_url: optionalText,
   last_seen: integer.nullable().describe("Seconds since 1970-01-01 UTC."),
 }).register(USERS, { kind: "description" });
+
+/** A field of the contract with a user's ID, or with a user's description. */
+export interface UserField extends Pick<SchemaField, "path"> {
+  readonly kind: "id" | "description";
+}
+
+/** All fields of a schema that stand for users. */
+export function userFields(schema: z.core.$ZodType): UserField[] {
+  const fields = schemaFields(schema, (each) => USERS.has(each));
+  return fields.flatMap(({ path, schema: each }) => {
+    const user = USERS.get(each);
+    return user === undefined ? [] : [{ path, kind: user.kind }];
+  });
+}

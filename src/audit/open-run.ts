@@ -1,8 +1,8 @@
 /** A published run, opened for the questions of an audit: its tables as views in a database in memory beside it. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { DuckDBConnection } from "@duckdb/node-api";
-import type { Answer } from "../common/answer.ts";
+import { type DuckDBConnection, listValue } from "@duckdb/node-api";
+import { type Answer, type AnswerRow, col } from "../common/answer.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { TABLES_OF_VIEWS } from "../load/views.ts";
 import { emptyColumns } from "../storage/ddl.ts";
@@ -14,17 +14,24 @@ import {
   type ScanSettings,
 } from "../storage/duckdb.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
+import { readRows } from "../storage/typed-rows.ts";
 import { CONTENT_TABLES } from "../tables/all.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
-import { fromTable, openTables, sourceOf, type TablesSource } from "../warehouse/published-tables.ts";
+import {
+  openTables,
+  type PublishedFiles,
+  type TablesSource,
+  tableSql,
+  tablesSourceOf,
+} from "../warehouse/published-tables.ts";
 import { findRun, type PublishedRun } from "../warehouse/retention.ts";
 
 type Limits = Pick<ScanSettings, "memoryLimitMb" | "threads">;
 
 const THREADS = 2;
 /** Of DuckDB's buffers, for questions to a published run; what does not fit is spilled. */
-export const LIMITS: Limits = { memoryLimitMb: 256, threads: THREADS };
+export const QUESTION_LIMITS: Limits = { memoryLimitMb: 256, threads: THREADS };
 
 export interface OpenedRun extends AsyncDisposable {
   readonly run: string;
@@ -55,10 +62,10 @@ export interface OpenRequest {
 }
 
 /** Which run is opened, and another beside it. */
-export type Choice = Omit<OpenRequest, "folder" | "temporaryDirectory">;
+export type RunSelection = Omit<OpenRequest, "folder" | "temporaryDirectory">;
 
 /** A question to published runs, for whoever opens what it chooses and draws its answer while that is open. */
-export interface Question<C extends Choice = Choice> {
+export interface RunQuestion<C extends RunSelection = RunSelection> {
   choose(folder: OutputFolder, temporaryDirectory: string): Promise<C>;
   answer(opened: OpenedRun, chosen: C): Promise<Answer>;
 }
@@ -68,19 +75,19 @@ export interface Question<C extends Choice = Choice> {
  * pipeline left the mapped values out; `verify.failed` for one that is damaged.
  */
 export async function openRun(request: OpenRequest): Promise<OpenedRun> {
-  const { folder, wanted, beside, temporaryDirectory, anyPipeline, limits = LIMITS } = request;
+  const { folder, wanted, beside, temporaryDirectory, anyPipeline, limits = QUESTION_LIMITS } = request;
   const find = async (name: string) => {
-    const found = await findReadable(folder, name);
+    const found = await findReadableRun(folder, name);
     if (anyPipeline !== true) assertMapped(found);
     return found;
   };
   const found = await find(wanted);
   const { run, directory, manifest } = found;
   const database = await openViews({
-    ...viewed(found),
+    ...runTables(found),
     temporaryDirectory,
     ...limits,
-    beside: beside === undefined ? undefined : viewed(await find(beside)),
+    beside: beside === undefined ? undefined : runTables(await find(beside)),
   });
   return {
     run,
@@ -95,7 +102,7 @@ export async function openRun(request: OpenRequest): Promise<OpenedRun> {
 export type ReadableRun = PublishedRun & { readonly manifest: Manifest };
 
 /** Throws `config.not_found` for a run that does not exist, and what is wrong with one that cannot be read. */
-export async function findReadable(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
+export async function findReadableRun(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
   const found = await findRun(folder, wanted);
   const { manifest } = found;
   if (manifest instanceof WarehouseError) throw manifest;
@@ -117,19 +124,19 @@ export function missingTables(rows: Manifest["rows"]): string[] {
 }
 
 /** A run whose tables become views. */
-export interface ViewedRun {
+export interface RunTables {
   readonly tables: readonly string[];
   readonly source: TablesSource;
 }
 
-export function viewed(run: Pick<ReadableRun, "directory" | "manifest">): ViewedRun {
-  return { tables: Object.keys(run.manifest.rows), source: sourceOf(run, { isQuestioned: true }) };
+export function runTables(run: Pick<ReadableRun, "directory" | "manifest">): RunTables {
+  return { tables: Object.keys(run.manifest.rows), source: tablesSourceOf(run, { isQuestioned: true }) };
 }
 
-interface ViewsRequest extends ViewedRun, Pick<ScanSettings, "temporaryDirectory" | "memoryLimitMb"> {
+interface ViewsRequest extends RunTables, Pick<ScanSettings, "temporaryDirectory" | "memoryLimitMb"> {
   readonly threads?: number | undefined;
   /** Another run, whose tables are views with names that begin with `before_`. */
-  readonly beside?: ViewedRun | undefined;
+  readonly beside?: RunTables | undefined;
 }
 
 /** A database in memory in which every table is a view of its own name. */
@@ -149,13 +156,13 @@ export async function openViews(request: ViewsRequest): Promise<Database> {
 
 async function createViews(
   { connection }: Database,
-  { tables, source }: ViewedRun,
+  { tables, source }: RunTables,
   catalog: typeof PUBLISHED_CATALOG | typeof PREVIOUS_CATALOG,
   prefix: string,
 ): Promise<void> {
   for (const table of tables) {
     const view = quoteIdentifier(`${prefix}${table}`);
-    await execute(connection, `CREATE VIEW ${view} AS FROM ${fromTable(source, table, catalog)}`);
+    await execute(connection, `CREATE VIEW ${view} AS FROM ${tableSql(source, table, catalog)}`);
   }
   // An audit reads this one too, for names alone: where a run does not have it, it is empty.
   for (const table of CONTENT_TABLES) {
@@ -166,14 +173,44 @@ async function createViews(
 }
 
 /** Absolute paths of the raw files of a run that hold documents of these modes; none where raw was not kept. */
-export function rawFilesIn(directory: string, modes: readonly string[]): string[] {
-  return modes.flatMap((mode) => filesIn(join(directory, "raw", mode)));
+export function listRawFiles(directory: string, modes: readonly string[]): string[] {
+  return modes.flatMap((mode) => listFiles(join(directory, "raw", mode)));
 }
 
 /** Absolute paths of the files in a folder, sorted; none where there is no such folder. */
-export function filesIn(folder: string): string[] {
+export function listFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .sort()
     .map((name) => join(folder, name));
 }
+
+const required = { required: true } as const;
+
+const PUBLISHED_COLUMN = {
+  table: col.name(required),
+  column: col.name(required),
+  type: col.name(required),
+  comment: col.text(),
+} as const;
+export type PublishedColumn = AnswerRow<typeof PUBLISHED_COLUMN>;
+
+/** Of a published run's tables and views, as its database has them; none where it was published as Parquet files alone. */
+export async function readPublishedColumns(
+  run: PublishedFiles,
+  temporaryDirectory: string,
+): Promise<PublishedColumn[]> {
+  const source = tablesSourceOf(run, { isQuestioned: true });
+  if (source.database === undefined) return [];
+  await using database = await openTables(source, { temporaryDirectory, ...QUESTION_LIMITS });
+  const tables = listValue(Object.keys(run.manifest.rows));
+  return await readRows(database.connection, PUBLISHED_COLUMN, IN_DATABASE, [tables]);
+}
+
+const IN_DATABASE = `
+  SELECT c.table_name AS "table", column_name AS "column",
+    replace(data_type, 'TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ') AS type, c.comment
+  FROM duckdb_columns() AS c
+  LEFT JOIN duckdb_views() AS v ON v.database_name = c.database_name AND view_name = c.table_name
+  WHERE c.database_name = '${PUBLISHED_CATALOG}' AND (list_contains($1, c.table_name) OR view_name IS NOT NULL)
+  ORDER BY view_name IS NOT NULL, c.table_name, column_index`;

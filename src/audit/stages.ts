@@ -1,9 +1,9 @@
 /** Stages of the list `audit`: what the tables of a run must hold before it is published. */
 import { z } from "zod";
-import { describeValue } from "../common/describe-value.ts";
 import { parseOptions } from "../common/parse-form.ts";
+import { describeValue } from "../common/printable.ts";
 import type { CoverageTest, QueryTest, Severity } from "../pipeline.ts";
-import { COUNTED, type Counted } from "./mapping/value-counts.ts";
+import { LIMIT_KINDS, type LimitKind } from "./mapping/value-counts.ts";
 
 export interface TestOptions {
   /** Its own among the tests of a pipeline: one line, at most 100 characters. */
@@ -48,7 +48,7 @@ const testOptions = z.strictObject({
 
 export interface MappingCoverageOptions {
   /** By kind, values that are allowed. */
-  readonly failOn: Readonly<Partial<Record<Counted, number>>>;
+  readonly failOn: Readonly<Partial<Record<LimitKind, number>>>;
   /** `error`, unless given: nothing is published, and the run ends with 25. `warning`: the run says so. */
   readonly severity?: Severity;
 }
@@ -63,7 +63,7 @@ export function mappingCoverage(options: MappingCoverageOptions): CoverageTest {
 
 const coverageOptions = z.strictObject({
   failOn: z
-    .partialRecord(z.enum(COUNTED), z.int().min(0))
-    .refine((limits) => Object.keys(limits).length > 0, `expected a limit of ${COUNTED.join(", ")}`),
+    .partialRecord(z.enum(LIMIT_KINDS), z.int().min(0))
+    .refine((limits) => Object.keys(limits).length > 0, `expected a limit of ${LIMIT_KINDS.join(", ")}`),
   severity,
 });

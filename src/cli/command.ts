@@ -1,41 +1,38 @@
-/** Commands, with the options that several have, and what they have around them. */
+/** Base of all commands: shared options, streams and environment, and signals. */
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { DEFAULT_PLATFORM } from "../api/destination.ts";
+import { DEFAULT_PLATFORM, type DestinationName } from "../api/destination.ts";
 import { systemClock } from "../common/clock.ts";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, invalidConfig, WarehouseError } from "../common/errors.ts";
 import { createLog, LOG_FORMATS, type Log, type LogSettings } from "../common/log.ts";
-import type { Secret } from "../common/secret.ts";
-import type { ConfigFlags } from "../config/config.ts";
+import type { ConfigFlags, ConfigInputs } from "../config/config.ts";
+import { configFileName, DEFAULT_WAREHOUSE, namedWarehouse } from "../config/locations.ts";
 import { ANSWER_FORMATS } from "../show/answer.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
 import { sectionName } from "./answer-form.ts";
-import { endSoon } from "./end-soon.ts";
-import { warehouseFolder } from "./warehouse-folder.ts";
 
-/** `columns`: width of the screen in characters; undefined where the output is a file or a pipe. */
+/** `columns`: width of the screen in characters; `undefined` for files and pipes. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
 export type InputStream = Readable & { readonly isTTY?: boolean };
 
 export interface CliEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Absolute. Throws where the folder was removed, so only those who need it ask. */
+  /** Absolute path. Throws if the folder was removed, so read it only if you need it. */
   readonly cwd: string;
-  /** Only those who need it ask, likewise. */
+  /** Read it only if you need it: the getter opens standard input. */
   readonly input: InputStream;
-  /** Takes the answer. */
+  /** Receives the answer. */
   readonly out: OutputStream;
-  /** Takes progress, the log, and what else is not the answer. */
+  /** Receives progress, the log, and all other text. */
   readonly err: OutputStream;
-  /** Says how the program is to end although nothing failed. */
+  /** Sets the exit code of a command that throws nothing. */
   readonly endWith: (exitCode: number) => void;
-  /** Ends the program soon, whatever a user's function has under way. */
-  readonly endSoon: () => void;
 }
 
-/** That of this process, but for what is given. */
-export function processEnvironment(given: Partial<CliEnvironment> = {}): CliEnvironment {
+/** Environment of this process; `overrides` replaces parts of it. */
+export function processEnvironment(overrides: Partial<CliEnvironment> = {}): CliEnvironment {
   return {
     env: process.env,
     get cwd() {
@@ -49,15 +46,14 @@ export function processEnvironment(given: Partial<CliEnvironment> = {}): CliEnvi
     endWith: (exitCode) => {
       process.exitCode = exitCode;
     },
-    endSoon,
-    ...given,
+    ...overrides,
   };
 }
 
-/** Width of a terminal that does not know its own. */
+/** Width of a terminal that reports none, in characters. */
 const COLUMNS = 80;
 
-/** Width of standard error, asked for at each drawing; undefined where it is no terminal whose cursor can move. */
+/** Reads the width of standard error at each call; `undefined` unless it is a terminal that can move its cursor. */
 export function liveColumns({ env, err }: Pick<CliEnvironment, "env" | "err">): (() => number) | undefined {
   return err.isTTY === true && env.TERM !== "dumb" ? () => err.columns || COLUMNS : undefined;
 }
@@ -69,14 +65,9 @@ export function logTo(
   return createLog({ ...options, clock: systemClock, write: (line) => out.write(line) });
 }
 
-/** The log of a command that asks the service for a person who waits: warnings, without the secrets. */
-export function warningsTo({ err }: CliEnvironment, secrets: readonly Secret[]): Log {
-  return logTo(err, { level: "warn", format: "text", secrets });
-}
-
 /**
- * A signal that SIGINT or SIGTERM aborts with an error; a second one ends the process at once, as it does by default.
- * `left`: what the work leaves behind then, such as `nothing was published`.
+ * Turns SIGINT and SIGTERM into an aborted signal whose reason is a `WarehouseError`. A second one ends the process.
+ * `consequence` completes the sentence: `Interrupted; nothing was published.`
  */
 export class StopSignals implements Disposable {
   readonly #controller = new AbortController();
@@ -84,9 +75,9 @@ export class StopSignals implements Disposable {
   readonly #interrupt: () => void;
   readonly #terminate: () => void;
 
-  constructor(left: string) {
+  constructor(consequence: string) {
     const stop = (code: "run.interrupted" | "run.terminated", how: string) => () =>
-      this.#controller.abort(new WarehouseError(code, `${how}; ${left}.`));
+      this.#controller.abort(new WarehouseError(code, `${how}; ${consequence}.`));
     this.#interrupt = stop("run.interrupted", "Interrupted");
     this.#terminate = stop("run.terminated", "Terminated");
     process.once("SIGINT", this.#interrupt).once("SIGTERM", this.#terminate);
@@ -102,11 +93,11 @@ export class StopSignals implements Disposable {
 }
 
 export class CliCommand extends Command {
-  /** Of a warehouse that is read: its folder is found also where the option is not given. */
+  /** For commands that read a warehouse: sets the option to the folder that applies. */
   warehouse(): this {
     return this.warehouseOption().hook("preAction", async (command) => {
       const { env, cwd } = processEnvironment();
-      // Not all options: --limit of `diff` counts rows, and that of `run` items.
+      // Pass these only: --limit means rows here, and items for `run`.
       const { warehouse, config, sample } = command.opts<ConfigFlags>();
       command.setOptionValue(
         "warehouse",
@@ -115,7 +106,7 @@ export class CliCommand extends Command {
     });
   }
 
-  /** With the configuration, which may say where it is. */
+  /** With --config, because the configuration may name the folder. */
   warehouseOption(): this {
     return this.option("--warehouse <dir>", "warehouse folder (default: configured or ./warehouse)").config();
   }
@@ -129,7 +120,6 @@ export class CliCommand extends Command {
     return this.option("--config <file>", "configuration (default: content-warehouse.config.*)");
   }
 
-  /** The service, and the configuration. */
   service(sample: string): this {
     return this.option("--sample", sample).url().config();
   }
@@ -138,20 +128,19 @@ export class CliCommand extends Command {
     return this.addOption(new Option(flags, description).choices(choices).default(unlessGiven));
   }
 
-  /** Options that say how its answer is drawn. `sections`: keys of its parts, if it has several; `inCsv`: the one that CSV has. */
+  /** Options for the form of an answer. `sections`: keys of its sections; `inCsv`: the section that CSV has by default. */
   answerForm(sections: readonly string[] = [], inCsv = sections[0] ?? ""): this {
     this.formats().option("--limit <n>", "rows of each table (default: as fits a screen)", positive);
     if (sections.length === 0) return this;
-    const description = `only this part (CSV: ${sectionName(inCsv)} unless given)`;
+    const description = `only this section (default for CSV: ${sectionName(inCsv)})`;
     return this.choice("--section <section>", description, sections.map(sectionName));
   }
 
-  /** Of an answer without long tables. */
+  /** For answers without long tables. */
   formats(): this {
-    return this.choice("--format <format>", "form", ANSWER_FORMATS, "table").json().spreadsheet();
+    return this.choice("--format <format>", "format", ANSWER_FORMATS, "table").json().spreadsheet();
   }
 
-  /** Beside --format. */
   json(): this {
     return this.addOption(new Option("--json", "same as --format json").implies({ format: "json" })).hook(
       "preAction",
@@ -160,24 +149,25 @@ export class CliCommand extends Command {
   }
 
   logFormat(): this {
-    return this.choice("--log-format <format>", "lines of the log", LOG_FORMATS, "text");
+    return this.choice("--log-format <format>", "format of log lines", LOG_FORMATS, "text");
   }
 
-  /** Beside --format: CSV holds values as they are unless this is given. */
   spreadsheet(): this {
     return this.addOption(
-      new Option("--spreadsheet", "CSV for Excel, in which no text is a formula").implies({ format: "csv" }),
+      new Option("--spreadsheet", "CSV for Excel: no text is read as a formula").implies({ format: "csv" }),
     ).hook("preAction", onlyForCsv);
   }
 
-  /** `Web CMS`, or `Print Archive:Archive` for one on another platform than the generic one. */
   destinations(): this {
     return this.option(
       "--destination <name>",
-      "map for this name or name:platform; may be repeated",
-      (text, before: Destinations = []) => {
+      "destination, as name or name:platform; repeatable",
+      (text, before: readonly DestinationName[] = []) => {
         const destination = destinationIn(text);
-        if (destination === null) throw new InvalidArgumentError(NO_DESTINATION);
+        if (destination === null)
+          throw new InvalidArgumentError(
+            'Give a name such as "Web CMS", or with its platform "Print Archive:Archive".',
+          );
         return [...before, destination];
       },
     );
@@ -187,10 +177,11 @@ export class CliCommand extends Command {
 /** Throws `config.invalid` for --json beside another format. */
 function refuseTwoForms(command: Command): void {
   const { format, json } = command.opts();
-  if (json === true && format !== "json") throw invalid(`Give --json or ${formGiven(command)}, not both.`);
+  if (json === true && format !== "json")
+    throw invalidConfig(`Give --json or ${formGiven(command)}, not both.`);
 }
 
-/** The option that says the format: itself, or one that implies it. */
+/** The option that chose the format: --format, or one that implies it. */
 function formGiven(command: Command): string {
   const { format } = command.opts();
   if (command.getOptionValueSource("format") !== "implied") return `--format ${format}`;
@@ -201,22 +192,11 @@ function formGiven(command: Command): string {
 function onlyForCsv(command: Command): void {
   const { format, spreadsheet } = command.opts();
   if (spreadsheet !== true || format === "csv") return;
-  throw new WarehouseError(
-    "config.invalid",
-    `--spreadsheet is for CSV, not for ${formGiven(command)}; leave one of them out.`,
-  );
+  throw invalidConfig(`--spreadsheet is for CSV, not for ${formGiven(command)}; leave one of them out.`);
 }
 
-export function invalid(sentence: string): WarehouseError {
-  return new WarehouseError("config.invalid", sentence);
-}
-
-export type Destinations = NonNullable<ConfigFlags["destinations"]>;
-
-export const NO_DESTINATION = 'Give a name such as "Web CMS", or with its platform "Print Archive:Archive".';
-
-/** `NAME` or `NAME:PLATFORM`; null for any other text. A colon with a space behind it belongs to the name. */
-export function destinationIn(text: string): Destinations[number] | null {
+/** Parses `NAME` or `NAME:PLATFORM`; `null` for other text. A colon before a space belongs to the name. */
+function destinationIn(text: string): DestinationName | null {
   const [, name = text, platform = DEFAULT_PLATFORM] = /^(.*):(?!\s)([^:]*)$/s.exec(text) ?? [];
   return name.trim() === "" || platform.trim() === "" ? null : { name, platform };
 }
@@ -226,12 +206,25 @@ export function positive(text: string): number {
   return Number(text);
 }
 
-/** The folder of a warehouse that is there. Throws `config.not_found`. */
+/** Throws `config.not_found` unless the folder holds a warehouse. */
 export function openWarehouseFolder(warehouse: string): OutputFolder {
   const folder = outputFolder(warehouse);
   if (existsSync(folder.runs)) return folder;
   throw new WarehouseError(
     "config.not_found",
-    `There is no warehouse in ${folder.root}; name its folder with --warehouse, or make one with "content-warehouse run".`,
+    `There is no warehouse in ${folder.root}; name its folder with --warehouse, or create one with "content-warehouse run".`,
   );
+}
+
+/**
+ * Absolute path of the warehouse: of the flag, else `CONTENT_WAREHOUSE_DIR`, else the configuration file, else
+ * `./warehouse`. Loads the configuration only if there is a file, because loading takes most of a short command's time.
+ * Throws `config.invalid`.
+ */
+export async function warehouseFolder(inputs: Omit<ConfigInputs, "sampleBy">): Promise<string> {
+  const named = namedWarehouse(inputs);
+  if (named !== undefined) return named;
+  if (configFileName(inputs) === null) return resolve(inputs.cwd, DEFAULT_WAREHOUSE);
+  const { loadWarehouseFolder } = await import("../config/config.ts");
+  return loadWarehouseFolder(inputs);
 }

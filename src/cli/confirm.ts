@@ -1,11 +1,11 @@
-/** Whether somebody wants what cannot be undone. */
+/** Asks before something that cannot be undone. */
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { WarehouseError } from "../common/errors.ts";
 import { printableText } from "../show/terminal.ts";
 import type { CliEnvironment } from "./command.ts";
 
-/** `y` and `yes` agree, and `word` does. Throws `refused` where nobody agrees, or where nobody is at a terminal. */
+/** Returns after the answer `y`, `yes` or `word`. Throws `refused` after another answer, or without a terminal. */
 export async function confirm(
   { input, out, err }: CliEnvironment,
   question: string,
@@ -14,7 +14,7 @@ export async function confirm(
   if (input.isTTY !== true || out.isTTY !== true) throw refused;
   err.write(printableText(`${question} [no]: `));
   const lines = createInterface({ input });
-  // An input that ends gives no line.
+  // Input that ends gives no line.
   const [answer = ""] = await Promise.race([once(lines, "line"), once(lines, "close")]);
   lines.close();
   const given = String(answer).trim();

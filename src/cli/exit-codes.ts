@@ -1,17 +1,20 @@
-/** What the exit codes mean, and what to do: for the help, and for failures as JSON. */
+/** Meaning of the exit codes and what to do after each, for the help and for failures as JSON. */
 
-const ENDED =
-  'Run again: the run goes on from what it has read. Where the message says that it is published, "content-warehouse deliver" delivers it.';
+const AFTER_SIGNAL =
+  'Run again: the run resumes from what it has read. If the message says that the run is published, "content-warehouse deliver" delivers it.';
 
-/** `done`: published. `retry`: again later, a few times. `stop`: not again; somebody has to look first. */
+/**
+ * `then` says what a scheduler should do. `done`: nothing, a run is published. `retry`: try again later, a few times.
+ * `stop`: do not try again before somebody has looked.
+ */
 export const EXIT_CODES: readonly (readonly [
   code: number,
   then: "done" | "retry" | "stop",
   short: string,
   hint: string,
 ])[] = [
-  [0, "done", "ok", "The run is complete and published, or limited where --limit was given."],
-  [1, "stop", "internal failure", "Run again with --debug to see where, and report it."],
+  [0, "done", "ok", "The run is complete and published, or limited if --limit was given."],
+  [1, "stop", "internal failure", "Run again with --debug to see where it failed, and report it."],
   [
     2,
     "stop",
@@ -25,53 +28,53 @@ export const EXIT_CODES: readonly (readonly [
     "The content changed while it was read; run again at a quieter time.",
   ],
   [20, "stop", "credentials", "Check the API token and what it may read."],
-  [21, "retry", "service unavailable", "Run again later: the run goes on from what it has read."],
+  [21, "retry", "service unavailable", "Run again later: the run resumes from what it has read."],
   [22, "stop", "protocol", "Ask the operator of the service what changed."],
   [
     23,
     "stop",
     "schema contract",
-    "See what changed at the service; --contract evolve or `aliases` takes in what may change.",
+    "Find out what changed at the service; `aliases` or --contract evolve accepts some changes.",
   ],
   [
     24,
     "stop",
     "mass change",
-    "Look why there is far less than in the run before; if that is right, run once with --accept-shrink.",
+    "Find out why there is far less than in the run before. If that is right, run once with --accept-shrink.",
   ],
   [
     25,
     "stop",
     "audit threshold",
-    "There are more findings than --fail-on or a test of the pipeline allows; the audit lists them, and the message names the test.",
+    "There are more findings than --fail-on or a test of the pipeline allows. The audit lists them, or the message names the test.",
   ],
   [
     26,
     "retry",
     "delivery",
-    'A target or a loader did not take the run; the message says why. "content-warehouse deliver" goes on where it stopped, unless the message says that another delivery took over or that the run was rolled back.',
+    'The run did not reach a target or loader; the message says why. "content-warehouse deliver" continues where it stopped, unless the message says that another delivery took over or that the run was rolled back.',
   ],
   [
     30,
     "retry",
     "disk",
-    "Free space, or fix the disk that the message names; a run goes on from what it has read.",
+    "Free space, or fix the disk that the message names. A run resumes from what it has read.",
   ],
   [
     31,
     "stop",
     "verification",
-    'Do not trust the run that the message names: publish another, or go back with "content-warehouse runs rollback".',
+    'Do not use the run that the message names: publish another, or go back with "content-warehouse runs rollback".',
   ],
   [75, "retry", "another run is under way", "Wait until it has ended."],
-  [130, "retry", "SIGINT", ENDED],
+  [130, "retry", "SIGINT", AFTER_SIGNAL],
   [
     137,
     "stop",
     "SIGKILL",
-    "Ask for less: the database did not heed an interrupt; or the system killed it, if there is no message.",
+    "Ask for less: the database ignored an interrupt. Without a message, the system killed the process.",
   ],
-  [143, "retry", "SIGTERM, SIGHUP, SIGQUIT", ENDED],
+  [143, "retry", "SIGTERM, SIGHUP, SIGQUIT", AFTER_SIGNAL],
 ];
 
 export function hintFor(exitCode: number): string | null {
@@ -87,5 +90,5 @@ export function exitCodesText(): string {
   const lines = EXIT_CODES.map(
     ([code, then, short, hint]) => `  ${String(code).padStart(3)}  ${then.padEnd(5)}  ${short}: ${hint}\n`,
   );
-  return `Exit codes: 0 and 10 published a run; anything else published nothing, unless the message says that it did: 26 and signals can end its delivery alone. What a scheduler should do: retry, a few times and later each time; stop, which is no retry: somebody has to look first.\n\n${lines.join("")}`;
+  return `Exit codes: 0 and 10 mean that a run was published. With any other code nothing was published, unless the message says so: code 26 and signals may concern only the delivery. The second column says what a scheduler should do: "retry" a few times, each time later; "stop" until somebody has looked.\n\n${lines.join("")}`;
 }

@@ -1,11 +1,13 @@
-/** Help that fits a screen of 80 columns. */
-import type { Help, Option } from "commander";
+/** Help and messages about wrong arguments, for screens of 80 columns. */
+import type { Command, CommanderError, Help, Option } from "commander";
+import { invalidConfig, type WarehouseError } from "../common/errors.ts";
 import { joinWords } from "../common/nearest.ts";
+import { printable } from "../common/printable.ts";
 import { paragraph } from "../show/terminal.ts";
 
 export const HELP_WIDTH = 80;
 
-/** Of each command: what an option may be, and is without it, in few words. */
+/** Describes choices and defaults in fewer words than commander. */
 export const HELP: Partial<Help> = {
   subcommandTerm: (command) => command.name(),
   argumentDescription: ({ description, defaultValue }) =>
@@ -22,14 +24,28 @@ export const HELP: Partial<Help> = {
   },
 };
 
-/** Spaces, and what stands before a gap of two spaces, as the terms of a list do. */
+/** The term of a list: spaces, then text up to a gap of two spaces. */
 const TERM = /^( *(?:\S+(?: \S+)* {2,})?)(.*)$/;
 
-/** Breaks lines of a list that are too wide, under their terms. */
+/** Breaks lines that are too wide; a list continues below its description. */
 export function wrapHelp(text: string): string {
   const lines = text.split("\n").map((line) => {
     const [, term = "", rest = line] = TERM.exec(line) ?? [];
     return line.length > HELP_WIDTH ? paragraph(term, rest, HELP_WIDTH).trimEnd() : line;
   });
   return lines.join("\n");
+}
+
+/** Name of a command with its parents: `content-warehouse runs list`. */
+export function commandPath(command: Command): string {
+  return command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
+}
+
+/** A `config.invalid` of commander's message; `undefined` if commander only printed help or the version. */
+export function usageError({ message }: CommanderError, command: Command): WarehouseError | undefined {
+  if (!message.startsWith("error: ")) return undefined;
+  const path = commandPath(command);
+  const fault = printable(message.slice("error: ".length).replaceAll("\n", " "), 1000).replace(/\.?$/, ".");
+  const help = fault.includes("(Did you mean ") ? "" : ` See "${path} --help".`;
+  return invalidConfig(`"${path}": ${fault}${help}`);
 }

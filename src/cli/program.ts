@@ -1,12 +1,12 @@
+/** The whole command line: its commands, its help, and how failures are reported. */
 import { Command, CommanderError, type OutputConfiguration } from "commander";
-import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, invalidConfig, type WarehouseError } from "../common/errors.ts";
 import type { LogFormat } from "../common/log.ts";
 import { VERSION } from "../common/version.ts";
 import { jsonLine, paragraph, printableText, writeAll, writeOutcome } from "../show/terminal.ts";
-import { invalid, logTo, processEnvironment } from "./command.ts";
+import { logTo, processEnvironment } from "./command.ts";
 import { exitCodesLine, hintFor } from "./exit-codes.ts";
-import { HELP, HELP_WIDTH } from "./help.ts";
-import { usageError } from "./usage-error.ts";
+import { HELP, HELP_WIDTH, usageError } from "./help.ts";
 import { keepHeapsSmall } from "./v8-flags.ts";
 
 const AFTER = `
@@ -19,10 +19,7 @@ Examples:
   $ content-warehouse sql "SELECT title, published_date FROM content LIMIT 5"
 `;
 
-/**
- * By who uses them, in the order of the help. Each is loaded where it is wanted: most of the time of a short command is
- * loading.
- */
+/** Commands in the order of the help. Each is loaded only if it is needed: loading takes most of a short command's time. */
 const GROUPS = {
   "Every night": {
     init: async () => (await import("./commands/init.ts")).initCommand(),
@@ -60,15 +57,15 @@ const COMMANDS = Object.entries(GROUPS).flatMap(([group, commands]) =>
   Object.entries(commands).map(([name, make]) => ({ name, group: `${group}:`, make })),
 );
 
-/** Help and the version: commander writes them at once, and would not know that a stream refuses them. */
+/** Help and version texts. Commander itself would not notice that a stream refuses them. */
 interface HelpOutput {
   readonly out: string[];
   readonly err: string[];
 }
 
 /**
- * The whole command line; a command that ends itself, such as one for help, throws a CommanderError. What commander prints
- * is added to `printed`. `names`: the commands that it has.
+ * Builds the command line with the commands `names`. What commander prints is added to `printed`. Parsing throws a
+ * `CommanderError` after help or the version, and `config.invalid` for wrong arguments.
  */
 export async function program(
   printed: HelpOutput = { out: [], err: [] },
@@ -78,24 +75,21 @@ export async function program(
     .description("Exports a content-management service to DuckDB and Parquet.")
     .version(VERSION)
     .option("--debug", "show the stack trace of a failure")
-    .option("--no-color", "no colours; so does NO_COLOR")
+    .option("--no-color", "print no colours; NO_COLOR does the same")
     .addHelpText("after", AFTER)
     .helpCommand(false)
     .hook("preAction", (_root, command) => refuseEmptyText(command));
   for (const { name, group, make } of COMMANDS)
     if (names.includes(name)) root.addCommand((await make()).helpGroup(group));
-  for (const command of everyCommand(root)) tellErrorsOnce(command, printed);
+  for (const command of everyCommand(root)) {
+    command
+      .configureHelp(HELP)
+      .configureOutput(outputTo(printed))
+      .exitOverride((ended) => {
+        throw usageError(ended, command) ?? ended;
+      });
+  }
   return root;
-}
-
-/** Wrong arguments are thrown, and told where all failures are; what ends for help or a version stays commander's. */
-function tellErrorsOnce(command: Command, printed: HelpOutput): void {
-  command
-    .configureHelp(HELP)
-    .configureOutput(outputTo(printed))
-    .exitOverride((ended) => {
-      throw usageError(ended, command) ?? ended;
-    });
 }
 
 function outputTo({ out, err }: HelpOutput): OutputConfiguration {
@@ -108,12 +102,12 @@ function outputTo({ out, err }: HelpOutput): OutputConfiguration {
   };
 }
 
-/** An external value may be the empty text. */
+/** `--value ""` asks for an empty external value. */
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set(["--value"]);
 
 /**
- * Refuses empty text for any option or argument of a command: a variable that is not set leaves one, and an empty path
- * would be the working directory. Throws `config.invalid`.
+ * Throws `config.invalid` for an empty option or argument. A variable that is not set leaves one, and an empty path would
+ * mean the working directory.
  */
 function refuseEmptyText(command: Command): void {
   for (const option of command.options) {
@@ -127,15 +121,14 @@ function refuseEmptyText(command: Command): void {
   }
 }
 
-/** Of an argument that takes several, any that is empty. */
 function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(isEmpty);
   return typeof value === "string" && value.trim() === "";
 }
 
 function empty(what: string, isOptional: boolean): WarehouseError {
-  return invalid(
-    `${what} is empty, as a variable that is not set leaves it; give it a value${isOptional ? ", or leave it out" : ""}.`,
+  return invalidConfig(
+    `${what} is empty, perhaps because a variable is not set; give it a value${isOptional ? ", or leave it out" : ""}.`,
   );
 }
 
@@ -144,27 +137,26 @@ export function everyCommand(command: Command): Command[] {
 }
 
 /**
- * Blanks and ends of lines around an argument, and around the value in `--option=value`, are not meant: what is cut from a
- * CSV of another system ends with a carriage return. U+FEFF is neither, whatever JavaScript takes it for.
+ * Removes white space around an argument and before the value in `--option=value`: text copied from a CSV file may end
+ * with a carriage return. U+FEFF stays, although JavaScript counts it as white space.
  */
 function trimmed(argument: string): string {
   return argument.replace(/^[^\S\uFEFF]+|[^\S\uFEFF]+$/g, "").replace(/^(--[\w-]+=)\s+/, "$1");
 }
 
-/** Commands that need all of the process. */
-const ALONE: readonly string[] = ["run", "replay", "sql"];
+/** Commands that need the memory of the whole process. */
+const MEMORY_HUNGRY: readonly string[] = ["run", "replay", "sql"];
 
-/** Runs the command line and returns the exit code. A failure is one sentence on standard error. */
+/** Runs the command line and returns the exit code. Prints a failure as one sentence on standard error. */
 export async function main(argv: readonly string[]): Promise<number> {
   const { out, err } = processEnvironment();
   const printed: HelpOutput = { out: [], err: [] };
   const names = wantedNames(argv);
   const root = await program(printed, names);
-  // A young generation that is small before the modules are loaded takes longer to load them.
-  if (names?.some((name) => ALONE.includes(name))) keepHeapsSmall();
+  // After the modules are loaded: with a small young generation loading takes longer.
+  if (names?.some((name) => MEMORY_HUNGRY.includes(name))) keepHeapsSmall();
   try {
     const exitCode = await parsed(root, argv);
-    // Of a command that has told already that its outcome was not taken, nothing is to be tried again.
     if (printed.out.length > 0) await writeAll(out, printed.out);
     for (const text of printed.err) err.write(text);
     return exitCode;
@@ -176,12 +168,12 @@ export async function main(argv: readonly string[]): Promise<number> {
       const text = jsonLine({ code, message, hint: hintFor(exitCode), exitCode });
       await writeOutcome(processEnvironment(), { text, done: "The failure" });
     }
-    tell(thrown, form.logFormat, root.opts<{ debug?: boolean }>().debug === true);
+    reportFailure(thrown, form.logFormat, root.opts<{ debug?: boolean }>().debug === true);
     return error.exitCode;
   }
 }
 
-/** The command that is named; all of them for help, and where none of that name is there to find the nearest. */
+/** The command that the arguments name. `undefined` means all: for help, and to find the name nearest to an unknown one. */
 function wantedNames(argv: readonly string[]): readonly string[] | undefined {
   const word = argv
     .slice(2)
@@ -191,20 +183,19 @@ function wantedNames(argv: readonly string[]): readonly string[] | undefined {
   return named === undefined || named === "help" ? undefined : [named];
 }
 
-/** Runs the command and gives the exit code. */
 async function parsed(root: Command, argv: readonly string[]): Promise<number> {
   try {
     await root.parseAsync(argv.slice(2).map(trimmed), { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (thrown) {
-    // Help or the version is to be printed, be it because there was no command.
+    // Help or the version was asked for, or there was no command.
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
     throw thrown;
   }
 }
 
-/** The sentence on standard error, in the form of the log. */
-function tell(thrown: unknown, format: LogFormat, debug: boolean): void {
+/** Writes a failure to standard error, in the format of the log. */
+function reportFailure(thrown: unknown, format: LogFormat, debug: boolean): void {
   const { message, code } = asWarehouseError(thrown);
   const hint = code === "internal" ? ["Run again with --debug to see where."] : [];
   const texts = [message, ...(debug ? [describe(thrown)] : hint)];
@@ -214,7 +205,7 @@ function tell(thrown: unknown, format: LogFormat, debug: boolean): void {
   } else process.stderr.write(texts.map((text) => `${printableText(text)}\n`).join(""));
 }
 
-/** Read from the words themselves: the arguments may be what is wrong. `run --json` prints an object also where it fails. */
+/** How `run` reports a failure, read from the raw words because parsing them may be what failed. */
 function failureForm(argv: readonly string[]): { readonly isJson: boolean; readonly logFormat: LogFormat } {
   const words = argv.slice(2);
   const isRun = words.find((word) => !word.startsWith("-")) === "run";
@@ -223,7 +214,7 @@ function failureForm(argv: readonly string[]): { readonly isJson: boolean; reado
   return { isJson: isRun && words.includes("--json"), logFormat: isRun && isJsonLog ? "json" : "text" };
 }
 
-/** Stack of an error and of what caused it. */
+/** Stack of an error and of its causes. */
 function describe(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const stack = thrown.stack ?? thrown.message;

@@ -1,27 +1,27 @@
-/** Which run is meant: its pipeline, and where its settings come from. `run` and `check` take the same options. */
+/** Arguments that `run` and `check` share: the pipeline and where its settings come from. */
 import { CONTRACTS } from "../audit/checks/contract.ts";
 import type { ConfigFlags, ConfigInputs } from "../config/config.ts";
 import { pipelineUrl } from "../transform/pipelines.ts";
 import type { CliCommand, CliEnvironment } from "./command.ts";
 
-export const PIPELINE = "nightly, parquet, or the path of a module of your own";
+export const PIPELINE = "nightly, parquet, or the path of your own module";
 
-export const ACCEPT_PIPELINE = "publish although the pipeline lacks tables of the current run";
+export const ACCEPT_PIPELINE = "publish without tables that the current run has";
 
 export interface RunInputFlags extends Omit<ConfigFlags, "destinations"> {
   readonly destination?: ConfigFlags["destinations"];
 }
 
-/** `sample`: what `--sample` does; `asIf`: what flags do that change a run, unless they are of a run. */
+/** `sample` describes `--sample`; `asIf` describes the flags that change a run, for a command that only checks one. */
 export function addRunOptions(command: CliCommand, sample: string, asIf?: string): CliCommand {
   return command
     .warehouseOption()
     .service(sample)
-    .choice("--contract <contract>", "departures from the specification", CONTRACTS)
+    .choice("--contract <contract>", "accept departures from the specification", CONTRACTS)
     .option("--accept-shrink", asIf ?? "publish although there is far less than before")
-    .option("--reread", asIf ?? "request all single items, also unchanged ones")
+    .option("--reread", asIf ?? "request all single items, unchanged ones too")
     .destinations()
-    .option("--accept-new-address", asIf ?? "go on although the service has another address")
+    .option("--accept-new-address", asIf ?? "accept that the service's URL changed")
     .option("--accept-pipeline", asIf ?? ACCEPT_PIPELINE);
 }
 

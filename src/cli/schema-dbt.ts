@@ -1,16 +1,16 @@
-/** The tables as sources of a dbt project: descriptions, types, and tests of keys and references. */
+/** Writes tables as sources of a dbt project, with descriptions, types, and tests of keys and references. */
 import { jsonText } from "../common/printable.ts";
 import { VERSION } from "../common/version.ts";
 import { duckdbTypeOf } from "../storage/ddl.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
-import { isView, type Reference, type ShownColumn, type ShownTable } from "../tables/declare.ts";
+import { isView, type Reference, type SchemaColumn, type SchemaTable } from "../tables/declare.ts";
 
 const SOURCE = "content_warehouse";
-/** Name under which a profile attaches the file, see docs/tables.md. */
+/** Name under which a dbt profile attaches the file, see docs/tables.md. */
 const DATABASE = "warehouse";
 
-/** Text of a `sources.yml`. Tests use nothing but dbt itself; those of views would test the tables again. */
-export function schemaDbt(tables: readonly ShownTable[]): string {
+/** Text of a `sources.yml`. Views get no tests: their tables have them. Tests need no dbt package. */
+export function schemaDbt(tables: readonly SchemaTable[]): string {
   const lines = [
     `# Written by content-warehouse ${VERSION}: content-warehouse schema --format dbt > models/sources.yml`,
     "version: 2",
@@ -24,7 +24,7 @@ export function schemaDbt(tables: readonly ShownTable[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-function tableLines(table: ShownTable, all: readonly ShownTable[]): string[] {
+function tableLines(table: SchemaTable, all: readonly SchemaTable[]): string[] {
   const isTested = !isView(table);
   return [
     `      - name: ${table.name}`,
@@ -35,8 +35,8 @@ function tableLines(table: ShownTable, all: readonly ShownTable[]): string[] {
   ];
 }
 
-/** dbt's `unique` takes an expression: of several columns, a row of them. */
-function keyTest({ name, key }: ShownTable): string[] {
+/** A test of a key with several columns: `unique` of dbt takes an expression, here a row of them. */
+function keyTest({ name, key }: SchemaTable): string[] {
   return [
     "        data_tests:",
     "          - unique:",
@@ -46,7 +46,7 @@ function keyTest({ name, key }: ShownTable): string[] {
   ];
 }
 
-function testsOf(table: ShownTable, column: ShownColumn, all: readonly ShownTable[]): string[] {
+function testsOf(table: SchemaTable, column: SchemaColumn, all: readonly SchemaTable[]): string[] {
   return [
     ...(table.key.length === 1 && table.key[0] === column.name ? ["            - unique"] : []),
     ...(column.nullable ? [] : ["            - not_null"]),
@@ -54,7 +54,7 @@ function testsOf(table: ShownTable, column: ShownColumn, all: readonly ShownTabl
   ];
 }
 
-function columnLines(column: ShownColumn, tests: readonly string[]): string[] {
+function columnLines(column: SchemaColumn, tests: readonly string[]): string[] {
   return [
     `          - name: ${quoted(column.name)}`,
     `            description: ${quoted(column.comment)}`,
@@ -63,11 +63,11 @@ function columnLines(column: ShownColumn, tests: readonly string[]): string[] {
   ];
 }
 
-/** A warning: the service itself has IDs of users or items that it no longer describes. */
+/** A test of a reference. It only warns, because the service has IDs of users and items that it no longer describes. */
 function relationship(
   { columns, table, to }: Reference,
-  { name }: ShownColumn,
-  all: readonly ShownTable[],
+  { name }: SchemaColumn,
+  all: readonly SchemaTable[],
 ): string[] {
   const isThere = all.some((each) => each.name === table);
   if (columns.length !== 1 || columns[0] !== name || !isThere) return [];
@@ -81,7 +81,7 @@ function relationship(
   ];
 }
 
-/** A double-quoted scalar of YAML, which takes JSON's escapes. */
+/** A double-quoted YAML scalar, which has the same escapes as JSON. */
 function quoted(text: string): string {
   return jsonText(text);
 }

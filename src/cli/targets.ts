@@ -1,6 +1,6 @@
-/** The configured targets, for commands that work on them. */
+/** Configured targets: choosing them by flags, and delivering a run to them. */
 import { systemClock } from "../common/clock.ts";
-import { WarehouseError } from "../common/errors.ts";
+import { invalidConfig, WarehouseError } from "../common/errors.ts";
 import { duration } from "../common/figures.ts";
 import { didYouMean } from "../common/nearest.ts";
 import { loadSettings } from "../config/config.ts";
@@ -9,27 +9,25 @@ import { type Delivery, deliver, deliveryWarnings } from "../targets/deliver.ts"
 import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { findRun, listRuns } from "../warehouse/retention.ts";
-import { type CliEnvironment, invalid } from "./command.ts";
+import type { CliEnvironment } from "./command.ts";
 
 export interface TargetFlags {
   readonly warehouse: string;
   readonly config?: string;
-  /** Name of the only one that is meant. */
+  /** Name of the target to use; `undefined` means all. */
   readonly target?: string;
   readonly json?: true;
 }
 
-type PickedTarget = Pick<TargetFlags, "config" | "target">;
-
-/** Throws `config.invalid` where none is configured, `config.not_found` where the one that is named is not. */
+/** Targets by the flags. Throws `config.invalid` if none is configured, `config.not_found` for an unknown name. */
 export async function chooseTargets(
   { cwd, env }: Pick<CliEnvironment, "cwd" | "env">,
-  { config, target }: PickedTarget,
+  { config, target }: Pick<TargetFlags, "config" | "target">,
 ): Promise<readonly Target[]> {
   const { targets } = await loadSettings({ cwd, env, flags: { config } });
   if (targets.length === 0) {
-    throw invalid(
-      "No targets are configured; set `targets` in the configuration file, or name that file with --config.",
+    throw invalidConfig(
+      "No targets are configured; add `targets` to the configuration file, or name that file with --config.",
     );
   }
   if (target === undefined) return targets;
@@ -38,17 +36,17 @@ export async function chooseTargets(
   const names = targets.map(({ name }) => name);
   throw new WarehouseError(
     "config.not_found",
-    `There is no target "${target}"${didYouMean(target, names)}; "content-warehouse runs show --section targets" lists those that are configured.`,
+    `There is no target "${target}"${didYouMean(target, names)}; "content-warehouse runs show --section targets" lists the configured targets.`,
   );
 }
 
 /**
- * The one target of a kind. Throws `config.invalid` where none is of it, or several are and no name says which; what else
- * {@link chooseTargets} throws.
+ * The only target of a kind, which `what` names in messages. Throws `config.invalid` if there is none or more than one,
+ * and the errors of {@link chooseTargets}.
  */
 export async function chooseTarget<Kind extends Target>(
   environment: Pick<CliEnvironment, "cwd" | "env">,
-  flags: PickedTarget,
+  flags: Pick<TargetFlags, "config" | "target">,
   what: string,
   isOfKind: (target: Target) => target is Kind,
 ): Promise<Kind> {
@@ -56,14 +54,14 @@ export async function chooseTarget<Kind extends Target>(
   const [only, ...others] = targets;
   if (only !== undefined && others.length === 0) return only;
   const names = targets.map(({ name }) => name).join(", ");
-  throw invalid(
+  throw invalidConfig(
     only === undefined
-      ? `No ${what} is among the targets; name another configuration with --config, or another target.`
-      : `Several targets could be meant (${names}); name one with --target.`,
+      ? `There is no ${what} among the targets; name another target, or another configuration with --config.`
+      : `There are several targets (${names}); name one with --target.`,
   );
 }
 
-/** Targets that may have runs of the folder: none has a limited one. */
+/** Targets that can have runs of the folder. Limited runs are never delivered. */
 export async function targetsOfFolder(
   folder: OutputFolder,
   targets: readonly Target[],
@@ -73,7 +71,7 @@ export async function targetsOfFolder(
   return current.manifest.verdict === "limited" ? [] : targets;
 }
 
-/** Delivers a run of a warehouse folder, whose lock is held. `wanted`: a run's name, its number, or `current`. */
+/** Delivers a run, by name, number or `current`. The caller holds the lock of the folder. */
 export async function deliverRun(
   folder: OutputFolder,
   wanted: string,
@@ -81,7 +79,7 @@ export async function deliverRun(
     readonly targets: readonly Target[];
     readonly temporaryDirectory: string;
     readonly signal: AbortSignal;
-    /** Whether somebody rolled back to it; false unless given. */
+    /** Whether the run takes the place of a later one; false by default. */
     readonly isRollback?: boolean;
   },
 ): Promise<{ readonly run: string; readonly deliveries: readonly Delivery[] }> {
@@ -96,13 +94,13 @@ export async function deliverRun(
   return { run: run.run, deliveries: await deliver(targets, run, { elapsedMs, signal }) };
 }
 
-/** What became of each delivery, a line each. */
+/** A line for each delivery, then the warnings. */
 export function deliveryLines(run: string, deliveries: readonly Delivery[]): string[] {
   return [...deliveries.map((each) => deliveryText(run, each)), ...deliveryWarnings(deliveries)];
 }
 
 function deliveryText(run: string, { target, state, milliseconds, failure }: Delivery): string {
   if (failure !== null) return `${target}: FAILED`;
-  if (state === "present") return `${target}: has ${run} already`;
+  if (state === "present") return `${target}: already has ${run}`;
   return `${target}: delivered ${run} in ${duration(milliseconds / 1000)}`;
 }

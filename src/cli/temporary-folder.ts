@@ -1,3 +1,4 @@
+/** Temporary folders of commands, and interruption of the statements that run in them. */
 import { addAbortListener } from "node:events";
 import { rm } from "node:fs/promises";
 import { withGrace } from "../common/clock.ts";
@@ -6,27 +7,27 @@ import { makeTemporaryFolder } from "../common/temporary-folder.ts";
 import { interruptStatements } from "../storage/duckdb.ts";
 import { StopSignals } from "./command.ts";
 
-/** Ended statements release what they hold; what has not ended then is given up. */
+/** Time for interrupted statements to end and release their files. */
 const GRACE_MS = 2000;
-/** Statements that follow the ended ones end, too. */
-const INTERRUPT_EVERY_MS = 50;
+/** Interval of interrupts, because work may go on with another statement. */
+const INTERRUPT_INTERVAL_MS = 50;
 
 /**
- * Makes a folder for a question, and removes it afterwards. SIGINT, SIGTERM and `limit` interrupt the statements under
- * way, and then it throws their reason, whatever came of the work; as `process.killed`, if the work goes on: then the
- * process has to be killed. Throws what {@link inTemporaryFolder} does, too.
+ * Runs `use` with a temporary folder. SIGINT, SIGTERM and `limit` interrupt its statements; then this throws the signal's
+ * reason, or `process.killed` if the work goes on, after which the process must kill itself. Also throws the errors of
+ * {@link inTemporaryFolder}.
  */
 export async function withTemporaryFolder<T>(
   purpose: string,
   use: (directory: string, signal: AbortSignal) => Promise<T>,
   limit?: AbortSignal,
 ): Promise<T> {
-  // Before there is a folder: else a signal could come between the two.
+  // Before the folder is made, so that no signal comes in between.
   using stop = new StopSignals("the question was not answered");
   const signal = limit === undefined ? stop.signal : AbortSignal.any([stop.signal, limit]);
   const interrupting = interruptStatementsOn(signal);
   return await inTemporaryFolder(purpose, async (directory) => {
-    // Also while nobody waits for it any more: a process does not end before its statements.
+    // Interrupts go on when nobody waits any more, because a process cannot end before its statements.
     let isUnderWay = true;
     const work = use(directory, signal).finally(() => {
       isUnderWay = false;
@@ -41,10 +42,7 @@ export async function withTemporaryFolder<T>(
   });
 }
 
-/**
- * Makes a folder for what a command needs while it works, and removes it afterwards. Throws `config.output` where none
- * can be made, and `disk.io` where the disk refuses one.
- */
+/** Runs `use` with a temporary folder and removes it. Throws `config.output` or `disk.io` if it cannot be made. */
 export async function inTemporaryFolder<T>(
   purpose: string,
   use: (directory: string) => Promise<T>,
@@ -57,12 +55,12 @@ export async function inTemporaryFolder<T>(
   }
 }
 
-/** Ends the statements under way once the signal is aborted, and those that follow them. */
+/** Interrupts running and following statements once the signal is aborted. */
 export function interruptStatementsOn(signal: AbortSignal): Disposable {
   let every: NodeJS.Timeout | undefined;
   const ending = addAbortListener(signal, () => {
     interruptStatements();
-    every = setInterval(interruptStatements, INTERRUPT_EVERY_MS);
+    every = setInterval(interruptStatements, INTERRUPT_INTERVAL_MS);
   });
   return {
     [Symbol.dispose]: () => {

@@ -1,10 +1,10 @@
 /**
- * Gives the process three of libuv's threads, unless its environment says how many; before it loads its modules.
+ * Gives libuv three threads, unless the environment sets another number. Call it before any module is loaded.
  *
- * Two are for statements of the database: what one freed stays with its thread, and each of four would keep what a wide
- * table took there. The third is for files, and for addresses: libuv looks them up with half of its threads, so two.
+ * Two threads run statements of the database: memory that one frees stays with its thread, and four would keep twice as
+ * much after a wide table. The third reads files. libuv resolves host names with half of its threads, so with two.
  */
-export function keepPoolSmall(): void {
-  // Old versions of Node read this before they are told to go: no newer syntax here.
+export function limitThreadPool(): void {
+  // Old versions of Node run this before they are refused: no newer syntax here.
   if (!process.env.UV_THREADPOOL_SIZE) process.env.UV_THREADPOOL_SIZE = "3";
 }

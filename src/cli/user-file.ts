@@ -1,3 +1,4 @@
+/** Files that a user names: reads one, or replaces one without leaving half of it. */
 import { constants, type Stats } from "node:fs";
 import { access, type FileHandle, open, readFile, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
@@ -6,7 +7,7 @@ import { fileSize } from "../common/figures.ts";
 import { printableText } from "../show/terminal.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 
-/** `what`: what the message calls it. Throws `config.not_found`. */
+/** Reads a file, which messages call `what`. Throws `config.not_found`. */
 export async function readInputFile(what: string, file: string): Promise<Buffer> {
   try {
     return await readFile(file);
@@ -17,31 +18,30 @@ export async function readInputFile(what: string, file: string): Promise<Buffer>
   }
 }
 
-/** A file that a person named, open to be written; what it had stays until then. */
+/** A file that can be written. Its old content stays until then. */
 export interface OutputFile extends AsyncDisposable {
   /**
-   * Writes the whole file, once; returns a line for the screen: the file `what`. Throws `config.output` and the disk's
-   * errors, and leaves a regular file as it was.
+   * Writes the whole file, once. Returns a line for the screen: path, size, then `what`. Throws `config.output` and errors
+   * of the disk, and leaves a regular file as it was.
    */
   write(content: string | AsyncIterable<Uint8Array>, what: string): Promise<string>;
 }
 
 /**
- * Opens a file that a person named, so that what it is for need not be done where it cannot be written. Throws
- * `config.output` where it cannot be opened, and where it would lie among what a warehouse has published or staged:
- * nothing there is ever changed.
+ * Opens a file before the work for it begins. Throws `config.output` if it cannot be written, or would lie among published
+ * or staged runs, which never change.
  */
 export async function openOutputFile(file: string, { runs, staging }: OutputFolder): Promise<OutputFile> {
-  const target = await realPlace(resolve(file));
+  const target = await resolveLinks(resolve(file));
   for (const folder of [runs, staging]) {
-    if (isWithin(await realPlace(folder), target)) {
+    if (isWithin(await resolveLinks(folder), target)) {
       throw new WarehouseError(
         "config.output",
-        `The file ${file} would lie in ${folder}, where published runs are never changed; choose another.`,
+        `The file ${file} would lie among the runs in ${folder}, which never change; choose another.`,
       );
     }
   }
-  const { handle, before, beside } = await opened(file, target).catch((cause: unknown) => {
+  const { handle, before, beside } = await openTarget(file, target).catch((cause: unknown) => {
     throw notWritten(file, cause);
   });
   return {
@@ -60,7 +60,7 @@ export async function openOutputFile(file: string, { runs, staging }: OutputFold
       } catch (cause) {
         throw notWritten(file, cause);
       }
-      const replacing = (before?.size ?? 0) > 0 ? "; what was in the file before is replaced" : "";
+      const replacing = (before?.size ?? 0) > 0 ? "; the old content is replaced" : "";
       return printableText(`${resolve(file)} (${fileSize(bytes)}) ${what}${replacing}\n`);
     },
     [Symbol.asyncDispose]: async () => {
@@ -70,14 +70,18 @@ export async function openOutputFile(file: string, { runs, staging }: OutputFold
   };
 }
 
-/** What is written to, and what was there; `beside`: a file that is to take its place; null: it is the file itself. */
-interface Opened {
+/**
+ * Opens the file to write. `before`: the file that is there. `beside`: path of a new file that will replace it; `null` if
+ * the file itself is written.
+ */
+async function openTarget(
+  file: string,
+  target: string,
+): Promise<{
   readonly handle: FileHandle;
   readonly before: Stats | undefined;
   readonly beside: string | null;
-}
-
-async function opened(file: string, target: string): Promise<Opened> {
+}> {
   const itself = await open(target, constants.O_WRONLY).catch((thrown: unknown) => {
     if (codeOf(thrown) === "ENOENT") return undefined;
     throw thrown;
@@ -93,12 +97,12 @@ async function opened(file: string, target: string): Promise<Opened> {
   return { handle: await open(beside, "wx"), before, beside };
 }
 
-/** Such as `/dev/stdout`, which others have open, whatever it is. */
+/** Whether a path is one like `/dev/stdout`, which other programs have open. */
 function isOfProcess(file: string): boolean {
   return /^\/(?:dev|proc)\//.test(resolve(file));
 }
 
-/** Not a pipe or a device, nor a file whose owner, whose other names or whose folder would not have the new one. */
+/** Whether a new file can take the place: not of a pipe or device, another user's file, or one with several names. */
 async function isReplaceable(target: string, before: Stats): Promise<boolean> {
   const user = process.geteuid?.();
   const isOwn = before.uid === user && process.getgroups?.().includes(before.gid) === true;
@@ -109,10 +113,16 @@ async function isReplaceable(target: string, before: Stats): Promise<boolean> {
   );
 }
 
-/** Whoever reads the file has what it had or all that is new, with the owner and the rights that it had. */
+/** Replaces the file in one step; owner and rights stay. */
 async function putInPlace(
   handle: FileHandle,
-  { beside, target, before }: { readonly beside: string; readonly target: string } & Pick<Opened, "before">,
+  {
+    beside,
+    target,
+    before,
+  }: { readonly beside: string; readonly target: string } & {
+    readonly before: Stats | undefined;
+  },
 ): Promise<void> {
   if (before !== undefined) {
     await handle.chown(before.uid, before.gid);
@@ -122,8 +132,8 @@ async function putInPlace(
   await rename(beside, target);
 }
 
-/** `config.output`, or the disk's error. */
-export function notWritten(file: string, cause: unknown): WarehouseError {
+/** `config.output`, or the error of the disk. */
+function notWritten(file: string, cause: unknown): WarehouseError {
   const error = asWarehouseError(cause);
   if (isOfTheDisk(error)) return error;
   const why = codeOf(cause) ?? String(cause);
@@ -132,11 +142,11 @@ export function notWritten(file: string, cause: unknown): WarehouseError {
   });
 }
 
-/** Where links lead to, as far as the path exists. What cannot be looked at is told where it is opened. */
-async function realPlace(path: string): Promise<string> {
+/** Resolves links, as far as the path exists and can be read. */
+async function resolveLinks(path: string): Promise<string> {
   const found = await realpath(path).catch(() => undefined);
   if (found !== undefined || path === dirname(path)) return found ?? path;
-  return join(await realPlace(dirname(path)), basename(path));
+  return join(await resolveLinks(dirname(path)), basename(path));
 }
 
 function isWithin(folder: string, path: string): boolean {

@@ -1,11 +1,11 @@
-/** Opens the runs that a question is about. */
-import { type Choice, type OpenedRun, openRun, type Question } from "../audit/open-run.ts";
+/** Opens the runs that a question is about, and closes them afterwards. */
+import { type OpenedRun, openRun, type RunQuestion, type RunSelection } from "../audit/open-run.ts";
 import type { Answer } from "../common/answer.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { openWarehouseFolder } from "./command.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";
 
-/** Opens a published run for a question, and closes it afterwards. */
+/** Runs `use` with one run open, by name, number or `current`. */
 export function withRun<T>(
   warehouse: string,
   wanted: string,
@@ -14,8 +14,8 @@ export function withRun<T>(
   return withRuns(warehouse, async () => ({ wanted }), use);
 }
 
-/** Like `withRun`, where it takes a look at the warehouse to say which run is meant. */
-export async function withRuns<C extends Choice, T>(
+/** Like `withRun`, but `choose` finds the runs in the warehouse. */
+export async function withRuns<C extends RunSelection, T>(
   warehouse: string,
   choose: (folder: OutputFolder, temporaryDirectory: string) => Promise<C>,
   use: (opened: OpenedRun, chosen: C) => Promise<T>,
@@ -28,10 +28,10 @@ export async function withRuns<C extends Choice, T>(
   });
 }
 
-/** Has a question answered; its answer is drawn while its runs are open. */
-export function withAnswer<C extends Choice>(
+/** Answers a question. `use` shows the answer while the runs are open, because rows may be read late. */
+export function withAnswer<C extends RunSelection>(
   warehouse: string,
-  { choose, answer }: Question<C>,
+  { choose, answer }: RunQuestion<C>,
   use: (answer: Answer) => Promise<void>,
 ): Promise<void> {
   return withRuns(warehouse, choose, async (opened, chosen) => use(await answer(opened, chosen)));

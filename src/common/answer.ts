@@ -1,12 +1,12 @@
 /**
- * An answer to a question: what a function finds in published runs, for whoever draws it. It knows nothing of screens.
- * Columns are declared once, with their types: rows, headings, JSON, CSV and pages all come from the declaration.
+ * An answer to a question about published runs, without regard to screens. Columns are declared once, with their types;
+ * rows, headings, JSON, CSV and pages follow the declaration.
  */
 
-/** What a cell holds. Counts are whole and exact as a number; an instant is in UTC. */
+/** Values of a cell by the kind of its column. Counts are integers below 2^53; instants are in UTC. */
 export interface CellTypes {
   readonly text: string | null;
-  /** A name or ID that people type again: shown whole. */
+  /** A name or ID that people type again, so it is never cut. */
   readonly name: string | null;
   readonly count: number | null;
   readonly bytes: number | null;
@@ -22,26 +22,26 @@ export type AnswerCell = CellTypes[CellKind];
 
 export interface AnswerColumn<K extends CellKind = CellKind> {
   readonly kind: K;
-  /** What people read above it; undefined: its name, with blanks; empty: a mark, which a page goes without. */
+  /** Heading; `undefined` means the name with spaces. A column with an empty heading is left out of pages. */
   readonly head?: string | undefined;
-  /** In JSON and CSV alone. */
+  /** Only in JSON and CSV. */
   readonly hidden?: boolean | undefined;
-  /** What other columns say too, in words: CSV goes without it. */
+  /** Repeats other columns in words, so CSV leaves it out. */
   readonly isWords?: boolean | undefined;
-  /** Column of the same section that stands in where this one is empty: the ID of a thing without a name. */
+  /** Column of the same section shown where this one is empty, such as the ID of a thing without a name. */
   readonly standIn?: string | undefined;
-  /** Column of the same section whose text people see in brackets where it differs: what the value is shown as elsewhere. */
+  /** Column of the same section shown in brackets where its text differs, such as the display of a value. */
   readonly beside?: string | undefined;
   /**
-   * A narrow screen goes without it, the highest number first: an ID, or what other columns say too. The others are made
-   * narrower then, and only where nothing else helps they go, the last one first, instants and figures last.
+   * A narrow screen leaves these columns out, the highest number first: IDs, and columns that repeat others. Then texts are
+   * cut, and only then other columns are left out, the last first, instants and figures at the end.
    */
   readonly dispensable?: number | undefined;
-  /** Whether it is never empty; of a flag: what is not known is false. */
+  /** Whether it is never null. */
   readonly required?: boolean | undefined;
-  /** Whether a page marks what needs attention among its words: `unmapped`, `failed`. */
+  /** Whether a page highlights words that need attention: `unmapped`, `failed`. */
   readonly judged?: boolean | undefined;
-  /** All that a text may be; undefined: anything. */
+  /** All texts that it can have; `undefined` means any. */
   readonly of?: readonly string[] | undefined;
 }
 
@@ -56,18 +56,20 @@ type AnswerCellOf<C extends AnswerColumn> = C extends { readonly required: true 
 
 export type AnswerRow<C extends AnswerColumns> = { readonly [N in keyof C]: AnswerCellOf<C[N]> };
 
-type ColumnSettings = Omit<AnswerColumn, "kind">;
-/** Without it a misspelled option would be taken, and do nothing. */
-type NoOthers<O extends ColumnSettings> = { readonly [N in Exclude<keyof O, keyof ColumnSettings>]: never };
+type AnswerColumnSettings = Omit<AnswerColumn, "kind">;
+/** Lets a misspelled option fail to compile. */
+type NoOthers<O extends AnswerColumnSettings> = {
+  readonly [N in Exclude<keyof O, keyof AnswerColumnSettings>]: never;
+};
 interface MakeColumn<K extends CellKind> {
   (): { readonly kind: K };
-  <const O extends ColumnSettings>(options: O & NoOthers<O>): { readonly kind: K } & O;
+  <const O extends AnswerColumnSettings>(options: O & NoOthers<O>): { readonly kind: K } & O;
 }
 const columnOf =
   <K extends CellKind>(kind: K): MakeColumn<K> =>
-  (options: ColumnSettings = {}) => ({ kind, ...options });
+  (options: AnswerColumnSettings = {}) => ({ kind, ...options });
 
-/** Makers of columns: `col.count({ head: "unused" })`. */
+/** Makes columns: `col.count({ head: "unused" })`. */
 export const col = {
   text: columnOf("text"),
   name: columnOf("name"),
@@ -80,52 +82,51 @@ export const col = {
   list: columnOf("list"),
 } as const;
 
-/** A table of an answer. */
+/** A table of an answer, with its title and rows. */
 export interface Section<C extends AnswerColumns = AnswerColumns> {
-  /** Its name in JSON, and its address in a page. */
+  /** Name in JSON and anchor in a page. */
   readonly key: string;
   readonly title: string;
-  /** One sentence that says what there is, before the table. */
+  /** Sentence before the table. */
   readonly lead?: string | undefined;
-  /** Said in place of a table without rows; undefined: "none"; empty: people do not see the section then. */
+  /** Text instead of a table without rows; `undefined` means "none". If empty, people do not see the section. */
   readonly none?: string | undefined;
-  /** In their order, for people too, who do not see the hidden ones. */
   readonly columns: C;
   readonly rows: readonly AnswerRow<C>[];
   /**
-   * Heading of a second table for people, of the rows whose `reception` is not `receiving`: destinations that receive no
-   * values. Undefined: all rows are one table.
+   * Heading of a second table for people, with the rows whose `reception` is not `receiving`: destinations that receive no
+   * values. `undefined`: one table has all rows.
    */
   readonly apart?: string | undefined;
-  /** All rows, some at a time, where `rows` has the first ones alone; undefined: it has all. */
+  /** Reads all rows in chunks, if `rows` has only the first; `undefined` if it has all. */
   readonly every?: (() => AsyncIterable<readonly AnswerRow<C>[]>) | undefined;
-  /** How many rows there are; undefined: those in `rows`. */
+  /** Number of all rows; `undefined` if `rows` has all. */
   readonly total?: number | undefined;
-  /** Rows that a screen gets; undefined: 20; 0: none, and no title unless there is a leading sentence. */
+  /** Rows on a screen (default: 20). With 0 the title is left out too, unless there is a lead. */
   readonly limit?: number | undefined;
-  /** For a page: options of the command that give all rows; undefined: `--format json`. */
+  /** For a page: options of the command that shows all rows (default: `--format json`). */
   readonly all?: string | undefined;
-  /** Rows are told line by line and not as a table: the last column that people see is a text, those before say what of. */
+  /** Shows rows as lines, not as a table: the last visible column is the text, those before say what it is about. */
   readonly isLines?: boolean | undefined;
 }
 
-/** Columns of a section that tells its rows line by line, each a name and a text. */
+/** Columns of a section of lines, each a name and a text. */
 export const FACT_COLUMNS = {
   name: col.text({ required: true }),
   /** A sentence, or lines to copy. */
   text: col.text({ required: true }),
-  /** Whether it is worth a look. */
+  /** Whether it needs attention. */
   notable: col.flag({ hidden: true }),
 } as const satisfies AnswerColumns;
 
-/** Columns that others name are of the same section. */
+/** Checks that columns name only columns of the same section. */
 type Naming<C extends AnswerColumns> = {
   readonly [N in keyof C]: AnswerColumn & {
     readonly [O in "standIn" | "beside"]?: (keyof C & string) | undefined;
   };
 };
 
-/** A section whose columns and rows fit each other, which the compiler looks at here. */
+/** Makes a section. The compiler checks here that columns and rows fit. */
 export function section<const C extends AnswerColumns>(
   given: Section<C> & { readonly columns: Naming<C> },
 ): Section {
@@ -141,13 +142,13 @@ export type AnswerFact =
   | { readonly [name: string]: AnswerFact };
 
 export interface Answer {
-  /** One sentence that says it all, for who reads no further. */
+  /** One sentence with the essence of the answer. */
   readonly lead: string;
-  /** Whether all is well, which a screen says in colour; undefined: that is not what was asked. */
+  /** Whether all is well, which screens show by colour; `undefined` if the question was another. */
   readonly isWell?: boolean | undefined;
-  /** Members of the JSON form before `lead`, `next` and the sections: the run, its verdict, totals. */
+  /** Members of the JSON form before `lead`, `next` and the sections, such as run, verdict and totals. */
   readonly facts: Readonly<Record<string, AnswerFact>>;
   readonly sections: readonly Section[];
-  /** What to do next, a sentence each. */
+  /** Sentences that say what to do next. */
   readonly next?: readonly string[] | undefined;
 }

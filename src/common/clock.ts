@@ -1,13 +1,13 @@
+/** Time as an argument, so that tests can control it. */
 import { addAbortListener } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Time as an argument, so that a test can hold it. */
 export interface Clock {
-  /** Milliseconds since 1970 UTC. May jump when somebody sets the clock. */
+  /** Milliseconds since 1970 UTC; jumps when the clock is set. */
   now(): number;
-  /** Milliseconds since any fixed moment. Never goes back: for durations and deadlines. */
+  /** Milliseconds since a fixed moment; never goes back. For durations and deadlines. */
   elapsedMs(): number;
-  /** Resolves after so many milliseconds; rejects with the signal's reason as soon as it is aborted. */
+  /** Waits; rejects with the reason of the signal as soon as it is aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -23,12 +23,12 @@ export const systemClock: Clock = {
   },
 };
 
-/** The present moment, and never one before the start of what ends now: somebody may have set the clock back. */
+/** Milliseconds since 1970 of now, but not before the start: the clock may have been set back. */
 export function endMs(startedMs: number, clock: Clock): number {
   return Math.max(startedMs, clock.now());
 }
 
-/** What comes of the work; throws the reason of the signal where the work has not ended so many milliseconds after it. */
+/** Waits for work. Throws the reason of the signal if the work goes on `graceMs` after it was aborted. */
 export async function withGrace<Result>(
   work: Promise<Result>,
   signal: AbortSignal,

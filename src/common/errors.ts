@@ -1,4 +1,4 @@
-/** What can end a run: each code with the exit code for the scheduler, and whether asking again can help. */
+/** Errors with a code. Each code has an exit code for the scheduler and says whether a later request can succeed. */
 const CODES = {
   "config.invalid": { exitCode: 2, retry: false },
   "config.missing_service": { exitCode: 2, retry: false },
@@ -38,12 +38,12 @@ const CODES = {
 
 export type ErrorCode = keyof typeof CODES;
 
-/** Process exit code, as `docs/operations.md` lists them. */
+/** Exit code of the process; `docs/operations.md` lists them. */
 export function exitCodeFor(code: ErrorCode): number {
   return CODES[code].exitCode;
 }
 
-/** An error whose message is one sentence for the operator: the cause, then the way out. */
+/** An error whose message is a sentence for the operator: what happened, then what to do. */
 export class WarehouseError extends Error {
   override readonly name = "WarehouseError";
   readonly code: ErrorCode;
@@ -57,28 +57,33 @@ export class WarehouseError extends Error {
     return exitCodeFor(this.code);
   }
 
-  /** Whether the same request, made again later, can succeed. */
+  /** Whether the same request can succeed later. */
   get retry(): boolean {
     return CODES[this.code].retry;
   }
 }
 
-/** Whether the disk is at fault, full or failing. */
+/** A `config.invalid` error. */
+export function invalidConfig(sentence: string, cause?: unknown): WarehouseError {
+  return new WarehouseError("config.invalid", sentence, { cause });
+}
+
+/** Whether the disk is full or failing. */
 export function isOfTheDisk({ code }: WarehouseError): boolean {
   return code === "disk.io" || code === "disk.full";
 }
 
-/** The verdict of an unsettled run is no error, but it has an exit code of its own. */
+/** Exit code of an unsettled run, which is published and no error. */
 export const UNSETTLED_EXIT_CODE = 10;
 
-/** Any thrown value as a WarehouseError; what is not one already is `internal`, with the cause kept. */
+/** Turns any thrown value into a `WarehouseError`. What is none becomes one of the disk or `internal`, with its cause. */
 export function asWarehouseError(thrown: unknown): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
   const [code, sentence] = failureOf(thrown);
   return new WarehouseError(code, sentence, { cause: thrown });
 }
 
-/** Whether it failed because the working directory was removed. */
+/** Whether something failed because the working directory was removed. */
 export function lacksWorkingDirectory(thrown: unknown): boolean {
   return ((thrown ?? {}) as NodeJS.ErrnoException).syscall === "uv_cwd";
 }
@@ -89,21 +94,20 @@ function failureOf(thrown: unknown): readonly [code: ErrorCode, sentence: string
     return ["config.not_found", "The working directory was removed; change to a folder that exists."];
   }
   if (isOutOfHandles(thrown, code)) {
-    const wayOut = "raise their limit (ulimit -n), or end what else uses them";
-    return ["disk.io", `There are no file handles left; ${wayOut}.`];
+    const wayOut = "raise the limit (ulimit -n), or close other programs";
+    return ["disk.io", `No file handles are left; ${wayOut}.`];
   }
-  if (code === "ENOSPC" || code === "EDQUOT")
-    return ["disk.full", `The disk has no room for a write (${code}); free space.`];
-  if (code === "EFBIG") return ["disk.full", "A file may not grow (EFBIG); raise its limit (ulimit -f)."];
-  if (code === "EIO") return ["disk.io", `The disk refused a write (${code}); check the disk.`];
+  if (code === "ENOSPC" || code === "EDQUOT") return ["disk.full", `The disk is full (${code}); free space.`];
+  if (code === "EFBIG") return ["disk.full", "A file reached its size limit (EFBIG); raise it (ulimit -f)."];
+  if (code === "EIO") return ["disk.io", `A disk failed (${code}); check it.`];
   if (isOutOfMemory(thrown)) {
-    const wayOut = "give the program more, or raise its limits (ulimit -v, --max-old-space-size)";
-    return ["internal", `The memory ran out; ${wayOut}.`];
+    const wayOut = "give the program more memory, or raise its limits (ulimit -v, --max-old-space-size)";
+    return ["internal", `The program ran out of memory; ${wayOut}.`];
   }
   return ["internal", `Unexpected failure: ${thrown instanceof Error ? thrown.message : String(thrown)}`];
 }
 
-/** What the system or Node calls an error, such as `ENOENT`; undefined: it has no name. */
+/** Code that the system or Node gave an error, such as `ENOENT`. */
 export function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string"
     ? thrown.code
@@ -113,7 +117,7 @@ export function codeOf(thrown: unknown): string | undefined {
 const OUT_OF_MEMORY =
   /^WebAssembly\.\w+\(\): Out of memory|^Array buffer allocation failed|: failed to map segment from shared object/;
 
-/** Of a thread's heap, a thread that cannot begin, a buffer, a library, or WebAssembly, of which Node's loader is made. */
+/** Whether memory ran out: for a thread, a buffer, a library, or the WebAssembly in Node's module loader. */
 export function isOutOfMemory(thrown: unknown): boolean {
   const { code, message = "" } = (thrown ?? {}) as Partial<NodeJS.ErrnoException>;
   if (code === "ERR_WORKER_OUT_OF_MEMORY" || code === "ENOMEM") return true;
@@ -121,7 +125,7 @@ export function isOutOfMemory(thrown: unknown): boolean {
   return OUT_OF_MEMORY.test(message);
 }
 
-/** A thread that finds none when it starts says so in its message alone. */
+/** Whether file handles ran out. A thread that cannot start says so only in its message. */
 function isOutOfHandles(thrown: unknown, code: string | undefined): boolean {
   if (code === "EMFILE" || code === "ENFILE") return true;
   return code === "ERR_WORKER_INIT_FAILED" && thrown instanceof Error && /\bE[MN]FILE\b/.test(thrown.message);

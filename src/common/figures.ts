@@ -1,4 +1,4 @@
-/** Figures as people read them. */
+/** Formats numbers, sizes, times and shares for people. */
 
 /** `1,234`. */
 export function count(value: number): string {
@@ -24,7 +24,7 @@ export function minuteOf(instant: Date): string {
   return instant.toISOString().slice(0, 16).replace("T", " ");
 }
 
-/** `02:14:30 UTC`, as the log shows times, and with its date where that is another day than `now`. Milliseconds since 1970. */
+/** `02:14:30 UTC`, with the date if it is not today. Arguments are milliseconds since 1970. */
 export function timeOfDay(atMs: number, nowMs: number): string {
   const [day = "", time = ""] = new Date(atMs).toISOString().slice(0, 19).split("T");
   const isToday = new Date(nowMs).toISOString().startsWith(day);
@@ -42,7 +42,7 @@ export function fileSize(bytes: number): string {
   return bytes < 1e6 ? `${count(Math.ceil(bytes / 1000))} kB` : megabytes(bytes);
 }
 
-/** `93.4%`; 100% and 0% are said of all and of none alone. `whole` is not 0. */
+/** `93.4%`; only all is 100% and only none is 0%. `whole` is not 0. */
 export function percent(part: number, whole: number): string {
   if (part === whole) return "100%";
   if (part === 0) return "0%";

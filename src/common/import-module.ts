@@ -1,4 +1,4 @@
-/** Importing modules that are not the package's own: pipelines and configuration files of users, and optional packages. */
+/** Imports pipelines and configuration files of users, and optional packages. */
 import { readFileSync } from "node:fs";
 import { type ResolveFnOutput, registerHooks } from "node:module";
 import { extname } from "node:path";
@@ -10,9 +10,9 @@ const OWN_NAME = "content-warehouse";
 const OWN_ENTRY = new URL(`../index${extname(import.meta.url)}`, import.meta.url).href;
 
 /**
- * Imports a user's module. Where it imports `content-warehouse`, it gets this very package, wherever it lies: beside a
- * global installation there is none that Node would find, and another copy would have other classes and tables. A file
- * that has `import` or `export` is a module, also where `npm init` wrote `"type": "commonjs"` beside it.
+ * Imports a user's module. Its `content-warehouse` is this very package: Node would not find a global installation, and
+ * another copy would have other classes and tables. A file with `import` or `export` is loaded as an ES module even if
+ * `npm init` wrote `"type": "commonjs"` next to it.
  */
 export async function importModule(url: string): Promise<unknown> {
   const hooks = registerHooks({
@@ -35,13 +35,13 @@ function asModule(resolved: ResolveFnOutput): ResolveFnOutput {
   return isModule ? { ...resolved, format: format.replace("commonjs", "module") } : resolved;
 }
 
-/** Why a module could not be imported, as the end of a sentence. */
+/** End of a sentence that says why a module could not be imported. */
 export function importProblem(thrown: unknown): string {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return `cannot be imported: ${printable(message).replace(/\.$/, "")}.`;
 }
 
-/** Imports optional packages, which `who` needs. Throws `config.invalid`, which says how to install them, where they are not. */
+/** Imports optional packages that `who` needs. Throws `config.invalid` with how to install missing ones. */
 export async function importPeers<Modules>(
   who: string,
   packages: readonly string[],
@@ -54,7 +54,7 @@ export async function importPeers<Modules>(
     const [what, them] = packages.length === 1 ? ["a package that is", "it"] : ["packages that are", "them"];
     throw new WarehouseError(
       "config.invalid",
-      `${who} needs ${what} not installed; install ${them} with: npm install --global ${packages.join(" ")} (without --global where content-warehouse is a dependency of a project).`,
+      `${who} needs ${what} not installed; install ${them} with: npm install --global ${packages.join(" ")} (without --global if content-warehouse is a dependency of a project).`,
       { cause },
     );
   }

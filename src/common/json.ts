@@ -1,6 +1,6 @@
-/** JSON without loss: numbers that a double cannot hold keep their digits. Pure. */
+/** Parses JSON without losing digits of numbers that a double cannot hold. */
 
-/** A number that a double cannot hold, with its exact text: `JSON.stringify` writes it as it came. */
+/** A number that a double cannot hold. `JSON.stringify` writes it with all its digits. */
 export interface RawNumber {
   readonly rawJSON: string;
 }
@@ -17,19 +17,18 @@ declare global {
 }
 
 /**
- * A number in an array or object that may be more than a double holds: sixteen digits, or any exponent. Texts that look
- * so only cost time: a reviver takes three times as long as the parse, the scan a third of it. Pages are not scanned:
- * where their elements are looked for, these numbers are too (`Element.large`).
+ * Matches a number in an array or object that a double may not hold: sixteen digits, or any exponent. A false match only
+ * costs time: a reviver takes three times as long as the parse, the scan a third of it. Pages are not scanned, because
+ * the search for their elements finds these numbers too (`Element.large`).
  */
 const LARGE_NUMBER = /[:,[][ \n\r\t]*-?(?:\d{16}|\d[\d.]{16}|\d[\d.]*[eE])/;
-/** The same, of the text of one number. */
+/** The same for the text of one number. */
 const LARGE = /^-?(?:\d{16}|\d[\d.]{16}|\d[\d.]*[eE])/;
 const NOT_ZERO = /^-?[0.]*[1-9]/;
 
 /**
- * The value of a JSON text. Numbers that a double does not hold (integers beyond 2^53, `1e400`, `1e-999`,
- * `0.12345678901234567890`) come as `RawNumber`, which `JSON.stringify` writes as it came. It loses its mark where it
- * is cloned: send text between threads.
+ * Parses a JSON text. Numbers that a double cannot hold (integers beyond 2^53, `1e400`, `0.12345678901234567890`) become
+ * `RawNumber`s, which `JSON.stringify` writes unchanged. Cloning loses this, so send text between threads.
  *
  * @throws {SyntaxError} for what is not JSON; its message quotes the text
  * @throws {RangeError} for what is nested too deeply
@@ -38,7 +37,7 @@ export function parseExact(text: string): unknown {
   return mayHoldLarge(text) ? parseLarge(text) : JSON.parse(text);
 }
 
-/** The same of a text that may be JSON; undefined: it is not. */
+/** Like {@link parseExact}; `undefined` for text that is not JSON. */
 export function parseIfJson(text: string): unknown {
   try {
     return parseExact(text);
@@ -47,12 +46,12 @@ export function parseIfJson(text: string): unknown {
   }
 }
 
-/** Whether a JSON text may hold a number that is more than a double. */
+/** Whether a JSON text may hold a number that a double cannot. */
 export function mayHoldLarge(text: string): boolean {
   return LARGE_NUMBER.test(text);
 }
 
-/** Parses a text that may hold large numbers, in several times the time: of a page only the elements that do. */
+/** Parses a text that may hold such numbers, in several times the time. Use it only for elements that need it. */
 export function parseLarge(text: string): unknown {
   return JSON.parse(text, keepLarge);
 }
@@ -63,7 +62,7 @@ function keepLarge(_key: string, value: unknown, context: { source?: string }): 
   return JSON.rawJSON(context.source);
 }
 
-/** Whether the double is the number that was sent: the shortest text that gives the double says the same number. */
+/** Whether a double equals the number in the text: its shortest text has the same digits. */
 function isExact(value: number, source: string): boolean {
   if (value === 0) return !NOT_ZERO.test(source);
   if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) return false;
@@ -72,7 +71,7 @@ function isExact(value: number, source: string): boolean {
 
 const DECIMAL = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** A number's digits without zeros at either end, and where its point is: the same for each spelling of the number. */
+/** Digits of a number without outer zeros, and the place of its point: equal for all spellings of one number. */
 function digitsOf(decimal: string): string {
   const [, whole = "", fraction = "", exponent = "0"] = DECIMAL.exec(decimal) ?? [];
   const digits = (whole + fraction).replace(/^0+/, "");
@@ -80,20 +79,25 @@ function digitsOf(decimal: string): string {
   return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }
 
-/** Whether the double gives the text back: as its shortest one or with 17 digits, as `%.17g` prints. */
+/** Whether a text is the double printed in its shortest form or with 17 digits, as by `%.17g`. */
 export function isPrintOf(double: number, text: string): boolean {
   const digits = digitsOf(text);
   return digits === digitsOf(String(double)) || digits === digitsOf(double.toPrecision(17));
 }
 
-/** An escape of half a character without the other before or after it; or a backslash that hides where one begins. */
+/** Matches an escaped surrogate without its other half, or a backslash that may hide one. */
 const HALF =
   /\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]|\\\\u[dD]/;
 
 /**
- * Whether a JSON text may hold halves of characters; if not, nothing in it need be looked at. Few texts have such
- * escapes at all, which a search tells in a tenth of the expression's time.
+ * Whether a JSON text may hold lone surrogates. Few texts have such escapes at all, and a plain search takes a tenth of
+ * the time of the expression.
  */
 export function mayHoldHalves(json: string): boolean {
   return (json.includes("\\ud") || json.includes("\\uD")) && HALF.test(json);
+}
+
+/** Whether a value is an object, but not a list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

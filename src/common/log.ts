@@ -1,12 +1,13 @@
+/** Writes the log: one line for each event, without secrets. */
 import type { Clock } from "./clock.ts";
 import { printable } from "./printable.ts";
 import { redactor, type Secret } from "./secret.ts";
 
-/** From the most to the least that is written. */
+/** From most to least output. */
 const LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LEVELS)[number];
 
-/** All that a log line may carry: on purpose no header, body, query string or value of a document, so none is logged. */
+/** Fields of a log line. Headers, bodies, query strings and values of documents are left out on purpose. */
 const FIELDS = [
   "run",
   "file",
@@ -21,7 +22,7 @@ const FIELDS = [
   "code",
 ] as const;
 
-/** `path` is the path of a request without its query; `milliseconds` how long something took or will wait. */
+/** `path`: path of a request without its query. `milliseconds`: a duration or a wait. */
 export type LogFields = { readonly [Field in (typeof FIELDS)[number]]?: string | number | null };
 
 export interface Log {
@@ -31,21 +32,20 @@ export interface Log {
   error(message: string, fields?: LogFields): void;
 }
 
-/** `json`: one object a line. `text`: one line for a person. */
 export const LOG_FORMATS = ["text", "json"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 export interface LogSettings {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Replaced by value wherever they occur in a line. */
+  /** Replaced wherever they occur in a line. */
   readonly secrets: readonly Secret[];
   readonly clock: Clock;
-  /** Takes whole lines, each with its line feed: standard error, in the program. */
+  /** Receives whole lines, each with its line feed. */
   readonly write: (line: string) => void;
 }
 
-/** A log of one line an event; `{"level":"info","time":"2026-11-20T02:00:00.000Z","pages":3,"msg":"pages read"}`. */
+/** Makes a log. As JSON a line is `{"level":"info","time":"2026-11-20T02:00:00.000Z","pages":3,"msg":"pages read"}`. */
 export function createLog(options: LogSettings): Log {
   const redact = redactor(options.secrets);
   const show = options.format === "json" ? (line: string) => line : textLine;
@@ -63,7 +63,7 @@ export function createLog(options: LogSettings): Log {
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** The type keeps our own code to the list, this keeps others to it. */
+/** Drops fields that are not on the list, which JavaScript callers may pass. */
 function allowed(fields: LogFields): LogFields {
   const given = FIELDS.map((name) => [name, fields[name]] as const).filter(
     ([, value]) => value !== undefined,

@@ -1,8 +1,8 @@
-/** The names that are nearest to one that does not exist, for a sentence that helps. */
+/** Suggests names for a misspelled one, and joins words to lists. */
 import { count } from "./figures.ts";
 import { printable } from "./printable.ts";
 
-/** Edits that turn one text into the other: letters put in, left out or replaced. */
+/** Number of letters to insert, delete or replace to turn one text into the other. */
 function editDistance(a: string, b: string): number {
   const [from, to] = [[...a], [...b]];
   let last = to.map((_, index) => index);
@@ -18,9 +18,9 @@ function editDistance(a: string, b: string): number {
   return last[to.length] ?? 0;
 }
 
-const SHOWN = 3;
+const MAX_SUGGESTIONS = 3;
 
-/** Up to three of the names, the nearest first; none that has little in common with what was asked for. */
+/** Up to three similar names, the nearest first. */
 export function nearest(wanted: string, names: Iterable<string>): string[] {
   const asked = wanted.toLowerCase();
   const ranked = [...new Set(names)].map((name) => ({
@@ -31,36 +31,36 @@ export function nearest(wanted: string, names: Iterable<string>): string[] {
   return ranked
     .filter(({ distance }) => distance <= Math.max(2, asked.length / 2))
     .sort((a, b) => a.distance - b.distance || a.edits - b.edits)
-    .slice(0, SHOWN)
+    .slice(0, MAX_SUGGESTIONS)
     .map(({ name }) => name);
 }
 
-/** A name that holds what was asked for is near, however long it is; so is one that makes up half of it. */
+/** Distance of two names. One that contains the other is near: any longer name, or one of at least half the length. */
 function distanceOf(asked: string, name: string): number {
   const holds = asked.length > 2 && name.includes(asked);
   const isHeld = name.length * 2 >= asked.length && asked.includes(name);
   return (holds || isHeld) && name !== asked ? 1 : editDistance(asked, name);
 }
 
-/** ` The nearest are "Web CMS" and "Web Shop".`, or, where nothing is near, what `otherwise` says. */
+/** ` The nearest are "Web CMS" and "Web Shop".`, or `otherwise` if nothing is near. */
 export function nearestSentence(wanted: string, names: Iterable<string>, otherwise: string): string {
   const near = nearest(wanted, names).map(quoted);
   if (near.length === 0) return otherwise === "" ? "" : ` ${otherwise}`;
   return ` The nearest ${near.length === 1 ? "is" : "are"} ${joinWords(near, "and")}.`;
 }
 
-/** ` (did you mean "Web CMS"?)`, or nothing where nothing is near. */
+/** ` (did you mean "Web CMS"?)`, or the empty text if nothing is near. */
 export function didYouMean(wanted: string, names: Iterable<string>): string {
   const [near] = nearest(wanted, names);
   return near === undefined ? "" : ` (did you mean ${quoted(near)}?)`;
 }
 
-/** Names come from the service too. */
+/** Quotes a name, which may come from the service. */
 function quoted(name: string): string {
   return JSON.stringify(printable(name));
 }
 
-/** `a, b, c`, or `a, b and 3 more` where there are more than `most`. */
+/** `a, b, c`, or `a, b and 3 more` for more than `most`. */
 export function joinFirst(words: readonly string[], most: number): string {
   const first = words.slice(0, most).join(", ");
   return words.length > most ? `${first} and ${count(words.length - most)} more` : first;

@@ -1,25 +1,20 @@
 /**
- * Text of foreign origin, made safe for where it goes. What steers is one class; what becomes of it is a matter of the
- * form: a sentence has a blank in its place, a terminal's text is without it, and where the text must stay whole, in
- * JSON and in spreadsheets, its code point stands there. A page marks more: all that cannot be seen.
+ * Makes foreign text safe for where it goes. Control characters become spaces in sentences, disappear on terminals, and
+ * are shown by their code point in JSON and spreadsheets. Pages also mark all other characters that cannot be seen.
  */
 import { FORMULA } from "./csv.ts";
 
-/**
- * Control characters (with ESC and the C1 range), what turns the direction of the text around it, separators of lines,
- * and halves of characters.
- */
+/** Matches control characters (with ESC and C1), bidirectional controls, line separators and lone surrogates. */
 const STEERING = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * What cannot be seen or turns the text around it: control and format characters (those of direction among them),
- * separators of lines, fillers and other characters that are drawn as nothing, as the first group. A joiner within an
- * emoji and the mark that asks for its colours belong to it. The script of a page has this declaration too.
+ * Matches, as its first group, characters that cannot be seen: control and format characters, line separators and
+ * fillers. Joiners and variation selectors within emoji match without the group. The script of a page has a copy.
  */
 export const INVISIBLE =
   /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\u200D(?=\p{Extended_Pictographic})|(?<=[\p{Emoji}])\uFE0F|([\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800])/gu;
 
-/** A page's text: `mark` of a code point such as `U+202E` in the place of each character that cannot be seen. */
+/** Text for a page: replaces each invisible character by `mark` of its code point, such as `U+202E`. */
 export function withMarks(text: string, mark: (codePoint: string) => string): string {
   return text.replace(INVISIBLE, (all, invisible: string | undefined) => {
     const number = invisible?.codePointAt(0);
@@ -33,7 +28,7 @@ function withoutSteering(text: string, form: (codePoint: string) => string, kept
   );
 }
 
-/** A part of a sentence: one short line, without what is drawn as nothing. */
+/** Text for a sentence: one line of at most `maxCharacters`, without control and format characters. */
 export function printable(text: string, maxCharacters = 200): string {
   const line = withoutSteering(text.slice(0, maxCharacters * 4), () => " ")
     .replace(/[ \p{Cf}]+/gu, " ")
@@ -41,33 +36,33 @@ export function printable(text: string, maxCharacters = 200): string {
   return line.length > maxCharacters ? `${line.slice(0, maxCharacters - 1).trimEnd()}…` : line;
 }
 
-/** Why something failed, whoever threw it: a clause, with no full stop at its end. */
+/** Message of any thrown value as a clause without a full stop. */
 export function clauseOf(thrown: unknown): string {
   const why = thrown instanceof Error ? thrown.message : String(thrown);
   return printable(why, 300).replace(/\.$/, "");
 }
 
-/** A terminal's text, of several lines maybe. */
+/** Text for a terminal, of one or more lines. */
 export function printableText(text: string): string {
   return withoutSteering(text, () => "", "\n\t");
 }
 
-/** A terminal's line; the ends of lines show as `↵`. */
+/** A line for a terminal; line ends are shown as `↵`. */
 export function printableLine(text: string): string {
   return printableText(text.replace(/\r\n|[\n\u2028\u2029]/g, "↵").replace(/\t/g, " "));
 }
 
-/** Markdown's text, in one line, with its markup escaped. */
+/** A line of Markdown with all markup escaped. */
 export function markdownText(text: string): string {
   return escaped(text, /[\\`*_{}[\]|~#!]/g);
 }
 
-/** The same of a sentence of ours, in which a name between backticks, as of a setting, stays code. */
+/** Like {@link markdownText}, but names between backticks stay code. */
 export function markdownSentence(text: string): string {
   return escaped(text, /(?<!`)`[\w-]+`(?!`)|[\\`*_{}[\]|~#!]/g);
 }
 
-/** `markup`: characters to escape, and longer parts that stay. */
+/** `markup` matches single characters to escape, and longer parts to keep. */
 function escaped(text: string, markup: RegExp): string {
   return printableLine(text)
     .replace(markup, (found) => (found.length > 1 ? found : `\\${found}`))
@@ -75,24 +70,32 @@ function escaped(text: string, markup: RegExp): string {
     .replaceAll("<", "&lt;");
 }
 
-/** A text that no spreadsheet runs: `'` before a formula, `[U+001B]` for a character that steers. */
+/** Text that no spreadsheet runs: `'` before a formula, `[U+001B]` for a control character. */
 export function spreadsheetText(text: string): string {
   const guarded = FORMULA.test(text) ? `'${text}` : text;
   return withoutSteering(guarded, (codePoint) => `[U+${codePoint.toUpperCase()}]`, "\t\r\n");
 }
 
-/** JSON of a value; equal to what `JSON.stringify` writes once it is read. */
+/** JSON of a value with control characters escaped. It parses to the same value. */
 export function jsonText(value: string | number | boolean | object | null, indent?: number): string {
   return withoutSteering(JSON.stringify(value, undefined, indent), (codePoint) => `\\u${codePoint}`, "\n");
 }
 
-/** JSON text in one line, each number digit by digit as it is; undefined: it is none, though a database may take it. */
+/** JSON text in one line, with all digits of its numbers; `undefined` if it is not JSON, which some databases accept. */
 export function jsonAsItIs(text: string): string | undefined {
   try {
     JSON.parse(text);
   } catch {
     return undefined;
   }
-  // Within a string ends of lines are escaped already: what is left is blank space.
+  // Inside strings line ends are escaped, so those left are white space.
   return withoutSteering(text.replace(/[\n\r\t]/g, " "), (codePoint) => `\\u${codePoint}`);
+}
+
+/** Any value in a few words for a sentence. */
+export function describeValue(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "function") return "a function";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" && value !== null ? "an object" : String(value);
 }

@@ -1,4 +1,4 @@
-/** What a run tells while it is under way; the command line shows it, a library user may. */
+/** Progress of a run, as `onProgress` receives it. */
 
 export type StageName =
   | "lookups"
@@ -13,15 +13,15 @@ export type StageName =
 
 export interface Progress {
   readonly stage: StageName;
-  /** Units done and in all: pages for the listings, items for `items`, tables for `load`, those of the target for `deliver`. */
+  /** Finished units: pages of listings, items for `items`, tables for `load`, units of the target for `deliver`. */
   readonly done: number;
-  /** Undefined while it is not known. */
+  /** All units; `undefined` while unknown. */
   readonly total: number | undefined;
-  /** Items that the listing named so far. */
+  /** Items listed so far. */
   readonly items: number;
-  /** Bytes received so far in this stage, as they came. */
+  /** Bytes received in this stage so far, as sent. */
   readonly bytes: number;
-  /** Requests a second to which the service holds the run; null or absent: it does not. */
+  /** Rate limit of the service in requests per second; null or absent if there is none. */
   readonly perSecond?: number | null;
 }
 

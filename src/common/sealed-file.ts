@@ -1,6 +1,6 @@
 /**
- * JSON files that show whether they are as they were written: `{"sha256":"…","content":…}`, the SHA-256 being that of
- * the content's JSON text. A damaged file may well be JSON of the right form, so the form proves nothing.
+ * JSON files with a checksum: `{"sha256":"…","content":…}`, where the SHA-256 is that of the content's JSON text. A
+ * damaged file can still be JSON of the right form.
  */
 import { hash } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ function sealed(content: unknown): Buffer {
   return Buffer.from(`{"sha256":"${hash("sha256", text)}","content":${text}}`);
 }
 
-/** Writes a file for its owner alone, complete or not at all. */
+/** Writes a file that only its owner can read, completely or not at all. */
 export async function writeSealed(file: string, content: unknown): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.tmp`;
@@ -21,7 +21,7 @@ export async function writeSealed(file: string, content: unknown): Promise<void>
   await rename(temporary, file);
 }
 
-/** Undefined where the file is missing, is not as it was written, or holds something else. Errors: those of the disk. */
+/** Reads a file; `undefined` if it is missing, damaged or of another form. Throws errors of the disk. */
 export async function readSealed<Form>(file: string, form: z.ZodType<Form>): Promise<Form | undefined> {
   const bytes = await bytesOf(file);
   if (bytes === undefined) return undefined;
@@ -33,7 +33,7 @@ export async function readSealed<Form>(file: string, form: z.ZodType<Form>): Pro
   }
 }
 
-/** Undefined where there is no file that can be read. Errors: those of the disk. */
+/** Bytes of a file; `undefined` if it is missing or unreadable. Throws errors of the disk. */
 export async function bytesOf(file: string): Promise<Buffer | undefined> {
   try {
     return await readFile(file);

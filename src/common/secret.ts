@@ -1,8 +1,9 @@
+/** Secrets: values that print as `[redacted]`, and their removal from texts. */
 import { inspect } from "node:util";
 
 export const REDACTED = "[redacted]";
 
-/** A value that no log, error or file may show: as text it is `[redacted]`; only `reveal()` gives it. */
+/** A value that no log, error or file shows. As text it is `[redacted]`; only `reveal()` returns it. */
 export class Secret {
   readonly #value: string;
 
@@ -27,14 +28,14 @@ export class Secret {
   }
 }
 
-/** The value of an `Authorization` header with the token as user name; the password is a filler without meaning. */
+/** Value of an `Authorization` header with the token as user name and a meaningless password. */
 export function basicCredentials(token: Secret): string {
   return `Basic ${Buffer.from(`${token.reveal()}:x`).toString("base64")}`;
 }
 
 /**
- * Replaces secrets in a text, in every form that they take on their way: as they are, percent-encoded, as JSON, in base64,
- * and as Basic credentials, whatever the password. The longest form first, so that nothing of a longer secret is left.
+ * Returns a function that replaces secrets in a text: plain, percent-encoded, as JSON, in base64, and as Basic credentials
+ * with any password. Longer forms come first, so that nothing of a longer secret is left.
  */
 export function redactor(secrets: readonly Secret[]): (text: string) => string {
   const patterns = new Set(secrets.flatMap((secret) => formsOf(secret.reveal())).map(patternOf));
@@ -44,18 +45,18 @@ export function redactor(secrets: readonly Secret[]): (text: string) => string {
   return (text) => text.replace(pattern, REDACTED);
 }
 
-/** A text that a secret becomes on its way; more of it may follow in base64. */
+/** An encoded secret. In base64 more of it may follow. */
 interface SecretForm {
   readonly text: string;
   readonly isBase64: boolean;
 }
 
-/** Every text that holds the secret in a form that {@link redactor} knows has one of these in it. */
+/** Texts of which every text with the secret, in a form that {@link redactor} knows, contains one. */
 export function secretForms(secret: Secret): string[] {
   return formsOf(secret.reveal()).map(({ text }) => text);
 }
 
-/** An empty value is no secret: it would match everywhere. */
+/** Forms of a secret; none for the empty text, which would match everywhere. */
 function formsOf(value: string): SecretForm[] {
   if (value === "") return [];
   const quoted = JSON.stringify(value).slice(1, -1);
@@ -68,7 +69,7 @@ function formsOf(value: string): SecretForm[] {
   ];
 }
 
-/** Percent-encoding may be written either way. */
+/** Percent-encoding in lower-case letters. */
 function inLowerCase(encoded: string): string {
   return encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
 }
@@ -79,7 +80,7 @@ function patternOf({ text, isBase64 }: SecretForm): string {
 
 const BASE64 = "(?:[A-Za-z0-9+/_=-]|%2[BbFf]|%3[Dd])";
 
-/** With any password, base64 of `token:` begins with the same whole groups of three bytes; what follows goes too. */
+/** Base64 of the whole groups of three bytes, which is the same with any password behind the token. */
 function base64Of(text: string): string[] {
   const bytes = Buffer.from(text);
   const whole = bytes.subarray(0, bytes.length - (bytes.length % 3));

@@ -1,3 +1,4 @@
+/** Makes temporary folders, and removes those that killed processes left. */
 import { mkdtempSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
@@ -6,8 +7,8 @@ import { asWarehouseError, codeOf, WarehouseError } from "./errors.ts";
 import { printable } from "./printable.ts";
 
 /**
- * Makes a folder in TMPDIR, for its owner alone; what killed processes left there is removed first. `purpose`: lower-case
- * letters, for people. Throws `config.output` where none can be made, and what a disk does.
+ * Makes a folder in TMPDIR that only its owner can read. `purpose`: lower-case letters for its name. Throws
+ * `config.output`, and errors of the disk.
  */
 export async function makeTemporaryFolder(purpose: string): Promise<string> {
   await removeAbandoned();
@@ -19,19 +20,19 @@ export async function makeTemporaryFolder(purpose: string): Promise<string> {
     const why = codeOf(thrown) ?? error.message;
     throw new WarehouseError(
       "config.output",
-      `No temporary folder can be made in ${printable(tmpdir(), 1000)} (${why}); set TMPDIR to a folder that you may write to.`,
+      `No temporary folder can be made in ${printable(tmpdir(), 1000)} (${why}); set TMPDIR to a folder that you can write to.`,
       { cause: thrown },
     );
   }
 }
 
-/** Letters, digits and dots alone, so that the parts of a folder's name can be told apart. */
+/** Host name without characters that separate the parts of a folder name. */
 const host = (): string => hostname().replace(/[^A-Za-z0-9.]/g, "_");
 
-/** `content-warehouse-sql-4711-host-Ab12Cd`: whose folder it is stands in its name. */
+/** Matches `content-warehouse-sql-4711-host-Ab12Cd`, with the process and host that made the folder. */
 const OWNED = /^content-warehouse-[a-z]+-(\d+)-([A-Za-z0-9._]+)-\w{6}$/;
 
-/** Folders of processes of this host that are no longer there; what is another user's, or cannot be removed, stays. */
+/** Removes folders of ended processes of this host and user, if possible. */
 async function removeAbandoned(): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
   for (const name of names) {
@@ -42,7 +43,7 @@ async function removeAbandoned(): Promise<void> {
   }
 }
 
-/** The superuser could remove what is another's; a link could lead anywhere. */
+/** Whether it is a folder of this user and not a link. Root could remove the folders of others. */
 async function isOwn(folder: string): Promise<boolean> {
   const found = await lstat(folder).catch(() => undefined);
   return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());
@@ -53,7 +54,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (thrown) {
-    // It is there, and not ours.
+    // EPERM: the process exists, but belongs to another user.
     return codeOf(thrown) === "EPERM";
   }
 }

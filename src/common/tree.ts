@@ -1,19 +1,20 @@
+/** Reads, syncs, seals and removes trees of files. */
 import { type Dirent, lstatSync } from "node:fs";
 import { chmod, link, open, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codeOf, WarehouseError } from "./errors.ts";
 
-/** Gets what a tree cannot be read at: the path of it, and why. */
-export type OnUnreadable = (path: string, thrown: unknown) => void;
+/** Called for each path that cannot be read. */
+export type UnreadableHandler = (path: string, thrown: unknown) => void;
 
 /**
- * Absolute paths of the files and folders below a folder, in the order of the names; of `folders`, each comes after what
- * is in it, and the folder itself last. Throws at a folder that cannot be listed, and at anything but
- * files and folders (`verify.failed`), unless `refused` takes it: then the rest is read.
+ * Absolute paths of files and folders below a folder, ordered by name; a folder comes after its content, and `root` last.
+ * Calls `refused`, which throws by default, for unreadable folders and for anything but files and folders
+ * (`verify.failed`).
  */
 export async function readTree(
   root: string,
-  refused: OnUnreadable = rethrow,
+  refused: UnreadableHandler = rethrow,
 ): Promise<Readonly<Record<"files" | "folders", readonly string[]>>> {
   const files: string[] = [];
   const folders: string[] = [];
@@ -36,7 +37,7 @@ function rethrow(_path: string, thrown: unknown): never {
   throw thrown;
 }
 
-async function entriesOf(folder: string, refused: OnUnreadable): Promise<Dirent[]> {
+async function entriesOf(folder: string, refused: UnreadableHandler): Promise<Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -46,21 +47,23 @@ async function entriesOf(folder: string, refused: OnUnreadable): Promise<Dirent[
   }
 }
 
-/** Brings a file's or folder's content to the disk; an error of the disk is thrown, and never tried again. */
+/** Writes a file or folder through to the disk. Errors are final: a second attempt could hide lost data. */
 export async function sync(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
     await handle.sync();
   } catch (thrown) {
-    // Even a full disk: what was written before may be lost by now, so nobody may go on from it.
+    // On a full disk too, earlier writes may be lost, so the code is not `disk.full`, which a run can resume from.
     if (codeOf(thrown) !== "ENOSPC" && codeOf(thrown) !== "EDQUOT") throw thrown;
-    throw new WarehouseError("disk.io", `The disk has no room for ${path}; free space.`, { cause: thrown });
+    throw new WarehouseError("disk.io", `The disk is full and cannot keep ${path}; free space.`, {
+      cause: thrown,
+    });
   } finally {
     await handle.close();
   }
 }
 
-/** Writes a file in one step and for good. `unnamed`: where it is made, in the same folder. */
+/** Replaces a file in one step and syncs it. `unnamed`: temporary path in the same folder. */
 export async function replaceFile(
   file: string,
   text: string,
@@ -72,26 +75,23 @@ export async function replaceFile(
   await sync(dirname(file));
 }
 
-/** Files at the same time: waits for the disk come together, and one journal entry serves several. */
-const FILES_AT_ONCE = 16;
+/** Files handled at the same time, so that one journal entry of the disk serves several. */
+const CONCURRENT_FILES = 16;
 
 async function forEach(paths: readonly string[], act: (path: string) => Promise<void>): Promise<void> {
-  for (let first = 0; first < paths.length; first += FILES_AT_ONCE) {
-    await Promise.all(paths.slice(first, first + FILES_AT_ONCE).map(act));
+  for (let first = 0; first < paths.length; first += CONCURRENT_FILES) {
+    await Promise.all(paths.slice(first, first + CONCURRENT_FILES).map(act));
   }
 }
 
-/** Brings a tree to the disk: the files, then the folders from the bottom up. */
+/** Syncs a tree: files first, then folders from the bottom up. */
 export async function syncTree(root: string): Promise<void> {
   const { files, folders } = await readTree(root);
   await forEach(files, sync);
   for (const path of folders) await sync(path);
 }
 
-/**
- * Gives a file another name. False, and nothing is done: the file system has no links, the file is gone, or it is
- * another user's, who alone may seal it.
- */
+/** Makes a hard link. Returns false without links on the file system, without the file, or for a file of another user. */
 export async function linkTo(file: string, name: string): Promise<boolean> {
   try {
     if ((await stat(file)).uid !== process.geteuid?.()) return false;
@@ -102,20 +102,20 @@ export async function linkTo(file: string, name: string): Promise<boolean> {
   }
 }
 
-/** Makes a tree read-only for everybody: files 0444, folders 0555. Repeatable. */
+/** Makes a tree read-only for everybody: files 0444, folders 0555. Can be repeated. */
 export async function sealTree(root: string): Promise<void> {
   const { files, folders } = await readTree(root);
   await forEach(files, (path) => chmod(path, 0o444));
   for (const path of folders) await chmod(path, 0o555);
 }
 
-/** Removes a tree, read-only or not, or a single file; what is not there is no error. */
+/** Removes a tree or file, read-only or not, if it exists. */
 export async function removeTree(path: string): Promise<void> {
   await openUp(path);
   await rm(path, { recursive: true, force: true });
 }
 
-/** Removes all that is below a folder but the files that are `kept`, which are absolute paths, and their folders. */
+/** Removes everything below a folder except the files `kept`, by absolute path, and their folders. */
 export async function removeAllBut(folder: string, kept: ReadonlySet<string>): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
@@ -129,7 +129,7 @@ export async function removeAllBut(folder: string, kept: ReadonlySet<string>): P
   }
 }
 
-/** Gives the owner leave to remove what is in the folders. */
+/** Makes folders writable, so that their content can be removed. */
 async function openUp(path: string): Promise<void> {
   if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return;
   await chmod(path, 0o700);

@@ -1,6 +1,6 @@
 /**
- * Orders texts as DuckDB does, by their UTF-8 bytes: negative, zero or positive. JavaScript's own `<` compares
- * UTF-16 units, which puts U+1F600 before U+FFEE. Both texts are well-formed.
+ * Compares well-formed texts by their UTF-8 bytes, as DuckDB does: negative, zero or positive. JavaScript's `<` compares
+ * UTF-16 units, which puts U+1F600 before U+FFEE.
  */
 export function compareUtf8(a: string, b: string): number {
   const shared = Math.min(a.length, b.length);
@@ -12,7 +12,7 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for characters above U+FFFF, so they come after U+E000 to U+FFFF. */
+/** Puts surrogates, which encode characters above U+FFFF, after U+E000 to U+FFFF. */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;

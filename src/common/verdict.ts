@@ -1,7 +1,9 @@
-/** Of a run that reads all items: no other is delivered, and observers are told of no other. */
+/** Verdicts of runs. */
+
+/** Verdicts of runs that read all items. Only these are delivered and reported to observers. */
 export const FULL_VERDICTS = ["complete", "unsettled"] as const;
 export type FullVerdict = (typeof FULL_VERDICTS)[number];
 
-/** How whole a run is. `limited`: it reads its first items alone, and is never taken for `complete`. */
+/** `limited`: the run read only its first items and is never `complete`. */
 export const VERDICTS = [...FULL_VERDICTS, "limited"] as const;
 export type Verdict = (typeof VERDICTS)[number];

@@ -1,8 +1,9 @@
+/** All settings of a configuration file: form, default and description. `config.schema.json` and the help come from here. */
 import { z } from "zod";
 import { DEFAULT_PLATFORM } from "../api/destination.ts";
 import { CONTRACTS } from "../audit/checks/contract.ts";
-import { PROXY_ADDRESS, readProxy } from "../common/network/proxy.ts";
 import { printable } from "../common/printable.ts";
+import { PROXY_ADDRESS, readProxy } from "../common/proxy.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import type { RejectLimits } from "../extract/passes/failure-budget.ts";
@@ -13,16 +14,11 @@ import { RUNS_KEPT } from "../warehouse/retention.ts";
 import { DEFAULT_WAREHOUSE } from "./locations.ts";
 import { target } from "./target-spec.ts";
 
-/** What a configuration file may say, and what holds where it says nothing. `config.schema.json` is made from it. */
-
-/** Items that are asked for singly, for the fields that only such answers give. */
-export const DETAILS = ["events", "all", "none"] as const;
-
 const text = z.string().min(1);
 const texts = z.array(text).readonly().default([]);
 const amountOrNull = z.number().positive().nullable();
 const personalPolicy = z.enum(PERSONAL_POLICIES);
-/** A number of items, or a share of those that are listed. */
+/** A number of items, or a share of the listed items. */
 const rejectLimits = z.union(
   [
     z
@@ -37,8 +33,17 @@ const rejectLimits = z.union(
   'expected a whole number, or a share such as "1%"',
 );
 
-/** Fields that the listings are compared by: passes read them where aliases are not looked at. */
+/** Fields by which listings are compared. They are read before aliases apply. */
 export const COMPARED = ["id", "updated_at"];
+
+/** Settings that decide the data of a run, so that another value makes it another run. */
+const dataSettings = z.registry<object>();
+
+/** Marks a setting as one that decides the data of a run. */
+function decidesData<Form extends z.ZodType>(form: Form): Form {
+  dataSettings.add(form, {});
+  return form;
+}
 
 export const configSpec = z.strictObject({
   $schema: z
@@ -52,51 +57,56 @@ export const configSpec = z.strictObject({
       if ("problem" in result) addIssue(result.problem);
     })
     .optional()
-    .describe("Address of the service. CONTENT_API_URL and --url win over it."),
-  tokenFile: text
-    .optional()
-    .describe(
-      "File with the API token, mode 0600; relative to the folder of this file. CONTENT_API_TOKEN wins over it.",
-    ),
+    .describe("Address of the service. CONTENT_API_URL and --url override it."),
+  tokenFile: text.optional().describe("File with the API token, mode 0600. CONTENT_API_TOKEN overrides it."),
   proxy: text
     .refine((proxy) => readProxy(proxy, "") !== null, `expected ${PROXY_ADDRESS}`)
     .optional()
-    .describe(
-      "Proxy by which https addresses are reached: service and buckets; HTTPS_PROXY else. NO_PROXY names the hosts that are reached directly.",
-    ),
-  destinations: z
-    .array(z.strictObject({ name: text, platform: text.default(DEFAULT_PLATFORM) }))
-    .readonly()
-    .default([])
-    .describe("Destinations whose external values are wanted."),
-  ignoreDestinations: texts.describe(
-    "Destinations, by ID, name or name:platform, that nobody needs to be warned of: their values without an external value count apart, and the report names them.",
+    .describe("Proxy for https addresses (default: HTTPS_PROXY). NO_PROXY lists hosts to reach directly."),
+  destinations: decidesData(
+    z
+      .array(z.strictObject({ name: text, platform: text.default(DEFAULT_PLATFORM) }))
+      .readonly()
+      .default([])
+      .describe("Destinations that external values are computed for."),
   ),
-  customFields: texts.describe("Custom fields to look up besides those that items carry."),
-  columns: z
-    .array(text)
-    .min(1)
-    .optional()
-    .describe("Columns of the dynamic listing, by their names at the service; all of them unless given."),
-  details: z
-    .enum(DETAILS)
-    .optional()
-    .describe("Items that are requested singly, for the fields that only such answers have."),
+  ignoreDestinations: texts.describe(
+    "Destinations, by ID, name or name:platform, without warnings: their values without an external value are counted apart.",
+  ),
+  customFields: decidesData(texts.describe("Custom fields to look up in addition to those that items have.")),
+  columns: decidesData(
+    z
+      .array(text)
+      .min(1)
+      .optional()
+      .describe("Columns of the dynamic listing, by their names at the service (default: all)."),
+  ),
+  details: decidesData(
+    z
+      .enum(["events", "all", "none"])
+      .optional()
+      .describe("Items to request singly, for fields that no listing has (default: as the pipeline says)."),
+  ),
   rereadDays: z
     .number()
     .min(0)
     .default(7)
     .describe(
-      "Days at the latest after which a single item is requested again though nothing in the listing says that it changed, each at a time of its own within them: for up to so long a change of its single-item fields alone may go unseen; 0: each night.",
+      "Days until an unchanged single item is requested again; for so long, changes of fields that only single items have may go unseen. 0: request all each night.",
     ),
-  perPage: z
-    .union([z.int().min(1).max(1000), z.literal("auto")], 'expected a whole number from 1 to 1000, or "auto"')
-    .default("auto")
-    .describe('Items a page; "auto" takes the largest page that the service grants and answers quickly.'),
+  perPage: decidesData(
+    z
+      .union(
+        [z.int().min(1).max(1000), z.literal("auto")],
+        'expected a whole number from 1 to 1000, or "auto"',
+      )
+      .default("auto")
+      .describe('Items per page; "auto" uses the largest page that the service answers quickly.'),
+  ),
   concurrency: z.int().min(1).max(64).default(4).describe("Requests at the same time."),
   ratePerSecond: amountOrNull
     .default(null)
-    .describe("Upper bound of requests a second; null: as fast as the service answers and allows."),
+    .describe("Maximum requests per second; null: as fast as the service allows."),
   deadlineMinutes: amountOrNull
     .default(300)
     .describe("Minutes after which a run makes no more requests and ends; null: never."),
@@ -104,87 +114,99 @@ export const configSpec = z.strictObject({
     .number()
     .min(0)
     .default(30)
-    .describe("Minutes for which a run waits for a service that answers nobody; 0: it does not wait."),
+    .describe("Minutes to wait for a service that answers no request; 0: do not wait."),
   lookupMethod: z
     .enum(LOOKUP_METHODS)
     .default("auto")
-    .describe('How destinations and custom fields are looked up; "auto": by GET, else by a form POST.'),
-  raw: z.boolean().default(true).describe("Whether raw documents are published with the run."),
-  personalData: z
-    .union(
-      [personalPolicy, z.strictObject({ policy: personalPolicy }).transform(({ policy }) => policy)],
-      'expected "drop", "hash" or "keep"',
-    )
-    .default("drop")
-    .describe("What becomes of e-mail addresses, names, biographies, telephone numbers and pictures."),
-  personalFields: texts.describe(
-    "Custom fields and API fields that the personal-data policy covers too, by their names.",
+    .describe('Method to look up destinations and custom fields; "auto": GET, or else a form POST.'),
+  raw: decidesData(z.boolean().default(true).describe("Whether raw documents are published with the run.")),
+  personalData: decidesData(
+    z
+      .union(
+        [personalPolicy, z.strictObject({ policy: personalPolicy }).transform(({ policy }) => policy)],
+        'expected "drop", "hash" or "keep"',
+      )
+      .default("drop")
+      .describe(
+        "What to do with e-mail addresses, names, biographies, phone numbers and pictures of people.",
+      ),
   ),
-  aliases: z
-    .record(text, text)
-    .superRefine((aliases, { addIssue }) => {
-      const names = Object.values(aliases);
-      for (const name of COMPARED.filter((each) => names.includes(each) && aliases[each] !== each))
-        addIssue(`no other name may stand for "${name}", which the listings are compared by; leave it out`);
-      for (const name of names.filter((each, index) => names.indexOf(each) !== index))
-        addIssue(`expected each name of the specification once, found "${printable(name)}" twice`);
-    })
-    .default({})
-    .describe("Fields that the service spells otherwise: its name to the name in the specification."),
+  personalFields: decidesData(
+    texts.describe("Custom fields and API fields, by name, that personalData also covers."),
+  ),
+  aliases: decidesData(
+    z
+      .record(text, text)
+      .superRefine((aliases, { addIssue }) => {
+        const names = Object.values(aliases);
+        for (const name of COMPARED.filter((each) => names.includes(each) && aliases[each] !== each))
+          addIssue(`no other name may stand for "${name}", by which listings are compared; leave it out`);
+        for (const name of names.filter((each, index) => names.indexOf(each) !== index))
+          addIssue(`expected each name of the specification once, found "${printable(name)}" twice`);
+      })
+      .default({})
+      .describe("Fields that the service names differently: its name to the name in the specification."),
+  ),
   contract: z
     .enum(CONTRACTS)
     .default("evolve")
-    .describe('"freeze": publish nothing that departs from the specification. --contract wins over it.'),
+    .describe('"freeze" publishes nothing that departs from the specification. --contract overrides it.'),
   maxRejects: rejectLimits
     .optional()
     .transform((limits): RejectLimits | null => limits ?? null)
-    .describe('Listed items that may be unreadable in a published run: a number, or a share such as "1%".'),
+    .describe(
+      'Unreadable items allowed in a published run: a number, or a share such as "1%" (default: 20, and 0.5 % of the listed items; of single items 5, and 1 %).',
+    ),
   maxShrinkPercent: z
     .number()
     .min(0)
     .max(100)
     .default(SHRINK_LIMITS.maxShrinkPercent)
-    .describe("How many percent fewer rows than the run before a published run may have."),
+    .describe("How many percent fewer rows than before a run may publish."),
   minShrink: z
     .int()
     .min(0)
     .default(SHRINK_LIMITS.minShrink)
-    .describe("As many rows fewer are never too many."),
+    .describe("Number of missing rows that is always allowed."),
   keepRuns: z
     .int()
     .min(1)
     .default(RUNS_KEPT)
-    .describe("Published runs to keep, the newest; the current one is kept besides."),
+    .describe("Number of newest runs to keep; the current run is always kept."),
   warehouse: text
     .default(DEFAULT_WAREHOUSE)
-    .describe(
-      "Folder of the warehouse, relative to the folder of this file. --warehouse and CONTENT_WAREHOUSE_DIR win over it.",
-    ),
+    .describe("Folder of the warehouse. --warehouse and CONTENT_WAREHOUSE_DIR override it."),
   targets: z
     .array(target)
     .readonly()
     .default([])
-    .describe("Where published runs are delivered to besides: lakes and PostgreSQL."),
+    .describe("Further places that runs are delivered to: lakes and PostgreSQL."),
   onFinish: onFinish
     .optional()
-    .describe("A function that gets the summary of a run, or its failure, when it has ended. Not in JSON."),
-  metricsFile: text
-    .optional()
-    .describe(
-      "File for the run's metrics in the text format of Prometheus; relative to the folder of this file.",
-    ),
+    .describe("Function that gets the summary of a run, or its failure, at its end. Not in JSON."),
+  metricsFile: text.optional().describe("File for metrics of the run in the text format of Prometheus."),
 });
 
 export type ConfigSpec = z.input<typeof configSpec>;
-/** The same, complete. */
+/** Settings with all defaults filled in. */
 export type Settings = z.output<typeof configSpec>;
+
+type DataSetting = Exclude<
+  keyof Settings,
+  "$schema" | "url" | "proxy" | "tokenFile" | "onFinish" | "metricsFile"
+>;
+
+/** Names of the settings that decide the data of a run. */
+export const DATA_SETTINGS: readonly DataSetting[] = Object.entries(configSpec.shape).flatMap(
+  ([name, form]) => (dataSettings.has(form) ? [name as DataSetting] : []),
+);
 
 /** A typed configuration file: `export default defineConfig({ perPage: 50 });` */
 export function defineConfig(spec: ConfigSpec): ConfigSpec {
   return spec;
 }
 
-/** The settings with what each means, for the help. */
+/** All settings with their descriptions, for the help. */
 export function settingsText(): string {
   const settings = Object.entries(configSpec.shape).filter(([name]) => name !== "$schema");
   return settings.map(([name, { description = "" }]) => `  ${name.padEnd(18)}  ${description}\n`).join("");

@@ -1,16 +1,17 @@
+/** Loads the configuration of a run from flags, the environment and a file. */
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { DYNAMIC_COLUMN_NAMES } from "../api/dynamic.ts";
 import type { Contract } from "../audit/checks/contract.ts";
-import type { ProxyFor } from "../common/network/proxy.ts";
+import { invalidConfig } from "../common/errors.ts";
+import type { ProxyFor } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
 import { type ObserveSettings, observeSettings } from "../observe/settings.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import type { PersonalTreatment } from "../warehouse/baseline.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
-import { configSpec, type Settings } from "./config-spec.ts";
-import { invalid } from "./faults.ts";
+import { configSpec, DATA_SETTINGS, type Settings } from "./config-spec.ts";
 import { configFileName, namedWarehouse, nonEmpty } from "./locations.ts";
 import { proxyResolver } from "./proxy.ts";
 import { readSettings } from "./read-spec.ts";
@@ -18,7 +19,7 @@ import { type ServiceSource, serviceSource } from "./service-source.ts";
 
 export { type ConfigSpec, defineConfig } from "./config-spec.ts";
 
-/** What a run works by: complete, checked, and never looked up again. */
+/** The configuration of a run: complete and checked. */
 export interface Config
   extends Readonly<
     Omit<
@@ -35,55 +36,53 @@ export interface Config
     >
   > {
   readonly source: ContentSource;
-  /** Columns of the dynamic set to ask for, by their names at the service. */
+  /** Columns of the dynamic listing to request, by their names at the service. */
   readonly columns: readonly string[];
-  /** Undefined: as the pipeline has it. */
+  /** `undefined`: as the pipeline says. */
   readonly details: Settings["details"];
   readonly personalData: PersonalSettings;
-  /** Absolute path of the warehouse's folder. */
+  /** Absolute path of the folder. */
   readonly warehouse: string;
-  /** Whether a person said that this run asks for all single items: then `rereadDays` is 0. */
+  /** Whether `--reread` was given; then `rereadDays` is 0. */
   readonly reread: boolean;
   readonly observe: ObserveSettings;
-  /** Whether a person said that this run may hold far less than the one before. */
+  /** Whether this run may have far less than the one before. */
   readonly acceptShrink: boolean;
-  /** Whether a person said that the service of the warehouse has another address now. */
+  /** Whether the service may have another address than in the run before. */
   readonly acceptNewAddress: boolean;
-  /** Whether a person said that the warehouse loses the tables that the pipeline does not make. */
+  /** Whether this run may lack tables that the current run has. */
   readonly acceptPipeline: boolean;
-  /** Items to read, the first that are listed, into a warehouse of limited runs; null: all. */
+  /** Number of items to read, into a warehouse of limited runs; `null` means all. */
   readonly limit: number | null;
 }
 
-/** The embedded service with the sample content, or one that answers at an address. */
+/** The sample content from the embedded service, or a service at an address. */
 export type ContentSource = { readonly kind: "sample" } | ServiceSource;
 
-/** The key of the keyed hash is there exactly where the policy is `hash`; 32 bytes or more. */
+/** Policy for personal data. `hash` has a key of at least 32 bytes. */
 export type PersonalSettings =
   | { readonly policy: Exclude<PersonalPolicy, "hash">; readonly key: null }
   | { readonly policy: "hash"; readonly key: Secret };
 
-/** From the command line. A token is never one of them: arguments can be read by everybody on the machine. */
+/** Flags of the command line. The token is none: everybody on the machine can read arguments. */
 export interface ConfigFlags {
-  /** Null: none is read, whatever lies in the working directory. */
+  /** `null`: read no file, not even one in the working directory. */
   readonly config?: string | null | undefined;
   readonly url?: string | undefined;
-  /** Absolute path of a file with the token, where the environment has none. */
+  /** Absolute path of a file with the token, for when the environment has none. */
   readonly tokenFile?: string | undefined;
   readonly warehouse?: string | undefined;
   readonly sample?: boolean | undefined;
   readonly contract?: Contract | undefined;
-  /** In the place of those of the file. */
+  /** Replaces the setting of the file. */
   readonly destinations?: Settings["destinations"] | undefined;
-  /** Never a setting of a file: it is said of one run. */
+  // The next three are no settings of the file, because they are approvals for one run.
   readonly acceptShrink?: boolean | undefined;
-  /** Likewise. */
   readonly acceptNewAddress?: boolean | undefined;
-  /** Likewise. */
   readonly acceptPipeline?: boolean | undefined;
-  /** Asks for all single items: `rereadDays: 0` for one run. */
+  /** `rereadDays: 0` for one run. */
   readonly reread?: boolean | undefined;
-  /** Items: the first that are listed. Then `warehouse` is the flag alone, or the folder of limited runs. */
+  /** Number of items to read. `warehouse` is then the flag, or the folder of limited runs. */
   readonly limit?: number | undefined;
 }
 
@@ -92,17 +91,16 @@ export interface ConfigInputs {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags: ConfigFlags;
-  /** How the caller has the sample instead of a service: said where no service or no token is named. */
+  /** How to use the sample instead of a service, for messages about a missing service or token. */
   readonly sampleBy: string;
 }
 
 const MIN_KEY_BYTES = 32;
 
 /**
- * Reads the configuration completely, before any request: flags win over the environment, the environment over the
- * file. With `--sample` only a file that `--config` names is read, and no address and no token.
- * Throws `config.invalid` with all that is wrong with the file, or else with the first that is wrong around it, and
- * `config.missing_service`.
+ * Loads the whole configuration before any request. Flags come first, then the environment, then the file. With
+ * `--sample` it reads only a file that `--config` names, and neither address nor token. Throws `config.missing_service`,
+ * and `config.invalid` with all faults of the file, or else the first fault outside it.
  */
 export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): Promise<Config> {
   const file = await configFileOf({ cwd, flags });
@@ -119,7 +117,7 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
   refuseUncheckedTls(env);
   const { limit = null } = flags;
   if (limit !== null && (!Number.isSafeInteger(limit) || limit < 1))
-    throw invalid(`\`limit\` is ${limit}; give a whole number from 1.`);
+    throw invalidConfig(`\`limit\` is ${limit}; give a whole number from 1.`);
   const proxyFor = proxiesIn(file, settings.proxy, env);
   return {
     ...others,
@@ -152,15 +150,12 @@ function proxiesIn(file: ConfigFile | null, setting: string | undefined, env: Co
   return proxyResolver({ env, setting, settingIn: `${file?.name}: \`proxy\`` });
 }
 
-/**
- * What the configuration file says, or the defaults where there is none: for commands that need neither the service nor a
- * token. Errors: `config.invalid`.
- */
+/** Settings of the file, or the defaults, for commands that need neither service nor token. Throws `config.invalid`. */
 export async function loadSettings(inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">): Promise<Settings> {
   return settingsIn(await configFileOf(inputs), inputs.env);
 }
 
-/** What a replay needs of the configuration: what decides what a run asks for, and what becomes of a run. */
+/** Settings for a replay: those that decide what a run requests, and what happens to a published run. */
 export type ReplaySettings = Pick<
   Config,
   | "columns"
@@ -173,7 +168,7 @@ export type ReplaySettings = Pick<
   | "keepRuns"
 > & { readonly policy: PersonalPolicy };
 
-/** The same of the configuration file, for a replay. Errors: `config.invalid`. */
+/** Loads these from the file. Throws `config.invalid`. */
 export async function loadReplaySettings(
   inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">,
 ): Promise<ReplaySettings> {
@@ -186,7 +181,6 @@ function instanceIn({ CONTENT_WAREHOUSE_INSTANCE: name }: ConfigInputs["env"]): 
   return nonEmpty(name);
 }
 
-/** What a file says. Throws `config.invalid`. */
 function settingsIn(file: ConfigFile | null, env: ConfigInputs["env"]): Settings {
   if (file === null) return configSpec.parse({});
   return readSettings(file.name, file.value, instanceIn(env), (proxy) => proxiesIn(file, proxy, env));
@@ -194,10 +188,10 @@ function settingsIn(file: ConfigFile | null, env: ConfigInputs["env"]): Settings
 
 function sampleSource(flags: ConfigFlags): ContentSource {
   if (flags.url === undefined) return { kind: "sample" };
-  throw invalid("--sample and --url name two services; leave one of them out.");
+  throw invalidConfig("--sample and --url name two services; leave one of them out.");
 }
 
-/** Of the file that is named or found. Throws `config.invalid`. */
+/** Absolute path of the warehouse by the file or the default. Throws `config.invalid`. */
 export async function loadWarehouseFolder(inputs: Omit<ConfigInputs, "sampleBy">): Promise<string> {
   const file = await configFileOf(inputs);
   return resolve(file?.folder ?? inputs.cwd, settingsIn(file, inputs.env).warehouse);
@@ -211,7 +205,6 @@ function warehouseOf(
   return namedWarehouse(inputs) ?? resolve(file?.folder ?? inputs.cwd, warehouse);
 }
 
-/** The file that is named or found; the sample has none that is not named. */
 async function configFileOf({ cwd, flags }: Pick<ConfigInputs, "cwd" | "flags">): Promise<ConfigFile | null> {
   const name = configFileName({ cwd, flags });
   return name === null ? null : readConfigFile(cwd, name);
@@ -222,55 +215,48 @@ function personalDataOf(policy: PersonalPolicy, env: ConfigInputs["env"]): Perso
   const text = env.CONTENT_WAREHOUSE_HASH_KEY ?? "";
   if (Buffer.byteLength(text) >= MIN_KEY_BYTES) return { policy, key: new Secret(text) };
   const found = text === "" ? "nothing" : "a shorter one";
-  throw invalid(
+  throw invalidConfig(
     `CONTENT_WAREHOUSE_HASH_KEY: expected a key of at least ${MIN_KEY_BYTES} bytes, because \`personalData\` is "hash", found ${found}.`,
   );
 }
 
-/** All columns of the specification, by the names that the service has for them. */
+/** All columns of the specification, by their names at the service. */
 function columnsAtService(aliases: Readonly<Record<string, string>>): string[] {
   const atService = new Map(Object.entries(aliases).map(([there, here]) => [here, there]));
   return DYNAMIC_COLUMN_NAMES.map((name) => atService.get(name) ?? name);
 }
 
-/** The client checks certificates whatever this says; a person who set it should know. */
+/** The client always checks certificates, but whoever set this variable expects otherwise. */
 function refuseUncheckedTls(env: ConfigInputs["env"]): void {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED !== "0") return;
-  throw invalid(
-    "NODE_TLS_REJECT_UNAUTHORIZED is 0, which would show the token to anybody in between; unset it, and name your own authority in NODE_EXTRA_CA_CERTS.",
+  throw invalidConfig(
+    "NODE_TLS_REJECT_UNAUTHORIZED is 0, which would let others on the network read the token; unset it, and name your own authority in NODE_EXTRA_CA_CERTS.",
   );
 }
 
-/** Which key a hash was made with, as 16 hexadecimal digits that say nothing of the key. */
+/** Identifies a key in 16 hexadecimal digits that do not reveal it. */
 export function keyId(key: Secret): string {
   return createHash("sha256").update(`content-warehouse key id\0${key.reveal()}`).digest("hex").slice(0, 16);
 }
 
-/** What a run says of its treatment of personal data. */
+/** Policy and key ID as a manifest has them. */
 export function treatmentOf({ policy, key }: PersonalSettings): Omit<PersonalTreatment, "customFieldIds"> {
   return { policy, keyId: key === null ? null : keyId(key) };
 }
 
 /**
- * SHA-256, hexadecimal, of what decides the data of a run, this program's version included; the manifest
- * names it. Where and how fast the service is asked, and with which token, is no part of it.
+ * SHA-256 in hexadecimal of all that decides the data of a run: version, service, limit and the settings that are marked
+ * so in the specification of the configuration. The manifest has it.
  */
 export function configFingerprint(config: Config): string {
-  const { source, personalData, personalFields, aliases, destinations, customFields } = config;
-  const { columns, details, perPage, raw, limit } = config;
-  const decides = {
+  const { source, personalData, aliases, limit } = config;
+  const parts = {
+    ...Object.fromEntries(DATA_SETTINGS.map((name) => [name, config[name]])),
     version: VERSION,
     service: source.kind === "sample" ? "sample" : source.url.origin + source.url.prefix,
-    personalData: Object.values(treatmentOf(personalData)),
-    personalFields,
+    personalData: treatmentOf(personalData),
     aliases: Object.entries(aliases).sort(),
-    destinations: destinations.map(({ name, platform }) => [name, platform]),
-    customFields,
-    columns,
-    details,
-    perPage,
-    raw,
-    ...(limit !== null && { limit }),
+    limit,
   };
-  return createHash("sha256").update(JSON.stringify(decides)).digest("hex");
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }

@@ -1,47 +1,66 @@
-import {
-  type HttpProxy,
-  isExcepted,
-  PROXY_ADDRESS,
-  type ProxyFor,
-  readProxy,
-} from "../common/network/proxy.ts";
+/** Chooses the proxy for an address: the setting `proxy`, else `HTTPS_PROXY`, except for hosts in `NO_PROXY`. */
+import { invalidConfig } from "../common/errors.ts";
+import { type HttpProxy, PROXY_ADDRESS, type ProxyFor, readProxy } from "../common/proxy.ts";
 import { isLoopback } from "../extract/http/service-url.ts";
-import { invalid } from "./faults.ts";
 
-/** By which proxy an address is reached: the setting `proxy`, else `HTTPS_PROXY`, unless `NO_PROXY` names the host. */
-
-export interface ProxyInputs {
+/**
+ * Returns the function that chooses. `settingIn` names the setting in messages. `HTTPS_PROXY` does not apply to plain http
+ * or this machine. Throws `config.invalid` for a malformed `HTTPS_PROXY`, once it is needed.
+ */
+export function proxyResolver({
+  env,
+  setting,
+  settingIn,
+}: {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The setting. */
   readonly setting: string | undefined;
-  /** Where the setting stands, for people. */
   readonly settingIn: string;
-}
-
-/** What is on this machine, and what speaks plain http, is reached by a proxy only where the setting names one. */
-export function proxyResolver({ env, setting, settingIn }: ProxyInputs): ProxyFor {
-  const noProxy = oneOf(env, "NO_PROXY")?.text ?? "";
-  const named = oneOf(env, "HTTPS_PROXY");
+}): ProxyFor {
+  const noProxy = readVariable(env, "NO_PROXY")?.text ?? "";
+  const variable = readVariable(env, "HTTPS_PROXY");
   return (url) => {
     if (isExcepted(url, noProxy)) return null;
-    if (setting !== undefined) return proxyAt({ text: setting, place: settingIn });
-    return named === undefined || url.protocol === "http:" || isLoopback(url.hostname)
+    if (setting !== undefined) return parseProxy(setting, settingIn);
+    return variable === undefined || url.protocol === "http:" || isLoopback(url.hostname)
       ? null
-      : proxyAt(named);
+      : parseProxy(variable.text, variable.name);
   };
 }
 
-function proxyAt({ text, place }: { readonly text: string; readonly place: string }): HttpProxy {
-  const proxy = readProxy(text, place);
-  if (proxy === null) throw invalid(`${place}: expected ${PROXY_ADDRESS}, found something else.`);
+function parseProxy(text: string, namedIn: string): HttpProxy {
+  const proxy = readProxy(text, namedIn);
+  if (proxy === null) throw invalidConfig(`${namedIn}: expected ${PROXY_ADDRESS}, found something else.`);
   return proxy;
 }
 
-/** As other programs read them, the variable in lower-case letters wins. One that is set to nothing is not set. */
-function oneOf(env: ProxyInputs["env"], name: string): { text: string; place: string } | undefined {
-  const names = [name.toLowerCase(), name];
-  return names.flatMap((place) => {
-    const text = env[place]?.trim() ?? "";
-    return text === "" ? [] : [{ text, place }];
-  })[0];
+/** Reads a variable. As in other programs its lower-case name comes first, and a blank one counts as unset. */
+function readVariable(
+  env: Readonly<Record<string, string | undefined>>,
+  upper: string,
+): { readonly text: string; readonly name: string } | undefined {
+  for (const name of [upper.toLowerCase(), upper]) {
+    const text = env[name]?.trim() ?? "";
+    if (text !== "") return { text, name };
+  }
+  return undefined;
+}
+
+/** Whether `NO_PROXY` lists an address: `*`, a host, or a domain with all its hosts; each may have a port. */
+function isExcepted({ hostname, port, protocol }: URL, noProxy: string): boolean {
+  const host = bare(hostname);
+  const ownPort = port || (protocol === "https:" ? "443" : "80");
+  return noProxy
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== "")
+    .some((entry) => {
+      const [, name = entry, onlyPort = ownPort] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
+      const domain = bare(name).replace(/^\*?\./, "");
+      return onlyPort === ownPort && (domain === "*" || host === domain || host.endsWith(`.${domain}`));
+    });
+}
+
+/** Host name without the brackets of IPv6 and the final dot. */
+function bare(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }

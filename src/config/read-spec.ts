@@ -1,16 +1,17 @@
+/** Reads settings: checks the form of each, then what they mean together. */
 import { DYNAMIC_COLUMN_NAMES, isDynamicColumn } from "../api/dynamic.ts";
+import { invalidConfig, type WarehouseError } from "../common/errors.ts";
 import { nearestSentence } from "../common/nearest.ts";
-import type { ProxyFor } from "../common/network/proxy.ts";
 import { parseForm } from "../common/parse-form.ts";
 import { clauseOf, printable } from "../common/printable.ts";
+import type { ProxyFor } from "../common/proxy.ts";
 import { metricsFileFaults } from "../observe/settings.ts";
 import { isLake } from "../targets/lake/lake.ts";
 import { COMPARED, configSpec, type Settings } from "./config-spec.ts";
-import { allInvalid } from "./faults.ts";
 
 /**
- * Reads settings; `name` is that of their file. Throws `config.invalid` with all that is wrong with their form, or else
- * with all that they mean together. `instance`: name of the instance, if there is one; `proxiesBy`: by the setting `proxy`.
+ * Reads the settings of the file `name`. Throws `config.invalid` with all faults of form, or else all faults of meaning.
+ * `instance`: name of the instance, if set. `proxiesBy`: makes the proxy resolver from the setting `proxy`.
  */
 export function readSettings(
   name: string,
@@ -19,7 +20,7 @@ export function readSettings(
   proxiesBy: (setting: string | undefined) => ProxyFor,
 ): Settings {
   const result = parseForm(configSpec, value);
-  if ("faults" in result) throw allInvalid(result.faults.map((fault) => `${name}: ${fault}.`));
+  if ("faults" in result) throw faultsError(result.faults.map((fault) => `${name}: ${fault}.`));
   const settings = result.value;
   const { proxy, metricsFile } = settings;
   const faults = [
@@ -37,30 +38,40 @@ export function readSettings(
       return target;
     }
   });
-  if (faults.length > 0) throw allInvalid(faults.map((fault) => `${name}: ${fault}.`));
+  if (faults.length > 0) throw faultsError(faults.map((fault) => `${name}: ${fault}.`));
   return { ...settings, targets };
+}
+
+/** `config.invalid` with one sentence, or with a line for each of several. */
+export function faultsError(sentences: readonly string[]): WarehouseError {
+  const [first = "", second] = sentences;
+  if (second === undefined) return invalidConfig(first);
+  const lines = sentences.map((sentence) => `\n  ${sentence}`);
+  return invalidConfig(`The configuration has ${sentences.length} faults:${lines.join("")}`);
 }
 
 function nameFaults(targets: Settings["targets"]): string[] {
   const names = targets.map(({ name }) => name);
   const twice = new Set(names.filter((name, at) => names.indexOf(name) !== at));
-  return [...twice].map((name) => `\`targets\`: two are called "${name}"; give each a \`name\` of its own`);
+  return [...twice].map(
+    (name) => `\`targets\`: two have the name "${name}"; set a different \`name\` for each`,
+  );
 }
 
-/** A run cannot be without them. Whether there are the others is known when the service was asked. */
+/** Fields that every run needs. Whether the other names exist is known once the service was asked. */
 function personalFieldFaults({ personalFields, aliases }: Settings): string[] {
   return personalFields.flatMap((name, place) =>
     COMPARED.includes(aliases[name] ?? name)
       ? [
-          `\`personalFields[${place}]\`: the listings are compared by "${printable(name)}", which says nothing of a person; leave it out`,
+          `\`personalFields[${place}]\`: listings are compared by "${printable(name)}", which is not personal; leave it out`,
         ]
       : [],
   );
 }
 
 /**
- * Services ignore a column that they do not know, so a misspelled one would be missing from every item without a word.
- * A column that only this service has is named in `aliases`, if need be by its own name.
+ * Unknown columns. Services ignore these, so a misspelled one would silently be missing from every item. A column that
+ * only this service has is named in `aliases`, if necessary with its own name.
  */
 function columnFaults({ columns = [], aliases }: Settings): string[] {
   const known = [...DYNAMIC_COLUMN_NAMES, ...Object.keys(aliases)];

@@ -1,31 +1,30 @@
+/** PlacedText of the service and its token: flags come first, then the environment, then the file. */
 import { resolve } from "node:path";
-import type { HttpProxy, ProxyFor } from "../common/network/proxy.ts";
+import { invalidConfig, WarehouseError } from "../common/errors.ts";
+import type { HttpProxy, ProxyFor } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import { readServiceUrl, type ServiceUrl, type SettingNames } from "../extract/http/service-url.ts";
 import { type ConfigFile, readTokenFile } from "./config-file.ts";
 import type { Settings } from "./config-spec.ts";
-import { invalid, missing } from "./faults.ts";
 import { nonEmpty } from "./locations.ts";
-
-/** Where the service is, and the token for it: flags win over the environment, the environment over the file. */
 
 export interface ServiceSource {
   readonly kind: "service";
   readonly url: ServiceUrl;
   readonly token: Secret;
-  /** For people: the variable, or the path of the file. */
+  /** For messages: the variable or the path of the file. */
   readonly tokenFrom: string;
   readonly settingNames: SettingNames;
-  /** Null: the service is reached directly. */
+  /** `null` if the service is reached directly. */
   readonly proxy: HttpProxy | null;
-  /** What no log may show. */
+  /** Texts that no log may contain. */
   readonly secrets: readonly Secret[];
 }
 
 interface ServiceInputs {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags: { readonly url?: string | undefined; readonly tokenFile?: string | undefined };
-  /** How the caller has the sample instead of a service. */
+  /** How to use the sample instead, for messages. */
   readonly sampleBy: string;
   readonly file: ConfigFile | null;
   readonly settings: Settings;
@@ -35,21 +34,21 @@ interface ServiceInputs {
 /** Throws `config.invalid` or `config.missing_service`. */
 export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSource> {
   const address = addressOf(inputs);
-  const tokenPlace = tokenPlaceOf(inputs);
+  const tokenOrigin = tokenOriginOf(inputs);
   const { sampleBy, proxyFor } = inputs;
   if (address === null) {
     const wayOut =
-      tokenPlace === null
+      tokenOrigin === null
         ? 'give --url, set CONTENT_API_URL and CONTENT_API_TOKEN, or write a configuration file with "content-warehouse init"'
         : "give --url, set CONTENT_API_URL, or `url` in a configuration file";
-    throw missing(`No content service is named: ${wayOut}; ${sampleBy} needs neither.`);
+    throw missingService(`The address of the service is missing: ${wayOut}. ${sampleBy} needs no service.`);
   }
-  if (tokenPlace === null) {
+  if (tokenOrigin === null) {
     const wayOut = "set CONTENT_API_TOKEN, or `tokenFile` in a configuration file";
-    throw missing(`There is no API token: ${wayOut}; ${sampleBy} needs neither.`);
+    throw missingService(`The API token is missing: ${wayOut}. ${sampleBy} needs none.`);
   }
-  const { url, proxy } = reached(address, proxyFor);
-  const { token, tokenFrom, setting } = await tokenIn(tokenPlace);
+  const { url, proxy } = routeTo(address, proxyFor);
+  const { token, tokenFrom, setting } = await readToken(tokenOrigin);
   const secrets = [token, ...(proxy?.secrets ?? [])];
   return {
     kind: "service",
@@ -62,13 +61,17 @@ export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSourc
   };
 }
 
-/** An address, and where it is said. */
-interface Address {
+function missingService(sentence: string): WarehouseError {
+  return new WarehouseError("config.missing_service", sentence);
+}
+
+/** A text of the configuration; `place` says in messages where it stands. */
+interface PlacedText {
   readonly place: string;
   readonly text: string;
 }
 
-function addressOf({ flags, env, file, settings }: ServiceInputs): Address | null {
+function addressOf({ flags, env, file, settings }: ServiceInputs): PlacedText | null {
   const given: readonly (readonly [string, string | undefined])[] = [
     ["--url", flags.url],
     ["CONTENT_API_URL", nonEmpty(env.CONTENT_API_URL)],
@@ -78,45 +81,45 @@ function addressOf({ flags, env, file, settings }: ServiceInputs): Address | nul
   return found[0] ?? null;
 }
 
-function reached({ place, text }: Address, proxyFor: ProxyFor): Pick<ServiceSource, "url" | "proxy"> {
+function routeTo({ place, text }: PlacedText, proxyFor: ProxyFor): Pick<ServiceSource, "url" | "proxy"> {
   const result = readServiceUrl(text);
-  if ("problem" in result) throw invalid(`${place}: ${result.problem}.`);
+  if ("problem" in result) throw invalidConfig(`${place}: ${result.problem}.`);
   const { url } = result;
   const proxy = proxyFor(new URL(url.origin));
   if (proxy === null || url.origin.startsWith("https:")) return { url, proxy };
-  throw invalid(
-    `${place}: an http:// address is not asked by a proxy (${proxy.namedIn}), which would read the token; name ${url.host} in NO_PROXY, or give an https:// address.`,
+  throw invalidConfig(
+    `${place}: a proxy (${proxy.namedIn}) could read the token in requests to an http:// address; add ${url.host} to NO_PROXY, or give an https:// address.`,
   );
 }
 
-/** Where a token is: the value of the variable, or a file, with the setting that names it. */
-type TokenPlace = { readonly text: string } | { readonly file: string; readonly setting: string };
+/** Where the token comes from: the text of the variable, or a file and the setting that names it. */
+type TokenOrigin = { readonly text: string } | { readonly file: string; readonly setting: string };
 
-const VARIABLE = "CONTENT_API_TOKEN";
+const TOKEN_VARIABLE = "CONTENT_API_TOKEN";
 
-function tokenPlaceOf({ env, flags, file, settings }: ServiceInputs): TokenPlace | null {
-  const text = nonEmpty(env[VARIABLE]);
+function tokenOriginOf({ env, flags, file, settings }: ServiceInputs): TokenOrigin | null {
+  const text = nonEmpty(env[TOKEN_VARIABLE]);
   if (text !== undefined) return { text };
   if (flags.tokenFile !== undefined) return { file: flags.tokenFile, setting: "--token-file" };
   if (file === null || settings.tokenFile === undefined) return null;
   return { file: resolve(file.folder, settings.tokenFile), setting: `${file.name}: \`tokenFile\`` };
 }
 
-async function tokenIn(place: TokenPlace): Promise<{ token: Secret; tokenFrom: string; setting: string }> {
+async function readToken(place: TokenOrigin): Promise<{ token: Secret; tokenFrom: string; setting: string }> {
   if ("text" in place)
     return {
-      token: checkedToken(new Secret(place.text.trim()), VARIABLE),
-      tokenFrom: VARIABLE,
-      setting: VARIABLE,
+      token: validToken(new Secret(place.text.trim()), TOKEN_VARIABLE),
+      tokenFrom: TOKEN_VARIABLE,
+      setting: TOKEN_VARIABLE,
     };
   const { file, setting } = place;
-  return { token: checkedToken(await readTokenFile(file, setting), setting), tokenFrom: file, setting };
+  return { token: validToken(await readTokenFile(file, setting), setting), tokenFrom: file, setting };
 }
 
-/** What Basic credentials can carry as a user name. The sentence says nothing of the token itself. */
-function checkedToken(token: Secret, place: string): Secret {
+/** Throws `config.invalid` unless the token can be the user name of Basic credentials. The message does not show it. */
+function validToken(token: Secret, place: string): Secret {
   if (/^[^\s:\p{Cc}\p{Cs}]+$/u.test(token.reveal())) return token;
-  throw invalid(
+  throw invalidConfig(
     `${place}: expected an API token, found something empty or with spaces, colons or control characters.`,
   );
 }

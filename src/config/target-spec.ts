@@ -1,24 +1,24 @@
-/** The setting `targets`: what a JSON file says of a target, and targets that a module makes. */
+/** The setting `targets`: targets declared in JSON, or made by a module. */
 import { z } from "zod";
-import { isObject } from "../common/objects.ts";
+import { isObject } from "../common/json.ts";
 import { unknownKeysMessage } from "../common/parse-form.ts";
 import type { Target } from "../pipeline.ts";
 import { lake, lakeOptions } from "../targets/lake/lake.ts";
 import { postgres, postgresOptions } from "../targets/postgres/postgres.ts";
 
-/** A target as JSON says it: the options of its factory, with a `type`. */
+/** A target in JSON: the options of its factory, and a `type`. */
 export const declaredTarget = z.discriminatedUnion("type", [
   lakeOptions.safeExtend({ type: z.literal("lake") }),
   postgresOptions.safeExtend({ type: z.literal("postgres") }),
 ]);
 
-/** Either of them, as a target. */
+/** Accepts both kinds and returns a target. */
 export const target: z.ZodType<Target, Target | z.input<typeof declaredTarget>> = z
   .any()
   .transform((value, context) => {
     if (isTarget(value)) return value;
     const declared = declaredTarget.safeParse(value, { error: unknownKeysMessage });
-    if (declared.success) return made(declared.data);
+    if (declared.success) return createTarget(declared.data);
     for (const issue of declared.error.issues) context.issues.push({ ...issue, input: value });
     return z.NEVER;
   });
@@ -29,7 +29,7 @@ function isTarget(value: unknown): value is Target {
   return typeof name === "string" && typeof last === "function" && typeof stage === "function";
 }
 
-function made(declared: z.output<typeof declaredTarget>): Target {
+function createTarget(declared: z.output<typeof declaredTarget>): Target {
   if (declared.type === "postgres") {
     const { type: _type, ...options } = declared;
     return postgres(options);

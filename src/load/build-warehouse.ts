@@ -21,7 +21,7 @@ import { fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRequest } from "./hist
 import { type ExportRequest, exportTables, type LoadedTable, loadTable } from "./load-table.ts";
 import { customFieldValuesSql, fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "./mapped-values.ts";
 import { type BoundsByTable, mergeBounds } from "./range-bounds.ts";
-import { type RunRows, type StagedTable, stageRows } from "./staged-rows.ts";
+import { type MemoryRows, type StagedTable, stageRows } from "./staged-rows.ts";
 import { createViewsAndMacros, hasViews } from "./views.ts";
 
 export interface BuildRequest {
@@ -206,7 +206,7 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   /** Loads rows of this thread. They are staged in parts first, as all others are. */
-  async loadRows(staged: RunRows, connection = this.connections[0]): Promise<LoadedTable> {
+  async loadRows(staged: MemoryRows, connection = this.connections[0]): Promise<LoadedTable> {
     const { name } = staged.table;
     const folder = join(this.#request.directory, "parts", name);
     const parts = stageRows(staged, (part) => join(folder, `${name}-${part}.parquet`));

@@ -7,8 +7,8 @@ import { quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { HISTORY_TABLES, HISTORY_VERSION } from "../tables/history.ts";
 import { DATABASE_FILE } from "../warehouse/layout.ts";
 import type { Manifest, PublishedFile } from "../warehouse/manifest.ts";
-import { fromTable, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
-import { findingIn } from "../warehouse/verify.ts";
+import { openTables, type PublishedFiles, tableSql, tablesSourceOf } from "../warehouse/published-tables.ts";
+import { fileDamage } from "../warehouse/verify.ts";
 
 export type PreviousHistory =
   /** Nothing is published yet. */
@@ -56,7 +56,7 @@ export async function findHistory(
       ? path === DATABASE_FILE
       : paths.some((folder) => path.startsWith(folder));
   for (const file of manifest.files.filter(isRead)) {
-    const finding = await findingIn(previous.directory, file);
+    const finding = await fileDamage(previous.directory, file);
     if (finding !== undefined) return anew(finding);
   }
   try {
@@ -70,12 +70,12 @@ export async function findHistory(
 }
 
 function historyOf(previous: HistorySource): CarriedHistory {
-  const source = sourceOf(previous);
+  const source = tablesSourceOf(previous);
   return {
     kind: "carried",
     run: previous.run,
     access: source.database ?? { directory: previous.directory },
-    sourceOf: (table) => fromTable(source, table, PREVIOUS_CATALOG),
+    sourceOf: (table) => tableSql(source, table, PREVIOUS_CATALOG),
     forgotten: [],
     personalData: previous.manifest.personalData,
   };
@@ -83,10 +83,10 @@ function historyOf(previous: HistorySource): CarriedHistory {
 
 /** Throws if this program cannot continue these tables. */
 async function assertReadable(previous: HistorySource, temporaryDirectory: string): Promise<void> {
-  const source = sourceOf(previous);
+  const source = tablesSourceOf(previous);
   await using database = await openTables(source, { temporaryDirectory, memoryLimitMb: 128, threads: 1 });
   const { connection } = database;
-  const runs = fromTable(source, "run_history");
+  const runs = tableSql(source, "run_history");
   const version = await scalar(connection, `SELECT coalesce(max(history_version), 0) FROM ${runs}`);
   if (version > HISTORY_VERSION) {
     throw new WarehouseError(
@@ -95,7 +95,7 @@ async function assertReadable(previous: HistorySource, temporaryDirectory: strin
     );
   }
   for (const table of HISTORY_TABLES) {
-    const rows = `SELECT ${duckdbColumns(table)} FROM ${fromTable(source, table.name)}`;
+    const rows = `SELECT ${duckdbColumns(table)} FROM ${tableSql(source, table.name)}`;
     const counted = await scalar(connection, `SELECT count(*) FROM (${rows})`);
     if (counted === previous.manifest.rows[table.name]) continue;
     throw new WarehouseError(

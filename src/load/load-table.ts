@@ -11,7 +11,7 @@ import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.ts";
 import { exactPattern, fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
-import { type BoundsByTable, boundsByRows, keptBounds } from "./range-bounds.ts";
+import { type BoundsByTable, cutByRows, extendBounds } from "./range-bounds.ts";
 import { rowsInRange, stagedRanges } from "./staged-rows.ts";
 
 /** A table and the folder of its files. */
@@ -85,7 +85,7 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
   }
   const files = await out.atLeastOne(written);
   const paths = files.map(({ path }) => out.pathOf(path));
-  await createFilledTable(connection, table, paths);
+  await createTableFromFiles(connection, table, paths);
   let duplicateKeys = 0;
   for (const file of files) duplicateKeys += await out.duplicateKeys(file);
   const replacedRows = pooled?.replacedRows ?? 0;
@@ -94,7 +94,7 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
 }
 
 /** Creates a table and fills it from Parquet files: absolute paths, in the order of the key. */
-export async function createFilledTable(
+export async function createTableFromFiles(
   connection: DuckDBConnection,
   table: Table,
   files: readonly string[],
@@ -130,7 +130,7 @@ export async function exportTables(
     const before = boundsFor(table, kept?.before.get(table.name) ?? []);
     if (kept === undefined || before.length === 0) return boundsFor(table, bounds);
     const rows = { table, source: quoteIdentifier(table.name), rowsPerRange: kept.rowsPerRange };
-    return keptBounds(connection, rows, before);
+    return extendBounds(connection, rows, before);
   };
   const ranges = await mapParallel(connections, tables, boundsOf);
   const exports = tables.flatMap((table, at) =>
@@ -220,8 +220,8 @@ async function pooledRows(connection: DuckDBConnection, { table, parts, bounds: 
   const rows = { table, source, rowsPerRange: POOLED_ROWS_PER_RANGE };
   const bounds =
     before.length === 0
-      ? await boundsByRows(connection, rows, { lower: undefined, upper: undefined })
-      : await keptBounds(connection, rows, before);
+      ? await cutByRows(connection, rows, { lower: undefined, upper: undefined })
+      : await extendBounds(connection, rows, before);
   const names = table.columns.map(({ name }) => quoteIdentifier(name));
   const newest = table.columns.some(({ name }) => name === "updated_at")
     ? ["updated_at DESC NULLS LAST"]

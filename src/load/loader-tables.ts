@@ -22,7 +22,7 @@ const MEMORY_MB = 256;
 const ROWS_PER_BATCH = 4096;
 
 /** A table for loaders. Nothing is read before a loader asks for cells or batches. */
-export function loadTableOf(from: TableFiles): LoadTable {
+export function openLoaderTable(from: TableFiles): LoadTable {
   const { table, rows, files } = from;
   const cells = () => cellsOf(from);
   return { table, rows, files, cells, batches: () => batchesOf(table, cells()) };

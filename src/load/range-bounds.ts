@@ -13,7 +13,12 @@ import {
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
-import { filesOf, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
+import {
+  openTables,
+  type PublishedFiles,
+  parquetFilesOf,
+  tablesSourceOf,
+} from "../warehouse/published-tables.ts";
 
 /** RangeBounds by table. The first range is open below, whatever its bound. */
 export type BoundsByTable = ReadonlyMap<string, RangeBounds>;
@@ -157,12 +162,12 @@ export async function readFileBounds(
   tables: readonly Table[],
   temporaryDirectory: string,
 ): Promise<BoundsByTable> {
-  const files = new Map(tables.map((table) => [table, filesOf(published, table.name)]));
+  const files = new Map(tables.map((table) => [table, parquetFilesOf(published, table.name)]));
   const bounds = new Map<string, string[]>();
   for (const [table, { length }] of files) if (length > 0) bounds.set(table.name, [""]);
   if ([...files.values()].every(({ length }) => length <= 1)) return bounds;
   const limits = { temporaryDirectory, memoryLimitMb: 128, threads: 1 };
-  await using database = await openTables({ ...sourceOf(published), database: undefined }, limits);
+  await using database = await openTables({ ...tablesSourceOf(published), database: undefined }, limits);
   for (const [table, [, ...others]] of files) {
     for (const file of others) bounds.get(table.name)?.push(await firstKey(database.connection, table, file));
     rangesOf(bounds.get(table.name) ?? []);
@@ -185,7 +190,7 @@ interface SourceRows {
 }
 
 /** The bounds of the run before, with further cuts in ranges that have more than twice `rowsPerRange` by now. */
-export async function keptBounds(
+export async function extendBounds(
   connection: DuckDBConnection,
   rows: SourceRows,
   before: RangeBounds,
@@ -195,14 +200,14 @@ export async function keptBounds(
     const { conditions, params } = rangeConditions(rows.table, range);
     const count = `SELECT count(*) FROM ${rows.source}${whereClause(conditions)}`;
     const isTooLarge = (await scalar(connection, count, params)) > MAX_GROWTH * rows.rowsPerRange;
-    const cuts = isTooLarge ? await boundsByRows(connection, rows, range) : [];
+    const cuts = isTooLarge ? await cutByRows(connection, rows, range) : [];
     kept.push(before[index] ?? "", ...cuts.slice(1));
   }
   return kept;
 }
 
 /** RangeBounds of the ranges of about `rowsPerRange` rows within a range. */
-export async function boundsByRows(
+export async function cutByRows(
   connection: DuckDBConnection,
   { table, source, rowsPerRange }: SourceRows,
   range: IdRange,

@@ -3,7 +3,7 @@ import { addAbortListener } from "node:events";
 import type { LoadTable } from "../pipeline.ts";
 import { type BuildSettings, openForBuilding, openForScanning, scalar } from "../storage/duckdb.ts";
 import { exactPattern, quoteLiteral } from "../storage/sql-text.ts";
-import { createFilledTable } from "./load-table.ts";
+import { createTableFromFiles } from "./load-table.ts";
 import { memoryLimitMb, ROWS_OF_A_VECTOR } from "./range-bounds.ts";
 import { createViewsAndMacros } from "./views.ts";
 
@@ -22,7 +22,7 @@ export async function rebuildDatabase({ tables, signal, ...folders }: RebuildReq
   using _interrupting = addAbortListener(signal, () => database.interrupt());
   for (const { table, files: paths } of tables) {
     signal.throwIfAborted();
-    await createFilledTable(database.connection, table, paths);
+    await createTableFromFiles(database.connection, table, paths);
   }
   await createViewsAndMacros(database.connection, new Set(tables.map(({ table }) => table.name)));
   await database.close();

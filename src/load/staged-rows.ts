@@ -18,7 +18,7 @@ export interface StagedTable {
 }
 
 /** Rows made on this thread. Many rows come as a generator, so that they are made when they are written. */
-export interface RunRows {
+export interface MemoryRows {
   readonly table: Table;
   readonly rows: Iterable<readonly Cell[]>;
 }
@@ -27,7 +27,7 @@ export interface RunRows {
 const ROWS_PER_PART = 5000;
 
 /** Writes rows into parts; no rows, no part. `fileOf`: absolute path of a part, by its number from 0. */
-export function stageRows({ table, rows }: RunRows, fileOf: (part: number) => string): StagedPart[] {
+export function stageRows({ table, rows }: MemoryRows, fileOf: (part: number) => string): StagedPart[] {
   const parts: StagedPart[] = [];
   const builder = new TableBuilder(table);
   const writer = new PartWriter();

@@ -1,6 +1,6 @@
 /** What a run says of itself in a file of metrics. */
 import { readFile, stat } from "node:fs/promises";
-import { withoutSamples } from "../audit/mapping/value-counts.ts";
+import { withoutMetrics } from "../audit/mapping/value-counts.ts";
 import { codeOf } from "../common/errors.ts";
 import { FULL_VERDICTS } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
@@ -132,7 +132,7 @@ function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
       "Values without an external value in the last published run, by status and by what becomes of values at their destination.",
       mappedValues === null
         ? []
-        : withoutSamples(mappedValues).map(({ value, ...labels }): Sample => [labels, value]),
+        : withoutMetrics(mappedValues).map(({ value, ...labels }): Sample => [labels, value]),
     ),
     gauge("published_bytes", "Bytes of the files of the last published run.", bytesPublished),
   ];

@@ -1,15 +1,15 @@
 /** The summary of a run: what people, programs and observers are told of it. */
-import { type Accounting, type Check, inTellingOrder } from "../audit/checks/checks.ts";
+import { type Accounting, type Check, sortChecks } from "../audit/checks/checks.ts";
 import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
-import type { ItemChanges } from "../audit/questions/run-changes.ts";
+import type { ItemChanges } from "../audit/questions/run-row.ts";
 import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { ThrottleTotals } from "../extract/http/pace.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import type { Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
-import type { Unchanged } from "../warehouse/unchanged.ts";
+import type { UnchangedFiles } from "../warehouse/unchanged.ts";
 
 /** What a run did, for people and programs. */
 export interface RunSummary {
@@ -52,7 +52,7 @@ export interface RunSummary {
   readonly bytesPublished: number;
   readonly filesPublished: number;
   /** Those of them that the run before has too; null: there is none that can be read. */
-  readonly unchanged: Unchanged | null;
+  readonly unchanged: UnchangedFiles | null;
   /** The run that this one is compared with; null: there is none, or none that can be read. */
   readonly previousRun: string | null;
   /** Against the run before; null: there is nothing to compare. */
@@ -97,7 +97,7 @@ export function reusedOf({ detailsAsked: read, detailsReused: reused }: Extracti
 }
 
 export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {
-  const warnings = inTellingOrder(
+  const warnings = sortChecks(
     checks.filter(({ verdict }) => verdict !== "passed"),
     (check) => check,
   ).map(({ examples: _, reads: __, ...told }) => told);

@@ -4,7 +4,7 @@
  * from another, one that it has replaces everything below. Where they differ, the drift says so.
  */
 import { withoutSignature } from "../api/signed-url.ts";
-import type { UnknownWalker } from "../api/unknown.ts";
+import type { UnknownFieldWalker } from "../api/unknown-fields.ts";
 import { isPrintOf } from "../common/json.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Origin, Table } from "../tables/declare.ts";
@@ -62,7 +62,7 @@ export function deeplyFrozen<Value extends object>(value: Value): Value {
   return Object.freeze(value);
 }
 
-export function unknownFields(walk: UnknownWalker, document: JsonObject): UnknownField[] {
+export function unknownFields(walk: UnknownFieldWalker, document: JsonObject): UnknownField[] {
   const found: UnknownField[] = [];
   walk(document, (path, value, parent) => found.push({ path, parent, value, claimed: false }));
   return found;

@@ -38,7 +38,7 @@ function textsOf(document: JsonObject): { readonly common: string; readonly rest
   const rest: string[] = [];
   for (const name of Object.keys(document).sort()) {
     const column = isDynamicColumn(name) ? DYNAMIC_COLUMNS[name] : undefined;
-    if (column?.apart !== undefined) continue;
+    if (column?.changesWithoutEdit !== undefined) continue;
     const value = document[name];
     const texts = column?.defaultSet === true && value !== null ? common : rest;
     texts.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);

@@ -3,8 +3,12 @@ import { customFieldDefinition } from "../api/custom-field.ts";
 import { destination } from "../api/destination.ts";
 import { dynamicItem } from "../api/dynamic.ts";
 import { fullItem } from "../api/full.ts";
-import type { Odd } from "../api/settle.ts";
-import { type UnforeseenVisitor, type UnknownWalker, unknownFieldWalker } from "../api/unknown.ts";
+import type { FormDrift } from "../api/normalize.ts";
+import {
+  type UnknownFieldWalker,
+  type UnknownObjectVisitor,
+  unknownFieldWalker,
+} from "../api/unknown-fields.ts";
 import { isObject, type JsonObject, type Shape, type UnknownField, unknownFields } from "./document.ts";
 import type { Drift } from "./drift.ts";
 import { ADDRESS_BYTES } from "./personal/addresses.ts";
@@ -87,7 +91,7 @@ export type DocumentPreparer = ReturnType<typeof documentPreparer>;
  */
 export function lookupPreparer(
   options: PolicySettings,
-): (resource: LookupResource, answer: JsonObject, odd: readonly Odd[], drift: Drift) => UnknownField[] {
+): (resource: LookupResource, answer: JsonObject, odd: readonly FormDrift[], drift: Drift) => UnknownField[] {
   const sift = sifter(options);
   const fields = configuredPolicy(options);
   const kind = policyDriftKind(options);
@@ -111,7 +115,7 @@ export function lookupPreparer(
 function sifter(options: PolicySettings) {
   const policy = unknownPolicy(options);
   const treated = policyDriftKind(options);
-  return (walk: UnknownWalker, document: JsonObject, at: SiftedAt, drift: Drift) => {
+  return (walk: UnknownFieldWalker, document: JsonObject, at: SiftedAt, drift: Drift) => {
     const { order, contentId, prefix, members = Object.keys(document) } = at;
     const changed: string[] = [];
     const noteTreated = (path: readonly string[]) => {
@@ -125,7 +129,7 @@ function sifter(options: PolicySettings) {
     });
     const met: Pick<UnknownField, "path" | "parent">[] = [];
     // Where the contract knows no fields, those that are there are unknown too; they stay in the value.
-    const unforeseen: UnforeseenVisitor | undefined =
+    const unforeseen: UnknownObjectVisitor | undefined =
       policy && ((path, value) => policy.within(value, path, noteTreated));
     walk(document, (path, _value, parent) => met.push({ path, parent }), unforeseen);
     policy?.fields(met, noteTreated);

@@ -1,24 +1,23 @@
 /** Builds and checks the tables of a run, and states what the manifest says of it. */
 import { version as duckdbVersion } from "@duckdb/node-api";
-import type { Judged } from "../audit/checks/checks.ts";
-import { inspect, type Loaded } from "../audit/checks/inspect.ts";
-import { judgeDrift, rowCounts } from "../audit/checks/publish-gates.ts";
-import { assertTestsHold } from "../audit/checks/test-results.ts";
-import { runTests } from "../audit/checks/tests.ts";
+import type { CheckResults } from "../audit/checks/checks.ts";
+import { assertTestsPassed, runTests } from "../audit/checks/pipeline-tests.ts";
+import { assertContract, rowCounts } from "../audit/checks/publish-gates.ts";
+import { checkTables, type TableFacts } from "../audit/checks/table-checks.ts";
 import { endMs } from "../common/clock.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
 import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
 import { memoryLimitMb } from "../load/range-bounds.ts";
 import { documentsQuery, requestsQuery } from "../load/run-documents.ts";
-import type { RunRows, StagedTable } from "../load/staged-rows.ts";
+import type { MemoryRows, StagedTable } from "../load/staged-rows.ts";
 import { publishes } from "../pipeline.ts";
 import { addItemCounts, type CountedDrift, Drift } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { SqlQuery } from "../storage/duckdb.ts";
-import { type Table, underPolicy } from "../tables/declare.ts";
+import { addPolicyComments, type Table } from "../tables/declare.ts";
 import { documents, rejects, requests } from "../tables/run.ts";
-import { entityRows } from "../transform/definitions.ts";
+import { makeEntityRows } from "../transform/entity-rows.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf, parseRunName } from "../warehouse/layout.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
@@ -46,17 +45,17 @@ export async function buildTables(
   const conclusion = concludedFrom(facts, tally.sorted());
   const request = buildRequest(run, facts, transformed, {
     // The definitions add to the drift.
-    entityRows: entityRows({ store: transformed.store, lookups, drift: tally }),
+    entityRows: makeEntityRows({ store: transformed.store, lookups, drift: tally }),
     verdict: conclusion.verdict,
     runtime,
   });
-  judgeDrift(facts, tally);
+  assertContract(facts, tally.sorted());
   await using build = await WarehouseBuild.open(request);
   const data = await build.loadData();
   const misfits = await build.fieldTypeDrift();
   for (const { items: _items, ...entry } of misfits) tally.add(entry);
   const drift = addItemCounts(tally.sorted(), [...transformed.driftItems, ...misfits], facts.drift);
-  const loaded = await inspect(build, {
+  const loaded = await checkTables(build, {
     tables: pipeline.tables,
     loaded: data,
     directory: request.finalDirectory,
@@ -86,7 +85,7 @@ export async function buildTables(
   const checks = [...judged.checks, ...tested.checks];
   all.push(await build.loadRows(checkRows(checks)));
   await build.close();
-  assertTestsHold(tested);
+  assertTestsPassed(tested);
   const { emptyColumns, columns } = loaded;
   const statement = { ...stated, rows: rowCounts(all), emptyColumns, columns };
   return { ...judged, checks, warnings: [...judged.warnings, ...tested.warnings], tables: all, statement };
@@ -99,8 +98,8 @@ const NOT_TESTED =
 async function testTables(
   { pipeline, staging, baseline: before }: NewRun,
   facts: ExtractRecord,
-  tested: { readonly build: WarehouseBuild; readonly loaded: Loaded; readonly signal: AbortSignal },
-): Promise<Judged> {
+  tested: { readonly build: WarehouseBuild; readonly loaded: TableFacts; readonly signal: AbortSignal },
+): Promise<CheckResults> {
   const { tests } = pipeline;
   const { build, loaded: filled, signal } = tested;
   if (tests.length === 0) return { checks: [], warnings: [] };
@@ -134,7 +133,7 @@ function buildRequest(
   const { items, personalData, removed, vanished, unreadable, rejectedWithoutId } = facts;
   const { run, sequence } = staging;
   return {
-    tables: pipeline.tables.map((table) => underPolicy(table, personalData.policy)),
+    tables: pipeline.tables.map((table) => addPolicyComments(table, personalData.policy)),
     parts,
     stagedBytes,
     entityRows,
@@ -175,9 +174,9 @@ function buildRequest(
 function runTables(
   { pipeline }: NewRun,
   { landed }: BuildSource,
-  loaded: Loaded,
+  loaded: TableFacts,
   drift: readonly CountedDrift[],
-): (RunRows | StagedTable | { readonly table: Table; readonly query: SqlQuery })[] {
+): (MemoryRows | StagedTable | { readonly table: Table; readonly query: SqlQuery })[] {
   const counting = documentsQuery(landed);
   return [
     passRows(landed.facts.passes),

@@ -1,11 +1,11 @@
 /** Builds a run that can be published from its raw documents: tables, checks, report. Nothing of it is visible yet. */
 import { readMappedCounts } from "../audit/mapping/value-counts.ts";
-import { openViews, viewed } from "../audit/open-run.ts";
+import { openViews, runTables } from "../audit/open-run.ts";
 import { driftOf } from "../audit/questions/drift.ts";
-import { earlierRuns } from "../audit/questions/earlier-runs.ts";
-import { readItemChanges } from "../audit/questions/run-changes.ts";
+import { findEarlierRuns } from "../audit/questions/run-history.ts";
+import { readItemChanges } from "../audit/questions/run-row.ts";
 import { asWarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/gc.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import type { Log } from "../common/log.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
@@ -64,7 +64,7 @@ async function makeReport({ folder, staging, pipeline }: NewRun, statement: Buil
       database: databaseOf(staging, publishes(pipeline, "duckdb")),
       temporaryDirectory: staging.temporary,
       manifest: statement,
-      earlier: earlierRuns(await listRuns(folder), statement),
+      earlier: findEarlierRuns(await listRuns(folder), statement),
     });
     return { file: isWritten ? REPORT_FILE : null, warnings: [] };
   } catch (thrown) {
@@ -108,7 +108,7 @@ async function readComparison(
     source: { directory: staging.result, database: file, filesOf: () => [] },
     temporaryDirectory: staging.temporary,
     memoryLimitMb: COMPARISON_MEMORY_MB,
-    beside: before && viewed(before),
+    beside: before && runTables(before),
   });
   const { connection } = database;
   const showsBefore = before !== undefined && mayShow(before.manifest.personalData, statement.personalData);

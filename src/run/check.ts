@@ -17,7 +17,7 @@ const STEPS = {
   check: col.name({ required: true }),
   detail: col.text({ required: true }),
 } as const;
-export type CheckedStep = AnswerRow<typeof STEPS>;
+export type CheckRow = AnswerRow<typeof STEPS>;
 
 interface CheckRequest extends Machine, Pick<RunInputs, "pipeline" | "signal"> {
   readonly inputs: ConfigInputs;
@@ -32,7 +32,7 @@ interface CheckRequest extends Machine, Pick<RunInputs, "pipeline" | "signal"> {
  * only the signal's reason is thrown.
  */
 export async function check({ inputs, logFor, onStep, ...machine }: CheckRequest) {
-  const steps: CheckedStep[] = [];
+  const steps: CheckRow[] = [];
   let current: StepName = "configuration";
   const listener: StepListener = {
     begin(step) {

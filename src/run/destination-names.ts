@@ -1,5 +1,5 @@
 /** Checks the names of configured destinations, and suggests the name that was meant. */
-import { settledText } from "../api/settle.ts";
+import { scalarText } from "../api/normalize.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { didYouMean } from "../common/nearest.ts";
 import type { HttpClient } from "../extract/http/client.ts";
@@ -44,7 +44,7 @@ export async function assertNoneMisspelled(
   if (misspelled.length === 0) return;
   const names = await namesOfItems();
   const known = [...destinations, ...others].map(
-    ({ identification, id }) => settledText(identification) ?? id,
+    ({ identification, id }) => scalarText(identification) ?? id,
   );
   const sentences = misspelled.map(({ name, platform }) => {
     const no = `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)}`;

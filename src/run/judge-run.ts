@@ -4,16 +4,16 @@ import {
   accountingChecks,
   assertPassed,
   type Check,
+  type CheckResults,
   DIFFERENT_TIMES,
   isOfMostItems,
-  type Judged,
   noneExpected,
   SAME_TIMES_CHECK,
 } from "../audit/checks/checks.ts";
+import { checkConfiguredNames } from "../audit/checks/configured-names.ts";
 import { fieldTypeChecks } from "../audit/checks/contract.ts";
-import { judgeCustomTables, type Loaded } from "../audit/checks/inspect.ts";
-import { judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
-import { judgeMatching } from "../audit/checks/unmatched.ts";
+import { checkAgainstBaseline, checkTokenEchoes, rowCounts } from "../audit/checks/publish-gates.ts";
+import { checkCustomTables, type TableFacts } from "../audit/checks/table-checks.ts";
 import { count, pluralize } from "../common/figures.ts";
 import type { CountedDrift, DriftEntry } from "../raw/drift.ts";
 import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
@@ -71,16 +71,16 @@ export function judgeRun(
   found: {
     readonly transformed: TransformedItems;
     readonly lookups: RawLookups;
-    readonly loaded: Loaded;
+    readonly loaded: TableFacts;
     readonly drift: readonly CountedDrift[];
     readonly reasons: readonly string[];
   },
 ) {
   const { transformed, lookups, loaded, drift, reasons } = found;
   const accounting = accountingOf(facts, loaded, reasons);
-  const tables = judgeTables({ before, loaded, facts });
+  const tables = checkAgainstBaseline(before, loaded, facts);
   const named = [...transformed.store.of("custom_fields")].map(({ attributes }) => attributes.name);
-  const matching = judgeMatching({
+  const matching = checkConfiguredNames({
     asked: facts.asked,
     unmatched: facts.unmatched,
     lookups,
@@ -88,8 +88,8 @@ export function judgeRun(
     rows: rowCounts(loaded.tables),
   });
   const singles = judgeSingles(facts);
-  const echoes = judgeEchoes(drift);
-  const custom = judgeCustomTables(pipeline, loaded);
+  const echoes = checkTokenEchoes(drift);
+  const custom = checkCustomTables(pipeline, loaded);
   const checks = [
     ...loaded.checks,
     ...accountingChecks(accounting, facts.limit !== null),
@@ -122,7 +122,11 @@ export function judgeRun(
 }
 
 /** What became of all listed items. Items that are loaded though no pass listed them are not pluralize. */
-function accountingOf(extraction: Extraction, { tables }: Loaded, reasons: readonly string[]): Accounting {
+function accountingOf(
+  extraction: Extraction,
+  { tables }: TableFacts,
+  reasons: readonly string[],
+): Accounting {
   const { items, unlisted, rejected, unread, vanished, passes } = extraction;
   const last = passes.at(-1);
   const content = tables.find(({ table }) => table === "content");
@@ -148,7 +152,7 @@ function pageWarnings({ asked, pageSizes, limit }: ExtractRecord): string[] {
 }
 
 /** Judges single-item requests. None of these findings forbids publication. */
-function judgeSingles(extraction: ExtractRecord): Judged {
+function judgeSingles(extraction: ExtractRecord): CheckResults {
   const { detailsGone, detailsAsked, detailsReused, detailsRejected, inPartRejected, inPartNotAsked } =
     extraction;
   const { repaired, reuseDamage, vanished, modesDiffer, unlisted } = extraction;
@@ -224,7 +228,7 @@ function itemsWarning(ids: readonly string[], what: string, so: string): string[
 }
 
 /** Judges items of the run before that no pass listed. The next run compares with this one and does not know them. */
-function judgeMissing({ missing, removed, unlisted }: Extraction): Judged {
+function judgeMissing({ missing, removed, unlisted }: Extraction): CheckResults {
   const name = "items of the run before that no pass listed";
   if (missing.notAsked !== null) {
     const detail = `none was asked for singly: ${missing.notAsked}`;

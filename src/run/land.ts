@@ -1,8 +1,8 @@
 /** Makes all requests of a run, and writes the raw documents and the extract record. */
 import { mkdir } from "node:fs/promises";
-import { settledText } from "../api/settle.ts";
-import { judgeAnswers } from "../audit/checks/publish-gates.ts";
-import { collectGarbage } from "../common/gc.ts";
+import { scalarText } from "../api/normalize.ts";
+import { assertFewRejects } from "../audit/checks/publish-gates.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
 import { type ColumnPlan, planColumns } from "../extract/column-plan.ts";
 import { extract } from "../extract/extract.ts";
@@ -19,9 +19,9 @@ import { RawIndex } from "../raw/raw-index.ts";
 import { RawPaths, rawFolderPath } from "../raw/raw-paths.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
 import { pageSizesOf } from "../warehouse/baseline.ts";
-import { findMissing } from "../warehouse/previous-items.ts";
+import { findMissingItems } from "../warehouse/missing-items.ts";
 import type { NewRun, RunInputs } from "./inputs.ts";
-import { idsOf, policyOf } from "./personal-fields.ts";
+import { personalFieldIds, policyOf } from "./personal-fields.ts";
 import type { ResumeRecord } from "./resume.ts";
 import { documentSettings, reuseOf } from "./reuse.ts";
 import { rejectRows, requestRows } from "./run-tables.ts";
@@ -47,7 +47,7 @@ export async function land(request: LandRequest): Promise<RawFolder> {
     onProgress({ stage: "lookups", done: 1, total: 2, items: 0, bytes: 0 });
     const wanted = planColumns(run.pipeline, config);
     const { extraction, landed, fieldNames } = await extractItems(request, wanted);
-    judgeAnswers(config, extraction, journal);
+    assertFewRejects(config, extraction, journal);
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
     const fields = await session.lookups.customFields(new Set(names), signal);
     recordLookups(journal, inputs, fields);
@@ -93,7 +93,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
     files: rawFilesOf(run, inputs),
     index,
     directory: staging.root,
-    kept,
+    resumeState: kept,
     listings: listings.length,
     journal,
     clock,
@@ -123,7 +123,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
     pageSizes: pageSizesOf(baseline),
     reuse: () => reuseOf(run, config.rereadDays, settings),
     findMissing: (listed) =>
-      findMissing({
+      findMissingItems({
         baseline,
         temporaryDirectory: staging.temporary,
         listed,
@@ -177,12 +177,12 @@ function extractRecordOf(
     unmatched: {
       destinations: destinations.unmatched.map(({ name, platform }) => ({ name, platform })),
       otherDestinations: destinations.others.map(({ id, identification, platform }) => ({
-        name: settledText(identification) ?? id,
-        platform: settledText(platform) ?? null,
+        name: scalarText(identification) ?? id,
+        platform: scalarText(platform) ?? null,
       })),
       customFields: fields.unmatched,
     },
-    personalData: { ...treatmentOf(config.personalData), customFieldIds: idsOf(personalFields) },
+    personalData: { ...treatmentOf(config.personalData), customFieldIds: personalFieldIds(personalFields) },
     documentSettings: documentSettings(config, personalFields, wanted.columns),
     gates: { contract, maxRejects, maxShrinkPercent, minShrink },
     accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },

@@ -2,7 +2,7 @@
 import { nearestSentence } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import type { Config } from "../config/config.ts";
-import { allInvalid } from "../config/faults.ts";
+import { faultsError } from "../config/read-spec.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import type { CustomFieldLookup } from "../extract/lookups.ts";
 import { probeFieldNames } from "../extract/probe.ts";
@@ -34,7 +34,7 @@ export async function findPersonalFields(
   if (unknown.length > 0) {
     const others = await probeFieldNames(source.client, { perPage, signal: source.signal });
     const sentences = unknown.map((name) => sentenceOf(name, [...others, ...ITEM_FIELD_NAMES]));
-    throw allInvalid(sentences);
+    throw faultsError(sentences);
   }
   const customFields = definitions.flatMap(({ id, name }): [string, string][] =>
     name === undefined ? [] : [[id, name]],
@@ -43,7 +43,7 @@ export async function findPersonalFields(
 }
 
 /** IDs of the personal custom fields, in order. */
-export function idsOf({ customFields }: PersonalFields): string[] {
+export function personalFieldIds({ customFields }: PersonalFields): string[] {
   return customFields.map(([id]) => id).sort();
 }
 

@@ -1,7 +1,7 @@
 /** Prepares a run: pipeline, folder, lock, run before, disk, service. `check` rehearses the same steps. */
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
-import { assertTestsFit } from "../audit/checks/tests-fit.ts";
+import { validateTests } from "../audit/checks/validate-tests.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { duration, fileSize, megabytes, pluralize } from "../common/figures.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
@@ -25,7 +25,7 @@ import {
   type Baseline,
   readBaseline,
 } from "../warehouse/baseline.ts";
-import { assertRoom, bytesBelow, NOTHING_TAKEN, roomNeeded } from "../warehouse/disk.ts";
+import { assertDiskSpace, bytesBelow, NO_DISK_USE, neededBytes } from "../warehouse/disk.ts";
 import {
   discardLeftovers,
   discardUnused,
@@ -37,7 +37,7 @@ import {
 import { acquireLock } from "../warehouse/lock.ts";
 import { finishPublication } from "../warehouse/publish.ts";
 import { type RunInputs, targetsOf } from "./inputs.ts";
-import { idsOf } from "./personal-fields.ts";
+import { personalFieldIds } from "./personal-fields.ts";
 import { historyWarnings, previousHistory, withoutPersonal } from "./previous-history.ts";
 import {
   findInterrupted,
@@ -84,20 +84,18 @@ export async function prepare(request: PrepareRequest) {
     await rehearseTargets(request, pipeline, targets);
     await rehearseObservers(inputs, listener);
   }
-  const personalFieldIds = idsOf(session.personalFields);
-  const resumable = isRehearsal
-    ? null
-    : await clearStaging(inputs, folder, before.resumable, personalFieldIds);
+  const fieldIds = personalFieldIds(session.personalFields);
+  const resumable = isRehearsal ? null : await clearStaging(inputs, folder, before.resumable, fieldIds);
   const fresh: ResumeRecord = {
     fingerprint: before.fingerprint,
     startedMs: before.startedMs,
     resumedMs: [],
     shrunk: false,
     ratePerSecond: null,
-    personalFieldIds,
+    personalFieldIds: fieldIds,
     peakBytes: 0,
   };
-  const treatment = { ...treatmentOf(inputs.config.personalData), customFieldIds: personalFieldIds };
+  const treatment = { ...treatmentOf(inputs.config.personalData), customFieldIds: fieldIds };
   return {
     pipeline,
     folder,
@@ -121,7 +119,7 @@ export async function preparePipeline({
   // Only Linux has this file.
   assertAddressSpace(await readFile("/proc/self/limits", "utf8").catch(() => ""), threads);
   const loaded = typeof pipeline === "string" ? await loadPipeline(pipeline) : pipeline;
-  await assertTestsFit(loaded);
+  await validateTests(loaded);
   if (targetsOf(config).length > 0 && !publishes(loaded, "parquet"))
     throw new WarehouseError(
       "config.invalid",
@@ -239,15 +237,15 @@ async function checkDisk(
   { baseline, resumable }: RunBefore,
 ): Promise<void> {
   listener.begin("disk");
-  const taken = resumable ? { ...resumable.resumeRecord, keptBytes: resumable.keptBytes } : NOTHING_TAKEN;
+  const taken = resumable ? { ...resumable.resumeRecord, keptBytes: resumable.keptBytes } : NO_DISK_USE;
   // Leftovers are removed before the run writes anything.
   const clearable = (await bytesBelow(staging)) - (resumable?.keptBytes ?? 0);
   const free = async () => {
     const left = await inputs.freeBytes(root);
     return left && left + clearable;
   };
-  await assertRoom(root, baseline, free, taken);
-  const [left, needed] = [await free(), roomNeeded(baseline, taken)];
+  await assertDiskSpace(root, baseline, free, taken);
+  const [left, needed] = [await free(), neededBytes(baseline, taken)];
   const room =
     left === undefined ? "the file system does not tell how much is free" : `${fileSize(left)} free`;
   listener.note(needed === undefined ? room : `${room}; a run takes up to ${fileSize(needed)}`);
@@ -258,11 +256,10 @@ async function clearStaging(
   { log }: RunInputs,
   folder: PreparedOutput,
   found: ResumableRun | null,
-  personalFieldIds: readonly string[],
+  fieldIds: readonly string[],
 ): Promise<ResumableRun | null> {
   // Documents that were treated by other IDs may hold what is personal now.
-  const isTreatedAlike =
-    found === null || isDeepStrictEqual(found.resumeRecord.personalFieldIds, personalFieldIds);
+  const isTreatedAlike = found === null || isDeepStrictEqual(found.resumeRecord.personalFieldIds, fieldIds);
   if (!isTreatedAlike)
     log.warn(
       "The interrupted run is not resumed, and what it read is removed: `personalFields` covers other fields now.",

@@ -1,9 +1,8 @@
 /** Builds a run once its documents have landed, publishes it, removes old runs, and delivers it. */
 import { join } from "node:path";
-import { newChecksText, untoldChecks } from "../audit/checks/check-words.ts";
-import { warningCause, warningText } from "../audit/checks/checks.ts";
+import { checksWithoutWarning, newCheckWarnings, warningKey, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/gc.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import { joinWords } from "../common/nearest.ts";
 import type { Config } from "../config/config.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
@@ -14,10 +13,10 @@ import { type Delivery, deliver, deliveryWarnings, failedDeliveries } from "../t
 import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
-import { newCauses } from "../warehouse/new-warnings.ts";
+import { newWarningCauses } from "../warehouse/new-warnings.ts";
 import { publishRun } from "../warehouse/publish.ts";
 import { findRun, prune } from "../warehouse/retention.ts";
-import { unchangedSince } from "../warehouse/unchanged.ts";
+import { unchangedFiles } from "../warehouse/unchanged.ts";
 import { type BuildResult, build } from "./build.ts";
 import { type NewRun, type Runtime, targetsOf } from "./inputs.ts";
 import { StagedLoads } from "./stage-loads.ts";
@@ -75,10 +74,10 @@ export async function landAndPublish(
     ...retired.warnings,
     ...deliveryWarnings(deliveries),
   ];
-  const untold = untoldChecks(built);
-  const causes = await newCauses(
+  const untold = checksWithoutWarning(built);
+  const causes = await newWarningCauses(
     folder,
-    [...warnings.map(warningCause), ...untold.map(({ name }) => name)],
+    [...warnings.map(warningKey), ...untold.map(({ name }) => name)],
     runtime.log,
   );
   const summary = {
@@ -89,8 +88,8 @@ export async function landAndPublish(
     // The failure of a loader is reported every night, so it is never new.
     warnings: [...warnings.map(warningText), ...(failure === null ? [] : [failure.message])],
     newWarnings: [
-      ...warnings.filter((each) => causes.has(warningCause(each))).map(warningText),
-      ...newChecksText(untold.filter(({ name }) => causes.has(name))),
+      ...warnings.filter((each) => causes.has(warningKey(each))).map(warningText),
+      ...newCheckWarnings(untold.filter(({ name }) => causes.has(name))),
     ],
     deliveries,
     loadFailure: failure && { code: failure.code, message: failure.message },
@@ -137,7 +136,7 @@ function publishedFacts(
     bytesReceived: facts.requests.bytes,
     bytesPublished: files.reduce((sum, file) => sum + file.bytes, 0),
     filesPublished: files.length,
-    unchanged: baseline.kind === "run" ? unchangedSince(files, baseline.manifest.files) : null,
+    unchanged: baseline.kind === "run" ? unchangedFiles(files, baseline.manifest.files) : null,
     previousRun,
     changes,
     mappedValues,

@@ -1,7 +1,7 @@
 /** Builds the current run again from its raw documents, and publishes it as the next run. */
 import { copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { findReadable, type ReadableRun } from "../audit/open-run.ts";
+import { findReadableRun, type ReadableRun } from "../audit/open-run.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { joinFirst } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
@@ -19,7 +19,7 @@ import type { RawLookups } from "../raw/raw-file.ts";
 import { type RawFolder, readFolderLookups, readRawFolder } from "../raw/raw-folder.ts";
 import { pipelineModule, pipelineUrl } from "../transform/pipelines.ts";
 import { assertKeepsTables, type Baseline, baselineOf } from "../warehouse/baseline.ts";
-import { assertRoom, PeakUse } from "../warehouse/disk.ts";
+import { assertDiskSpace, PeakUse } from "../warehouse/disk.ts";
 import {
   createStaging,
   namingFolder,
@@ -56,7 +56,7 @@ export async function replay(request: ReplayRequest): Promise<RunResult> {
   try {
     await finishPublication(folder);
     signal.throwIfAborted();
-    const published = await findReadable(folder, "current");
+    const published = await findReadableRun(folder, "current");
     await assertRawWhole(published, published.directory);
     const facts = await readExtractRecord(join(published.directory, "raw", EXTRACT_FILE));
     const run = await prepareReplay(request, published, facts);
@@ -88,7 +88,7 @@ async function prepareReplay(
   // A limited run has no run before it.
   const baseline: Baseline = limit === null ? await baselineOf(folder, published.run) : { kind: "none" };
   assertKeepsTables(baseline, pipeline, { isAccepted, root: folder.root });
-  await assertRoom(folder.root, baseline, freeBytes);
+  await assertDiskSpace(folder.root, baseline, freeBytes);
   const history = await previousHistory(baseline, pipeline, folder);
   return {
     pipeline,

@@ -11,7 +11,7 @@ import * as names from "../raw/personal/names.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import { isReuseFile, readReusable } from "../raw/reusable.ts";
 import { parseRunName } from "../warehouse/layout.ts";
-import { damageIn } from "../warehouse/raw-documents.ts";
+import { firstDamage } from "../warehouse/raw-documents.ts";
 import type { NewRun } from "./inputs.ts";
 
 /** Settings that decide what a document becomes. A document is reused while all of them are the same. */
@@ -63,7 +63,7 @@ export async function reuseOf(
   const files = manifest.files.filter(({ path }) => isReuseFile(path));
   const damaged = (damage: string) => ({ ...nothing, run, damage });
   try {
-    const damage = await damageIn(directory, files);
+    const damage = await firstDamage(directory, files);
     if (damage !== undefined) return damaged(damage);
     const paths = files.map(({ path }) => path);
     const readBy = manifest.replayOf ?? run;

@@ -2,10 +2,10 @@
 
 import { hash } from "node:crypto";
 import type { Check } from "../audit/checks/checks.ts";
-import type { Loaded } from "../audit/checks/inspect.ts";
+import type { TableFacts } from "../audit/checks/table-checks.ts";
 import type { RequestLog } from "../extract/http/request-log.ts";
 import type { Reject } from "../extract/pages/tasks.ts";
-import type { RunRows } from "../load/staged-rows.ts";
+import type { MemoryRows } from "../load/staged-rows.ts";
 import type { CountedDrift } from "../raw/drift.ts";
 import type { ExtractRecord, PassRecord } from "../raw/extract-record.ts";
 import type { Cell } from "../storage/table-builder.ts";
@@ -18,7 +18,7 @@ function rowsOf<One extends object>(
   table: Table,
   records: Iterable<One>,
   besides: (record: One, place: number) => Readonly<Record<string, Cell>> = () => ({}),
-): RunRows {
+): MemoryRows {
   const members = table.columns.map(({ name }) =>
     name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
   );
@@ -50,7 +50,7 @@ export function runRows(
     readonly ignoredDestinations: readonly string[];
     readonly throttled: ExtractRecord["throttled"];
   },
-): RunRows {
+): MemoryRows {
   const { reasons, items, versions, instance, startedAt } = statement;
   return rowsOf(run, [{ ...statement, ...more }], () => ({
     ...interval({ startedMs: Date.parse(startedAt), endedMs: more.endedMs }),
@@ -72,18 +72,18 @@ export function runRows(
   }));
 }
 
-export function passRows(records: readonly PassRecord[]): RunRows {
+export function passRows(records: readonly PassRecord[]): MemoryRows {
   return rowsOf(passes, records, (record) => ({ ...interval(record), rowsListed: record.rows }));
 }
 
-export function requestRows(records: RequestLog): RunRows {
+export function requestRows(records: RequestLog): MemoryRows {
   return rowsOf(requests, records.inOrder(), ({ milliseconds }, place) => ({
     request: place + 1,
     milliseconds: Math.round(milliseconds * 1000) / 1000,
   }));
 }
 
-export function rejectRows(found: readonly Reject[]): RunRows {
+export function rejectRows(found: readonly Reject[]): MemoryRows {
   const ordered = found.toSorted((a, b) => a.pass - b.pass || a.page - b.page || a.position - b.position);
   return rowsOf(rejects, ordered, ({ document }, place) => ({
     reject: place + 1,
@@ -91,16 +91,16 @@ export function rejectRows(found: readonly Reject[]): RunRows {
   }));
 }
 
-export function driftRows(entries: readonly CountedDrift[]): RunRows {
+export function driftRows(entries: readonly CountedDrift[]): MemoryRows {
   return rowsOf(drift, entries, ({ contentId }) => ({ exampleContentId: contentId }));
 }
 
-export function checkRows(made: readonly Check[]): RunRows {
+export function checkRows(made: readonly Check[]): MemoryRows {
   return rowsOf(checks, made, ({ name, examples = null }) => ({ checkName: name, examples }));
 }
 
 /** `parquet`: whether the Parquet files are published. */
-export function tableRows({ tables, parquetBytes }: Loaded, parquet: boolean): RunRows {
+export function tableRows({ tables, parquetBytes }: TableFacts, parquet: boolean): MemoryRows {
   return rowsOf(tablesTable, tables, ({ table, rows, files }) => ({
     tableName: table,
     rowCount: rows,
@@ -109,7 +109,7 @@ export function tableRows({ tables, parquetBytes }: Loaded, parquet: boolean): R
   }));
 }
 
-export function lineageRows(tables: readonly Table[]): RunRows {
+export function lineageRows(tables: readonly Table[]): MemoryRows {
   const origins = tables.flatMap((table) =>
     table.columns.flatMap((column) =>
       column.origins.map((origin) => ({ ...origin, tableName: table.name, columnName: column.name })),

@@ -3,8 +3,8 @@
 import type { DestinationName } from "../api/destination.ts";
 import type { Clock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
-import { type HttpProxy, reachedBy } from "../common/network/proxy.ts";
 import { packagePath } from "../common/package-root.ts";
+import { type HttpProxy, reachedBy } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import type { Config } from "../config/config.ts";
 import { type AttemptListener, BODY_LIMITS, HttpClient, TIMEOUTS } from "../extract/http/client.ts";
@@ -13,7 +13,12 @@ import { RETRY_LIMITS, type RetryConfig } from "../extract/http/retry-rules.ts";
 import { readServiceUrl, type ServiceUrl, type SettingNames } from "../extract/http/service-url.ts";
 import type { InstanceIdentity } from "../pipeline.ts";
 import { createService } from "../service/service.ts";
-import { assertSameInstance, type Baseline, type Comparison, instanceOf } from "../warehouse/baseline.ts";
+import {
+  assertSameInstance,
+  type Baseline,
+  type InstanceComparison,
+  instanceOf,
+} from "../warehouse/baseline.ts";
 
 export interface OpenSource extends AsyncDisposable {
   readonly url: ServiceUrl;
@@ -121,7 +126,7 @@ export function originOf({ source }: Config): string {
 }
 
 /** How a run compares the instance that it reads with that of the run before. */
-export function comparisonOf({ acceptNewAddress }: Pick<Config, "acceptNewAddress">): Comparison {
+export function comparisonOf({ acceptNewAddress }: Pick<Config, "acceptNewAddress">): InstanceComparison {
   return acceptNewAddress ? "moved" : "run";
 }
 

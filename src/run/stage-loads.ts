@@ -2,13 +2,13 @@
 import { join } from "node:path";
 import { withGrace } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { isObject } from "../common/objects.ts";
+import { isObject } from "../common/json.ts";
 import { clauseOf, printable } from "../common/printable.ts";
 import type { LoadedTable } from "../load/load-table.ts";
-import { loadTableOf, TableReadError } from "../load/loader-tables.ts";
+import { openLoaderTable, TableReadError } from "../load/loader-tables.ts";
 import { type Loader, type LoadRun, type Pipeline, publishes, type StagedLoad } from "../pipeline.ts";
 import { RUN_TABLES } from "../tables/all.ts";
-import { placeOf } from "../transform/custom-tables.ts";
+import { locationOf } from "../transform/custom-tables.ts";
 import type { StagingFolder } from "../warehouse/layout.ts";
 
 /** What loaders have written where no reader looks. */
@@ -101,7 +101,7 @@ async function takeBack(load: unknown): Promise<void> {
 
 /** The message of what a loader threw, and where in the user's own files. */
 function reasonOf(thrown: unknown): string {
-  return clauseOf(thrown instanceof Error ? thrown : asWarehouseError(thrown)) + placeOf(thrown);
+  return clauseOf(thrown instanceof Error ? thrown : asWarehouseError(thrown)) + locationOf(thrown);
 }
 
 function failed(name: string, what: string, why: string, so: string, cause?: unknown): WarehouseError {
@@ -118,6 +118,6 @@ function tablesOf(pipeline: Pipeline, staging: StagingFolder, tables: readonly L
     const files = paths.map(({ path }) => join(folder, path));
     return table === undefined
       ? []
-      : loadTableOf({ table, rows, files, temporaryDirectory: staging.temporary });
+      : openLoaderTable({ table, rows, files, temporaryDirectory: staging.temporary });
   });
 }

@@ -1,8 +1,8 @@
 /** What a run did, to be read at a glance. */
 import { relative } from "node:path";
 import { DIFFERENT_TIMES, isOfMostItems } from "../audit/checks/checks.ts";
-import { receivingWithout, valuesText } from "../audit/mapping/value-counts.ts";
-import { type DriftLine, type DriftPart, isNew } from "../audit/questions/drift.ts";
+import { countWithoutAtReceivers, valuesText } from "../audit/mapping/value-counts.ts";
+import { type DriftLine, type DriftPart, isNewDrift } from "../audit/questions/drift.ts";
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
 import { count, duration, megabytes, pluralize } from "../common/figures.ts";
 import { joinFirst } from "../common/nearest.ts";
@@ -11,7 +11,7 @@ import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { ThrottleTotals } from "../extract/http/pace.ts";
 import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
-import { isAboutTheRun } from "../tables/all.ts";
+import { isRunTable } from "../tables/all.ts";
 
 const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Limited", "Rejected", "Warning"]);
 
@@ -33,9 +33,9 @@ export function summaryAnswer(summary: RunSummary): Answer {
   };
 }
 
-type Field = readonly [name: string, text: string];
+type SummaryField = readonly [name: string, text: string];
 
-function fieldsOf(summary: RunSummary): (Field | false)[] {
+function fieldsOf(summary: RunSummary): (SummaryField | false)[] {
   const { accounting, mappedValues, reasons, removedRuns, warnings, report } = summary;
   const { verdict } = summary;
   const failed = summary.deliveries.flatMap(({ target, failure }) =>
@@ -57,18 +57,18 @@ function fieldsOf(summary: RunSummary): (Field | false)[] {
     summary.replayOf !== null && ["Replay of", summary.replayOf],
     ["Published", published(summary)],
     report !== null && ["Report", report],
-    ...reasons.map((reason): Field => [verdict === "limited" ? "Limited" : "Unsettled", reason]),
+    ...reasons.map((reason): SummaryField => [verdict === "limited" ? "Limited" : "Unsettled", reason]),
     accounting.rejected > 0 && [
       "Rejected",
       `${pluralize(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
     ],
-    ...contradicting(summary).map((text): Field => ["Differing", text]),
-    ...drifted(summary).map((text): Field => ["Drift", text]),
+    ...contradicting(summary).map((text): SummaryField => ["Differing", text]),
+    ...drifted(summary).map((text): SummaryField => ["Drift", text]),
     ["Checks", checks(summary)],
     delivered(summary.deliveries) !== "" && ["Delivered", delivered(summary.deliveries)],
     failed.length > 0 && ["Warning", `NOT delivered ${failed.join(", ")}: ${deliverAgain(summary)}`],
     removedRuns.length > 0 && ["Removed", pluralize(removedRuns.length, "old run")],
-    ...warnings.map((warning): Field => ["Warning", warning]),
+    ...warnings.map((warning): SummaryField => ["Warning", warning]),
     ["Next", nextCommand(summary)],
   ];
 }
@@ -159,7 +159,7 @@ function evidence({ verdict, passes, accounting, modesDiffer }: RunSummary): str
 const LARGEST = 3;
 
 function rows({ tables }: RunSummary): string {
-  const data = tables.filter(({ name }) => !isAboutTheRun(name));
+  const data = tables.filter(({ name }) => !isRunTable(name));
   const total = data.reduce((sum, table) => sum + table.rows, 0);
   const largest = data.filter((table) => table.rows > 0).toSorted((a, b) => b.rows - a.rows);
   const named = largest.slice(0, LARGEST).map((table) => `${table.name} ${count(table.rows)}`);
@@ -206,7 +206,7 @@ const FIELDS_NAMED = 5;
 
 /** Since the run before: a field that is there for the first time, or not any more. */
 function isFresh(line: DriftLine): boolean {
-  return isNew(line) || line.count === 0;
+  return isNewDrift(line) || line.count === 0;
 }
 
 /** Where the service departs from the specification, by kind; the policy's own work is none of the service's. */
@@ -259,7 +259,7 @@ function nextQuestion(summary: RunSummary): string {
   // Something departs from the specification that did not in the run before.
   if (drift !== null && previousRun !== null && DRIFT.some(([part]) => drift[part].some(isFresh)))
     return `runs show${run} --section drift`;
-  if (mappedValues !== null && receivingWithout(mappedValues) > 0) return `audit${run}`;
+  if (mappedValues !== null && countWithoutAtReceivers(mappedValues) > 0) return `audit${run}`;
   if (mappedValues !== null && changes !== null) return run === "" ? "diff" : `diff ${previousRun}${run}`;
   return `${sql} "FROM content LIMIT 5"`;
 }

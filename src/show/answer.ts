@@ -142,9 +142,11 @@ function apart(section: Section): Section[] {
     rows.filter(({ reception }) => (reception === undefined || reception === "receiving") === receives),
   );
   if (title === undefined || !others?.length) return [section];
+  // Rows of destinations that receive values come first, so all of them are here.
+  const received = first?.length ?? 0;
   return [
-    { ...section, rows: first ?? [] },
-    { ...section, title, lead: undefined, rows: others },
+    { ...section, rows: first ?? [], total: received },
+    { ...section, title, lead: undefined, rows: others, total: (section.total ?? rows.length) - received },
   ];
 }
 

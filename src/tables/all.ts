@@ -13,18 +13,18 @@ import {
   customFieldMappingValues,
   destinations,
 } from "./destinations.ts";
+import { ENTITY_TABLES } from "./entities.ts";
 import { HISTORY_TABLES } from "./history.ts";
 import { ITEM_TABLES } from "./items.ts";
 import { LIST_TABLES } from "./lists.ts";
 import { RUN_TABLES } from "./run.ts";
-import { SHARED_TABLES } from "./shared.ts";
 
 /** Tables that are made from documents of items and of lookups: what the specification's fields land in. */
 export const CONTENT_TABLES = [
   content,
   ...ITEM_TABLES,
   ...LIST_TABLES,
-  ...SHARED_TABLES,
+  ...ENTITY_TABLES,
   customFields,
   customFieldSelectValues,
   contentCustomFieldValues,
@@ -47,6 +47,6 @@ export { RUN_TABLES };
 export const TABLES: readonly Table[] = [...DATA_TABLES, ...RUN_TABLES];
 
 /** Whether a table tells of the run itself, not of content. */
-export function isAboutTheRun(table: string): boolean {
+export function isRunTable(table: string): boolean {
   return RUN_TABLES.some(({ name }) => name === table);
 }

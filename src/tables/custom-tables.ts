@@ -50,14 +50,14 @@ export function customTableFaults(table: Table): readonly string[] {
   const names = columns.map((each) => each.name);
   return [
     ...nameFaults(table.name),
-    ...repeated(names).map((each) => `two of its columns are called ${each}`),
+    ...duplicatesIn(names).map((each) => `two of its columns are called ${each}`),
     ...key
       .filter((each) => !columns.some(({ name, nullable }) => name === each && !nullable))
       .map(
         (each) =>
           `its key has "${each}", which is no required column${names.includes(each) ? "" : didYouMean(each, names)}`,
       ),
-    ...repeated(key).map((each) => `its key has ${each} twice`),
+    ...duplicatesIn(key).map((each) => `its key has ${each} twice`),
   ];
 }
 
@@ -72,11 +72,11 @@ function nameFaults(name: string): string[] {
 }
 
 /** A fault, unless all is well. */
-export function unless(fits: boolean, fault: string): string[] {
+export function faultUnless(fits: boolean, fault: string): string[] {
   return fits ? [] : [fault];
 }
 
 /** Names that a list has more than once. */
-export function repeated(names: readonly string[]): string[] {
+export function duplicatesIn(names: readonly string[]): string[] {
   return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))];
 }

@@ -50,7 +50,7 @@ export interface Column<
 }
 
 /** What a column of a type takes: instants in microseconds since 1970, dates in days since 1970. */
-export interface CellOf {
+export interface CellTypes {
   text: string;
   json: string;
   boolean: boolean;
@@ -88,7 +88,7 @@ export type Stage = "item" | "pooled" | "shared" | "derived" | "history" | "quer
  * - `list`: one row for each element of the list at the first of `at` that is there, in source order.
  * - `program`: the transform has a function of the table's name.
  */
-export type Rows =
+export type RowRule =
   | { readonly kind: "item"; readonly when: "always" | "given" | "event" }
   | { readonly kind: "object"; readonly at: readonly Origin[] }
   | { readonly kind: "list"; readonly at: readonly Origin[] }
@@ -102,24 +102,24 @@ export interface Table<Name extends string = string> {
   readonly key: readonly string[];
   readonly columns: readonly Column[];
   readonly references: readonly Reference[];
-  readonly rows: Rows;
+  readonly rows: RowRule;
 }
 
 /** A column as it is shown. */
-export interface ShownColumn extends Pick<Column, "name" | "nullable" | "comment" | "personal" | "origins"> {
+export interface SchemaColumn extends Pick<Column, "name" | "nullable" | "comment" | "personal" | "origins"> {
   /** A column type, or a list of one, as the views have for the fields of a run: `text[]`. */
   readonly type: string;
 }
 
 /** A table or view as it is shown. */
-export interface ShownTable extends Omit<Table, "columns" | "rows"> {
-  readonly columns: readonly ShownColumn[];
+export interface SchemaTable extends Omit<Table, "columns" | "rows"> {
+  readonly columns: readonly SchemaColumn[];
 }
 
 const DONE_BY_POLICY = { drop: "Dropped", hash: "Hashed", keep: undefined } as const;
 
 /** The table as a run under the policy has it: the comments of its personal columns say what they hold. */
-export function underPolicy(table: Table, policy: "drop" | "hash" | "keep"): Table {
+export function addPolicyComments(table: Table, policy: "drop" | "hash" | "keep"): Table {
   const done = DONE_BY_POLICY[policy];
   if (done === undefined || !table.columns.some(({ personal }) => personal)) return table;
   const columns = table.columns.map((column) => {
@@ -143,7 +143,7 @@ export function origins(fields: readonly ApiField[]): Origin[] {
 }
 
 /** One attribute below each of `places`: `below(["dynamic:author_details"], "id")`. */
-export function below<const Place extends string, const Attribute extends string>(
+export function attributesOf<const Place extends string, const Attribute extends string>(
   places: readonly Place[],
   attribute: Attribute,
 ): FieldAt<Place, Attribute>[] {
@@ -152,7 +152,7 @@ export function below<const Place extends string, const Attribute extends string
   );
 }
 
-export interface ColumnOptions<Field extends ApiField = ApiField, Required extends boolean = boolean> {
+export interface ColumnDeclaration<Field extends ApiField = ApiField, Required extends boolean = boolean> {
   /** API fields that it comes from: of several that an item has, the one of the latest document counts. */
   readonly from?: readonly Field[];
   /** One sentence. */
@@ -164,13 +164,17 @@ export interface ColumnOptions<Field extends ApiField = ApiField, Required exten
   readonly emptyDefault?: (typeof EMPTY_DEFAULTS)[number];
 }
 
-/** A column of a table of the package, whose options the compiler checks. Those of users: columns.ts. */
+/** A column of a table of the package, whose options the compiler checks. Those of users: custom-columns.ts. */
 export function column<
   const Name extends string,
   Type extends ColumnType,
   Field extends ApiField,
   Required extends boolean,
->(name: Name, type: Type, options: ColumnOptions<Field, Required>): Column<Name, Type, IsNullable<Required>> {
+>(
+  name: Name,
+  type: Type,
+  options: ColumnDeclaration<Field, Required>,
+): Column<Name, Type, IsNullable<Required>> {
   const { from = [], required, comment, personal = false, format = "plain", emptyDefault } = options;
   const nullable = !required as IsNullable<Required>;
   return { name, type, nullable, comment, personal, format, origins: origins(from), emptyDefault };
@@ -184,7 +188,7 @@ export function columnMakers(check: (name: unknown, options: unknown) => void) {
     <const Type extends ColumnType>(type: Type) =>
     <const Name extends string, const Field extends ApiField = never, const Required extends boolean = false>(
       name: Name,
-      options: ColumnOptions<Field, Required>,
+      options: ColumnDeclaration<Field, Required>,
     ) => {
       check(name, options);
       return column(name, type, options);
@@ -217,10 +221,10 @@ export function columnsOf<const Place extends string>(...places: readonly Place[
     (type: ColumnType) =>
     <const Name extends string>(
       name: Name & (FieldAt<Place, Name> extends ApiField ? unknown : never),
-      options: Omit<ColumnOptions, "from">,
+      options: Omit<ColumnDeclaration, "from">,
     ): Column =>
       // The type of `name` says that these are API fields.
-      column(name, type, { ...options, from: below(places, name) as ApiField[] });
+      column(name, type, { ...options, from: attributesOf(places, name) as ApiField[] });
   return {
     text: of("text"),
     boolean: of("boolean"),
@@ -248,14 +252,14 @@ export function reference(column: string, table: string, to: string = column): R
   return { columns: [column], table, to: [to] };
 }
 
-type Declaration<Name extends string> = Omit<Table<Name>, "rows" | "references"> &
+type TableDeclaration<Name extends string> = Omit<Table<Name>, "rows" | "references"> &
   Partial<Pick<Table, "rows" | "references">>;
 
 /**
  * A table, checked: its key columns exist and are not nullable, and no column name is repeated. Unless declared, its rows
  * are a program's and refer to no other table.
  */
-export function defineTable<const Name extends string>(declaration: Declaration<Name>): Table<Name> {
+export function defineTable<const Name extends string>(declaration: TableDeclaration<Name>): Table<Name> {
   const table: Table<Name> = { rows: { kind: "program" }, references: [], ...declaration };
   const names = new Set(table.columns.map((each) => each.name.toLowerCase()));
   if (names.size !== table.columns.length) throw new TypeError(`${table.name}: duplicate column`);
@@ -271,7 +275,7 @@ export const contentId = text("content_id", { comment: "Item; content.content_id
 
 /** A table of rows of an item: the declaration leaves out `content_id`, first in key and columns, and `extra`. */
 export function itemTable<const Name extends string>(
-  declaration: Omit<Declaration<Name>, "stage">,
+  declaration: Omit<TableDeclaration<Name>, "stage">,
 ): Table<Name> {
   const { key, columns, references = [] } = declaration;
   return defineTable({
@@ -285,7 +289,7 @@ export function itemTable<const Name extends string>(
 
 /** A table of what many items or lookups describe: the declaration leaves out `extra`. */
 export function sharedTable<const Name extends string>(
-  declaration: Omit<Declaration<Name>, "stage">,
+  declaration: Omit<TableDeclaration<Name>, "stage">,
 ): Table<Name> {
   return defineTable({ ...declaration, stage: "shared", columns: [...declaration.columns, EXTRA] });
 }

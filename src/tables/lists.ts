@@ -1,11 +1,11 @@
 import type { ApiField } from "../api/fields.ts";
 import {
-  below,
+  attributesOf,
   columnsOf,
   integer,
   itemTable,
   origins,
-  type Rows,
+  type RowRule,
   reference,
   type Table,
   text,
@@ -35,7 +35,7 @@ interface TextsDeclaration<Name extends string>
 
 /** A list of an item, keyed by its position in the source: lists keep their order and their duplicates. */
 function list<const Name extends string>({ at, columns, ...rest }: ListDeclaration<Name>): Table<Name> {
-  const rows: Rows = at === undefined ? { kind: "program" } : { kind: "list", at: origins(at) };
+  const rows: RowRule = at === undefined ? { kind: "program" } : { kind: "list", at: origins(at) };
   return itemTable({ ...rest, rows, key: ["ordinal"], columns: [ordinal, ...columns] });
 }
 
@@ -95,15 +95,15 @@ export const LIST_TABLES = [
       attachment.text("filename", { comment: "File name." }),
       attachment.timestamp("updated_at", { comment: "When the attachment was last updated." }),
       text("image_caption", {
-        from: below(ATTACHMENTS, "image_attributes.caption"),
+        from: attributesOf(ATTACHMENTS, "image_attributes.caption"),
         comment: "Caption, for an image.",
       }),
       text("image_alt", {
-        from: below(ATTACHMENTS, "image_attributes.alt"),
+        from: attributesOf(ATTACHMENTS, "image_attributes.alt"),
         comment: "Alternative text, for an image.",
       }),
       text("image_title", {
-        from: below(ATTACHMENTS, "image_attributes.title"),
+        from: attributesOf(ATTACHMENTS, "image_attributes.title"),
         comment: "Title, for an image.",
       }),
     ],

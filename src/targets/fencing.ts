@@ -1,7 +1,7 @@
 /** Which run may take the place of the last one of a target, and why another may not. */
 import { WarehouseError } from "../common/errors.ts";
 import type { DeliveredRun, TargetRun } from "../pipeline.ts";
-import { described, isAmong, type Standing, standingOf } from "../warehouse/identity.ts";
+import { isAmong, type RunStanding, runText, standingOf } from "../warehouse/identity.ts";
 
 /**
  * Throws `target.fenced` where a run may not take the place of the last one. A target is never taken back by accident:
@@ -21,17 +21,17 @@ export function assertMayFollow(
   if (run.isRollback && isAmong(last, run.known)) return;
   throw new WarehouseError(
     "target.fenced",
-    `${name} ${reason(standing, last)}, so ${described(run)} ${consequence(standing, last, run)}.`,
+    `${name} ${reason(standing, last)}, so ${runText(run)} ${consequence(standing, last, run)}.`,
   );
 }
 
-function reason(standing: Standing, last: TargetRun): string {
+function reason(standing: RunStanding, last: TargetRun): string {
   if (last.rollbackOf !== undefined && (standing === "undone" || standing === "apart"))
-    return `was rolled back from ${described(last.rollbackOf)} to ${described(last)} of this instance`;
-  return REASONS[standing](described(last));
+    return `was rolled back from ${runText(last.rollbackOf)} to ${runText(last)} of this instance`;
+  return REASONS[standing](runText(last));
 }
 
-function consequence(standing: Standing, last: TargetRun, run: DeliveredRun): string {
+function consequence(standing: RunStanding, last: TargetRun, run: DeliveredRun): string {
   const isKnown = isAmong(last, run.known);
   if (run.isRollback && !isKnown)
     return `does not take its place: that run is none of this warehouse; get it with "content-warehouse restore", or roll back where it was made`;
@@ -42,7 +42,7 @@ function consequence(standing: Standing, last: TargetRun, run: DeliveredRun): st
 
 const later = (last: string) => `has the later ${last} of this instance`;
 
-const REASONS: Readonly<Record<Standing, (last: string) => string>> = {
+const REASONS: Readonly<Record<RunStanding, (last: string) => string>> = {
   other: (last) => `has another ${last} of this instance, made elsewhere`,
   apart: (last) => `has ${last} of this instance, made elsewhere, which is not in the history of this one`,
   later,

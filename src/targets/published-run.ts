@@ -1,16 +1,21 @@
 /** A run as it lies in the warehouse folder, for targets: neither its pipeline nor the service is needed. */
 import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
-import { loadTableOf } from "../load/loader-tables.ts";
+import { openLoaderTable } from "../load/loader-tables.ts";
 import type { DeliveredRun, LoadTable } from "../pipeline.ts";
 import { declarationsIn } from "../storage/parquet-metadata.ts";
-import { inHistory, type RunInHistory, type RunKey } from "../warehouse/identity.ts";
+import { ancestryOf, type RunAncestry, type RunKey } from "../warehouse/identity.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest, readManifestFile } from "../warehouse/manifest.ts";
 import { prunedRuns } from "../warehouse/pruned.ts";
-import { filesOf, openTables, type PublishedFiles, sourceOf } from "../warehouse/published-tables.ts";
+import {
+  openTables,
+  type PublishedFiles,
+  parquetFilesOf,
+  tablesSourceOf,
+} from "../warehouse/published-tables.ts";
 import { listRuns, type PublishedRun } from "../warehouse/retention.ts";
-import { digestOf } from "../warehouse/verify.ts";
+import { digestFile } from "../warehouse/verify.ts";
 
 export interface DeliveryOptions {
   /** All of the warehouse folder. */
@@ -26,7 +31,7 @@ export interface DeliveryOptions {
 }
 
 /** A run of a warehouse folder, mostly the one that readers see, with the others there. */
-export interface CurrentRun extends PublishedRun, RunInHistory {
+export interface CurrentRun extends PublishedRun, RunAncestry {
   readonly sha256: string | undefined;
   /** All runs of the folder. */
   readonly kept: readonly PublishedRun[];
@@ -36,7 +41,7 @@ export interface CurrentRun extends PublishedRun, RunInHistory {
 export async function readCurrentRun(folder: OutputFolder): Promise<CurrentRun | undefined> {
   const { runs, pruned } = await readFolderRuns(folder);
   const found = runs.find(({ current }) => current);
-  return found && { ...found, ...inHistory(found, runs, pruned), kept: runs };
+  return found && { ...found, ...ancestryOf(found, runs, pruned), kept: runs };
 }
 
 /** All of a warehouse folder that a delivery must know. */
@@ -63,7 +68,7 @@ export async function readDeliveredRun(run: PublishedRun, options: DeliveryOptio
       `The run ${manifest.run} is limited to its first items, and such a run is never delivered; deliver one of another warehouse.`,
     );
   const { sha256 } = await readManifestFile(directory);
-  const { past, known } = inHistory(run, options.runs, options.pruned ?? []);
+  const { past, known } = ancestryOf(run, options.runs, options.pruned ?? []);
   return {
     run: manifest.run,
     sequence: manifest.sequence,
@@ -72,7 +77,7 @@ export async function readDeliveredRun(run: PublishedRun, options: DeliveryOptio
     instance: manifest.instance,
     directory,
     files: manifest.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
-    manifest: { path: MANIFEST_FILE, ...(await digestOf(join(directory, MANIFEST_FILE))) },
+    manifest: { path: MANIFEST_FILE, ...(await digestFile(join(directory, MANIFEST_FILE))) },
     sha256,
     past: [...past],
     known: known.map((each) => ({ run: each.run, sequence: each.sequence, sha256: each.sha256 })),
@@ -90,10 +95,10 @@ export async function readRunTables(
 ): Promise<readonly LoadTable[]> {
   const { manifest } = published;
   const tables = Object.entries(manifest.rows).map(([name, rows]) => {
-    return { name, rows, files: filesOf(published, name) };
+    return { name, rows, files: parquetFilesOf(published, name) };
   });
   const limits = { temporaryDirectory, memoryLimitMb: 64, threads: 1 };
-  await using database = await openTables(sourceOf(published), limits);
+  await using database = await openTables(tablesSourceOf(published), limits);
   const declared = await declarationsIn(
     database.connection,
     tables.flatMap(({ files }) => files.slice(0, 1)),
@@ -104,7 +109,7 @@ export async function readRunTables(
       throw undeliverable(
         `The Parquet files of ${name} in the run ${manifest.run} do not say what their columns are; run again, and the new run can be delivered.`,
       );
-    return loadTableOf({ table, rows, files, temporaryDirectory });
+    return openLoaderTable({ table, rows, files, temporaryDirectory });
   });
 }
 

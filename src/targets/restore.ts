@@ -11,11 +11,11 @@ import {
   readBaseline,
 } from "../warehouse/baseline.ts";
 import {
-  described,
+  excludesRun,
   goesOnFromUndone,
-  goesOnWithout,
   isAmong,
-  type RunInHistory,
+  type RunAncestry,
+  runText,
   sameRun,
   standingOf,
 } from "../warehouse/identity.ts";
@@ -96,7 +96,7 @@ function assertAsked({ name }: Target, { manifest, sha256 }: ManifestFile, wante
   if (sameRun(given, wanted)) return;
   throw new WarehouseError(
     "verify.failed",
-    `The target ${name} gave the ${described(given)} for the ${described(wanted)}; nothing was restored: restore another run.`,
+    `The target ${name} gave the ${runText(given)} for the ${runText(wanted)}; nothing was restored: restore another run.`,
   );
 }
 
@@ -162,7 +162,7 @@ export async function restoreNewest(
       : (await rollback(folder, newest.here.run)).run);
     const runs = await listRuns(folder);
     const restored = runs.find((each) => each.current);
-    const isFork = current && restored && goesOnWithout(current, restored, runs);
+    const isFork = current && restored && excludesRun(current, restored, runs);
     const got = here
       ? `The target ${target.name} was rolled back to the run ${last.run}`
       : restoredFrom(target, last);
@@ -172,7 +172,7 @@ export async function restoreNewest(
   for (const { target, last } of foreign) {
     if (isArchive(target) || (newest !== undefined && sameRun(last, newest.last))) continue;
     warn(
-      `The target ${target.name} has the ${described(last)}, which was made elsewhere, and keeps no runs, so this run cannot go on from it: what it says of changes does not tell what changes there.`,
+      `The target ${target.name} has the ${runText(last)}, which was made elsewhere, and keeps no runs, so this run cannot go on from it: what it says of changes does not tell what changes there.`,
     );
   }
 }
@@ -250,7 +250,7 @@ async function keptBaseline(
 }
 
 /** What the folder knows was made here, or rolled back by a person; but that may have been in the target since. */
-function isForeign(last: TargetRun, current: RunInHistory | undefined): boolean {
+function isForeign(last: TargetRun, current: RunAncestry | undefined): boolean {
   if (current === undefined) return true;
   const standing = standingOf(last, current);
   if (standing === "same" || standing === "earlier") return false;
@@ -265,7 +265,7 @@ function restoredFrom({ name }: Target, { run }: TargetRun): string {
 function restoredText(
   got: string,
   last: TargetRun,
-  { name, fork }: { readonly name: string; readonly fork: RunInHistory | undefined },
+  { name, fork }: { readonly name: string; readonly fork: RunAncestry | undefined },
 ): string {
   if (fork === undefined) return `${got}: this run goes on from it.`;
   const place = name === last.run ? "" : ` as runs/${name}`;

@@ -6,7 +6,7 @@ import { VERSION } from "../common/version.ts";
 import { rebuildDatabase } from "../load/rebuild-database.ts";
 import { DATABASE_FILE, type StagingFolder } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, readManifestFile, writeManifest } from "../warehouse/manifest.ts";
-import { digestOf } from "../warehouse/verify.ts";
+import { digestFile } from "../warehouse/verify.ts";
 import { readRunTables } from "./published-run.ts";
 
 /**
@@ -20,7 +20,7 @@ export async function restoreDatabase(staging: StagingFolder, signal: AbortSigna
   const tables = await readRunTables({ directory, manifest }, temporaryDirectory);
   await rebuildDatabase({ file, staging: staging.root, temporaryDirectory, tables, signal });
   signal.throwIfAborted();
-  const content = await digestOf(file);
+  const content = await digestFile(file);
   await rm(join(directory, MANIFEST_FILE));
   await writeManifest(
     directory,

@@ -12,8 +12,8 @@ import {
 import { jsonText } from "../raw/values.ts";
 import { type Cell, rowOf } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
-import { columnOf, fileRow, latestObject, latestWith } from "./lists.ts";
-import type { ItemRows } from "./rows.ts";
+import { columnOf, fileRow, latestObject, latestView } from "./joined-rows.ts";
+import type { RowMaker } from "./rows.ts";
 
 const VALUE_TYPES = new Set(["select", "multiselect"]);
 const FILE_TYPES = new Set(["file", "image"]);
@@ -52,7 +52,7 @@ function fieldsOf(item: RawItem) {
   const values = latestObject(item, "custom_field_values");
   const valueIds = latestObject(item, "custom_field_value_ids");
   const previewable = latestObject(item, "previewable_custom_field_values");
-  const detailList = latestWith(item, "custom_fields_details")?.document.custom_fields_details;
+  const detailList = latestView(item, "custom_fields_details")?.document.custom_fields_details;
   const details = byId(item, "custom_fields_details", detailList);
   const fullView = item.views.find(
     ({ shape, document }) => shape === "full" && document.custom_fields !== undefined,
@@ -157,7 +157,7 @@ function valueAt(field: FieldViews, at: number) {
   return { valueId, fileId: null, file: undefined, ...shown(sent === valueId ? texts : [...texts, sent]) };
 }
 
-type Value = ReturnType<typeof valueAt>;
+type FieldValue = ReturnType<typeof valueAt>;
 
 /** An object that stands in `value_json` has its unknown fields there: nobody else need keep them. */
 function claimObjects(item: RawItem, field: FieldViews, at: number): void {
@@ -173,7 +173,13 @@ function mappingInput(sent: unknown): string | null {
 }
 
 /** Notes what a view shows at a position and the row does not: there the views differ. */
-function noteDifferences(item: RawItem, table: Table, field: FieldViews, at: number, value: Value): void {
+function noteDifferences(
+  item: RawItem,
+  table: Table,
+  field: FieldViews,
+  at: number,
+  value: FieldValue,
+): void {
   const { values, detailValues, fullValues, previewable, valueIds, detailIds } = field;
   for (const [column, shownThere] of [
     ["value", [values[at], detailValues[at], fullValues[at], previewable?.[at]]],
@@ -191,7 +197,7 @@ function noteDifferences(item: RawItem, table: Table, field: FieldViews, at: num
   }
 }
 
-function isShown(value: Value, view: unknown): boolean {
+function isShown(value: FieldValue, view: unknown): boolean {
   const text = scalarText(view);
   if (text !== undefined) return text === value.value || text === value.valueId || text === value.fileId;
   return value.file === undefined ? jsonText(view) === value.valueJson : sameJson(view, value.file);
@@ -201,7 +207,7 @@ function isShown(value: Value, view: unknown): boolean {
 export function customFieldValueRows(
   table: Table,
   emitFile: (item: RawItem, file: JsonObject) => void,
-): ItemRows {
+): RowMaker {
   const updatedAt = columnOf(table, "updated_at");
   return (item, emit) => {
     for (const field of fieldsOf(item)) {

@@ -1,31 +1,30 @@
 /** Checks what the functions of custom tables return, before it becomes cells. */
 import { fileURLToPath } from "node:url";
-import { describeValue } from "../common/describe-value.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { didYouMean } from "../common/nearest.ts";
-import { printable } from "../common/printable.ts";
+import { describeValue, printable } from "../common/printable.ts";
 import type { ItemDocuments, Pipeline, Row } from "../pipeline.ts";
 import { deeplyFrozen } from "../raw/document.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { ColumnType, Table } from "../tables/declare.ts";
-import type { RowsOfItem } from "./item.ts";
+import type { RowFunction } from "./item.ts";
 
 /**
  * The functions of custom tables, by table name. Their rows are checked and get `content_id`. A function that throws, or
  * returns a row that does not fit, throws `config.invalid` with table and item.
  */
-export function checkedRows({
+export function checkRowFunctions({
   tables,
   rows: functions,
-}: Pick<Pipeline, "tables" | "rows">): Record<string, RowsOfItem> {
-  const checked = tables.flatMap((table): [string, RowsOfItem][] => {
+}: Pick<Pipeline, "tables" | "rows">): Record<string, RowFunction> {
+  const checked = tables.flatMap((table): [string, RowFunction][] => {
     const rows = functions[table.name];
     return rows === undefined ? [] : [[table.name, (item) => checkRows(table, rows, item)]];
   });
   return Object.fromEntries(checked);
 }
 
-function* checkRows(table: Table, rows: RowsOfItem, item: ItemDocuments): Generator<Row> {
+function* checkRows(table: Table, rows: RowFunction, item: ItemDocuments): Generator<Row> {
   const { contentId } = item;
   const names = new Set(table.columns.map(({ name }) => name));
   for (const row of callRows(table, rows, item)) {
@@ -67,7 +66,7 @@ function isRow(row: unknown): row is Row {
 }
 
 /** Calls the function of a table. The documents are frozen: a change would show in other tables and items. */
-function* callRows(table: Table, rows: RowsOfItem, item: ItemDocuments): Generator<Row> {
+function* callRows(table: Table, rows: RowFunction, item: ItemDocuments): Generator<Row> {
   for (const document of [item.dynamic, item.full]) if (document !== undefined) deeplyFrozen(document);
   try {
     const returned: Iterable<Row> | undefined = rows(item);
@@ -79,7 +78,7 @@ function* callRows(table: Table, rows: RowsOfItem, item: ItemDocuments): Generat
     // Anything can be thrown, and a message can be anything.
     const message = thrown instanceof Error ? thrown.message : thrown;
     const text = printable(typeof message === "string" ? message : describeValue(message));
-    throw failed(table, item.contentId, `its function failed: ${text}${placeOf(thrown)}`, thrown);
+    throw failed(table, item.contentId, `its function failed: ${text}${locationOf(thrown)}`, thrown);
   }
 }
 
@@ -130,7 +129,7 @@ function isDay(cell: Cell): boolean {
 }
 
 /** Where in the user's files an error was thrown: `, at titles.ts:17`. Frames in packages come second. */
-export function placeOf(thrown: unknown): string {
+export function locationOf(thrown: unknown): string {
   const stack = thrown instanceof Error && typeof thrown.stack === "string" ? thrown.stack : "";
   const places = stack.split("\n").flatMap((frame) => {
     const [, file = "", line = ""] = FRAME.exec(frame) ?? [];

@@ -13,7 +13,7 @@ import {
   type RawItem,
   type Shape,
 } from "../raw/document.ts";
-import { listOf } from "./rows.ts";
+import { toList } from "./rows.ts";
 
 /** Tables whose rows come from described things, by the name of the thing's own table. */
 type EntityKind = "users" | "content_types" | "campaigns" | "instances" | "custom_fields";
@@ -30,7 +30,7 @@ export interface EntityVersion {
   readonly unknown: string;
 }
 
-interface Place {
+interface DescriptionField {
   readonly kind: EntityKind;
   readonly shape: Shape;
   readonly key: string;
@@ -40,11 +40,16 @@ interface Place {
 }
 
 /** A place; a key with `[]` has a list of descriptions. */
-function place(kind: EntityKind, shape: Shape, key: string, ofTheItem: readonly string[] = []): Place {
+function place(
+  kind: EntityKind,
+  shape: Shape,
+  key: string,
+  ofTheItem: readonly string[] = [],
+): DescriptionField {
   return { kind, shape, key: key.replace("[]", ""), list: key.endsWith("[]"), ofTheItem };
 }
 
-const PLACES: readonly Place[] = [
+const PLACES: readonly DescriptionField[] = [
   place("users", "full", "last_updated_by"),
   place("users", "full", "last_updated_by_details"),
   place("users", "full", "owner_details"),
@@ -61,8 +66,8 @@ const PLACES: readonly Place[] = [
 ];
 const INSTANCE_ID = place("instances", "dynamic", "newsroom_id");
 
-interface Pointer {
-  readonly place: Place;
+interface EntityDescription {
+  readonly place: DescriptionField;
   readonly order: number;
   readonly object: JsonObject;
   /** Names of the attributes, in the order of the wire. */
@@ -74,7 +79,7 @@ interface Pointer {
 /** Collects the newest descriptions, one for each set of attributes: none loses what only another says. */
 export class EntityPool {
   /** By kind and ID. */
-  readonly #newest = new Map<string, Pointer[]>();
+  readonly #newest = new Map<string, EntityDescription[]>();
 
   describe(item: RawItem): void {
     for (const view of item.views) {
@@ -87,10 +92,10 @@ export class EntityPool {
     }
   }
 
-  #describePlace(item: RawItem, view: ItemDocument, place: Place): void {
+  #describePlace(item: RawItem, view: ItemDocument, place: DescriptionField): void {
     const value = view.document[place.key];
     if (value === null || value === undefined) return;
-    const described = place.list ? listOf(item, place.key, value) : [value];
+    const described = place.list ? toList(item, place.key, value) : [value];
     for (const each of described) {
       if (isObject(each) && typeof each.id === "string") this.#see(place, view, each);
       // A description that is none (a text, no ID) stays with the item.
@@ -98,11 +103,11 @@ export class EntityPool {
     }
   }
 
-  #see(place: Place, view: ItemDocument, object: JsonObject): void {
+  #see(place: DescriptionField, view: ItemDocument, object: JsonObject): void {
     const key = `${place.kind} ${object.id}`;
     const known = this.#newest.get(key) ?? [];
     this.#newest.set(key, known);
-    const pointer: Pointer = {
+    const pointer: EntityDescription = {
       place,
       order: view.order,
       object,
@@ -127,7 +132,7 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((key, place) => key === b[place]);
 }
 
-function isContentTypeId(place: Place, value: unknown): boolean {
+function isContentTypeId(place: DescriptionField, value: unknown): boolean {
   return place.key === "content_type" && typeof value === "string";
 }
 
@@ -144,7 +149,7 @@ function claimed(view: ItemDocument, object: JsonObject): string | undefined {
   return typeof cell === "string" ? cell : undefined;
 }
 
-function version({ place, order, object, unknown = "{}" }: Pointer): EntityVersion {
+function version({ place, order, object, unknown = "{}" }: EntityDescription): EntityVersion {
   const strange: object = JSON.parse(unknown);
   const attributes = Object.entries(object).filter(
     ([name]) => !Object.hasOwn(strange, name) && !place.ofTheItem.includes(name),
@@ -166,17 +171,17 @@ export interface Entity {
   readonly unknown: JsonObject;
 }
 
-interface Known extends Omit<Entity, "id"> {
+interface EntityPart extends Omit<Entity, "id"> {
   readonly order: number;
   readonly shape: string;
 }
 
 /** All descriptions of a run. Memory grows with the number of distinct things, not with the items. */
 export class EntityStore {
-  readonly #things = new Map<EntityKind, Map<string, Known[]>>();
+  readonly #things = new Map<EntityKind, Map<string, EntityPart[]>>();
 
   add(version: EntityVersion): void {
-    const things = this.#things.get(version.kind) ?? new Map<string, Known[]>();
+    const things = this.#things.get(version.kind) ?? new Map<string, EntityPart[]>();
     this.#things.set(version.kind, things);
     const attributes = objectOf(version.attributes);
     const unknown = objectOf(version.unknown);

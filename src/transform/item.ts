@@ -5,18 +5,18 @@ import type { JsonObject, RawItem, Shape } from "../raw/document.ts";
 import type { Table } from "../tables/declare.ts";
 import { customFieldValueRows, fileValueRow } from "./custom-fields.ts";
 import type { EntityPool } from "./entity-store.ts";
-import { aclRows, collectionRows, favoriteRows, fileRows } from "./lists.ts";
-import { type Emit, type ItemRows, itemRows, listRows, objectRows } from "./rows.ts";
+import { aclRows, collectionRows, favoriteRows, fileRows } from "./joined-rows.ts";
+import { itemRows, listRows, objectRows, type RowMaker, type RowSink } from "./rows.ts";
 
-export type RowsOfItem = (item: ItemDocuments) => Iterable<Row>;
+export type RowFunction = (item: ItemDocuments) => Iterable<Row>;
 
 interface TransformPlan {
   /** Tables of the pipeline; those that do not come from items are passed over. */
   readonly tables: readonly Table[];
   /** Functions of custom tables, by table name. */
-  readonly rows: Readonly<Record<string, RowsOfItem>>;
+  readonly rows: Readonly<Record<string, RowFunction>>;
   /** Gives what takes the rows of a table. */
-  readonly sink: (table: Table) => Emit;
+  readonly sink: (table: Table) => RowSink;
   readonly pool: EntityPool;
 }
 
@@ -32,7 +32,7 @@ export function compileTransform(plan: TransformPlan): (item: RawItem) => void {
   };
 }
 
-function rowsOf(plan: TransformPlan, table: Table): ItemRows {
+function rowsOf(plan: TransformPlan, table: Table): RowMaker {
   const { rows } = table;
   switch (rows.kind) {
     case "item":
@@ -46,7 +46,7 @@ function rowsOf(plan: TransformPlan, table: Table): ItemRows {
   }
 }
 
-function programOf(plan: TransformPlan, table: Table): ItemRows {
+function programOf(plan: TransformPlan, table: Table): RowMaker {
   const custom = plan.rows[table.name];
   if (custom !== undefined) return customRows(table, custom);
   const program = PROGRAMS[table.name];
@@ -54,7 +54,7 @@ function programOf(plan: TransformPlan, table: Table): ItemRows {
   return program(table, plan);
 }
 
-const PROGRAMS: Readonly<Record<string, (table: Table, plan: TransformPlan) => ItemRows>> = {
+const PROGRAMS: Readonly<Record<string, (table: Table, plan: TransformPlan) => RowMaker>> = {
   content_files: fileRows,
   content_favorites: favoriteRows,
   content_collections: collectionRows,
@@ -69,7 +69,7 @@ function fileSink(plan: TransformPlan): (item: RawItem, file: JsonObject) => voi
   return (item, file) => emit(fileValueRow(files, item, file));
 }
 
-function customRows(table: Table, custom: RowsOfItem): ItemRows {
+function customRows(table: Table, custom: RowFunction): RowMaker {
   return (item, emit) => {
     for (const row of custom(documentsOf(item)))
       emit(table.columns.map((column) => row[column.name] ?? null));

@@ -5,7 +5,7 @@ import { extname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { WarehouseError } from "../common/errors.ts";
 import { importModule, importProblem } from "../common/import-module.ts";
-import { isObject } from "../common/objects.ts";
+import { isObject } from "../common/json.ts";
 import { printable } from "../common/printable.ts";
 import type { Pipeline } from "../pipeline.ts";
 

@@ -23,21 +23,21 @@ import {
 import type { Cell } from "../storage/table-builder.ts";
 import type { Origin, Table } from "../tables/declare.ts";
 
-export type Emit = (row: readonly Cell[]) => void;
+export type RowSink = (row: readonly Cell[]) => void;
 
-export type ItemRows = (item: RawItem, emit: Emit) => void;
+export type RowMaker = (item: RawItem, emit: RowSink) => void;
 
 /** What a row is made of: an item, or the object or element at `value` of one of its views. */
-interface Place {
+interface RowOrigin {
   readonly ordinal: number;
   /** Undefined: the item itself. */
   readonly within: { readonly shape: Shape; readonly value: unknown } | undefined;
 }
 
-const WHOLE: Place = { ordinal: 0, within: undefined };
+const WHOLE_ITEM: RowOrigin = { ordinal: 0, within: undefined };
 
 /** A cell that is not one API value. */
-type Made = (item: RawItem, place: Place) => Cell;
+type CellSource = (item: RawItem, place: RowOrigin) => Cell;
 
 const SINGLE_ITEM_FIELDS = Object.entries(DYNAMIC_COLUMNS).flatMap(([name, { singleItemOnly }]) =>
   singleItemOnly ? [name] : [],
@@ -49,7 +49,7 @@ function isReadSingly({ shape, document }: ItemDocument): boolean {
 }
 
 /** Columns of these names have no API field of their own. */
-const OF_ITEM: Readonly<Record<string, Made>> = {
+const OF_ITEM: Readonly<Record<string, CellSource>> = {
   content_id: (item) => item.contentId,
   ordinal: (_item, { ordinal }) => ordinal,
   single_item_read: (item) => item.views.some(isReadSingly),
@@ -58,7 +58,7 @@ const OF_ITEM: Readonly<Record<string, Made>> = {
 };
 
 /** Where each cell of a row comes from. */
-function sourcesOf(table: Table): (ColumnReader | Made)[] {
+function sourcesOf(table: Table): (ColumnReader | CellSource)[] {
   return table.columns.map((column) => {
     const ofItem = Object.hasOwn(OF_ITEM, column.name) ? OF_ITEM[column.name] : undefined;
     const isOfItem = column.origins.length === 0 || column.name === "content_id";
@@ -69,7 +69,7 @@ function sourcesOf(table: Table): (ColumnReader | Made)[] {
 }
 
 /** One row per item. `extra` is the last column, so that it sees what the others could not hold. */
-export function itemRows(table: Table, when: "always" | "given" | "event"): ItemRows {
+export function itemRows(table: Table, when: "always" | "given" | "event"): RowMaker {
   const sources = sourcesOf(table);
   const ownsTheRest = when === "always";
   return (item, emit) => {
@@ -77,7 +77,7 @@ export function itemRows(table: Table, when: "always" | "given" | "event"): Item
     let given = ownsTheRest;
     let valued = false;
     const row = sources.map((source): Cell => {
-      if (typeof source === "function") return source(item, WHOLE);
+      if (typeof source === "function") return source(item, WHOLE_ITEM);
       const cell = readColumn(item, source, extra);
       given ||= cell !== undefined;
       valued ||= cell !== undefined && cell !== null;
@@ -133,15 +133,15 @@ function containersOf(at: readonly Origin[]): Containers {
   return { full: of("full"), dynamic: of("dynamic") };
 }
 
-interface Found {
+interface RowContainer {
   readonly view: ItemDocument;
   readonly path: string;
   readonly value: unknown;
 }
 
 /** The container's value of the latest view that gives one; where others differ, the drift counts it. */
-function find(item: RawItem, table: Table, containers: Containers): Found | undefined {
-  let found: Found | undefined;
+function find(item: RawItem, table: Table, containers: Containers): RowContainer | undefined {
+  let found: RowContainer | undefined;
   const emptied = new EmptiedKeys();
   for (const view of item.views) {
     for (const { path, steps } of containers[view.shape]) {
@@ -174,9 +174,9 @@ function rowMaker(table: Table) {
   ];
   const takesObject = places.some(({ path }) => path !== "");
   const first = readers[0]?.column;
-  return (item: RawItem, found: Found, value: unknown, ordinal: number): Cell[] => {
+  return (item: RawItem, found: RowContainer, value: unknown, ordinal: number): Cell[] => {
     const extra = new ExtraFields();
-    const place: Place = { ordinal, within: { shape: found.view.shape, value } };
+    const place: RowOrigin = { ordinal, within: { shape: found.view.shape, value } };
     const misplaced = takesObject && value !== null && !isObject(value);
     if (misplaced && first !== undefined) keepMisfit(item, first, found.path, value, extra);
     const row = sources.map((source): Cell => {
@@ -200,7 +200,7 @@ function rowMaker(table: Table) {
 
 function readPlaces(
   item: RawItem,
-  found: Found,
+  found: RowContainer,
   reader: ColumnReader,
   value: unknown,
   extra: ExtraFields,
@@ -214,20 +214,20 @@ function readPlaces(
 }
 
 /** One row per element, in source order; a null element keeps its place. */
-export function listRows(table: Table, at: readonly Origin[]): ItemRows {
+export function listRows(table: Table, at: readonly Origin[]): RowMaker {
   const containers = containersOf(at);
   const make = rowMaker(table);
   return (item, emit) => {
     const found = find(item, table, containers);
     if (found === undefined) return;
-    listOf(item, found.path, found.value).forEach((element, ordinal) => {
+    toList(item, found.path, found.value).forEach((element, ordinal) => {
       emit(make(item, found, element, ordinal));
     });
   };
 }
 
 /** An API value where a list is specified: null is an empty one, a single value a list of one. */
-export function listOf(item: DriftSubject, path: string, value: unknown): readonly unknown[] {
+export function toList(item: DriftSubject, path: string, value: unknown): readonly unknown[] {
   if (value === null || value === undefined) return [];
   if (Array.isArray(value)) return value;
   item.drift.note(path, "single_for_list", item.order, item.contentId, value);
@@ -235,7 +235,7 @@ export function listOf(item: DriftSubject, path: string, value: unknown): readon
 }
 
 /** One row where the object is there. */
-export function objectRows(table: Table, at: readonly Origin[]): ItemRows {
+export function objectRows(table: Table, at: readonly Origin[]): RowMaker {
   const containers = containersOf(at);
   const make = rowMaker(table);
   return (item, emit) => {

@@ -1,8 +1,8 @@
 /** Transformer stages: tables from documents, and tables from tables. */
 import { z } from "zod";
-import { describeValue } from "../common/describe-value.ts";
 import { didYouMean } from "../common/nearest.ts";
 import { parseOptions } from "../common/parse-form.ts";
+import { describeValue } from "../common/printable.ts";
 import type { ItemDocuments, Row, RowOf, Transformer } from "../pipeline.ts";
 import { CONTENT_TABLES, type ContentTableName, MAPPED_VALUE_TABLES } from "../tables/all.ts";
 import { type Column, contentId, type Table } from "../tables/declare.ts";
@@ -68,7 +68,7 @@ export function history(): Transformer {
   return { name: "history", tables: HISTORY_TABLES, reads };
 }
 
-interface TableOptions<Columns extends readonly Column[]> {
+interface TableSettings<Columns extends readonly Column[]> {
   /** Lower-case letters, digits and `_`; no name of a table, view or macro of the package, such as those with `run_`. */
   readonly name: string;
   /** One sentence. */
@@ -76,18 +76,18 @@ interface TableOptions<Columns extends readonly Column[]> {
   readonly columns: readonly [...Columns];
 }
 
-export interface CustomTableOptions<Columns extends readonly Column[], Given> extends TableOptions<Columns> {
+export interface CustomTableOptions<Columns extends readonly Column[], Given> extends TableSettings<Columns> {
   /** Columns after `content_id`, which is always the first of the key; they are `required`. */
   readonly key?: readonly Columns[number]["name"][];
   /**
    * Rows of an item; `content_id` is filled in. Runs in worker threads, so it is a function of the item alone: text and
    * `json` as a string, instants as microseconds since 1970, dates as days since 1970.
    */
-  readonly rows: (item: ItemDocuments) => Iterable<Exactly<Given, RowOf<Columns>>>;
+  readonly rows: (item: ItemDocuments) => Iterable<ExactRow<Given, RowOf<Columns>>>;
 }
 
 /** A row without columns that the table has not; of several kinds of rows each by itself. */
-type Exactly<Given, Allowed> = string extends keyof Given
+type ExactRow<Given, Allowed> = string extends keyof Given
   ? Given
   : Given extends Allowed
     ? Given & { readonly [Key in Exclude<keyof Given, keyof Allowed>]: never }
@@ -121,7 +121,7 @@ export function customTable<const Columns extends readonly Column[], Given exten
   return { name: stage, tables: [table], reads: [], rows };
 }
 
-export interface SqlTableOptions<Columns extends readonly Column[]> extends TableOptions<Columns> {
+export interface SqlTableOptions<Columns extends readonly Column[]> extends TableSettings<Columns> {
   /** Columns of the key; they are `required`. */
   readonly key: readonly Columns[number]["name"][];
   /** Tables that the query reads. */

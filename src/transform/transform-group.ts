@@ -10,25 +10,25 @@ import { RawFileReader } from "../raw/raw-file.ts";
 import { PartWriter, type StagedPart } from "../storage/parquet-file.ts";
 import { type Cell, TableBuilder } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
-import { checkedRows } from "./custom-tables.ts";
+import { checkRowFunctions } from "./custom-tables.ts";
 import { EntityPool, type EntityVersion } from "./entity-store.ts";
 import { compileTransform } from "./item.ts";
 
-interface WrittenPart {
+interface TablePart {
   readonly table: string;
   readonly part: StagedPart;
   /** Of its columns, before compression. */
   readonly bytes: number;
 }
 
-export interface TransformedGroups {
-  readonly parts: readonly WrittenPart[];
+export interface TransformOutput {
+  readonly parts: readonly TablePart[];
   readonly versions: readonly EntityVersion[];
   readonly drift: readonly DriftEntry[];
   readonly driftItems: readonly DriftItemCount[];
 }
 
-export interface TransformerOptions {
+export interface TransformerConfig {
   readonly directory: string;
   /** Part of the file names, so that threads do not meet. */
   readonly thread: number;
@@ -37,34 +37,34 @@ export interface TransformerOptions {
 /** Bytes held in all tables before at least half is written. Small tables wait: each file costs, here and at the load. */
 const FLUSH_BYTES = 12 * 1024 * 1024;
 
-interface Held {
+interface TableBuffer {
   readonly builder: TableBuilder;
   firstKey: string | undefined;
   lastKey: string;
 }
 
 export class GroupTransformer {
-  readonly #options: TransformerOptions;
+  readonly #options: TransformerConfig;
   readonly #drift = new ItemDrift();
   readonly #pool = new EntityPool();
-  readonly #tables = new Map<string, Held>();
+  readonly #tables = new Map<string, TableBuffer>();
   readonly #transform: ReturnType<typeof compileTransform>;
   readonly #parts = new PartWriter();
   #part = 0;
-  #written: WrittenPart[] = [];
+  #written: TablePart[] = [];
 
-  constructor(pipeline: Pick<Pipeline, "tables" | "rows">, options: TransformerOptions) {
+  constructor(pipeline: Pick<Pipeline, "tables" | "rows">, options: TransformerConfig) {
     this.#options = options;
     this.#transform = compileTransform({
       tables: pipeline.tables,
-      rows: checkedRows(pipeline),
+      rows: checkRowFunctions(pipeline),
       pool: this.#pool,
       sink: (table) => this.#sink(table),
     });
   }
 
   #sink(table: Table): (row: readonly Cell[]) => void {
-    const held: Held = { builder: new TableBuilder(table), firstKey: undefined, lastKey: "" };
+    const held: TableBuffer = { builder: new TableBuilder(table), firstKey: undefined, lastKey: "" };
     this.#tables.set(table.name, held);
     return (row) => {
       held.builder.append(row);
@@ -109,7 +109,7 @@ export class GroupTransformer {
   }
 
   /** Writes out all rows that are held; gives everything that was not given before. */
-  flush(): TransformedGroups {
+  flush(): TransformOutput {
     this.#write(0);
     const parts = this.#written;
     this.#written = [];

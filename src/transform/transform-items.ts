@@ -11,11 +11,11 @@ import { type RegroupRequest, regroup } from "../raw/regroup.ts";
 import type { StagedPart } from "../storage/parquet-file.ts";
 import type { Table } from "../tables/declare.ts";
 import { EntityStore } from "./entity-store.ts";
-import { GroupTransformer, type TransformedGroups, type TransformerOptions } from "./transform-group.ts";
+import { GroupTransformer, type TransformerConfig, type TransformOutput } from "./transform-group.ts";
 
 const MODULE = new URL(`./transform-group.worker${extname(import.meta.url)}`, import.meta.url);
 
-export interface TransformSetup extends TransformerOptions {
+export interface TransformSetup extends TransformerConfig {
   readonly tables: readonly Table[];
   /** Module whose default export is the pipeline; undefined: no table has a function. */
   readonly pipelineUrl: string | undefined;
@@ -37,7 +37,7 @@ interface TransformRequest extends Omit<RegroupRequest, "items"> {
   readonly onProgress: OnProgress;
 }
 
-export interface Transformed {
+export interface TransformResult {
   /** Staged parts by table. */
   readonly parts: ReadonlyMap<string, readonly StagedPart[]>;
   /** Bytes of its staged parts, roughly, by table. */
@@ -49,7 +49,7 @@ export interface Transformed {
 }
 
 /** Errors: those of a user's table (`config.invalid`), and of the disk. */
-export async function transformItems(request: TransformRequest): Promise<Transformed> {
+export async function transformItems(request: TransformRequest): Promise<TransformResult> {
   const { index, isLeftOut } = request;
   await using pool = transformers(request);
   const signal = AbortSignal.any([request.signal, pool.failure]);
@@ -76,14 +76,14 @@ export async function transformItems(request: TransformRequest): Promise<Transfo
 const DOCUMENTS_PER_THREAD = 2000;
 
 /** As many threads as there is work for; this one where that is too little, or functions would have to cross. */
-function transformers(request: TransformRequest): Transformers {
+function transformers(request: TransformRequest): TransformerPool {
   const { pipeline, pipelineUrl, index, parts: directory } = request;
   const { tables, rows } = pipeline;
   const hasFunctions = Object.keys(rows).length > 0;
   const threads = Math.min(request.threads, Math.ceil(index.size / DOCUMENTS_PER_THREAD));
   if (hasFunctions ? pipelineUrl === undefined : index.size <= DOCUMENTS_PER_THREAD)
     return onThisThread(new GroupTransformer(pipeline, { directory, thread: 0 }));
-  return new Threads({
+  return new TransformThreads({
     module: MODULE,
     threads,
     setup: (thread): TransformSetup => ({ tables, pipelineUrl, directory, thread }),
@@ -91,20 +91,20 @@ function transformers(request: TransformRequest): Transformers {
 }
 
 /** `size`: how many groups can be under way. */
-type Transformers = Pick<Threads, "size" | "failure" | "transform" | "flush"> & AsyncDisposable;
+type TransformerPool = Pick<TransformThreads, "size" | "failure" | "transform" | "flush"> & AsyncDisposable;
 
-class Threads extends ThreadPool<TransformTask, { group: number; flush: TransformedGroups }> {
+class TransformThreads extends ThreadPool<TransformTask, { group: number; flush: TransformOutput }> {
   /** Gives the number of items. */
   async transform(group: ItemGroup): Promise<number> {
     return this.askAny({ ...group, kind: "group" }, [group.documents.buffer]);
   }
 
-  async flush(): Promise<TransformedGroups[]> {
+  async flush(): Promise<TransformOutput[]> {
     return this.askAll({ kind: "flush" });
   }
 }
 
-function onThisThread(transformer: GroupTransformer): Transformers {
+function onThisThread(transformer: GroupTransformer): TransformerPool {
   return {
     size: 1,
     failure: new AbortController().signal,
@@ -118,7 +118,7 @@ function onThisThread(transformer: GroupTransformer): Transformers {
   };
 }
 
-function together(results: readonly TransformedGroups[]): Transformed {
+function together(results: readonly TransformOutput[]): TransformResult {
   const parts = new Map<string, StagedPart[]>();
   const stagedBytes = new Map<string, number>();
   const store = new EntityStore();

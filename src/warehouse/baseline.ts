@@ -5,7 +5,7 @@ import { pluralize } from "../common/figures.ts";
 import { joinFirst } from "../common/nearest.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
-import { type Instance, sameInstance } from "./identity.ts";
+import { type SourceInstance, sameInstance } from "./identity.ts";
 import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
 
@@ -130,10 +130,10 @@ function kindOf(found: Baseline): "none" | "damaged" | "limited" | "full" {
  * What is compared with the run before: a run; a run of which a person said that the service moved; a question to the
  * service about that run.
  */
-export type Comparison = "run" | "moved" | "question";
+export type InstanceComparison = "run" | "moved" | "question";
 
 /** What the warehouse has the content of; undefined: of nothing, or it cannot be read. */
-export function instanceOf(baseline: Baseline): Instance | undefined {
+export function instanceOf(baseline: Baseline): SourceInstance | undefined {
   return baseline.kind === "run" ? baseline.manifest.instance : undefined;
 }
 
@@ -142,10 +142,10 @@ export function instanceOf(baseline: Baseline): Instance | undefined {
  * instance, unless it `moved` and both name the same ID.
  */
 export function assertSameInstance(
-  before: Instance | undefined,
-  instance: Instance,
+  before: SourceInstance | undefined,
+  instance: SourceInstance,
   root: string,
-  comparison: Comparison = "run",
+  comparison: InstanceComparison = "run",
 ): void {
   if (before === undefined) return;
   const isSame = sameInstance(before, instance);
@@ -161,7 +161,7 @@ export function assertSameInstance(
 
 const OTHER_FOLDER = "name another folder with --warehouse";
 
-function wayOut(comparison: Comparison, before: Instance, otherId: boolean): string {
+function wayOut(comparison: InstanceComparison, before: SourceInstance, otherId: boolean): string {
   if (comparison === "question")
     return "name the service that the run read, or the folder of its own warehouse with --warehouse";
   if (otherId) return `${OTHER_FOLDER}, so that the two do not mix`;
@@ -171,7 +171,7 @@ function wayOut(comparison: Comparison, before: Instance, otherId: boolean): str
   return `${unknown} names no single instance ID, so nobody can tell whether it is the same one: ${OTHER_FOLDER}`;
 }
 
-function named({ id, origin }: Instance, withId: boolean): string {
+function named({ id, origin }: SourceInstance, withId: boolean): string {
   const service = origin === "sample" ? "the sample" : origin;
   return withId ? `${service} (instance ${id})` : service;
 }

@@ -19,30 +19,30 @@ export const freeBytes: FreeBytes = async (folder) => {
 const ROOM = 1.25;
 
 /** What a run that is resumed took up before. */
-export interface Taken {
+export interface DiskUse {
   /** The highest; 0: it is a new run. */
   readonly peakBytes: number;
   /** What is still there of it. */
   readonly keptBytes: number;
 }
 
-export const NOTHING_TAKEN: Taken = { peakBytes: 0, keptBytes: 0 };
+export const NO_DISK_USE: DiskUse = { peakBytes: 0, keptBytes: 0 };
 
 /** Bytes that a run may still take, by the most that it took before or the run before; undefined where neither tells. */
-export function roomNeeded(baseline: Baseline, { peakBytes, keptBytes }: Taken): number | undefined {
+export function neededBytes(baseline: Baseline, { peakBytes, keptBytes }: DiskUse): number | undefined {
   const before = baseline.kind === "run" ? baseline.manifest.peakBytes : 0;
   const most = Math.max(before, peakBytes);
   return most === 0 ? undefined : Math.max(0, Math.ceil(ROOM * most) - keptBytes);
 }
 
 /** Throws `disk.full` where less is free than a run may still take. */
-export async function assertRoom(
+export async function assertDiskSpace(
   folder: string,
   baseline: Baseline,
   free: FreeBytes,
-  taken: Taken = NOTHING_TAKEN,
+  taken: DiskUse = NO_DISK_USE,
 ): Promise<void> {
-  const needed = roomNeeded(baseline, taken);
+  const needed = neededBytes(baseline, taken);
   if (needed === undefined) return;
   const left = await free(folder);
   if (left === undefined || left >= needed) return;
@@ -61,7 +61,7 @@ interface Full {
   readonly baseline: Baseline;
   readonly free: FreeBytes;
   /** By the run that failed. */
-  readonly taken: Taken;
+  readonly taken: DiskUse;
 }
 
 /** The failure of a run that the disk, or the limit of a file, had no room for, with how much is free and how much the run takes. */
@@ -71,7 +71,7 @@ export async function fullDisk({ thrown, folder, baseline, free, taken }: Full):
   const [cause] = thrown.message.split("; ");
   const room = `${folder} has ${left === undefined ? "no room" : `${megabytes(left)} free`}`;
   const kept = keptBytes > 0 ? ` beside the ${megabytes(keptBytes)} that are kept of what was read` : "";
-  const needed = megabytes(roomNeeded(baseline, taken) ?? 0);
+  const needed = megabytes(neededBytes(baseline, taken) ?? 0);
   const again = keptBytes > 0 ? ", and run again: it goes on from there" : ", and run again";
   const wayOut = cause?.includes("EFBIG") ? "raise its limit (ulimit -f)" : MAKE_ROOM;
   const sentence = `${cause}: ${room}${kept}, and the run may take ${needed}${keptBytes > 0 ? " more" : ""}; ${wayOut}${again}.`;

@@ -8,7 +8,7 @@ import { DIGEST_DIGITS, nameOf, parseRunName } from "./layout.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** The service that a run was read from. */
-export interface Instance {
+export interface SourceInstance {
   /** As the items name it; null where they name none, or several. */
   readonly id: string | null;
   /** Address of the service: scheme, host and port. */
@@ -16,12 +16,12 @@ export interface Instance {
 }
 
 /** `https://example.org (instance 42)`. */
-export function describedInstance({ id, origin }: Instance): string {
+export function instanceText({ id, origin }: SourceInstance): string {
   return id === null ? origin : `${origin} (instance ${id})`;
 }
 
 /** By the ID, or by the address where one of them has none: a service may move. */
-export function sameInstance(one: Instance, other: Instance): boolean {
+export function sameInstance(one: SourceInstance, other: SourceInstance): boolean {
   return one.id !== null && other.id !== null ? one.id === other.id : one.origin === other.origin;
 }
 
@@ -41,13 +41,13 @@ export function sameRun(one: RunKey, other: RunKey): boolean {
 }
 
 /** The last run of a target. */
-interface RunOfTarget extends RunKey {
+interface TargetRunKey extends RunKey {
   /** The latest run that was there when somebody rolled the target back to this one. */
   readonly rollbackOf?: RunKey | undefined;
 }
 
 /** What the last run of a target says that it was rolled back from, once this one is in its place. */
-export function rolledBackFrom(last: RunOfTarget | null, run: RunKey): RunKey | undefined {
+export function rolledBackFrom(last: TargetRunKey | null, run: RunKey): RunKey | undefined {
   const latest = last?.rollbackOf ?? last ?? undefined;
   return latest && laterRun(latest, run)
     ? { run: latest.run, sequence: latest.sequence, sha256: latest.sha256 }
@@ -64,7 +64,7 @@ export function isAmong(run: RunKey, runs: readonly RunKey[]): boolean {
 }
 
 /** A run with what its warehouse folder tells of others. */
-export interface RunInHistory extends RunKey {
+export interface RunAncestry extends RunKey {
   /** Runs that it goes on from, the newest first, as far as that is known without doubt. */
   readonly past: readonly RunKey[];
   /**
@@ -80,9 +80,9 @@ export interface RunInHistory extends RunKey {
  * it would be there is another, or a run that the target was rolled back from. `undone`: it was rolled back from this one, or
  * from a later one.
  */
-export type Standing = "same" | "earlier" | "other" | "later" | "apart" | "undone";
+export type RunStanding = "same" | "earlier" | "other" | "later" | "apart" | "undone";
 
-export function standingOf(last: RunOfTarget, run: RunInHistory): Standing {
+export function standingOf(last: TargetRunKey, run: RunAncestry): RunStanding {
   if (sameRun(last, run)) return "same";
   if (laterRun(last, run)) return "later";
   if (last.rollbackOf !== undefined && !laterRun(run, last.rollbackOf)) return "undone";
@@ -93,31 +93,31 @@ export function standingOf(last: RunOfTarget, run: RunInHistory): Standing {
 }
 
 /** Whether a run is the one that a target was rolled back from, or goes on from it. */
-export function goesOnFromUndone({ rollbackOf }: RunOfTarget, run: RunInHistory): boolean {
+export function goesOnFromUndone({ rollbackOf }: TargetRunKey, run: RunAncestry): boolean {
   return rollbackOf !== undefined && isAmong(rollbackOf, [run, ...run.past]);
 }
 
 /** `run 3 (000003-20261125T160203Z, manifest 1f2e3d4c)`. */
-export function described({ run, sequence, sha256 }: RunKey): string {
+export function runText({ run, sequence, sha256 }: RunKey): string {
   const manifest = sha256 === undefined ? "" : `, manifest ${sha256.slice(0, DIGEST_DIGITS)}`;
   return `run ${sequence} (${nameOf(run)}${manifest})`;
 }
 
 /** A run in `runs/`. */
-interface KeptRun extends RunKey {
+interface StoredRun extends RunKey {
   /** The manifest, or why it cannot be read. */
-  readonly manifest: Previous | WarehouseError;
+  readonly manifest: PreviousRunRef | WarehouseError;
 }
 
-type Previous = Pick<Manifest, "previousRun" | "previousSha256">;
+type PreviousRunRef = Pick<Manifest, "previousRun" | "previousSha256">;
 
 /**
  * The runs that one goes on from, the newest first, as far as the manifests that are kept tell: not beyond one that is
  * gone or damaged.
  */
-export function pastOf(run: KeptRun, runs: readonly KeptRun[]): RunKey[] {
+export function ancestorsOf(run: StoredRun, runs: readonly StoredRun[]): RunKey[] {
   const past: RunKey[] = [];
-  let at: KeptRun | undefined = run;
+  let at: StoredRun | undefined = run;
   while (at !== undefined) {
     const before: RunKey | undefined =
       at.manifest instanceof WarehouseError ? undefined : previousKey(at.manifest);
@@ -129,8 +129,8 @@ export function pastOf(run: KeptRun, runs: readonly KeptRun[]): RunKey[] {
 }
 
 /** Whether a kept run goes on from runs among which another one surely is not. What is not kept may say otherwise. */
-export function goesOnWithout(other: RunKey, run: KeptRun, runs: readonly KeptRun[]): boolean {
-  const past = pastOf(run, runs);
+export function excludesRun(other: RunKey, run: StoredRun, runs: readonly StoredRun[]): boolean {
+  const past = ancestorsOf(run, runs);
   if (sameRun(other, run) || isAmong(other, past)) return false;
   const oldest = past.at(-1) ?? run;
   if (!laterRun(oldest, other)) return true;
@@ -139,24 +139,28 @@ export function goesOnWithout(other: RunKey, run: KeptRun, runs: readonly KeptRu
 }
 
 /** A run of the folder, for comparing it with those of targets. `pruned`: runs that were rolled back, and are gone. */
-export function inHistory(run: KeptRun, runs: readonly KeptRun[], pruned: readonly RunKey[]): RunInHistory {
+export function ancestryOf(
+  run: StoredRun,
+  runs: readonly StoredRun[],
+  pruned: readonly RunKey[],
+): RunAncestry {
   const known = [...runs, ...pruned];
-  return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: pastOf(run, runs), known };
+  return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: ancestorsOf(run, runs), known };
 }
 
 /** A run, and after it those that it goes on from. */
-export function withPast(run: KeptRun | undefined, runs: readonly KeptRun[]): readonly RunKey[] {
-  return run === undefined ? [] : [run, ...pastOf(run, runs)];
+export function withAncestors(run: StoredRun | undefined, runs: readonly StoredRun[]): readonly RunKey[] {
+  return run === undefined ? [] : [run, ...ancestorsOf(run, runs)];
 }
 
 /** Whether a kept run is surely not in this past: it was put aside, or rolled back. Of one from before it nobody can tell. */
-export function isOutside(run: RunKey, past: readonly RunKey[]): boolean {
+export function isNoAncestor(run: RunKey, past: readonly RunKey[]): boolean {
   const oldest = past.at(-1);
   return oldest !== undefined && !isAmong(run, past) && !laterRun(oldest, run);
 }
 
 /** Whether a kept run was made elsewhere: where it would be in this past, with the run that has it, there is another. */
-export function isPutAside(run: RunKey, past: readonly RunKey[]): boolean {
+export function isReplaced(run: RunKey, past: readonly RunKey[]): boolean {
   return past.some((each) => each.sequence === run.sequence && !sameRun(each, run));
 }
 
@@ -166,16 +170,19 @@ export function runNamed<Run extends RunKey>(
   runs: readonly Run[],
   past: readonly RunKey[],
 ): Run | undefined {
-  return runs.find((each) => nameOf(each.run) === name && !isPutAside(each, past));
+  return runs.find((each) => nameOf(each.run) === name && !isReplaced(each, past));
 }
 
-function previousKey({ previousRun, previousSha256: sha256 }: Previous): RunKey | undefined {
+function previousKey({ previousRun, previousSha256: sha256 }: PreviousRunRef): RunKey | undefined {
   const named = parseRunName(previousRun ?? "");
   return named && { run: named.run, sequence: named.sequence, sha256 };
 }
 
 /** The kept run that another was compared with when it was made; undefined: it is no longer kept, or there was none. */
-export function previousOf<Run extends RunKey>(stated: Previous, runs: readonly Run[]): Run | undefined {
+export function previousOf<Run extends RunKey>(
+  stated: PreviousRunRef,
+  runs: readonly Run[],
+): Run | undefined {
   const before = previousKey(stated);
   return before && runs.find((each) => sameRun(each, before));
 }

@@ -121,9 +121,9 @@ const manifest = statement.extend({
 });
 
 export type PublishedFile = z.infer<typeof publishedFile>;
-export type Statement = z.infer<typeof statement>;
+export type RunStatement = z.infer<typeof statement>;
 /** What a run states that is not published yet. */
-export type ManifestDraft = Omit<Statement, "endedAt">;
+export type ManifestDraft = Omit<RunStatement, "endedAt">;
 /** The same when its tables are built. */
 export type BuiltStatement = Omit<ManifestDraft, "peakBytes">;
 export type Manifest = z.infer<typeof manifest>;
@@ -131,7 +131,7 @@ export type Manifest = z.infer<typeof manifest>;
 /** Writes the manifest of a run that is about to be published; the last file that is written. */
 export async function writeManifest(
   directory: string,
-  stated: Statement,
+  stated: RunStatement,
   files: readonly PublishedFile[],
 ): Promise<Manifest> {
   const complete = manifest.parse({ manifestVersion: MANIFEST_VERSION, ...stated, files });

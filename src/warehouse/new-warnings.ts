@@ -14,7 +14,7 @@ const form = z.array(z.string());
  * Returns the causes that the run before did not have, and keeps these for the next run. If they cannot be kept, all count
  * as new. A cause is the name of a check, or a sentence.
  */
-export async function newCauses(
+export async function newWarningCauses(
   folder: OutputFolder,
   causes: readonly string[],
   log: Log,

@@ -34,7 +34,7 @@ export async function prunedRuns(folder: OutputFolder): Promise<readonly RunKey[
  * Notes runs that are about to be removed, but those of the history. What is older than all that is left, and than what
  * that goes on from, need not be known any more: each run may take its place. Needs the lock.
  */
-export async function notePruned(
+export async function recordPruned(
   folder: OutputFolder,
   old: readonly RunKey[],
   { left, past }: { readonly left: readonly RunKey[]; readonly past: readonly RunKey[] },

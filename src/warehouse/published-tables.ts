@@ -28,14 +28,14 @@ export interface TablesSource {
 }
 
 /** Of a published run. Where it has both, its database for questions, its Parquet files for what is read once from end to end. */
-export function sourceOf(published: PublishedFiles, { isQuestioned = false } = {}): TablesSource {
+export function tablesSourceOf(published: PublishedFiles, { isQuestioned = false } = {}): TablesSource {
   const { directory, manifest } = published;
   const { loaders } = manifest;
   const fromDatabase = isQuestioned ? loaders.includes("duckdb") : !loaders.includes("parquet");
   return {
     directory,
     database: fromDatabase ? join(directory, DATABASE_FILE) : undefined,
-    filesOf: (table) => filesOf(published, table),
+    filesOf: (table) => parquetFilesOf(published, table),
   };
 }
 
@@ -54,7 +54,7 @@ export function openTables(
 }
 
 /** What stands after FROM for the rows of a table; `catalog`: that of the run's database. */
-export function fromTable(
+export function tableSql(
   { database, filesOf }: TablesSource,
   table: string,
   catalog: typeof PUBLISHED_CATALOG | typeof PREVIOUS_CATALOG = PUBLISHED_CATALOG,
@@ -65,7 +65,7 @@ export function fromTable(
 }
 
 /** Its Parquet files, as absolute paths, in the order of its keys; none where the run has none. */
-export function filesOf({ directory, manifest }: PublishedFiles, table: string): string[] {
+export function parquetFilesOf({ directory, manifest }: PublishedFiles, table: string): string[] {
   const files = manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
   return files.map(({ path }) => join(directory, path)).toSorted();
 }

@@ -1,7 +1,7 @@
 /** The raw documents of a published run, as its manifest has them. */
 import { WarehouseError } from "../common/errors.ts";
 import type { Manifest, PublishedFile } from "./manifest.ts";
-import { findingIn } from "./verify.ts";
+import { fileDamage } from "./verify.ts";
 
 interface Kept {
   readonly run: string;
@@ -20,7 +20,7 @@ export function rawDocumentsOf({ run, manifest }: Kept): PublishedFile[] {
 
 /** Holds each against the manifest, in the run's folder or in a copy of it. Throws `verify.failed`, with the file. */
 export async function assertRawWhole(kept: Kept, directory: string): Promise<void> {
-  const finding = await damageIn(directory, rawDocumentsOf(kept));
+  const finding = await firstDamage(directory, rawDocumentsOf(kept));
   if (finding === undefined) return;
   throw new WarehouseError(
     "verify.failed",
@@ -29,12 +29,12 @@ export async function assertRawWhole(kept: Kept, directory: string): Promise<voi
 }
 
 /** What is wrong with the first that is not as it was published, in a clause; undefined: nothing. */
-export async function damageIn(
+export async function firstDamage(
   directory: string,
   files: readonly PublishedFile[],
 ): Promise<string | undefined> {
   for (const file of files) {
-    const finding = await findingIn(directory, file);
+    const finding = await fileDamage(directory, file);
     if (finding !== undefined) return finding;
   }
   return undefined;

@@ -4,7 +4,7 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { nearestSentence } from "../common/nearest.ts";
 import { sealTree } from "../common/tree.ts";
 import { assertNoWal } from "../storage/duckdb.ts";
-import { withPast } from "./identity.ts";
+import { withAncestors } from "./identity.ts";
 import {
   currentRun,
   DATABASE_FILE,
@@ -14,7 +14,7 @@ import {
   runsIn,
 } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
-import { notePruned } from "./pruned.ts";
+import { recordPruned } from "./pruned.ts";
 import { pointCurrentAt, removeRun } from "./run-folders.ts";
 
 /** Published runs that are kept unless somebody says otherwise; the current one is kept besides. */
@@ -121,7 +121,7 @@ export async function prune(folder: OutputFolder, keep: number): Promise<RunIden
   if (old.length === 0) return [];
   const current = runs.find((each) => each.current);
   const left = runs.filter((each) => !old.includes(each));
-  await notePruned(folder, old, { left, past: withPast(current, runs) });
+  await recordPruned(folder, old, { left, past: withAncestors(current, runs) });
   for (const { run } of old) await removeRun(folder, run);
   return old;
 }

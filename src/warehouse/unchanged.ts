@@ -5,16 +5,19 @@ import { WarehouseError } from "../common/errors.ts";
 import { linkTo } from "../common/tree.ts";
 import { type Manifest, type PublishedFile, readManifest } from "./manifest.ts";
 import type { PublishedFiles } from "./published-tables.ts";
-import { digestOf } from "./verify.ts";
+import { digestFile } from "./verify.ts";
 
 /** Files of a run, and their bytes. */
-export interface Unchanged {
+export interface UnchangedFiles {
   readonly files: number;
   readonly bytes: number;
 }
 
 /** Those that an earlier run has too. */
-export function unchangedSince(files: readonly PublishedFile[], before: readonly PublishedFile[]): Unchanged {
+export function unchangedFiles(
+  files: readonly PublishedFile[],
+  before: readonly PublishedFile[],
+): UnchangedFiles {
   const known = new Set(before.map(({ sha256 }) => sha256));
   const same = files.filter(({ sha256 }) => known.has(sha256));
   return { files: same.length, bytes: same.reduce((sum, { bytes }) => sum + bytes, 0) };
@@ -51,7 +54,7 @@ export async function linkUnchanged(
     const linked = join(dirname(result), "linked.tmp");
     await rm(linked, { force: true });
     if (!(await linkTo(join(before.directory, same), linked))) continue;
-    if ((await digestOf(linked)).sha256 === sha256) await rename(linked, file);
+    if ((await digestFile(linked)).sha256 === sha256) await rename(linked, file);
     else await rm(linked);
   }
 }

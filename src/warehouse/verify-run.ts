@@ -4,12 +4,12 @@ import { WarehouseError } from "../common/errors.ts";
 import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
 import type { Manifest, PublishedFile } from "./manifest.ts";
 import { findRun, listRuns, type PublishedRun } from "./retention.ts";
-import { type Examination, examine, isUnread, unreadOf } from "./verify.ts";
+import { type Examination, examine, isUnreadable, unreadablePath } from "./verify.ts";
 
 /** Which runs to prove: all, one by its name or number, or the one that readers see. */
-export type Wanted = { readonly all: true } | { readonly run: string };
+export type VerifyScope = { readonly all: true } | { readonly run: string };
 
-export interface Verification {
+export interface VerifyResult {
   /** The run that `current` names; undefined where there is no such link. */
   readonly current: string | undefined;
   readonly runs: readonly VerifiedRun[];
@@ -39,9 +39,9 @@ export interface VerifiedRun {
  */
 export async function verifyRuns(
   folder: OutputFolder,
-  wanted: Wanted,
+  wanted: VerifyScope,
   temporaryDirectory: string,
-): Promise<Verification> {
+): Promise<VerifyResult> {
   const published = await listRuns(folder);
   const current = await currentRun(folder);
   const link = linkFinding(published, current);
@@ -64,7 +64,7 @@ function linkFinding(published: readonly PublishedRun[], current: string | undef
 
 async function chosen(
   folder: OutputFolder,
-  wanted: Wanted,
+  wanted: VerifyScope,
   published: readonly PublishedRun[],
   link: string | undefined,
 ): Promise<readonly PublishedRun[]> {
@@ -83,7 +83,7 @@ async function verifyRun(published: PublishedRun, temporaryDirectory: string): P
   const examining = examine({ result: published.directory, temporaryDirectory, stated: manifest });
   // A run that cannot be examined at all, which nothing else is found of, is a finding too.
   const examined = await examining.catch((thrown: unknown): Examination => {
-    return { files: [], unread: [unreadOf("", thrown)], findings: [] };
+    return { files: [], unread: [unreadablePath("", thrown)], findings: [] };
   });
   const { files, unread } = examined;
   const counts = Object.values(manifest.rows);
@@ -108,7 +108,7 @@ export function findingsOf(
 ): string[] {
   const there = new Map(files.map((file) => [file.path, file]));
   const known = new Set(manifest.files.map(({ path }) => path));
-  const looked = manifest.files.filter(({ path }) => !isUnread(unread, path));
+  const looked = manifest.files.filter(({ path }) => !isUnreadable(unread, path));
   const more = files.filter(({ path }) => !known.has(path));
   return [
     ...(manifest.run === nameOf(run) ? [] : [`its manifest is that of the run ${manifest.run}`]),

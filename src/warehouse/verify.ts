@@ -22,7 +22,7 @@ export type RowCounts = Readonly<Record<string, number>>;
 
 const UNFINISHED = /\.(wal|tmp)$|(^|\/)tmp_/;
 
-interface Proof {
+interface VerifyInput {
   /** Folder that becomes `runs/<run>`, or is one. */
   readonly result: string;
   /** For spilled blocks. */
@@ -34,7 +34,7 @@ interface Proof {
 }
 
 /** What could not be read. */
-export interface Unread {
+export interface UnreadablePath {
   /** Below the result; empty: the result itself. */
   readonly path: string;
   /** A sentence without its full stop. */
@@ -48,7 +48,7 @@ export interface Examination {
   /** All files but the manifest, with their sizes, digests and rows, in the order of their paths. */
   readonly files: readonly PublishedFile[];
   /** Files and folders that could not be read: of them, and of what lies in them, nothing else is found. */
-  readonly unread: readonly Unread[];
+  readonly unread: readonly UnreadablePath[];
   /** Each without its full stop; empty, where all could be read: the result stood its proof. */
   readonly findings: readonly string[];
 }
@@ -57,7 +57,7 @@ export interface Examination {
  * Proves a finished result before it is published, and returns its files with their sizes, digests and rows. Throws
  * `verify.failed` with the first thing that `examine` finds.
  */
-export async function verifyResult(proof: Proof): Promise<readonly PublishedFile[]> {
+export async function verifyResult(proof: VerifyInput): Promise<readonly PublishedFile[]> {
   const { files, unread, findings } = await examine(proof);
   const [first] = [...unread.map(({ finding }) => finding), ...findings];
   if (first === undefined) return files;
@@ -73,13 +73,13 @@ export async function verifyResult(proof: Proof): Promise<readonly PublishedFile
  * may be open on it for writing: closing a handle that read the file would take away the lock of whoever has it open.
  * A failing disk is thrown, as `disk.io`; what else goes wrong is a finding.
  */
-export async function examine(proof: Proof): Promise<Examination> {
+export async function examine(proof: VerifyInput): Promise<Examination> {
   const { result, stated } = proof;
   const published = stated.loaders.includes("duckdb") ? join(result, DATABASE_FILE) : undefined;
   const { database = published } = proof;
-  const unread: Unread[] = [];
+  const unread: UnreadablePath[] = [];
   const refused = (path: string, thrown: unknown) => {
-    unread.push(unreadOf(relative(result, path), thrown));
+    unread.push(unreadablePath(relative(result, path), thrown));
   };
   const tree = await readTree(result, refused);
   const paths = tree.files.map((file) => relative(result, file)).filter((path) => path !== MANIFEST_FILE);
@@ -90,7 +90,7 @@ export async function examine(proof: Proof): Promise<Examination> {
   });
   // Not beside the digests: closing a file takes away the lock of whoever has it open in this process.
   const tables =
-    database === undefined || isUnread(unread, relative(result, database))
+    database === undefined || isUnreadable(unread, relative(result, database))
       ? []
       : await tableFindings(proof, database);
   const failures = files.map(({ path }) => counted.get(path)).filter((count) => typeof count === "string");
@@ -107,12 +107,12 @@ export async function examine(proof: Proof): Promise<Examination> {
 }
 
 /** Whether a path is among what could not be read, or lies in a folder that could not. */
-export function isUnread(unread: readonly Unread[], path: string): boolean {
+export function isUnreadable(unread: readonly UnreadablePath[], path: string): boolean {
   return unread.some((each) => each.path === "" || path === each.path || path.startsWith(`${each.path}/`));
 }
 
 /** What is found of a path that was refused; the result's own is empty. A failing disk is thrown, as `disk.io`. */
-export function unreadOf(path: string, thrown: unknown): Unread {
+export function unreadablePath(path: string, thrown: unknown): UnreadablePath {
   const error = asWarehouseError(thrown);
   const { code, message } = error;
   if (isOfTheDisk(error)) throw thrown;
@@ -124,20 +124,20 @@ export function unreadOf(path: string, thrown: unknown): Unread {
   return { path, finding, denied: ["EACCES", "EPERM"].includes(codeOf(thrown) ?? "") };
 }
 
-type Digest = Pick<PublishedFile, "bytes" | "sha256">;
+type FileDigest = Pick<PublishedFile, "bytes" | "sha256">;
 
 /** By path. Read into one buffer: a stream for each of hundreds of small files would cost as much again. */
 async function digestsOf(
   result: string,
   paths: readonly string[],
   refused: (path: string, thrown: unknown) => void,
-): Promise<Map<string, Digest>> {
+): Promise<Map<string, FileDigest>> {
   const piece = Buffer.allocUnsafe(PIECE_BYTES);
-  const digests = new Map<string, Digest>();
+  const digests = new Map<string, FileDigest>();
   for (const path of paths) {
     const file = join(result, path);
     try {
-      digests.set(path, await digestOf(file, piece));
+      digests.set(path, await digestFile(file, piece));
     } catch (thrown) {
       refused(file, thrown);
     }
@@ -146,7 +146,7 @@ async function digestsOf(
 }
 
 /** Size and digest of a file, which is read into `piece`. */
-export async function digestOf(file: string, piece = Buffer.allocUnsafe(PIECE_BYTES)): Promise<Digest> {
+export async function digestFile(file: string, piece = Buffer.allocUnsafe(PIECE_BYTES)): Promise<FileDigest> {
   const hash = createHash("sha256");
   let bytes = 0;
   await using handle = await open(file);
@@ -159,9 +159,9 @@ export async function digestOf(file: string, piece = Buffer.allocUnsafe(PIECE_BY
 }
 
 /** What is wrong with a file of a run, held against the manifest: a clause; undefined: it is as it was published. */
-export async function findingIn(directory: string, file: PublishedFile): Promise<string | undefined> {
+export async function fileDamage(directory: string, file: PublishedFile): Promise<string | undefined> {
   try {
-    const { bytes, sha256 } = await digestOf(join(directory, file.path));
+    const { bytes, sha256 } = await digestFile(join(directory, file.path));
     if (bytes !== file.bytes) return `its file ${file.path} has another size than it was published with`;
     if (sha256 !== file.sha256) return `its file ${file.path} has another content than it was published with`;
     return undefined;
@@ -185,7 +185,7 @@ async function attempt<T>(what: string, step: () => Promise<T>): Promise<T | str
 
 /** Rows of the Parquet files by path, or why they cannot be read; where some of many cannot, each is asked by itself. */
 async function countParquet(
-  { result, temporaryDirectory }: Proof,
+  { result, temporaryDirectory }: VerifyInput,
   paths: readonly string[],
 ): Promise<Map<string, number | string>> {
   const files = paths.filter((each) => each.endsWith(".parquet"));
@@ -223,7 +223,7 @@ async function countRows(
 }
 
 async function tableFindings(
-  { stated, temporaryDirectory }: Proof,
+  { stated, temporaryDirectory }: VerifyInput,
   file: string,
 ): Promise<readonly string[]> {
   const options = { file, temporaryDirectory, allowedDirectories: [], ...LIMITS };
@@ -240,7 +240,7 @@ async function tableFindings(
 }
 
 /** Other files than those of tables are none of their business. */
-function parquetFindings({ stated }: Proof, files: readonly PublishedFile[]): readonly string[] {
+function parquetFindings({ stated }: VerifyInput, files: readonly PublishedFile[]): readonly string[] {
   const counted = new Map<string, number>();
   for (const { path, rows } of files) {
     const [folder, table] = path.split("/");

@@ -11,9 +11,9 @@ import {
   dynamicItem,
   isDynamicColumn,
 } from "../../src/api/dynamic.ts";
-import { listEnvelope, lookupAnswer } from "../../src/api/envelope.ts";
-import { type Default, type Field, required, SHARE_CHANNELS } from "../../src/api/field.ts";
-import { ADDED_FIELDS, fullItem } from "../../src/api/full.ts";
+import { listEnvelope, lookupResponse } from "../../src/api/envelope.ts";
+import { type FieldDefault, type ItemField, NO_DEFAULT, SHARE_CHANNELS } from "../../src/api/field.ts";
+import { FULL_FIELDS, fullItem } from "../../src/api/full.ts";
 
 const resource = z.enum(["destination", "custom_field_definition", "envelope", "basic", "full", "dynamic"]);
 const specification = z.array(
@@ -66,13 +66,13 @@ function reach({ resource, path }: SpecifiedField): z.core.$ZodType | undefined 
   );
 }
 
-function specifiedDefault({ path, default: written = "none" }: SpecifiedField): Default {
+function specifiedDefault({ path, default: written = "none" }: SpecifiedField): FieldDefault {
   if (path === "gallery_share_settings") return SHARE_CHANNELS;
   // The compatibility columns have the text `none` as their default; elsewhere "none" means that there is no default.
   if (path.endsWith("viewer_compatibility")) return written;
-  if (written === "none") return required;
+  if (written === "none") return NO_DEFAULT;
   if (written === "empty string") return "";
-  const literals: Record<string, Default> = {
+  const literals: Record<string, FieldDefault> = {
     null: null,
     true: true,
     false: false,
@@ -84,7 +84,7 @@ function specifiedDefault({ path, default: written = "none" }: SpecifiedField): 
   return literal === undefined ? written : literal;
 }
 
-function defaultsOf(fields: Readonly<Record<string, Field>>): Readonly<Record<string, Default>> {
+function defaultsOf(fields: Readonly<Record<string, ItemField>>): Readonly<Record<string, FieldDefault>> {
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.default]));
 }
 
@@ -109,7 +109,7 @@ test("the registry names exactly the dynamic columns of the specification, in it
 test("defaults, default set and gating of the dynamic columns are the specification's", () => {
   for (const field of ofResource("dynamic")) {
     assert.ok(isDynamicColumn(field.path));
-    const { schema, apart, ...sent } = DYNAMIC_COLUMNS[field.path];
+    const { schema, changesWithoutEdit, ...sent } = DYNAMIC_COLUMNS[field.path];
     assert.deepEqual(
       sent,
       {
@@ -129,13 +129,13 @@ test("defaults of basic and full are the specification's", () => {
   const basic = Object.fromEntries(ofResource("basic").map((field) => [field.path, specifiedDefault(field)]));
   assert.deepEqual(defaultsOf(BASIC_FIELDS), basic);
   const full = Object.fromEntries(ofResource("full").map((field) => [field.path, specifiedDefault(field)]));
-  assert.deepEqual(defaultsOf(ADDED_FIELDS), full);
+  assert.deepEqual(defaultsOf(FULL_FIELDS), full);
 });
 
 test("a default is a value that its own schema takes", () => {
-  for (const fields of [DYNAMIC_COLUMNS, BASIC_FIELDS, ADDED_FIELDS]) {
-    for (const [name, { schema, default: fallback }] of Object.entries<Field>(fields)) {
-      if (fallback !== required) assert.ok(schema.safeParse(fallback).success, name);
+  for (const fields of [DYNAMIC_COLUMNS, BASIC_FIELDS, FULL_FIELDS]) {
+    for (const [name, { schema, default: fallback }] of Object.entries<ItemField>(fields)) {
+      if (fallback !== NO_DEFAULT) assert.ok(schema.safeParse(fallback).success, name);
     }
   }
 });
@@ -158,6 +158,6 @@ test("a content type is taken as an object and as an ID", () => {
 test("lookup rows are taken in their envelope or bare", () => {
   const rows = [{ id: "d1", identification: "Portal" }];
   for (const answer of [rows, { response: rows }])
-    assert.deepEqual(lookupAnswer(destination).parse(answer), answer);
-  assert.ok(!lookupAnswer(destination).safeParse({ error: "Sign in." }).success);
+    assert.deepEqual(lookupResponse(destination).parse(answer), answer);
+  assert.ok(!lookupResponse(destination).safeParse({ error: "Sign in." }).success);
 });

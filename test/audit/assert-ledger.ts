@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { MappedValue } from "../../src/audit/mapping/mapped-value.ts";
+import type { MappedValue } from "../../src/audit/mapped-value.ts";
 
 /** As many rows as expected, each with what is expected of it; columns that are not named may say anything. */
 export function assertLedger(

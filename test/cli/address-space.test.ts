@@ -31,7 +31,7 @@ test("F11: running out of memory is reported as such, wherever it shows", () => 
   ]) {
     const { code, exitCode, message } = asWarehouseError(thrown);
     assert.deepEqual([code, exitCode], ["internal", 1]);
-    assert.match(message, /^The memory ran out; give the program more/);
+    assert.match(message, /^The program ran out of memory; give/);
   }
   assert.match(asWarehouseError(new Error("out of memory of what was")).message, /^Unexpected failure/);
 });

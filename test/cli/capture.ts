@@ -66,7 +66,7 @@ async function run(
   const endWith = (exitCode: number) => {
     written.exitCode = exitCode;
   };
-  const environment = { err, endWith, endSoon: () => {}, ...given, out: Object.assign(out, { columns }) };
+  const environment = { err, endWith, ...given, out: Object.assign(out, { columns }) };
   const command = make(processEnvironment(environment));
   for (const each of [command, ...command.commands]) {
     each.exitOverride().configureOutput({ writeErr: () => {} });

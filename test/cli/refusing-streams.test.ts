@@ -26,7 +26,7 @@ test("help and version end well where nobody reads them", async () => {
 test("help and version end with 30 and one sentence where the disk is full", full, async () => {
   for (const command of ["--help", "help sql"]) {
     const [code, said] = await bash(`${PROGRAM} ${command} > /dev/full; echo "$?"`);
-    const sentence = "The disk has no room for a write (ENOSPC); free space.\n";
+    const sentence = "The disk is full (ENOSPC); free space.\n";
     assert.deepEqual([code, said], ["30\n", sentence], command);
   }
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
-import { warehouseFolder } from "../../src/cli/warehouse-folder.ts";
+import { warehouseFolder } from "../../src/cli/command.ts";
 import { type ErrorCode, WarehouseError } from "../../src/common/errors.ts";
 import { Secret } from "../../src/common/secret.ts";
 import {
@@ -270,11 +270,11 @@ const WRONG: readonly (readonly [spec: unknown, says: string])[] = [
   ],
   [
     { aliases: { changed_at: "updated_at", id: "id" } },
-    '`aliases`: no other name may stand for "updated_at", which the listings are compared by; leave it out',
+    '`aliases`: no other name may stand for "updated_at", by which listings are compared; leave it out',
   ],
   [
     { personalFields: ["owner_team", "updated_at"] },
-    '`personalFields[1]`: the listings are compared by "updated_at", which says nothing of a person; leave it out',
+    '`personalFields[1]`: listings are compared by "updated_at", which is not personal; leave it out',
   ],
   [
     { columns: ["id", "titel"] },
@@ -340,7 +340,7 @@ test("S2: a token in a configuration file is refused, whatever it is called, and
     const cwd = await temporaryFolder(t, { [JSON_FILE]: JSON.stringify({ [key]: CANARY }) });
     assert.match(
       await refusal("config.invalid", load(cwd)),
-      /Unrecognized key: .*; credentials come from the environment, or from files of their own\.$/,
+      /Unrecognized key: .*; credentials come from the environment or from separate files\.$/,
     );
   }
 });
@@ -499,7 +499,7 @@ test("a proxy of another kind, and an http:// service by a proxy, are refused wi
     for (const message of messages) assert.ok(!message.includes("CANARY-PW"), message);
     const expected = "expected an address such as http://proxy.example.com:3128";
     assert.ok(
-      messages[0]?.includes(url === undefined ? expected : "127.0.0.1:8080 in NO_PROXY"),
+      messages[0]?.includes(url === undefined ? expected : "add 127.0.0.1:8080 to NO_PROXY"),
       messages[0],
     );
     if (url === undefined) assert.match(messages[1] ?? "", /^HTTPS_PROXY: expected an address such as http:/);

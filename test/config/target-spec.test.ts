@@ -22,7 +22,7 @@ suite("targets in JSON", () => {
     [{ ...LAKE, instnce: "a" }, '`targets[1]`: Unrecognized key: "instnce" (did you mean "instance"?).'],
     [
       { ...LAKE, secretAccessKey: "s" },
-      '`targets[1]`: Unrecognized key: "secretAccessKey"; credentials come from the environment, or from files of their own.',
+      '`targets[1]`: Unrecognized key: "secretAccessKey"; credentials come from the environment or from separate files.',
     ],
     [{ type: "postgres" }, "`targets[1].url`: Invalid input: expected string, received undefined."],
     [
@@ -38,7 +38,7 @@ suite("targets in JSON", () => {
       { ...LAKE, instance: "No name" },
       "`targets[1].instance`: expected a name of lower-case letters, digits and hyphens, 63 at most.",
     ],
-    [LAKE, '`targets`: two are called "lake"; give each a `name` of its own.'],
+    [LAKE, '`targets`: two have the name "lake"; set a different `name` for each.'],
   ];
   test("that are wrong are told by place, in one sentence", () => {
     for (const [target, sentence] of CASES) {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import type { Client } from "pg";
 import { removeTree } from "../../src/common/tree.ts";
-import { loadTableOf } from "../../src/load/loader-tables.ts";
+import { openLoaderTable } from "../../src/load/loader-tables.ts";
 import type { DeliveredRun, LoadTable } from "../../src/pipeline.ts";
 import { openForScanning } from "../../src/storage/duckdb.ts";
 import { writeParquet } from "../../src/storage/parquet-sql.ts";
@@ -266,7 +266,7 @@ suite("a table that PostgreSQL cannot have as it is", () => {
     const query = { text: `FROM (VALUES ${rows.join(", ")}) AS times (id, "at", "day")`, params: [] };
     await writeParquet(database.connection, { table, query, file });
     const warnings = await delivered([
-      loadTableOf({ table, rows: 6, files: [file], temporaryDirectory: folder }),
+      openLoaderTable({ table, rows: 6, files: [file], temporaryDirectory: folder }),
     ]);
     assert.deepEqual(warnings, [
       "In PostgreSQL the table times has 4 times out of its range, infinity in the place of each.",

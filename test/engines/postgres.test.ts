@@ -13,7 +13,7 @@ import type { DeliveredRun } from "../../src/pipeline.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { RUN_TABLES, TABLES } from "../../src/tables/all.ts";
-import { type Column, type Table, underPolicy } from "../../src/tables/declare.ts";
+import { addPolicyComments, type Column, type Table } from "../../src/tables/declare.ts";
 import { postgres } from "../../src/targets/postgres/postgres.ts";
 import { readDeliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
@@ -236,7 +236,7 @@ suite("the target postgres", () => {
       WHERE c.relkind = 'r' AND c.relnamespace = 'content_warehouse'::regnamespace
       GROUP BY c.oid, 1 ORDER BY 1`;
     const declared = [...DECLARED.values()]
-      .map((table) => underPolicy(table, "drop"))
+      .map((table) => addPolicyComments(table, "drop"))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
     assert.deepEqual(
       await rowsIn(keys),
@@ -271,7 +271,7 @@ suite("the target postgres", () => {
   test("has a run once, says so, and keeps a later one", async () => {
     const before = await current();
     const again = await command(["deliver"]);
-    assert.deepEqual([again.code, again.stdout], [0, `postgres: has ${before} already\n`], again.stderr);
+    assert.deepEqual([again.code, again.stdout], [0, `postgres: already has ${before}\n`], again.stderr);
     const earlier = await command(["deliver", "1"]);
     assert.equal(earlier.code, 26, earlier.stderr);
     assert.match(

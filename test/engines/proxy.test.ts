@@ -146,7 +146,9 @@ test("an outage behind a proxy names it", async (t) => {
   assert.equal(ran.code, 21, ran.stderr);
   assert.match(
     ran.stderr,
-    new RegExp(`content\\.invalid over the proxy ${host} .*The proxy ${host} cannot reach content\\.invalid`),
+    new RegExp(
+      `content\\.invalid through the proxy ${host} .*The proxy ${host} cannot reach content\\.invalid`,
+    ),
   );
 });
 
@@ -180,6 +182,6 @@ test("a lake in a bucket is written through the proxy, and a bucket that it refu
   const refused = { ...lake, endpoint: "https://refused.example" };
   const checked = await command(at, "check", { settings: { ...settings, targets: [refused] }, env: s3.env });
   assert.equal(checked.code, 26, checked.stdout);
-  const sentence = `No way is opened to https://refused.example over the proxy ${proxy.host}`;
+  const sentence = `No way is opened to https://refused.example through the proxy ${proxy.host}`;
   assert.ok(checked.stdout.includes(sentence), checked.stdout);
 });

@@ -149,7 +149,7 @@ suite("a rollback with two targets", () => {
     const again = await command("runs rollback 1 --deliver");
     assert.equal(
       again.stdout,
-      `current is now ${nameOf(1)}\nlake: has ${nameOf(1)} already\npostgres: has ${nameOf(1)} already\n`,
+      `current is now ${nameOf(1)}\nlake: already has ${nameOf(1)}\npostgres: already has ${nameOf(1)}\n`,
     );
   });
 
@@ -188,7 +188,7 @@ suite("a rollback with two targets", () => {
     ]);
     const repeated = await command("runs rollback 2 --deliver");
     assert.deepEqual([repeated.code, await inPostgres()], [0, 2], repeated.stderr);
-    assert.match(repeated.stdout, /\nlake: has 000002-\S+ already\npostgres: delivered 000002-/);
+    assert.match(repeated.stdout, /\nlake: already has 000002-\S+\npostgres: delivered 000002-/);
   });
 
   test("leaves PostgreSQL one run or the other, whole, at whatever moment it is killed", async () => {

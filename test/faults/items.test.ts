@@ -63,7 +63,7 @@ const BAD: Readonly<Record<string, readonly [reply: Reply, reason: string]>> = {
   ],
   "C13: no object": [
     { body: { response: null } },
-    "the service sent something else than a content item at response: Invalid input: expected object, received null",
+    "the service did not send a content item at response: Invalid input: expected object, received null",
   ],
 };
 

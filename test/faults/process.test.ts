@@ -66,7 +66,7 @@ long(
     const before = await treeOf(join(out, "runs"));
     const { code, stderr } = await startRun(service, out, { shell: "ulimit -n 28;" }).ended;
     assert.equal(code, 30, stderr);
-    assert.match(stderr, /no file handles left; raise their limit/);
+    assert.match(stderr, /No file handles are left; raise the limit/);
     assert.ok(!stderr.includes(CANARY));
     assert.deepEqual(await treeOf(join(out, "runs")), before);
   },

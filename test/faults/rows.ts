@@ -198,6 +198,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "value that is ambiguous, archived, matched by text or in a collision",
     "explain names it in the row, with the candidates",
   ],
+  H21: [
+    "destination that begins or ceases to receive values",
+    "diff names it with its items; its values count as no change",
+  ],
+  H22: ["mapping edit that touches most of the changed items", "diff names it, with their number"],
+  H23: ["removed item among many changed ones", "diff shows it first"],
   I1: ["reader opens during the switch", "the old run or the new one"],
   I2: ["reader resolves current twice", "each run says its number in its database and its files"],
   I3: ["reader searches all of runs/", "only complete runs there"],

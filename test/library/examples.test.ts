@@ -168,7 +168,7 @@ long("csv-target.mts has a delivered run as CSV files, once", async (t) => {
     [String(lines.length - 2)],
   ]);
   const again = await inCsv(["deliver"]);
-  assert.deepEqual([again.code, again.stdout], [0, `csv: has ${run} already\n`], again.stderr);
+  assert.deepEqual([again.code, again.stdout], [0, `csv: already has ${run}\n`], again.stderr);
   const listed = await inCsv(["runs", "show", "--section", "targets", "--json"]);
   const { current, targets } = JSON.parse(listed.stdout);
   const [{ target, run: last, sequence, state, problem }] = targets;

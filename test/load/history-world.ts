@@ -46,6 +46,7 @@ export class Nights {
     for (const lane of lanes) await lane.run("SET TimeZone = 'UTC'");
     for (const table of HISTORY_TABLES) await createTable(connection, table);
     await createHistoryMacros(connection);
+    await execute(connection, "CREATE TABLE run AS SELECT '[]' AS ignored_destinations");
     return new Nights(lanes);
   }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { loadTableOf } from "../../src/load/loader-tables.ts";
+import { openLoaderTable } from "../../src/load/loader-tables.ts";
 import { defineTable, integer, timestamp } from "../../src/tables/declare.ts";
 import { temporaryFolder } from "../run/running.ts";
 
@@ -36,7 +36,7 @@ test("loaders get instants exactly, however far from today", async (t) => {
     references: [],
     rows: { kind: "program" },
   });
-  const load = loadTableOf({
+  const load = openLoaderTable({
     table,
     rows: instants.length,
     files: [file],

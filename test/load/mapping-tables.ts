@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { DuckDBInstance } from "@duckdb/node-api";
-import type { Destination, FieldDefinition } from "../../src/audit/mapping/definitions.ts";
-import { type MappedValue, STATUSES } from "../../src/audit/mapping/mapped-value.ts";
+import { MAPPING_STATUSES, type MappedValue } from "../../src/audit/mapped-value.ts";
+import type { DestinationDefinition, FieldDefinition } from "../../src/audit/mapping/definitions.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { all, execute } from "../../src/storage/duckdb.ts";
 import type { DatabaseConnections } from "../../src/storage/parallel.ts";
@@ -39,7 +39,7 @@ const TABLES: readonly Table[] = [
 /** What the mapping steps read, in the terms of the procedure. */
 export interface MappingWorld {
   readonly fields: readonly FieldDefinition[];
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly DestinationDefinition[];
   readonly items: readonly Item[];
 }
 
@@ -110,7 +110,7 @@ const selectValueRows = (field: FieldDefinition) =>
     archived: archived ? true : ordinal % 2 === 0 ? false : null,
   }));
 
-const destinationRow = (destination: Destination) => ({
+const destinationRow = (destination: DestinationDefinition) => ({
   destination_id: destination.destinationId,
   identification: destination.identification,
   platform: "External",
@@ -182,7 +182,7 @@ export async function readLedger(connection: DuckDBConnection): Promise<MappedVa
 }
 
 function statusOf(cell: unknown): MappedValue["status"] {
-  const status = STATUSES.find((each) => each === cell);
+  const status = MAPPING_STATUSES.find((each) => each === cell);
   if (status === undefined) throw new TypeError(`no such status: ${String(cell)}`);
   return status;
 }

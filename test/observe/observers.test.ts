@@ -5,7 +5,7 @@ import { WarehouseError } from "../../src/common/errors.ts";
 import type { EndedRun, Observer } from "../../src/observe/observer.ts";
 import { observersOf } from "../../src/observe/observers.ts";
 
-const FAILURE = new WarehouseError("disk.io", "The disk refused a write (EIO); check the disk.");
+const FAILURE = new WarehouseError("disk.io", "A disk failed (EIO); check it.");
 
 const OBSERVED = { warehouse: "/srv/warehouse", clock: systemClock };
 

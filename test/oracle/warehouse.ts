@@ -1,5 +1,5 @@
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import { isAboutTheRun } from "../../src/tables/all.ts";
+import { isRunTable } from "../../src/tables/all.ts";
 import type { Column, Table } from "../../src/tables/declare.ts";
 import { canonicalJson, Digest, joinCells, NULL_MARK, SEPARATOR } from "./digest.ts";
 
@@ -58,7 +58,7 @@ export class Warehouse implements AsyncDisposable {
       "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' ORDER BY table_name",
     );
     const names = found.getRows().map(([name]) => String(name));
-    return names.filter((name) => !isAboutTheRun(name));
+    return names.filter((name) => !isRunTable(name));
   }
 }
 

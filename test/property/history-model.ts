@@ -1,5 +1,5 @@
+import type { MappedValue } from "../../src/audit/mapped-value.ts";
 import { type FieldDefinition, indexDefinitions } from "../../src/audit/mapping/definitions.ts";
-import type { MappedValue } from "../../src/audit/mapping/mapped-value.ts";
 import { CAUSES } from "../../src/tables/history.ts";
 import { mapItem } from "../audit/mapping/procedure.ts";
 import type { MappingWorld } from "../load/mapping-tables.ts";

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { MAPPING_STATUSES } from "../../src/audit/mapped-value.ts";
 import {
-  type Destination,
+  type DestinationDefinition,
   type FieldDefinition,
   indexDefinitions,
   type Mapping,
   type MappingEntry,
 } from "../../src/audit/mapping/definitions.ts";
-import { STATUSES } from "../../src/audit/mapping/mapped-value.ts";
-import type { ItemValue } from "../../src/audit/questions/read-run.ts";
+import type { ItemValue } from "../../src/audit/questions/item-values.ts";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import { fillDerivedTables } from "../../src/load/mapped-values.ts";
 import { type Item, type MappedItem, mapItem, payloadJson } from "../audit/mapping/procedure.ts";
@@ -68,7 +68,7 @@ interface DraftValue extends Unnumbered<ItemValue, "customFieldId"> {
 }
 interface DraftWorld {
   readonly fields: readonly DraftField[];
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly DestinationDefinition[];
   readonly items: readonly { readonly contentId: string; readonly values: readonly DraftValue[] }[];
 }
 
@@ -198,7 +198,7 @@ test("the SQL steps give the rows of the per-item procedure, whatever definition
     // A failure that needs many rows takes long to make small: then what was found by then is shown.
     { numRuns: either(10, 30), interruptAfterTimeLimit: 300_000, markInterruptAsFailure: true },
   );
-  assert.deepEqual([...seen].sort(), [...STATUSES, ...FLAGS].sort());
+  assert.deepEqual([...seen].sort(), [...MAPPING_STATUSES, ...FLAGS].sort());
 });
 
 function payloadRows({ ledger, payloads }: MappedItem): PayloadRow[] {

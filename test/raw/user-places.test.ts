@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { z } from "zod";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { fullItem } from "../../src/api/full.ts";
-import { type UserPlace, userPlaces } from "../../src/api/user-places.ts";
+import { type UserField, userFields } from "../../src/api/user.ts";
 import { isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
@@ -21,7 +21,7 @@ const OPTIONS: Readonly<Record<"drop" | "hash" | "keep", PrepareSettings>> = {
   keep: { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
 };
 const SHAPES: readonly Shape[] = ["dynamic", "full"];
-const SPECIFIED = { dynamic: userPlaces(dynamicItem), full: userPlaces(fullItem) } as const;
+const SPECIFIED = { dynamic: userFields(dynamicItem), full: userFields(fullItem) } as const;
 const PLACES = [...SPECIFIED.dynamic, ...SPECIFIED.full];
 const NEEDLE = "Jane Needle-7f3a";
 
@@ -34,7 +34,7 @@ function left(document: JsonObject, shape: Shape, policy: keyof typeof OPTIONS) 
 }
 
 /** Puts a value in the place, below what a document has on the way to it. */
-function put(root: JsonObject, { path }: UserPlace, value: unknown): void {
+function put(root: JsonObject, { path }: UserField, value: unknown): void {
   let at: unknown = root;
   for (const [index, step] of path.entries()) {
     const key = step === "[]" ? 0 : step === "{}" ? FIELD_IDS.file : step;
@@ -153,7 +153,7 @@ describe("in every place where the contract has a user", () => {
   });
 });
 
-function valueAt(root: unknown, { path }: UserPlace): unknown {
+function valueAt(root: unknown, { path }: UserField): unknown {
   let at = root;
   for (const step of path) {
     const key = step === "[]" ? 0 : step === "{}" ? FIELD_IDS.file : step;

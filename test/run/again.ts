@@ -4,14 +4,14 @@ import { cp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { findReadable } from "../../src/audit/open-run.ts";
+import { findReadableRun } from "../../src/audit/open-run.ts";
 import { systemClock } from "../../src/common/clock.ts";
 import { silentLog } from "../../src/common/log.ts";
 import { readRawFolder } from "../../src/raw/raw-folder.ts";
 import { build } from "../../src/run/build.ts";
 import { previousHistory, withoutPersonal } from "../../src/run/previous-history.ts";
 import { StagedLoads } from "../../src/run/stage-loads.ts";
-import { isAboutTheRun } from "../../src/tables/all.ts";
+import { isRunTable } from "../../src/tables/all.ts";
 import { loadPipeline, pipelineUrl } from "../../src/transform/pipelines.ts";
 import { type Baseline, baselineOf } from "../../src/warehouse/baseline.ts";
 import { freeBytes, PeakUse } from "../../src/warehouse/disk.ts";
@@ -19,7 +19,7 @@ import { previousOf } from "../../src/warehouse/identity.ts";
 import { createStaging, outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifestFile } from "../../src/warehouse/manifest.ts";
 import { publishRun } from "../../src/warehouse/publish.ts";
-import { sourceOf } from "../../src/warehouse/published-tables.ts";
+import { tablesSourceOf } from "../../src/warehouse/published-tables.ts";
 import { listRuns } from "../../src/warehouse/retention.ts";
 import { differingTables } from "../differing-tables.ts";
 import { rowsOf, temporaryFolder } from "./running.ts";
@@ -33,7 +33,7 @@ export async function builtAgain(
   { directory }: { readonly directory: string },
 ): Promise<string> {
   const folder = outputFolder(dirname(dirname(directory)));
-  const published = await findReadable(folder, basename(directory));
+  const published = await findReadableRun(folder, basename(directory));
   const { manifest } = published;
   const again = outputFolder(await temporaryFolder(t));
   const staging = await createStaging(again, manifest.run);
@@ -85,7 +85,7 @@ export async function assertSameRun(
   const tables = Object.keys(stated.rows);
   const [a, b] = [published, again].map((directory) => ({
     tables,
-    source: sourceOf({ directory, manifest: one?.manifest ?? assert.fail() }, { isQuestioned: true }),
+    source: tablesSourceOf({ directory, manifest: one?.manifest ?? assert.fail() }, { isQuestioned: true }),
   }));
   assert.ok(a !== undefined && b !== undefined);
   const compared = { published: a, rebuilt: b, temporaryDirectory: tmpdir() };
@@ -115,7 +115,7 @@ export async function assertSameReport(published: string, again: string): Promis
 async function dataFilesIn(directory: string): Promise<ReadonlyMap<string, Buffer>> {
   const parquet = join(directory, "parquet");
   const names = (await readdir(parquet, { recursive: true })).filter((name) => name.endsWith(".parquet"));
-  const data = names.toSorted().filter((name) => !isAboutTheRun(name.split("/", 1)[0] ?? ""));
+  const data = names.toSorted().filter((name) => !isRunTable(name.split("/", 1)[0] ?? ""));
   return new Map(
     await Promise.all(data.map(async (name) => [name, await readFile(join(parquet, name))] as const)),
   );

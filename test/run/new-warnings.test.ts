@@ -19,7 +19,7 @@ test("a check that warns is new when the run before did not warn of it, whatever
     return (await exportFrom({ url: service.url, out })).newWarnings;
   };
   const warns = (figure: number) => [
-    `1 check warns since this run (${CHECK}: ${figure}); "content-warehouse runs show" has each.`,
+    `1 check warns since this run (${CHECK}: ${figure}); "content-warehouse runs show" lists them.`,
   ];
   assert.deepEqual(await night(1), warns(1));
   assert.deepEqual(await night(2), []);

@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import { inspect } from "node:util";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { fullItem } from "../../src/api/full.ts";
-import { type UserPlace, userPlaces } from "../../src/api/user-places.ts";
+import { type UserField, userFields } from "../../src/api/user.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
 import type { Log } from "../../src/common/log.ts";
 import type { Config } from "../../src/config/config.ts";
@@ -57,7 +57,7 @@ function around(path: readonly string[], value: unknown): unknown {
 }
 
 /** One item for each place and each form, two with fields that no user stands in, and two rejects; in both modes. */
-export function itemsWith(places: readonly UserPlace[]): unknown[] {
+export function itemsWith(places: readonly UserField[]): unknown[] {
   const documents = places.flatMap(({ path }) => SENT.map((value) => around(path, value) as Json));
   return [
     ...documents.map((document, index) => item(`c-${index}`, index + 1, document)),
@@ -68,7 +68,7 @@ export function itemsWith(places: readonly UserPlace[]): unknown[] {
   ];
 }
 
-export const PLACES = [...userPlaces(dynamicItem), ...userPlaces(fullItem)];
+export const PLACES = [...userFields(dynamicItem), ...userFields(fullItem)];
 
 /** A log, and all that it was told. */
 export function recordingLog(): { readonly log: Log; readonly lines: unknown[] } {

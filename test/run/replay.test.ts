@@ -9,11 +9,11 @@ import { replayCommand } from "../../src/cli/commands/replay.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { verifyCommand } from "../../src/cli/commands/verify.ts";
 import type { Config } from "../../src/config/config.ts";
-import { isAboutTheRun } from "../../src/tables/all.ts";
+import { isRunTable } from "../../src/tables/all.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { acquireLock } from "../../src/warehouse/lock.ts";
 import { readManifestFile } from "../../src/warehouse/manifest.ts";
-import { sourceOf } from "../../src/warehouse/published-tables.ts";
+import { tablesSourceOf } from "../../src/warehouse/published-tables.ts";
 import { listRuns } from "../../src/warehouse/retention.ts";
 import { capture, outcome, ran } from "../cli/capture.ts";
 import { differingTables } from "../differing-tables.ts";
@@ -92,10 +92,13 @@ async function differing(old: string, now: string): Promise<string[]> {
     [old, now].map(async (directory) => ({ directory, ...(await readManifestFile(directory)) })),
   );
   const tables = Object.keys(runs[0]?.manifest.rows ?? {}).filter(
-    (name) => !isAboutTheRun(name) && !name.endsWith("_history"),
+    (name) => !isRunTable(name) && !name.endsWith("_history"),
   );
   assert.ok(tables.length > 10);
-  const [published, rebuilt] = runs.map((run) => ({ tables, source: sourceOf(run, { isQuestioned: true }) }));
+  const [published, rebuilt] = runs.map((run) => ({
+    tables,
+    source: tablesSourceOf(run, { isQuestioned: true }),
+  }));
   assert.ok(published !== undefined && rebuilt !== undefined);
   return differingTables({ published, rebuilt, temporaryDirectory: tmpdir() });
 }

@@ -8,7 +8,7 @@ import type { Log } from "../../src/common/log.ts";
 import { silentLog } from "../../src/common/log.ts";
 import type { Config } from "../../src/config/config.ts";
 import { readRawFolder } from "../../src/raw/raw-folder.ts";
-import { isAboutTheRun } from "../../src/tables/all.ts";
+import { isRunTable } from "../../src/tables/all.ts";
 import { currentRun, outputFolder } from "../../src/warehouse/layout.ts";
 import { fewSampleNights, sampleNights } from "../audit/two-nights.ts";
 import { outcome } from "../cli/capture.ts";
@@ -68,7 +68,7 @@ const paid = (count: number): Item[] =>
 const ALL = paid(20).map(({ id }) => id);
 
 /** Not the histories: they name the runs in which something changed. */
-const isData = (table: string): boolean => !isAboutTheRun(table) && !table.includes("histor");
+const isData = (table: string): boolean => !isRunTable(table) && !table.includes("histor");
 
 /** Rows of all tables of data, and of the drift. */
 async function rowsIn(directory: string) {

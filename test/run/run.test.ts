@@ -9,7 +9,7 @@ import { compressors } from "hyparquet-compressors";
 import { removeTree } from "../../src/common/tree.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { createService, type Service } from "../../src/service/service.ts";
-import { DATA_TABLES, isAboutTheRun } from "../../src/tables/all.ts";
+import { DATA_TABLES, isRunTable } from "../../src/tables/all.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { long } from "../long.ts";
 import { CONTENT_SET } from "../service/fixture.ts";
@@ -168,7 +168,7 @@ long("a pipeline of one loader publishes its files alone, of its tables and the 
   const tables = parquet.tables.map(({ name }) => name).sort();
   assert.deepEqual((await readdir(join(parquet.directory, "parquet"))).sort(), tables);
   assert.deepEqual(
-    tables.filter((name) => !isAboutTheRun(name)),
+    tables.filter((name) => !isRunTable(name)),
     ["content", "content_events", "content_tags"],
   );
   const duckdb = await exportFrom({ ...common, pipelineUrl: only("duckdb") });

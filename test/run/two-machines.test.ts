@@ -161,7 +161,7 @@ long("commands tell the run of another machine from one's own of the same name",
   const again = await ask(restoreCommand);
   assert.match(again.text, new RegExp(`has the run ${beside} already, and it is current\n$`));
   assert.match((await ask(runsCommand, "show", "--section", "targets")).text, /│ run 1, as here +│/);
-  assert.match((await ask(deliverCommand)).text, new RegExp(`^lake: has ${name} already`));
+  assert.match((await ask(deliverCommand)).text, new RegExp(`^lake: already has ${name}`));
   const { text } = await ask(runsCommand, "list");
   assert.match(text, new RegExp(`│ \\* │ ${beside} │[^]*│ / │ ${name} +│`));
   assert.match(text, /; \/ is not in the history of the current run: put aside, or rolled back\.\n/);

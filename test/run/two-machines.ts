@@ -10,7 +10,7 @@ import { readDeliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { MANIFEST_FILE } from "../../src/warehouse/manifest.ts";
 import { findRun, listRuns } from "../../src/warehouse/retention.ts";
-import { digestOf } from "../../src/warehouse/verify.ts";
+import { digestFile } from "../../src/warehouse/verify.ts";
 import { exportFrom, HurriedClock, temporaryFolder } from "./running.ts";
 import { type Item, item, itemsOf, Scripted } from "./scripted.ts";
 import { Turns } from "./turns.ts";
@@ -151,7 +151,7 @@ async function runOn(
 
 /** SHA-256 of the manifest of the run in a folder. */
 export async function digestIn(directory: string): Promise<string> {
-  return (await digestOf(join(directory, MANIFEST_FILE))).sha256;
+  return (await digestFile(join(directory, MANIFEST_FILE))).sha256;
 }
 
 /** What became of the items between two runs. */

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { verifyCommand } from "../../src/cli/commands/verify.ts";
 import { packagePath } from "../../src/common/package-root.ts";
-import { isAboutTheRun } from "../../src/tables/all.ts";
+import { isRunTable } from "../../src/tables/all.ts";
 import { type PublishedFile, readManifest } from "../../src/warehouse/manifest.ts";
 import { fewSampleNights } from "../audit/two-nights.ts";
 import { capture } from "../cli/capture.ts";
@@ -19,7 +19,7 @@ const tableOf = (path: string): string => path.split("/")[1] ?? "";
 /** Parquet files of the tables of data, by table and number. */
 async function dataFiles(directory: string): Promise<Map<string, PublishedFile>> {
   const { files } = await readManifest(directory);
-  const data = files.filter(({ path }) => path.startsWith("parquet/") && !isAboutTheRun(tableOf(path)));
+  const data = files.filter(({ path }) => path.startsWith("parquet/") && !isRunTable(tableOf(path)));
   return new Map(data.map((file) => [basename(file.path).replace(/-\d{6}-/, "-"), file]));
 }
 

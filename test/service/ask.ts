@@ -3,7 +3,7 @@ import { type Agent, type IncomingHttpHeaders, request } from "node:http";
 import type { TestContext } from "node:test";
 import { z } from "zod";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
-import { unknownFieldWalker } from "../../src/api/unknown.ts";
+import { unknownFieldWalker } from "../../src/api/unknown-fields.ts";
 import type { ContentSet } from "../../src/service/assemble-set.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service/service.ts";
 import { CONTENT_SET } from "./fixture.ts";

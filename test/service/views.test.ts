@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { basicItem } from "../../src/api/basic.ts";
 import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS, dynamicItem } from "../../src/api/dynamic.ts";
 import { listEnvelope } from "../../src/api/envelope.ts";
-import { required } from "../../src/api/field.ts";
+import { NO_DEFAULT } from "../../src/api/field.ts";
 import { fullItem } from "../../src/api/full.ts";
 import type { Document } from "../../src/service/content-set.ts";
 import { ALL_COLUMNS, ask, json, read, serve } from "./ask.ts";
@@ -182,7 +182,7 @@ test("every dynamic column of an item without values is its default", async (t) 
   };
   for (const name of DYNAMIC_COLUMN_NAMES) {
     const fallback = DYNAMIC_COLUMNS[name].default;
-    assert.deepEqual(response[name], fallback === required ? given[name] : fallback, name);
+    assert.deepEqual(response[name], fallback === NO_DEFAULT ? given[name] : fallback, name);
   }
 });
 

@@ -11,7 +11,7 @@ import {
   type DuckDBValue,
   DuckDBVariantValue,
 } from "@duckdb/node-api";
-import { loadTableOf } from "../../src/load/loader-tables.ts";
+import { openLoaderTable } from "../../src/load/loader-tables.ts";
 import { all, type Database, execute, openForBuilding, stream } from "../../src/storage/duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { defineTable, integer, text } from "../../src/tables/declare.ts";
@@ -96,7 +96,7 @@ test("every text comes out of the database, and out of its Parquet files, as it 
     references: [],
     rows: { kind: "program" },
   });
-  const load = loadTableOf({ table, rows: TEXTS.length, files: [file], temporaryDirectory: folder });
+  const load = openLoaderTable({ table, rows: TEXTS.length, files: [file], temporaryDirectory: folder });
   const cells: unknown[] = [];
   for await (const [, cell] of load.cells()) cells.push(cell);
   assertTexts(cells);

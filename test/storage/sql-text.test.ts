@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { loadSql } from "../../src/audit/load-sql.ts";
+import { loadSql } from "../../src/audit/queries.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { readParquet } from "../../src/storage/parquet-sql.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";

@@ -17,15 +17,15 @@ import {
   text,
   timestamp,
 } from "../../src/tables/declare.ts";
-import { checkedRows } from "../../src/transform/custom-tables.ts";
-import type { RowsOfItem } from "../../src/transform/item.ts";
+import { checkRowFunctions } from "../../src/transform/custom-tables.ts";
+import type { RowFunction } from "../../src/transform/item.ts";
 import { customTable } from "../../src/transform/stages.ts";
 
 interface OwnTable {
   readonly name: string;
   readonly key: readonly string[];
   readonly columns: readonly Column[];
-  readonly rows: RowsOfItem;
+  readonly rows: RowFunction;
 }
 
 function pipelineWith(own: Partial<OwnTable>): Pipeline {
@@ -40,8 +40,8 @@ function pipelineWith(own: Partial<OwnTable>): Pipeline {
 const ITEM = { contentId: "c-1", dynamic: { id: "c-1", title: "One" }, full: undefined };
 
 /** Rows that the table's function gives, once they are watched. */
-function rowsOf(columns: readonly Column[], rows: RowsOfItem): unknown[] {
-  return [...(checkedRows(pipelineWith({ columns, rows })).lengths?.(ITEM) ?? [])];
+function rowsOf(columns: readonly Column[], rows: RowFunction): unknown[] {
+  return [...(checkRowFunctions(pipelineWith({ columns, rows })).lengths?.(ITEM) ?? [])];
 }
 
 suite("rows of a custom table", () => {
@@ -78,7 +78,7 @@ suite("rows of a custom table", () => {
   });
 
   const length = integer("length", { comment: "x", required: true });
-  const cases: readonly (readonly [string, RowsOfItem, string | RegExp])[] = [
+  const cases: readonly (readonly [string, RowFunction, string | RegExp])[] = [
     [
       "a function that throws on the way",
       function* () {
@@ -147,7 +147,7 @@ suite("rows of a custom table", () => {
       assert.throws(() => rowsOf([], rows), { code: "config.invalid" });
     }
     for (const rows of [() => undefined, () => 5, () => "rows", async () => [], async function* () {}]) {
-      assert.throws(() => rowsOf([], rows as unknown as RowsOfItem), {
+      assert.throws(() => rowsOf([], rows as unknown as RowFunction), {
         code: "config.invalid",
         message: /must return a list of rows, or be a generator; it cannot be async/,
       });
@@ -164,7 +164,7 @@ suite("rows of a custom table", () => {
       Promise.resolve({ i: 1 }),
     ];
     for (const row of noRows) {
-      const rows = (() => [row]) as unknown as RowsOfItem;
+      const rows = (() => [row]) as unknown as RowFunction;
       assert.throws(() => rowsOf([integer("i", { comment: "x" })], rows), {
         code: "config.invalid",
         message: /from item c-1: a row is an object with columns by name, not /,
@@ -205,7 +205,10 @@ suite("rows of a custom table", () => {
       transform: [new Titles()],
       load: [parquet()],
     });
-    assert.deepEqual([...(checkedRows(pipeline).titles?.(ITEM) ?? [])], [{ content_id: "c-1", length: 7 }]);
+    assert.deepEqual(
+      [...(checkRowFunctions(pipeline).titles?.(ITEM) ?? [])],
+      [{ content_id: "c-1", length: 7 }],
+    );
   });
 
   for (const [what, rows, sentence] of cases) {

@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from "node:test";
 import { systemClock } from "../../src/common/clock.ts";
 import { ItemVersions } from "../../src/extract/passes/item-versions.ts";
 import { PassReader, passRecord } from "../../src/extract/passes/listing.ts";
-import type { RunRows } from "../../src/load/staged-rows.ts";
+import type { MemoryRows } from "../../src/load/staged-rows.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
 import { passRows, requestRows } from "../../src/run/run-tables.ts";
 import { passes, requests } from "../../src/tables/run.ts";
@@ -40,7 +40,7 @@ function listing(): [Envelope, Envelope] {
 }
 
 /** One pass over a listing that a real server gives, as rows of the run's own tables. */
-async function account(t: TestContext, pages: readonly object[]): Promise<RunRows[]> {
+async function account(t: TestContext, pages: readonly object[]): Promise<MemoryRows[]> {
   const { url } = await serve(t, answerFrom(pages));
   const directory = await temporaryFolder(t);
   const landing = await landingIn(t, directory);
@@ -89,11 +89,11 @@ function answerFrom(pages: readonly object[]) {
 }
 
 /** Columns with an API field whose values differ. */
-function changedColumns(before: readonly RunRows[], after: readonly RunRows[]): string[] {
+function changedColumns(before: readonly MemoryRows[], after: readonly MemoryRows[]): string[] {
   const changed: string[] = [];
   before.forEach(({ table, rows }, which) => {
     table.columns.forEach(({ name, origins }, at) => {
-      const values = (list: RunRows["rows"]) => JSON.stringify(Array.from(list, (row) => row[at]));
+      const values = (list: MemoryRows["rows"]) => JSON.stringify(Array.from(list, (row) => row[at]));
       if (origins.length > 0 && values(rows) !== values(after[which]?.rows ?? []))
         changed.push(`${table.name}.${name}`);
     });

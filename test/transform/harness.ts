@@ -1,6 +1,6 @@
 import { customFieldDefinition } from "../../src/api/custom-field.ts";
 import { destination } from "../../src/api/destination.ts";
-import { type Odd, settle } from "../../src/api/settle.ts";
+import { type FormDrift, normalizeForm } from "../../src/api/normalize.ts";
 import { parseExact } from "../../src/common/json.ts";
 import { type ItemDocument, isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
 import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
@@ -15,7 +15,7 @@ import { replaceLoneSurrogates } from "../../src/raw/well-formed.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import type { Table } from "../../src/tables/declare.ts";
-import { entityRows } from "../../src/transform/definitions.ts";
+import { makeEntityRows } from "../../src/transform/entity-rows.ts";
 import { EntityPool, EntityStore } from "../../src/transform/entity-store.ts";
 import { compileTransform } from "../../src/transform/item.ts";
 
@@ -97,15 +97,15 @@ function shared(
   const prepare = lookupPreparer(options);
   const answersOf = (resource: LookupResource, documents: readonly JsonObject[]) =>
     documents.map(copyOf).map((answer) => {
-      const odd: Odd[] = [];
-      settle(SCHEMAS[resource], answer, odd);
+      const odd: FormDrift[] = [];
+      normalizeForm(SCHEMAS[resource], answer, odd);
       return { id: String(answer.id), unknown: prepare(resource, answer, odd, drift), answer };
     });
   const lookups = {
     definitions: answersOf("custom_field_definition", definitions),
     destinations: answersOf("destination", destinations),
   };
-  return entityRows({ store, lookups, drift });
+  return makeEntityRows({ store, lookups, drift });
 }
 
 function named(table: Table, row: readonly Cell[]): Row {

@@ -5,7 +5,7 @@ import type { Resource } from "../../src/api/fields.ts";
 import type { JsonObject } from "../../src/raw/document.ts";
 import { DATA_TABLES, TABLES } from "../../src/tables/all.ts";
 import type { Column, Origin, Table } from "../../src/tables/declare.ts";
-import { schemaDocument } from "../../src/tables/render.ts";
+import { schemaDocument } from "../../src/tables/schema-output.ts";
 import { type Transformed, transform } from "./harness.ts";
 import { mutationsOf } from "./mutations.ts";
 import { richWorld, type World } from "./rich.ts";

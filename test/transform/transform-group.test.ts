@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { NOT_REUSED, RawFileWriter } from "../../src/raw/raw-file.ts";
 import { PartWriter } from "../../src/storage/parquet-file.ts";
-import type { TransformedGroups } from "../../src/transform/transform-group.ts";
+import type { TransformOutput } from "../../src/transform/transform-group.ts";
 import { bodyOf, DYNAMIC, FULL, NightlyLanding } from "../extract/landing/nightly-landing.ts";
 
 /** Landed documents of a dynamic pass of one page. */
@@ -14,11 +14,11 @@ async function afterDynamic(t: Parameters<typeof NightlyLanding.in>[0], ...docum
   return landing;
 }
 
-function rowsOf({ parts }: TransformedGroups, wanted: string): number[] {
+function rowsOf({ parts }: TransformOutput, wanted: string): number[] {
   return parts.filter(({ table }) => table === wanted).map(({ part }) => part.rows);
 }
 
-function driftOf({ drift }: TransformedGroups) {
+function driftOf({ drift }: TransformOutput) {
   return drift.map(({ path, kind, count }) => [path, kind, count]);
 }
 

@@ -6,13 +6,13 @@ import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import type { OpenedRun, Question } from "../open-run.ts";
+import type { OpenedRun, RunQuestion } from "../open-run.ts";
+import { readList } from "../queries.ts";
 import { lastSeen, nearestItems } from "../questions/explain.ts";
-import { notFound } from "../questions/filters.ts";
-import { listOf } from "../rows-listed.ts";
+import { notFound } from "../scope.ts";
 import { type ComparedTable, type ContentDiffRequest, comparedTables, diffContent } from "./content-diff.ts";
-import { type ChosenRuns, chooseRuns } from "./content-runs.ts";
-import type { RunPair } from "./diff-runs.ts";
+import type { RunPair } from "./run-pair.ts";
+import { type ContentSelection, selectContentRuns } from "./run-pair.ts";
 
 export function contentDiffQuestion({
   table,
@@ -26,10 +26,10 @@ export function contentDiffQuestion({
   readonly table?: string | undefined;
   /** ID or slug of the only item that is compared, in either run. */
   readonly item?: string | undefined;
-}): Question<ChosenRuns> {
+}): RunQuestion<ContentSelection> {
   return {
     choose: (folder, temporaryDirectory) =>
-      chooseRuns(folder, [asked.before, asked.after], temporaryDirectory),
+      selectContentRuns(folder, [asked.before, asked.after], temporaryDirectory),
     async answer(opened, { pair, before }) {
       const { connection, manifest } = opened;
       const runs = { pair, before: before.manifest, after: manifest };
@@ -37,7 +37,7 @@ export function contentDiffQuestion({
       const compared = await compareContent(connection, runs, {
         tables: table === undefined ? tables : [namedTable(table, tables)],
         oneSided: table === undefined ? oneSided : oneSided.filter((each) => each.table === table),
-        item: item === undefined ? undefined : await idOf(opened, item),
+        item: item === undefined ? undefined : await findItemId(opened, item),
         withVolatile: table !== undefined,
       });
       const { columns, items, onlyInOne } = await contentLists(connection, compared);
@@ -47,7 +47,7 @@ export function contentDiffQuestion({
         none: "",
         title: "What changed in the content",
         columns: CHANGES,
-        ...(await listOf(connection, CHANGES, changesSql(compared.withItems), (row) => row)),
+        ...(await readList(connection, CHANGES, changesSql(compared.withItems), (row) => row)),
         ...(narrow ? {} : hidden),
       });
       return {
@@ -113,7 +113,7 @@ const ONE_SIDED = {
 } as const;
 
 /** Two runs whose content is compared, and their statements. The connection has the tables of the first as `before_*`. */
-export interface ContentPair {
+export interface ContentRuns {
   readonly pair: RunPair;
   readonly before: Stated;
   readonly after: Stated;
@@ -123,12 +123,12 @@ interface Stated extends Pick<Manifest, "rows"> {
   readonly personalData: { readonly policy: string };
 }
 
-type Compared = Awaited<ReturnType<typeof compareContent>>;
+type ContentDiff = Awaited<ReturnType<typeof compareContent>>;
 
 /** Makes the tables of `diffContent`, and says what it came to. */
 async function compareContent(
   connection: DuckDBConnection,
-  { pair, before, after }: ContentPair,
+  { pair, before, after }: ContentRuns,
   request: ContentDiffRequest & {
     readonly oneSided: Awaited<ReturnType<typeof comparedTables>>["oneSided"];
   },
@@ -142,7 +142,7 @@ async function compareContent(
 }
 
 /** The lists that have no value of the content but titles. */
-async function contentLists(connection: DuckDBConnection, { pair, withItems, oneSided }: Compared) {
+async function contentLists(connection: DuckDBConnection, { pair, withItems, oneSided }: ContentDiff) {
   return {
     columns: section({
       key: "columns",
@@ -157,7 +157,7 @@ async function contentLists(connection: DuckDBConnection, { pair, withItems, one
       none: "",
       title: "Items whose content changed",
       columns: ITEMS,
-      ...(await listOf(connection, ITEMS, changedItemsSql(withItems), (row) => row)),
+      ...(await readList(connection, ITEMS, changedItemsSql(withItems), (row) => row)),
     }),
     onlyInOne: section({
       key: "only_in_one",
@@ -201,9 +201,9 @@ const COLUMN_COUNTS = `
 
 const TITLES = `
   titles AS (
-    SELECT content_id, title FROM content
+    SELECT content_id, nullif(trim(title), '') AS title FROM content
     UNION ALL
-    SELECT content_id, title FROM before_content ANTI JOIN content USING (content_id)
+    SELECT content_id, nullif(trim(title), '') FROM before_content ANTI JOIN content USING (content_id)
   )`;
 
 /** Items that one run alone has, then the changes item by item, in the order of tables and columns. */
@@ -225,6 +225,10 @@ function changesSql(withItems: boolean): string {
 /** What people look for first. */
 const FOREMOST = `"table" = 'content' AND "column" IN ('title', 'state', 'progress_stage', 'published', 'archived')`;
 
+/** Columns that change with others; the words about an item leave them out where anything else changed. */
+const FOLLOWING =
+  "'content.updated', 'content.updated_at', 'content.preferred_title', 'content.preferred_title_sort'";
+
 /** Said of a change beside its column: both values, of what people look for first. */
 const VALUES_TOLD = `CASE WHEN ${FOREMOST} THEN concat(': ', coalesce(left(before, 60), 'none'), ' -> ', coalesce(left(after, 60), 'none')) END`;
 
@@ -243,7 +247,7 @@ function changedItemsSql(withItems: boolean): string {
     ),
     whats AS (
       SELECT content_id, what, min((NOT is_foremost, table_place, column_place)) AS place, bool_or(is_foremost) AS is_foremost
-      FROM changes WHERE name NOT IN ('content.updated', 'content.updated_at') GROUP BY content_id, what
+      FROM changes WHERE name NOT IN (${FOLLOWING}) GROUP BY content_id, what
     ),
     told AS (
       SELECT content_id, string_agg(what, ', ' ORDER BY place) AS what, bool_or(is_foremost) AS is_foremost
@@ -254,7 +258,7 @@ function changedItemsSql(withItems: boolean): string {
       UNION ALL
       SELECT content_id, change, NULL FROM diff_alone WHERE ${withItems}
     )
-    SELECT content_id, title, change, columns, CASE WHEN change = 'changed' THEN coalesce(what, 'updated at') END AS what
+    SELECT content_id, title, change, columns, CASE WHEN change = 'changed' THEN coalesce(what, replace(replace(array_to_string(columns, ', '), 'content.', ''), '_', ' ')) END AS what
     FROM items LEFT JOIN titles USING (content_id) LEFT JOIN told USING (content_id)
     ORDER BY list_position(['removed', 'changed', 'added'], change), NOT coalesce(is_foremost, false), content_id`;
 }
@@ -286,7 +290,7 @@ function cameTo({
 /** Throws `config.not_found` where a run has no items. */
 async function contentTables(
   connection: DuckDBConnection,
-  { pair, before, after }: ContentPair,
+  { pair, before, after }: ContentRuns,
   wanted?: string,
 ) {
   for (const [side, { rows }] of [
@@ -310,7 +314,7 @@ function namedTable(wanted: string, tables: readonly ComparedTable[]): ComparedT
 const EITHER = "FROM content SELECT content_id, slug UNION FROM before_content SELECT content_id, slug";
 
 /** The ID of an item of either run, or of `known`, by it or by its slug. Throws `config.not_found`. */
-export async function idOf(opened: OpenedRun, wanted: string, known = EITHER): Promise<string> {
+export async function findItemId(opened: OpenedRun, wanted: string, known = EITHER): Promise<string> {
   const rows = await all(
     opened.connection,
     `SELECT DISTINCT content_id FROM (${known})
@@ -335,7 +339,10 @@ export async function idOf(opened: OpenedRun, wanted: string, known = EITHER): P
  * value and no title, for that may hold a person whom the service, or the policy of this run, has taken. The
  * connection has the tables of the run before as `before_*`; both have `content`. `limit`: rows of the list of items.
  */
-export async function contentForPage(connection: DuckDBConnection, runs: ContentPair): Promise<Section[]> {
+export async function contentDiffForReport(
+  connection: DuckDBConnection,
+  runs: ContentRuns,
+): Promise<Section[]> {
   const tables = await contentTables(connection, runs);
   const compared = await compareContent(connection, runs, {
     ...tables,

@@ -8,10 +8,9 @@ import { DYNAMIC_COLUMNS, type DynamicColumn, isDynamicColumn } from "../../api/
 import { SIGNED_URL_PATTERNS } from "../../api/signed-url.ts";
 import { all, execute, scalar } from "../../storage/duckdb.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
-import { CONTENT_TABLES, isAboutTheRun, MAPPED_VALUE_TABLES, TABLES } from "../../tables/all.ts";
+import { CONTENT_TABLES, isRunTable, MAPPED_VALUE_TABLES, TABLES } from "../../tables/all.ts";
 import type { Column, Table } from "../../tables/declare.ts";
-import { loadSql } from "../load-sql.ts";
-import { keep } from "../rows.ts";
+import { createTempTable, loadSql } from "../queries.ts";
 
 interface ComparedColumn {
   readonly name: string;
@@ -36,7 +35,7 @@ export interface ComparedTable {
 }
 
 /** What only one of two runs has; `column` is null for a whole table. */
-interface OneSided {
+interface UnmatchedColumn {
   readonly table: string;
   readonly column: string | null;
   readonly side: "before" | "after";
@@ -56,7 +55,7 @@ export async function comparedTables(
   wanted?: string,
 ) {
   const tables: ComparedTable[] = [];
-  const oneSided: OneSided[] = [];
+  const oneSided: UnmatchedColumn[] = [];
   for (const name of new Set(["content", ...Object.keys(rowsAfter), ...Object.keys(rowsBefore)])) {
     const before = Object.hasOwn(rowsBefore, name)
       ? await columnsOf(connection, `before_${name}`)
@@ -70,7 +69,7 @@ export async function comparedTables(
       continue;
     }
     tables.push(comparedTable(name, before, after));
-    const only = (has: Types, lacks: Types, side: OneSided["side"]) =>
+    const only = (has: Types, lacks: Types, side: UnmatchedColumn["side"]) =>
       [...has.keys()].filter((column) => !lacks.has(column)).map((column) => ({ table: name, column, side }));
     oneSided.push(...only(before, after, "before"), ...only(after, before, "after"));
   }
@@ -87,7 +86,7 @@ async function columnsOf(connection: DuckDBConnection, table: string): Promise<T
 function isOfContent(table: string, columns: Types): boolean {
   const isMade =
     TABLES.some(({ name }) => name === table) && !CONTENT_TABLES.some(({ name }) => name === table);
-  return columns.has("content_id") && !isMade && !isAboutTheRun(table);
+  return columns.has("content_id") && !isMade && !isRunTable(table);
 }
 
 /** How an item was read, which is not what it is. */
@@ -113,7 +112,8 @@ function comparedTable(name: string, before: Types, after: Types): ComparedTable
         return {
           name: column,
           type: before.get(column) === type ? type : "VARCHAR",
-          isVolatile: column === READ || isOf(origin, ({ apart }) => apart !== undefined),
+          isVolatile:
+            column === READ || isOf(origin, ({ changesWithoutEdit }) => changesWithoutEdit !== undefined),
           isSingly: isOf(origin, ({ singleItemOnly }) => singleItemOnly),
         };
       }),
@@ -158,15 +158,15 @@ export async function diffContent(
   connection: DuckDBConnection,
   { tables, item, withVolatile }: ContentDiffRequest,
 ): Promise<void> {
-  await keep(connection, "diff_names", await namesSql(connection));
+  await createTempTable(connection, "diff_names", await namesSql(connection));
   for (const macro of MACROS) await execute(connection, `CREATE OR REPLACE TEMP MACRO ${macro}`);
-  await keep(connection, "diff_alone", ALONE, [item ?? null]);
-  await keep(connection, "diff_both", BOTH, [item ?? null]);
+  await createTempTable(connection, "diff_alone", ALONE, [item ?? null]);
+  await createTempTable(connection, "diff_both", BOTH, [item ?? null]);
   const [before, after] = [
     await columnsOf(connection, "before_content"),
     await columnsOf(connection, "content"),
   ];
-  await keep(connection, "diff_unread", before.has(READ) && after.has(READ) ? UNREAD : NONE);
+  await createTempTable(connection, "diff_unread", before.has(READ) && after.has(READ) ? UNREAD : NONE);
   await execute(connection, NO_CHANGES);
   for (const [place, table] of tables.entries()) {
     const columns = table.columns.filter(({ isVolatile }) => withVolatile || !isVolatile);
@@ -175,14 +175,18 @@ export async function diffContent(
     const marks = { ...marksOf({ ...table, columns }), table_place: String(place) };
     // Most items that differ do so in what signs their URLs, which takes longer to find.
     const step = loadSql("content_differing");
-    await keep(connection, "diff_raw", fillMarks(step, { ...marks, ids: "diff_both", hashed: marks.raw }));
+    await createTempTable(
+      connection,
+      "diff_raw",
+      fillMarks(step, { ...marks, ids: "diff_both", hashed: marks.raw }),
+    );
     if ((await scalar(connection, "SELECT count(*) FROM diff_raw")) === 0) continue;
-    await keep(connection, "diff_differing", fillMarks(step, { ...marks, ids: "diff_raw" }));
-    await keep(connection, "diff_ranges", RANGES);
+    await createTempTable(connection, "diff_differing", fillMarks(step, { ...marks, ids: "diff_raw" }));
+    await createTempTable(connection, "diff_ranges", RANGES);
     const changes = fillMarks(loadSql("content_changes"), marks);
     for (const { range } of await all(connection, "SELECT DISTINCT range FROM diff_ranges ORDER BY range")) {
       const items = `SELECT content_id FROM diff_ranges WHERE range = ${Number(range)}`;
-      await keep(connection, "diff_range", items);
+      await createTempTable(connection, "diff_range", items);
       await execute(connection, `INSERT INTO content_changes BY NAME ${changes}`);
     }
   }

@@ -2,53 +2,63 @@
  * What the mapping procedure reads besides an item: custom field definitions with their mappings, and destinations,
  * indexed once per run.
  */
+
+import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 
 const text = col.text({ required: true });
 const textOrNull = col.text();
 
 /** A value that a select or multiselect field offers; `valueId` is unique in the field. */
-export const SELECT_VALUE = {
+export const SELECT_VALUE_COLUMNS = {
   valueId: text,
   display: textOrNull,
   value: textOrNull,
   archived: col.flag({ required: true }),
 } as const;
-export type SelectValue = AnswerRow<typeof SELECT_VALUE>;
+export type SelectValue = AnswerRow<typeof SELECT_VALUE_COLUMNS>;
 
 /** An entry of a mapping: the external value of an internal value ID. */
-export const ENTRY = { mappingValueId: text, valueId: textOrNull, externalValue: textOrNull } as const;
-export type MappingEntry = AnswerRow<typeof ENTRY>;
+export const ENTRY_COLUMNS = {
+  mappingValueId: text,
+  valueId: textOrNull,
+  externalValue: textOrNull,
+} as const;
+export type MappingEntry = AnswerRow<typeof ENTRY_COLUMNS>;
 
 /** `destinationId`: where it is NULL, no value goes anywhere by the mapping. */
-export const MAPPING = {
+export const MAPPING_COLUMNS = {
   mappingId: text,
   destinationId: textOrNull,
   externalFieldName: textOrNull,
 } as const;
 /** Lists are in source order, here and in the next. */
-export interface Mapping extends AnswerRow<typeof MAPPING> {
+export interface Mapping extends AnswerRow<typeof MAPPING_COLUMNS> {
   readonly entries: readonly MappingEntry[];
 }
 
-export const FIELD = { customFieldId: text, name: textOrNull, fieldType: textOrNull } as const;
-export interface FieldDefinition extends AnswerRow<typeof FIELD> {
+export const FIELD_COLUMNS = { customFieldId: text, name: textOrNull, fieldType: textOrNull } as const;
+export interface FieldDefinition extends AnswerRow<typeof FIELD_COLUMNS> {
   readonly selectValues: readonly SelectValue[];
   readonly mappings: readonly Mapping[];
 }
 
 /** `supportsMappings`: NULL where the destination is known only by its ID. */
-export const DESTINATION = {
+export const DESTINATION_COLUMNS = {
   destinationId: text,
   identification: textOrNull,
   supportsMappings: col.flag(),
 } as const;
-export type Destination = AnswerRow<typeof DESTINATION>;
+export type DestinationDefinition = AnswerRow<typeof DESTINATION_COLUMNS>;
 
-export type Definitions = ReturnType<typeof indexDefinitions>;
+export type DefinitionIndex = ReturnType<typeof indexDefinitions>;
 
-export function indexDefinitions(fields: readonly FieldDefinition[], destinations: readonly Destination[]) {
+export function indexDefinitions(
+  fields: readonly FieldDefinition[],
+  destinations: readonly DestinationDefinition[],
+) {
   const sortedFields = fields.toSorted((a, b) => compareUtf8(a.customFieldId, b.customFieldId));
   const byId = new Map(destinations.map((each) => [each.destinationId, each]));
   const named = new Map<string, Set<string>>();
@@ -71,4 +81,45 @@ export function indexDefinitions(fields: readonly FieldDefinition[], destination
       ...(named.get(JSON.stringify([destinationId, externalFieldName])) ?? []),
     ],
   };
+}
+
+const required = { required: true } as const;
+const ENTRY_OF_MAPPING = { ...ENTRY_COLUMNS, mappingId: col.text(required) } as const;
+const MAPPING_OF_FIELD = { ...MAPPING_COLUMNS, customFieldId: col.text(required) } as const;
+const VALUE_OF_FIELD = { ...SELECT_VALUE_COLUMNS, customFieldId: col.text(required) } as const;
+
+const ENTRIES = "FROM custom_field_mapping_values ORDER BY ordinal, mapping_value_id";
+const MAPPINGS = "FROM custom_field_mappings ORDER BY ordinal, mapping_id";
+const SELECT_VALUES = "FROM custom_field_select_values ORDER BY ordinal, value_id";
+
+/** Definitions, mappings and destinations of the run. */
+export async function readDefinitions(connection: DuckDBConnection): Promise<DefinitionIndex> {
+  const entryRows = await readRows(connection, ENTRY_OF_MAPPING, ENTRIES);
+  const entries = Map.groupBy(entryRows, ({ mappingId }) => mappingId);
+  const mappingRows = await readRows(connection, MAPPING_OF_FIELD, MAPPINGS);
+  const mappings = Map.groupBy(mappingRows, ({ customFieldId }) => customFieldId);
+  const valueRows = await readRows(connection, VALUE_OF_FIELD, SELECT_VALUES);
+  const selectValues = Map.groupBy(valueRows, ({ customFieldId }) => customFieldId);
+  const fields = await readRows(
+    connection,
+    FIELD_COLUMNS,
+    `SELECT custom_field_id, name, field_type FROM custom_fields
+     UNION ALL BY NAME
+     SELECT DISTINCT custom_field_id FROM custom_field_mappings ANTI JOIN custom_fields USING (custom_field_id)`,
+  );
+  return indexDefinitions(
+    fields.map((field) => ({
+      ...field,
+      selectValues: selectValues.get(field.customFieldId) ?? [],
+      mappings: (mappings.get(field.customFieldId) ?? []).map((mapping) => ({
+        ...mapping,
+        entries: entries.get(mapping.mappingId) ?? [],
+      })),
+    })),
+    await readRows(
+      connection,
+      DESTINATION_COLUMNS,
+      "SELECT destination_id, identification, supports_custom_field_mappings AS supports_mappings FROM destinations",
+    ),
+  );
 }

@@ -5,15 +5,17 @@
  * `\N` is no value at all, and an empty cell of `external_value` is the empty text. A text that a spreadsheet
  * would take for a formula has an apostrophe before it, which reading takes off again.
  */
+
+import { isUtf8 } from "node:buffer";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { csvCell, FORMULA } from "../../common/csv.ts";
+import { WarehouseError } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
 import { all, type QueryRow } from "../../storage/duckdb.ts";
-import { loadSql } from "../load-sql.ts";
-import { FileText, invalidAt, type Place } from "./file-text.ts";
+import { loadSql } from "../queries.ts";
 
 /** Columns of an export: names and texts besides, for the person who reads it; they may be left out of a file. */
-const WRITTEN = [
+const EXPORT_COLUMNS = [
   "custom_field_id",
   "custom_field",
   "destination_id",
@@ -27,11 +29,11 @@ const WRITTEN = [
   "external_value",
 ] as const;
 
-const FOR_PEOPLE = ["custom_field", "destination", "value", "display"] as const;
-type ReadColumn = Exclude<(typeof WRITTEN)[number], (typeof FOR_PEOPLE)[number]>;
+const OPTIONAL_COLUMNS = ["custom_field", "destination", "value", "display"] as const;
+type RequiredColumn = Exclude<(typeof EXPORT_COLUMNS)[number], (typeof OPTIONAL_COLUMNS)[number]>;
 
 /** What what-if reads; a file needs all of them. */
-const READ = WRITTEN.filter((name) => !FOR_PEOPLE.some((each) => each === name));
+const REQUIRED_COLUMNS = EXPORT_COLUMNS.filter((name) => !OPTIONAL_COLUMNS.some((each) => each === name));
 
 export interface MappingRow {
   readonly customFieldId: string;
@@ -42,14 +44,14 @@ export interface MappingRow {
   readonly entry:
     | Readonly<{ id: string | null; valueId: string | null; externalValue: string | null }>
     | undefined;
-  readonly placeOf: (column: ReadColumn) => Place;
+  readonly placeOf: (column: RequiredColumn) => CellPosition;
 }
 
 /** All mappings of the run, as CSV. */
 export async function exportMapping(connection: DuckDBConnection): Promise<string> {
   const rows = await all(connection, loadSql("audit_export_mapping"));
-  const lines = rows.map((row) => WRITTEN.map((name) => csvText(row, name)).join(","));
-  return [WRITTEN.join(","), ...lines].map((line) => `${line}\n`).join("");
+  const lines = rows.map((row) => EXPORT_COLUMNS.map((name) => csvText(row, name)).join(","));
+  return [EXPORT_COLUMNS.join(","), ...lines].map((line) => `${line}\n`).join("");
 }
 
 const ENTRY_COLUMNS: ReadonlySet<string> = new Set(["mapping_value_id", "value_id", "external_value"]);
@@ -59,10 +61,10 @@ const GUARDED = new RegExp(`^'*${FORMULA.source.slice(1)}`);
 const NULL_LIKE = /^\\+N$/;
 
 /** Empty where nobody reads it: a name for people, or the entry of a mapping that has none. */
-function csvText(row: QueryRow, name: (typeof WRITTEN)[number]): string {
+function csvText(row: QueryRow, name: (typeof EXPORT_COLUMNS)[number]): string {
   if (row[name] === null) {
     const isAbsent = ENTRY_COLUMNS.has(name) && row.mapping_value_id === null;
-    return READ.includes(name) && !isAbsent ? "\\N" : "";
+    return REQUIRED_COLUMNS.includes(name) && !isAbsent ? "\\N" : "";
   }
   const value = String(row[name]);
   return csvCell(GUARDED.test(value) ? `'${value}` : NULL_LIKE.test(value) ? `\\${value}` : value);
@@ -80,7 +82,7 @@ function plainText(cell: string): string | null {
  * mapping that do not agree.
  */
 export function readMapping(bytes: Uint8Array, file: string): MappingRow[] {
-  const text = new FileText(bytes, file);
+  const text = new CsvText(bytes, file);
   if (text.isEmpty) {
     throw text.invalid(
       0,
@@ -93,7 +95,7 @@ export function readMapping(bytes: Uint8Array, file: string): MappingRow[] {
 }
 
 /** Cells of a row with the names of their columns, and where the row begins. */
-interface Members {
+interface CsvRow {
   readonly members: readonly {
     readonly name: string;
     readonly value: string | null;
@@ -102,7 +104,7 @@ interface Members {
   readonly offset: number;
 }
 
-function csvObjects(text: FileText): Members[] {
+function csvObjects(text: CsvText): CsvRow[] {
   const [header = [], ...body] = text.csv();
   const names = header.map(({ value }) => value.trim());
   const offset = header[0]?.offset ?? 0;
@@ -118,16 +120,16 @@ function csvObjects(text: FileText): Members[] {
   });
 }
 
-function assertColumns({ members, offset: start }: Members, text: FileText): void {
+function assertColumns({ members, offset: start }: CsvRow, text: CsvText): void {
   const names = new Set<string>();
   for (const { name, offset } of members) {
     if (names.has(name)) throw text.invalid(offset, `the column ${name} is there twice; keep one.`);
     names.add(name);
-    if (WRITTEN.some((known) => known === name)) continue;
-    const near = nearestSentence(name, WRITTEN, "Leave it out.");
+    if (EXPORT_COLUMNS.some((known) => known === name)) continue;
+    const near = nearestSentence(name, EXPORT_COLUMNS, "Leave it out.");
     throw text.invalid(offset, `there is no column ${JSON.stringify(name)} in a mapping file.${near}`);
   }
-  const missing = READ.filter((name) => !names.has(name));
+  const missing = REQUIRED_COLUMNS.filter((name) => !names.has(name));
   if (missing.length === 0) return;
   throw text.invalid(
     start,
@@ -135,14 +137,14 @@ function assertColumns({ members, offset: start }: Members, text: FileText): voi
   );
 }
 
-function mappingRow({ members, offset }: Members, text: FileText): MappingRow {
+function mappingRow({ members, offset }: CsvRow, text: CsvText): MappingRow {
   const byName = new Map(members.map((member) => [member.name, member]));
-  const placeOf = (column: ReadColumn): Place => text.place(byName.get(column)?.offset ?? offset);
-  const value = (column: ReadColumn): string | null => byName.get(column)?.value ?? null;
-  const needed = (column: ReadColumn, wayOut = ""): string => {
+  const placeOf = (column: RequiredColumn): CellPosition => text.place(byName.get(column)?.offset ?? offset);
+  const value = (column: RequiredColumn): string | null => byName.get(column)?.value ?? null;
+  const needed = (column: RequiredColumn, wayOut = ""): string => {
     const text = value(column);
     if (text !== null && text !== "") return text;
-    throw invalidAt(placeOf(column), `${column} is missing${wayOut}.`);
+    throw mappingFileError(placeOf(column), `${column} is missing${wayOut}.`);
   };
   return {
     customFieldId: needed("custom_field_id"),
@@ -158,15 +160,15 @@ const NEW_MAPPING = "; an entry has that of its mapping, and a new mapping takes
 
 /** A row with an entry ID, or with a value ID: an entry that a person adds needs no ID of its own. */
 function entryOf(
-  value: (column: ReadColumn) => string | null,
-  placeOf: (column: ReadColumn) => Place,
+  value: (column: RequiredColumn) => string | null,
+  placeOf: (column: RequiredColumn) => CellPosition,
 ): MappingRow["entry"] {
   const id = value("mapping_value_id") || null;
   const valueId = value("value_id");
   const externalValue = value("external_value");
   if (id !== null || valueId) return { id, valueId, externalValue };
   if (!externalValue) return undefined;
-  throw invalidAt(placeOf("value_id"), "value_id is missing; an external value belongs to one.");
+  throw mappingFileError(placeOf("value_id"), "value_id is missing; an external value belongs to one.");
 }
 
 function assertConsistent(rows: readonly MappingRow[]): void {
@@ -182,7 +184,7 @@ function assertConsistent(rows: readonly MappingRow[]): void {
     if (before !== undefined) {
       const { line } = before.placeOf("mapping_value_id");
       const problem = `the entry ${id} is in line ${line} already; leave the ID of an added entry empty.`;
-      throw invalidAt(row.placeOf("mapping_value_id"), problem);
+      throw mappingFileError(row.placeOf("mapping_value_id"), problem);
     }
     entries.set(id, row);
   }
@@ -196,12 +198,88 @@ function assertSameMapping(row: MappingRow, first: MappingRow): void {
   ] as const) {
     if (here === there) continue;
     const { line } = first.placeOf(column);
-    throw invalidAt(
+    throw mappingFileError(
       row.placeOf(column),
       `${column} is ${JSON.stringify(here)} here and ${JSON.stringify(there)} in line ${line}, in one mapping; change all of its rows.`,
     );
   }
   if (row.entry !== undefined && first.entry !== undefined) return;
   const problem = `the mapping ${row.mappingId} has a row without an entry and another one besides.`;
-  throw invalidAt(row.placeOf("mapping_id"), problem);
+  throw mappingFileError(row.placeOf("mapping_id"), problem);
+}
+
+/** Line and column from 1. */
+export interface CellPosition {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export function mappingFileError({ file, line, column }: CellPosition, problem: string): WarehouseError {
+  return new WarehouseError("config.invalid", `${file}, line ${line}, column ${column}: ${problem}`);
+}
+
+/** `offset`: of its first character in the text. */
+interface CsvCell {
+  readonly value: string;
+  readonly offset: number;
+}
+
+/** All that throws is `config.invalid`, with file, line and column. */
+export class CsvText {
+  readonly #file: string;
+  readonly #text: string;
+
+  /** Throws for bytes that are not UTF-8. */
+  constructor(bytes: Uint8Array, file: string) {
+    this.#file = file;
+    this.#text = new TextDecoder().decode(bytes);
+    if (isUtf8(bytes)) return;
+    const problem = 'this is not UTF-8; save the file as "CSV UTF-8".';
+    throw this.invalid(this.#text.indexOf("\uFFFD"), problem);
+  }
+
+  get isEmpty(): boolean {
+    return this.#text.trim() === "";
+  }
+
+  place(offset: number): CellPosition {
+    const lines = this.#text.slice(0, offset).split(/\r\n|\r|\n/);
+    return { file: this.#file, line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+  }
+
+  invalid(offset: number, problem: string): WarehouseError {
+    return mappingFileError(this.place(offset), problem);
+  }
+
+  /**
+   * Rows of cells, empty lines left out. Lines end with LF, CRLF or CR; cells may be quoted, and quotes in them doubled.
+   * The separator is the first of comma, semicolon and tab that the first line has outside of quotes.
+   */
+  csv(): CsvCell[][] {
+    const text = this.#text;
+    const [first = ""] = text.replace(/"[^"]*"/g, "").split(/[\r\n]/, 1);
+    const separator = [",", ";", "\t"].find((each) => first.includes(each)) ?? ",";
+    const quoted = '"(?<quoted>[^"]*(?:""[^"]*)*)(?<closing>"?)';
+    const plain = `(?<plain>[^${separator}\\r\\n]*)`;
+    const cell = new RegExp(`(?:${quoted}|${plain})(?<end>${separator}|\\r\\n|\\r|\\n|)`, "y");
+    const rows: CsvCell[][] = [];
+    let row: CsvCell[] = [];
+    let end: string | undefined;
+    do {
+      const offset = cell.lastIndex;
+      const found = cell.exec(text)?.groups ?? {};
+      end = found.end;
+      if (found.closing === "") throw this.invalid(offset, "the quote that opens here is never closed.");
+      if (end === "" && cell.lastIndex < text.length) {
+        const problem = "there is text after a closing quote; a quote inside a cell is written twice.";
+        throw this.invalid(cell.lastIndex, problem);
+      }
+      row.push({ value: found.quoted?.replaceAll('""', '"') ?? found.plain ?? "", offset });
+      if (end === separator) continue;
+      rows.push(row);
+      row = [];
+    } while (end === separator || cell.lastIndex < text.length);
+    return rows.filter((cells) => cells.length > 1 || cells[0]?.value !== "");
+  }
 }

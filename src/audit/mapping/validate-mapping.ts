@@ -2,10 +2,10 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { scalar } from "../../storage/duckdb.ts";
-import { readDefinitions } from "../questions/read-run.ts";
 import type { FieldDefinition, Mapping } from "./definitions.ts";
-import { invalidAt } from "./file-text.ts";
+import { readDefinitions } from "./definitions.ts";
 import type { MappingRow } from "./mapping-file.ts";
+import { mappingFileError } from "./mapping-file.ts";
 
 /**
  * Throws `config.invalid` with its place in the file for the ID of a field, destination or value that the run does not
@@ -13,7 +13,10 @@ import type { MappingRow } from "./mapping-file.ts";
  * an entry of an unknown ID, where the run's mapping has none for its value. Elsewhere a typing error would make a
  * second one, of which nothing is ever sent, and what is meant is told.
  */
-export async function assertKnown(connection: DuckDBConnection, rows: readonly MappingRow[]): Promise<void> {
+export async function assertKnownIds(
+  connection: DuckDBConnection,
+  rows: readonly MappingRow[],
+): Promise<void> {
   const definitions = await readDefinitions(connection);
   const fields = new Map(definitions.fields.map((field) => [field.customFieldId, field]));
   const destinations = new Map(
@@ -44,7 +47,7 @@ export async function assertKnown(connection: DuckDBConnection, rows: readonly M
     // A value that the field does not offer any more can still be in items, and an entry for it counts.
     const isUnknown = valueId !== null && !known.has(valueId);
     if (isUnknown && (await scalar(connection, USES, [customFieldId, valueId])) === 0) {
-      throw invalidAt(row.placeOf("value_id"), unknownValue(field, valueId, known));
+      throw mappingFileError(row.placeOf("value_id"), unknownValue(field, valueId, known));
     }
     if (mapping !== undefined && id !== null && !entryIds.has(id)) assertNewEntry(row, id, valueId, mapping);
   }
@@ -61,7 +64,10 @@ const CALLED = { custom_field_id: "custom field", destination_id: "destination" 
 function unknownId(row: MappingRow, column: keyof typeof CALLED, id: string, known: Iterable<string>): Error {
   const what = CALLED[column];
   const near = nearestSentence(id, known, `The run has no ${what} like it.`);
-  return invalidAt(row.placeOf(column), `there is no ${what} with the ID ${JSON.stringify(id)}.${near}`);
+  return mappingFileError(
+    row.placeOf(column),
+    `there is no ${what} with the ID ${JSON.stringify(id)}.${near}`,
+  );
 }
 
 function assertNewMapping(
@@ -73,7 +79,10 @@ function assertNewMapping(
   const { mappingId, customFieldId, destinationId } = row;
   const of = `of ${field.name ?? customFieldId} for ${destination}`;
   const refused = (why: string) =>
-    invalidAt(row.placeOf("mapping_id"), `the run has no mapping ${JSON.stringify(mappingId)}; ${why}`);
+    mappingFileError(
+      row.placeOf("mapping_id"),
+      `the run has no mapping ${JSON.stringify(mappingId)}; ${why}`,
+    );
   const there = field.mappings.filter((mapping) => mapping.destinationId === destinationId);
   if (there.length > 0) {
     const ids = quotedList(there.map((mapping) => mapping.mappingId));
@@ -95,7 +104,7 @@ function assertNewEntry(row: MappingRow, id: string, valueId: string | null, map
   const there = mapping.entries.filter((entry) => entry.valueId === valueId);
   if (there.length === 0) return;
   const ids = quotedList(there.map((entry) => entry.mappingValueId));
-  throw invalidAt(
+  throw mappingFileError(
     row.placeOf("mapping_value_id"),
     `the run has no entry ${JSON.stringify(id)}; that of this value in the mapping ${mapping.mappingId} is ${ids}. Leave the ID of an added entry empty.`,
   );

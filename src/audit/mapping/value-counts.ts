@@ -10,16 +10,14 @@ import { printableLine } from "../../common/printable.ts";
 import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { type Manifest, RECEPTIONS, type Reception } from "../../warehouse/manifest.ts";
-import type { Fullness } from "../checks/mass-change.ts";
-import { loadSql } from "../load-sql.ts";
-import { keep } from "../rows.ts";
-import { type Status, WITHOUT_EXTERNAL_VALUE } from "./mapped-value.ts";
+import { type MappingStatus, WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
+import { createTempTable, loadSql } from "../queries.ts";
 
 /** What a limit can be set to. Each counts values, and one value is one row of `content_mapped_values`. */
-export const COUNTED = [...WITHOUT_EXTERNAL_VALUE, "ambiguous", "collision"] as const;
-export type Counted = (typeof COUNTED)[number];
+export const LIMIT_KINDS = [...WITHOUT_EXTERNAL_VALUE, "ambiguous", "collision"] as const;
+export type LimitKind = (typeof LIMIT_KINDS)[number];
 
-export const COUNTED_TEXT: Readonly<Record<Counted, string>> = {
+export const LIMIT_TEXTS: Readonly<Record<LimitKind, string>> = {
   unmapped: "unmapped values",
   unknown_value: "unknown values",
   ambiguous: "ambiguous values",
@@ -68,7 +66,7 @@ export async function readDestinationCounts(
   connection: DuckDBConnection,
   ignored?: readonly string[],
 ): Promise<DestinationCounts[]> {
-  await prepareReceptions(connection, ignored ?? (await ignoredDestinations(connection)));
+  await prepareReceptions(connection, ignored ?? (await readIgnoredDestinations(connection)));
   return readRows(connection, OF_DESTINATION, PER_DESTINATION);
 }
 
@@ -76,7 +74,7 @@ const OF_ID = { destination_id: col.text(required), reception: RECEPTION } as co
 
 /** Whether each destination receives values, by its ID. */
 export async function readReceptions(connection: DuckDBConnection): Promise<ReadonlyMap<string, Reception>> {
-  await prepareReceptions(connection, await ignoredDestinations(connection));
+  await prepareReceptions(connection, await readIgnoredDestinations(connection));
   const rows = await readRows(connection, OF_ID, "FROM audit_receptions");
   return new Map(rows.map(({ destination_id, reception }) => [destination_id, reception]));
 }
@@ -86,18 +84,26 @@ export async function prepareReceptions(
   connection: DuckDBConnection,
   ignored: readonly string[],
 ): Promise<void> {
-  await keep(connection, "audit_receptions", loadSql("audit_receptions"), [JSON.stringify(ignored)]);
+  await createTempTable(connection, "audit_receptions", loadSql("audit_receptions"), [
+    JSON.stringify(ignored),
+  ]);
 }
 
 /** IDs of the destinations that the run ignores. */
-export async function ignoredDestinations(connection: DuckDBConnection): Promise<string[]> {
+export async function readIgnoredDestinations(connection: DuckDBConnection): Promise<string[]> {
   const [row] = await all(connection, "FROM run");
   return z.array(z.string()).parse(JSON.parse(String(row?.ignored_destinations ?? "[]")));
 }
 
+/** Whether the pipeline of the run sends values of fields without value mappings as they are. */
+export async function readPassthrough(connection: DuckDBConnection): Promise<boolean> {
+  const [run] = await all(connection, "FROM run");
+  return run?.passthrough === true;
+}
+
 /** Values of destinations together. */
-export function sumOf(destinations: readonly (Values & Record<"ambiguous" | "collision", number>)[]) {
-  const sum = (kind: keyof Values | Counted) => destinations.reduce((total, each) => total + each[kind], 0);
+export function sumCounts(destinations: readonly (Values & Record<"ambiguous" | "collision", number>)[]) {
+  const sum = (kind: keyof Values | LimitKind) => destinations.reduce((total, each) => total + each[kind], 0);
   return {
     mapped: sum("mapped"),
     unmapped: sum("unmapped"),
@@ -108,23 +114,27 @@ export function sumOf(destinations: readonly (Values & Record<"ambiguous" | "col
 }
 
 /** The destinations that receive values: what coverage and limits are about. */
-export function receiving<D extends { readonly reception: Reception }>(destinations: readonly D[]): D[] {
+export function receivingDestinations<D extends { readonly reception: Reception }>(
+  destinations: readonly D[],
+): D[] {
   return destinations.filter(({ reception }) => reception === "receiving");
 }
 
 /** The destinations that limits are about: those that receive values; where none is known by more than its ID, all. */
-export function limited<D extends { readonly reception: Reception }>(destinations: readonly D[]): D[] {
+export function limitedDestinations<D extends { readonly reception: Reception }>(
+  destinations: readonly D[],
+): D[] {
   const isNameless = destinations.every(({ reception }) => reception === "nameless");
-  return isNameless ? [...destinations] : receiving(destinations);
+  return isNameless ? [...destinations] : receivingDestinations(destinations);
 }
 
 /** Whether a destination gets nothing of a value, though its field has a value mapping. */
-export function isWithoutExternalValue({ status }: { readonly status: Status }): boolean {
+export function isWithoutExternalValue({ status }: { readonly status: MappingStatus }): boolean {
   return WITHOUT_EXTERNAL_VALUE.some((each) => each === status);
 }
 
 /** Values without an external value. */
-export function without({ unmapped, unknown_value }: Omit<Values, "mapped">): number {
+export function countWithoutExternal({ unmapped, unknown_value }: Omit<Values, "mapped">): number {
   return unmapped + unknown_value;
 }
 
@@ -134,14 +144,14 @@ export type MappedCounts = NonNullable<Manifest["mappedValues"]>;
 /** Undefined: the pipeline makes no mapped values. */
 export async function readMappedCounts(
   connection: DuckDBConnection,
-  { rows }: Pick<Fullness, "rows">,
+  { rows }: Pick<Manifest, "rows">,
 ): Promise<MappedCounts | undefined> {
   if (rows.content_mapped_values === undefined) return undefined;
   return mappedCounts(await readDestinationCounts(connection));
 }
 
 export function mappedCounts(destinations: readonly DestinationCounts[]): MappedCounts {
-  const { mapped, unmapped, unknown_value: unknown } = sumOf(destinations);
+  const { mapped, unmapped, unknown_value: unknown } = sumCounts(destinations);
   const stated = destinations.map((each) => ({
     id: each.destination_id,
     name: each.destination,
@@ -154,13 +164,13 @@ export function mappedCounts(destinations: readonly DestinationCounts[]): Mapped
 }
 
 /** Values without an external value. */
-export function withoutOf({ unmapped, unknown }: Pick<MappedCounts, "unmapped" | "unknown">): number {
+export function countWithoutValue({ unmapped, unknown }: Pick<MappedCounts, "unmapped" | "unknown">): number {
   return unmapped + unknown;
 }
 
 /** The same at destinations that receive values. */
-export function receivingWithout({ destinations }: MappedCounts): number {
-  return receiving(destinations).reduce((total, each) => total + withoutOf(each), 0);
+export function countWithoutAtReceivers({ destinations }: MappedCounts): number {
+  return receivingDestinations(destinations).reduce((total, each) => total + countWithoutValue(each), 0);
 }
 
 /** What becomes of values at a destination, in a clause. */
@@ -173,9 +183,9 @@ export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
 
 /** `5,800 mapped, 835 without an external value (825 unmapped, 10 unknown)`, and at which destinations these are. */
 export function valuesText(counts: MappedCounts): string {
-  const all = withoutOf(counts);
+  const all = countWithoutValue(counts);
   const kinds = all === 0 ? "" : ` (${kindsText(counts)})`;
-  return `${count(counts.mapped)} mapped, ${count(all)} without an external value${kinds}${apartText(counts)}`;
+  return `${count(counts.mapped)} mapped, ${count(all)} without an external value${kinds}${otherDestinationsText(counts)}`;
 }
 
 export function kindsText({ unmapped, unknown }: Pick<MappedCounts, "unmapped" | "unknown">) {
@@ -183,7 +193,7 @@ export function kindsText({ unmapped, unknown }: Pick<MappedCounts, "unmapped" |
 }
 
 /** Values without an external value by status and reception, for metrics: their sum is all of them. */
-export function withoutSamples({ destinations }: MappedCounts) {
+export function withoutMetrics({ destinations }: MappedCounts) {
   const found = RECEPTIONS.filter(
     (each) => each === "receiving" || destinations.some(({ reception }) => reception === each),
   );
@@ -198,7 +208,7 @@ export function withoutSamples({ destinations }: MappedCounts) {
 }
 
 /** How many are at which other destinations, and why they receive none: `173 at Print Archive (supports no mappings)`. */
-export function apartTexts({ destinations }: MappedCounts): string[] {
+export function otherDestinationsTexts({ destinations }: MappedCounts): string[] {
   return destinations
     .filter(({ reception, unmapped, unknown }) => reception !== "receiving" && unmapped + unknown > 0)
     .map(
@@ -208,9 +218,9 @@ export function apartTexts({ destinations }: MappedCounts): string[] {
 }
 
 /** How many are at which destinations; nothing where all are at such that receive values. */
-export function apartText(counts: MappedCounts): string {
-  const apart = apartTexts(counts);
+export function otherDestinationsText(counts: MappedCounts): string {
+  const apart = otherDestinationsTexts(counts);
   if (apart.length === 0) return "";
-  const number = count(receivingWithout(counts));
+  const number = count(countWithoutAtReceivers(counts));
   return `: ${[`${number} at destinations that receive values`, ...apart].join(", ")}`;
 }

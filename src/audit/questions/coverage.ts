@@ -7,26 +7,30 @@ import { LEDGER_ROWS_PER_RANGE, prepareMappings, rangeParams } from "../../load/
 import { all, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { loadSql } from "../load-sql.ts";
-import { STATUSES, type Status, sentOrNot, withoutValueMapping } from "../mapping/mapped-value.ts";
 import {
+  MAPPING_STATUSES,
+  type MappingStatus,
+  passthroughHeading,
+  passthroughText,
+} from "../mapped-value.ts";
+import {
+  countWithoutExternal,
   type DestinationCounts,
-  ignoredDestinations,
   kindsText,
   prepareReceptions,
   RECEPTION,
   RECEPTION_TEXT,
-  receiving,
-  sumOf,
-  without,
+  readIgnoredDestinations,
+  readPassthrough,
+  receivingDestinations,
+  sumCounts,
 } from "../mapping/value-counts.ts";
 import type { OpenedRun } from "../open-run.ts";
-import { keep, keepRange } from "../rows.ts";
-import { notFound, type Scope } from "./filters.ts";
-import { sendsAsIs } from "./read-run.ts";
+import { createTempTable, fillTempTable, loadSql } from "../queries.ts";
+import { type AuditScope, notFound } from "../scope.ts";
 
-export interface CoverageFilter extends Scope {
-  readonly status?: Status | undefined;
+export interface CoverageFilter extends AuditScope {
+  readonly status?: MappingStatus | undefined;
   /** Value ID, text of the value, or external value. */
   readonly value?: string | undefined;
 }
@@ -89,7 +93,7 @@ const VALUES = {
   external_field_name: col.text({ hidden: true }),
   value_id: col.text({ hidden: true }),
   ...VALUE,
-  status: col.text({ ...some, of: STATUSES, judged: true }),
+  status: col.text({ ...some, of: MAPPING_STATUSES, judged: true }),
   external_value: col.text(),
   archived: col.flag({ ...some, dispensable: 2 }),
   items: col.count(some),
@@ -133,30 +137,30 @@ const COLLISIONS = {
   uses: col.count({ ...some, dispensable: 1 }),
 } as const;
 
-export type Coverage = Awaited<ReturnType<typeof coverageOf>>;
+export type Coverage = Awaited<ReturnType<typeof readCoverage>>;
 
 /**
  * Rows of the SQL step of each name; the steps say what their columns mean. Throws `config.not_found` for a value that no
  * item in the filter has.
  */
-export async function coverageOf(
+export async function readCoverage(
   connection: DuckDBConnection,
   filter: CoverageFilter,
   rowsPerRange: number = LEDGER_ROWS_PER_RANGE,
 ) {
   await prepareMappings(connection);
-  await prepareReceptions(connection, await ignoredDestinations(connection));
-  await narrow(connection, filter);
-  await keep(connection, "audit_used_entries", USED_ENTRIES);
+  await prepareReceptions(connection, await readIgnoredDestinations(connection));
+  await createFilterTables(connection, filter);
+  await createTempTable(connection, "audit_used_entries", USED_ENTRIES);
   if (filter.value !== undefined) await assertKnownValue(connection, filter.value);
   const given = [filter.status ?? null, filter.value ?? null];
   for (const [index, range] of rangesOf(await itemBounds(connection, rowsPerRange)).entries()) {
     const place = { index, params: rangeParams(range) };
     const narrowed = { index, params: [...rangeParams(range), ...given] };
     const valued = { index, params: [...rangeParams(range), filter.value ?? null] };
-    await keepRange(connection, "audit_field_counts", loadSql("audit_field_counts"), narrowed);
-    await keepRange(connection, "audit_value_counts", loadSql("audit_value_counts"), valued);
-    await keepRange(connection, "audit_unmapped_counts", loadSql("audit_unmapped_counts"), place);
+    await fillTempTable(connection, "audit_field_counts", loadSql("audit_field_counts"), narrowed);
+    await fillTempTable(connection, "audit_value_counts", loadSql("audit_value_counts"), valued);
+    await fillTempTable(connection, "audit_unmapped_counts", loadSql("audit_unmapped_counts"), place);
   }
   const isNarrow = filter.status !== undefined || filter.value !== undefined;
   const coverage = await readRows(connection, COVERAGE, loadSql("audit_coverage"), given);
@@ -170,7 +174,7 @@ export async function coverageOf(
     /** Facts of the definitions, which a filter by status or value says nothing about: then they are left out. */
     definitions: isNarrow ? undefined : await factsOfDefinitions(connection),
     /** Whether values of fields without value mappings are sent as they are. */
-    passthrough: await sendsAsIs(connection),
+    passthrough: await readPassthrough(connection),
   };
 }
 
@@ -181,7 +185,7 @@ function perDestination(coverage: readonly AnswerRow<typeof COVERAGE>[]): Destin
     const [first] = rows;
     if (first === undefined) return [];
     const { destination_id, destination, reception } = first;
-    return [{ destination_id, destination, reception, ...sumOf(rows) }];
+    return [{ destination_id, destination, reception, ...sumCounts(rows) }];
   });
 }
 
@@ -212,15 +216,15 @@ export function coverageAnswer(
       verdict: manifest.verdict,
       passthrough,
       totals,
-      receiving: totalsOf(receiving(destinations)),
+      receiving: totalsOf(receivingDestinations(destinations)),
     },
     sections: coverageSections(coverage),
   };
 }
 
 function totalsOf(destinations: readonly DestinationCounts[]) {
-  const sum = sumOf(destinations);
-  return { ...sum, without_external_value: without(sum) };
+  const sum = sumCounts(destinations);
+  return { ...sum, without_external_value: countWithoutExternal(sum) };
 }
 
 /**
@@ -228,21 +232,25 @@ function totalsOf(destinations: readonly DestinationCounts[]) {
  * one, and both together.
  */
 export function mappedTotals({ destinations }: Pick<Coverage, "destinations">) {
-  const sum = sumOf(receiving(destinations));
-  return { mapped: sum.mapped, without: without(sum), possible: sum.mapped + without(sum) };
+  const sum = sumCounts(receivingDestinations(destinations));
+  return {
+    mapped: sum.mapped,
+    without: countWithoutExternal(sum),
+    possible: sum.mapped + countWithoutExternal(sum),
+  };
 }
 
 function totalText({ coverage, destinations, passthrough }: Coverage, run: string): string {
-  const sum = (name: "values" | "no_value_mapping", rows = receiving(coverage)) =>
+  const sum = (name: "values" | "no_value_mapping", rows = receivingDestinations(coverage)) =>
     rows.reduce((total, row) => total + row[name], 0);
-  const { ambiguous, collision, ...all } = sumOf(receiving(destinations));
+  const { ambiguous, collision, ...all } = sumCounts(receivingDestinations(destinations));
   const kinds = kindsText({ unmapped: all.unmapped, unknown: all.unknown_value });
   const others = sum("values", coverage) - sum("values");
   const apart = others === 0 ? "" : ` Destinations that receive none: ${pluralize(others, "value")} more.`;
   return (
     `${pluralize(sum("values"), "value")} at destinations that receive values, in the run ${run}: ` +
-    `${count(without(all))} without an external value (${kinds}), ` +
-    `${count(sum("no_value_mapping"))} ${withoutValueMapping(passthrough)}, ` +
+    `${count(countWithoutExternal(all))} without an external value (${kinds}), ` +
+    `${count(sum("no_value_mapping"))} ${passthroughHeading(passthrough)}, ` +
     `${count(ambiguous)} ambiguous, ${count(collision)} sent under a name shared by several fields.${apart}`
   );
 }
@@ -267,7 +275,7 @@ export function coverageSections(answered: Coverage): Section[] {
     title,
     apart: "The same at destinations that receive no values",
   });
-  const head = sentOrNot(passthrough);
+  const head = passthroughText(passthrough);
   const ofValues = [
     section({
       ...keyed("coverage", "Coverage, in values"),
@@ -284,7 +292,7 @@ export function coverageSections(answered: Coverage): Section[] {
       rows: destinations.map((each) => ({
         ...each,
         why: RECEPTION_TEXT[each.reception],
-        without_external_value: without(each),
+        without_external_value: countWithoutExternal(each),
       })),
       limit: 100,
     }),
@@ -347,13 +355,13 @@ const USED_ENTRIES = `
   SELECT DISTINCT mapping_value_id FROM content_mapped_values WHERE mapping_value_id IS NOT NULL`;
 
 /** The filter as tables that the steps join. */
-async function narrow(connection: DuckDBConnection, filter: CoverageFilter): Promise<void> {
+async function createFilterTables(connection: DuckDBConnection, filter: CoverageFilter): Promise<void> {
   for (const [name, sql, ids] of [
     ["audit_destinations", DESTINATIONS, filter.destinationIds],
     ["audit_fields", FIELDS, filter.fieldIds],
     ["audit_left_out", LEFT_OUT, filter.contentTypeIds],
   ] as const) {
-    await keep(connection, name, sql, [ids === undefined ? null : JSON.stringify(ids)]);
+    await createTempTable(connection, name, sql, [ids === undefined ? null : JSON.stringify(ids)]);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Where the service departs from the contract, by meaning, each departure beside its figure in the run before. */
+
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
@@ -6,9 +7,10 @@ import { DRIFT_KINDS } from "../../raw/drift.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
-import { LISTED_VALUES, listedValuesCheck } from "../checks/inspect.ts";
-import { type Fullness, type FullnessBefore, vanished } from "../checks/mass-change.ts";
-import type { Choice, Question } from "../open-run.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import { findVanished } from "../checks/mass-change.ts";
+import { LISTED_VALUES, listedValuesCheck } from "../checks/table-checks.ts";
+import type { RunQuestion, RunSelection } from "../open-run.ts";
 import { findPreviousRun, type PreviousRun } from "./run-history.ts";
 
 const required = { required: true } as const;
@@ -71,28 +73,34 @@ function partOf({ kind, count }: DriftLine): DriftPart | undefined {
 interface DriftRequest {
   /** Has every table of the run under its name, and those of the run before under names that begin with `before_`. */
   readonly connection: DuckDBConnection;
-  readonly now: Fullness;
+  readonly now: Pick<Manifest, "rows" | "emptyColumns">;
   /** Undefined: there is no run before, and no table of it. */
-  readonly before: FullnessBefore | undefined;
+  readonly before: Pick<Manifest, "rows" | "emptyColumns" | "columns"> | undefined;
   /** Whether values of the run before may be shown. */
   readonly showsBefore: boolean;
 }
 
 /** Compares the drift of a run with that of the run before. What is new comes first, then what there is most of. */
 export async function driftOf(request: DriftRequest): Promise<DriftReport> {
-  const lines = [...(await noted(request)), ...(await emptied(request)), ...(await unlisted(request))];
+  const lines = [
+    ...(await readDriftRows(request)),
+    ...(await readEmptied(request)),
+    ...(await readUnlistedValues(request)),
+  ];
   lines.sort(byWeight);
   const parts = DRIFT_PARTS.map((part) => [part, lines.filter((line) => partOf(line) === part)]);
   return Object.fromEntries(parts) as DriftReport;
 }
 
 /** Whether a line is of this run and not of the one before. */
-export function isNew({ before }: DriftLine): boolean {
+export function isNewDrift({ before }: DriftLine): boolean {
   return before === 0;
 }
 
 function byWeight(a: DriftLine, b: DriftLine): number {
-  return Number(isNew(b)) - Number(isNew(a)) || weightOf(b) - weightOf(a) || (a.path < b.path ? -1 : 1);
+  return (
+    Number(isNewDrift(b)) - Number(isNewDrift(a)) || weightOf(b) - weightOf(a) || (a.path < b.path ? -1 : 1)
+  );
 }
 
 /** Of what is gone, what there was. */
@@ -100,7 +108,7 @@ function weightOf({ count, before }: DriftLine): number {
   return count > 0 ? count : (before ?? 0);
 }
 
-function noted({ connection, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
+function readDriftRows({ connection, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
   return readRows(
     connection,
     LINE,
@@ -115,10 +123,10 @@ function noted({ connection, before, showsBefore }: DriftRequest): Promise<Drift
 }
 
 /** Columns, and tables of lists, without any value that had some in the run before. */
-async function emptied({ connection, now, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
+async function readEmptied({ connection, now, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
   if (before === undefined) return [];
   const lines: DriftLine[] = [];
-  for (const place of vanished(before, now)) {
+  for (const place of findVanished(before, now)) {
     // A table alone has no column.
     const [, table = "", column] = /^([^.]+)(?:\.(.+))?$/s.exec(place) ?? [];
     const [row] = await readRows(connection, VALUES_BEFORE, valuesSql(table, column));
@@ -160,7 +168,7 @@ async function pathOf(connection: DuckDBConnection, table: string, column: strin
 const CHECK = { ...VALUES_BEFORE, before: LINE.before } as const;
 
 /** Columns with values that the specification does not list. */
-async function unlisted({ connection, before }: DriftRequest): Promise<DriftLine[]> {
+async function readUnlistedValues({ connection, before }: DriftRequest): Promise<DriftLine[]> {
   const figures =
     before === undefined
       ? "SELECT *, NULL::BIGINT AS before FROM run_checks"
@@ -178,7 +186,7 @@ async function unlisted({ connection, before }: DriftRequest): Promise<DriftLine
 }
 
 /** `run`: name or number of a run; it is compared with the one that was current when it began. */
-export function driftQuestion(run: string): Question<Choice & { readonly previous: PreviousRun }> {
+export function driftQuestion(run: string): RunQuestion<RunSelection & { readonly previous: PreviousRun }> {
   return {
     async choose(folder) {
       const previous = await findPreviousRun(folder, run);
@@ -224,7 +232,7 @@ function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
     },
     rows: lines.map((line) => ({
       ...line,
-      status: line.before === null ? null : isNew(line) ? "new" : known,
+      status: line.before === null ? null : isNewDrift(line) ? "new" : known,
       meaning: KINDS[line.kind][1],
     })),
   });

@@ -1,12 +1,11 @@
 /** Where a run read what an explanation shows: the request, its answer, and the part of the raw document. */
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
-import { parseExact } from "../../common/json.ts";
-import { isObject } from "../../common/objects.ts";
+import { isObject, parseExact } from "../../common/json.ts";
 import { jsonText } from "../../raw/values.ts";
 import { readParquet } from "../../storage/parquet-sql.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { type OpenedRun, rawFilesIn } from "../open-run.ts";
-import type { ItemValue } from "./read-run.ts";
+import { listRawFiles, type OpenedRun } from "../open-run.ts";
+import type { ItemValue } from "./item-values.ts";
 
 const required = { required: true } as const;
 
@@ -77,7 +76,7 @@ const REQUESTS = `
  * read. A document that replaces all before says it by what it lacks.
  */
 async function findDocument({ connection, directory }: OpenedRun, contentId: string) {
-  const files = rawFilesIn(directory, ["dynamic", "item"]);
+  const files = listRawFiles(directory, ["dynamic", "item"]);
   if (files.length === 0) return undefined;
   const [found] = await readRows(
     connection,
@@ -118,12 +117,12 @@ function partsOf(document: string): Map<string, string> {
 }
 
 /** `/custom_fields/<ID>` as RFC 6901 writes it. */
-export function pointerTo(customFieldId: string): string {
+export function fieldPointer(customFieldId: string): string {
   return `/custom_fields/${customFieldId.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
 /** Fields of which the published values are not what the raw document has: none, unless something is damaged. */
-export function contradicted({ parts }: DocumentEvidence, values: readonly ItemValue[]): string[] {
+export function findContradictions({ parts }: DocumentEvidence, values: readonly ItemValue[]): string[] {
   const given = values.filter(({ input }) => input !== null);
   const published = Map.groupBy(given, ({ customFieldId }) => customFieldId);
   return [...new Set([...published.keys(), ...parts.keys()])].filter((id) => {

@@ -3,16 +3,16 @@ import { type Answer, type AnswerRow, col, type Section, section } from "../../c
 import { minuteOf } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import type { Reception } from "../../warehouse/manifest.ts";
-import type { Destination } from "../mapping/definitions.ts";
-import { STATUSES } from "../mapping/mapped-value.ts";
+import { MAPPING_STATUSES } from "../mapped-value.ts";
+import type { DestinationDefinition } from "../mapping/definitions.ts";
 import { RECEPTION_TEXT } from "../mapping/value-counts.ts";
-import type { OpenedRun, Question } from "../open-run.ts";
+import type { OpenedRun, RunQuestion } from "../open-run.ts";
+import { type AuditScope, resolveScope, type ScopeNames } from "../scope.ts";
 import { DESTINATION, FIELD, RECEIVER, VALUE } from "./coverage.ts";
 import { evidenceSection } from "./evidence.ts";
 import { explainItem, type ItemExplanation, type ItemFacts } from "./explain.ts";
-import { isWanted, notesOf, outcomeText, stepsSection } from "./explain-steps.ts";
-import { resolveScope, type Scope, type Scoped } from "./filters.ts";
-import { type Since, sinceKey } from "./since.ts";
+import { isSelected, notesOf, outcomeText, stepsSection } from "./explain-steps.ts";
+import { type ValueVersion, versionKey } from "./item-values.ts";
 
 const PAYLOADS = {
   ...RECEIVER,
@@ -27,7 +27,7 @@ const VALUES = {
   value_id: col.text({ hidden: true }),
   ...VALUE,
   archived: col.flag({ required: true, hidden: true }),
-  status: col.text({ required: true, of: STATUSES }),
+  status: col.text({ required: true, of: MAPPING_STATUSES }),
   external_field_name: col.text({ hidden: true }),
   external_value: col.text(),
   mapping_id: col.text({ hidden: true }),
@@ -57,14 +57,14 @@ export function explainQuestion({
   field,
   steps = false,
   run = "current",
-}: Scoped & {
+}: ScopeNames & {
   /** ID or slug of an item. */
   readonly item: string;
   /** Name or number of a run that is there; undefined: the current one. */
   readonly run?: string | undefined;
   /** Whether the answer also has the rules one by one, and where each thing was read. */
   readonly steps?: boolean | undefined;
-}): Question {
+}): RunQuestion {
   return {
     choose: async () => ({ wanted: run }),
     async answer(opened) {
@@ -75,17 +75,17 @@ export function explainQuestion({
 }
 
 /** Keys of the parts of the answer. */
-export const EXPLAINED = ["payloads", "values", "without_mapping", "steps", "evidence"] as const;
+export const EXPLAIN_SECTIONS = ["payloads", "values", "without_mapping", "steps", "evidence"] as const;
 
 export function explainAnswer(
   { run, manifest }: Pick<OpenedRun, "run" | "manifest">,
   explanation: ItemExplanation,
-  { steps, ...scope }: Scope & { readonly steps: boolean },
+  { steps, ...scope }: AuditScope & { readonly steps: boolean },
 ): Answer {
   const { item, definitions, passthrough, evidence } = explanation;
   const { verdict } = manifest;
   const destinations = definitions.destinations.filter((each) =>
-    isWanted(scope.destinationIds, each.destinationId),
+    isSelected(scope.destinationIds, each.destinationId),
   );
   const request = evidence.document?.request;
   const read =
@@ -137,14 +137,15 @@ function minute(iso: string): string {
 
 function valueSections(
   explanation: ItemExplanation,
-  destinations: readonly Destination[],
-  scope: Scope,
+  destinations: readonly DestinationDefinition[],
+  scope: AuditScope,
 ): Section[] {
   const { definitions, ledger, payloads, passthrough, since } = explanation;
   const names = new Map(destinations.map((each) => [each.destinationId, each.identification]));
   const fields = new Map(definitions.fields.map((field) => [field.customFieldId, field]));
   const wanted = ledger.filter(
-    (row) => isWanted(scope.destinationIds, row.destinationId) && isWanted(scope.fieldIds, row.customFieldId),
+    (row) =>
+      isSelected(scope.destinationIds, row.destinationId) && isSelected(scope.fieldIds, row.customFieldId),
   );
   const isApart = (id: string) => receptionOf(explanation, id) !== "receiving";
   wanted.sort((a, b) => Number(isApart(a.destinationId)) - Number(isApart(b.destinationId)));
@@ -190,7 +191,7 @@ function valueSections(
       collision: row.collision,
       notes: notesOf(explanation, row).join("; ") || null,
       why: outcomeText(row, field?.fieldType ?? null, passthrough),
-      ...sinceCells(since?.get(sinceKey(row))),
+      ...sinceCells(since?.get(versionKey(row))),
     };
   });
   return [
@@ -224,7 +225,7 @@ function whyNothing({ values, wanted }: Readonly<Record<"values" | "wanted", num
 }
 
 function sinceCells(
-  since: Since | undefined,
+  since: ValueVersion | undefined,
 ): Pick<AnswerRow<typeof VALUES>, "since" | "since_started_at" | "cause"> {
   if (since === undefined) return { since: null, since_started_at: null, cause: null };
   const { run, startedAt, causes, begins, orderedAt, why } = since;
@@ -242,15 +243,15 @@ function receptionOf({ receptions }: ItemExplanation, destinationId: string): Re
 }
 
 /** Fields of which the item has values, and that a destination has no mapping for. */
-function notMappedSection({ definitions, values }: ItemExplanation, scope: Scope): Section {
+function notMappedSection({ definitions, values }: ItemExplanation, scope: AuditScope): Section {
   const given = new Set(
     values.flatMap(({ customFieldId, input }) => (input === null ? [] : [customFieldId])),
   );
   const fields = definitions.fields.filter(
-    ({ customFieldId }) => given.has(customFieldId) && isWanted(scope.fieldIds, customFieldId),
+    ({ customFieldId }) => given.has(customFieldId) && isSelected(scope.fieldIds, customFieldId),
   );
   const rows = definitions.destinations
-    .filter(({ destinationId }) => isWanted(scope.destinationIds, destinationId))
+    .filter(({ destinationId }) => isSelected(scope.destinationIds, destinationId))
     .map(({ destinationId, identification }) => ({
       destination_id: destinationId,
       destination: identification,

@@ -1,15 +1,15 @@
 /** An explanation by the rules of the mapping procedure, from an item's mapped values and the definitions they name. */
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { joinWords } from "../../common/nearest.ts";
-import type { Destination, FieldDefinition, Mapping, SelectValue } from "../mapping/definitions.ts";
-import type { MappedValue } from "../mapping/mapped-value.ts";
+import type { MappedValue } from "../mapped-value.ts";
+import type { DestinationDefinition, FieldDefinition, Mapping, SelectValue } from "../mapping/definitions.ts";
+import type { AuditScope } from "../scope.ts";
 import { DESTINATION } from "./coverage.ts";
-import { pointerTo } from "./evidence.ts";
+import { fieldPointer } from "./evidence.ts";
 import type { ItemExplanation } from "./explain.ts";
-import type { Scope } from "./filters.ts";
-import type { ItemValue } from "./read-run.ts";
+import type { ItemValue } from "./item-values.ts";
 
-export function isWanted(ids: readonly string[] | undefined, id: string): boolean {
+export function isSelected(ids: readonly string[] | undefined, id: string): boolean {
   return ids?.includes(id) ?? true;
 }
 
@@ -25,11 +25,11 @@ const STEPS = {
 } as const;
 
 /** Rule 8 is the repetition of 2 to 6 for every field. */
-type Step = Pick<AnswerRow<typeof STEPS>, "rule" | "input" | "result" | "evidence">;
+type RuleStep = Pick<AnswerRow<typeof STEPS>, "rule" | "input" | "result" | "evidence">;
 
-export function stepsSection(explanation: ItemExplanation, scope: Scope): Section {
+export function stepsSection(explanation: ItemExplanation, scope: AuditScope): Section {
   const destinations = explanation.definitions.destinations.filter(({ destinationId }) =>
-    isWanted(scope.destinationIds, destinationId),
+    isSelected(scope.destinationIds, destinationId),
   );
   return section({
     key: "steps",
@@ -44,8 +44,8 @@ export function stepsSection(explanation: ItemExplanation, scope: Scope): Sectio
 /** Empty where the item has nothing that the destination maps, unless the destination or a field was asked for. */
 function destinationRows(
   explanation: ItemExplanation,
-  destination: Destination,
-  { destinationIds, fieldIds }: Scope,
+  destination: DestinationDefinition,
+  { destinationIds, fieldIds }: AuditScope,
 ): AnswerRow<typeof STEPS>[] {
   const { definitions, payloads } = explanation;
   const { destinationId, identification } = destination;
@@ -55,7 +55,7 @@ function destinationRows(
     ({ customFieldId: id }) => fieldIds?.includes(id) ?? ledger.some((row) => row.customFieldId === id),
   );
   const names = new Set(fields.map((field) => mappingsAt(field, destination)[0]?.externalFieldName));
-  const rowsOf = (field: FieldDefinition | undefined, steps: readonly Step[]) =>
+  const rowsOf = (field: FieldDefinition | undefined, steps: readonly RuleStep[]) =>
     steps.map((step) => ({
       destination_id: destinationId,
       destination: identification,
@@ -85,12 +85,16 @@ function destinationRows(
 }
 
 /** Mappings of a field for a destination, in source order; the first counts. */
-function mappingsAt({ mappings }: FieldDefinition, { destinationId }: Destination): Mapping[] {
+function mappingsAt({ mappings }: FieldDefinition, { destinationId }: DestinationDefinition): Mapping[] {
   return mappings.filter((mapping) => mapping.destinationId === destinationId);
 }
 
 /** Rules 2 to 6. */
-function fieldSteps(explanation: ItemExplanation, destination: Destination, field: FieldDefinition): Step[] {
+function fieldSteps(
+  explanation: ItemExplanation,
+  destination: DestinationDefinition,
+  field: FieldDefinition,
+): RuleStep[] {
   const { ledger, evidence, passthrough } = explanation;
   const { customFieldId, fieldType } = field;
   const mappings = mappingsAt(field, destination);
@@ -103,14 +107,14 @@ function fieldSteps(explanation: ItemExplanation, destination: Destination, fiel
   const [mapping] = mappings;
   if (mapping === undefined) return [rule2];
   const part = evidence.document?.parts.get(customFieldId);
-  const place = part === undefined ? null : `${pointerTo(customFieldId)} ${part}`;
+  const place = part === undefined ? null : `${fieldPointer(customFieldId)} ${part}`;
   const rows = ledger.filter(
     (row) => row.destinationId === destination.destinationId && row.customFieldId === customFieldId,
   );
   const given = rows.flatMap((row) => {
     const value = itemValueOf(explanation, row);
     return [
-      { rule: 5, input: value?.input ?? null, result: readText(row, field, value), evidence: place },
+      { rule: 5, input: value?.input ?? null, result: inputText(row, field, value), evidence: place },
       {
         rule: 6,
         input: row.valueId,
@@ -135,7 +139,7 @@ function requestsText({ evidence }: ItemExplanation, mode: string): string | nul
   return `${numbers.length === 1 ? "request" : "requests"} ${joinWords(numbers, "and")}`;
 }
 
-function supportText({ identification, supportsMappings }: Destination): string {
+function supportText({ identification, supportsMappings }: DestinationDefinition): string {
   if (identification === null)
     return "it was not looked up: its ID stands in mappings, and its name is not known";
   if (supportsMappings === null) return "whether it supports custom field mappings is not known";
@@ -177,7 +181,11 @@ function typeText(fieldType: string | null, passthrough: boolean): string {
 }
 
 /** How the string in the item was read: as an ID, as the text of a select value, or as neither. */
-function readText(row: MappedValue, { selectValues }: FieldDefinition, value: ItemValue | undefined): string {
+function inputText(
+  row: MappedValue,
+  { selectValues }: FieldDefinition,
+  value: ItemValue | undefined,
+): string {
   if (row.status === "no_value_mapping") return "a value as it is";
   if (row.valueId === null) return "neither an ID nor the text of any value of the field";
   const offered = selectValues.find(({ valueId }) => valueId === row.valueId);

@@ -5,13 +5,13 @@ import { WarehouseError } from "../../common/errors.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { readReceptions } from "../mapping/value-counts.ts";
+import { readDefinitions } from "../mapping/definitions.ts";
+import { readPassthrough, readReceptions } from "../mapping/value-counts.ts";
 import type { OpenedRun } from "../open-run.ts";
-import { contradicted, findEvidence } from "./evidence.ts";
-import { notFound } from "./filters.ts";
-import { readDefinitions, readItemValues, readLedger, readPayloads, sendsAsIs } from "./read-run.ts";
+import { notFound } from "../scope.ts";
+import { findContradictions, findEvidence } from "./evidence.ts";
+import { readItemValues, readMappedValues, readPayloads, readValueVersions } from "./item-values.ts";
 import { hasHistory } from "./run-history.ts";
-import { readSince } from "./since.ts";
 
 const ITEM_FACTS = {
   contentId: col.text({ required: true }),
@@ -35,7 +35,7 @@ export async function explainItem(opened: OpenedRun, wanted: string) {
   const { contentId } = item;
   const values = await readItemValues(connection, contentId);
   const evidence = await findEvidence(opened, contentId);
-  const wrong = evidence.document === undefined ? [] : contradicted(evidence.document, values);
+  const wrong = evidence.document === undefined ? [] : findContradictions(evidence.document, values);
   if (wrong.length > 0) {
     throw new WarehouseError(
       "verify.failed",
@@ -50,13 +50,13 @@ export async function explainItem(opened: OpenedRun, wanted: string) {
     definitions: await readDefinitions(connection),
     /** By destination ID. */
     receptions: await readReceptions(connection),
-    ledger: await readLedger(connection, contentId),
+    ledger: await readMappedValues(connection, contentId),
     payloads: await readPayloads(connection, contentId),
     /** Whether values of fields without value mappings join the payload: what the pipeline of the run said. */
-    passthrough: await sendsAsIs(connection),
+    passthrough: await readPassthrough(connection),
     evidence,
     /** Since when each value is as it is, by `sinceKey`; undefined where the run has no history. */
-    since: hasHistory(opened) ? await readSince(connection, contentId) : undefined,
+    since: hasHistory(opened) ? await readValueVersions(connection, contentId) : undefined,
   };
 }
 

@@ -5,36 +5,35 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { LEDGER_ROWS_PER_RANGE, rangeParams } from "../../load/mapped-values.ts";
 import { scalar, stream } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
-import { loadSql } from "../load-sql.ts";
-import { ignoredDestinations, prepareReceptions } from "../mapping/value-counts.ts";
-import { keep, keepRange } from "../rows.ts";
+import { prepareReceptions, readIgnoredDestinations } from "../mapping/value-counts.ts";
+import { createTempTable, fillTempTable, loadSql } from "../queries.ts";
 import { itemBounds } from "./coverage.ts";
 
 /** How much of a run a page holds: items, mapped values of all of them, and bytes of the rows before they are gzipped. */
-const ITEM_LIMITS = { items: 3000, values: 100_000, bytes: 40_000_000 };
-export type ItemLimits = Readonly<typeof ITEM_LIMITS>;
+const REPORT_LIMITS = { items: 3000, values: 100_000, bytes: 40_000_000 };
+export type ReportLimits = Readonly<typeof REPORT_LIMITS>;
 
 /** Longest text of a value or a title, in characters. */
 const TEXT_LIMIT = 300;
 
-export type ReportedItems = Awaited<ReturnType<typeof reportedItems>>;
+export type ReportItems = Awaited<ReturnType<typeof readReportItems>>;
 
-export async function reportedItems(
+export async function readReportItems(
   connection: DuckDBConnection,
   hasHistory: boolean,
-  limits: ItemLimits = ITEM_LIMITS,
+  limits: ReportLimits = REPORT_LIMITS,
 ) {
-  await prepareReceptions(connection, await ignoredDestinations(connection));
+  await prepareReceptions(connection, await readIgnoredDestinations(connection));
   const ranges = rangesOf(await itemBounds(connection, LEDGER_ROWS_PER_RANGE));
   for (const [index, range] of ranges.entries()) {
-    await keepRange(connection, "report_items", loadSql("report_items"), {
+    await fillTempTable(connection, "report_items", loadSql("report_items"), {
       index,
       params: rangeParams(range),
     });
   }
-  await keep(connection, "report_chosen", loadSql("report_chosen"), [limits.items, limits.values]);
-  await keep(connection, "report_since", hasHistory ? loadSql("report_since") : NEVER);
-  await keep(connection, "report_rows", loadSql("report_rows"), [TEXT_LIMIT]);
+  await createTempTable(connection, "report_chosen", loadSql("report_chosen"), [limits.items, limits.values]);
+  await createTempTable(connection, "report_since", hasHistory ? loadSql("report_since") : NEVER);
+  await createTempTable(connection, "report_rows", loadSql("report_rows"), [TEXT_LIMIT]);
   const { shown, packed } = await packedRows(connection, limits.bytes);
   return {
     total: await scalar(connection, "SELECT count(*) FROM report_items"),

@@ -5,15 +5,16 @@ import { WarehouseError } from "../../common/errors.ts";
 import { VERDICTS } from "../../common/verdict.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
-import { previousOf } from "../../warehouse/identity.ts";
-import type { OutputFolder } from "../../warehouse/layout.ts";
+import { ancestorsOf, isReplaced, previousOf } from "../../warehouse/identity.ts";
+import { type OutputFolder, parseRunName } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
-import { findReadable, openRun } from "../open-run.ts";
+import { findReadableRun, missingTables, openRun, type ReadableRun } from "../open-run.ts";
+import { runListRow } from "./runs.ts";
 
 const required = { required: true } as const;
 
-const KNOWN_RUN = {
+const RUN_HISTORY_ROW = {
   run: col.text(required),
   sequence: col.count(required),
   /** ISO 8601, UTC. */
@@ -24,7 +25,7 @@ const KNOWN_RUN = {
   /** Whose history it carried on. */
   previousRun: col.text(),
 } as const;
-export type KnownRun = AnswerRow<typeof KNOWN_RUN>;
+export type RunHistoryRow = AnswerRow<typeof RUN_HISTORY_ROW>;
 
 export function hasHistory({ manifest }: Pick<PublishedRun, "manifest">): boolean {
   return !(manifest instanceof WarehouseError) && isHistoryIn(manifest);
@@ -35,20 +36,20 @@ export function isHistoryIn({ rows }: Pick<Manifest, "rows">): boolean {
 }
 
 /** The latest first. */
-export async function readRunHistory(
+export async function openRunHistory(
   folder: OutputFolder,
   run: string,
   temporaryDirectory: string,
-): Promise<KnownRun[]> {
+): Promise<RunHistoryRow[]> {
   await using opened = await openRun({ folder, wanted: run, temporaryDirectory });
-  return await readKnownRuns(opened.connection);
+  return await readRunHistory(opened.connection);
 }
 
 /** Of an opened run that has a history. */
-export function readKnownRuns(connection: DuckDBConnection): Promise<KnownRun[]> {
+export function readRunHistory(connection: DuckDBConnection): Promise<RunHistoryRow[]> {
   return readRows(
     connection,
-    KNOWN_RUN,
+    RUN_HISTORY_ROW,
     `SELECT run, sequence, verdict, passthrough, previous_run,
        strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') AS started_at
      FROM run_history ORDER BY sequence DESC`,
@@ -63,7 +64,7 @@ export type PreviousRun = Awaited<ReturnType<typeof findPreviousRun>>;
  * `verify.failed` for one that cannot be read.
  */
 export async function findPreviousRun(folder: OutputFolder, wanted: string) {
-  const { run, manifest } = await findReadable(folder, wanted);
+  const { run, manifest } = await findReadableRun(folder, wanted);
   const { previousRun } = manifest;
   if (previousRun === null) {
     const missing = `${run} is the first run of this warehouse, so there is nothing to compare it with.`;
@@ -73,4 +74,46 @@ export async function findPreviousRun(folder: OutputFolder, wanted: string) {
   const found = before instanceof WarehouseError ? undefined : before;
   const missing = `The run before it, ${previousRun}, was removed or cannot be read, so there is nothing to compare with; \`keepRuns\` says how many runs stay.`;
   return { manifest: found, missing: found === undefined ? missing : null };
+}
+
+type ComparedRun = Pick<ReadableRun, "run" | "sequence" | "directory" | "manifest">;
+
+export type EarlierRuns = ReturnType<typeof findEarlierRuns>;
+
+/** Runs that a report lists, its own included. */
+const RUNS_SHOWN = 30;
+
+/** `published`: the runs of the warehouse, the newest first. */
+export function findEarlierRuns(
+  published: readonly PublishedRun[],
+  stated: Pick<Manifest, "sequence" | "verdict" | "previousRun" | "previousSha256">,
+) {
+  // Of one without a manifest that can be read, nothing is told.
+  const runs = published.flatMap((run): ReadableRun[] => {
+    const { manifest } = run;
+    return manifest instanceof WarehouseError ? [] : [{ ...run, manifest }];
+  });
+  const before = previousOf(stated, runs);
+  const past = ancestorsOf({ ...stated, run: "", manifest: stated }, runs);
+  const shown = runs
+    .filter((run) => run.sequence < stated.sequence && !isReplaced(run, past))
+    // A limited run is on its own.
+    .slice(0, stated.verdict === "limited" ? 0 : RUNS_SHOWN - 1);
+  const isComparable = before !== undefined && missingTables(before.manifest.rows).length === 0;
+  const compared: ComparedRun | undefined = isComparable ? before : undefined;
+  return {
+    /** Number of the run that this one goes on from; null: this is the first. */
+    previous: parseRunName(stated.previousRun ?? "")?.sequence ?? null,
+    /** That run; undefined: there is none, it is no longer kept, it cannot be read, or has no mapped values. */
+    before: compared,
+    /** The newest first. */
+    listed: shown.map(({ run, manifest }) => runListRow(manifest, "", run)),
+  };
+}
+
+/** Which run the figures are compared with, or why with none. */
+export function comparisonText({ previous, before }: EarlierRuns): string {
+  if (before !== undefined) return `Compared with run ${before.sequence}.`;
+  if (previous === null) return "This is the first run, so there is nothing to compare it with.";
+  return `Run ${previous}, the one before, is no longer kept, cannot be read or has no mapped values, so nothing is compared with it.`;
 }

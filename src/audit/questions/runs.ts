@@ -12,13 +12,18 @@ import {
 } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, duration, fileSize, minuteOf, pluralize } from "../../common/figures.ts";
-import { isOutside, withPast } from "../../warehouse/identity.ts";
+import { isNoAncestor, withAncestors } from "../../warehouse/identity.ts";
 import { type OutputFolder, stagingFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
-import { runBefore, unchangedSince } from "../../warehouse/unchanged.ts";
+import { runBefore, unchangedFiles } from "../../warehouse/unchanged.ts";
 import { readChecks } from "../checks/checks.ts";
-import { type MappedCounts, receivingWithout, valuesText, withoutOf } from "../mapping/value-counts.ts";
+import {
+  countWithoutAtReceivers,
+  countWithoutValue,
+  type MappedCounts,
+  valuesText,
+} from "../mapping/value-counts.ts";
 import type { ReadableRun } from "../open-run.ts";
 import {
   checksSection,
@@ -26,7 +31,7 @@ import {
   passesSection,
   requestsSection,
   tablesSection,
-} from "./run-facts.ts";
+} from "./run-sections.ts";
 
 const RUNS = {
   /** `*`: the run that readers see. `/`: one that is not in its history: put aside, or rolled back. */
@@ -56,7 +61,7 @@ const RUNS = {
   replay_of: col.name({ hidden: true }),
 } as const;
 const WITH_REPLAYS = { ...RUNS, replay_of: col.name({ head: "replay of" }) };
-export type ListedRun = AnswerRow<typeof RUNS>;
+export type RunListRow = AnswerRow<typeof RUNS>;
 
 /** What a run states of itself, as far as a list of runs has it. */
 type Stated = Pick<
@@ -74,7 +79,7 @@ type Stated = Pick<
 >;
 
 /** What a run came to, by its manifest. `run`: its name where its folder has another than the manifest says. */
-export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manifest.run): ListedRun {
+export function runListRow(manifest: Stated, mark: RunListRow["mark"], run = manifest.run): RunListRow {
   const { sequence, startedAt, verdict, items, mappedValues, changes, files } = manifest;
   return {
     mark,
@@ -89,10 +94,10 @@ export function listedRun(manifest: Stated, mark: ListedRun["mark"], run = manif
     edited: changes?.edited ?? null,
     removed: changes?.removed ?? null,
     rejected: items.rejected,
-    without_external_value: (mappedValues && withoutOf(mappedValues)) ?? null,
+    without_external_value: (mappedValues && countWithoutValue(mappedValues)) ?? null,
     unmapped: mappedValues?.unmapped ?? null,
     unknown_value: mappedValues?.unknown ?? null,
-    without_external_value_receiving: (mappedValues && receivingWithout(mappedValues)) ?? null,
+    without_external_value_receiving: (mappedValues && countWithoutAtReceivers(mappedValues)) ?? null,
     took_ms: tookMs(manifest),
     size_bytes: sizeOf(files),
     replay_of: manifest.replayOf ?? null,
@@ -104,14 +109,14 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   const unpublished = await unpublishedRun(folder);
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
-  const past = withPast(current, runs);
+  const past = withAncestors(current, runs);
   const listed = runs.map((each) => {
     // One that is being published is in no history yet.
-    const isAside = each.run !== unpublished && isOutside(each, past);
+    const isAside = each.run !== unpublished && isNoAncestor(each, past);
     const mark = each.current ? "*" : isAside ? "/" : "";
     return each.manifest instanceof WarehouseError
       ? unreadable(each, mark)
-      : listedRun(each.manifest, mark, each.run);
+      : runListRow(each.manifest, mark, each.run);
   });
   const problems = runs.flatMap(({ manifest }) =>
     manifest instanceof WarehouseError ? [manifest.message] : [],
@@ -128,7 +133,7 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
 export const RUNS_LEGEND =
   "change: new +, edited ~, removed -, since the run before; without: values without an external value; receiving: those of them at destinations that receive values";
 
-export function keptRunsSection(runs: readonly ListedRun[]): Section {
+export function keptRunsSection(runs: readonly RunListRow[]): Section {
   const outside = "; / is not in the history of the current run: put aside, or rolled back";
   return section({
     key: "runs",
@@ -144,7 +149,7 @@ export function keptRunsSection(runs: readonly ListedRun[]): Section {
   });
 }
 
-function unreadable({ run, sequence }: PublishedRun, mark: ListedRun["mark"]): ListedRun {
+function unreadable({ run, sequence }: PublishedRun, mark: RunListRow["mark"]): RunListRow {
   const nothing = { started_at: null, items: null, change: null, new: null, edited: null, removed: null };
   const values = {
     without_external_value: null,
@@ -188,7 +193,7 @@ function changeText({ changes }: Pick<Manifest, "changes">): string | null {
 }
 
 /** Keys of the parts of the answer. */
-export const SHOWN_OF_RUN = ["about", "checks", "failing_rows", "passes", "requests", "tables"] as const;
+export const RUN_SECTIONS = ["about", "checks", "failing_rows", "passes", "requests", "tables"] as const;
 
 /** What `runs show` answers. `connection`: with the tables of the run; undefined: it has none that are about it. */
 export async function runAnswer(
@@ -247,13 +252,13 @@ function figuresOf(
     versions,
     bytes: sizeOf(files),
     files: files.length,
-    unchanged: before === undefined ? null : { ...unchangedSince(files, before) },
+    unchanged: before === undefined ? null : { ...unchangedFiles(files, before) },
   };
 }
 
 function statedValues(values: MappedCounts) {
   const { mapped, unmapped, unknown, destinations } = values;
-  return { mapped, withoutExternalValue: withoutOf(values), unmapped, unknown, destinations };
+  return { mapped, withoutExternalValue: countWithoutValue(values), unmapped, unknown, destinations };
 }
 
 function aboutSection(found: ReadableRun, before: Manifest["files"] | undefined): Section {
@@ -294,7 +299,7 @@ function itemsText({ listed, loaded, rejected, vanished, unread }: Manifest["ite
 function sizeText(files: Manifest["files"], before: Manifest["files"] | undefined): string {
   const size = `${fileSize(sizeOf(files))} in ${pluralize(files.length, "file")}`;
   if (before === undefined) return size;
-  const same = unchangedSince(files, before);
+  const same = unchangedFiles(files, before);
   return `${size}; ${count(same.files)} of them, ${fileSize(same.bytes)}, as in the run before`;
 }
 

@@ -12,15 +12,17 @@ import {
 import { execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { loadSql } from "../load-sql.ts";
 import type { MappingRow } from "../mapping/mapping-file.ts";
-import { assertKnown } from "../mapping/validate-mapping.ts";
-import { ignoredDestinations, prepareReceptions, receiving } from "../mapping/value-counts.ts";
-import type { Question } from "../open-run.ts";
-import { keep, keepRange } from "../rows.ts";
-import { listOf } from "../rows-listed.ts";
+import { assertKnownIds } from "../mapping/validate-mapping.ts";
+import {
+  prepareReceptions,
+  readIgnoredDestinations,
+  readPassthrough,
+  receivingDestinations,
+} from "../mapping/value-counts.ts";
+import type { RunQuestion } from "../open-run.ts";
+import { createTempTable, fillTempTable, loadSql, readList } from "../queries.ts";
 import { FIELD, itemBounds, RECEIVER, VALUE } from "./coverage.ts";
-import { sendsAsIs } from "./read-run.ts";
 
 const SENT = {
   change: col.text({ required: true, hidden: true }),
@@ -76,15 +78,15 @@ const ITEMS = {
 const APART = "The same at destinations that receive no values";
 
 /** Keys of the parts of the answer. */
-export const WHAT_IF = ["groups", "values", "items"] as const;
+export const WHAT_IF_SECTIONS = ["groups", "values", "items"] as const;
 
 /** `rows`: the edited mappings, in place of those of the run. */
-export function whatIfQuestion(run: string, rows: readonly MappingRow[]): Question {
+export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQuestion {
   return {
     choose: async () => ({ wanted: run }),
     async answer({ run, connection }) {
       const { entries, groups, byValue, ...changed } = await whatIf(connection, rows);
-      const received = receiving(groups).reduce((total, each) => total + each.values, 0);
+      const received = receivingDestinations(groups).reduce((total, each) => total + each.values, 0);
       const apart =
         received === changed.values ? "" : `, ${count(received)} of them at destinations that receive values`;
       const came =
@@ -119,7 +121,7 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): Questi
             title: "Items",
             none,
             columns: { ...ITEMS, ...WORDS },
-            ...(await listOf(connection, ITEMS, items, withWords)),
+            ...(await readList(connection, ITEMS, items, withWords)),
           }),
         ],
       };
@@ -139,9 +141,9 @@ export async function whatIf(
   rows: readonly MappingRow[],
   rowsPerRange: number = LEDGER_ROWS_PER_RANGE,
 ) {
-  await assertKnown(connection, rows);
-  const passthrough = await sendsAsIs(connection);
-  await prepareReceptions(connection, await ignoredDestinations(connection));
+  await assertKnownIds(connection, rows);
+  const passthrough = await readPassthrough(connection);
+  await prepareReceptions(connection, await readIgnoredDestinations(connection));
   const bounds = await itemBounds(connection, rowsPerRange);
   const published = await scalar(connection, ENTRIES);
   await replaceMappings(connection, rows);
@@ -150,9 +152,9 @@ export async function whatIf(
   const ranges = rangesOf(await ledgerBounds(connection, bounds, rowsPerRange));
   for (const [index, range] of ranges.entries()) {
     const { text, params } = mappedValuesQuery(range);
-    await keep(connection, "what_if_after", text, params);
+    await createTempTable(connection, "what_if_after", text, params);
     const place = { index, params: [...rangeParams(range), passthrough] };
-    await keepRange(connection, "what_if_changes", loadSql("audit_what_if"), place);
+    await fillTempTable(connection, "what_if_changes", loadSql("audit_what_if"), place);
   }
   return {
     /** Of the run's mappings, and of the edited ones. */
@@ -190,7 +192,7 @@ async function replaceMappings(connection: DuckDBConnection, rows: readonly Mapp
   // At least once: a file may have no row.
   for (let start = 0; start === 0 || start < rows.length; start += ROWS_AT_ONCE) {
     const some = JSON.stringify(rows.slice(start, start + ROWS_AT_ONCE));
-    await keepRange(connection, "what_if_rows", EDITED_ROWS, { index: start, params: [some, start] });
+    await fillTempTable(connection, "what_if_rows", EDITED_ROWS, { index: start, params: [some, start] });
   }
   for (const name of ["custom_field_mappings", "custom_field_mapping_values"]) {
     await execute(connection, `DROP VIEW ${name}`);

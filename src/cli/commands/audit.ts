@@ -1,15 +1,21 @@
 import { InvalidArgumentError } from "commander";
-import { STATUSES, type Status } from "../../audit/mapping/mapped-value.ts";
+import { MAPPING_STATUSES, type MappingStatus } from "../../audit/mapped-value.ts";
 import { exportMapping } from "../../audit/mapping/mapping-file.ts";
-import { COUNTED, COUNTED_TEXT, type Counted, limited, sumOf } from "../../audit/mapping/value-counts.ts";
+import {
+  LIMIT_KINDS,
+  LIMIT_TEXTS,
+  type LimitKind,
+  limitedDestinations,
+  sumCounts,
+} from "../../audit/mapping/value-counts.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import {
   COVERAGE_SECTIONS,
   type Coverage,
   coverageAnswer,
-  coverageOf,
+  readCoverage,
 } from "../../audit/questions/coverage.ts";
-import { resolveScope } from "../../audit/questions/filters.ts";
+import { resolveScope } from "../../audit/scope.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
@@ -20,14 +26,14 @@ import { openOutputFile } from "../user-file.ts";
 import { withRun } from "../with-run.ts";
 
 /** What may be there before the command fails. */
-type Limits = ReadonlyMap<Counted, number>;
+type Limits = ReadonlyMap<LimitKind, number>;
 
-interface Options extends AnswerFlags {
+interface AuditFlags extends AnswerFlags {
   readonly warehouse: string;
   readonly destination?: string;
   readonly field?: string;
   readonly value?: string;
-  readonly status?: Status;
+  readonly status?: MappingStatus;
   readonly contentType?: string;
   readonly failOn?: Limits;
   readonly exportMapping?: string;
@@ -52,28 +58,32 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
     .option("--destination <name>", "only this destination: name, name:platform or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--value <value>", "only this value, by ID, text or external value")
-    .choice("--status <status>", "only values of this status", STATUSES)
+    .choice("--status <status>", "only values of this status", MAPPING_STATUSES)
     .option("--content-type <name>", "only items of this content type, by name or ID")
     .answerForm(COVERAGE_SECTIONS)
-    .option("--fail-on <kinds>", `end with 25 if there are any (or =N): ${joinWords(COUNTED, "or")}`, limits)
+    .option(
+      "--fail-on <kinds>",
+      `end with 25 if there are any (or =N): ${joinWords(LIMIT_KINDS, "or")}`,
+      limits,
+    )
     .option("--export-mapping <file>", "also write all mappings, as what-if reads them")
     .addHelpText("after", EXAMPLES)
-    .action((run: string, options: Options) =>
+    .action((run: string, options: AuditFlags) =>
       withRun(options.warehouse, run, (opened) => audit(environment, opened, options)),
     );
 }
 
 function limits(text: string): Limits {
-  const found = new Map<Counted, number>();
+  const found = new Map<LimitKind, number>();
   for (const part of text.split(",")) {
     const [, name, number = "0"] = /^\s*([a-z_]+)(?:=(\d{1,15}))?\s*$/.exec(part) ?? [];
-    const kind = COUNTED.find((each) => each === name);
+    const kind = LIMIT_KINDS.find((each) => each === name);
     if (kind !== undefined && found.has(kind)) {
       throw new InvalidArgumentError(`"${kind}" stands there twice; give it once.`);
     }
     if (kind === undefined) {
       throw new InvalidArgumentError(
-        `Give ${joinWords(COUNTED, "or")}, several with commas, each with =N if some are allowed.`,
+        `Give ${joinWords(LIMIT_KINDS, "or")}, several with commas, each with =N if some are allowed.`,
       );
     }
     found.set(kind, Number(number));
@@ -84,12 +94,12 @@ function limits(text: string): Limits {
 const DEFINITIONS_ALONE =
   "is about the definitions, which --status and --value say nothing about; leave them out";
 
-async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: Options): Promise<void> {
+async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: AuditFlags): Promise<void> {
   const { destination, field, contentType, status, value, exportMapping: file } = options;
   await using named =
     file === undefined ? undefined : await openOutputFile(file, outputFolder(options.warehouse));
   const scope = await resolveScope(opened.connection, { destination, field, contentType });
-  const coverage = await coverageOf(opened.connection, { ...scope, status, value });
+  const coverage = await readCoverage(opened.connection, { ...scope, status, value });
   const answer = coverageAnswer(opened, coverage);
   assertHasSection(answer, options, DEFINITIONS_ALONE);
   await showAnswer(out, answer, options);
@@ -101,13 +111,13 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: O
 }
 
 function assertWithin({ destinations, coverage }: Coverage, allowed: Limits = new Map()): void {
-  const totals = sumOf(limited(destinations));
+  const totals = sumCounts(limitedDestinations(destinations));
   const exceeded = [...allowed].filter(([kind, limit]) => totals[kind] > limit);
   if (exceeded.length === 0) return;
   const parts = exceeded.map(([kind, limit]) => {
-    const worst = limited(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
+    const worst = limitedDestinations(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
     const where = `${worst?.custom_field ?? worst?.custom_field_id} at ${worst?.destination ?? worst?.destination_id}`;
-    return `${count(totals[kind])} ${COUNTED_TEXT[kind]} at destinations that receive values, where ${count(limit)} are allowed (most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
+    return `${count(totals[kind])} ${LIMIT_TEXTS[kind]} at destinations that receive values, where ${count(limit)} are allowed (most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
   });
   throw new WarehouseError(
     "audit.threshold",

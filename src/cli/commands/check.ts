@@ -1,3 +1,4 @@
+/** `check`: takes the first steps of a run without changing anything. */
 import { check, checkAnswer } from "../../run/check.ts";
 import { thisMachine } from "../../run/inputs.ts";
 import { createStatusLine } from "../../show/display.ts";
@@ -20,16 +21,16 @@ Examples:
   $ content-warehouse check --sample
   $ content-warehouse check ./my-pipeline.mts --format json
 
-It takes the steps of a run in their order, changes nothing, and stops at the
-first that fails, with the exit code of that run. It asks the service for one
-answer of each kind. What the content alone shows, only a run finds.
+Takes the steps of a run in order, changes nothing, and stops at the first that
+fails, with the exit code that the run would have. Makes one request of each
+kind. Only a run can find faults in the content itself.
 `;
 
 export function checkCommand(environment = processEnvironment()): CliCommand {
   const command = new CliCommand("check")
-    .description("check that a run can begin; if not, say what to do")
+    .description("check that a run can start, and say what to fix")
     .argument("[pipeline]", PIPELINE, "nightly");
-  return addRunOptions(command, "check a run of the sample content", "check as if the run had this option")
+  return addRunOptions(command, "check a run of the sample content", "check a run with this option")
     .formats()
     .addHelpText("after", EXAMPLES)
     .action((pipeline: string, flags: CheckFlags) => checkSetup(pipeline, flags, environment));

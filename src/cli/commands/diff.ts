@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { contentDiffQuestion } from "../../audit/diff/content-diff-answer.ts";
-import { diffQuestion } from "../../audit/diff/diff-answer.ts";
-import type { Choice, Question } from "../../audit/open-run.ts";
+import { diffQuestion } from "../../audit/diff/value-diff-answer.ts";
+import type { RunQuestion, RunSelection } from "../../audit/open-run.ts";
 import type { Answer } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
@@ -9,7 +9,7 @@ import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { withAnswer } from "../with-run.ts";
 
-interface Options extends AnswerFlags {
+interface DiffFlags extends AnswerFlags {
   readonly warehouse: string;
   readonly cause?: Cause;
   readonly destination?: string;
@@ -51,7 +51,7 @@ export function diffCommand({ out } = processEnvironment()): CliCommand {
     .option("--item <item>", "only this item, by ID or slug, with each of its changes")
     .answerForm()
     .addHelpText("after", EXAMPLES)
-    .action((before: string, after: string, options: Options) => {
+    .action((before: string, after: string, options: DiffFlags) => {
       const { warehouse, content, values, table } = options;
       const asked = { before, after, ...options };
       const shown = (answer: Answer) => showAnswer(out, wanted(answer, options), options);
@@ -71,9 +71,9 @@ const OF_VALUES = ["cause", "destination", "field", "items"] as const;
 type Head = Answer | WarehouseError;
 
 /** Has one of two questions answered; an error tells why these runs have no such answer. */
-async function withHead<C extends Choice>(
+async function withHead<C extends RunSelection>(
   warehouse: string,
-  question: Question<C>,
+  question: RunQuestion<C>,
   use: (head: Head) => Promise<void>,
 ): Promise<void> {
   let isAnswered = false;
@@ -94,7 +94,7 @@ const ROWS_SHOWN = 10;
 const ONLY_IN_FULL: readonly string[] = ["columns", "causes", "definitions", "only_in_one"];
 
 /** Both answers, the first rows of each; of an item all. Throws where neither question has one. */
-function both(content: Head, values: Head, { item }: Pick<Options, "item">): Answer {
+function both(content: Head, values: Head, { item }: Pick<DiffFlags, "item">): Answer {
   const heads = [content, values];
   const answers = heads.filter((head): head is Answer => !(head instanceof WarehouseError));
   if (values instanceof WarehouseError && answers.length === 0) throw values;
@@ -114,7 +114,7 @@ function both(content: Head, values: Head, { item }: Pick<Options, "item">): Ans
 }
 
 /** CSV has the changes of mapped values, or those of each item; of the content its changes. */
-function wanted(answer: Answer, { format, items, item }: Options): Answer {
+function wanted(answer: Answer, { format, items, item }: DiffFlags): Answer {
   if (format !== "csv") return answer;
   const keys = [items === true || item !== undefined ? "items" : "lines", "changes"];
   const found = keys.flatMap((key) => answer.sections.filter((each) => each.key === key));

@@ -1,9 +1,9 @@
-import { EXPLAINED, explainQuestion } from "../../audit/questions/explain-answer.ts";
+import { EXPLAIN_SECTIONS, explainQuestion } from "../../audit/questions/explain-answer.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { withAnswer } from "../with-run.ts";
 
-interface Options extends AnswerFlags {
+interface ExplainFlags extends AnswerFlags {
   readonly warehouse: string;
   readonly destination?: string;
   readonly field?: string;
@@ -30,12 +30,14 @@ export function explainCommand({ out } = processEnvironment()): CliCommand {
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--run <run>", "name or number of a run (default: current)")
     .option("--steps", "also show each rule, and where each thing was read")
-    .answerForm(EXPLAINED)
+    .answerForm(EXPLAIN_SECTIONS)
     .addHelpText("after", EXAMPLES)
-    .action(async (item: string, { warehouse, format, section, spreadsheet, limit, ...request }: Options) => {
-      const steps = request.steps === true || section === "steps" || section === "evidence";
-      await withAnswer(warehouse, explainQuestion({ item, ...request, steps }), (answer) =>
-        showAnswer(out, answer, { format, section, spreadsheet, limit }),
-      );
-    });
+    .action(
+      async (item: string, { warehouse, format, section, spreadsheet, limit, ...request }: ExplainFlags) => {
+        const steps = request.steps === true || section === "steps" || section === "evidence";
+        await withAnswer(warehouse, explainQuestion({ item, ...request, steps }), (answer) =>
+          showAnswer(out, answer, { format, section, spreadsheet, limit }),
+        );
+      },
+    );
 }

@@ -1,26 +1,27 @@
+/** `help`: the help of a command, the exit codes, or the settings. */
 import { Command } from "commander";
+import { invalidConfig } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import { settingsText } from "../../config/config-spec.ts";
 import { writeAnswer } from "../../show/terminal.ts";
-import { invalid, processEnvironment } from "../command.ts";
+import { processEnvironment } from "../command.ts";
 import { exitCodesText } from "../exit-codes.ts";
-import { wrapHelp } from "../help.ts";
-import { commandPath } from "../usage-error.ts";
+import { commandPath, wrapHelp } from "../help.ts";
 
-const CONFIGURATION = `A run takes its settings from flags, from the environment, and from the file content-warehouse.config.ts (or .mts, .js, .mjs, .json) in the working directory, or the one that --config names. Flags win over the environment, the environment over the file.
+const CONFIGURATION = `Settings come from flags, from environment variables and from a file, in this order of precedence. The file is content-warehouse.config.ts (or .mts, .js, .mjs, .json) in the working directory, or the one that --config names.
 
 Environment:
   CONTENT_API_URL             address of the service
-  CONTENT_API_TOKEN           its API token; never a flag, and never in the file
+  CONTENT_API_TOKEN           its API token; it cannot be a flag or a setting
   CONTENT_WAREHOUSE_DIR       folder of the warehouse
-  CONTENT_WAREHOUSE_INSTANCE  name in a lake, where its target has no \`instance\`
-  CONTENT_WAREHOUSE_HASH_KEY  key for \`personalData: "hash"\`, 32 bytes or more
-  HTTPS_PROXY                 proxy for https addresses, where the file has no \`proxy\`
-  NO_PROXY                    hosts that are reached without a proxy
-  NO_COLOR                    set to anything: no colours
+  CONTENT_WAREHOUSE_INSTANCE  name in a lake, if the target has no \`instance\`
+  CONTENT_WAREHOUSE_HASH_KEY  key for \`personalData: "hash"\`, at least 32 bytes
+  HTTPS_PROXY                 proxy for https addresses, if the file has no \`proxy\`
+  NO_PROXY                    hosts to reach without the proxy
+  NO_COLOR                    any value: no colours
 
-Settings of the file:
+Settings in the file:
 `;
 
 const TOPICS: Readonly<Record<string, () => string>> = {
@@ -49,13 +50,13 @@ export function helpCommand({ out } = processEnvironment()): Command {
     });
 }
 
-/** Throws `config.invalid` for a word that is no command, with the nearest one. */
+/** Throws `config.invalid` for an unknown command, and names the nearest. */
 function findCommand(root: Command, words: readonly string[]): Command {
   return words.reduce((command, word) => {
     const found = command.commands.find((each) => each.name() === word);
     if (found !== undefined) return found;
     const names = [...command.commands.map((each) => each.name()), ...Object.keys(TOPICS)];
-    throw invalid(
+    throw invalidConfig(
       `"${commandPath(command)}" has no command "${printable(word)}"${didYouMean(word, names)}; topics are ${Object.keys(TOPICS).join(" and ")}.`,
     );
   }, root);

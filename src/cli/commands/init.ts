@@ -1,35 +1,36 @@
+/** `init`: writes a first configuration. */
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { DEFAULT_PLATFORM } from "../../api/destination.ts";
 import { systemClock } from "../../common/clock.ts";
-import { asWarehouseError, codeOf, WarehouseError } from "../../common/errors.ts";
+import { asWarehouseError, codeOf, invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { pluralize } from "../../common/figures.ts";
 import { packagePath } from "../../common/package-root.ts";
 import { printable } from "../../common/printable.ts";
 import { type ConfigSpec, loadConfig } from "../../config/config.ts";
 import { configFileName, nonEmpty } from "../../config/locations.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
-import { createLookups } from "../../extract/lookups.ts";
+import { Lookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
 import { destinationNames } from "../../run/destination-names.ts";
 import { openHastyClient, openSource } from "../../run/source.ts";
 import { printableText, shellWord, writeAnswer } from "../../show/terminal.ts";
-import { CliCommand, type CliEnvironment, invalid, processEnvironment, warningsTo } from "../command.ts";
+import { CliCommand, type CliEnvironment, logTo, processEnvironment } from "../command.ts";
 
-/** JSON, so that an editor can check it by the schema that it names. */
+/** JSON, because editors check it against the schema that it names. */
 const CONFIG_FILE = "content-warehouse.config.json";
 
 const EXAMPLES = `
 Example:
   $ content-warehouse init --url https://content.example.com
 
-It writes ${CONFIG_FILE} here, and overwrites nothing. With a
-token, in CONTENT_API_TOKEN or in the file, it asks the service for the
-destinations that items were published to.
+Writes ${CONFIG_FILE} into the working directory and
+overwrites nothing. With a token, in CONTENT_API_TOKEN or in the file, it asks
+the service for the destinations of its items and adds them.
 `;
 
-/** So many names are looked up at most, one request each. */
+/** Maximum number of destinations looked up; each is one request. */
 const MAX_LOOKUPS = 20;
 
 interface InitFlags {
@@ -39,9 +40,9 @@ interface InitFlags {
 
 export function initCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("init")
-    .description("write a configuration for a service")
+    .description("write a first configuration")
     .url()
-    .option("--token-file <file>", "file that has the API token", "./token")
+    .option("--token-file <file>", "file with the API token", "./token")
     .addHelpText("after", EXAMPLES)
     .action((flags: InitFlags) => init(flags, environment));
 }
@@ -57,7 +58,7 @@ async function init(flags: InitFlags, environment: CliEnvironment): Promise<void
   const file = shellWord(flags.tokenFile);
   const variable = nonEmpty(env.CONTENT_API_TOKEN) && "CONTENT_API_TOKEN";
   if (variable === undefined && !existsSync(tokenFile))
-    return write([], [`put the API token into ${file}, and: chmod 600 ${file}`]);
+    return write([], [`put the API token into ${file}, then: chmod 600 ${file}`]);
   try {
     await write(await destinationsAt({ url, tokenFile }, environment), []);
   } catch (thrown) {
@@ -67,7 +68,7 @@ async function init(flags: InitFlags, environment: CliEnvironment): Promise<void
   }
 }
 
-/** Writes the file, and says what comes next: `first`, and then the commands. */
+/** Writes the file and prints the next steps: `first`, then two commands. */
 async function writeConfig(
   settings: ConfigSpec,
   first: readonly string[],
@@ -81,15 +82,15 @@ async function writeConfig(
   await writeAnswer(out, printableText(`${lines.join("\n")}\n`));
 }
 
-/** Address of the service, as it goes into the file. Throws `config.invalid`. */
+/** Address of the service as the file will have it. Throws `config.invalid`. */
 function addressOf(text: string | undefined): string {
-  if (text === undefined) throw invalid("Nothing says where the service is; give --url URL.");
+  if (text === undefined) throw invalidConfig("The address of the service is missing; give --url URL.");
   const result = readServiceUrl(text);
-  if ("problem" in result) throw invalid(`--url: ${result.problem}.`);
+  if ("problem" in result) throw invalidConfig(`--url: ${result.problem}.`);
   return result.url.origin + result.url.prefix;
 }
 
-/** Destinations of the default platform that items name, as the service knows them. Throws what a run would end with. */
+/** Destinations of the default platform that items name and the service knows. Throws the errors of a run. */
 async function destinationsAt(
   { url, tokenFile }: { readonly url: string; readonly tokenFile: string },
   environment: CliEnvironment,
@@ -102,17 +103,17 @@ async function destinationsAt(
     sampleBy: '"content-warehouse run nightly --sample"',
   });
   await using source = await openSource(config);
-  const log = warningsTo(environment, source.secrets);
+  const log = logTo(environment.err, { level: "warn", format: "text", secrets: source.secrets });
   const client = openHastyClient(source, { config, clock: systemClock, log });
   const { signal } = new AbortController();
   try {
     const { items } = await probeService(client, config.aliases, signal);
     const names = await destinationNames(client, config.aliases, signal);
     const wanted = names.slice(0, MAX_LOOKUPS).map((name) => ({ name, platform: DEFAULT_PLATFORM }));
-    const { unmatched } = await createLookups(client, config.lookupMethod).destinations(wanted, signal);
+    const { unmatched } = await new Lookups(client, config.lookupMethod).destinations(wanted, signal);
     const found = wanted.filter((one) => !unmatched.includes(one));
     const named = found.map(({ name }) => JSON.stringify(printable(name))).join(", ") || "none";
-    const answer = `${client.host} answers: the token may read ${pluralize(items, "item")}. Destinations that they name: ${named}.`;
+    const answer = `${client.host} answers: the token can read ${pluralize(items, "item")}. Their destinations: ${named}.`;
     await writeAnswer(out, printableText(`${answer}\n`));
     return found;
   } finally {
@@ -120,7 +121,7 @@ async function destinationsAt(
   }
 }
 
-/** Throws `config.output` for a file that is there, or cannot be written. */
+/** Throws `config.output` if the file exists or cannot be written. */
 async function writeNew(cwd: string, text: string): Promise<void> {
   try {
     await writeFile(resolve(cwd, CONFIG_FILE), text, { flag: "wx" });
@@ -135,6 +136,6 @@ async function writeNew(cwd: string, text: string): Promise<void> {
 function exists(name: string): WarehouseError {
   return new WarehouseError(
     "config.output",
-    `There is a file ${name} already, and init overwrites nothing; edit it, or run init in another folder.`,
+    `There is already a file ${name}, and init overwrites nothing; edit it, or run init in another folder.`,
   );
 }

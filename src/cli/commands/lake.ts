@@ -1,4 +1,4 @@
-import { WarehouseError } from "../../common/errors.ts";
+import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { fileSize, pluralize } from "../../common/figures.ts";
 import { jsonLine, printableText, writeAnswer, writeOutcome } from "../../show/terminal.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
@@ -7,7 +7,7 @@ import { LAKE_STATUS, lakeStatus, lakeStatusAnswer } from "../../targets/lake/st
 import { type Vacuumed, vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
-import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
+import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { chooseTarget, type TargetFlags } from "../targets.ts";
 import { verificationText } from "./verify.ts";
@@ -147,7 +147,7 @@ function removeCommand(environment: CliEnvironment): CliCommand {
       });
       if (options.yes !== true) {
         const all = `All that ${address} has of ${instance}, ${removableText(found)}, will be gone`;
-        const refused = invalid(`${all}; type its name at a terminal, or give --yes.`);
+        const refused = invalidConfig(`${all}; type its name at a terminal, or give --yes.`);
         await confirm(environment, `${all}. Type its name, or y, to go on`, { refused, word: instance });
       }
       await lake.open(stop.signal, (place) => removeInstance({ ...place, instance }, stop.signal));

@@ -1,3 +1,4 @@
+/** `replay`: builds the current run again from its raw documents. */
 import { loadReplaySettings } from "../../config/config.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
 import { thisMachine } from "../../run/inputs.ts";
@@ -24,16 +25,16 @@ Examples:
   $ content-warehouse replay
   $ content-warehouse replay --pipeline ./my-pipeline.mts
 
-It makes no request, and publishes and delivers the result as the next run, with
-the verdict and the exit code of the run. Exit code 2: the pipeline needs what
-the run did not ask for, or personal data is to be treated otherwise than the
-documents were. 31: a raw file is damaged. Then nothing was published.
+Makes no request. Publishes and delivers the result as the next run, with the
+verdict and exit code of the current one. Nothing is published with exit code 2,
+if the pipeline needs what the run did not request or the settings for personal
+data differ from those of the documents, and with 31, if a raw file is damaged.
 `;
 
 export function replayCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("replay")
     .description("build the current run again from its raw documents")
-    .option("--pipeline <pipeline>", "another pipeline than the run's, by name or path")
+    .option("--pipeline <pipeline>", "another pipeline than that of the run, by name or path")
     .option("--accept-pipeline", ACCEPT_PIPELINE)
     .warehouse()
     .option("--json", "print the summary as one JSON object")

@@ -1,9 +1,11 @@
+/** `report`: writes the HTML page of a run. */
 import { stat } from "node:fs/promises";
-import { findReadable } from "../../audit/open-run.ts";
-import { earlierRuns } from "../../audit/questions/earlier-runs.ts";
+import { findReadableRun } from "../../audit/open-run.ts";
+import { findEarlierRuns } from "../../audit/questions/run-history.ts";
+import { invalidConfig } from "../../common/errors.ts";
 import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
-import { CliCommand, invalid, processEnvironment } from "../command.ts";
+import { CliCommand, processEnvironment } from "../command.ts";
 import { openOutputFile } from "../user-file.ts";
 import { withRuns } from "../with-run.ts";
 
@@ -17,19 +19,19 @@ Examples:
   $ content-warehouse report
   $ content-warehouse report 42 --out monday.html
 
-Each run has this page in its folder, as report.html: one file that opens from
-the disk and asks nobody for anything.
+Each run has this page in its folder as report.html. It is one file, opens from
+the disk and makes no requests.
 `;
 
 export function reportCommand({ err } = processEnvironment()): CliCommand {
   return new CliCommand("report")
-    .description("write one HTML page of a run, with each item's payloads")
+    .description("write a run as one HTML page, with the payloads of each item")
     .argument("[run]", "name or number of a run", "current")
     .option("--out <file>", "file to write (default: report-<run>.html)")
     .warehouse()
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, { warehouse, out }: ReportFlags) => {
-      if (out !== undefined) await assertNoFolder(out);
+      if (out !== undefined) await assertNotFolder(out);
       await withRuns(
         warehouse,
         (folder) => chooseRuns(folder, run),
@@ -45,18 +47,18 @@ export function reportCommand({ err } = processEnvironment()): CliCommand {
     });
 }
 
-/** The run, and beside it the run before, where there is one to compare with. */
+/** The run, and the run before if there is one to compare with. */
 async function chooseRuns(folder: OutputFolder, wanted: string) {
-  const { run, manifest } = await findReadable(folder, wanted);
-  const earlier = earlierRuns(await listRuns(folder), manifest);
+  const { run, manifest } = await findReadableRun(folder, wanted);
+  const earlier = findEarlierRuns(await listRuns(folder), manifest);
   return { wanted: run, earlier, ...(earlier.before !== undefined && { beside: earlier.before.run }) };
 }
 
-/** Elsewhere `--out` is the warehouse. Throws `config.invalid`. What cannot be looked at is told where it is opened. */
-async function assertNoFolder(out: string): Promise<void> {
+/** Throws `config.invalid` for a folder: other tools call their output folder `--out`. */
+async function assertNotFolder(out: string): Promise<void> {
   const found = await stat(out).catch(() => undefined);
   if (found?.isDirectory() !== true) return;
-  throw invalid(
-    `${out} is a folder; --out names the file of the report, and --warehouse the folder of the warehouse.`,
+  throw invalidConfig(
+    `${out} is a folder; --out names the file to write, and --warehouse the folder of the warehouse.`,
   );
 }

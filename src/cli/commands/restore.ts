@@ -1,4 +1,4 @@
-import { WarehouseError } from "../../common/errors.ts";
+import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import type { LastRun } from "../../pipeline.ts";
 import { writeAnswer } from "../../show/terminal.ts";
 import { type ArchiveTarget, callTarget, isArchive, restoreRun } from "../../targets/restore.ts";
@@ -7,7 +7,7 @@ import { prepareOutput } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { listRuns } from "../../warehouse/retention.ts";
-import { CliCommand, type CliEnvironment, invalid, processEnvironment, StopSignals } from "../command.ts";
+import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
 import { chooseTarget, type TargetFlags } from "../targets.ts";
 
 const HELP = `
@@ -45,7 +45,7 @@ async function restore(options: TargetFlags, environment: CliEnvironment): Promi
   }
   if (there !== undefined) {
     const rollback = `"content-warehouse runs rollback ${there.run}"`;
-    throw invalid(`${folder.root} has the run ${there.run} already; ${rollback} makes it current.`);
+    throw invalidConfig(`${folder.root} has the run ${there.run} already; ${rollback} makes it current.`);
   }
   const run = await restoreRun(folder, target, wanted, stop.signal);
   const place = run === wanted.run ? "" : `, as ${run}, because the folder has another run of that name`;

@@ -1,3 +1,4 @@
+/** `run`: runs a pipeline, shows its progress, and prints its summary. */
 import { Option } from "commander";
 import type { Log, LogFormat } from "../../common/log.ts";
 import type { Secret } from "../../common/secret.ts";
@@ -28,7 +29,7 @@ interface RunFlags extends RunInputFlags {
   readonly quiet?: true;
   readonly logFormat?: LogFormat;
   readonly json?: true;
-  /** Of the program: false with `--no-color`. */
+  /** False with the program's `--no-color`. */
   readonly color?: boolean;
 }
 
@@ -40,17 +41,17 @@ Examples:
 
 The token comes from CONTENT_API_TOKEN or the setting \`tokenFile\`.
 
-Exit codes: 0 complete; 10 published, but no two passes over the listing agree;
-24 far less than in the run before: look why, and if that is right, run once
-with --accept-shrink; 26 published, but not delivered: "deliver" repeats that.
+Exit codes: 0 complete. 10 published, but no two passes over the listing agree.
+24 far less than in the run before: find out why; if that is right, run once
+with --accept-shrink. 26 published, but not delivered: use "deliver".
 A run with --limit is neither certified nor delivered, and ends with 0.
 `;
 
 export function runCommand(environment = processEnvironment()): CliCommand {
   const command = new CliCommand("run")
-    .description("run a pipeline: export the service's content and publish it")
+    .description("run a pipeline: export the content and publish it")
     .argument("<pipeline>", PIPELINE);
-  return addRunOptions(command, "read the sample content, from an embedded service")
+  return addRunOptions(command, "read the sample content from an embedded service")
     .addOption(
       new Option("--limit <items>", "read only the first items, into ./first-look")
         .argParser(positive)
@@ -71,8 +72,6 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
   const config = await loadConfig(inputs);
   const secrets = config.source.kind === "service" ? config.source.secrets : [];
   const { log, display } = standardError(environment, flags, secrets);
-  // The configuration's function is waited for; what it leaves under way keeps no process alive.
-  using _ending = { [Symbol.dispose]: config.observe.onFinish === null ? () => {} : environment.endSoon };
   using stop = new StopSignals(leftOf(config));
   const { summary, failure } = await runExport({
     config,
@@ -90,7 +89,7 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
   if (exitCode !== 0) endWith(exitCode);
 }
 
-/** Prints the summary of a published run, or with `quiet` its new warnings alone. */
+/** Prints the summary of a published run; with `quiet` only its new warnings. */
 export async function writeSummary(
   summary: RunSummary,
   flags: Pick<RunFlags, "quiet" | "json" | "color">,
@@ -107,7 +106,7 @@ export async function writeSummary(
   await writeOutcome(environment, { text, done });
 }
 
-/** Colours only for a terminal, and not where `NO_COLOR` is set to anything (no-color.org) or `TERM` is `dumb`. */
+/** Whether to print colours: only to a terminal, and not with `NO_COLOR` (no-color.org) or `TERM=dumb`. */
 export function takesColours(
   { env, out }: Pick<CliEnvironment, "env" | "out">,
   { color = true }: { readonly color?: boolean },
@@ -115,7 +114,7 @@ export function takesColours(
   return out.isTTY === true && color && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
 }
 
-/** The log and the progress of a run: lines of one form, or lines that change in place on a terminal. */
+/** Log and progress of a run on standard error; on a terminal the progress is redrawn in place. */
 function standardError(
   environment: CliEnvironment,
   { quiet, logFormat = "text" }: RunFlags,

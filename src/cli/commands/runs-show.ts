@@ -1,10 +1,10 @@
-/** `runs show`: what a run published; on request its drift, its rejects, or what the targets have. */
+/** `runs show`: what a run published, its drift and rejects, or which run each target has. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { findReadable } from "../../audit/open-run.ts";
+import { findReadableRun } from "../../audit/open-run.ts";
 import { driftQuestion } from "../../audit/questions/drift.ts";
-import { readRejectsSection } from "../../audit/questions/run-facts.ts";
-import { runAnswer, SHOWN_OF_RUN } from "../../audit/questions/runs.ts";
-import { WarehouseError } from "../../common/errors.ts";
+import { readRejectsSection } from "../../audit/questions/run-sections.ts";
+import { RUN_SECTIONS, runAnswer } from "../../audit/questions/runs.ts";
+import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { pluralize } from "../../common/figures.ts";
 import { readCurrentRun } from "../../targets/published-run.ts";
 import { readTargetStatuses, targetsAnswer } from "../../targets/target-states.ts";
@@ -13,7 +13,6 @@ import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {
   CliCommand,
   type CliEnvironment,
-  invalid,
   openWarehouseFolder,
   processEnvironment,
   StopSignals,
@@ -26,7 +25,7 @@ interface RunsShowFlags extends AnswerFlags {
   readonly config?: string;
 }
 
-/** Sections that are shown only if they are named. */
+/** Sections shown only with `--section`. */
 const ON_REQUEST = ["drift", "rejects", "targets"] as const;
 
 const HELP = `
@@ -35,10 +34,10 @@ Examples:
   $ content-warehouse runs show --section drift
   $ content-warehouse runs show 42 --section rejects --format csv > rejects.csv
 
-drift: fields of the service that are new, gone or changed since the run before.
-rejects: what could not be loaded, and why. The next run asks for it again.
-targets: the last run that each target has, asked over the network; exit code 26
-if one cannot be asked.
+drift: API fields that are new, gone or changed since the run before.
+rejects: what could not be loaded, and why. The next run requests it again.
+targets: the last run of each target, asked over the network. Exit code 26: one
+could not be asked.
 `;
 
 export function showCommand(environment: CliEnvironment = processEnvironment()): CliCommand {
@@ -46,7 +45,7 @@ export function showCommand(environment: CliEnvironment = processEnvironment()):
     .description("show what a run published")
     .argument("[run]", "name or number of a run", "current")
     .warehouse()
-    .answerForm([...SHOWN_OF_RUN, ...ON_REQUEST])
+    .answerForm([...RUN_SECTIONS, ...ON_REQUEST])
     .addHelpText("after", HELP)
     .action((run: string, options: RunsShowFlags) => {
       if (options.section === "drift") return showDrift(environment, run, options);
@@ -61,7 +60,7 @@ async function showRun(
   run: string,
   { warehouse, ...form }: RunsShowFlags,
 ): Promise<void> {
-  const found = await findReadable(openWarehouseFolder(warehouse), run);
+  const found = await findReadableRun(openWarehouseFolder(warehouse), run);
   const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
   const hasChecks = found.manifest.rows.run_checks !== undefined;
   const shown = hasChecks
@@ -83,7 +82,7 @@ function showDrift(
   return withAnswer(warehouse, driftQuestion(run), (answer) => {
     const [first, ...rest] = answer.sections;
     if (form.format !== "csv" || first === undefined) return showAnswer(out, answer, whole);
-    // CSV has one table; the column `kind` tells the parts apart.
+    // CSV has one table; the column `kind` says which section a row is from.
     const rows = [first, ...rest].flatMap((part) => part.rows);
     return showAnswer(out, { ...answer, sections: [{ ...first, rows }] }, whole);
   });
@@ -108,10 +107,10 @@ function showRejects(
 
 async function showTargets(environment: CliEnvironment, run: string, options: RunsShowFlags): Promise<void> {
   if (run !== "current")
-    throw invalid("--section targets compares targets with the current run: name no run.");
+    throw invalidConfig("--section targets compares targets with the current run; leave the run out.");
   const targets = await chooseTargets(environment, options);
   const current = await readCurrentRun(outputFolder(options.warehouse));
-  using stop = new StopSignals("the targets are not listed");
+  using stop = new StopSignals("the targets were not listed");
   const states = await readTargetStatuses(targets, current, stop.signal);
   await showAnswer(environment.out, targetsAnswer(states, current), options);
   const failed = states.filter(({ state }) => state === "failed");

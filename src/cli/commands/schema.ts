@@ -1,33 +1,37 @@
+/** `schema`: shows tables and views as text, JSON, Mermaid or sources of dbt. */
 import type { ReadableRun } from "../../audit/open-run.ts";
-import { type Described, readPublishedColumns } from "../../audit/run-columns.ts";
-import { lacksWorkingDirectory, WarehouseError } from "../../common/errors.ts";
+import { type PublishedColumn, readPublishedColumns } from "../../audit/open-run.ts";
+import { invalidConfig, lacksWorkingDirectory, WarehouseError } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { jsonText } from "../../common/printable.ts";
 import { displayWidth, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
 import { shownTypeOf } from "../../storage/ddl.ts";
 import { TABLES } from "../../tables/all.ts";
-import { isView, type ShownColumn, type ShownTable, type Table, underPolicy } from "../../tables/declare.ts";
-import { marksOf, schemaDocument, schemaMermaid } from "../../tables/render.ts";
+import {
+  addPolicyComments,
+  isView,
+  type SchemaColumn,
+  type SchemaTable,
+  type Table,
+} from "../../tables/declare.ts";
+import { columnMarks, schemaDocument, schemaMermaid } from "../../tables/schema-output.ts";
 import { VIEWS } from "../../tables/views.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
-import { CliCommand, type CliEnvironment, invalid, processEnvironment } from "../command.ts";
+import { CliCommand, type CliEnvironment, processEnvironment, warehouseFolder } from "../command.ts";
 import { schemaDbt } from "../schema-dbt.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
-import { warehouseFolder } from "../warehouse-folder.ts";
-
-type Render<T extends ShownTable> = (tables: readonly T[], width: number | undefined) => string;
 
 const FORMATS = {
   text: schemaText,
-  json: (tables) => `${jsonText(schemaDocument(tables), 2)}\n`,
+  json: (tables: readonly SchemaTable[]) => `${jsonText(schemaDocument(tables), 2)}\n`,
   dbt: schemaDbt,
-} satisfies Readonly<Record<string, Render<ShownTable>>>;
+} satisfies Readonly<Record<string, (tables: readonly SchemaTable[], width: number | undefined) => string>>;
 
-/** What has keys and references: views stand for themselves there. */
+/** Formats that show keys and references, which views do not have. */
 const FORMATS_OF_TABLES = {
   mermaid: schemaMermaid,
-} satisfies Readonly<Record<string, Render<Table>>>;
+} satisfies Readonly<Record<string, (tables: readonly Table[]) => string>>;
 
 type SchemaFormat = keyof typeof FORMATS | keyof typeof FORMATS_OF_TABLES;
 
@@ -47,9 +51,9 @@ Examples:
   $ content-warehouse schema content_mapped_values
   $ content-warehouse schema --format dbt > models/sources.yml
 
-It shows the tables and views of the package, and of a run what its policy
-does to personal columns and the columns of content_wide. Tables of a pipeline
-of your own are described by "content-warehouse sql 'DESCRIBE table'".
+Shows the tables and views of the package. With a run in the warehouse, it also
+shows the columns of content_wide and what the policy did to personal columns.
+For tables of your own pipeline: content-warehouse sql "DESCRIBE table".
 `;
 
 export function schemaCommand(environment = processEnvironment()): CliCommand {
@@ -58,7 +62,7 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
     .argument("[table]", "only this table or view")
     .choice(
       "--format <format>",
-      "form of the output",
+      "format of the description",
       [...Object.keys(FORMATS), ...Object.keys(FORMATS_OF_TABLES)],
       "text",
     )
@@ -70,7 +74,7 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
       const { out } = environment;
       const run = await currentRun(await folderOf(environment, options));
       const policy = run?.manifest.personalData.policy ?? "keep";
-      const tables = tablesOf(name, format).map((table) => underPolicy(table, policy));
+      const tables = tablesOf(name, format).map((table) => addPolicyComments(table, policy));
       const text = isOfTables(format)
         ? FORMATS_OF_TABLES[format](tables)
         : FORMATS[format](await withColumnsOf(run, tables), out.columns);
@@ -78,7 +82,7 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
     });
 }
 
-/** Undefined: none is named, and there is no working directory to look in. */
+/** Folder of the warehouse; `undefined` if none is named and the working directory was removed. */
 async function folderOf(
   environment: CliEnvironment,
   { warehouse, config }: SchemaFlags,
@@ -93,7 +97,7 @@ async function folderOf(
   }
 }
 
-/** Undefined: there is none, or none that can be read, and nothing is said of it. */
+/** The current run; `undefined` if there is none or its manifest cannot be read, since the tables are the same then. */
 async function currentRun(warehouse: string | undefined): Promise<ReadableRun | undefined> {
   if (warehouse === undefined) return undefined;
   const runs = await listRuns(outputFolder(warehouse));
@@ -103,15 +107,15 @@ async function currentRun(warehouse: string | undefined): Promise<ReadableRun | 
     : { ...run, manifest: run.manifest };
 }
 
-/** The views with the columns that they have for the fields of the run; as declared, where its database cannot be read. */
+/** Adds the columns that views have for the custom fields of a run. Without a readable database, views are as declared. */
 async function withColumnsOf(
   run: ReadableRun | undefined,
   tables: readonly Table[],
-): Promise<readonly ShownTable[]> {
+): Promise<readonly SchemaTable[]> {
   if (run === undefined || !tables.some(isView)) return tables;
   const found = await withTemporaryFolder("schema", (folder) => readPublishedColumns(run, folder)).catch(
     (thrown: unknown) => {
-      // The tables of the package are the same, and "content-warehouse verify" says what is damaged.
+      // "content-warehouse verify" reports damage; here the declared tables are enough.
       if (thrown instanceof WarehouseError && thrown.code === "verify.failed") return [];
       throw thrown;
     },
@@ -126,7 +130,7 @@ async function withColumnsOf(
   });
 }
 
-function shownColumn({ column, type, comment }: Described): ShownColumn {
+function shownColumn({ column, type, comment }: PublishedColumn): SchemaColumn {
   return {
     name: column,
     type: shownTypeOf(type),
@@ -137,12 +141,14 @@ function shownColumn({ column, type, comment }: Described): ShownColumn {
   };
 }
 
-/** Throws `config.not_found`, and `config.invalid` for a view in a form that is for tables. */
+/** Throws `config.not_found` for an unknown name, and `config.invalid` for a view in a format that shows tables only. */
 function tablesOf(name: string | undefined, format: SchemaFormat): readonly Table[] {
   if (name === undefined) return isOfTables(format) ? TABLES : [...TABLES, ...VIEWS];
   const table = tableNamed(name);
   if (!isView(table) || !isOfTables(format)) return [table];
-  throw invalid(`${table.name} is a view, and --format ${format} is for tables; use another format.`);
+  throw invalidConfig(
+    `${table.name} is a view, and --format ${format} shows tables only; use another format.`,
+  );
 }
 
 function tableNamed(name: string): Table {
@@ -152,38 +158,38 @@ function tableNamed(name: string): Table {
   const names = relations.map((each) => each.name);
   throw new WarehouseError(
     "config.not_found",
-    `There is no table ${name}${didYouMean(name, names)}; "content-warehouse schema" shows all of the package; tables of your own describe themselves: content-warehouse sql "DESCRIBE ${/^\w+$/.test(name) ? name : "content_wide"}".`,
+    `There is no table ${name}${didYouMean(name, names)}; "content-warehouse schema" lists all tables of the package; for a table of your own pipeline: content-warehouse sql "DESCRIBE ${/^\w+$/.test(name) ? name : "content_wide"}".`,
   );
 }
 
-/** A block a table: its comment, then its columns, each with its meaning and the API fields that it comes from. */
-function schemaText(tables: readonly ShownTable[], width: number | undefined): string {
+/** A block for each table: its comment, then each column with its meaning and API fields. */
+function schemaText(tables: readonly SchemaTable[], width: number | undefined): string {
   const blocks = tables.map((table) => tableText(table, width));
   return `${blocks.join("\n")}${instantsText(tables, width)}`;
 }
 
 const INSTANTS =
-  "timestamp is an instant, TIMESTAMPTZ in UTC. DuckDB shows it, and makes days of it, in the time zone of the machine, unless the session begins with: SET TimeZone = 'UTC' (other tools: docs/tables.md#time-zones)";
+  "A timestamp is an instant, TIMESTAMPTZ in UTC. DuckDB shows it and computes its day in the time zone of the machine, unless the session begins with: SET TimeZone = 'UTC' (other tools: docs/tables.md#time-zones)";
 
-/** Below tables that have instants. */
-function instantsText(tables: readonly ShownTable[], width?: number): string {
+/** A note for tables that have instants. */
+function instantsText(tables: readonly SchemaTable[], width?: number): string {
   const hasInstants = tables.some(({ columns }) => columns.some(({ type }) => type === "timestamp"));
   return hasInstants ? `\n${paragraph("", INSTANTS, width)}` : "";
 }
 
-function tableText(table: ShownTable, width: number | undefined): string {
+function tableText(table: SchemaTable, width: number | undefined): string {
   const names = Math.max(...table.columns.map(({ name }) => displayWidth(printableLine(name))));
   const columns = table.columns.map((column) => columnText(table, column, { names, width }));
   return [paragraph("", `${table.name}: ${table.comment}`, width), ...columns].join("");
 }
 
-/** `names`: width of the longest column name, in cells. */
+/** `names`: width of the longest column name, in terminal cells. */
 function columnText(
-  table: ShownTable,
-  column: ShownColumn,
+  table: SchemaTable,
+  column: SchemaColumn,
   { names, width }: { readonly names: number; readonly width: number | undefined },
 ): string {
-  const marks = marksOf(table, column);
+  const marks = columnMarks(table, column);
   const meaning = `${printableLine(column.comment)}${marks.length === 0 ? "" : ` [${marks.join(", ")}]`}`;
   const name = printableLine(column.name);
   const padding = " ".repeat(names - displayWidth(name));

@@ -1,3 +1,4 @@
+/** `serve`: serves a content set as the service would. */
 import { once } from "node:events";
 import { InvalidArgumentError, Option } from "commander";
 import pino from "pino";
@@ -10,7 +11,7 @@ import { inTemporaryFolder } from "../temporary-folder.ts";
 
 interface ServeFlags extends ServiceOptions {
   readonly data: string;
-  /** Of the sample: the first, or what became of it a night later. */
+  /** 2 serves the sample as it is one night later. */
   readonly night: 1 | 2;
 }
 
@@ -27,24 +28,24 @@ export function serveCommand(environment = processEnvironment()): CliCommand {
     .addOption(
       new Option("--data <dir>", "folder of the content set").default(
         packagePath("data/sample"),
-        "the sample content set",
+        "the sample",
       ),
     )
     .addOption(
-      new Option("--night <n>", "1 or 2: the sample, or what a night of work made of it")
+      new Option("--night <n>", "1, or 2 for the sample one night later")
         .argParser(wholeNumber(1, 2))
         .default(1)
         .conflicts("data"),
     )
     .addOption(
-      new Option("--repeat <n>", "serve the set so many times, under new IDs")
+      new Option("--repeat <n>", "serve the set n times, under new IDs")
         .argParser(wholeNumber(1, 100_000))
         .default(1),
     )
-    .option("--port <n>", "port to listen on; 0 takes any free one", wholeNumber(0, 65_535), 8080)
+    .option("--port <n>", "port to listen on; 0 takes a free one", wholeNumber(0, 65_535), 8080)
     .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--max-per-page <n>", "largest page", wholeNumber(1), 100)
-    .option("--rate-limit <n>", "requests a second for each token; then 429", rateLimit)
+    .option("--max-per-page <n>", "largest page, in items", wholeNumber(1), 100)
+    .option("--rate-limit <n>", "requests a second for each token; more get 429", rateLimit)
     .option("--latency <ms>", "milliseconds before each answer", wholeNumber(0, 600_000), 0)
     .addHelpText("after", EXAMPLES)
     .action((options: ServeFlags) => serveUntilStopped(options, environment));

@@ -1,24 +1,25 @@
+/** `sql`: answers one query, or says how to open the run in other tools. */
 import { createReadStream } from "node:fs";
 import { extname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { WarehouseError } from "../../common/errors.ts";
+import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { printableText, shellWord, writeAll } from "../../show/terminal.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
 import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
 import { findRun } from "../../warehouse/retention.ts";
-import { CliCommand, type CliEnvironment, invalid, positive, processEnvironment } from "../command.ts";
-import { runQuery } from "../sql/answer.ts";
+import { CliCommand, type CliEnvironment, positive, processEnvironment } from "../command.ts";
 import { TEXT_FORMATS, type TextFormat } from "../sql/formats.ts";
 import { findDatabases } from "../sql/query-databases.ts";
 import { preferOomKill, QueryLimits } from "../sql/query-limits.ts";
+import { runQuery } from "../sql/run-query.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { openOutputFile, readInputFile } from "../user-file.ts";
 
 const FORMATS = [...TEXT_FORMATS, "parquet"] as const;
 type SqlFormat = (typeof FORMATS)[number];
 
-/** The form of a file that is named without one, by the end of its name. */
+/** Output format by the extension of `--out`. */
 const FORMAT_OF: Readonly<Record<string, SqlFormat>> = {
   ".csv": "csv",
   ".json": "json",
@@ -47,28 +48,24 @@ Examples:
   $ content-warehouse sql "FROM mapping_coverage" --format csv > coverage.csv
   $ content-warehouse sql "FROM content ANTI JOIN previous.content USING (slug)"
 
-A screen gets the first 100 rows, a pipe or a file all of them. The catalog
-"previous" has the run before. A question that takes too much is interrupted;
-if the database ignores that for two seconds, the process ends itself (137).
+A screen shows the first 100 rows; pipes and files get all. The catalog
+"previous" has the run before. A query that exceeds a limit is interrupted; if
+the database ignores that for two seconds, the process kills itself (137).
 `;
 
 export function sqlCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("sql")
-    .description("query the published warehouse in SQL; it is opened read-only")
+    .description("query the published warehouse in SQL, read-only")
     .argument("[query]", "one statement (default: from standard input)")
     .option("--run <run>", "name or number of a run", "current")
     .option("-f, --file <file>", "read the statement from a file")
     .warehouse()
-    .choice(
-      "--format <format>",
-      "output format (default: by the extension of --out, otherwise table)",
-      FORMATS,
-    )
+    .choice("--format <format>", "output format (default: by the extension of --out, or table)", FORMATS)
     .json()
     .option("--out <file>", "write the answer to a file")
     .spreadsheet()
-    .option("--max-seconds <n>", "seconds that the question may take", positive, 3600)
-    .option("--max-memory <mb>", "megabytes that it may take", positive, 2048)
+    .option("--max-seconds <n>", "time limit of the query, in seconds", positive, 3600)
+    .option("--max-memory <mb>", "memory limit of the process, in megabytes", positive, 2048)
     .addHelpText("after", EXAMPLES)
     .action((query: string | undefined, options: SqlFlags) => answer(environment, query, options));
 }
@@ -79,7 +76,7 @@ async function answer(
   options: SqlFlags,
 ): Promise<void> {
   const { out, err } = environment;
-  const target = targetOf(options);
+  const output = outputOf(options);
   const statement = await statementOf({ query, file: options.file }, environment);
   const { warehouse, run } = options;
   if (statement === undefined) return writeAll(out, [await waysToOpen(warehouse, run)]);
@@ -88,12 +85,12 @@ async function answer(
   using limits = new QueryLimits({ maxSeconds, maxMemoryMb });
   const asked = await findDatabases(warehouse, { wanted: run, statement });
   await using named =
-    target.out === undefined ? undefined : await openOutputFile(target.out, outputFolder(warehouse));
+    output.out === undefined ? undefined : await openOutputFile(output.out, outputFolder(warehouse));
   const work = async (temporaryDirectory: string) => {
-    // Whole before it replaces what the file had: a query can fail at its last row.
+    // The answer is written elsewhere first, because a query can fail at its last row.
     const file = named === undefined ? undefined : join(temporaryDirectory, "answer");
     const width = named === undefined ? out.columns : undefined;
-    const form = { format: target.format, width, spreadsheet: options.spreadsheet === true };
+    const form = { format: output.format, width, spreadsheet: options.spreadsheet === true };
     await runQuery({ ...asked, statement, form, file, maxMemoryMb }, { out, temporaryDirectory });
     if (named === undefined || file === undefined) return;
     err.write(await named.write(createReadStream(file), "has the answer"));
@@ -101,42 +98,42 @@ async function answer(
   await withTemporaryFolder("sql", work, limits.signal);
 }
 
-/** Parquet is for a file: a terminal or a pipe gets text. */
-type Target =
+/** Format and file of the answer. Without a file it is text. Throws `config.invalid` if the options contradict each other. */
+function outputOf({
+  format: named,
+  out,
+}: SqlFlags):
   | { readonly format: TextFormat; readonly out: undefined }
-  | { readonly format: SqlFormat; readonly out: string };
-
-/** Throws `config.invalid` where the options do not go together. */
-function targetOf({ format: named, out }: SqlFlags): Target {
+  | { readonly format: SqlFormat; readonly out: string } {
   const extension = extname(out ?? "").toLowerCase();
   const byName = FORMAT_OF[extension];
   if (named === undefined && byName === undefined && extension !== "") {
-    throw invalid(
-      `The name ${out} does not say in which format to write; add --format, or end it with ${joinWords(Object.keys(FORMAT_OF), "or")}.`,
+    throw invalidConfig(
+      `The name ${out} does not say which format to write; add --format, or end the name with ${joinWords(Object.keys(FORMAT_OF), "or")}.`,
     );
   }
-  // Text can be of any form.
+  // A .txt file can have any format.
   if (named !== undefined && byName !== undefined && named !== byName && byName !== "table") {
-    throw invalid(
+    throw invalidConfig(
       `--format ${named} contradicts the name ${out}, which says ${byName}; leave out --format or give the file another name.`,
     );
   }
   const format = named ?? byName ?? "table";
   if (out !== undefined) return { format, out };
   if (format !== "parquet") return { format, out };
-  throw invalid("Parquet goes to a file; name it with --out FILE.");
+  throw invalidConfig("Parquet is written to a file; name it with --out FILE.");
 }
 
 /**
- * The statement; undefined where nobody gave one: standard input is a terminal. `file`: `-` is standard input. Throws
- * `config.invalid`, `config.not_found`.
+ * The statement from the argument, a file (`-` is standard input) or standard input; `undefined` if that is a terminal.
+ * Throws `config.invalid` and `config.not_found`.
  */
 async function statementOf(
   { query, file }: { readonly query: string | undefined; readonly file: string | undefined },
   environment: CliEnvironment,
 ): Promise<string | undefined> {
   if (query !== undefined && file !== undefined) {
-    throw invalid("A query and --file exclude each other; give one of them.");
+    throw invalidConfig("Give a query or --file, not both.");
   }
   if (query !== undefined) return query;
   if (file !== undefined && file !== "-")
@@ -146,12 +143,12 @@ async function statementOf(
   return withoutMark(await text(input));
 }
 
-/** Editors on Windows put a byte order mark before the text. */
+/** Removes the byte order mark that editors on Windows add. */
 function withoutMark(statement: string): string {
   return statement.replace(/^\uFEFF/, "");
 }
 
-/** How a published run is opened in tools that people have. The paths of the current one go by `current`, so that the same line opens the next run too. Throws `config.not_found` without a run. */
+/** How to open a run in other tools. Paths of the current run contain `current`, so they open later runs too. Throws `config.not_found`. */
 async function waysToOpen(warehouse: string, wanted: string): Promise<string> {
   const folder = outputFolder(warehouse);
   const { manifest, directory, current } = await findRun(folder, wanted);
@@ -164,11 +161,11 @@ async function waysToOpen(warehouse: string, wanted: string): Promise<string> {
 }
 
 const UTC = "SET TimeZone = 'UTC'";
-const INSTANTS = `Instants are UTC. Without ${UTC}, DuckDB shows them and makes days of them in the time zone of the machine; docs/tables.md#time-zones has other tools.`;
+const INSTANTS = `Instants are UTC. Without ${UTC}, DuckDB shows them in the time zone of the machine and computes their days in it; see docs/tables.md#time-zones for other tools.`;
 
 function databaseWays(file: string): string[] {
   return [
-    'Give a query, or pipe one in: content-warehouse sql "SHOW TABLES"',
+    'Give a query as argument or input: content-warehouse sql "SHOW TABLES"',
     "",
     "DuckDB CLI (1.4.2 or newer):",
     `  duckdb -readonly -cmd "${UTC}" ${shellWord(file)}`,
@@ -185,7 +182,7 @@ function databaseWays(file: string): string[] {
 
 function parquetWays(folder: string): string[] {
   return [
-    "This run has Parquet files alone, and no database to query.",
+    "This run has only Parquet files, and no database to query.",
     "",
     "DuckDB CLI:",
     `  duckdb -cmd "${UTC}" -c ${shellWord(`FROM ${quoteLiteral(`${folder}/content/*.parquet`)}`)}`,

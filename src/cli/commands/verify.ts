@@ -1,14 +1,14 @@
-import { WarehouseError } from "../../common/errors.ts";
+/** `verify`: compares published runs with their manifests. */
+import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { count, fileSize, pluralize } from "../../common/figures.ts";
 import { writeAnswer } from "../../show/terminal.ts";
-import { type Verification, type VerifiedRun, verifyRuns, type Wanted } from "../../warehouse/verify-run.ts";
 import {
-  CliCommand,
-  invalid,
-  type OutputStream,
-  openWarehouseFolder,
-  processEnvironment,
-} from "../command.ts";
+  type VerifiedRun,
+  type VerifyResult,
+  type VerifyScope,
+  verifyRuns,
+} from "../../warehouse/verify-run.ts";
+import { CliCommand, type OutputStream, openWarehouseFolder, processEnvironment } from "../command.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
 interface VerifyFlags {
@@ -22,12 +22,12 @@ Examples:
   $ content-warehouse verify
   $ content-warehouse verify --all --json
 
-Exit code 0: everything is as it was published. 31: it is not.
+Exit code 0: the runs are as they were published. 31: one is not.
 `;
 
 export function verifyCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("verify")
-    .description("verify that published runs are as they were published")
+    .description("verify that runs are still as they were published")
     .argument("[run]", "name or number of a run", "current")
     .warehouse()
     .option("--all", "verify all published runs")
@@ -35,13 +35,17 @@ export function verifyCommand({ out } = processEnvironment()): CliCommand {
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: VerifyFlags, command: CliCommand) => {
       if (options.all === true && command.args.length > 0) {
-        throw invalid("--all verifies every run; name one, or leave --all out.");
+        throw invalidConfig("--all verifies every run; name one, or leave --all out.");
       }
       await verify(out, options.all === true ? { all: true } : { run }, options);
     });
 }
 
-async function verify(out: OutputStream, wanted: Wanted, { warehouse, json }: VerifyFlags): Promise<void> {
+async function verify(
+  out: OutputStream,
+  wanted: VerifyScope,
+  { warehouse, json }: VerifyFlags,
+): Promise<void> {
   const folder = openWarehouseFolder(warehouse);
   const found = await withTemporaryFolder("verify", (temporaryDirectory) =>
     verifyRuns(folder, wanted, temporaryDirectory),
@@ -54,15 +58,15 @@ async function verify(out: OutputStream, wanted: Wanted, { warehouse, json }: Ve
   const denied = runs.reduce((sum, run) => sum + run.denied, 0);
   const wayOut =
     denied === length
-      ? "verify it again as a user who may read all of the run"
-      : 'make a run that is whole current with "runs rollback", or run again';
+      ? "verify again as a user who can read all files of the run"
+      : 'go back to a whole run with "runs rollback", or run again';
   throw new WarehouseError("verify.failed", `${pluralize(length, "finding")}: ${wayOut}.`);
 }
 
-/** More of them say nothing new to a person; `--json` has them all. */
-const SHOWN = 20;
+/** Maximum number of findings printed; `--json` has all. */
+const MAX_FINDINGS = 20;
 
-function reportText({ runs, findings }: Verification): string {
+function reportText({ runs, findings }: VerifyResult): string {
   const ofRuns = new Set(runs.flatMap((run) => run.findings));
   const others = findings.filter((finding) => !ofRuns.has(finding));
   return [...runs.map(runText), ...others.map((finding) => `${finding}\n`)].join("");
@@ -75,20 +79,24 @@ function runText(run: VerifiedRun): string {
   });
 }
 
-type Found = Pick<VerifiedRun, "files" | "bytes" | "tables" | "rows" | "findings">;
-
-/** What was found of the run `name`. */
+/** Result for one run as text, which begins with `whole` or `damaged`. */
 export function verificationText(
   name: string,
-  { files, bytes, tables, rows, findings }: Found,
+  {
+    files,
+    bytes,
+    tables,
+    rows,
+    findings,
+  }: Pick<VerifiedRun, "files" | "bytes" | "tables" | "rows" | "findings">,
   { whole = "Whole", damaged = "DAMAGED" } = {},
 ): string {
   if (findings.length === 0) {
     const size = `${pluralize(files, "file")} (${fileSize(bytes)})`;
     return `${whole}: run ${name}, ${size}, ${count(rows)} rows in ${pluralize(tables, "table")}\n`;
   }
-  const shown = findings.slice(0, SHOWN).map((finding) => `  ${finding}\n`);
-  const more = findings.length - SHOWN;
+  const shown = findings.slice(0, MAX_FINDINGS).map((finding) => `  ${finding}\n`);
+  const more = findings.length - MAX_FINDINGS;
   const rest = more > 0 ? `  and ${count(more)} more\n` : "";
   return `${damaged}: run ${name}, ${pluralize(findings.length, "finding")}\n${shown.join("")}${rest}`;
 }

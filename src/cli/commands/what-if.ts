@@ -1,11 +1,11 @@
 import { readMapping } from "../../audit/mapping/mapping-file.ts";
-import { WHAT_IF, whatIfQuestion } from "../../audit/questions/what-if.ts";
+import { WHAT_IF_SECTIONS, whatIfQuestion } from "../../audit/questions/what-if.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { readInputFile } from "../user-file.ts";
 import { withAnswer } from "../with-run.ts";
 
-interface Options extends AnswerFlags {
+interface WhatIfFlags extends AnswerFlags {
   readonly warehouse: string;
   readonly mapping: string;
 }
@@ -29,9 +29,9 @@ export function whatIfCommand({ out } = processEnvironment()): CliCommand {
     .argument("[run]", "name or number of a run", "current")
     .requiredOption("--mapping <file>", "the edited mapping, as CSV (required)")
     .warehouse()
-    .answerForm(WHAT_IF, CSV_HAS)
+    .answerForm(WHAT_IF_SECTIONS, CSV_HAS)
     .addHelpText("after", EXAMPLES)
-    .action(async (run: string, options: Options) => {
+    .action(async (run: string, options: WhatIfFlags) => {
       const { mapping: file } = options;
       const rows = readMapping(await readInputFile("The mapping file", file), file);
       await withAnswer(options.warehouse, whatIfQuestion(run, rows), (answer) =>

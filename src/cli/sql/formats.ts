@@ -1,7 +1,7 @@
-/** An answer in the form that was asked for, written as its rows come. */
+/** Formats the result of a query row by row. */
 import { type DuckDBDataChunk, type DuckDBResult, DuckDBTypeId, type DuckDBValue } from "@duckdb/node-api";
 import { pluralize } from "../../common/figures.ts";
-import { collectKeepingCode } from "../../common/gc.ts";
+import { collectKeepingCode } from "../../common/free-memory.ts";
 import { markdownText } from "../../common/printable.ts";
 import {
   cellText,
@@ -18,24 +18,21 @@ import {
 import { drawTable, layOut, type TableLayout, type TextColumn } from "../../show/table.ts";
 import { printableText } from "../../show/terminal.ts";
 
-/** Forms that are text; Parquet is the other one. */
+/** Formats that are text, so all but Parquet. */
 export const TEXT_FORMATS = ["table", "json", "jsonl", "csv", "markdown"] as const;
 export type TextFormat = (typeof TEXT_FORMATS)[number];
 
-/** A text in full. */
 export interface TextForm {
   readonly format: TextFormat;
-  /** Width of the screen; undefined: a file or a pipe. */
+  /** Width of the screen in characters; `undefined` for files and pipes. */
   readonly width: number | undefined;
-  /** CSV that no spreadsheet takes for formulas. */
+  /** Whether texts of CSV are guarded against being read as formulas. */
   readonly spreadsheet: boolean;
 }
 
-type Texts = AsyncIterable<string>;
-
-/** Where column names are equal, JSON tells them apart as DuckDB's client does: `a` and `a:1`. */
+/** JSON makes equal column names distinct as DuckDB's client does: `a` and `a:1`. */
 const FORMS: Readonly<
-  Record<TextFormat, (result: DuckDBResult, options: Omit<TextForm, "format">) => Texts>
+  Record<TextFormat, (result: DuckDBResult, options: Omit<TextForm, "format">) => AsyncIterable<string>>
 > = {
   table: (result, { width }) => (width === undefined ? tableTexts(result) : screenTexts(result, width)),
   json: jsonTexts,
@@ -48,7 +45,7 @@ const FORMS: Readonly<
   markdown: markdownTexts,
 };
 
-export function answerTexts(result: DuckDBResult, form: TextForm): Texts {
+export function answerTexts(result: DuckDBResult, form: TextForm): AsyncIterable<string> {
   return FORMS[form.format](result, form);
 }
 
@@ -60,12 +57,12 @@ function streamOf(result: DuckDBResult): RowStream {
   };
 }
 
-/** Of cells that were handed over, before garbage is taken away: some ten megabytes. */
-const CELLS_KEPT = 250_000;
+/** Cells read between two garbage collections: about ten megabytes. */
+const CELLS_PER_COLLECTION = 250_000;
 
 /**
- * The answer some thousand rows at a time. What the engine hands over lies outside of the heap, where it would stay until
- * garbage is looked for: hundreds of megabytes of wide rows.
+ * Chunks of some thousand rows. The engine allocates them outside the heap, where V8 does not see hundreds of megabytes
+ * of wide rows; so garbage is collected here.
  */
 async function* chunksOf(result: DuckDBResult): AsyncIterable<DuckDBDataChunk> {
   let cells = 0;
@@ -73,7 +70,7 @@ async function* chunksOf(result: DuckDBResult): AsyncIterable<DuckDBDataChunk> {
     yield chunk;
     cells += chunk.rowCount * result.columnCount;
     chunk = await result.fetchChunk();
-    if (cells < CELLS_KEPT) continue;
+    if (cells < CELLS_PER_COLLECTION) continue;
     collectKeepingCode();
     cells = 0;
   }
@@ -87,11 +84,11 @@ function* rowsIn(chunk: DuckDBDataChunk): Rows {
   for (let row = 0; row < chunk.rowCount; row++) yield chunk.getRowValues(row);
 }
 
-/** Rows that a screen gets. */
-const ROWS_SHOWN = 100;
+/** Rows shown on a screen. */
+const SCREEN_ROWS = 100;
 
-/** The first rows, as soon as they are there, then how many there are. */
-async function* screenTexts(result: DuckDBResult, width: number): Texts {
+/** The first rows as soon as they are read, then the number of all rows. */
+async function* screenTexts(result: DuckDBResult, width: number): AsyncIterable<string> {
   const columns = columnsOf(result);
   const rows: string[][] = [];
   let total = 0;
@@ -100,9 +97,9 @@ async function* screenTexts(result: DuckDBResult, width: number): Texts {
     total += chunk.rowCount;
     if (isDrawn) continue;
     for (const row of rowsIn(chunk)) {
-      if (rows.length < ROWS_SHOWN) rows.push(row.map(shownText));
+      if (rows.length < SCREEN_ROWS) rows.push(row.map(shownText));
     }
-    if (total <= ROWS_SHOWN) continue;
+    if (total <= SCREEN_ROWS) continue;
     yield drawTable({ columns, rows }, width);
     isDrawn = true;
   }
@@ -111,12 +108,12 @@ async function* screenTexts(result: DuckDBResult, width: number): Texts {
   yield total > rows.length ? `${rows.length} of ${size}pipe the output or add --out for all rows\n` : size;
 }
 
-/** So many rows, or characters, decide how wide the columns are; those after them are written as they come. */
-const ROWS_LAID_OUT = 1000;
-const LAID_OUT = 8 * PIECE;
+/** Column widths follow from the first rows, up to these limits; later rows are written as they come. */
+const LAYOUT_ROWS = 1000;
+const LAYOUT_CHARACTERS = 8 * PIECE;
 
-/** All rows and columns, whole. */
-async function* tableTexts(result: DuckDBResult): Texts {
+/** All rows and columns, with nothing cut. */
+async function* tableTexts(result: DuckDBResult): AsyncIterable<string> {
   const columns = columnsOf(result);
   let first: string[][] = [];
   let characters = 0;
@@ -138,7 +135,7 @@ async function* tableTexts(result: DuckDBResult): Texts {
       }
       first.push(cells);
       characters += cells.reduce((sum, cell) => sum + cell.length, 0);
-      if (first.length >= ROWS_LAID_OUT || characters >= LAID_OUT) yield* laidOut();
+      if (first.length >= LAYOUT_ROWS || characters >= LAYOUT_CHARACTERS) yield* laidOut();
     }
   };
   for await (const chunk of rowsOf(result)) yield* pieces(texts(chunk));
@@ -175,17 +172,17 @@ const NUMBERS: ReadonlySet<string | undefined> = new Set([
   "BIGNUM",
 ]);
 
-/** A plan as the engine draws it. */
-export function planTexts(result: DuckDBResult): Texts {
+/** A query plan as the engine draws it. */
+export function planTexts(result: DuckDBResult): AsyncIterable<string> {
   return rowTexts(rowsOf(result), ([, plan = null]) => printableText(`${cellText(plan)}\n`));
 }
 
-async function* jsonTexts(result: DuckDBResult): Texts {
+async function* jsonTexts(result: DuckDBResult): AsyncIterable<string> {
   yield* jsonArray(streamOf(result));
   yield "\n";
 }
 
-async function* markdownTexts(result: DuckDBResult): Texts {
+async function* markdownTexts(result: DuckDBResult): AsyncIterable<string> {
   const columns = columnsOf(result);
   yield markdownRow(columns.map(({ name }) => markdownText(name)));
   yield markdownRow(columns.map(({ align }) => (align === "right" ? "---:" : "---")));

@@ -1,4 +1,4 @@
-/** The databases that a question in SQL is asked of: that of a run, and that of the run before where it is spoken of. */
+/** Finds the databases that a query reads: that of the run, and that of the run before if the query names it. */
 import { join } from "node:path";
 import { WarehouseError } from "../../common/errors.ts";
 import { previousOf } from "../../warehouse/identity.ts";
@@ -6,18 +6,18 @@ import { DATABASE_FILE, type OutputFolder, outputFolder } from "../../warehouse/
 import { findRun, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 
 export interface QueryDatabases {
-  /** File of the database, which is opened read-only. */
+  /** Path of the database file. */
   readonly database: string;
-  /** That of the run before, attached read-only as `previous`, or why there is none; undefined: it is not spoken of. */
+  /** Path for the catalog `previous`, or a clause that says why it is missing; `undefined` if the query does not use it. */
   readonly previous: { readonly database: string } | { readonly missing: string } | undefined;
 }
 
-/** Whether a statement may mean the catalog `previous`: in a text or a comment the word does no harm. */
-const SPEAKS_OF_PREVIOUS = /\bprevious\b/i;
+/** Matches statements that may use the catalog `previous`. A match in a text or comment does no harm. */
+const NAMES_PREVIOUS = /\bprevious\b/i;
 
 /**
- * Of the run that is wanted, by name, number or `current`: the link is read once, so that a publication meanwhile changes
- * nothing. Throws `config.not_found` where there is none.
+ * Databases for a run, by name, number or `current`. Reads the link `current` once, so that a publication in between does
+ * not mix runs. Throws `config.not_found`.
  */
 export async function findDatabases(
   warehouse: string,
@@ -29,14 +29,14 @@ export async function findDatabases(
   if (database === undefined) {
     throw new WarehouseError(
       "config.not_found",
-      `Run ${run.run} was published as Parquet files alone; read ${join(run.current ? folder.current : run.directory, "parquet")} with DuckDB or another engine.`,
+      `Run ${run.run} was published only as Parquet files; read ${join(run.current ? folder.current : run.directory, "parquet")} with DuckDB or another engine.`,
     );
   }
-  const previous = SPEAKS_OF_PREVIOUS.test(statement) ? await previousDatabase(folder, run) : undefined;
+  const previous = NAMES_PREVIOUS.test(statement) ? await previousDatabase(folder, run) : undefined;
   return { database, previous };
 }
 
-/** Undefined: the run has Parquet files alone. Throws what is wrong with one that cannot be read. */
+/** Path of the run's database; `undefined` if it has only Parquet files. Throws if its manifest cannot be read. */
 function databaseIn({ directory, manifest }: PublishedRun): string | undefined {
   if (manifest instanceof WarehouseError) throw manifest;
   return manifest.loaders.includes("duckdb") ? join(directory, DATABASE_FILE) : undefined;
@@ -58,6 +58,6 @@ async function previousDatabase(
   const database = databaseIn(before);
   if (database !== undefined) return { database };
   return {
-    missing: `there is no "previous": ${before.run}, the run before ${run}, was published as Parquet files alone.`,
+    missing: `there is no "previous": ${before.run}, the run before ${run}, was published only as Parquet files.`,
   };
 }

@@ -1,7 +1,4 @@
-/**
- * Threads of one module, which alone knows its tasks: it calls {@link answerTasks}. A task goes to the thread of a
- * number, so that what belongs together stays in one memory, or to the one that has least to do.
- */
+/** A pool of worker threads that run one module, which calls `answerTasks`. */
 import { Worker } from "node:worker_threads";
 import { asWarehouseError, isOutOfMemory, WarehouseError } from "../errors.ts";
 import { type ErrorReviver, reviveError, type ThreadMessage, type ThreadReply } from "./thread.ts";
@@ -9,13 +6,13 @@ import { type ErrorReviver, reviveError, type ThreadMessage, type ThreadReply } 
 export interface ThreadPoolSettings {
   readonly module: URL;
   readonly threads: number;
-  /** What a thread gets as `workerData`, by its number from 0. */
+  /** Returns the `workerData` of a thread, by its number from 0. */
   readonly setup: (thread: number) => unknown;
-  /** Errors of classes of their own; others arrive as a {@link WarehouseError} of the same code. */
+  /** Revives errors of subclasses; others arrive as a `WarehouseError` of the same code. */
   readonly revive?: ErrorReviver;
 }
 
-/** A young generation that is larger makes threads that parse much take much more memory and hardly less time. */
+/** A larger young generation would cost threads that parse much memory and save hardly any time. */
 const LIMITS = { maxYoungGenerationSizeMb: 36 };
 
 class Thread {
@@ -25,7 +22,7 @@ class Thread {
   readonly #revive: ErrorReviver;
   #number = 0;
 
-  /** `failure` is shared by the threads of a pool: what ends one of them ends the work of all. */
+  /** `failure` is shared by all threads of a pool: when one ends, the work of all ends. */
   constructor(
     { module, revive = () => undefined }: ThreadPoolSettings,
     workerData: unknown,
@@ -42,7 +39,7 @@ class Thread {
     });
   }
 
-  /** Tasks that wait for an answer. */
+  /** Number of tasks without a reply. */
   get load(): number {
     return this.#pending.size;
   }
@@ -74,7 +71,7 @@ class Thread {
   }
 }
 
-/** What nobody in the thread caught. */
+/** The error of a thread that ended with an uncaught one. */
 function endedBy(thrown: unknown): WarehouseError {
   const error = asWarehouseError(thrown);
   if (error.code !== "internal" || isOutOfMemory(thrown)) return error;
@@ -83,16 +80,16 @@ function endedBy(thrown: unknown): WarehouseError {
 }
 
 /**
- * `Results`: by the `kind` of a task, what the threads answer. Errors of an answer: those that the task threw. The first
- * thread starts at once, another when there is something for it to do: small runs are done before a second has started.
+ * `Results`: the result for each `kind` of task. Asking throws what the task threw. The first thread starts at once, others
+ * when they are needed, since small runs end before a second thread has started.
  */
 export class ThreadPool<Task extends { readonly kind: keyof Results }, Results extends object>
   implements AsyncDisposable
 {
-  /** Aborted when a thread ends early, whether it had a task or not: nothing is to be waited for then. */
+  /** Aborted when a thread ends early, with or without a task; then nothing more will come. */
   readonly failure: AbortSignal;
   readonly #start: (number: number) => Thread;
-  /** Those that were started, by their numbers. */
+  /** Started threads by number. */
   readonly #threads = new Map<number, Thread>();
   readonly size: number;
 
@@ -112,7 +109,7 @@ export class ThreadPool<Task extends { readonly kind: keyof Results }, Results e
     return started;
   }
 
-  /** Sends a task to the thread of a number, always the same for the same one. */
+  /** Sends a task to the thread for `number`. Tasks of one number share memory. */
   async ask<Kind extends Task["kind"]>(
     number: number,
     task: Task & { readonly kind: Kind },
@@ -130,7 +127,7 @@ export class ThreadPool<Task extends { readonly kind: keyof Results }, Results e
     return this.#thread(free ?? 0);
   }
 
-  /** Sends a task to the thread that has least to do. */
+  /** Sends a task to the least busy thread. */
   async askAny<Kind extends Task["kind"]>(
     task: Task & { readonly kind: Kind },
     transfer: readonly ArrayBuffer[] = [],
@@ -138,7 +135,7 @@ export class ThreadPool<Task extends { readonly kind: keyof Results }, Results e
     return (await this.#leastBusy().ask(task, transfer)) as Results[Kind];
   }
 
-  /** Sends a task to all threads that were started. */
+  /** Sends a task to all started threads. */
   async askAll<Kind extends Task["kind"]>(task: Task & { readonly kind: Kind }): Promise<Results[Kind][]> {
     const results = await Promise.all([...this.#threads.values()].map((thread) => thread.ask(task, [])));
     return results as Results[Kind][];

@@ -1,4 +1,4 @@
-/** The inside of a thread of a pool: takes tasks, answers each by its number. */
+/** The inside of a worker thread: receives tasks and replies to each. */
 import { parentPort } from "node:worker_threads";
 import { asWarehouseError, type ErrorCode, WarehouseError } from "../errors.ts";
 
@@ -11,10 +11,10 @@ export type ThreadReply =
   | { readonly number: number; readonly result: unknown }
   | { readonly number: number; readonly failure: SentError };
 
-/** Answers each task with what `perform` gives or throws. `answered` is called after the answer: nobody waits for it. */
+/** Replies to each task with what `perform` returns or throws, then calls `answered`. */
 export function answerTasks<Task>(perform: (task: Task) => unknown, answered: (task: Task) => void): void {
   const port = parentPort;
-  if (port === null) throw new TypeError("this module is the entry of a worker thread");
+  if (port === null) throw new TypeError("this module must be the entry of a worker thread");
   port.on("message", ({ number, task }: { number: number; task: Task }) => {
     let reply: ThreadReply;
     try {
@@ -27,18 +27,18 @@ export function answerTasks<Task>(perform: (task: Task) => unknown, answered: (t
   });
 }
 
-/** A WarehouseError on its way: classes do not cross threads, but for those of JavaScript's own errors. */
+/** A `WarehouseError` as data, because only classes of JavaScript itself can cross threads. */
 export interface SentError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly stack: string | undefined;
-  /** With the causes that it has itself. */
+  /** The cause with its own causes. */
   readonly cause: Error | undefined;
-  /** The error's own properties that are a number, a text, a boolean or null. */
+  /** Properties of the error that are a number, a text, a boolean or null. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** Makes an error of what was sent, where it was of a class of its own. */
+/** Makes an error of its subclass; `undefined` if it had none. */
 export type ErrorReviver = (
   sent: SentError,
   options: { readonly cause?: unknown },
@@ -53,7 +53,7 @@ export function sendError(thrown: unknown): SentError {
   return { code: error.code, message: error.message, stack, facts, cause: sentCause(error.cause) };
 }
 
-/** Undefined: it is no error, or one of its causes cannot cross threads. */
+/** A copy of the cause; `undefined` if it is not an error or cannot be cloned. */
 function sentCause(cause: unknown): Error | undefined {
   if (!(cause instanceof Error)) return undefined;
   try {

@@ -1,8 +1,8 @@
+/** A queue for many concurrent tasks, of which the first failure ends all. */
 import PQueue from "p-queue";
 
-/** Works on many requests, so many at a time. The first failure ends all; nobody needs to look at each promise. */
 export class WorkQueue {
-  /** Aborted by the first failure, or from outside: for everything that a task waits for. */
+  /** Aborted by the first failure or from outside. Tasks pass it to whatever they wait for. */
   readonly signal: AbortSignal;
   readonly #queue: PQueue;
   readonly #failure = new AbortController();
@@ -14,8 +14,8 @@ export class WorkQueue {
   }
 
   /**
-   * Queues a task, once few enough are waiting. Throws the first failure of another. A task that waits when that comes
-   * is begun all the same, so that it can give back what it holds: whatever it asks for must heed `signal`.
+   * Queues a task once few enough are waiting. Throws the first failure of another task. Waiting tasks still start after
+   * a failure, so that they can release what they hold; they must heed `signal`.
    */
   async add(task: () => Promise<void>): Promise<void> {
     const { concurrency } = this.#queue;
@@ -24,7 +24,7 @@ export class WorkQueue {
     this.follow(this.#queue.add(task));
   }
 
-  /** Takes the failure of work that goes on beside the tasks for one of theirs; `done` waits for it. */
+  /** Treats other work like a task: its failure ends all, and `done` waits for it. */
   follow(work: Promise<unknown>): void {
     const settled = work
       .catch((error: unknown) => this.#failure.abort(error))
@@ -32,13 +32,13 @@ export class WorkQueue {
     this.#underWay.add(settled);
   }
 
-  /** Resolves when all tasks and all that is followed are done; throws the first failure. */
+  /** Waits for all tasks and followed work; throws the first failure. */
   async done(): Promise<void> {
     await this.settled();
     this.signal.throwIfAborted();
   }
 
-  /** Resolves when nothing is under way any more, whatever failed. */
+  /** Waits until nothing is under way, regardless of failures. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }

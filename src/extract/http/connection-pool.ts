@@ -3,7 +3,7 @@ import type { LookupFunction } from "node:net";
 import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import { codeOf } from "../../common/errors.ts";
 import type { Log } from "../../common/log.ts";
-import type { HttpProxy } from "../../common/network/proxy.ts";
+import type { HttpProxy } from "../../common/proxy.ts";
 import type { ServiceUrl } from "./service-url.ts";
 
 export interface ConnectionConfig {

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { type Pagination, pagination } from "../../api/envelope.ts";
-import { mayHoldHalves, parseLarge } from "../../common/json.ts";
-import { isObject } from "../../common/objects.ts";
+import { isObject, mayHoldHalves, parseLarge } from "../../common/json.ts";
 import type { SourceText } from "../../raw/raw-json.ts";
 import { parseJson } from "../http/decode.ts";
 import { misfit, readBody } from "../http/json-body.ts";

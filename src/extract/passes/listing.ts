@@ -112,7 +112,7 @@ export class PassReader {
     const { landing, perPage } = this.#plan;
     if (landing === undefined) return;
     landing.passStart = { perPage, startedMs: this.#startedMs };
-    for await (const pages of landing.kept()) {
+    for await (const pages of landing.resumed()) {
       this.#queue.signal.throwIfAborted();
       for (const page of pages) this.#take(page);
     }

@@ -90,7 +90,7 @@ export class SingleItemsReader {
   async #restore(): Promise<ReadonlySet<string>> {
     const wanted = new Map(this.#items.map((item) => [item.id, item]));
     const restored = new Set<string>();
-    for await (const responses of this.#landing.kept()) {
+    for await (const responses of this.#landing.resumed()) {
       for (const response of responses) {
         restored.add(response.id);
         recordItemResponse(this.#context, response);

@@ -1,7 +1,7 @@
 /** Where the contract has people, and what of them is personal: the policy has it from here. */
 import { dynamicItem } from "../../api/dynamic.ts";
 import { fullItem } from "../../api/full.ts";
-import { userPlaces } from "../../api/user-places.ts";
+import { userFields } from "../../api/user.ts";
 import { DATA_TABLES } from "../../tables/all.ts";
 
 /** A path without what stands for elements and keys: a service may send a list where a single object is specified. */
@@ -19,7 +19,7 @@ function isName(step: string): boolean {
  */
 export const USER_PLACES: ReadonlyMap<string, "id" | "description"> = new Map(
   [dynamicItem, fullItem]
-    .flatMap((schema) => userPlaces(schema))
+    .flatMap((schema) => userFields(schema))
     .map(({ path, kind }) => [placeName(path), kind]),
 );
 

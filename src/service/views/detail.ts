@@ -1,5 +1,5 @@
 import { BASIC_FIELDS } from "../../api/basic.ts";
-import { ADDED_FIELDS } from "../../api/full.ts";
+import { FULL_FIELDS } from "../../api/full.ts";
 import { toSecond } from "../instant.ts";
 import { fullCustomFields } from "./custom-fields.ts";
 import { addressOf, firstPublishedUrl, nextTask, preferredTitle, userOf } from "./facts.ts";
@@ -19,7 +19,7 @@ const BASIC: ColumnFunctions<keyof typeof BASIC_FIELDS> = {
 };
 
 /** How the fields that `detail=full` adds are computed. */
-const ADDED: ColumnFunctions<keyof typeof ADDED_FIELDS> = {
+const ADDED: ColumnFunctions<keyof typeof FULL_FIELDS> = {
   last_updated_by_details: (item) => userOf(item, item.document.last_updated_by)?.extended,
   owner_details: (item) => userOf(item, item.document.owner)?.extended,
   custom_fields: fullCustomFields,
@@ -30,4 +30,4 @@ const ADDED: ColumnFunctions<keyof typeof ADDED_FIELDS> = {
 };
 
 export const BASIC_VIEW = viewColumns(BASIC, BASIC_FIELDS);
-export const FULL_VIEW = [...BASIC_VIEW, ...viewColumns(ADDED, ADDED_FIELDS)];
+export const FULL_VIEW = [...BASIC_VIEW, ...viewColumns(ADDED, FULL_FIELDS)];

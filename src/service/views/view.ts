@@ -1,4 +1,4 @@
-import { type Field, required } from "../../api/field.ts";
+import { type ItemField, NO_DEFAULT } from "../../api/field.ts";
 import type { ContentSet } from "../assemble-set.ts";
 import { type Document, eventFacts, galleryFacts } from "../content-set.ts";
 import { JsonText, writeJson } from "../json-text.ts";
@@ -25,12 +25,12 @@ export type ViewColumn = ReturnType<typeof viewColumns>[number];
 /** Columns of a view, in the order of the fields; `key` is the name as JSON writes it, with its colon. */
 export function viewColumns<Name extends string>(
   computed: ColumnFunctions<Name>,
-  fields: Readonly<Record<Name, Field>>,
+  fields: Readonly<Record<Name, ItemField>>,
 ) {
   const known: Readonly<Partial<Record<string, ColumnFunction>>> = computed;
-  return Object.entries<Field>(fields).map(([name, field]) => {
+  return Object.entries<ItemField>(fields).map(([name, field]) => {
     // Where the specification gives no default, a document that lacks the field has null.
-    const fallback = new JsonText(JSON.stringify(field.default === required ? null : field.default));
+    const fallback = new JsonText(JSON.stringify(field.default === NO_DEFAULT ? null : field.default));
     return { name, key: memberKey(name), compute: known[name] ?? factOf(name), fallback };
   });
 }

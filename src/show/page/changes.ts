@@ -1,15 +1,20 @@
 /** What changed since the run before: the same answers as of `diff`, and of `diff --content`. */
+
 import type { DuckDBConnection } from "@duckdb/node-api";
-import type { Fullness } from "../../audit/checks/mass-change.ts";
-import { contentForPage } from "../../audit/diff/content-diff-answer.ts";
-import { diffForPage, type PageDiff } from "../../audit/diff/diff-page.ts";
-import type { RunPair } from "../../audit/diff/diff-runs.ts";
-import type { RunAccount } from "../../audit/questions/account.ts";
-import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
-import { isHistoryIn, readKnownRuns } from "../../audit/questions/run-history.ts";
+import { contentDiffForReport } from "../../audit/diff/content-diff-answer.ts";
+import type { RunPair } from "../../audit/diff/run-pair.ts";
+import { diffForReport, type ReportDiff } from "../../audit/diff/value-diff-answer.ts";
+import {
+  comparisonText,
+  type EarlierRuns,
+  isHistoryIn,
+  readRunHistory,
+} from "../../audit/questions/run-history.ts";
+import type { RunRow } from "../../audit/questions/run-row.ts";
 import type { Section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
 import { runNamed, sameRun } from "../../warehouse/identity.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
 import { shortName } from "./markup.ts";
 import type { PagePart, Point } from "./page.ts";
 
@@ -17,11 +22,11 @@ import type { PagePart, Point } from "./page.ts";
 export interface RunChanges {
   readonly part: PagePart;
   /** `largest`: the changes of mapped values that touch most items come first. */
-  readonly compared: (PageDiff["totals"] & { readonly largest: readonly Point[] }) | undefined;
+  readonly compared: (ReportDiff["totals"] & { readonly largest: readonly Point[] }) | undefined;
 }
 
 interface Comparable {
-  readonly manifest: Fullness;
+  readonly manifest: Pick<Manifest, "rows" | "emptyColumns">;
   readonly earlier: EarlierRuns;
 }
 
@@ -31,13 +36,13 @@ interface Comparable {
  */
 export async function changesOf(
   connection: DuckDBConnection,
-  account: RunAccount,
+  account: RunRow,
   { manifest, earlier }: Comparable,
 ): Promise<RunChanges> {
   const content = await contentSections(connection, account, { manifest, earlier });
   const hasHistory = isHistoryIn(manifest);
   const pair = hasHistory ? await historyPair(connection, account) : undefined;
-  const diff = pair && (await diffForPage(connection, pair));
+  const diff = pair && (await diffForReport(connection, pair));
   const before = pair?.before ?? earlier.before;
   const command = before === undefined ? "diff" : `diff ${before.sequence} ${account.sequence}`;
   const lead = diff?.lead ?? (hasHistory ? BEGINS : WITHOUT_HISTORY);
@@ -49,8 +54,8 @@ export async function changesOf(
 }
 
 /** The run and the one before it, as its history has them; undefined: the history begins with it. */
-async function historyPair(connection: DuckDBConnection, account: RunAccount): Promise<RunPair | undefined> {
-  const known = await readKnownRuns(connection);
+async function historyPair(connection: DuckDBConnection, account: RunRow): Promise<RunPair | undefined> {
+  const known = await readRunHistory(connection);
   const after = known.find((each) => sameRun(each, account));
   // A history has one run of a name.
   const before = runNamed(after?.previousRun ?? "", known, []);
@@ -61,12 +66,12 @@ async function historyPair(connection: DuckDBConnection, account: RunAccount): P
 /** None where there never was a run before; a sentence where it cannot be compared. */
 async function contentSections(
   connection: DuckDBConnection,
-  { run, sequence, verdict, personalData: policy }: RunAccount,
+  { run, sequence, verdict, personalData: policy }: RunRow,
   { manifest, earlier }: Comparable,
 ): Promise<Section[]> {
   const { before, previous } = earlier;
   if (before === undefined) {
-    const none = comparison(earlier);
+    const none = comparisonText(earlier);
     return previous === null
       ? []
       : [{ key: "content", title: "Changes of content", none, columns: {}, rows: [] }];
@@ -77,7 +82,7 @@ async function contentSections(
     basis: run,
   };
   const after = { rows: manifest.rows, personalData: { policy } };
-  return await contentForPage(connection, { pair, before: before.manifest, after });
+  return await contentDiffForReport(connection, { pair, before: before.manifest, after });
 }
 
 const WITHOUT_HISTORY =
@@ -95,7 +100,8 @@ const LARGEST = 5;
 /** Rows of what changed as lines: `Web CMS, region "UK & Ireland": "en-gb" → "en-uk-ie"`, and `70 items, mapping edited`. */
 function largestOf(sections: readonly Section[]): Point[] {
   const rows = sections.find(({ key }) => key === "lines")?.rows ?? [];
-  return rows.slice(0, LARGEST).map((row) => {
+  const received = rows.filter(({ reception }) => reception === "receiving");
+  return received.slice(0, LARGEST).map((row) => {
     const text = (name: string) => String(row[name] ?? "");
     // Without the status: the line says what is sent.
     const side = (name: "before" | "after") =>

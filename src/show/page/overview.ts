@@ -3,21 +3,21 @@
  * those of the answers below it.
  */
 import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK } from "../../audit/checks/checks.ts";
-import { MAPPED_VALUES_CHECK } from "../../audit/checks/unmatched.ts";
+import { MAPPED_VALUES_CHECK } from "../../audit/checks/configured-names.ts";
 import {
-  apartTexts,
+  countWithoutValue,
   kindsText,
   type MappedCounts,
   mappedCounts,
+  otherDestinationsTexts,
   RECEPTION_TEXT,
-  receiving,
-  sumOf,
-  withoutOf,
+  receivingDestinations,
+  sumCounts,
 } from "../../audit/mapping/value-counts.ts";
-import type { RunAccount } from "../../audit/questions/account.ts";
 import { type Coverage, mappedTotals } from "../../audit/questions/coverage.ts";
-import { DRIFT_PARTS, type DriftPart, type DriftReport, isNew } from "../../audit/questions/drift.ts";
-import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
+import { DRIFT_PARTS, type DriftPart, type DriftReport, isNewDrift } from "../../audit/questions/drift.ts";
+import type { EarlierRuns } from "../../audit/questions/run-history.ts";
+import type { RunRow } from "../../audit/questions/run-row.ts";
 import { count, percent, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import type { Verdict } from "../../common/verdict.ts";
@@ -27,7 +27,7 @@ import { shortName } from "./markup.ts";
 import type { Overview, Point, Reader } from "./page.ts";
 
 interface OverviewFacts {
-  readonly account: RunAccount;
+  readonly account: RunRow;
   readonly checks: readonly RunCheck[];
   /** Of the run before; undefined: there is none to compare with. */
   readonly checksBefore: readonly RunCheck[] | undefined;
@@ -90,7 +90,7 @@ function operator({ account, checks, checksBefore, drift, earlier }: OverviewFac
   const named = fresh.map(({ check_name, figure }) => `${check_name}: ${count(figure)}`);
   const isFirst = checksBefore === undefined;
   const newIn = (part: DriftPart) =>
-    drift[part].filter((line) => isFirst || part === "vanishedFields" || isNew(line));
+    drift[part].filter((line) => isFirst || part === "vanishedFields" || isNewDrift(line));
   return {
     name: "Operator",
     figures: [
@@ -198,8 +198,10 @@ function auditor({ coverage, changed, earlier, unsent }: OverviewFacts): Reader 
 function sharesOf({ destinations }: MappedCounts, before: MappedCounts | undefined): Point[] {
   const id = "coverage-destinations";
   const shareIn = (counts: Pick<MappedCounts, "destinations"> | undefined, destination: string) => {
-    const [each] = receiving(counts?.destinations ?? []).filter((other) => other.id === destination);
-    const possible = each === undefined ? 0 : each.mapped + withoutOf(each);
+    const [each] = receivingDestinations(counts?.destinations ?? []).filter(
+      (other) => other.id === destination,
+    );
+    const possible = each === undefined ? 0 : each.mapped + countWithoutValue(each);
     return each === undefined || possible === 0 ? undefined : percent(each.mapped, possible);
   };
   return destinations.flatMap((each): Point[] => {
@@ -228,15 +230,15 @@ export function nothingPossible(coverage: Coverage): string | undefined {
 
 /** What destinations that receive values do not get, or get in doubt; of the others, how many values are without. */
 function wanting({ definitions, destinations }: Coverage, counts: MappedCounts, unsent: number): Point[] {
-  const receivers = receiving(destinations);
-  const { unmapped, unknown_value: unknown, ambiguous } = sumOf(receivers);
+  const receivers = receivingDestinations(destinations);
+  const { unmapped, unknown_value: unknown, ambiguous } = sumCounts(receivers);
   const collisions = (definitions?.collisions ?? [])
     .filter(({ destination_id }) => receivers.some((each) => each.destination_id === destination_id))
     .map(({ external_field_name: name, destination, destination_id, custom_fields }) => {
       const [at, fields] = [destination ?? destination_id, custom_fields].map(shortName);
       return `${shortName(name ?? "")} at ${at} (${fields})`;
     });
-  const apart = apartTexts(counts);
+  const apart = otherDestinationsTexts(counts);
   const also = apart.length === 0 ? "" : `; also ${joinFirst(apart, 2)}`;
   return [
     {

@@ -1,9 +1,9 @@
 /** The parts of the report: sections of the answers of commands, each under its address. */
-import { isWithoutExternalValue, receiving } from "../../audit/mapping/value-counts.ts";
+import { isWithoutExternalValue, receivingDestinations } from "../../audit/mapping/value-counts.ts";
 import { type Coverage, coverageSections } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftSections } from "../../audit/questions/drift.ts";
-import { comparison, type EarlierRuns } from "../../audit/questions/earlier-runs.ts";
-import type { ReportedItems } from "../../audit/questions/items.ts";
+import type { ReportItems } from "../../audit/questions/items.ts";
+import { comparisonText, type EarlierRuns } from "../../audit/questions/run-history.ts";
 import { keptRunsSection, RUNS_LEGEND } from "../../audit/questions/runs.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { html } from "./markup.ts";
@@ -11,7 +11,7 @@ import { nothingPossible } from "./overview.ts";
 import type { PagePart } from "./page.ts";
 
 /** The search of items: the page's script fills it from the rows that the page brings along. */
-export function itemsPart({ total, shown }: ReportedItems): PagePart {
+export function itemsPart({ total, shown }: ReportItems): PagePart {
   const rest = `The page has room for ${pluralize(shown, "item")} of ${count(total)}, and holds those that need attention most; \`content-warehouse explain ITEM\` answers for the other ${count(total - shown)}.`;
   return {
     id: "items",
@@ -44,7 +44,7 @@ const FOUND = html`<noscript><p class="note">The search of items needs the scrip
 /** The values without an external value on their own, those of destinations that receive values first. */
 export function coveragePart(coverage: Coverage, sequence: number): PagePart {
   const lacking = coverage.values.filter(isWithoutExternalValue);
-  const counting = receiving(lacking);
+  const counting = receivingDestinations(lacking);
   const sections = coverageSections(coverage).flatMap((section) => {
     if (section.key !== "values") return [section];
     return [
@@ -72,7 +72,7 @@ export function driftPart(drift: DriftReport, earlier: EarlierRuns, sequence: nu
   const sections = driftSections(drift)
     .filter(({ key }) => earlier.before !== undefined || key !== "vanishedFields")
     .map((section) => ({ ...section, all: "--section drift --format csv" }));
-  const lead = `Where answers depart from the contract. ${comparison(earlier)}`;
+  const lead = `Where answers depart from the contract. ${comparisonText(earlier)}`;
   return { id: "drift", name: "Drift", command: `runs show ${sequence}`, lead, sections };
 }
 

@@ -3,13 +3,12 @@ import { statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readChecks } from "../../audit/checks/checks.ts";
-import type { Fullness } from "../../audit/checks/mass-change.ts";
-import { filesIn, missingTables, type OpenedRun, openViews, viewed } from "../../audit/open-run.ts";
-import { instanceName, type RunAccount, readAccount, SAMPLE } from "../../audit/questions/account.ts";
-import { coverageOf } from "../../audit/questions/coverage.ts";
+import { listFiles, missingTables, type OpenedRun, openViews, runTables } from "../../audit/open-run.ts";
+import { readCoverage } from "../../audit/questions/coverage.ts";
 import { driftOf } from "../../audit/questions/drift.ts";
-import type { EarlierRuns } from "../../audit/questions/earlier-runs.ts";
-import { type ItemLimits, reportedItems } from "../../audit/questions/items.ts";
+import { type ReportLimits, readReportItems } from "../../audit/questions/items.ts";
+import { type EarlierRuns, isHistoryIn } from "../../audit/questions/run-history.ts";
+import { instanceName, type RunRow, readRunRow, SAMPLE_URL } from "../../audit/questions/run-row.ts";
 import {
   checksSection,
   failingRowsOnPage,
@@ -18,8 +17,7 @@ import {
   requestsSection,
   type TableSize,
   tablesSection,
-} from "../../audit/questions/run-facts.ts";
-import { isHistoryIn } from "../../audit/questions/run-history.ts";
+} from "../../audit/questions/run-sections.ts";
 import { asWarehouseError } from "../../common/errors.ts";
 import { duration, minuteOf } from "../../common/figures.ts";
 import { awaitBoth } from "../../storage/parallel.ts";
@@ -38,14 +36,14 @@ export const REPORT_FILE = "report.html";
 export interface ReportedRun extends Pick<OpenedRun, "connection" | "connect"> {
   /** Has its Parquet files. */
   readonly directory: string;
-  readonly manifest: Fullness & Pick<Manifest, "changes">;
+  readonly manifest: Pick<Manifest, "rows" | "emptyColumns" | "changes">;
   readonly earlier: EarlierRuns;
 }
 
 /** The page, as HTML. Its two long parts are read beside each other: each makes tables on a connection of its own. */
-export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<string> {
+export async function reportOf(run: ReportedRun, limits?: ReportLimits): Promise<string> {
   const { connection, manifest, earlier } = run;
-  const account = await readAccount(connection);
+  const account = await readRunRow(connection);
   const checks = await readChecks(connection);
   const checksBefore = earlier.before && (await readChecks(connection, "before_run_checks"));
   // The page outlives the run before, from which somebody may have been erased: it shows no value of that run.
@@ -54,9 +52,9 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
   const other = await run.connect();
   const itemsOf = async () => {
     const changed = await changesOf(other, account, { manifest, earlier });
-    return { changed, items: await reportedItems(other, isHistoryIn(manifest), limits) };
+    return { changed, items: await readReportItems(other, isHistoryIn(manifest), limits) };
   };
-  const [coverage, { changed, items }] = await awaitBoth(coverageOf(connection, {}), itemsOf());
+  const [coverage, { changed, items }] = await awaitBoth(readCoverage(connection, {}), itemsOf());
   const { sequence, verdict, packageVersion } = account;
   const instance = await instanceName(connection, account, Object.keys(manifest.rows));
   return pageMarkup({
@@ -91,7 +89,7 @@ export async function reportOf(run: ReportedRun, limits?: ItemLimits): Promise<s
 
 async function runPart(
   run: ReportedRun,
-  account: RunAccount,
+  account: RunRow,
   checks: Awaited<ReturnType<typeof readChecks>>,
 ): Promise<PagePart> {
   const { connection } = run;
@@ -109,7 +107,7 @@ async function runPart(
 }
 
 /** Beside the name of the instance; the script adds how long ago that was. */
-function subtitle({ sequence, startedAt, endedAt }: RunAccount): Markup {
+function subtitle({ sequence, startedAt, endedAt }: RunRow): Markup {
   const took = duration((endedAt.getTime() - startedAt.getTime()) / 1000);
   return html`Run ${sequence}, <time datetime="${startedAt.toISOString()}">${minuteOf(startedAt)} UTC</time>, ${took}<span id="age"></span>`;
 }
@@ -123,12 +121,12 @@ function tablesOf({ directory, manifest }: Pick<ReportedRun, "directory" | "mani
 
 /** None where the run is published as DuckDB alone. */
 function parquetFiles(directory: string, table: string): string[] {
-  return filesIn(join(directory, "parquet", table));
+  return listFiles(join(directory, "parquet", table));
 }
 
-function foot(account: RunAccount): Markup {
+function foot(account: RunRow): Markup {
   const { run, instanceUrl, pipeline, packageVersion, duckdbVersion, nodeVersion, personalData } = account;
-  const service = instanceUrl === SAMPLE ? "the sample" : foreign(instanceUrl);
+  const service = instanceUrl === SAMPLE_URL ? "the sample" : foreign(instanceUrl);
   return html`Run <code>${run}</code> of ${service}, read by the pipeline ${foreign(pipeline)}. Made by content-warehouse ${packageVersion} from the tables of the run, and those of the kept runs before it (DuckDB ${duckdbVersion}, Node ${nodeVersion}). Personal data: ${personalData}; the report shows no personal columns. Times are UTC.`;
 }
 
@@ -166,7 +164,7 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
     memoryLimitMb: MEMORY_LIMIT_MB,
   };
   const { before } = request.earlier;
-  const both = before && (await openViews({ ...own, beside: viewed(before) }).catch(unreadableRun));
+  const both = before && (await openViews({ ...own, beside: runTables(before) }).catch(unreadableRun));
   const earlier = both === undefined ? { ...request.earlier, before: undefined } : request.earlier;
   await using tables = both ?? (await openViews(own));
   const { connection } = tables;

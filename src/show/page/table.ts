@@ -1,5 +1,5 @@
 /** A section of an answer as a table within what a click unfolds. */
-import { WITHOUT_EXTERNAL_VALUE } from "../../audit/mapping/mapped-value.ts";
+import { WITHOUT_EXTERNAL_VALUE } from "../../audit/mapped-value.ts";
 import type { AnswerCell, AnswerColumn, Section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
 import { headOf, isNumber, shownColumns, shownText } from "../answer.ts";

@@ -6,7 +6,7 @@ import { zstdDecompressSync } from "node:zlib";
 import { type Compressors, parquetMetadata, parquetSchema } from "hyparquet";
 import { readColumn } from "hyparquet/src/column.js";
 import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
-import { release } from "../../common/free-buffer.ts";
+import { release } from "../../common/free-memory.ts";
 
 /** A text's bytes, a number or a truth value; null where the row has none. Days or microseconds since 1970 are numbers. */
 export type ParquetCell = Buffer | number | bigint | boolean | null;

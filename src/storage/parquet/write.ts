@@ -1,6 +1,6 @@
 /** Parquet files of filled columns: one row group, plain values, pages in Zstandard where that is worth a call. */
 import { constants, zstdCompressSync } from "node:zlib";
-import { release } from "../../common/free-buffer.ts";
+import { release } from "../../common/free-memory.ts";
 import type { ColumnVector, RowBatch } from "../table-builder.ts";
 import {
   CODECS,

@@ -2,7 +2,7 @@
 import { WarehouseError } from "../../common/errors.ts";
 import type { DeliveredRun, InstanceIdentity } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
-import { describedInstance, sameInstance, sameRun } from "../../warehouse/identity.ts";
+import { instanceText, sameInstance, sameRun } from "../../warehouse/identity.ts";
 import { assertMayFollow } from "../fencing.ts";
 import { verifyConditionalPut } from "../store/store.ts";
 import type { DeliveryTable } from "./delivery-tables.ts";
@@ -140,7 +140,7 @@ function assertSameService(
   const moved = service.id === null ? ", or run once with --accept-new-address if the service has moved" : "";
   throw new WarehouseError(
     "target.fenced",
-    `The instance ${instance} in ${store.address} is ${describedInstance(there)}, and this service is ${describedInstance(service)}; give this one another instance name in the configuration${moved}, or, if the other one is given up for good, remove it with "content-warehouse lake remove ${instance}".`,
+    `The instance ${instance} in ${store.address} is ${instanceText(there)}, and this service is ${instanceText(service)}; give this one another instance name in the configuration${moved}, or, if the other one is given up for good, remove it with "content-warehouse lake remove ${instance}".`,
   );
 }
 

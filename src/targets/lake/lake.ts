@@ -1,8 +1,8 @@
 /** The target `lake`: Delta Lake tables on a file system or in a bucket, partitioned by instance. */
 import { z } from "zod";
 import { systemClock } from "../../common/clock.ts";
-import type { ProxyFor } from "../../common/network/proxy.ts";
 import { nameOption, optionsError, parseOptions } from "../../common/parse-form.ts";
+import type { ProxyFor } from "../../common/proxy.ts";
 import type { InstanceIdentity, LastRun, Target } from "../../pipeline.ts";
 import { storeFaults } from "../store/address.ts";
 import { openStore } from "../store/open-store.ts";

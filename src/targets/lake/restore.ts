@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
-import { described, sameRun } from "../../warehouse/identity.ts";
+import { runText, sameRun } from "../../warehouse/identity.ts";
 import { MANIFEST_FILE, type Manifest, type PublishedFile, parseManifest } from "../../warehouse/manifest.ts";
 import { changedObject, missingObject } from "../store/checked-copy.ts";
 import { readInstance } from "./instance.ts";
@@ -57,7 +57,7 @@ async function readStoredRun(session: LakeSession, run: TargetRun) {
   if (last === null || !sameRun(last, run))
     throw new WarehouseError(
       "config.not_found",
-      `${session.store.address} keeps only the last run of ${session.instance}, which is not the ${described(run)}.`,
+      `${session.store.address} keeps only the last run of ${session.instance}, which is not the ${runText(run)}.`,
     );
   const { bytes, manifest } = await readStoredManifest(session, last);
   return { last, bytes, files: storedFiles(session.instance, last, manifest.files) };

@@ -7,7 +7,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { parseIfJson } from "../../common/json.ts";
 import type { DeliveredRun, InstanceIdentity, TargetRun } from "../../pipeline.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
-import { describedInstance, rolledBackFrom, sameInstance } from "../../warehouse/identity.ts";
+import { instanceText, rolledBackFrom, sameInstance } from "../../warehouse/identity.ts";
 import type { PostgresConnection } from "./connect.ts";
 
 const comment = z.object({
@@ -57,7 +57,7 @@ export async function readSchemaRun(
   if (instance !== null && !sameInstance(owner, instance)) {
     throw new WarehouseError(
       "target.refused",
-      `The schema ${schema} has the content of ${describedInstance(owner)}; name another in \`schema\`, so that the two do not mix.`,
+      `The schema ${schema} has the content of ${instanceText(owner)}; name another in \`schema\`, so that the two do not mix.`,
     );
   }
   return { run, sequence, sha256, ...(rollbackOf && { rollbackOf }) };

@@ -1,5 +1,5 @@
 import { WarehouseError } from "../../common/errors.ts";
-import type { ProxyFor } from "../../common/network/proxy.ts";
+import type { ProxyFor } from "../../common/proxy.ts";
 import { type StoreSettings, storeAddress, storeFaults } from "./address.ts";
 import { openFileStore } from "./file-store.ts";
 import { openS3Store } from "./s3-store.ts";

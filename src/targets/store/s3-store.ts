@@ -11,7 +11,7 @@ import type {
 import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { importPeers } from "../../common/import-module.ts";
-import { type HttpProxy, type ProxyFor, reachedBy } from "../../common/network/proxy.ts";
+import { type HttpProxy, type ProxyFor, reachedBy } from "../../common/proxy.ts";
 import { checkKey, type StoreAddress, type StoreSettings } from "./address.ts";
 import { changedObject, missingObject, newFile, writeChecked } from "./checked-copy.ts";
 import { errorName, type StoreNames, statusOf, storeError } from "./s3-errors.ts";

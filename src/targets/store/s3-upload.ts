@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import type { S3Client } from "@aws-sdk/client-s3";
-import { digestOf } from "../../warehouse/verify.ts";
+import { digestFile } from "../../warehouse/verify.ts";
 import { changedFile } from "./checked-copy.ts";
 import { errorName, type StoreRequest } from "./s3-errors.ts";
 import type { FileContent } from "./store.ts";
@@ -39,7 +39,7 @@ interface Source {
 
 export async function uploadTo(bucket: S3Bucket, source: Source): Promise<void> {
   const { file, content } = source;
-  const found = await digestOf(file);
+  const found = await digestFile(file);
   if (found.bytes !== content.bytes || found.sha256 !== content.sha256) throw changedFile(file);
   await using handle = await open(file);
   await (content.bytes <= PIECE_BYTES ? uploadWhole : uploadParts)(bucket, source, handle);

@@ -1,11 +1,11 @@
+import type { MappedValue } from "../../../src/audit/mapped-value.ts";
 import type {
-  Destination,
+  DestinationDefinition,
   FieldDefinition,
   Mapping,
   SelectValue,
 } from "../../../src/audit/mapping/definitions.ts";
-import type { MappedValue } from "../../../src/audit/mapping/mapped-value.ts";
-import type { ItemValue } from "../../../src/audit/questions/read-run.ts";
+import type { ItemValue } from "../../../src/audit/questions/item-values.ts";
 
 /**
  * Worked examples of the mapping procedure, one item each. The per-item procedure and the SQL steps are both held to
@@ -14,7 +14,7 @@ import type { ItemValue } from "../../../src/audit/questions/read-run.ts";
 export interface MappingExample {
   readonly title: string;
   readonly fields: readonly FieldDefinition[];
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly DestinationDefinition[];
   readonly values: readonly ItemValue[];
   readonly passthrough: boolean;
   /** What each row of the ledger must say; columns that are not named are not the example's subject. */
@@ -23,7 +23,7 @@ export interface MappingExample {
   readonly payloads: Readonly<Record<string, string>>;
 }
 
-export const CRM: Destination = {
+export const CRM: DestinationDefinition = {
   destinationId: "crm",
   identification: "Field Sales",
   supportsMappings: true,

@@ -14,15 +14,16 @@
  * Whether a string is an ID is a fact of the field, not of the destination: an entry of any of its mappings, also of
  * one that was not picked, makes it an ID. Once it is an ID, it is never matched as a text.
  */
+
+import type { MappedValue, MappingStatus } from "../../../src/audit/mapped-value.ts";
 import type {
-  Definitions,
-  Destination,
+  DefinitionIndex,
+  DestinationDefinition,
   FieldDefinition,
   MappingEntry,
   SelectValue,
 } from "../../../src/audit/mapping/definitions.ts";
-import type { MappedValue, Status } from "../../../src/audit/mapping/mapped-value.ts";
-import type { ItemValue, Members } from "../../../src/audit/questions/read-run.ts";
+import type { ItemValue, PayloadMembers } from "../../../src/audit/questions/item-values.ts";
 import { compareUtf8 } from "../../../src/common/utf8-order.ts";
 
 export interface Item {
@@ -38,14 +39,14 @@ export type MappedItem = ReturnType<typeof mapItem>;
  */
 export function mapItem(
   item: Item,
-  definitions: Definitions,
+  definitions: DefinitionIndex,
   { passthrough }: { readonly passthrough: boolean },
 ) {
   const given = givenValues(item);
   /** In ascending order of destination ID, custom field ID and ordinal. */
   const ledger: MappedValue[] = [];
   /** In ascending order of destination ID; without those that nothing is sent to. */
-  const payloads = new Map<string, Members>();
+  const payloads = new Map<string, PayloadMembers>();
   for (const destination of definitions.destinations) {
     const rows = definitions.fields.flatMap((field) => {
       const target = pickMapping(field, destination, definitions);
@@ -76,7 +77,11 @@ function givenValues({ contentId, values }: Item): Map<string, GivenValue[]> {
 type Target = NonNullable<ReturnType<typeof pickMapping>>;
 
 /** Rules 2 to 4: the mapping of the destination, its field name, and whether values are mapped at all. */
-function pickMapping(field: FieldDefinition, destination: Destination, definitions: Definitions) {
+function pickMapping(
+  field: FieldDefinition,
+  destination: DestinationDefinition,
+  definitions: DefinitionIndex,
+) {
   const at = { destinationId: destination.destinationId, customFieldId: field.customFieldId };
   const fitting = field.mappings.filter(({ destinationId }) => destinationId === at.destinationId);
   const [mapping] = fitting;
@@ -142,7 +147,7 @@ function statusOf(
   hasValueMappings: boolean,
   entry: MappingEntry | undefined,
   offered: SelectValue | undefined,
-): Status {
+): MappingStatus {
   if (!hasValueMappings) return "no_value_mapping";
   if (entry !== undefined) return "mapped";
   return offered === undefined ? "unknown_value" : "unmapped";
@@ -154,7 +159,7 @@ function statusOf(
  * or a mapping without a name, sends nothing. `passthrough`: a field without value mappings sends its values as they
  * are.
  */
-export function payloadMembers(rows: readonly MappedValue[], passthrough: boolean): Members {
+export function payloadMembers(rows: readonly MappedValue[], passthrough: boolean): PayloadMembers {
   const sent = rows.flatMap((row) => {
     const { externalFieldName: name, status } = row;
     const own = status === "no_value_mapping" && passthrough ? row.value : null;
@@ -169,7 +174,7 @@ export function payloadMembers(rows: readonly MappedValue[], passthrough: boolea
 }
 
 /** The payload as the JSON text that a destination would receive: `{"Topic":["Sales","Service"]}`. */
-export function payloadJson(payload: Members): string {
+export function payloadJson(payload: PayloadMembers): string {
   const members = [...payload].map(([name, values]) => `${JSON.stringify(name)}:${JSON.stringify(values)}`);
   return `{${members.join(",")}}`;
 }

@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  countWithoutExternal,
   type DestinationCounts,
-  limited,
+  limitedDestinations,
   mappedCounts,
   readDestinationCounts,
-  sumOf,
-  without,
+  sumCounts,
 } from "../../../src/audit/mapping/value-counts.ts";
 import type { OpenedRun } from "../../../src/audit/open-run.ts";
 import {
   type Coverage,
   type CoverageFilter,
-  coverageOf,
   coverageSections,
+  readCoverage,
 } from "../../../src/audit/questions/coverage.ts";
-import { resolveScope } from "../../../src/audit/questions/filters.ts";
+import { resolveScope } from "../../../src/audit/scope.ts";
 import { all, execute, type QueryRow } from "../../../src/storage/duckdb.ts";
 import { long } from "../../long.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
@@ -84,7 +84,7 @@ for (const pipeline of ["nightly", "parquet"] as const) {
       await using run = await opened(warehouses[pipeline]);
       for (const rowsPerRange of [300_000, 700]) {
         assert.deepEqual(
-          counts(await coverageOf(run.connection, ALL, rowsPerRange)),
+          counts(await readCoverage(run.connection, ALL, rowsPerRange)),
           await straightforward(run, "true"),
         );
       }
@@ -116,9 +116,9 @@ test("each filter keeps to its rows, and they hold together", async () => {
   ] as const) {
     const expected = await straightforward(run, where);
     assert.ok(expected.length > 0, where);
-    assert.deepEqual(counts(await coverageOf(run.connection, filter, 1000)), expected, where);
+    assert.deepEqual(counts(await readCoverage(run.connection, filter, 1000)), expected, where);
   }
-  assert.equal((await coverageOf(run.connection, { ...ALL, status: "unmapped" })).definitions, undefined);
+  assert.equal((await readCoverage(run.connection, { ...ALL, status: "unmapped" })).definitions, undefined);
   const season = await resolveScope(run.connection, { ...none, field: "season" });
   assert.equal(season.fieldIds?.length, 2, "fields that share a name are all meant");
 });
@@ -126,7 +126,7 @@ test("each filter keeps to its rows, and they hold together", async () => {
 test("an entry that items of another content type use is used", async () => {
   await using run = await opened(warehouses.nightly);
   const unusedBy = async (filter: CoverageFilter) => {
-    const { coverage, definitions } = await coverageOf(run.connection, filter);
+    const { coverage, definitions } = await readCoverage(run.connection, filter);
     const counted = coverage.map((row) => [row.destination_id, row.custom_field_id, row.entries_unused]);
     return { counted, entries: definitions?.unusedEntries };
   };
@@ -136,8 +136,8 @@ test("an entry that items of another content type use is used", async () => {
 
 test("the totals are the sums of the coverage, and the values add up to them", async () => {
   await using run = await opened(warehouses.nightly);
-  const { destinations, coverage, values } = await coverageOf(run.connection, ALL);
-  const totals = sumOf(destinations);
+  const { destinations, coverage, values } = await readCoverage(run.connection, ALL);
+  const totals = sumCounts(destinations);
   for (const kind of ["unmapped", "unknown_value", "ambiguous", "collision"] as const) {
     assert.equal(
       totals[kind],
@@ -178,7 +178,7 @@ test("H18: each table says alike which destinations receive values, and rows of 
   const [{ rows, ...found } = {}] = await all(run.connection, counts);
   assert.ok(Number(rows) > 18_000, String(rows));
   assert.deepEqual(found, { kinds: 2, wrong: 0 });
-  for (const { key, rows } of coverageSections(await coverageOf(run.connection, ALL))) {
+  for (const { key, rows } of coverageSections(await readCoverage(run.connection, ALL))) {
     const apart = rows.map(({ reception }) => reception !== undefined && reception !== "receiving");
     assert.deepEqual(apart, apart.toSorted(), key);
     if (["coverage", "destinations", "values"].includes(key)) assert.ok(apart.includes(true), key);
@@ -207,9 +207,9 @@ test("what destinations receive none of is counted apart, in all answers as one 
     { reception: "receiving", unmapped: 442, unknown_value: 8 },
     { reception: "unsupported", unmapped: 171, unknown_value: 2 },
   ]);
-  const { destinations } = await coverageOf(run.connection, ALL, 1000);
+  const { destinations } = await readCoverage(run.connection, ALL, 1000);
   const ofReception = (some: readonly DestinationCounts[], wanted: string) =>
-    sumOf(some.filter(({ reception }) => reception === wanted));
+    sumCounts(some.filter(({ reception }) => reception === wanted));
   for (const counted of [destinations, await readDestinationCounts(run.connection)]) {
     for (const { reception, ...kinds } of expected) {
       const { unmapped, unknown_value } = ofReception(counted, reception);
@@ -238,12 +238,12 @@ test("a destination that is ignored is counted apart, and where none has a name 
   );
   const unnamed = await readDestinationCounts(connection);
   assert.deepEqual(new Set(unnamed.map(({ reception }) => reception)), new Set(["nameless"]));
-  assert.equal(without(sumOf(limited(unnamed))), 835);
+  assert.equal(countWithoutExternal(sumCounts(limitedDestinations(unnamed))), 835);
 });
 
 test("unused entries, unmapped fields, external values of several values and shared names are facts of the run", async () => {
   await using run = await opened(warehouses.nightly);
-  const { definitions } = await coverageOf(run.connection, ALL, 1000);
+  const { definitions } = await readCoverage(run.connection, ALL, 1000);
   assert.ok(definitions !== undefined);
   const names = async (sql: string) =>
     (await all(run.connection, sql)).map((row) => String(Object.values(row)[0]));

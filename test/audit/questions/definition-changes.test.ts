@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { changesSql, diffRuns, LINES, whyOf } from "../../../src/audit/diff/diff.ts";
-import { readSince } from "../../../src/audit/questions/since.ts";
+import { CHANGE_LINES, changeListSql, diffValues, findReasons } from "../../../src/audit/diff/value-diff.ts";
+import { readValueVersions } from "../../../src/audit/questions/item-values.ts";
 import { readRows } from "../../../src/storage/typed-rows.ts";
 import type { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
@@ -73,9 +73,9 @@ async function reasons(
   { destination, field }: Filter = {},
 ): Promise<unknown[][]> {
   const pair = { before: runOf(from), after: runOf(to), basis: runOf(to).run };
-  const found = await diffRuns(nights.connection, pair, { cause: undefined, destination, field });
-  const lines = await readRows(nights.connection, LINES, changesSql("audit_diff_lines"));
-  return lines.map((row) => [row.destination, row.change, ...whyOf(found, row)]);
+  const found = await diffValues(nights.connection, pair, { cause: undefined, destination, field });
+  const lines = await readRows(nights.connection, CHANGE_LINES, changeListSql("audit_diff_lines"));
+  return lines.map((row) => [row.destination, row.change, ...findReasons(found, row)]);
 }
 
 test("a reason is told by the definitions of the two runs, whatever became of them later", async () => {
@@ -123,7 +123,7 @@ test("another order is a change; a place that only others moved by coming or goi
   const changes = async (from: number) => {
     const pair = { before: runOf(from), after: runOf(from + 1) };
     const all = { cause: undefined, destination: undefined, field: undefined };
-    const { definitionRows } = await diffRuns(nights.connection, pair, all);
+    const { definitionRows } = await diffValues(nights.connection, pair, all);
     return definitionRows.map(({ definition, value }) => `${value} ${definition}`);
   };
   assert.deepEqual(await changes(1), ["a select value: removed"]);
@@ -157,7 +157,10 @@ long(
     const from = (before: string, after = "north") =>
       `mapping entry entry-id for "Nordics": "${before}" -> "${after}"`;
     const since = async (item: string, { connection } = nights) =>
-      [...(await readSince(connection, item)).values()].map(({ causes, why }) => [causes.join(" "), ...why]);
+      [...(await readValueVersions(connection, item)).values()].map(({ causes, why }) => [
+        causes.join(" "),
+        ...why,
+      ]);
     assert.deepEqual(await since("early"), [["item_returned mapping_changed", from("nordic")]]);
     assert.deepEqual(await since("late"), [["item_returned mapping_changed", from("northern")]]);
     const later = await nightsOf([...worlds, world("Nordics", "n", "web-id", ["early", "late", "stays"])]);
@@ -176,7 +179,7 @@ long("destinations and fields are called and found by what the two runs called t
   // Its values are as before: what is told is told of the destination.
   const told = async (from: number, to: number, destination: string) => {
     const pair = { before: runOf(from), after: runOf(to) };
-    const { definitionRows } = await diffRuns(nights.connection, pair, {
+    const { definitionRows } = await diffValues(nights.connection, pair, {
       cause: undefined,
       destination,
       field: undefined,

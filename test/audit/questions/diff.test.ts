@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { changeParts } from "../../../src/audit/diff/change-words.ts";
-import { changesSql, type Diff, diffRuns, LINES, whyOf } from "../../../src/audit/diff/diff.ts";
-import { readSince } from "../../../src/audit/questions/since.ts";
+import { changeTexts } from "../../../src/audit/diff/change-text.ts";
+import {
+  CHANGE_LINES,
+  changeListSql,
+  diffValues,
+  findReasons,
+  type ValueDiff,
+} from "../../../src/audit/diff/value-diff.ts";
+import { readValueVersions } from "../../../src/audit/questions/item-values.ts";
 import { readRows } from "../../../src/storage/typed-rows.ts";
 import type { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
@@ -57,15 +63,15 @@ before(async () => {
 
 const ALL = { cause: undefined, destination: undefined, field: undefined };
 
-function diff(from: number, to: number): Promise<Diff> {
+function diff(from: number, to: number): Promise<ValueDiff> {
   const pair = { before: runOf(from), after: runOf(to), basis: runOf(3).run };
-  return diffRuns(nights.connection, pair, ALL);
+  return diffValues(nights.connection, pair, ALL);
 }
 
 test("a mapping change that touches thousands of items is one line with their number and the entry behind it", async () => {
   const found = await diff(1, 2);
   assert.deepEqual([found.items, found.values], [ITEMS + 1, ITEMS + 1]);
-  const lines = await readRows(nights.connection, LINES, changesSql("audit_diff_lines"));
+  const lines = await readRows(nights.connection, CHANGE_LINES, changeListSql("audit_diff_lines"));
   assert.deepEqual(
     lines.map((row) => [row.causes, row.external_value_before, row.external_value_after, row.items]),
     [
@@ -74,7 +80,7 @@ test("a mapping change that touches thousands of items is one line with their nu
     ],
   );
   assert.deepEqual(
-    lines.map((row) => whyOf(found, row)),
+    lines.map((row) => findReasons(found, row)),
     [['mapping entry entry-1 for "Nordics": "nordic" -> "north"'], []],
   );
   const causes = found.causes.map((row) => [row.causes, row.items]);
@@ -82,7 +88,7 @@ test("a mapping change that touches thousands of items is one line with their nu
     ["mapping_changed", ITEMS],
     ["item_changed", 1],
   ]);
-  const items = await nights.rows(changesSql("audit_diff_items"));
+  const items = await nights.rows(changeListSql("audit_diff_items"));
   assert.equal(items.length, ITEMS + 1);
   assert.deepEqual(
     items.slice(1).map(({ content_id }) => content_id),
@@ -123,11 +129,11 @@ long(
     ]);
     const said = async (from: number, to: number) => {
       const pair = { before: runOf(from), after: runOf(to), basis: runOf(5).run };
-      await diffRuns(copied.connection, pair, ALL);
-      const lines = await readRows(copied.connection, LINES, changesSql("audit_diff_lines"));
+      await diffValues(copied.connection, pair, ALL);
+      const lines = await readRows(copied.connection, CHANGE_LINES, changeListSql("audit_diff_lines"));
       return lines
         .map((row) => {
-          const { value, before, after } = changeParts(row);
+          const { value, before, after } = changeTexts(row);
           return `${row.causes}: ${value}: ${before} -> ${after}, ${row.values}`;
         })
         .toSorted();
@@ -149,7 +155,7 @@ long(
       `item_changed mapping_changed: "Nordics":  -> ${added}, 1`,
       'mapping_changed: "Nordics": "north" -> "nordic", 2',
     ]);
-    const held = [...(await readSince(copied.connection, "item"))];
+    const held = [...(await readValueVersions(copied.connection, "item"))];
     assert.deepEqual(
       held.map(([key, { run, causes }]) => [JSON.parse(key)[2], run, causes.join(", ")]).toSorted(),
       [

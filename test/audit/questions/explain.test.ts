@@ -4,16 +4,12 @@ import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
+import { readDefinitions } from "../../../src/audit/mapping/definitions.ts";
 import { readReceptions } from "../../../src/audit/mapping/value-counts.ts";
 import { explainItem, findItem, type ItemExplanation } from "../../../src/audit/questions/explain.ts";
 import { explainAnswer } from "../../../src/audit/questions/explain-answer.ts";
 import { stepsSection } from "../../../src/audit/questions/explain-steps.ts";
-import {
-  readDefinitions,
-  readItemValues,
-  readLedger,
-  readPayloads,
-} from "../../../src/audit/questions/read-run.ts";
+import { readItemValues, readMappedValues, readPayloads } from "../../../src/audit/questions/item-values.ts";
 import type { Answer, Section } from "../../../src/common/answer.ts";
 import { all, execute } from "../../../src/storage/duckdb.ts";
 import { failsWith } from "../../failing.ts";
@@ -107,7 +103,7 @@ test("each statement about each item of the sample is what the tables have", asy
       values: await readItemValues(run.connection, id),
       definitions,
       receptions,
-      ledger: await readLedger(run.connection, id),
+      ledger: await readMappedValues(run.connection, id),
       payloads: await readPayloads(run.connection, id),
       passthrough: false,
       evidence,

@@ -2,11 +2,16 @@ import assert from "node:assert/strict";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Definitions, indexDefinitions, type Mapping } from "../../../src/audit/mapping/definitions.ts";
-import type { MappedValue } from "../../../src/audit/mapping/mapped-value.ts";
+import type { MappedValue } from "../../../src/audit/mapped-value.ts";
+import {
+  type DefinitionIndex,
+  indexDefinitions,
+  type Mapping,
+  readDefinitions,
+} from "../../../src/audit/mapping/definitions.ts";
 import { exportMapping, type MappingRow, readMapping } from "../../../src/audit/mapping/mapping-file.ts";
 import { explainItem } from "../../../src/audit/questions/explain.ts";
-import { readDefinitions, readItemValues } from "../../../src/audit/questions/read-run.ts";
+import { readItemValues } from "../../../src/audit/questions/item-values.ts";
 import { whatIf } from "../../../src/audit/questions/what-if.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { all } from "../../../src/storage/duckdb.ts";
@@ -49,7 +54,7 @@ for (const [name, folder] of Object.entries({ nightly: out, parquet })) {
   });
 }
 
-async function world(folder: string): Promise<{ definitions: Definitions; items: Item[] }> {
+async function world(folder: string): Promise<{ definitions: DefinitionIndex; items: Item[] }> {
   await using run = await opened(folder);
   const ids = await all(run.connection, "SELECT content_id FROM content ORDER BY content_id");
   const items: Item[] = [];
@@ -61,7 +66,7 @@ async function world(folder: string): Promise<{ definitions: Definitions; items:
 }
 
 /** The definitions with the mappings of a file. */
-function edited({ fields, destinations }: Definitions, rows: readonly MappingRow[]): Definitions {
+function edited({ fields, destinations }: DefinitionIndex, rows: readonly MappingRow[]): DefinitionIndex {
   const mappings = new Map<string, { customFieldId: string; mapping: Mapping & { entries: object[] } }>();
   for (const { mappingId, customFieldId, destinationId, externalFieldName, entry } of rows) {
     const mapping = { mappingId, destinationId, externalFieldName, entries: [] };
@@ -82,8 +87,8 @@ function edited({ fields, destinations }: Definitions, rows: readonly MappingRow
 /** What the procedure says would change, item by item. */
 function expectedChanges(
   items: readonly Item[],
-  before: Definitions,
-  after: Definitions,
+  before: DefinitionIndex,
+  after: DefinitionIndex,
   passthrough: boolean,
 ): string[] {
   const sent = (row: MappedValue | undefined): [string | null, string | null] => {

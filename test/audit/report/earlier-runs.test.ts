@@ -3,7 +3,7 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/prom
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { earlierRuns } from "../../../src/audit/questions/earlier-runs.ts";
+import { findEarlierRuns } from "../../../src/audit/questions/run-history.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { writeReport } from "../../../src/show/page/report.ts";
 import { outputFolder, parseRunName } from "../../../src/warehouse/layout.ts";
@@ -46,7 +46,7 @@ test("the kept runs before a run are those with a lower number, the newest first
     { mappedValues: undefined },
     {},
   ]);
-  const { listed } = earlierRuns(await listRuns(folder), { ...STATED, sequence: 6, previousRun: null });
+  const { listed } = findEarlierRuns(await listRuns(folder), { ...STATED, sequence: 6, previousRun: null });
   assert.deepEqual(
     listed.map((row) => [
       row.sequence,
@@ -67,7 +67,11 @@ test("the run before is the one that was current, if it is kept, can be read and
   const { content_mapped_values: _, ...rows } = sample.rows;
   const folder = await kept([{}, null, { rows }, {}]);
   const asked = async (previousRun: string | null) => {
-    const { previous, before } = earlierRuns(await listRuns(folder), { ...STATED, sequence: 7, previousRun });
+    const { previous, before } = findEarlierRuns(await listRuns(folder), {
+      ...STATED,
+      sequence: 7,
+      previousRun,
+    });
     return [previous, before?.sequence];
   };
   assert.deepEqual(await asked(RUNS[0] ?? ""), [3, 3], "also after a rollback");

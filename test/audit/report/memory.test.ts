@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openRun } from "../../../src/audit/open-run.ts";
-import { reportedItems } from "../../../src/audit/questions/items.ts";
+import { readReportItems } from "../../../src/audit/questions/items.ts";
 import { execute } from "../../../src/storage/duckdb.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { sampleWarehouse } from "../sample.ts";
@@ -25,7 +25,7 @@ test("as many items as a page holds are read in little memory, in the order of t
          SELECT * REPLACE (content_id || '-' || copy AS content_id)
          FROM (FROM ${table}), range(10) copies(copy) ORDER BY hash(content_id, copy)`,
     );
-  const { shown, packed } = await reportedItems(connection, false);
+  const { shown, packed } = await readReportItems(connection, false);
   assert.equal(shown, 3000);
   const names: [string, string][] = packedItems(packed).flatMap(({ values }) =>
     values.slice(1).flatMap((value, place) => {

@@ -1,8 +1,8 @@
 /** Each figure and line of the first screen, and the sections behind them, against tables that say something else. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EarlierRuns } from "../../../src/audit/questions/earlier-runs.ts";
-import { listedRun } from "../../../src/audit/questions/runs.ts";
+import type { EarlierRuns } from "../../../src/audit/questions/run-history.ts";
+import { runListRow } from "../../../src/audit/questions/runs.ts";
 import { reportOf } from "../../../src/show/page/report.ts";
 import { all, execute, PUBLISHED_CATALOG, scalar } from "../../../src/storage/duckdb.ts";
 import { few } from "../../long.ts";
@@ -149,7 +149,7 @@ test("the items of the night are new, edited and removed, with a line over the k
     { new: 1, edited: 1234, removed: 2 },
     { new: 0, edited: null, removed: 0 },
   ];
-  const listed = Array.from({ length: 20 }, () => ({ ...listedRun(run.manifest, ""), ...night }));
+  const listed = Array.from({ length: 20 }, () => ({ ...runListRow(run.manifest, ""), ...night }));
   const earlier = { previous: 41, before: undefined, listed };
   const html = await reportOf({ ...run, manifest: { ...run.manifest, changes }, earlier });
   const texts = parsePage(html)

@@ -127,7 +127,7 @@ test("no file is written among what is published, by whatever way", async () => 
       join(warehouse, file),
     ]);
     assert.equal(code, 2, file);
-    assert.match(stderr, /would lie in .*never changed; choose another/);
+    assert.match(stderr, /would lie among .*never change; choose another/);
   }
 });
 
@@ -145,7 +145,7 @@ long("what was exported where is said beside the answer, and that it replaces wh
   assert.match(first ?? "", /^\/.*\/said\.csv \([\d.]+ kB\) has the mappings of 000001-\S+Z$/);
   const text = await readFile(file, "utf8");
   await writeFile(file, `${text}longer`);
-  assert.equal(await exported(), `${first}; what was in the file before is replaced`);
+  assert.equal(await exported(), `${first}; the old content is replaced`);
   assert.equal(await readFile(file, "utf8"), text);
 });
 
@@ -176,7 +176,7 @@ test("a disk without room ends with 30 and leaves the file as it was, and a whol
     stdio: ["ignore", "ignore", "pipe"],
   });
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
-  assert.deepEqual([code, said], [30, "A file may not grow (EFBIG); raise its limit (ulimit -f).\n"]);
+  assert.deepEqual([code, said], [30, "A file reached its size limit (EFBIG); raise it (ulimit -f).\n"]);
   assert.deepEqual([await readFile(file, "utf8"), await readdir(folder)], ["mine", ["mapping.csv"]]);
   await audit("--export-mapping", file);
   assert.match(

@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { checkCommand } from "../../../src/cli/commands/check.ts";
 import { type Clock, systemClock } from "../../../src/common/clock.ts";
 import { createLog, type Log, silentLog } from "../../../src/common/log.ts";
-import { type CheckedStep, check } from "../../../src/run/check.ts";
+import { type CheckRow, check } from "../../../src/run/check.ts";
 import { type FreeBytes, freeBytes } from "../../../src/warehouse/disk.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
 import { CANARY, HurriedClock, NIGHTLY, temporaryFolder, treeOf } from "../../run/running.ts";
@@ -22,9 +22,9 @@ interface Setup {
 
 interface Found {
   readonly exitCode: number;
-  readonly steps: readonly CheckedStep[];
+  readonly steps: readonly CheckRow[];
   /** The last of that name. */
-  readonly step: (name: string) => CheckedStep | undefined;
+  readonly step: (name: string) => CheckRow | undefined;
 }
 
 /** What a check finds with nothing configured but this. */
@@ -185,7 +185,7 @@ suite("what fails has the exit code of a run, and ends the check:", () => {
     const { text, exitCode } = await command(await temporaryFolder(t), []);
     assert.equal(exitCode, 2);
     assert.match(text, /^A run would fail at "configuration", and exit with 2\.\n\n/);
-    assert.match(text, /^ {2}failed {2}configuration +No content service is named:.*\n +\S/m);
+    assert.match(text, /^ {2}failed {2}configuration +The address of the service is missing:.*\n +\S/m);
     for (const line of text.split("\n")) assert.ok(line.length <= 80, line);
   });
 

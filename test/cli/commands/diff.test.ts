@@ -39,7 +39,7 @@ long(
     const lines = stdout.split("\n");
     assert.equal(
       lines[0],
-      `From run ${first} to run ${second}, by the history of run ${second}. 429 items whose mapped values changed, 403 of them because destination "Print Archive" now accepts mappings; 136 items whose payloads changed.`,
+      `From run ${first} to run ${second}, by the history of run ${second}. 168 items whose mapped values changed, 70 of them because the external value "en-gb" for "UK & Ireland" became "en-uk-ie"; 136 items whose payloads changed. "Print Archive" now accepts mappings: 297 items. Not counted: 2 items at destinations that receive no values.`,
     );
     assert.equal(lines[2], "Changes by cause");
     assert.match(stdout, /│ mapping_changed +│ +135 │ +164 │ +41 │ +0 │ +110 │ +0 │ +13 │/);
@@ -181,14 +181,14 @@ long(
   },
 );
 
-test("both heads are shown, each with its total and first rows: removed items first, one line an item", async () => {
+test("H22, H23: both heads are shown, each with its total and first rows: removed items first, one line an item", async () => {
   const removed = "696e3c5a9df0deca35000140";
   const edited = "6967a4fa9df0deca3500013d";
   const text = await diff("1", "2");
   const [lead = "", ...parts] = text.split("\n\n");
   assert.match(
     lead,
-    /^Content of run .* 0 items added, 1 removed, 4 edited; 4 items with changed content\.\nFrom run .* \d+ items whose mapped values changed, \d+ of them because destination "Print Archive" now accepts mappings; \d+ items whose payloads changed\.$/,
+    /^Content of run .* 0 items added, 1 removed, 4 edited; 4 items with changed content\.\nFrom run .* \d+ items whose mapped values changed, \d+ of them because the external value "en-gb" for "UK & Ireland" became "en-uk-ie"; \d+ items whose payloads changed\. "Print Archive" now accepts mappings: \d+ items\./,
   );
   assert.deepEqual(
     parts.map((part) => part.split("\n")[0]),
@@ -217,6 +217,29 @@ test("both heads are shown, each with its total and first rows: removed items fi
     out,
   ]);
   assert.match(reordered, /│ the history begins; order changed \S+ \S+ UTC +│/);
+});
+
+test("H21: totals count destinations that receive values in both runs; one that begins to receive is a sentence", async () => {
+  const json = JSON.parse(await diff("1", "2", "--values", "--format", "json"));
+  const expected = await capture(sqlCommand, [
+    `SELECT count(DISTINCT content_id) FILTER (identification <> 'Print Archive') AS items,
+       count(*) FILTER (identification <> 'Print Archive') AS "values",
+       (SELECT count(*) FROM content_external_payloads JOIN destinations USING (destination_id)
+        WHERE identification = 'Print Archive') AS received
+     FROM mapped_value_changes(1, 2) JOIN destinations USING (destination_id) WHERE receives`,
+    ...["--run", "2", "--format", "csv", "--warehouse", out],
+  ]);
+  const [items, values, received] = expected.split("\n")[1]?.split(",").map(Number) ?? [];
+  assert.deepEqual([json.items_with_changed_values, json.values_changed], [items, values]);
+  assert.ok(Number(items) > 0 && Number(received) > 0, expected);
+  assert.ok(json.lead.includes(` "Print Archive" now accepts mappings: ${received} items.`), json.lead);
+  const causes = json.causes.reduce((sum: number, each: { values: number }) => sum + each.values, 0);
+  assert.equal(causes, values);
+  const apart = json.lines.filter((line: Record<string, string>) => line.reception !== "receiving");
+  assert.deepEqual(
+    new Set(apart.map(({ destination, reception }: Record<string, string>) => `${destination} ${reception}`)),
+    new Set(["Print Archive began"]),
+  );
 });
 
 test("an item that was removed is told with the run that found it gone, and the last one that had it", async () => {

@@ -22,7 +22,7 @@ test("with a token: a configuration that a run reads, with the destinations of t
   const cwd = await temporaryFolder(t);
   const { text, error } = await init(cwd, ["--url", `${url}/api/v1/`], { CONTENT_API_TOKEN: token });
   assert.equal(error, undefined);
-  assert.match(text, /the token may read 500 items\. .* "Web CMS", "Partner Portal"\.\nWritten: content-/);
+  assert.match(text, /the token can read 500 items\. .* "Web CMS", "Partner Portal"\.\nWritten: content-/);
   assert.ok(text.endsWith("Next:\n  content-warehouse check\n  content-warehouse run nightly --limit 20\n"));
   assert.deepEqual(await treeOf(cwd), [CONFIG], "the token stays where it is");
   const { $schema, ...settings } = JSON.parse(await readFile(join(cwd, CONFIG), "utf8"));
@@ -45,7 +45,7 @@ test("the token may be in a file", async (t) => {
   await writeFile(join(cwd, "key"), `${token}\n`, { mode: 0o600 });
   const { text, error } = await init(cwd, ["--url", url, "--token-file", "key"]);
   assert.equal(error, undefined);
-  assert.match(text, /the token may read 500 items/);
+  assert.match(text, /the token can read 500 items/);
   assert.match(await readFile(join(cwd, CONFIG), "utf8"), /"tokenFile": "key"/);
 });
 
@@ -53,7 +53,10 @@ test("without a token the service is not asked, and the next step is the token",
   const cwd = await temporaryFolder(t);
   const { text, error } = await init(cwd, [], { CONTENT_API_URL: "http://127.0.0.1:1" });
   assert.equal(error, undefined);
-  assert.match(text, /^Written: .*\nNext:\n {2}put the API token into \.\/token, and: chmod 600 \.\/token\n/);
+  assert.match(
+    text,
+    /^Written: .*\nNext:\n {2}put the API token into \.\/token, then: chmod 600 \.\/token\n/,
+  );
   assert.match(await readFile(join(cwd, CONFIG), "utf8"), /"destinations": \[\]/);
 });
 
@@ -96,7 +99,7 @@ suite("nothing is written", () => {
       await writeFile(join(cwd, name), "mine");
       const { error } = await init(cwd, ["--url", "http://127.0.0.1:1"], { CONTENT_API_TOKEN: token });
       assert.equal(error?.code, "config.output");
-      assert.ok(error.message.startsWith(`There is a file ${name} already`), error.message);
+      assert.ok(error.message.startsWith(`There is already a file ${name}`), error.message);
       assert.equal(await readFile(join(cwd, name), "utf8"), "mine");
     }
   });

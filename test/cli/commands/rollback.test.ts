@@ -79,7 +79,7 @@ test("a rollback says what targets have, brings them back, and holds for other m
   assert.match(back.text, new RegExp(`^current is now ${first}\nlake: delivered ${first} in .*\n$`));
   assert.equal(
     (await a(runsCommand, "rollback", "1", "--deliver")).text,
-    `current is now ${first}\nlake: has ${first} already\n`,
+    `current is now ${first}\nlake: already has ${first}\n`,
   );
   const there = says((await a(runsCommand, "show", "--section", "targets", "--format", "json")).text);
   assert.deepEqual(
@@ -104,7 +104,7 @@ test("a rollback says what targets have, brings them back, and holds for other m
   );
   assert.match(
     (await b(runsCommand, "rollback", "2")).text,
-    /\nlake: run 1, after a rollback from run 2; this warehouse is at 2\n"content-warehouse runs rollback 2 --deliver" brings lake to run 2; else the next run goes on from what they have\n$/,
+    /\nlake: run 1, after a rollback from run 2; this warehouse is at 2\n"content-warehouse runs rollback 2 --deliver" brings lake to run 2; otherwise the next run continues from what they have\n$/,
   );
   const next = await night("B", 2);
   assert.deepEqual([next.sequence, exitCodeOf(next)], [3, 0]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmod, cp, mkdir, readdir, readlink, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { findReadable } from "../../../src/audit/open-run.ts";
+import { findReadableRun } from "../../../src/audit/open-run.ts";
 import { runAnswer } from "../../../src/audit/questions/runs.ts";
 import { diffCommand } from "../../../src/cli/commands/diff.ts";
 import { explainCommand } from "../../../src/cli/commands/explain.ts";
@@ -195,7 +195,7 @@ test("the list counts values without an external value, and those of them at des
 
 test("show lists the rows of every check that did not pass, however many, and no heading without rows", async () => {
   const out = await sampleWarehouse();
-  const found = await findReadable(outputFolder(out), "current");
+  const found = await findReadableRun(outputFolder(out), "current");
   await using run = await opened(out);
   const shown = async (checks: number) => {
     await execute(

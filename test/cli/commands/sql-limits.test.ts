@@ -16,9 +16,8 @@ const ENDLESS = "SELECT sum(hash(i)) FROM range(100000000000) t(i)";
 const DEAF = "SELECT len(list_transform(range(100000000), x -> x::VARCHAR))";
 
 const MEMORY =
-  /^The question took \d+ MB of memory, more than the 300 MB that it may, and was ended; ask for less\. --max-memory sets the limit\.\n$/;
-const TIME =
-  /^The question took longer than 1\.0 s and was ended; ask for less\. --max-seconds sets the limit\.\n$/;
+  /^The query took \d+ MB of memory, more than its limit of 300 MB, and was stopped; ask for less, or raise --max-memory\.\n$/;
+const TIME = /^The query took longer than 1\.0 s and was stopped; ask for less, or raise --max-seconds\.\n$/;
 
 for (const [what, args, { code, signal }, said] of [
   ["time is interrupted", [ENDLESS, "--max-seconds=1"], { code: 2, signal: null }, TIME],

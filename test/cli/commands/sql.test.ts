@@ -329,7 +329,7 @@ test("of a run of Parquet files alone the lines that read them make instants UTC
   await writeFile(file, JSON.stringify({ ...manifest, loaders: ["parquet"] }));
   const input = Object.assign(Readable.from([]), { isTTY: true });
   const text = await capture(sqlCommand, ["--warehouse", out], 80, { input });
-  assert.match(text, /^This run has Parquet files alone/);
+  assert.match(text, /^This run has only Parquet files/);
   assert.match(text, /\n {2}duckdb -cmd "SET TimeZone = 'UTC'" -c 'FROM /);
   assert.match(text, /Without SET TimeZone = 'UTC', .* docs\/tables\.md#time-zones has other tools\.\n$/);
 });

@@ -112,7 +112,7 @@ test("a run before that is pruned, or has Parquet files alone, is named where th
   await writeFile(ofSecond, JSON.stringify(others));
   assert.equal(
     await refused("FROM previous.content"),
-    `The query was refused: there is no "previous": ${first}, the run before ${second}, was published as Parquet files alone.`,
+    `The query was refused: there is no "previous": ${first}, the run before ${second}, was published only as Parquet files.`,
   );
   await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);
   assert.equal(

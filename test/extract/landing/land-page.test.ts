@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { readPart } from "../../../src/storage/parquet-file.ts";
-import type { TransformedGroups } from "../../../src/transform/transform-group.ts";
+import type { TransformOutput } from "../../../src/transform/transform-group.ts";
 import { bodyOf, DYNAMIC, FULL, NightlyLanding, turnedBodyOf } from "./nightly-landing.ts";
 
 const NOWHERE = { fingerprint: "", updatedAt: null };
 
-function contentRows({ parts }: TransformedGroups): number | undefined {
+function contentRows({ parts }: TransformOutput): number | undefined {
   return parts.find(({ table }) => table === "content")?.part.rows;
 }
 

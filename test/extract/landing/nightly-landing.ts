@@ -7,7 +7,7 @@ import { ItemIndex } from "../../../src/raw/item-index.ts";
 import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
 import { RawIndex } from "../../../src/raw/raw-index.ts";
 import { loadPipeline, pipelineUrl } from "../../../src/transform/pipelines.ts";
-import { GroupTransformer, type TransformedGroups } from "../../../src/transform/transform-group.ts";
+import { GroupTransformer, type TransformOutput } from "../../../src/transform/transform-group.ts";
 import { temporaryFolder } from "../../folders.ts";
 
 const PAGINATION = '{"previous":null,"next":null,"current":1,"per_page":9,"count":9,"pages":1}';
@@ -47,7 +47,7 @@ export class NightlyLanding {
   }
 
   /** Transforms all that was written. */
-  async transformed(): Promise<TransformedGroups> {
+  async transformed(): Promise<TransformOutput> {
     const pipeline = await loadPipeline(pipelineUrl("nightly", this.directory));
     const transformer = new GroupTransformer(pipeline, {
       directory: join(this.directory, "parts"),

@@ -6,7 +6,7 @@ import { openForScanning } from "../../../src/storage/duckdb.ts";
 import { writeParquet } from "../../../src/storage/parquet-sql.ts";
 import { type Column, defineTable, double, integer, text } from "../../../src/tables/declare.ts";
 import { describeTables } from "../../../src/targets/lake/delivery-tables.ts";
-import { digestOf } from "../../../src/warehouse/verify.ts";
+import { digestFile } from "../../../src/warehouse/verify.ts";
 import { temporaryFolder } from "../../folders.ts";
 import { makeRun } from "./runs.ts";
 
@@ -38,7 +38,7 @@ test("statistics never leave out a row that a file has", async (t) => {
     const rows = values.map((value) => `(${value})`).join(", ");
     const query = { text: `SELECT * FROM (VALUES ${rows}) AS made ("at")`, params: [] };
     await writeParquet(database.connection, { table, query, file });
-    const stated = { path: file.slice(run.directory.length + 1), ...(await digestOf(file)) };
+    const stated = { path: file.slice(run.directory.length + 1), ...(await digestFile(file)) };
     const tables = [{ ...content, table, rows: values.length, files: [file] }];
     const [described] = await describeTables({ ...run, files: [stated], tables });
     const { min, max } = described?.files[0]?.bounds ?? {};

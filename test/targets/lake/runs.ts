@@ -15,7 +15,7 @@ import { readDeliveredRun } from "../../../src/targets/published-run.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { writeManifest } from "../../../src/warehouse/manifest.ts";
-import { digestOf } from "../../../src/warehouse/verify.ts";
+import { digestFile } from "../../../src/warehouse/verify.ts";
 import { statement } from "../../warehouse/published.ts";
 import { storeAt } from "./store-at.ts";
 
@@ -64,10 +64,10 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
       configuration: machine,
     },
     await Promise.all(
-      files.map(async ({ path, rows }) => ({ path, rows, ...(await digestOf(join(directory, path))) })),
+      files.map(async ({ path, rows }) => ({ path, rows, ...(await digestFile(join(directory, path))) })),
     ),
   );
-  const { sha256 } = await digestOf(join(directory, "manifest.json"));
+  const { sha256 } = await digestFile(join(directory, "manifest.json"));
   const standing = { current: true };
   const published = { run, sequence, startedAt: STARTED, directory, manifest, sha256, ...standing };
   return readDeliveredRun(published, { runs: [], temporaryDirectory, signal, onProgress: () => {} });

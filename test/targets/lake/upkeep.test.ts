@@ -20,7 +20,7 @@ import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
-import { digestOf } from "../../../src/warehouse/verify.ts";
+import { digestFile } from "../../../src/warehouse/verify.ts";
 import { sweep } from "../../long.ts";
 import { NEVER } from "../../never.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
@@ -65,7 +65,7 @@ suite("a lake", () => {
     const last = (await on(store).last(SERVICE, NEVER)) ?? assert.fail();
     await on(store).restore?.(last, directory, NEVER);
     for (const { path, sha256 } of (await readManifest(run.directory)).files)
-      assert.equal((await digestOf(join(directory, path))).sha256, sha256, path);
+      assert.equal((await digestFile(join(directory, path))).sha256, sha256, path);
   }
 
   async function assertSurvivesKills(run: DeliveredRun, seen: Seen): Promise<void> {

@@ -1,4 +1,5 @@
--- The changes of diff_shown by cause; the causes that touch most values come first.
+-- The changes of diff_shown by cause, at destinations that receive values in both runs; the causes that touch most values
+-- come first.
 SELECT
   array_to_string(causes, ' ') AS causes,
   count(DISTINCT content_id) AS items,
@@ -9,5 +10,6 @@ SELECT
   count_if(change = 'reordered') AS reordered,
   count_if(change = 'alike') AS alike
 FROM diff_shown
+WHERE reception = 'receiving'
 GROUP BY ALL
 ORDER BY "values" DESC, items DESC, causes

@@ -12,6 +12,7 @@ LEFT JOIN diff_destinations AS destinations USING (destination_id)
 LEFT JOIN diff_fields AS fields USING (custom_field_id)
 WHERE /* some */
 ORDER BY
+  changes.reception <> 'receiving',
   count(*) OVER (PARTITION BY changes.causes),
   changes.causes,
   changes.content_id,

@@ -16,6 +16,7 @@ FROM (
     causes = ['destination_changed'] AS of_destination,
     of_definition AND name_before <> name_after AS of_name
   FROM diff_shown
+  WHERE reception = 'receiving'
 )
 GROUP BY ALL
 ORDER BY items DESC, causes, destination_id, custom_field_id, value_id_before, value_id_after, name_before

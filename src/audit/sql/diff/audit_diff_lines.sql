@@ -1,5 +1,5 @@
 -- The changes of diff_shown by what became of what, a line each however many items it touches: those that send another
--- payload first, then those that touch most items. The texts of fields without value mappings count together. What is
+-- payload first, then those that touch most items; destinations that do not receive values in both runs come last. The texts of fields without value mappings count together. What is
 -- true of a field's values whatever they are (another external name, a destination that supports mappings now, a
 -- collision) is one line without a value. A condition stands in place of the mark.
 WITH judged AS (
@@ -19,6 +19,7 @@ shown AS (
   SELECT
     array_to_string(causes, ' ') AS causes,
     destination_id,
+    reception,
     custom_field_id,
     change,
     name_before,
@@ -53,4 +54,4 @@ SELECT lines.*, destinations.name AS destination, fields.name AS custom_field
 FROM lines
 LEFT JOIN diff_destinations AS destinations USING (destination_id)
 LEFT JOIN diff_fields AS fields USING (custom_field_id)
-ORDER BY lines.change = 'alike', lines.items DESC, COLUMNS(lines.* EXCLUDE (items, "values"))
+ORDER BY lines.reception <> 'receiving', lines.change = 'alike', lines.items DESC, COLUMNS(lines.* EXCLUDE (items, "values"))

@@ -1,8 +1,17 @@
--- How many values and items of diff_shown changed, and how many payloads of how many items differ.
+-- How many values and items of diff_shown changed, and how many payloads of how many items differ, at destinations that
+-- receive values in both runs.
+--
+-- other_items  items with changed values at destinations that receive none in either run
+WITH counted AS (
+  SELECT content_id, destination_id
+  FROM diff_shown
+  WHERE reception = 'receiving'
+)
 SELECT
-  (SELECT count(DISTINCT content_id) FROM diff_shown) AS items,
-  (SELECT count(*) FROM diff_shown) AS "values",
+  (SELECT count(DISTINCT content_id) FROM counted) AS items,
+  (SELECT count(*) FROM counted) AS "values",
   count(*) AS payloads,
-  count(DISTINCT content_id) AS payload_items
+  count(DISTINCT content_id) AS payload_items,
+  (SELECT count(DISTINCT content_id) FROM diff_shown WHERE reception = 'none') AS other_items
 FROM diff_payloads
-SEMI JOIN diff_shown USING (content_id, destination_id)
+SEMI JOIN counted USING (content_id, destination_id)

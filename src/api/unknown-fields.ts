@@ -1,0 +1,131 @@
+import { z } from "zod";
+
+/**
+ * A field that the contract does not know: its path, `[]` for elements of a list and `{}` for keys of a record
+ * (`["custom_field_values", "{}", "checksum"]`), its value, and the object that has it.
+ */
+export type UnknownFieldVisitor = (path: string[], value: unknown, parent: Record<string, unknown>) => void;
+
+/**
+ * A list or an object where the contract knows none: in place of a text, a list in place of an object, or where any
+ * value is known. Below it no field is known. The path is written as that of {@link UnknownFieldVisitor}.
+ */
+export type UnknownObjectVisitor = (path: readonly string[], value: object) => void;
+
+/** Visits each key that the schema does not know, and nothing below it. An object in place of a list is its one element. */
+export type UnknownFieldWalker = (
+  document: unknown,
+  visit: UnknownFieldVisitor,
+  unforeseen?: UnknownObjectVisitor,
+) => void;
+
+type JsonObject = Record<string, unknown>;
+
+/** What a schema knows below some place; `null`: any value is known, but nothing of what is within. */
+type Below = Node | null;
+type Fields = ReadonlyMap<string, Below>;
+
+/** What a schema knows at one place, whichever of these the value turns out to be. */
+interface Node {
+  readonly fields: Fields | undefined;
+  /** Below each key of a record. */
+  readonly values: Below | undefined;
+  /** Below each element of a list. */
+  readonly elements: Below | undefined;
+}
+
+interface Visitors {
+  readonly visit: UnknownFieldVisitor;
+  readonly unforeseen: UnknownObjectVisitor | undefined;
+}
+
+/**
+ * Compiles a walker over documents of `schema`. It looks at shapes only: that a value is of another type than the
+ * schema says is the validation's business. Its depth is the schema's, never the document's.
+ */
+export function unknownFieldWalker(schema: z.ZodObject): UnknownFieldWalker {
+  const root = compile(schema) ?? null;
+  return (document, visit, unforeseen) => below(root, document, [], { visit, unforeseen });
+}
+
+/** Texts, numbers and the like hold nothing. */
+function below(known: Below, value: unknown, path: string[], visitors: Visitors): void {
+  if (typeof value !== "object" || value === null) return;
+  if (known === null) visitors.unforeseen?.([...path], value);
+  else walk(known, value, path, visitors);
+}
+
+function walk(node: Node, value: object, path: string[], visitors: Visitors): void {
+  if (Array.isArray(value)) {
+    if (node.elements === undefined) visitors.unforeseen?.([...path], value);
+    else walkElements(node.elements, value, path, visitors);
+  } else if (!isObject(value)) {
+    return;
+  } else if (node.fields !== undefined) {
+    walkFields(node.fields, value, path, visitors);
+  } else if (node.values !== undefined) {
+    walkValues(node.values, value, path, visitors);
+  } else if (node.elements !== undefined) {
+    walkElements(node.elements, [value], path, visitors);
+  }
+}
+
+/** `for in` over what JSON.parse made visits own keys only, and makes no list of them. */
+function walkFields(fields: Fields, value: JsonObject, path: string[], visitors: Visitors): void {
+  for (const key in value) {
+    const known = fields.get(key);
+    const inner = value[key];
+    if (known === undefined) {
+      visitors.visit([...path, key], inner, value);
+    } else if (typeof inner === "object" && inner !== null) {
+      path.push(key);
+      below(known, inner, path, visitors);
+      path.pop();
+    }
+  }
+}
+
+function walkElements(known: Below, elements: readonly unknown[], path: string[], visitors: Visitors): void {
+  path.push("[]");
+  for (const element of elements) below(known, element, path, visitors);
+  path.pop();
+}
+
+function walkValues(known: Below, value: JsonObject, path: string[], visitors: Visitors): void {
+  path.push("{}");
+  for (const key in value) below(known, value[key], path, visitors);
+  path.pop();
+}
+
+function isObject(value: object): value is JsonObject {
+  return !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+/** The node of a schema; `undefined` for one that is neither object nor list. */
+function compile(schema: z.core.$ZodType): Node | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return compile(schema.unwrap());
+  if (schema instanceof z.ZodObject) return compileObject(schema);
+  if (schema instanceof z.ZodArray) return under("elements", compile(schema.element) ?? null);
+  if (schema instanceof z.ZodRecord) return under("values", compile(schema.valueType) ?? null);
+  if (schema instanceof z.ZodUnion) return schema.options.map(compile).reduce(merge, undefined);
+  return undefined;
+}
+
+function compileObject(schema: z.ZodObject): Node {
+  const fields = new Map(Object.entries(schema.shape).map(([key, value]) => [key, compile(value) ?? null]));
+  return { fields, values: undefined, elements: undefined };
+}
+
+function under(place: "values" | "elements", child: Below): Node {
+  return { fields: undefined, values: undefined, elements: undefined, [place]: child };
+}
+
+/** Options of a union differ in kind (text, list, object), so at most one of them knows something of each. */
+function merge(left: Node | undefined, right: Node | undefined): Node | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  return {
+    fields: left.fields ?? right.fields,
+    values: left.values === undefined ? right.values : left.values,
+    elements: left.elements === undefined ? right.elements : left.elements,
+  };
+}

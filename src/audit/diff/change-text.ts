@@ -1,0 +1,95 @@
+/** A change of a mapped value in words. What comes from the service stands in quotes, made printable. */
+import { type AnswerRow, col } from "../../common/answer.ts";
+import { printableLine } from "../../common/printable.ts";
+
+/** A change, of a value of an item or of all items that changed alike. Flags and causes are words with blanks between. */
+export const CHANGE = {
+  change: col.text({ required: true, of: ["gained", "lost", "changed", "reordered", "alike"], hidden: true }),
+  value_id_before: col.text({ hidden: true }),
+  value_id_after: col.text({ hidden: true }),
+  value_before: col.text({ hidden: true }),
+  value_after: col.text({ hidden: true }),
+  name_before: col.text({ hidden: true }),
+  name_after: col.text({ hidden: true }),
+  external_value_before: col.text({ hidden: true }),
+  external_value_after: col.text({ hidden: true }),
+  /** Null on both sides: it is true of the values of a field whatever they are. */
+  status_before: col.text({ hidden: true }),
+  status_after: col.text({ hidden: true }),
+  flags_before: col.text({ hidden: true }),
+  flags_after: col.text({ hidden: true }),
+  mapping_id_before: col.text({ hidden: true }),
+  mapping_id_after: col.text({ hidden: true }),
+  mapping_value_id_before: col.text({ hidden: true }),
+  mapping_value_id_after: col.text({ hidden: true }),
+} as const;
+export type ChangeRow = AnswerRow<typeof CHANGE>;
+
+function quoted(value: string | null): string {
+  return value === null ? "nothing" : `"${printableLine(value)}"`;
+}
+
+/** Which value a change is of, null where it is of a field whatever its values are, and what either side is. */
+export function changeTexts(row: ChangeRow): Readonly<Record<"value", string | null>> & Record<Side, string> {
+  if (row.change === "reordered") return { value: null, before: "", after: "order changed" };
+  if (row.status_before === null && row.status_after === null)
+    return { value: null, before: fieldText(row, "before"), after: fieldText(row, "after") };
+  return { value: valueWords(row), before: valueText(row, "before"), after: valueText(row, "after") };
+}
+
+/** Of a field's values whatever they are: the external name, and what else is true of them. */
+function fieldText(row: ChangeRow, side: Side): string {
+  const isRenamed = row.name_before !== row.name_after;
+  const name = row[`name_${side}`];
+  const flags = wordsIn(row[`flags_${side}`]).map((flag) => FLAG_WORDS[flag] ?? flag);
+  return [...(isRenamed ? [name === null ? "no name" : `as ${quoted(name)}`] : []), ...flags].join(", ");
+}
+
+/** What is sent of a value, with its external name and status where the other side has others; empty: it is not there. */
+function valueText(row: ChangeRow, side: Side): string {
+  const state = stateOf(row, side);
+  if (state === undefined) return "";
+  const name = row[`name_${side}`];
+  const isNamed = row.name_before !== row.name_after && row[`external_value_${side}`] !== null;
+  const other = stateOf(row, side === "before" ? "after" : "before");
+  return [
+    sentText(row, side),
+    isNamed && name !== null ? ` as ${quoted(name)}` : "",
+    state !== other && state !== "mapped" ? ` [${state}]` : "",
+  ].join("");
+}
+
+type Side = "before" | "after";
+
+const FLAG_WORDS: Readonly<Record<string, string>> = {
+  destination_unsupported: "at a destination without support for mappings",
+  collision: "under a name shared by several fields",
+};
+
+function sentText(row: ChangeRow, side: Side): string {
+  const text = row[`external_value_${side}`];
+  return text === null && row[`status_${side}`] === "no_value_mapping" ? "its text" : quoted(text);
+}
+
+/** The internal value; where another took its place, both. */
+function valueWords(row: ChangeRow): string {
+  const side = (name: Side) => {
+    const value = row[`value_${name}`] ?? row[`value_id_${name}`] ?? null;
+    if (row[`status_${name}`] === null) return undefined;
+    return value === null ? "a value" : quoted(value);
+  };
+  const [before, after] = [side("before"), side("after")];
+  if (before === undefined || after === undefined || before === after) return after ?? before ?? "a value";
+  return `${before} -> ${after}`;
+}
+
+/** Status and flags; undefined: the value is not there. */
+function stateOf(row: ChangeRow, side: Side): string | undefined {
+  const status = row[`status_${side}`];
+  return status === null ? undefined : [status, ...wordsIn(row[`flags_${side}`])].join(", ");
+}
+
+/** Words of a text with blanks between them. */
+export function wordsIn(text: string | null): string[] {
+  return text === null || text === "" ? [] : text.split(" ");
+}

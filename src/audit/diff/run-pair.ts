@@ -1,0 +1,160 @@
+/** The two runs that are compared, and the run whose history knows both, if any. */
+import { WarehouseError } from "../../common/errors.ts";
+import { nearestSentence } from "../../common/nearest.ts";
+import { isReplaced, previousOf, sameInstance, withAncestors } from "../../warehouse/identity.ts";
+import { nameOf, type OutputFolder } from "../../warehouse/layout.ts";
+import { listRuns, type PublishedRun, runCalled } from "../../warehouse/retention.ts";
+import { findReadableRun, type ReadableRun, type RunSelection } from "../open-run.ts";
+import { hasHistory, openRunHistory, type RunHistoryRow } from "../questions/run-history.ts";
+import { notFound } from "../scope.ts";
+
+type PairedRun = Pick<RunHistoryRow, "run" | "sequence" | "verdict">;
+
+export type RunPair = ReturnType<typeof orderPair>;
+
+/**
+ * Finds two runs by name, number, `current`, or `previous`, the one whose history the current run carried on. Throws
+ * `config.not_found` for one that nothing knows, or that only its name is left of, `config.invalid` where the first
+ * is the later one or runs are limited, and what is wrong with a run that is there and cannot be read.
+ */
+export async function findRunPair(
+  folder: OutputFolder,
+  wanted: readonly [before: string, after: string],
+  temporaryDirectory: string,
+): Promise<RunPair> {
+  if (wanted.includes("current") || wanted.includes("previous")) await findReadableRun(folder, "current");
+  const runs = await listRuns(folder);
+  const current = runs.find((each) => each.current);
+  assertHasPast(current);
+  const everyone: PairedRun[] = runs.flatMap(({ run, sequence, manifest }) =>
+    manifest instanceof WarehouseError ? [] : [{ run, sequence, verdict: manifest.verdict }],
+  );
+  const kept = new Set(everyone.map(({ run }) => run));
+  let previous: string | null | undefined;
+  const resolve = (name: string, among: readonly PairedRun[]) => {
+    const wanted = name === "previous" ? previous : current && nameOf(current.run);
+    if (name === "current" || name === "previous") return among.find(({ run }) => run === wanted);
+    const called = runCalled<Pick<PairedRun, "run" | "sequence">>(name, [...among, ...runs])?.run;
+    return among.find(({ run }) => run === called);
+  };
+  let unreadable = current?.manifest instanceof WarehouseError ? current.manifest : undefined;
+  const past = withAncestors(current, runs);
+  const isAside = wanted.some((name) => runs.some((each) => each.run === name && isReplaced(each, past)));
+  // The one that readers see, then the newest first.
+  for (const each of runs
+    .toSorted((a, b) => Number(b.current) - Number(a.current))
+    .filter((each) => !isAside && hasHistory(each))) {
+    try {
+      const knows = await openRunHistory(folder, each.run, temporaryDirectory);
+      if (each.current) previous = knows.find(({ run }) => run === nameOf(each.run))?.previousRun;
+      const [before, after] = wanted.map((name) => resolve(name, knows));
+      if (before !== undefined && after !== undefined) return orderPair(before, after, each.run);
+      everyone.push(...knows);
+    } catch (thrown) {
+      if (!(thrown instanceof WarehouseError) || thrown.code !== "verify.failed") throw thrown;
+      unreadable ??= thrown;
+    }
+  }
+  const find = (name: string): PairedRun => {
+    const found = resolve(name, everyone);
+    if (found !== undefined) return found;
+    throw unreadableRun(name, runs) ?? unreadable ?? unknownRun(name, folder, everyone);
+  };
+  const [before, after] = [find(wanted[0]), find(wanted[1])];
+  for (const { run } of [before, after]) {
+    if (kept.has(run)) continue;
+    const missing = `No history knows both ${before.run} and ${after.run}, and the files of ${run} are gone, so that the two cannot be compared.`;
+    throw unreadableRun(run, runs) ?? notFound(missing);
+  }
+  return orderPair(before, after, undefined);
+}
+
+/** Throws `config.invalid` for limited runs: each is on its own. */
+function assertHasPast(current: PublishedRun | undefined): void {
+  if (current === undefined || current.manifest instanceof WarehouseError) return;
+  if (current.manifest.verdict !== "limited") return;
+  throw new WarehouseError(
+    "config.invalid",
+    `The run ${current.run} is limited to its first items and has no history, so there is nothing to compare it with; name the warehouse of full runs with --warehouse.`,
+  );
+}
+
+/** Why a run of this name or number cannot be read; undefined: it can, or it is not there. */
+function unreadableRun(wanted: string, runs: readonly PublishedRun[]): WarehouseError | undefined {
+  const found = runCalled(wanted, runs);
+  return found?.manifest instanceof WarehouseError ? found.manifest : undefined;
+}
+
+function unknownRun(wanted: string, { root }: OutputFolder, known: readonly PairedRun[]): WarehouseError {
+  if (wanted === "previous") {
+    return notFound(
+      new Set(known.map(({ run }) => run)).size === 1
+        ? `A comparison needs two runs, and ${root} has only one; "content-warehouse run nightly" makes another.`
+        : `The current run of ${root} is the first of its history, or has none: it names no run before it; name two runs that "content-warehouse runs list" has.`,
+    );
+  }
+  const names = ["current", "previous", ...known.flatMap(({ run, sequence }) => [run, String(sequence)])];
+  const newest = known[0] === undefined ? "Nothing was published yet." : `The newest is ${known[0].run}.`;
+  return notFound(
+    `Neither ${root} nor its history knows a run "${wanted}".${nearestSentence(wanted, names, newest)} The table run_history lists those that are known.`,
+  );
+}
+
+/** `basis`: the run whose history knows both; undefined: none does, and both are there themselves. */
+function orderPair(before: PairedRun, after: PairedRun, basis: string | undefined) {
+  if (before.sequence <= after.sequence) return { before: named(before), after: named(after), basis };
+  throw new WarehouseError(
+    "config.invalid",
+    `Run ${before.run} is later than ${after.run}; causes go forward in time, so name the earlier one first: ${after.sequence}, then ${before.sequence}.`,
+  );
+}
+
+/** Without what else a history says of it. */
+function named({ run, sequence, verdict }: PairedRun): PairedRun {
+  return { run, sequence, verdict };
+}
+
+export interface ContentSelection extends RunSelection {
+  readonly pair: RunPair;
+  readonly before: ReadableRun;
+}
+
+/**
+ * By name or number, `current` or `previous`. Throws `config.not_found` for one that is not there or not kept, and
+ * `config.invalid` where the first is the later one, or they are of two instances.
+ */
+export async function selectContentRuns(
+  folder: OutputFolder,
+  wanted: readonly [before: string, after: string],
+  temporaryDirectory: string,
+): Promise<ContentSelection> {
+  const names = [await namedRun(folder, wanted[0]), await namedRun(folder, wanted[1])] as const;
+  const pair = await findRunPair(folder, names, temporaryDirectory);
+  const [before, after] = [
+    await findReadableRun(folder, pair.before.run),
+    await findReadableRun(folder, pair.after.run),
+  ];
+  assertOneInstance(before, after);
+  return { pair, before, wanted: after.run, beside: before.run, anyPipeline: true, limits: CONTENT_LIMITS };
+}
+
+/** Texts of a range, both sides, are beside the buffers: with two threads it would be twice as many. */
+const CONTENT_LIMITS = { memoryLimitMb: 128, threads: 1 };
+
+/** The run before the current one also where no history names it. */
+async function namedRun(folder: OutputFolder, wanted: string): Promise<string> {
+  if (wanted !== "previous") return wanted;
+  const { manifest } = await findReadableRun(folder, "current");
+  return previousOf(manifest, await listRuns(folder))?.run ?? manifest.previousRun ?? wanted;
+}
+
+function assertOneInstance(before: ReadableRun, after: ReadableRun): void {
+  const [one, other] = [before.manifest.instance, after.manifest.instance];
+  if (sameInstance(one, other)) return;
+  const named = (run: ReadableRun) =>
+    `${run.run} of ${run.manifest.instance.id ?? run.manifest.instance.origin}`;
+  throw new WarehouseError(
+    "config.invalid",
+    `The runs are of two instances, ${named(before)} and ${named(after)}, whose content has nothing in common; name two runs of one.`,
+  );
+}

@@ -1,0 +1,236 @@
+/** What changed of the mapped values between two runs, and why, by the history that knows both. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { type AnswerRow, col } from "../../common/answer.ts";
+import { joinWords } from "../../common/nearest.ts";
+import { historySql } from "../../load/load-sql.ts";
+import { createHistoryMacros, intervalsSql } from "../../load/views.ts";
+import { all, execute } from "../../storage/duckdb.ts";
+import { fillMarks } from "../../storage/sql-text.ts";
+import { readRows } from "../../storage/typed-rows.ts";
+import { CAUSES, type Cause } from "../../tables/history.ts";
+import {
+  definitionClause,
+  type ReasonFinder,
+  readDefinitionChanges,
+  readDefinitionRows,
+} from "../mapping/definition-changes.ts";
+import { readIgnoredDestinations } from "../mapping/value-counts.ts";
+import { createTempTable, loadSql } from "../queries.ts";
+import { DESTINATION, FIELD } from "../questions/coverage.ts";
+import { readIds } from "../scope.ts";
+import { CHANGE, wordsIn } from "./change-text.ts";
+import type { RunPair } from "./run-pair.ts";
+
+/** Destination and field by name or ID, an item by its ID. */
+export interface DiffFilter {
+  readonly item?: string | undefined;
+  readonly cause: Cause | undefined;
+  readonly destination: string | undefined;
+  readonly field: string | undefined;
+}
+
+/** Causes with blanks between them. */
+const CAUSE = { causes: col.text({ required: true, hidden: true }) } as const;
+
+export const CAUSES_COUNTED = {
+  ...CAUSE,
+  items: col.count({ required: true, dispensable: 1 }),
+  values: col.count({ required: true }),
+  gained: col.count({ required: true }),
+  lost: col.count({ required: true }),
+  changed: col.count({ required: true }),
+  reordered: col.count({ required: true }),
+  alike: col.count({ required: true, head: "no payload change" }),
+} as const;
+
+/** Whether the destination receives values: in both runs, in the later one alone, in the earlier one alone, or in neither. */
+const RECEPTION = col.text({ required: true, of: ["receiving", "began", "ceased", "none"], hidden: true });
+
+const ITEM_VALUE_CHANGE = { ...CAUSE, ...DESTINATION, reception: RECEPTION, ...FIELD, ...CHANGE } as const;
+export type ItemValueChange = AnswerRow<typeof ITEM_VALUE_CHANGE>;
+
+/** A row of `audit_diff_lines`: a change however many items it touches. */
+export const CHANGE_LINES = {
+  ...ITEM_VALUE_CHANGE,
+  items: col.count({ required: true }),
+  values: col.count({ required: true, hidden: true }),
+} as const;
+
+/** A row of `audit_diff_items`. */
+export const CHANGE_ITEMS = {
+  content_id: col.name({ required: true, head: "item", dispensable: 2 }),
+  title: col.text({ standIn: "content_id" }),
+  ...ITEM_VALUE_CHANGE,
+} as const;
+
+/** What changed at destinations that receive values in both runs, in figures. */
+const TOTALS = {
+  items: col.count({ required: true }),
+  values: col.count({ required: true }),
+  /** Payloads that differ, and their items. */
+  payloads: col.count({ required: true }),
+  payloadItems: col.count({ required: true }),
+  /** Items with changed values at destinations that receive none in either run. */
+  otherItems: col.count({ required: true }),
+} as const;
+
+const RECEPTION_CHANGE = {
+  destination: col.text({ required: true }),
+  reception: RECEPTION,
+  items: col.count({ required: true }),
+} as const;
+
+const LARGEST = {
+  ...CAUSE,
+  destination_id: col.text(),
+  custom_field_id: col.text(),
+  value_id_before: col.text(),
+  value_id_after: col.text(),
+  name_before: col.text(),
+  name_after: col.text(),
+  items: col.count({ required: true }),
+} as const;
+
+/** What is behind a change that no definition is behind. */
+const CAUSE_CLAUSES: Readonly<Record<Cause, string>> = {
+  first_seen: "they are new",
+  item_removed: "they were removed",
+  item_returned: "they returned",
+  item_changed: "they were edited",
+  destination_changed: "a destination changed",
+  mapping_changed: "mappings changed",
+  definition_changed: "definitions of fields changed",
+  reordered: "the order of their values changed",
+};
+
+export type ValueDiff = Awaited<ReturnType<typeof diffValues>>;
+
+/**
+ * Compares two runs that the history of the connection's run knows both. The temporary view `diff_shown` has the changes
+ * then. Throws `config.not_found` for a destination or field that the history does not know.
+ */
+export async function diffValues(
+  connection: DuckDBConnection,
+  { before, after }: Pick<RunPair, "before" | "after">,
+  filter: DiffFilter,
+) {
+  const runs = [before.sequence, after.sequence] as const;
+  await createHistoryMacros(connection);
+  const sent = await all(
+    connection,
+    "SELECT passthrough FROM run_history WHERE sequence IN ($1, $2) ORDER BY sequence",
+    runs,
+  );
+  const passthrough = sent.map((row) => row.passthrough === true);
+  const params = [...runs, passthrough.at(-1) === true];
+  await createTempTable(connection, "diff_changes", loadSql("audit_diff"), params);
+  const payloads = fillMarks(historySql("audit_diff_payloads", loadSql), { intervals: intervalsSql() });
+  await createTempTable(connection, "diff_payloads", payloads, params);
+  const ignored = JSON.stringify(await readIgnoredDestinations(connection));
+  for (const [name, columns] of Object.entries(NAMED))
+    await createTempTable(connection, name, fillMarks(loadSql("audit_diff_names"), columns), [
+      ...runs,
+      ignored,
+    ]);
+  await createFilter(connection, filter);
+  const [totals] = await readRows(connection, TOTALS, loadSql("audit_diff_totals"));
+  if (totals === undefined) throw new TypeError("the changes have no totals");
+  const why = await readDefinitionChanges(connection, ...runs);
+  const [largest, second] = await readRows(connection, LARGEST, loadSql("audit_diff_largest"));
+  return {
+    ...totals,
+    /** What is behind the changes of most items, as a clause, and how many these are; undefined: there is no such. */
+    largest:
+      largest !== undefined && largest.items !== second?.items
+        ? { items: largest.items, clause: clauseOf(why, largest) }
+        : undefined,
+    /** Destinations that began or ceased to receive values. */
+    receptionChanges: await readRows(connection, RECEPTION_CHANGE, loadSql("audit_diff_receptions")),
+    causes: await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes")),
+    /**
+     * Whether the pipelines of the two runs differ in sending values of fields without value mappings as they are. That
+     * alone is no change here: both sides are taken as the later run sends.
+     */
+    sendsOtherwise: passthrough.at(0) !== passthrough.at(-1),
+    /** The definitions behind a change. */
+    why,
+    definitionRows: await readDefinitionRows(connection, ...runs),
+  };
+}
+
+/** What has a name in a run, as the SQL of names reads it. */
+const NAMED = {
+  diff_destinations: {
+    id: "destination_id",
+    name: "identification",
+    receives:
+      "supports_custom_field_mappings AND NOT list_contains(CAST($3::JSON AS VARCHAR[]), destination_id)",
+    history: "destination_history",
+  },
+  diff_fields: {
+    id: "custom_field_id",
+    name: "name",
+    receives: "$3::JSON IS NULL",
+    history: "custom_field_history",
+  },
+} as const;
+
+async function createFilter(connection: DuckDBConnection, filter: DiffFilter): Promise<void> {
+  const { cause, destination, field, item } = filter;
+  const destinations = await readIds(connection, "destination", destination, DESTINATIONS);
+  const fields = await readIds(connection, "custom field", field, FIELDS);
+  const bound = (ids: readonly string[] | undefined) => (ids === undefined ? null : JSON.stringify(ids));
+  await createTempTable(connection, "diff_filter", FILTER, [
+    cause ?? null,
+    bound(destinations),
+    bound(fields),
+    item ?? null,
+  ]);
+  await execute(connection, SHOWN);
+}
+
+/** Text of a list of changes, of those alone for which a condition holds. */
+export function changeListSql(step: "audit_diff_lines" | "audit_diff_items", some = "true"): string {
+  return fillMarks(loadSql(step), { some });
+}
+
+const DESTINATIONS =
+  "SELECT destination_id AS id, unnest([name, name_before]) AS name FROM diff_destinations";
+const FIELDS = "SELECT custom_field_id AS id, unnest([name, name_before]) AS name FROM diff_fields";
+
+const FILTER = `
+  SELECT $1::VARCHAR AS cause, CAST($2::JSON AS VARCHAR[]) AS destination_ids, CAST($3::JSON AS VARCHAR[]) AS field_ids,
+    $4::VARCHAR AS item`;
+
+const SHOWN = `
+  CREATE OR REPLACE TEMP VIEW diff_shown AS
+  SELECT diff_changes.*, CASE
+      WHEN received AND receives THEN 'receiving' WHEN receives THEN 'began' WHEN received THEN 'ceased' ELSE 'none'
+    END AS reception
+  FROM diff_changes CROSS JOIN diff_filter LEFT JOIN diff_destinations USING (destination_id)
+  WHERE (diff_filter.cause IS NULL OR list_contains(diff_changes.causes, diff_filter.cause))
+    AND (diff_filter.destination_ids IS NULL OR list_contains(diff_filter.destination_ids, destination_id))
+    AND (diff_filter.field_ids IS NULL OR list_contains(diff_filter.field_ids, custom_field_id))
+    AND (diff_filter.item IS NULL OR content_id = diff_filter.item)`;
+
+/** Sentences on the definitions behind a change. */
+export function findReasons({ why }: Pick<ValueDiff, "why">, change: ItemValueChange): string[] {
+  return why(changedValue(change));
+}
+
+function changedValue(change: Omit<AnswerRow<typeof LARGEST>, "items">) {
+  const texts = (...some: readonly (string | null)[]) => [...new Set(some.filter((text) => text !== null))];
+  return {
+    causes: wordsIn(change.causes),
+    destinationId: change.destination_id ?? "",
+    customFieldId: change.custom_field_id ?? "",
+    valueIds: texts(change.value_id_before, change.value_id_after),
+    names: texts(change.name_before, change.name_after),
+  };
+}
+
+function clauseOf(why: ReasonFinder, largest: AnswerRow<typeof LARGEST>): string {
+  const clauses = why(changedValue(largest), definitionClause);
+  const causes = CAUSES.filter((cause) => wordsIn(largest.causes).includes(cause));
+  return joinWords(clauses.length > 0 ? clauses : causes.map((cause) => CAUSE_CLAUSES[cause]), "and");
+}

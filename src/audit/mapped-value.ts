@@ -1,0 +1,49 @@
+/** A value of an item at a destination. */
+import { type AnswerRow, col } from "../common/answer.ts";
+import { quoteLiteral } from "../storage/sql-text.ts";
+
+export const MAPPING_STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"] as const;
+export type MappingStatus = (typeof MAPPING_STATUSES)[number];
+
+/** Statuses without an external value: the field has value mappings, and the destination gets none for the value. */
+export const WITHOUT_EXTERNAL_VALUE = [
+  "unmapped",
+  "unknown_value",
+] as const satisfies readonly MappingStatus[];
+
+/** The same for SQL: `status IN (${WITHOUT_EXTERNAL_VALUE_SQL})`. */
+export const WITHOUT_EXTERNAL_VALUE_SQL = WITHOUT_EXTERNAL_VALUE.map(quoteLiteral).join(", ");
+
+const required = { required: true } as const;
+
+/** A row of `content_mapped_values`. */
+export const MAPPED_VALUE = {
+  contentId: col.text(required),
+  destinationId: col.text(required),
+  customFieldId: col.text(required),
+  ordinal: col.count(required),
+  externalFieldName: col.text(),
+  valueId: col.text(),
+  value: col.text(),
+  mappingId: col.text(required),
+  mappingValueId: col.text(),
+  externalValue: col.text(),
+  status: col.text({ ...required, of: MAPPING_STATUSES }),
+  valueArchived: col.flag(required),
+  valueUnknown: col.flag(required),
+  ambiguous: col.flag(required),
+  matchedByText: col.flag(required),
+  destinationUnsupported: col.flag(),
+  collision: col.flag(required),
+} as const;
+export type MappedValue = AnswerRow<typeof MAPPED_VALUE>;
+
+/** What becomes of a value of a field without value mappings, in a heading. */
+export function passthroughHeading(passthrough: boolean): string {
+  return `${passthroughText(passthrough)} (no value mapping)`;
+}
+
+/** The same, where there is little room. */
+export function passthroughText(passthrough: boolean): string {
+  return passthrough ? "sent as is" : "not sent";
+}

@@ -1,0 +1,253 @@
+/** A question to the published database: one statement, and nothing but a question. */
+import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb/node-api";
+import { WarehouseError } from "../common/errors.ts";
+import { nearestSentence } from "../common/nearest.ts";
+import { printable } from "../common/printable.ts";
+import { all, duckdbError } from "../storage/duckdb.ts";
+import { quoteLiteral } from "../storage/sql-text.ts";
+import { MACRO_NAMES } from "../tables/custom-tables.ts";
+
+/** A statement that was found to be a question, not yet asked. */
+export interface UserQuery {
+  readonly query: string;
+  stream(): Promise<DuckDBResult>;
+  /** What EXPLAIN answers is drawn already. */
+  readonly isPlan: boolean;
+}
+
+/**
+ * Throws `config.sql` where the text is not one statement that only reads. `noPrevious`: why there is no catalog
+ * `previous`; undefined: there is, or nobody speaks of it.
+ */
+export async function prepareQuery(
+  connection: DuckDBConnection,
+  query: string,
+  noPrevious?: string | undefined,
+): Promise<UserQuery> {
+  const statements = await connection.extractStatements(query).catch((thrown: unknown) => {
+    throw isBlank(query) ? statementCountError(0) : queryError(thrown);
+  });
+  if (statements.count !== 1) throw statementCountError(statements.count);
+  assertNoPreviousMacro(query);
+  try {
+    const prepared = await statements.prepare(0);
+    const isPlan = prepared.statementType === StatementType.EXPLAIN;
+    assertReadOnly(isPlan ? await readExplainedType(connection, query) : prepared.statementType);
+    return {
+      query,
+      stream: () =>
+        prepared.stream().catch((thrown: unknown) => {
+          throw queryError(thrown);
+        }),
+      isPlan,
+    };
+  } catch (thrown) {
+    if (noPrevious !== undefined && NO_PREVIOUS.test(String(thrown))) throw refuseQuery(noPrevious, thrown);
+    throw (await unknownTableError(connection, thrown)) ?? queryError(thrown);
+  }
+}
+
+const NO_PREVIOUS = /(?:schema|catalog) "previous" does not exist/i;
+
+const MACRO_OF_PREVIOUS = new RegExp(
+  `\\bprevious"?\\s*\\.\\s*(?:"?main"?\\s*\\.\\s*)?"?(${MACRO_NAMES.join("|")})\\b`,
+  "i",
+);
+
+/** A macro looks for its tables where the question is asked, also that of another catalog: it would answer of this run. */
+function assertNoPreviousMacro(query: string): void {
+  const [, name] = MACRO_OF_PREVIOUS.exec(query.replace(COMMENTS, "")) ?? [];
+  if (name === undefined) return;
+  throw refuseQuery(
+    `previous.${name}() would read the tables of this run; leave out "previous", for its history has the past too, or ask the run before with --run.`,
+  );
+}
+
+/** For a table that is not there: the nearest of the warehouse, where the engine takes its own into account. */
+async function unknownTableError(
+  connection: DuckDBConnection,
+  thrown: unknown,
+): Promise<WarehouseError | undefined> {
+  const message = thrown instanceof Error ? thrown.message : "";
+  const [, name] = /^Catalog Error: Table with name (.*) does not exist!/.exec(message) ?? [];
+  if (name === undefined) return undefined;
+  const rows = await all(
+    connection,
+    `SELECT DISTINCT table_name AS name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY name`,
+  );
+  const names = rows.map((row) => String(row.name));
+  const near = nearestSentence(name, names, '"SHOW TABLES" lists those that there are.');
+  return refuseQuery(`there is no table ${JSON.stringify(printable(name))}.${near}`, thrown);
+}
+
+/** Writes the answer into a new Parquet file, in a folder that the database may write. */
+export async function copyToParquet(
+  connection: DuckDBConnection,
+  { query, isPlan }: UserQuery,
+  file: string,
+): Promise<void> {
+  if (isPlan) {
+    throw new WarehouseError(
+      "config.sql",
+      "A plan cannot be written as Parquet; use another --format, or leave out EXPLAIN.",
+    );
+  }
+  try {
+    const answer = await withoutTrailingComments(connection, query);
+    await connection.run(
+      `COPY (FROM (\n${answer}\n)) TO ${quoteLiteral(file)} (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)`,
+    );
+  } catch (thrown) {
+    throw queryError(thrown);
+  }
+}
+
+/**
+ * A question in parentheses, as it stands after FROM. Throws `config.sql` for what is no question, a plan, or one that asks
+ * for values.
+ */
+export async function subqueryOf(connection: DuckDBConnection, query: string): Promise<string> {
+  const { isPlan } = await prepareQuery(connection, query);
+  if (isPlan) throw refuseQuery("a plan has no rows of its own; leave out EXPLAIN.");
+  const subquery = `(\n${await withoutTrailingComments(connection, query)}\n)`;
+  const prepared = await connection.prepare(`SELECT count(*) FROM ${subquery}`).catch((thrown: unknown) => {
+    // It was a statement by itself.
+    if (!String(thrown).includes("Parser Error")) throw queryError(thrown);
+    throw refuseQuery(
+      `${firstWord(query) ?? "it"} gives no rows to count; begin with SELECT, FROM or WITH.`,
+      thrown,
+    );
+  });
+  if (prepared.parameterCount === 0) return subquery;
+  throw refuseQuery("it has parameters, which nobody gives a value; write the values into it.");
+}
+
+/** The statement without its `;` and the comments after it, so that it can stand in parentheses. */
+async function withoutTrailingComments(connection: DuckDBConnection, query: string): Promise<string> {
+  for (const { index } of query.matchAll(/;/g)) {
+    if (!isBlank(query.slice(index))) continue;
+    const statement = query.slice(0, index);
+    // The `;` of a text or a comment may look like the end: then what is before it is no statement.
+    const parsed = await connection.extractStatements(statement).catch(() => undefined);
+    if (parsed?.count === 1) return statement;
+  }
+  return query;
+}
+
+const EXPLAIN = /^\s*EXPLAIN\b\s*(?:ANALYZE\b\s*)?(?:\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\)\s*)?/i;
+
+/** Type of the statement that EXPLAIN explains: with ANALYZE it is executed. EXPLAIN itself if a comment hides it. */
+async function readExplainedType(connection: DuckDBConnection, query: string): Promise<StatementType> {
+  return (await connection.prepare(query.replace(EXPLAIN, ""))).statementType;
+}
+
+function firstWord(query: string): string | undefined {
+  return /^\s*(\w+)/.exec(query.replace(COMMENTS, ""))?.[1];
+}
+
+/** SHOW, DESCRIBE and SUMMARIZE are SELECT to the engine. */
+function assertReadOnly(type: StatementType): void {
+  if (type === StatementType.SELECT) return;
+  throw refuseQuery(
+    `${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE or SUMMARIZE, or with EXPLAIN and no comment before it.`,
+  );
+}
+
+/**
+ * Tables that a question reads, as the engine's parser reads it: what the question does not say of a name is empty, and a
+ * name of its own in WITH is a table too. Undefined: the parser tells of SELECT alone, not of PIVOT.
+ */
+export async function readTableNames(connection: DuckDBConnection, query: string) {
+  const nodes = await readParseNodes(connection, query);
+  return nodes?.flatMap(({ table_name: table, schema_name: schema, catalog_name: catalog }) =>
+    [table, schema, catalog].every((name) => typeof name === "string")
+      ? [{ catalog: String(catalog), schema: String(schema), table: String(table) }]
+      : [],
+  );
+}
+
+/**
+ * Names of the columns that conditions of a question compare with something, without their tables. Not those that it only
+ * shows, sorts by, or asks whether they are NULL.
+ */
+export async function readComparedColumns(connection: DuckDBConnection, query: string): Promise<string[]> {
+  const isPassedOver = ({ type }: ParseNode, member: string) =>
+    ["select_list", "modifiers"].includes(member) ||
+    ["OPERATOR_IS_NULL", "OPERATOR_IS_NOT_NULL"].includes(String(type));
+  const nodes = await readParseNodes(connection, query, isPassedOver);
+  return (nodes ?? []).flatMap(({ column_names: names }) =>
+    Array.isArray(names) ? [String(names.at(-1)).toLowerCase()] : [],
+  );
+}
+
+type ParseNode = Readonly<Record<string, unknown>>;
+
+/** All nodes of the parser's tree, but those below members that are passed over. */
+async function readParseNodes(
+  connection: DuckDBConnection,
+  query: string,
+  isPassedOver: (node: ParseNode, member: string) => boolean = () => false,
+): Promise<ParseNode[] | undefined> {
+  const [row] = await all(connection, "SELECT json_serialize_sql($1::VARCHAR) AS tree", [query]);
+  const tree: unknown = JSON.parse(String(row?.tree));
+  const nodes: ParseNode[] = [];
+  const walk = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return;
+    if (!Array.isArray(node)) nodes.push(node as ParseNode);
+    for (const [member, value] of Object.entries(node))
+      if (!isPassedOver(node as ParseNode, member)) walk(value);
+  };
+  walk(tree);
+  return nodes[0]?.error === true ? undefined : nodes;
+}
+
+const COMMENTS = /--[^\n]*|\/\*[\s\S]*?\*\//g;
+
+function isBlank(query: string): boolean {
+  return query.replace(COMMENTS, "").replaceAll(";", "").trim() === "";
+}
+
+function statementCountError(count: number): WarehouseError {
+  return new WarehouseError(
+    "config.sql",
+    count === 0
+      ? "There is no SQL statement in the query; give one."
+      : `There are ${count} SQL statements in the query; give one at a time.`,
+  );
+}
+
+/** Reports errors of a query that is under way like those of one that never started. */
+export async function* withQueryErrors(texts: AsyncIterable<string>): AsyncIterable<string> {
+  try {
+    yield* texts;
+  } catch (thrown) {
+    throw queryError(thrown);
+  }
+}
+
+function refuseQuery(why: string, cause?: unknown): WarehouseError {
+  return new WarehouseError("config.sql", `The query was refused: ${why}`, { cause });
+}
+
+/** What DuckDB says of a query, in one sentence; where a file is damaged, `verify.failed`. */
+function queryError(thrown: unknown): WarehouseError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const isSpilled = message.includes("max_temp_directory_size");
+  const error = duckdbError(thrown);
+  if (error === thrown || (error.code !== "internal" && !isSpilled)) return error;
+  const why = /^Invalid string length|string longer than/.test(message)
+    ? "a row of its answer is longer than 512 MB; ask for fewer columns"
+    : isSpilled || message.startsWith("Out of Memory")
+      ? "the database needs more memory than it has for it and cannot spill the rest to disk; select fewer rows or columns at a time; --max-memory sets the limit"
+      : joinLines(message);
+  return refuseQuery(`${why}${why.endsWith("?") ? "" : "."}`, thrown);
+}
+
+/** The message without the excerpt of the query, its lines joined. */
+function joinLines(message: string): string {
+  const lines = (message.split(/\n+LINE \d+:/, 1)[0] ?? "")
+    .replace(/^Failed to extract statements: /, "")
+    .split("\n");
+  const parts = lines.map((line) => line.trim().replace(/[.!]+$/, "")).filter((line) => line !== "");
+  return parts.join("; ");
+}

@@ -1,0 +1,23 @@
+/** Frees memory earlier than V8 would. Collections do nothing without `--expose-gc`. */
+
+/** Collects all garbage before work that allocates little, during which it would stay. */
+export function collectGarbage(): void {
+  globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
+}
+
+/** Collects garbage during work: compiled code stays. */
+export function collectKeepingCode(): void {
+  globalThis.gc?.({ type: "major", execution: "sync" });
+}
+
+/** Collects young garbage. The cost is what is still alive, so do not call it in the middle of a page. */
+export function collectYoung(): void {
+  globalThis.gc?.({ type: "minor", execution: "sync" });
+}
+
+/** Frees the buffer of bytes that are no longer used, unless they share it. V8 does not count buffers and would wait. */
+export function release(bytes: Uint8Array): void {
+  const { buffer } = bytes;
+  const theirs = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength;
+  if (theirs && !buffer.detached) buffer.transfer(0);
+}

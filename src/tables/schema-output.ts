@@ -1,0 +1,68 @@
+/** The declared tables as JSON and as a Mermaid diagram. */
+import { isView, type Origin, type SchemaColumn, type SchemaTable, type Table } from "./declare.ts";
+
+/** API fields that no column comes from, and why. */
+const UNPLACED: readonly (Origin & {
+  /** One sentence. */
+  readonly reason: string;
+})[] = [
+  {
+    resource: "envelope",
+    path: "count",
+    reason:
+      "Services disagree on whether it is the rows of the page or of the listing, so nothing is taken from it: rows are counted, and pagination.count is the total.",
+  },
+];
+
+/** The form that programs read. `unplaced`: API fields that no column comes from, each with its reason. */
+export function schemaDocument(tables: readonly SchemaTable[]) {
+  return {
+    tables: tables.filter((table) => !isView(table)).map(described),
+    views: tables.filter(isView).map(described),
+    unplaced: UNPLACED,
+  };
+}
+
+function described({ name, comment, key, references, columns }: SchemaTable) {
+  return {
+    name,
+    comment,
+    key,
+    references,
+    columns: columns.map(({ name, type, nullable, comment, personal, origins }) => {
+      return { name, type, nullable, comment, personal, origins };
+    }),
+  };
+}
+
+/** `key`, `not null`, `personal`, and the table that a column refers to. */
+export function columnMarks(table: SchemaTable, { name, nullable, personal }: SchemaColumn): string[] {
+  const isKey = table.key.includes(name);
+  const references = table.references.flatMap(({ columns, table }) =>
+    columns.includes(name) ? [`→ ${table}`] : [],
+  );
+  return [
+    ...(isKey ? ["key"] : nullable ? [] : ["not null"]),
+    ...(personal ? ["personal"] : []),
+    ...references,
+  ];
+}
+
+/** An entity-relationship diagram: keys and references; the other columns would make it unreadable. */
+export function schemaMermaid(tables: readonly Table[]): string {
+  const entities = tables.map((table) => {
+    const referring = new Set(table.references.flatMap((reference) => reference.columns));
+    const columns = table.columns.flatMap(({ name, type }) => {
+      const roles = [...(table.key.includes(name) ? ["PK"] : []), ...(referring.has(name) ? ["FK"] : [])];
+      return roles.length === 0 ? [] : [`    ${type} ${name} ${roles.join(",")}`];
+    });
+    return [`  ${table.name} {`, ...columns, "  }"].join("\n");
+  });
+  const names = new Set(tables.map((table) => table.name));
+  const lines = tables.flatMap((table) =>
+    table.references
+      .filter((reference) => names.has(reference.table))
+      .map((reference) => `  ${reference.table} ||--o{ ${table.name} : "${reference.columns.join(", ")}"`),
+  );
+  return `erDiagram\n${[...entities, ...lines].join("\n")}\n`;
+}

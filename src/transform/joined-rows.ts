@@ -1,0 +1,197 @@
+/** Rows that are put together from several API fields: of files, favorites, collections and permissions. */
+
+import {
+  ExtraFields,
+  type ItemDocument,
+  isObject,
+  type JsonObject,
+  keepMisfit,
+  keepMisplaced,
+  type RawItem,
+  readCell,
+} from "../raw/document.ts";
+import { finerInstant } from "../raw/instant.ts";
+import { type Cell, rowOf } from "../storage/table-builder.ts";
+import type { Column, Table } from "../tables/declare.ts";
+import { type RowMaker, toList } from "./rows.ts";
+
+/** The latest view that has `key`. */
+export function latestView(item: RawItem, key: string): ItemDocument | undefined {
+  return item.views.find((view) => view.shape === "dynamic" && view.document[key] !== undefined);
+}
+
+/** The object at `key` in the latest view that has the key; anything else that stands there stays with the item. */
+export function latestObject(item: RawItem, key: string): JsonObject | undefined {
+  const view = latestView(item, key);
+  const value = view?.document[key];
+  if (view === undefined || value === null || value === undefined) return undefined;
+  if (isObject(value)) return value;
+  keepMisplaced(item, view, key, value);
+  return undefined;
+}
+
+const ROLES = { content_file: "content_file", gallery_preview: "gallery_preview_revision" };
+
+/** Rows of `content_files`: two API objects in one table. */
+export function fileRows(table: Table): RowMaker {
+  const role = columnOf(table, "role");
+  return (item, emit) => {
+    for (const [name, key] of Object.entries(ROLES)) {
+      const view = latestView(item, key);
+      const file = view?.document[key];
+      if (view === undefined || file === null || file === undefined) continue;
+      const extra = new ExtraFields();
+      if (!isObject(file)) keepMisfit(item, role, key, file, extra);
+      const fixed = { content_id: item.contentId, role: name };
+      emit(fileRow({ table, item, views: [view], extra, fixed }, isObject(file) ? file : {}));
+    }
+  };
+}
+
+interface FileRow {
+  readonly table: Table;
+  readonly item: RawItem;
+  /** Where the file is described. */
+  readonly views: readonly ItemDocument[];
+  readonly extra: ExtraFields;
+  /** Cells that are no attributes, by column. */
+  readonly fixed: Readonly<Record<string, Cell>>;
+}
+
+/** A row of a file: each column from the attribute of its name, `extra` at the end. */
+export function fileRow({ table, item, views, extra, fixed }: FileRow, file: JsonObject): Cell[] {
+  const row = table.columns.slice(0, -1).map((column): Cell => {
+    const attribute = column.name === "file_id" ? "id" : column.name;
+    return fixed[column.name] ?? readCell(item, column, attribute, file[attribute], extra);
+  });
+  for (const view of views) extra.claim(view.unknown, file);
+  return [...row, extra.cell()];
+}
+
+export function columnOf(table: Table, name: string): Column {
+  const column = table.columns.find((each) => each.name === name);
+  if (column === undefined) throw new TypeError(`${table.name} has no column ${name}`);
+  return column;
+}
+
+/** `favorited_by_users` and `favorite_dates` side by side; NULL on the shorter side. */
+export function favoriteRows(table: Table): RowMaker {
+  const userId = columnOf(table, "user_id");
+  const date = columnOf(table, "favorite_date");
+  return (item, emit) => {
+    const users = latestList(item, "favorited_by_users");
+    const dates = latestList(item, "favorite_dates");
+    for (let ordinal = 0; ordinal < Math.max(users.length, dates.length); ordinal++) {
+      const extra = new ExtraFields();
+      const user = readCell(item, userId, "favorited_by_users", users[ordinal], extra);
+      const since = readCell(item, date, "favorite_dates", dates[ordinal], extra);
+      const placed = { content_id: item.contentId, ordinal };
+      emit(rowOf<Cell>(table, { ...placed, user_id: user, favorite_date: since, extra: extra.cell() }));
+    }
+  };
+}
+
+function latestList(item: RawItem, key: string): readonly unknown[] {
+  return toList(item, key, latestView(item, key)?.document[key]);
+}
+
+interface CollectionEntry {
+  readonly id: string;
+  readonly extra: ExtraFields;
+  added: Cell;
+  /** What `added` was read from. */
+  addedText: unknown;
+  rank: Cell;
+}
+
+/** The union of what four fields name of collections, in order of first mention. */
+export function collectionRows(table: Table): RowMaker {
+  const id = columnOf(table, "collection_id");
+  const added = columnOf(table, "added_date");
+  const rank = columnOf(table, "pinned_rank");
+  return (item, emit) => {
+    const members = new Map<string, CollectionEntry>();
+    const member = (key: unknown, path: string): CollectionEntry => {
+      const extra = new ExtraFields();
+      const name = typeof key === "string" ? key : JSON.stringify(key ?? null);
+      const known = members.get(name);
+      if (known !== undefined) return known;
+      if (typeof key !== "string") keepMisfit(item, id, path, key ?? null, extra);
+      const made: CollectionEntry = { id: name, extra, added: null, addedText: null, rank: null };
+      members.set(name, made);
+      return made;
+    };
+    for (const uid of latestList(item, "collection_uids")) if (uid !== null) member(uid, "collection_uids");
+    readAddedDates(item, (key, path, value) => {
+      const one = member(key, path);
+      const cell = readCell(item, added, path, value, one.extra);
+      if (cell === null) return one.extra;
+      const kept = one.added === null ? value : finerInstant(one.addedText, value);
+      if (kept === undefined) {
+        const both = [one.addedText, value];
+        item.drift.note(`${table.name}.added_date`, "views_differ", item.order, item.contentId, both);
+      } else if (kept === value) {
+        one.added = cell;
+        one.addedText = value;
+      }
+      return one.extra;
+    });
+    for (const [key, value] of latestEntries(item, "pinned_collection_rank")) {
+      const one = member(key, "pinned_collection_rank");
+      one.rank = readCell(item, rank, "pinned_collection_rank", value, one.extra);
+    }
+    [...members.values()].forEach((one, ordinal) => {
+      const placed = { content_id: item.contentId, collection_id: one.id, ordinal };
+      const found = { added_date: one.added, pinned_rank: one.rank, extra: one.extra.cell() };
+      emit(rowOf<Cell>(table, { ...placed, ...found }));
+    });
+  };
+}
+
+function readAddedDates(
+  item: RawItem,
+  take: (key: unknown, path: string, value: unknown) => ExtraFields,
+): void {
+  const list = "added_to_collection_dates";
+  const view = latestView(item, list);
+  for (const entry of latestList(item, list)) {
+    if (!isObject(entry)) {
+      if (entry !== null) take(entry, list, null);
+      continue;
+    }
+    const extra = take(entry.collection_id, `${list}.added_date`, entry.added_date);
+    if (view !== undefined) extra.claim(view.unknown, entry);
+  }
+  for (const [key, value] of latestEntries(item, "added_to_collection_date")) {
+    take(key, "added_to_collection_date", value);
+  }
+}
+
+function latestEntries(item: RawItem, key: string): [string, unknown][] {
+  return Object.entries(latestObject(item, key) ?? {});
+}
+
+/** `acl.group_ids`, then `acl.user_ids`; a principal that stands twice has one row, in the first place. */
+export function aclRows(table: Table): RowMaker {
+  const id = columnOf(table, "principal_id");
+  return (item, emit) => {
+    const acl = latestObject(item, "acl");
+    if (acl === undefined) return;
+    for (const [kind, key] of [
+      ["group", "group_ids"],
+      ["user", "user_ids"],
+    ] as const) {
+      const seen = new Set<string>();
+      toList(item, `acl.${key}`, acl[key]).forEach((principal, ordinal) => {
+        if (principal === null || principal === undefined) return;
+        const extra = new ExtraFields();
+        const cell = readCell(item, id, `acl.${key}`, principal, extra);
+        const name = typeof cell === "string" ? cell : JSON.stringify(principal);
+        if (seen.has(name)) return;
+        seen.add(name);
+        const named = { principal_kind: kind, principal_id: name, ordinal };
+        emit(rowOf<Cell>(table, { content_id: item.contentId, ...named, extra: extra.cell() }));
+      });
+    }
+  };
+}

@@ -1,0 +1,56 @@
+/** Items that the run before had and no pass of this one listed: are they gone, or does the listing hide them? */
+import { asWarehouseError, isOfTheDisk } from "../common/errors.ts";
+import { type Baseline, type ShrinkLimits, shrinkLimit } from "./baseline.ts";
+import { openTables, tableSql, tablesSourceOf } from "./published-tables.ts";
+
+export interface MissingItems {
+  /** Those that are to be asked for singly; ascending as the run before has them. */
+  readonly ids: readonly string[];
+  readonly count: number;
+  /** Why none is asked for although some are missing, or may be; null: all are. */
+  readonly notAsked: string | null;
+}
+
+interface MissingRequest {
+  readonly baseline: Baseline;
+  readonly temporaryDirectory: string;
+  /** Whether a pass of this run listed the item. */
+  readonly listed: (contentId: string) => boolean;
+  readonly acceptShrink: boolean;
+  readonly shrinkLimits: ShrinkLimits;
+}
+
+const NONE: MissingItems = { ids: [], count: 0, notAsked: null };
+
+/**
+ * Finds the missing items. Of more than the guard against mass change lets go, none is asked for without a person's
+ * word; of a run that cannot be read, none either. Errors: those of the disk.
+ */
+export async function findMissingItems(request: MissingRequest): Promise<MissingItems> {
+  const { baseline, temporaryDirectory } = request;
+  if (baseline.kind === "none") return NONE;
+  if (baseline.kind === "damaged") return { ...NONE, notAsked: "the run before is damaged" };
+  const rows = baseline.manifest.rows.content;
+  if (rows === undefined) return NONE;
+  const bearable = shrinkLimit(rows, request.shrinkLimits);
+  const ids: string[] = [];
+  let count = 0;
+  try {
+    const source = tablesSourceOf(baseline);
+    await using database = await openTables(source, { memoryLimitMb: 128, threads: 1, temporaryDirectory });
+    const query = `SELECT content_id FROM ${tableSql(source, "content")}`;
+    for await (const chunk of (await database.connection.stream(query)).yieldRows()) {
+      for (const id of chunk.map(([cell]) => String(cell))) {
+        if (request.listed(id)) continue;
+        count += 1;
+        if (request.acceptShrink || count <= bearable) ids.push(id);
+      }
+    }
+  } catch (thrown) {
+    const error = asWarehouseError(thrown);
+    if (isOfTheDisk(error)) throw thrown;
+    return { ...NONE, notAsked: `the run before cannot be read: ${error.message}` };
+  }
+  if (ids.length === count) return { ids, count, notAsked: null };
+  return { ids: [], count, notAsked: `more than ${bearable} are missing` };
+}
