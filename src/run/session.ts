@@ -1,6 +1,7 @@
 /** Opens the service for a run: connection, personal fields and destinations, before anything of the warehouse changes. */
-import { personalFieldsSentence } from "../audit/checks/personal.ts";
-import { goneDestination } from "../audit/checks/unmatched.ts";
+
+import { removedDestinationText } from "../audit/checks/configured-names.ts";
+import { personalFieldsSentence } from "../audit/checks/personal-fields.ts";
 import { count, duration, pluralize } from "../common/figures.ts";
 import { printable } from "../common/printable.ts";
 import type { AttemptListener, HttpClient } from "../extract/http/client.ts";
@@ -89,7 +90,7 @@ async function lookUpDestinations(
   await assertNoneMisspelled(found, baseline, () => destinationNames(client, config.aliases, signal));
   // A run reports these by its checks.
   if (!isRehearsal) return found;
-  const gone = found.unmatched.map(({ name, platform }) => goneDestination(name, platform));
+  const gone = found.unmatched.map(({ name, platform }) => removedDestinationText(name, platform));
   if (wanted.length === 0) listener.warn("none are configured, so there will be no mapped values");
   else if (gone.length > 0) listener.warn(gone.join(" "));
   else listener.note(`${count(wanted.length)} found`);
@@ -143,7 +144,7 @@ async function probeInstance(
   const through = proxy === null ? "" : `, through the proxy ${proxy.host}`;
   const text = `${pluralize(items, "item")}, ${duration(response.milliseconds / 1000)}${through}`;
   if (items > 0) listener.note(text);
-  else listener.warn(`${text}: check what the token may see`);
+  else listener.warn(`${text}: check what the token can read`);
   return fieldNames;
 }
 
