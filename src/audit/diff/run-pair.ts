@@ -155,6 +155,6 @@ function assertOneInstance(before: ReadableRun, after: ReadableRun): void {
     `${run.run} of ${run.manifest.instance.id ?? run.manifest.instance.origin}`;
   throw new WarehouseError(
     "config.invalid",
-    `The runs are from two instances, ${named(before)} and ${named(after)}, ; compare runs of one instance.`,
+    `The runs are from two instances, ${named(before)} and ${named(after)}; compare runs of one instance.`,
   );
 }
