@@ -43,7 +43,7 @@ const NAMED = { id: col.text({ required: true }), name: col.text(), platform: co
 
 /**
  * IDs with this name, or the ID itself. `candidates`: SQL that selects `id` and `name`. Returns undefined if
- * `wanted` is.
+ * `wanted` is. Throws `config.not_found` with the nearest names.
  */
 export async function readIds(
   connection: DuckDBConnection,
@@ -53,14 +53,10 @@ export async function readIds(
 ): Promise<string[] | undefined> {
   if (wanted === undefined) return undefined;
   const sql = `SELECT DISTINCT id, name, platform FROM (SELECT NULL::VARCHAR AS platform WHERE false UNION ALL BY NAME FROM (${candidates})) ORDER BY ALL`;
-  return requireIds(await readRows(connection, NAMED, sql), what, wanted);
-}
-
-/** Throws `config.not_found` with the nearest names. */
-export function requireIds(candidates: readonly NameCandidate[], what: string, wanted: string): string[] {
-  const found = findIds(candidates, wanted);
-  if (found.length > 0) return found;
-  throw notFound(`There is no ${what} "${wanted}" in the run.${nearestNames(candidates, wanted)}`);
+  const known = await readRows(connection, NAMED, sql);
+  const ids = findIds(known, wanted);
+  if (ids.length > 0) return ids;
+  throw notFound(`There is no ${what} "${wanted}" in the run.${nearestNames(known, wanted)}`);
 }
 
 /** IDs whose ID, name or `name:platform` is `wanted`. */

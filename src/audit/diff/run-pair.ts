@@ -1,5 +1,5 @@
 /** Finds the two runs to compare, and the run whose history knows both. */
-import { WarehouseError } from "../../common/errors.ts";
+import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
 import { isReplaced, previousOf, sameInstance, withAncestors } from "../../warehouse/identity.ts";
 import { nameOf, type OutputFolder } from "../../warehouse/layout.ts";
@@ -73,8 +73,7 @@ export async function findRunPair(
 function assertHasPast(current: PublishedRun | undefined): void {
   if (current === undefined || current.manifest instanceof WarehouseError) return;
   if (current.manifest.verdict !== "limited") return;
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalidConfig(
     `The run ${current.run} is limited to its first items and has no history, so there is nothing to compare it with; name the warehouse of full runs with --warehouse.`,
   );
 }
@@ -102,15 +101,11 @@ function unknownRun(wanted: string, { root }: OutputFolder, known: readonly Pair
 
 /** `basis`: the run whose history knows both; undefined if no history does and both runs are kept. */
 function orderPair(before: PairedRun, after: PairedRun, basis: string | undefined) {
+  const named = ({ run, sequence, verdict }: PairedRun): PairedRun => ({ run, sequence, verdict });
   if (before.sequence <= after.sequence) return { before: named(before), after: named(after), basis };
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalidConfig(
     `Run ${before.run} is later than ${after.run}; causes go forward in time, so name the earlier one first: ${after.sequence}, then ${before.sequence}.`,
   );
-}
-
-function named({ run, sequence, verdict }: PairedRun): PairedRun {
-  return { run, sequence, verdict };
 }
 
 export interface ContentSelection extends RunSelection {
@@ -153,8 +148,7 @@ function assertOneInstance(before: ReadableRun, after: ReadableRun): void {
   if (sameInstance(one, other)) return;
   const named = (run: ReadableRun) =>
     `${run.run} of ${run.manifest.instance.id ?? run.manifest.instance.origin}`;
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalidConfig(
     `The runs are from two instances, ${named(before)} and ${named(after)}; compare runs of one instance.`,
   );
 }

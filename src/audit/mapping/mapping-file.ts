@@ -9,7 +9,7 @@
 import { isUtf8 } from "node:buffer";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { csvCell, FORMULA } from "../../common/csv.ts";
-import { WarehouseError } from "../../common/errors.ts";
+import { invalidConfig, type WarehouseError } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
 import { all, type QueryRow } from "../../storage/duckdb.ts";
 import { loadSql } from "../queries.ts";
@@ -215,7 +215,7 @@ export interface CellPosition {
 }
 
 export function mappingFileError({ file, line, column }: CellPosition, problem: string): WarehouseError {
-  return new WarehouseError("config.invalid", `${file}, line ${line}, column ${column}: ${problem}`);
+  return invalidConfig(`${file}, line ${line}, column ${column}: ${problem}`);
 }
 
 /** `offset`: of its first character in the file's text. */

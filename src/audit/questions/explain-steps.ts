@@ -158,8 +158,7 @@ function nameText(
   { destinationId, externalFieldName, entries }: Mapping,
   { customFieldId }: FieldDefinition,
 ): string {
-  if (externalFieldName === null || destinationId === null)
-    return "no external name, so nothing can be sent";
+  if (externalFieldName === null || destinationId === null) return "no external name, so nothing can be sent";
   const others = definitions
     .fieldsNamed(destinationId, externalFieldName)
     .filter((id) => id !== customFieldId)

@@ -63,22 +63,12 @@ const RUNS = {
 const WITH_REPLAYS = { ...RUNS, replay_of: col.name({ head: "replay of" }) };
 export type RunListRow = AnswerRow<typeof RUNS>;
 
-type Stated = Pick<
-  Manifest,
-  | "run"
-  | "sequence"
-  | "startedAt"
-  | "endedAt"
-  | "verdict"
-  | "items"
-  | "mappedValues"
-  | "changes"
-  | "files"
-  | "replayOf"
->;
-
 /** A row of the list. `run`: name of the folder, if it differs from the manifest's. */
-export function runListRow(manifest: Stated, mark: RunListRow["mark"], run = manifest.run): RunListRow {
+export function runListRow(
+  manifest: Omit<Manifest, "rows">,
+  mark: RunListRow["mark"],
+  run = manifest.run,
+): RunListRow {
   const { sequence, startedAt, verdict, items, mappedValues, changes, files } = manifest;
   return {
     mark,
