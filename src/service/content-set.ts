@@ -4,7 +4,7 @@ import { fileValue } from "../api/custom-field.ts";
 import { destination as apiDestination } from "../api/destination.ts";
 import * as dynamic from "../api/dynamic.ts";
 import { extendedUser } from "../api/user.ts";
-import { attachment as apiAttachment, flag, optionalText, text, textList } from "../api/values.ts";
+import { attachment as apiAttachment, flag, optionalText, text } from "../api/values.ts";
 
 /**
  * A content set: what the service serves, as a folder of files.
@@ -58,38 +58,90 @@ const task = completeObject(dynamic.nextTask).extend({
 });
 const file = completeObject(fileValue);
 
-/** Event facts; dates as `MM/DD/YY`. */
-export const eventFacts = z.object({
-  event_start_date: optionalText.exactOptional(),
-  event_end_date: optionalText.exactOptional(),
-  latitude: optionalNumber.exactOptional(),
-  longitude: optionalNumber.exactOptional(),
-  place_id: optionalText.exactOptional(),
-  timezone_name: optionalText.exactOptional(),
-});
+/** Dynamic columns that the views compute from other facts, so that no document states them. */
+export const COMPUTED_COLUMNS = [
+  "added_to_collection_date",
+  "added_to_collection_dates",
+  "author_details",
+  "available_actions",
+  "body_type",
+  "campaign_details",
+  "can_destroy",
+  "can_modify",
+  "categories_array",
+  "collection_uids",
+  "content_file_format",
+  "content_type_details",
+  "creator_details",
+  "custom_field_value_ids",
+  "custom_field_values",
+  "custom_fields_details",
+  "favorite",
+  "favorite_count",
+  "favorite_dates",
+  "favorited_by_users",
+  "full_content_type",
+  "gallery_preview_revision_id",
+  "initiatives_details",
+  "instance",
+  "newsroom_id",
+  "next_task",
+  "next_task_deadline",
+  "next_task_owner",
+  "next_task_title",
+  "pinned_collection_rank",
+  "preferred_title",
+  "preferred_title_sort",
+  "previewable_custom_field_values",
+  "published_url",
+  "service_url",
+  "task_deadlines",
+  "tasks_begin_at",
+  "tasks_end_at",
+  "updated",
+  "url",
+] as const satisfies readonly dynamic.DynamicColumnName[];
 
-/** Gallery facts: the gallery-only columns by their API names, and the collections the item is in. */
-export const galleryFacts = z.object({
+/** Names of the columns that a document states as the contract has them, with these marks in the contract. */
+type StatedColumn<Marks> = {
+  [Name in dynamic.DynamicColumnName]: dynamic.DynamicColumns[Name] extends Marks ? Name : never;
+}[Exclude<dynamic.DynamicColumnName, (typeof COMPUTED_COLUMNS)[number]>];
+
+function statedColumns<Name extends dynamic.DynamicColumnName>(
+  isStated: (column: dynamic.DynamicColumn) => boolean,
+) {
+  const computed: ReadonlySet<string> = new Set(COMPUTED_COLUMNS);
+  const stated = Object.entries(dynamic.DYNAMIC_COLUMNS).filter(
+    ([name, column]) => !computed.has(name) && isStated(column),
+  );
+  return Object.fromEntries(stated.map(([name, { schema }]) => [name, z.exactOptional(schema)])) as {
+    [Each in Name]: z.ZodExactOptional<dynamic.DynamicColumns[Each]["schema"]>;
+  };
+}
+
+type EventColumn = StatedColumn<{ readonly eventOnly: true }>;
+type GalleryColumn = StatedColumn<{ readonly galleryOnly: true }>;
+
+/** Event facts: the columns that only events have; dates as `MM/DD/YY`. */
+const eventFacts = z.object(statedColumns<EventColumn>(({ eventOnly }) => eventOnly));
+
+/** Gallery facts: the gallery-only columns, and the collections that the item is in. */
+const galleryFacts = z.object({
+  ...statedColumns<GalleryColumn>(({ galleryOnly }) => galleryOnly),
   collections: z
     .array(z.object({ collection_id: text, added_date: text, rank: number.exactOptional() }))
     .exactOptional(),
-  pinned: flag.exactOptional(),
-  download_url: optionalText.exactOptional(),
-  gallery_bundle_can_download: flag.exactOptional(),
-  gallery_bundle_can_share: flag.exactOptional(),
-  gallery_bundle_settings_overridden: flag.exactOptional(),
-  gallery_can_bundle: flag.exactOptional(),
-  gallery_can_download: flag.exactOptional(),
-  gallery_can_share: flag.exactOptional(),
   gallery_preview_revision: completeObject(dynamic.galleryPreviewRevision).nullable().exactOptional(),
-  gallery_share_settings: texts.exactOptional(),
-  gallery_viewer_compatibility: text.exactOptional(),
-  doc_provider_file_id: optionalText.exactOptional(),
-  doc_provider_preview_url: optionalText.exactOptional(),
 });
 
-/** Facts of one content item. Every key but `id`, `slug`, `content_type`, `created_at`, `updated_at` may be missing. */
+/**
+ * Facts of one content item: the dynamic columns that are not computed, under their API names, and what the computed ones
+ * are made from. Every key but `id`, `slug`, `content_type`, `created_at`, `updated_at` may be missing.
+ */
 const document = z.strictObject({
+  ...statedColumns<Exclude<StatedColumn<unknown>, EventColumn | GalleryColumn>>(
+    ({ eventOnly, galleryOnly }) => !eventOnly && !galleryOnly,
+  ),
   id: text.min(1),
   /** Unique over the content set. */
   slug: text.min(1),
@@ -98,40 +150,17 @@ const document = z.strictObject({
   created_at: text,
   /** Microsecond fraction, e.g. `2026-03-01T09:30:12.123456Z`: dynamic shows it raw, basic and full to the second. */
   updated_at: text,
-  title: optionalText.exactOptional(),
   state: text.exactOptional(),
-  progress_stage: text.exactOptional(),
-  archived: flag.exactOptional(),
-  deleted_at: optionalText.exactOptional(),
-  completed_date: optionalText.exactOptional(),
-  assigned_date: optionalText.exactOptional(),
-  locked: flag.exactOptional(),
-  status: z.unknown().exactOptional(),
   /** User IDs. */
-  author: optionalText.exactOptional(),
-  creator: text.exactOptional(),
   owner: optionalText.exactOptional(),
   last_updated_by: optionalText.exactOptional(),
-  /** HTML body. */
-  content: text.exactOptional(),
-  body_fragment: optionalText.exactOptional(),
-  excerpt: optionalText.exactOptional(),
-  wordcount: optionalNumber.exactOptional(),
-  content_number: optionalNumber.exactOptional(),
-  categories: textList.exactOptional(),
-  tags: textList.exactOptional(),
   /** Campaign IDs; may name a campaign that is not in the set. */
   campaigns: texts.exactOptional(),
-  personas: texts.exactOptional(),
-  stages: texts.exactOptional(),
   attachments: z.array(attachment).exactOptional(),
   content_file: contentFile.nullable().exactOptional(),
-  published: flag.exactOptional(),
-  published_date: optionalText.exactOptional(),
   published_urls: z
     .array(z.object({ external_site_name: text, published_url: optionalText }))
     .exactOptional(),
-  publish_destination: optionalText.exactOptional(),
   /** Custom field ID to value. Any JSON value: oddities among field values are what a client must get along with. */
   custom_fields: z
     .record(
@@ -150,20 +179,6 @@ const document = z.strictObject({
     .exactOptional(),
   favorites: z.array(z.object({ user_id: text, date: text })).exactOptional(),
   field_locks: z.record(text, z.unknown()).exactOptional(),
-  crm_shared_with_ids: texts.exactOptional(),
-  localized_from_id: optionalText.exactOptional(),
-  discussion_url: text.exactOptional(),
-  marketing_automation_url: optionalText.exactOptional(),
-  library_tracking_url: optionalText.exactOptional(),
-  media_url: optionalText.exactOptional(),
-  content_thumbnail_url: optionalText.exactOptional(),
-  thumbnail_url: optionalText.exactOptional(),
-  repository_notes: optionalText.exactOptional(),
-  synced_to_gallery_date: optionalText.exactOptional(),
-  viewer_compatibility: text.exactOptional(),
-  webinar_playback_url: optionalText.exactOptional(),
-  social_media_channel: optionalText.exactOptional(),
-  payment: optionalNumber.exactOptional(),
   event: eventFacts.exactOptional(),
   gallery: galleryFacts.exactOptional(),
   /** API fields that the specification does not know: sent as they are, in place of a column of the name. */

@@ -1,6 +1,7 @@
+import { DYNAMIC_COLUMNS, type DynamicColumnName, isDynamicColumn } from "../../api/dynamic.ts";
 import { type ItemField, NO_DEFAULT } from "../../api/field.ts";
 import type { ContentSet } from "../assemble-set.ts";
-import { type Document, eventFacts, galleryFacts } from "../content-set.ts";
+import type { COMPUTED_COLUMNS, Document } from "../content-set.ts";
 import { JsonText, writeJson } from "../json-text.ts";
 import type { Actor } from "../permissions.ts";
 
@@ -18,7 +19,7 @@ export type ColumnFunction = (item: ViewItem) => unknown;
 export type ColumnFunctions<Name extends string> = Readonly<
   Record<Exclude<Name, Fact>, ColumnFunction> & Partial<Record<Name, ColumnFunction>>
 >;
-type Fact = keyof Document | keyof typeof galleryFacts.shape | keyof typeof eventFacts.shape;
+type Fact = keyof Document | Exclude<DynamicColumnName, (typeof COMPUTED_COLUMNS)[number]>;
 
 export type ViewColumn = ReturnType<typeof viewColumns>[number];
 
@@ -35,11 +36,11 @@ export function viewColumns<Name extends string>(
   });
 }
 
-/** A fact under its own name: of the document, of its gallery, or of its event, which other items have not. */
+/** A fact under its own name: of the document, of its gallery, or of its event, which only events have. */
 function factOf(name: string): ColumnFunction {
-  if (Object.hasOwn(galleryFacts.shape, name))
-    return ({ document }) => Reflect.get(document.gallery ?? {}, name);
-  if (Object.hasOwn(eventFacts.shape, name)) {
+  const { galleryOnly = false, eventOnly = false } = isDynamicColumn(name) ? DYNAMIC_COLUMNS[name] : {};
+  if (galleryOnly) return ({ document }) => Reflect.get(document.gallery ?? {}, name);
+  if (eventOnly) {
     return ({ document, type }) =>
       type?.bodyType === "event" ? Reflect.get(document.event ?? {}, name) : null;
   }
