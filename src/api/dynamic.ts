@@ -249,10 +249,8 @@ const COLUMNS = {
   status: inDefaultSet(z.unknown().describe("Type not specified."), null),
 };
 
-export type DynamicColumns = typeof COLUMNS;
-
 /** API name of a dynamic column. */
-export type DynamicColumnName = keyof DynamicColumns;
+export type DynamicColumnName = keyof typeof COLUMNS;
 
 /** Every column by its API name: its default, and what a request must say to get it. */
 export const DYNAMIC_COLUMNS: Readonly<Record<DynamicColumnName, DynamicColumn>> = COLUMNS;

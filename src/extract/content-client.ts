@@ -1,3 +1,4 @@
+/** The public client of the read interface. */
 import type { z } from "zod";
 import { type BasicItem, basicItem } from "../api/basic.ts";
 import { customFieldDefinition } from "../api/custom-field.ts";
@@ -10,19 +11,18 @@ import { WarehouseError } from "../common/errors.ts";
 import { type Log, silentLog } from "../common/log.ts";
 import { type HttpProxy, PROXY_ADDRESS, reachedBy, readProxy } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
-import { fitting } from "./http/answer-form.ts";
 import { BODY_LIMITS, HttpClient, TIMEOUTS } from "./http/client.ts";
 import { decodeBytes } from "./http/decode.ts";
-import { readItem } from "./http/json-body.ts";
+import { firstProblem, readItem } from "./http/json-body.ts";
 import { itemRequest, type ListMode, listRequest } from "./http/request.ts";
 import { RetryLoop } from "./http/retry.ts";
 import { RETRY_LIMITS } from "./http/retry-rules.ts";
 import { readServiceUrl, type ServiceUrl } from "./http/service-url.ts";
 import {
   type CustomFieldLookup,
-  createLookups,
   type DestinationLookup,
   type LookupMethodSetting,
+  Lookups,
 } from "./lookups.ts";
 import { readList } from "./pages/list-page.ts";
 
@@ -40,13 +40,13 @@ const ITEMS: { readonly [Mode in ListMode]: z.ZodType<ItemOf[Mode]> } = {
 };
 
 export interface ClientSpec {
-  /** Address of the service: https, or http on this machine. */
+  /** URL of the service: https, or http on this machine. */
   readonly url: string;
-  /** API token. It goes to that host only, and into no error. */
+  /** API token. It is sent to that host only, and is in no error. */
   readonly token: string | Secret;
   /** Connections at the same time; 4 unless given. */
   readonly connections?: number;
-  /** Address of a proxy, `http://user:password@proxy.example.com:3128`, for an https address; variables are not looked at. */
+  /** URL of a proxy for an https URL, `http://user:password@proxy.example.com:3128`. Environment variables are ignored. */
   readonly proxy?: string;
   readonly lookupMethod?: LookupMethodSetting;
   readonly log?: Log;
@@ -54,9 +54,9 @@ export interface ClientSpec {
 
 export interface ViewSpec<Mode extends ListMode> {
   readonly mode: Mode;
-  /** Of the dynamic set; all of the specification unless given. */
+  /** Columns of the dynamic set; all of the specification unless given. */
   readonly columns?: readonly string[];
-  /** The gallery-only fields too; true unless given. */
+  /** Whether gallery-only fields are included; true unless given. */
   readonly gallery?: boolean;
   /** Ends the request. */
   readonly signal?: AbortSignal;
@@ -65,7 +65,7 @@ export interface ViewSpec<Mode extends ListMode> {
 export interface PageSpec<Mode extends ListMode> extends ViewSpec<Mode> {
   /** From 1. */
   readonly page: number;
-  /** Items a page, 100 unless given; the service may give fewer, and says so in `pagination.per_page`. */
+  /** Items a page, 100 unless given. The service may send fewer, and says so in `pagination.per_page`. */
   readonly perPage?: number;
 }
 
@@ -75,9 +75,9 @@ export interface Page<Item> {
 }
 
 /**
- * The read interface of a content service. Every answer is checked against the specification; fields that it does not
- * know are kept. Requests that fail for a passing reason are made again. A service that asks for fewer requests gets fewer, for as
- * long as it does: pass a `signal` to wait no longer.
+ * The read interface of a content service. Every response is checked against the specification; unknown fields are kept.
+ * Requests that fail for a passing reason are retried. If the service asks for fewer requests, the client slows down for
+ * as long as it does: pass a `signal` to limit the wait.
  *
  *     const client = createClient({ url: "https://content.example.com", token });
  *     const { items, pagination } = await client.listPage({ mode: "full", page: 1 });
@@ -87,10 +87,10 @@ export interface Page<Item> {
  */
 export interface ContentClient {
   listPage<Mode extends ListMode>(page: PageSpec<Mode>): Promise<Page<ItemOf[Mode]>>;
-  /** One item with the fields that only single-item requests give; `null` where there is none of that ID (any more). */
+  /** One item with the fields that only single-item requests give; `null` if no item has the ID (any more). */
   item<Mode extends ListMode>(id: string, view: ViewSpec<Mode>): Promise<ItemOf[Mode] | null>;
   /** Destinations by name and platform (`External` unless given), compared exactly. */
-  destinations(wanted: readonly DestinationSpec[], signal?: AbortSignal): Promise<DestinationLookup>;
+  destinations(names: readonly DestinationSpec[], signal?: AbortSignal): Promise<DestinationLookup>;
   /** Custom field definitions with their mappings, by name, compared exactly. */
   customFields(names: Iterable<string>, signal?: AbortSignal): Promise<CustomFieldLookup>;
   close(): Promise<void>;
@@ -102,12 +102,62 @@ export interface DestinationSpec {
 }
 
 export function createClient(spec: ClientSpec): ContentClient {
-  const log = spec.log ?? silentLog;
-  const { connections = 4 } = spec;
-  const url = serviceUrl(spec.url);
-  const proxy = proxyOf(spec, url);
+  const http = openHttp(spec);
+  const lookups = new Lookups(http, spec.lookupMethod ?? "auto");
+  return {
+    async listPage({ signal = AbortSignal.any([]), ...page }) {
+      const { mode, perPage = 100, page: number } = page;
+      const request = listRequest({ ...viewOf(page), page: number, perPage });
+      const { value } = await http.readAs(request, signal, (response) => {
+        const { pagination, documents } = readList(decodeBytes(response));
+        return { pagination, documents: Array.from(documents, ({ document }) => document) };
+      });
+      const items = value.documents.map((document, i) => checked(ITEMS[mode], document, `item ${i}`));
+      return { items, pagination: value.pagination };
+    },
+    async item(id, { signal = AbortSignal.any([]), ...view }) {
+      const { value } = await http.readAs(itemRequest({ ...viewOf(view), id }), signal, (response) =>
+        response.status === 200 ? readItem(decodeBytes(response).toString()) : null,
+      );
+      return value === null ? null : checked(ITEMS[view.mode], value, "the item");
+    },
+    async destinations(names, signal = AbortSignal.any([])) {
+      const specs = names.map(({ name, platform = DEFAULT_PLATFORM }) => ({ name, platform }));
+      const found = await lookups.destinations(specs, signal);
+      for (const each of found.destinations) checked(destination, each, "a destination");
+      return found;
+    },
+    async customFields(names, signal = AbortSignal.any([])) {
+      const found = await lookups.customFields(names, signal);
+      for (const each of found.definitions) checked(customFieldDefinition, each, "a definition");
+      return found;
+    },
+    close: () => http.close(),
+  };
+}
+
+function openHttp({ connections = 4, log = silentLog, ...spec }: ClientSpec): HttpClient {
+  const read = readServiceUrl(spec.url);
+  if ("problem" in read)
+    throw new WarehouseError("config.invalid", `The URL of the service: ${read.problem}.`);
+  const { url } = read;
+  const proxy = proxyOf(spec.proxy, url);
   const settingNames = { url: "`url` of createClient", token: "`token` of createClient" };
-  const http = new HttpClient({
+  const retry = new RetryLoop({
+    connections,
+    maxPerSecond: null,
+    startPerSecond: null,
+    outageMinutes: 0,
+    isKnown: false,
+    host: reachedBy(url.host, proxy),
+    settingNames,
+    limits: RETRY_LIMITS,
+    deadline: null,
+    clock: systemClock,
+    random: Math.random,
+    log,
+  });
+  return new HttpClient({
     url,
     token: typeof spec.token === "string" ? new Secret(spec.token) : spec.token,
     settingNames,
@@ -117,71 +167,19 @@ export function createClient(spec: ClientSpec): ContentClient {
     bodyLimits: BODY_LIMITS,
     clock: systemClock,
     log,
-    retry: new RetryLoop({
-      connections,
-      maxPerSecond: null,
-      startPerSecond: null,
-      outageMinutes: 0,
-      isKnown: false,
-      host: reachedBy(url.host, proxy),
-      settingNames,
-      limits: RETRY_LIMITS,
-      deadline: null,
-      clock: systemClock,
-      random: Math.random,
-      log,
-    }),
+    retry,
     lookup: null,
     onAttempt: () => {},
   });
-  const lookups = createLookups(http, spec.lookupMethod ?? "auto");
-  return {
-    async listPage({ signal = AbortSignal.any([]), ...page }) {
-      const { mode, perPage = 100, page: number } = page;
-      const request = listRequest({ ...viewOf(page), page: number, perPage });
-      const { value } = await http.readAs(request, signal, (response) => {
-        const { pagination, documents } = readList(decodeBytes(response));
-        return { pagination, documents: Array.from(documents, ({ document }) => document) };
-      });
-      const items = value.documents.map((document, i) => fitting(ITEMS[mode], document, misfit(`item ${i}`)));
-      return { items, pagination: value.pagination };
-    },
-    async item(id, { signal = AbortSignal.any([]), ...view }) {
-      const { value } = await http.readAs(itemRequest({ ...viewOf(view), id }), signal, (response) =>
-        response.status === 200 ? readItem(decodeBytes(response).toString()) : null,
-      );
-      return value === null ? null : fitting(ITEMS[view.mode], value, misfit("the item"));
-    },
-    async destinations(wanted, signal = AbortSignal.any([])) {
-      const named = wanted.map(({ name, platform = DEFAULT_PLATFORM }) => ({ name, platform }));
-      const found = await lookups.destinations(named, signal);
-      for (const each of found.destinations) fitting(destination, each, misfit("a destination"));
-      return found;
-    },
-    async customFields(names, signal = AbortSignal.any([])) {
-      const found = await lookups.customFields(names, signal);
-      for (const each of found.definitions) fitting(customFieldDefinition, each, misfit("a definition"));
-      return found;
-    },
-    close: () => http.close(),
-  };
 }
 
-function serviceUrl(text: string): ServiceUrl {
-  const result = readServiceUrl(text);
-  if ("url" in result) return result.url;
-  throw new WarehouseError("config.invalid", `The address of the service: ${result.problem}.`);
-}
-
-function proxyOf({ proxy: text }: ClientSpec, { origin }: ServiceUrl): HttpProxy | null {
+function proxyOf(text: string | undefined, { origin }: ServiceUrl): HttpProxy | null {
   if (text === undefined) return null;
   const proxy = readProxy(text, "`proxy` of createClient");
   if (proxy === null) throw new WarehouseError("config.invalid", `\`proxy\`: expected ${PROXY_ADDRESS}.`);
   if (origin.startsWith("https:")) return proxy;
-  throw new WarehouseError(
-    "config.invalid",
-    "`proxy`: an http:// address is reached directly; leave it out.",
-  );
+  const sentence = "`proxy`: an http:// URL is reached without a proxy; leave it out.";
+  throw new WarehouseError("config.invalid", sentence);
 }
 
 function viewOf({
@@ -192,6 +190,12 @@ function viewOf({
   return { mode, columns, gallery };
 }
 
-function misfit(what: string): string {
-  return `The service sent ${what} in a form that its specification does not have`;
+/** The value as its schema has it. Throws `contract.drift` if it does not fit. */
+function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new WarehouseError(
+    "contract.drift",
+    `The service sent ${what} that does not match the specification${firstProblem(result.error)}; a newer version of content-warehouse may know it.`,
+  );
 }

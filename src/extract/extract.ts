@@ -1,8 +1,4 @@
-/**
- * From requests to raw documents: passes over the listings, single items, and what certifies them. Ends with a value: the
- * verdict, and which items there are.
- */
-
+/** Reads all items of a service: passes over the listings and single items, until two passes agree. */
 import { asWarehouseError, type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/free-memory.ts";
 import type { Shape } from "../raw/document.ts";
@@ -20,7 +16,8 @@ import {
   restoreRepairs,
 } from "./passes/follow-up.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
-import { isTooLarge, type ListingPass, type PassPlan, passRecord, readPass } from "./passes/listing.ts";
+import { type ListingPass, PassReader, passRecord } from "./passes/listing.ts";
+import type { PassPlan } from "./passes/page-reader.ts";
 import {
   choosePageSize,
   limitedPageSize,
@@ -28,21 +25,21 @@ import {
   type PageSizeSetting,
   type PageSizesByMode,
 } from "./passes/page-size.ts";
-import { type ReuseSource, readSingleItems, type SingleItemTotals } from "./passes/single-items.ts";
+import { type ReuseSource, SingleItemsReader, type SingleItemTotals } from "./passes/single-items.ts";
 
 export interface ExtractPlan {
-  /** Which items are asked for singly after the dynamic listing. */
+  /** Which items are requested singly after the dynamic listing. */
   readonly details: SingleItemScope;
   readonly perPage: PageSizeSetting;
-  /** Of the run before. */
+  /** Page sizes of the run before. */
   readonly pageSizes: PageSizesByMode;
-  /** Reads what of the run before may stand in for requests for single items. */
+  /** Reads the documents of the run before that may be used instead of requests. */
   readonly reuse: () => Promise<ReuseSource>;
-  /** Finds items of the run before that are not `listed`. */
+  /** Finds the items of the run before that are not `listed`. */
   readonly findMissing: (listed: (contentId: string) => boolean) => Promise<MissingItems>;
 }
 
-/** Failures after which the same run may go on: they say nothing against what has landed. */
+/** Failures after which the run can be resumed: they say nothing against what has landed. */
 const RESUMABLE: ReadonlySet<ErrorCode> = new Set([
   "run.interrupted",
   "run.terminated",
@@ -59,7 +56,7 @@ export function isResumable(code: ErrorCode): boolean {
   return RESUMABLE.has(code);
 }
 
-/** Errors: those of the service, and of the disk. Where the run may be resumed, all that was answered is written. */
+/** Throws errors of the service and of the disk. If the run can be resumed, all responses are written before that. */
 export async function extract(context: ExtractContext, options: ExtractPlan): Promise<Extraction> {
   try {
     return await new Extractor(context, options).run();
@@ -81,12 +78,12 @@ class Extractor {
   readonly #certification: Certification<ListingPass>;
   readonly #sizes: PageSizeChooser;
   readonly #repaired = new Set<string>();
-  /** Of all dynamic passes; of an item that was asked for several times, what came of the last time. */
+  /** Single items of all dynamic passes; of an item that was requested several times, the last response. */
   #details: SingleItemTotals = { gone: [], rejected: [], asked: 0, reused: 0 };
   #reuse: Promise<ReuseSource> | undefined;
-  /** Of a limited run: IDs of the items that the first pass listed first. */
+  /** IDs of the items of a limited run: those that the first pass listed first. */
   #first: ReadonlySet<string> | undefined;
-  /** The pass whose documents landed last. */
+  /** The last pass whose documents landed. */
   #landed: ListingPass | undefined;
 
   constructor(context: ExtractContext, options: ExtractPlan) {
@@ -106,7 +103,7 @@ class Extractor {
     }
   }
 
-  /** Of a limited run: the items that the first pass listed first, each in all shapes. Nothing is certified. */
+  /** Reads the items of a limited run, each in all shapes. Nothing is certified. */
   async #readFirst(): Promise<Extraction> {
     for (const shape of this.#context.settings.shapes)
       this.#certification.passed(await this.#pass(shape, true));
@@ -141,13 +138,13 @@ class Extractor {
     return this.#certification.passes;
   }
 
-  /** Asks for items singly, after the last pass. `isKept`: a resumed run takes the answers over. */
+  /** Requests items singly, after the last pass. */
   async #ask<Result>(
     how: (context: ExtractContext, after: ItemRequests) => Promise<Result>,
-    isKept: boolean,
+    hasCheckpoints: boolean,
     ids: readonly string[],
   ): Promise<Result> {
-    const landing = this.#context.landing.singles("after", this.#passes.length, isKept);
+    const landing = this.#context.landing.singles("after", this.#passes.length, hasCheckpoints);
     return how(this.#context, { ids, landing });
   }
 
@@ -160,14 +157,14 @@ class Extractor {
     const pass = await this.#land(mode, number);
     this.#landed = pass;
     this.#first ??= this.#context.settings.limit === null ? undefined : new Set(pass.first);
-    if (mode === "dynamic") await this.#readDetails(pass);
+    if (mode === "dynamic") await this.#readSingleItems(pass);
     if (number === this.#context.settings.shapes.length) await this.#takeRepaired(number);
-    // Here, where nothing holds the items any more that were asked for singly.
+    // Nothing refers to the single items any more.
     collectGarbage();
     return pass;
   }
 
-  /** Makes a pass whose documents land. */
+  /** Makes a pass, and lands its documents. */
   async #land(mode: Shape, number: number): Promise<ListingPass> {
     const landing = this.#context.landing.pages(mode, number);
     const pass = await this.#read({ pass: number, mode, landing }, mode);
@@ -175,21 +172,18 @@ class Extractor {
     return pass;
   }
 
-  /**
-   * Makes a pass; where a page is too large, anew with half as many items a page. What was read before the run was
-   * resumed counts the first time alone.
-   */
+  /** Makes a pass. If a page is too large, the pass is repeated with half as many items a page. */
   async #read(request: Pick<PassPlan, "pass" | "mode" | "landing">, kind: ListMode): Promise<ListingPass> {
     const { journal } = this.#context;
     const { pass, mode, landing } = request;
-    const kept = landing?.passStart?.perPage;
+    const resumedSize = landing?.passStart?.perPage;
     const columns = kind === "basic" ? [] : this.#context.settings.columns;
     const itemsPerGroup = landing === undefined ? undefined : this.#itemsPerGroup(kind);
     const multiple = mode === "full" ? itemsPerGroup : undefined;
     let { perPage, firstPage } =
-      kept === undefined
+      resumedSize === undefined
         ? await choosePageSize(this.#context, this.#sizes, { pass, mode, kind, columns, multiple })
-        : { perPage: kept, firstPage: undefined };
+        : { perPage: resumedSize, firstPage: undefined };
     const scope = kind === "dynamic" ? this.#options.details : "none";
     const wants = (item: ListEntry) => isInScope(scope, item);
     for (;;) {
@@ -198,9 +192,10 @@ class Extractor {
       const pagesPerGroup = itemsPerGroup === undefined ? undefined : Math.ceil(itemsPerGroup / perPage);
       const whole = { ...request, columns, perPage, firstPage, pagesPerGroup, wants };
       try {
-        return await readPass(this.#context, whole);
+        return await new PassReader(this.#context, whole).read();
       } catch (thrown) {
-        if (!isTooLarge(thrown) || perPage === 1) throw thrown;
+        const isTooLarge = thrown instanceof WarehouseError && thrown.code === "source.too_large";
+        if (!isTooLarge || perPage === 1) throw thrown;
         journal.backTo(mark);
         await landing?.discard();
         perPage = Math.floor(perPage / 2);
@@ -209,22 +204,23 @@ class Extractor {
     }
   }
 
-  /** Of the pass that landed last, if it was of the other listing: groups of both are to have the same items. */
+  /** Size of the groups of the other listing, if it landed last: groups of both have the same items. */
   #itemsPerGroup(kind: ListMode): number | undefined {
     const landed = this.#landed;
     if (landed === undefined || landed.mode === kind) return undefined;
     return landed.itemsPerGroup;
   }
 
-  /** Read once, and what is wrong with it told once. */
+  /** Reads the reusable documents once, so that damage is reported once. */
   #reusable(): Promise<ReuseSource> {
     this.#reuse ??= this.#options.reuse();
     return this.#reuse;
   }
 
-  async #readDetails({ wanted, ...pass }: ListingPass): Promise<void> {
+  async #readSingleItems({ wanted, ...pass }: ListingPass): Promise<void> {
     const counting = wanted.filter(({ id }) => this.#counts(id));
-    const read = await readSingleItems(this.#context, { ...pass, wanted: counting }, await this.#reusable());
+    const reuse = await this.#reusable();
+    const read = await new SingleItemsReader(this.#context, { ...pass, wanted: counting }, reuse).read();
     const asked = new Set(wanted.map(({ id }) => id));
     const before = this.#details;
     this.#details = {
@@ -235,21 +231,21 @@ class Extractor {
     };
   }
 
-  /** Takes over items that were repaired before the run was resumed. */
+  /** Restores items that the interrupted run had repaired. */
   async #takeRepaired(pass: number): Promise<void> {
     const landing = this.#context.landing.singles("after", pass, true);
-    for await (const answers of landing.kept()) {
+    for await (const answers of landing.resumed()) {
       for (const { id } of answers) this.#repaired.add(id);
       restoreRepairs(this.#context, pass, answers);
     }
   }
 
-  /** Whether the documents of the item count: in a limited run, those of the first items. */
+  /** Whether the documents of the item count. In a limited run only those of the first items do. */
   #counts(id: string): boolean {
     return this.#first?.has(id) ?? true;
   }
 
-  /** Items that count, and that there is a document of in one mode alone. */
+  /** Items that have a document in one mode only. */
   #inPart(): ReturnType<ItemVersions["inPart"]> {
     const { itemIndex, versions, settings } = this.#context;
     if (settings.shapes.length < 2) return { rejected: [], notAsked: [] };
@@ -258,7 +254,7 @@ class Extractor {
     return { rejected: rejected.filter(counts), notAsked: notAsked.filter(counts) };
   }
 
-  /** Of a limited run: IDs of the items that were read, and do not count. */
+  /** IDs of the items that a limited run has read, and that do not count. */
   #beyond(): readonly string[] {
     const { itemIndex, versions } = this.#context;
     if (this.#first === undefined) return [];
@@ -280,7 +276,7 @@ class Extractor {
         : await this.#ask(requestUnlisted, false, missing.ids);
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
-    // One may be gone in one shape when it was still there in the other: then a document of it landed.
+    // An item may have been removed between two requests for it: then one document of it landed.
     const items = sorted.length - unlisted.removed.filter((id) => itemIndex.has(id)).length - beyond.length;
     journal.items = items;
     return {

@@ -1,4 +1,4 @@
-/** Where the answers of the lookups land: raw documents like those of the items, a file for each lookup. */
+/** Lands the responses of the lookups as raw documents, in a file for each lookup. */
 import type { Clock } from "../common/clock.ts";
 import { mayHoldLarge } from "../common/json.ts";
 import type { Drift } from "../raw/drift.ts";
@@ -10,54 +10,51 @@ import { PartWriter } from "../storage/parquet-file.ts";
 import { observedAtOf } from "./landing/journal.ts";
 import type { CustomFieldLookup, DestinationLookup, LookupResponse } from "./lookups.ts";
 
-export interface LookupLanding {
-  readonly files: RawPaths;
-  /** Is applied to the answers where they stand, before anything of them is written. */
-  readonly personal: PolicySettings;
-  readonly drift: Drift;
-  readonly clock: Clock;
-}
-
-/** Writes what was asked for and found, in the order of the answers. Errors: those of the disk. */
+/** Writes the rows that were requested, in the order of the responses. Throws errors of the disk. */
 export function landLookups(
   destinations: DestinationLookup,
   fields: CustomFieldLookup,
-  landing: LookupLanding,
+  landing: {
+    readonly files: RawPaths;
+    /** Applied to the rows in place, before anything is written. */
+    readonly personal: PolicySettings;
+    readonly drift: Drift;
+    readonly clock: Clock;
+  },
 ): void {
+  const { files, drift, clock } = landing;
   const writer = new RawFileWriter(new PartWriter());
   const prepare = lookupPreparer(landing.personal);
   const land = (
     mode: LookupMode,
     shape: LookupResource,
-    found: readonly unknown[],
-    answered: readonly LookupResponse[],
+    requested: ReadonlySet<unknown>,
+    responses: readonly LookupResponse[],
   ): void => {
-    const taken = new Set(found);
-    const documents = answered.flatMap(({ rows, response }, index) =>
+    const documents = responses.flatMap(({ rows, response }, index) =>
       rows.flatMap(({ id, row, odd }, position): LookupDocument[] => {
-        if (id === undefined) landing.drift.note(shape, "type", LOOKUP_ORDER, null);
-        if (id === undefined || row === undefined || !taken.has(row)) return [];
-        const unknown = prepare(shape, row, odd, landing.drift);
+        if (id === undefined) drift.note(shape, "type", LOOKUP_ORDER, null);
+        if (id === undefined || row === undefined || !requested.has(row)) return [];
+        const unknown = prepare(shape, row, odd, drift);
         const text = JSON.stringify(row);
-        return [
-          {
-            contentId: id,
-            mode,
-            pass: 0,
-            page: index + 1,
-            position,
-            whole: true,
-            view: { shape, order: LOOKUP_ORDER, observedAt: observedAtOf(response, landing.clock) },
-            unknownFields: unknown.length,
-            largeNumbers: mayHoldLarge(text),
-            reuse: NOT_REUSED,
-            document: [Buffer.from(text)],
-          },
-        ];
+        const document: LookupDocument = {
+          contentId: id,
+          mode,
+          pass: 0,
+          page: index + 1,
+          position,
+          whole: true,
+          view: { shape, order: LOOKUP_ORDER, observedAt: observedAtOf(response, clock) },
+          unknownFields: unknown.length,
+          largeNumbers: mayHoldLarge(text),
+          reuse: NOT_REUSED,
+          document: [Buffer.from(text)],
+        };
+        return [document];
       }),
     );
-    if (documents.length > 0) writer.write(landing.files.ofLookup(mode), documents);
+    if (documents.length > 0) writer.write(files.ofLookup(mode), documents);
   };
-  land("custom_fields", "custom_field_definition", fields.definitions, fields.answered);
-  land("destinations", "destination", destinations.destinations, destinations.answered);
+  land("custom_fields", "custom_field_definition", new Set(fields.definitions), fields.responses);
+  land("destinations", "destination", new Set(destinations.destinations), destinations.responses);
 }

@@ -1,29 +1,29 @@
-/** Extractor stages: what a run reads. */
+/** The extractor stages of a pipeline: what a run reads. */
 import { z } from "zod";
 import type { DestinationName } from "../api/destination.ts";
 import { parseOptions } from "../common/parse-form.ts";
 import type { Extractor } from "../pipeline.ts";
 import type { Shape } from "../raw/document.ts";
 
-/** All items of a listing: `dynamic` has the columns that the tables need, `full` the whole documents. */
+/** Reads a listing: `dynamic` with the columns that the tables need, `full` with whole documents. */
 export function listing(mode: Shape): Extractor {
   return { extract: "listing", mode: parseOptions("listing", z.enum(["dynamic", "full"]), mode) };
 }
 
 export interface SingleItemsOptions {
-  /** `events`: items whose body type is `event`, which alone have fields that no list gives. */
+  /** `events`: items whose body type is `event`. Only these have fields that no list gives. */
   readonly of?: "events" | "all";
 }
 
 const singleItemsOptions = z.strictObject({ of: z.enum(["events", "all"]).default("events") });
 
-/** Items that are asked for one by one after the dynamic listing. `details` in the configuration goes before. */
+/** Requests items one by one after the dynamic listing. `details` in the configuration overrides it. */
 export function singleItems(options: SingleItemsOptions = {}): Extractor {
   return { extract: "single_items", ...parseOptions("singleItems", singleItemsOptions, options) };
 }
 
 export interface DestinationsOptions {
-  /** Instead of those of the configuration. */
+  /** Override the configuration. */
   readonly names?: readonly DestinationName[];
 }
 
@@ -31,22 +31,22 @@ const destinationsOptions = z.strictObject({
   names: z.array(z.object({ name: z.string(), platform: z.string() })).optional(),
 });
 
-/** Destinations by name and platform, for their rows and for mapped values. */
+/** Looks up destinations by name and platform, for their rows and for mapped values. */
 export function destinations(options: DestinationsOptions = {}): Extractor {
   const { names } = parseOptions("destinations", destinationsOptions, options);
   return { extract: "destinations", names };
 }
 
 export interface CustomFieldsOptions {
-  /** Asked for whether an item carries them or not. */
+  /** Requested even if no item has them. */
   readonly names?: readonly string[];
 }
 
 const customFieldsOptions = z.strictObject({ names: z.array(z.string()).default([]) });
 
 /**
- * Definitions of the custom fields that items carry: their select values, and their mappings. Only full documents name
- * the fields; without listing("full") the names must be given.
+ * Looks up the definitions of the custom fields that items have, with select values and mappings. Only full documents name
+ * the fields: without `listing("full")` the names must be given.
  */
 export function customFields(options: CustomFieldsOptions = {}): Extractor {
   return { extract: "custom_fields", ...parseOptions("customFields", customFieldsOptions, options) };

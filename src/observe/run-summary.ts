@@ -1,5 +1,5 @@
 /** The summary of a run: what people, programs and observers are told of it. */
-import { type Accounting, type Check, inTellingOrder } from "../audit/checks/checks.ts";
+import { type Accounting, type Check, sortChecks } from "../audit/checks/checks.ts";
 import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
 import type { ItemChanges } from "../audit/questions/run-row.ts";
@@ -97,7 +97,7 @@ export function reusedOf({ detailsAsked: read, detailsReused: reused }: Extracti
 }
 
 export function summaryOfChecks(checks: readonly Check[]): RunSummary["checks"] {
-  const warnings = inTellingOrder(
+  const warnings = sortChecks(
     checks.filter(({ verdict }) => verdict !== "passed"),
     (check) => check,
   ).map(({ examples: _, reads: __, ...told }) => told);

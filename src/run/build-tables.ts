@@ -1,10 +1,9 @@
 /** Builds and checks the tables of a run, and states what the manifest says of it. */
 import { version as duckdbVersion } from "@duckdb/node-api";
-import type { Judged } from "../audit/checks/checks.ts";
-import { inspect, type Loaded } from "../audit/checks/inspect.ts";
-import { judgeDrift, rowCounts } from "../audit/checks/publish-gates.ts";
-import { assertTestsHold } from "../audit/checks/test-results.ts";
-import { runTests } from "../audit/checks/tests.ts";
+import type { CheckResults } from "../audit/checks/checks.ts";
+import { assertTestsPassed, runTests } from "../audit/checks/pipeline-tests.ts";
+import { assertContract, rowCounts } from "../audit/checks/publish-gates.ts";
+import { checkTables, type TableFacts } from "../audit/checks/table-checks.ts";
 import { endMs } from "../common/clock.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
@@ -50,13 +49,13 @@ export async function buildTables(
     verdict: conclusion.verdict,
     runtime,
   });
-  judgeDrift(facts, tally);
+  assertContract(facts, tally.sorted());
   await using build = await WarehouseBuild.open(request);
   const data = await build.loadData();
   const misfits = await build.fieldTypeDrift();
   for (const { items: _items, ...entry } of misfits) tally.add(entry);
   const drift = addItemCounts(tally.sorted(), [...transformed.driftItems, ...misfits], facts.drift);
-  const loaded = await inspect(build, {
+  const loaded = await checkTables(build, {
     tables: pipeline.tables,
     loaded: data,
     directory: request.finalDirectory,
@@ -86,21 +85,20 @@ export async function buildTables(
   const checks = [...judged.checks, ...tested.checks];
   all.push(await build.loadRows(checkRows(checks)));
   await build.close();
-  assertTestsHold(tested);
+  assertTestsPassed(tested);
   const { emptyColumns, columns } = loaded;
   const statement = { ...stated, rows: rowCounts(all), emptyColumns, columns };
   return { ...judged, checks, warnings: [...judged.warnings, ...tested.warnings], tables: all, statement };
 }
 
-const NOT_TESTED =
-  "The tests of the pipeline were not run, because a limited run says little about all items; a full run runs them.";
+const NOT_TESTED = "The tests of the pipeline were skipped, because this run is limited.";
 
 /** Runs the pipeline's tests over all tables except `run_checks`. */
 async function testTables(
   { pipeline, staging, baseline: before }: NewRun,
   facts: ExtractRecord,
-  tested: { readonly build: WarehouseBuild; readonly loaded: Loaded; readonly signal: AbortSignal },
-): Promise<Judged> {
+  tested: { readonly build: WarehouseBuild; readonly loaded: TableFacts; readonly signal: AbortSignal },
+): Promise<CheckResults> {
   const { tests } = pipeline;
   const { build, loaded: filled, signal } = tested;
   if (tests.length === 0) return { checks: [], warnings: [] };
@@ -175,7 +173,7 @@ function buildRequest(
 function runTables(
   { pipeline }: NewRun,
   { landed }: BuildSource,
-  loaded: Loaded,
+  loaded: TableFacts,
   drift: readonly CountedDrift[],
 ): (MemoryRows | StagedTable | { readonly table: Table; readonly query: SqlQuery })[] {
   const counting = documentsQuery(landed);

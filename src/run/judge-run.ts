@@ -4,16 +4,16 @@ import {
   accountingChecks,
   assertPassed,
   type Check,
+  type CheckResults,
   DIFFERENT_TIMES,
   isOfMostItems,
-  type Judged,
   noneExpected,
   SAME_TIMES_CHECK,
 } from "../audit/checks/checks.ts";
+import { checkConfiguredNames } from "../audit/checks/configured-names.ts";
 import { fieldTypeChecks } from "../audit/checks/contract.ts";
-import { judgeCustomTables, type Loaded } from "../audit/checks/inspect.ts";
-import { judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
-import { judgeMatching } from "../audit/checks/unmatched.ts";
+import { checkAgainstBaseline, checkTokenEchoes, rowCounts } from "../audit/checks/publish-gates.ts";
+import { checkCustomTables, type TableFacts } from "../audit/checks/table-checks.ts";
 import { count, pluralize } from "../common/figures.ts";
 import type { CountedDrift, DriftEntry } from "../raw/drift.ts";
 import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
@@ -71,16 +71,16 @@ export function judgeRun(
   found: {
     readonly transformed: TransformedItems;
     readonly lookups: RawLookups;
-    readonly loaded: Loaded;
+    readonly loaded: TableFacts;
     readonly drift: readonly CountedDrift[];
     readonly reasons: readonly string[];
   },
 ) {
   const { transformed, lookups, loaded, drift, reasons } = found;
   const accounting = accountingOf(facts, loaded, reasons);
-  const tables = judgeTables({ before, loaded, facts });
+  const tables = checkAgainstBaseline(before, loaded, facts);
   const named = [...transformed.store.of("custom_fields")].map(({ attributes }) => attributes.name);
-  const matching = judgeMatching({
+  const matching = checkConfiguredNames({
     asked: facts.asked,
     unmatched: facts.unmatched,
     lookups,
@@ -88,8 +88,8 @@ export function judgeRun(
     rows: rowCounts(loaded.tables),
   });
   const singles = judgeSingles(facts);
-  const echoes = judgeEchoes(drift);
-  const custom = judgeCustomTables(pipeline, loaded);
+  const echoes = checkTokenEchoes(drift);
+  const custom = checkCustomTables(pipeline, loaded);
   const checks = [
     ...loaded.checks,
     ...accountingChecks(accounting, facts.limit !== null),
@@ -121,8 +121,12 @@ export function judgeRun(
   };
 }
 
-/** What became of all listed items. Items that are loaded though no pass listed them are not pluralize. */
-function accountingOf(extraction: Extraction, { tables }: Loaded, reasons: readonly string[]): Accounting {
+/** What became of all listed items. Items that no pass listed do not count. */
+function accountingOf(
+  extraction: Extraction,
+  { tables }: TableFacts,
+  reasons: readonly string[],
+): Accounting {
   const { items, unlisted, rejected, unread, vanished, passes } = extraction;
   const last = passes.at(-1);
   const content = tables.find(({ table }) => table === "content");
@@ -143,12 +147,12 @@ function pageWarnings({ asked, pageSizes, limit }: ExtractRecord): string[] {
   const perPage = Math.min(...used.filter((size) => size !== undefined));
   if (asked.perPage === "auto" || limit !== null || perPage >= asked.perPage) return [];
   return [
-    `Pages of ${asked.perPage} items were too large to be read: set perPage to ${perPage}, which was used.`,
+    `Pages of ${asked.perPage} items were too large to be read; ${perPage} were read instead. Set \`perPage\` to that.`,
   ];
 }
 
 /** Judges single-item requests. None of these findings forbids publication. */
-function judgeSingles(extraction: ExtractRecord): Judged {
+function judgeSingles(extraction: ExtractRecord): CheckResults {
   const { detailsGone, detailsAsked, detailsReused, detailsRejected, inPartRejected, inPartNotAsked } =
     extraction;
   const { repaired, reuseDamage, vanished, modesDiffer, unlisted } = extraction;
@@ -181,7 +185,7 @@ function judgeSingles(extraction: ExtractRecord): Judged {
     ),
     ...missing.checks,
     noneExpected(
-      "items that no pass listed, and that the service has all the same",
+      "items that no pass listed but the service still has",
       unlisted.length,
       "loaded besides those that were listed",
     ),
@@ -190,7 +194,7 @@ function judgeSingles(extraction: ExtractRecord): Judged {
   const warnings = [
     ...itemsWarning(
       inPartRejected,
-      "could be read in one mode alone, dynamic or full",
+      "could be read in only one mode, dynamic or full",
       `${half}; see run_rejects`,
     ),
     ...itemsWarning(
@@ -198,16 +202,14 @@ function judgeSingles(extraction: ExtractRecord): Judged {
       "moved before they were read in both modes",
       `${half}; the next run reads them`,
     ),
-    ...itemsWarning(detailsGone, "returned 404 or 410 when asked for singly", "what the listings say counts"),
-    ...itemsWarning(
-      detailsRejected,
-      "could not be read singly",
-      "what the listings say counts; see run_rejects",
-    ),
+    ...itemsWarning(detailsGone, "returned 404 or 410 when asked for singly", "the listing counts"),
+    ...itemsWarning(detailsRejected, "could not be read singly", "the listing counts; see run_rejects"),
     ...missing.warnings,
   ];
   if (reuseDamage !== null)
-    warnings.push(`Nothing of the run before is reused, and all single items are asked for: ${reuseDamage}.`);
+    warnings.push(
+      `Nothing is reused from the run before, and all single items are requested: ${reuseDamage}.`,
+    );
   return { checks, warnings };
 }
 
@@ -224,27 +226,27 @@ function itemsWarning(ids: readonly string[], what: string, so: string): string[
 }
 
 /** Judges items of the run before that no pass listed. The next run compares with this one and does not know them. */
-function judgeMissing({ missing, removed, unlisted }: Extraction): Judged {
+function judgeMissing({ missing, removed, unlisted }: Extraction): CheckResults {
   const name = "items of the run before that no pass listed";
   if (missing.notAsked !== null) {
-    const detail = `none was asked for singly: ${missing.notAsked}`;
+    const detail = `none was requested singly: ${missing.notAsked}`;
     return { checks: [{ ...counting(name, missing.count, detail), verdict: "warning" }], warnings: [] };
   }
   const skipped = missing.skipped.length;
   const unread = missing.count - removed.length - unlisted.length - skipped;
   const detail =
-    `asked for singly: ${removed.length} are gone, ${unlisted.length} are there` +
+    `requested singly: ${removed.length} are gone, ${unlisted.length} are there` +
     (unread > 0 ? `, ${unread} could not be read` : "") +
-    (skipped > 0 ? `; after so many that could not be, ${skipped} were not asked for` : "");
+    (skipped > 0 ? `; after too many failures, ${skipped} were not requested` : "");
   const check = counting(name, missing.count, detail);
   if (unread === 0) return { checks: [check], warnings: [] };
   const notListed = unread + skipped;
   const what = `${pluralize(notListed, "item")} of the run before ${notListed === 1 ? "was" : "were"} not listed`;
-  const more = skipped === 0 ? "" : `, and ${skipped} were not asked for after that`;
+  const more = skipped === 0 ? "" : `, and after that ${skipped} were not requested`;
   return {
     checks: [{ ...check, verdict: "warning" }],
     warnings: [
-      `${what}, and nobody knows whether they are gone: asked for singly, ${unread} could not be read (see run_rejects)${more}.`,
+      `${what}, and it is unknown whether they were removed: ${unread} could not be read singly (see run_rejects)${more}.`,
     ],
   };
 }

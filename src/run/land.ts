@@ -1,7 +1,7 @@
 /** Makes all requests of a run, and writes the raw documents and the extract record. */
 import { mkdir } from "node:fs/promises";
 import { scalarText } from "../api/normalize.ts";
-import { judgeAnswers } from "../audit/checks/publish-gates.ts";
+import { assertFewRejects } from "../audit/checks/publish-gates.ts";
 import { collectGarbage } from "../common/free-memory.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
 import { type ColumnPlan, planColumns } from "../extract/column-plan.ts";
@@ -47,7 +47,7 @@ export async function land(request: LandRequest): Promise<RawFolder> {
     onProgress({ stage: "lookups", done: 1, total: 2, items: 0, bytes: 0 });
     const wanted = planColumns(run.pipeline, config);
     const { extraction, landed, fieldNames } = await extractItems(request, wanted);
-    judgeAnswers(config, extraction, journal);
+    assertFewRejects(config, extraction, journal);
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
     const fields = await session.lookups.customFields(new Set(names), signal);
     recordLookups(journal, inputs, fields);
@@ -93,7 +93,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
     files: rawFilesOf(run, inputs),
     index,
     directory: staging.root,
-    kept,
+    resumeState: kept,
     listings: listings.length,
     journal,
     clock,

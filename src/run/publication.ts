@@ -1,7 +1,6 @@
 /** Builds a run once its documents have landed, publishes it, removes old runs, and delivers it. */
 import { join } from "node:path";
-import { newChecksText, untoldChecks } from "../audit/checks/check-words.ts";
-import { warningCause, warningText } from "../audit/checks/checks.ts";
+import { checksWithoutWarning, newCheckWarnings, warningKey, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/free-memory.ts";
 import { joinWords } from "../common/nearest.ts";
@@ -75,10 +74,10 @@ export async function landAndPublish(
     ...retired.warnings,
     ...deliveryWarnings(deliveries),
   ];
-  const untold = untoldChecks(built);
+  const untold = checksWithoutWarning(built);
   const causes = await newWarningCauses(
     folder,
-    [...warnings.map(warningCause), ...untold.map(({ name }) => name)],
+    [...warnings.map(warningKey), ...untold.map(({ name }) => name)],
     runtime.log,
   );
   const summary = {
@@ -89,8 +88,8 @@ export async function landAndPublish(
     // The failure of a loader is reported every night, so it is never new.
     warnings: [...warnings.map(warningText), ...(failure === null ? [] : [failure.message])],
     newWarnings: [
-      ...warnings.filter((each) => causes.has(warningCause(each))).map(warningText),
-      ...newChecksText(untold.filter(({ name }) => causes.has(name))),
+      ...warnings.filter((each) => causes.has(warningKey(each))).map(warningText),
+      ...newCheckWarnings(untold.filter(({ name }) => causes.has(name))),
     ],
     deliveries,
     loadFailure: failure && { code: failure.code, message: failure.message },
@@ -164,7 +163,7 @@ function undeliveredWarnings({ pipeline }: NewRun, { limit, targets }: PublishSe
   const receivers = [...pipeline.loaders.filter(({ stage }) => stage !== undefined), ...targets];
   if (limit === null || receivers.length === 0) return [];
   const names = receivers.map(({ name }) => name);
-  return [`Nothing is delivered to ${joinWords(names, "or")}: limited runs are not delivered.`];
+  return [`Nothing is delivered to ${joinWords(names, "or")}: a limited run is not delivered.`];
 }
 
 /** Delivers the published run. Does not throw, because the run stays published: a delivery says how it failed. */

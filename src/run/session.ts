@@ -1,13 +1,14 @@
 /** Opens the service for a run: connection, personal fields and destinations, before anything of the warehouse changes. */
-import { personalFieldsSentence } from "../audit/checks/personal.ts";
-import { goneDestination } from "../audit/checks/unmatched.ts";
+
+import { removedDestinationText } from "../audit/checks/configured-names.ts";
+import { personalFieldsSentence } from "../audit/checks/personal-fields.ts";
 import { count, duration, pluralize } from "../common/figures.ts";
 import { printable } from "../common/printable.ts";
 import type { AttemptListener, HttpClient } from "../extract/http/client.ts";
 import type { RetryLoop } from "../extract/http/retry.ts";
 import { RETRY_LIMITS } from "../extract/http/retry-rules.ts";
 import { Journal, observedAtOf, recordOf } from "../extract/landing/journal.ts";
-import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
+import { type CustomFieldLookup, type DestinationLookup, Lookups } from "../extract/lookups.ts";
 import { TokenRedactor } from "../extract/pages/token-redactor.ts";
 import { probeBasic, probeFieldNames, probeService } from "../extract/probe.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -36,7 +37,7 @@ export interface ServiceSession {
   readonly client: HttpClient;
   readonly retry: RetryLoop;
   readonly journal: Journal;
-  readonly lookups: ReturnType<typeof createLookups>;
+  readonly lookups: Lookups;
   readonly destinations: DestinationLookup;
   readonly personalFields: PersonalFields;
 }
@@ -73,7 +74,7 @@ export async function openSession(request: SessionRequest): Promise<ServiceSessi
   const fieldNames = await probeInstance(request, source, client);
   const personalFields = await personalFieldsOf(request, client, fieldNames);
   const journal = new Journal();
-  const lookups = createLookups(client, config.lookupMethod, withoutToken(source, journal));
+  const lookups = new Lookups(client, config.lookupMethod, withoutToken(source, journal));
   const destinations = await lookUpDestinations(request, { source, client, lookups });
   recordLookups(journal, inputs, destinations);
   return { source, client, retry, journal, lookups, destinations, personalFields };
@@ -89,7 +90,7 @@ async function lookUpDestinations(
   await assertNoneMisspelled(found, baseline, () => destinationNames(client, config.aliases, signal));
   // A run reports these by its checks.
   if (!isRehearsal) return found;
-  const gone = found.unmatched.map(({ name, platform }) => goneDestination(name, platform));
+  const gone = found.unmatched.map(({ name, platform }) => removedDestinationText(name, platform));
   if (wanted.length === 0) listener.warn("none are configured, so there will be no mapped values");
   else if (gone.length > 0) listener.warn(gone.join(" "));
   else listener.note(`${count(wanted.length)} found`);
@@ -105,9 +106,9 @@ export function wantedDestinations(pipeline: Pipeline, source: OpenSource) {
 export function recordLookups(
   journal: Journal,
   { clock }: Pick<RunInputs, "clock">,
-  { answered }: Pick<DestinationLookup | CustomFieldLookup, "answered">,
+  { responses }: Pick<DestinationLookup | CustomFieldLookup, "responses">,
 ): void {
-  for (const { request, response } of answered) {
+  for (const { request, response } of responses) {
     const observedAt = observedAtOf(response, clock);
     const bytes = response.body.byteLength;
     journal.requests.add(recordOf(response, { mode: request.mode, observedAt, bytes }));
@@ -143,7 +144,7 @@ async function probeInstance(
   const through = proxy === null ? "" : `, through the proxy ${proxy.host}`;
   const text = `${pluralize(items, "item")}, ${duration(response.milliseconds / 1000)}${through}`;
   if (items > 0) listener.note(text);
-  else listener.warn(`${text}: check what the token may see`);
+  else listener.warn(`${text}: check what the token can read`);
   return fieldNames;
 }
 
@@ -160,7 +161,7 @@ async function probeEachKind(
   if (listings.length === 1) await probeBasic(client, signal);
   const names = [...new Set([...config.customFields, ...(customFields ?? []), ...found])];
   const lookedUp = customFields === undefined ? [] : names.slice(0, 1);
-  await createLookups(client, config.lookupMethod).customFields(lookedUp, signal);
+  await new Lookups(client, config.lookupMethod).customFields(lookedUp, signal);
   return names;
 }
 
@@ -171,7 +172,7 @@ async function personalFieldsOf(
   fieldNames: readonly string[],
 ): Promise<PersonalFields> {
   if (config.personalFields.length > 0) listener.begin("personal fields");
-  const lookups = createLookups(client, config.lookupMethod);
+  const lookups = new Lookups(client, config.lookupMethod);
   const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
   const personalFields = await findPersonalFields(config, { client, lookUp, signal });
   if (config.personalFields.length > 0)

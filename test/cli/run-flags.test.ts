@@ -100,7 +100,7 @@ test("--quiet says each night that an observer failed, and of checks what is new
   const { err } = await night(["--quiet"]);
   assert.match(
     err,
-    /^[^\n]* warn {2}1 check warns since this run \([^()]*: 2\); "content-warehouse runs show" has each\.\n$/,
+    /^[^\n]* warn {2}1 check warns since this run \([^()]*: 2\); "content-warehouse runs show" lists them\.\n$/,
   );
   assert.equal((await night(["--quiet"])).err, "");
 });

@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { systemClock } from "../../src/common/clock.ts";
 import { landLookups } from "../../src/extract/land-lookups.ts";
-import { createLookups } from "../../src/extract/lookups.ts";
+import { Lookups } from "../../src/extract/lookups.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { type PolicySettings, personalHash } from "../../src/raw/personal/policy.ts";
@@ -43,7 +43,7 @@ async function landed(t: TestContext, personal: PolicySettings) {
       : [`[${COLOR}]`, 3];
     response.writeHead(200, { date: `Fri, 20 Nov 2026 02:00:0${second} GMT` }).end(body);
   });
-  const lookups = createLookups(clientOf(t, url), "get");
+  const lookups = new Lookups(clientOf(t, url), "get");
   const wanted = ["Shop", "Wiki"].map((name) => ({ name, platform: "External" }));
   const directory = await temporaryFolder(t);
   const drift = new Drift();
@@ -122,8 +122,8 @@ test("the personal-data policy is applied before anything is written, and once",
 test("a lookup that found nothing has no file", async (t) => {
   const directory = await temporaryFolder(t);
   landLookups(
-    { destinations: [], unmatched: [], others: [], answered: [] },
-    { definitions: [], unmatched: [], answered: [] },
+    { destinations: [], unmatched: [], others: [], responses: [] },
+    { definitions: [], unmatched: [], responses: [] },
     {
       files: new RawPaths({ directory, folder: "raw", sequence: 1 }),
       personal: { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { type TestContext, test } from "node:test";
-import { createLookups, type LookupMethodSetting } from "../../src/extract/lookups.ts";
+import { type LookupMethodSetting, Lookups } from "../../src/extract/lookups.ts";
 import { failsWith } from "../failing.ts";
 import { NEVER } from "../never.ts";
 import { clientOf, serve } from "./loopback.ts";
@@ -29,7 +29,7 @@ async function lookupsAgainst(t: TestContext, setting: LookupMethodSetting, answ
     const { status, body } = answer(path, names, request);
     response.writeHead(status).end(JSON.stringify(body));
   });
-  return { seen, lookups: createLookups(clientOf(t, url), setting) };
+  return { seen, lookups: new Lookups(clientOf(t, url), setting) };
 }
 
 const byName: Answer = (path, names) => ({
@@ -54,10 +54,10 @@ test("destinations are found by name and platform, and those that are not there 
     "GET /api/v1/destinations?name=Intranet&platform=External",
   ]);
   assert.deepEqual(
-    found.answered.map(({ response }) => response.status),
+    found.responses.map(({ response }) => response.status),
     [200, 200],
   );
-  assert.equal(found.answered[0]?.request.mode, "destinations");
+  assert.equal(found.responses[0]?.request.mode, "destinations");
 });
 
 test("all definitions of a name are given, unmatched names are named", async (t) => {
@@ -83,7 +83,7 @@ test("rows that nobody asked for are not taken", async (t) => {
 
 test("a lookup without a name is never sent", async (t) => {
   const { seen, lookups } = await lookupsAgainst(t, "auto", byName);
-  assert.deepEqual(await lookups.customFields([], NEVER), { definitions: [], unmatched: [], answered: [] });
+  assert.deepEqual(await lookups.customFields([], NEVER), { definitions: [], unmatched: [], responses: [] });
   assert.deepEqual((await lookups.customFields([""], NEVER)).unmatched, [""]);
   assert.deepEqual((await lookups.destinations([], NEVER)).destinations, []);
   assert.deepEqual(seen, []);
@@ -146,7 +146,7 @@ test("many names are spread over several requests, and their rows come together"
     names,
   );
   assert.deepEqual(found.unmatched, []);
-  assert.ok(seen.length > 1 && seen.length === found.answered.length);
+  assert.ok(seen.length > 1 && seen.length === found.responses.length);
 });
 
 test("a definition without an ID ends the lookup where it may be one that was asked for", async (t) => {

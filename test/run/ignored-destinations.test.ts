@@ -73,7 +73,7 @@ test("a destination that is ignored is not warned of and not counted, its rows s
   );
   const ignoring = await night(["d-gone", "Print:Archive", "Shp"]);
   assert.deepEqual(ignoring.warnings, [
-    '`ignoreDestinations` names "Shp", which no destination of the run is called. The nearest is "Shop".',
+    '`ignoreDestinations` names "Shp", but no destination of the run has this name. The nearest is "Shop".',
   ]);
   assert.deepEqual([ignoring.verdict, ignoring.noMappedValues], [warned.verdict, warned.noMappedValues]);
   assert.match(
@@ -103,7 +103,7 @@ test("a destination that is ignored is not warned of and not counted, its rows s
   const points = page.all("#overview li").map(({ textContent }) => textContent.trim());
   const ignored = points.filter((point) => /d-gone|Print/.test(point));
   assert.equal(ignored.length, 1, points.join("\n"));
-  assert.match(ignored[0] ?? "", /also 1 at Print \(ignored\); also 1 at d-gone \(ignored\)$/);
+  assert.match(ignored[0] ?? "", /also 1 at Print \(ignored\), 1 at d-gone \(ignored\)$/);
   const replayed = await outcome(replayCommand, ["--warehouse", out]);
   assert.equal(replayed.error, undefined);
   assert.deepEqual(await rowsOf(join(out, "current"), IGNORED), [['["d-gone","d-print"]']]);

@@ -127,10 +127,10 @@ test("H17: what a misspelled field leaves empty is a warning: a custom table, it
   const tests = Object.entries(sqlOf).map(([name, sql]) => ({ name, sql, severity: "warning" }));
   const { warnings } = await run(tests, stages);
   assert.deepEqual(warnings, [
-    "The pipeline has custom tables without rows: lost. Look for a misspelled field in what fills them.",
-    "The pipeline has columns of custom tables without a value: headlines.headline. Look for a misspelled field in what fills them.",
-    'The test "long" was passed over: it compares headlines.headline, which has no value in any row.',
-    'The test "paid" was passed over: it compares content.payment, which has no value in any row.',
+    "The pipeline has custom tables without rows: lost. Look for a misspelled field in the function or query that fills them.",
+    "The pipeline has columns of custom tables without a value: headlines.headline. Look for a misspelled field in the function or query that fills them.",
+    'The test "long" was skipped: it compares headlines.headline, which has no value in any row.',
+    'The test "paid" was skipped: it compares content.payment, which has no value in any row.',
     'The test "without" found 12 failing rows, limit: 0; run_checks has rows of them.',
   ]);
   const passed = (await rowsOf(join(out, "current"), TESTS)).filter(([, verdict]) => verdict === "passed");
@@ -150,7 +150,7 @@ test("a query that cannot be asked is told before a request, with its name and w
     ],
     ["FROM contents", 'there is no table "contents". The nearest are "content"'],
     ["FROM previous.content WHERE titel = ''", 'Referenced column "titel" not found'],
-    ["FROM run_checks", "it reads run_checks, which a test may not read"],
+    ["FROM run_checks", "it reads run_checks, which is made after the tests"],
     ["PRAGMA version", "PRAGMA gives no rows to count; begin with SELECT, FROM or WITH"],
     ["DELETE FROM content", "DELETE is not a question"],
     ["SELECT 1; SELECT 2", "there are 2 SQL statements"],
@@ -209,7 +209,7 @@ suite("previous", () => {
     assert.equal(warnings.length, 1);
     assert.match(
       warnings[0] ?? "",
-      /^The test "tags" was passed over: the run before lacks what it asks for: .*there is no table "content_tags"/,
+      /^The test "tags" was skipped: the run before lacks what it asks for: .*there is no table "content_tags"/,
     );
     assert.deepEqual(
       (await rowsOf(join(out, "current"), TESTS)).map(([, verdict]) => verdict),
@@ -304,7 +304,7 @@ test("a run of the first items asks no test, and says so", async (t) => {
     },
   );
   assert.ok(
-    warnings.some((each) => each.startsWith("The tests of the pipeline were not run, because ")),
+    warnings.some((each) => each.startsWith("The tests of the pipeline were skipped, because ")),
     String(warnings),
   );
   assert.deepEqual(await rowsOf(join(out, "current"), TESTS), []);
@@ -319,7 +319,7 @@ long(
     const said = `The test "number" of the pipeline cannot be run: its query failed: Conversion Error: Could not convert string '…' to INT32`;
     assert.equal(warnings.length, 1);
     assert.equal(
-      warnings[0]?.replace("was passed over", "of the pipeline cannot be run").slice(0, said.length),
+      warnings[0]?.replace("was skipped", "of the pipeline cannot be run").slice(0, said.length),
       said,
     );
     const { message } = await failsWith("config.invalid", run([{ name: "number", sql }]));

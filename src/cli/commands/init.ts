@@ -11,7 +11,7 @@ import { printable } from "../../common/printable.ts";
 import { type ConfigSpec, loadConfig } from "../../config/config.ts";
 import { configFileName, nonEmpty } from "../../config/locations.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
-import { createLookups } from "../../extract/lookups.ts";
+import { Lookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
 import { destinationNames } from "../../run/destination-names.ts";
 import { openHastyClient, openSource } from "../../run/source.ts";
@@ -110,7 +110,7 @@ async function destinationsAt(
     const { items } = await probeService(client, config.aliases, signal);
     const names = await destinationNames(client, config.aliases, signal);
     const wanted = names.slice(0, MAX_LOOKUPS).map((name) => ({ name, platform: DEFAULT_PLATFORM }));
-    const { unmatched } = await createLookups(client, config.lookupMethod).destinations(wanted, signal);
+    const { unmatched } = await new Lookups(client, config.lookupMethod).destinations(wanted, signal);
     const found = wanted.filter((one) => !unmatched.includes(one));
     const named = found.map(({ name }) => JSON.stringify(printable(name))).join(", ") || "none";
     const answer = `${client.host} answers: the token can read ${pluralize(items, "item")}. Their destinations: ${named}.`;

@@ -1,6 +1,6 @@
 /**
- * Groups of answers as they are kept, so that a run that ended early can be resumed: of each group the raw file of its
- * documents and, written after it, a file with all else that was learned from its answers.
+ * Checkpoints, from which an interrupted run resumes. A group of responses has a raw file with its documents and a
+ * checkpoint, written after it, with everything else that its responses said.
  */
 import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -14,7 +14,7 @@ import type { WrittenFile } from "../../raw/raw-file.ts";
 import type { RequestRecord } from "../http/request-log.ts";
 import type { PageResult, Reject } from "../pages/tasks.ts";
 
-/** A page of a listing that was answered. */
+/** A page of a listing that was read. */
 export interface PageResponse {
   readonly page: number;
   readonly result: PageResult;
@@ -26,54 +26,53 @@ export interface PageResponse {
   readonly unread: readonly string[];
 }
 
-/** A single item that was asked for. */
+/** The response to a request for a single item. */
 export interface ItemResponse {
   readonly id: string;
   readonly shape: Shape;
   readonly gone: boolean;
-  /** Null: the answer could not be read. */
+  /** `null`: the response could not be read. */
   readonly read: { readonly updatedAt: string | null } | null;
   readonly rejects: readonly Reject[];
-  /** Null: the service refused the request, or failed at it, or was not asked. */
+  /** `null`: the request failed, or none was sent. */
   readonly record: RequestRecord | null;
-  /** Whether the document of an earlier run stands in for an answer. */
+  /** Whether a document of an earlier run is used instead of a request. */
   readonly isReused: boolean;
 }
 
-/** Of the pass that its pages are of. */
 export interface PassStart {
-  /** Items a page that were asked for. */
+  /** Requested items a page. */
   readonly perPage: number;
   /** Milliseconds since 1970. */
   readonly startedMs: number;
 }
 
-export interface Checkpoint<Answer> {
+export interface Checkpoint<Response> {
   readonly stage: string;
   readonly pass: number;
   readonly number: number;
   readonly passStart: PassStart | null;
-  readonly answers: readonly Answer[];
-  /** Of its documents; null where it has none. */
+  readonly responses: readonly Response[];
+  /** The raw file; `null` without documents. */
   readonly file: WrittenFile | null;
   readonly drift: readonly DriftEntry[];
-  /** Names of the custom fields that the documents carry. */
+  /** Names of the custom fields in the documents. */
   readonly fieldNames: readonly string[];
 }
 
 export interface CheckpointFile extends Pick<Checkpoint<unknown>, "stage" | "pass" | "number" | "passStart"> {
-  /** Absolute path of its raw file, which is there only where it has documents. */
+  /** Absolute path of the raw file, which exists if there are documents. */
   readonly rawFile: string;
 }
 
-/** What is kept of a run that ended early. */
+/** The checkpoints of an interrupted run. */
 export interface ResumeState {
   readonly groups: readonly CheckpointFile[];
-  /** Pages of listings. */
+  /** Pages of listings in the checkpoints. */
   readonly pages: number;
-  /** Single items. */
+  /** Single items in the checkpoints. */
   readonly items: number;
-  /** Absolute paths of the files that it consists of. */
+  /** Absolute paths of checkpoints and raw files. */
   readonly files: ReadonlySet<string>;
 }
 
@@ -83,7 +82,7 @@ function folderOf(staging: string): string {
   return join(staging, "answers");
 }
 
-/** Absolute path of what is kept of a group besides its raw file. `staging`: the run's staging folder. */
+/** Absolute path of the checkpoint that belongs to a raw file. `staging`: the run's staging folder. */
 export function checkpointPath(staging: string, rawFile: string): string {
   return join(folderOf(staging), `${basename(rawFile, ".parquet")}.json`);
 }
@@ -96,38 +95,38 @@ export async function writeCheckpoint(
   await writeSealed(checkpointPath(staging, rawFile), { ...group, rawFile: relative(staging, rawFile) });
 }
 
-/** Undefined: the file is not as it was written. What is sealed has its form: the same program wrote it. */
-export async function readCheckpoint<Answer>(
+/** Reads a checkpoint; `undefined` if the file is not as it was written. Sealed files need no check of their form. */
+export async function readCheckpoint<Response>(
   file: string,
-): Promise<(Checkpoint<Answer> & { readonly rawFile: string }) | undefined> {
-  return readSealed(file, z.custom<Checkpoint<Answer> & { rawFile: string }>());
+): Promise<(Checkpoint<Response> & { readonly rawFile: string }) | undefined> {
+  return readSealed(file, z.custom<Checkpoint<Response> & { rawFile: string }>());
 }
 
-/** Whether anything is kept in a run's staging folder. */
+/** Whether a run's staging folder has checkpoints. */
 export function hasCheckpoints(staging: string): boolean {
   return existsSync(folderOf(staging));
 }
 
-/** Proves what is kept in a run's staging folder. A group that is not as it was written counts as not there. */
+/** Reads and verifies the checkpoints in a run's staging folder. A group that differs from what was written is ignored. */
 export async function readResumeState(staging: string): Promise<ResumeState> {
   if (!hasCheckpoints(staging)) return EMPTY_RESUME;
   const groups: CheckpointFile[] = [];
   const files = new Set<string>();
   let pages = 0;
   let items = 0;
-  // Beside them lies what a kill left half-written, under a temporary name.
+  // A kill may leave files with temporary names.
   const names = (await readdir(folderOf(staging))).filter((name) => name.endsWith(".json"));
   for (const name of names.toSorted()) {
     const path = join(folderOf(staging), name);
     const group = await readCheckpoint<PageResponse | ItemResponse>(path);
     if (group === undefined) continue;
-    const { stage, pass, number, passStart, answers, file } = group;
+    const { stage, pass, number, passStart, responses, file } = group;
     const rawFile = join(staging, group.rawFile);
     if (file !== null && !(await isAsWritten(rawFile, file))) continue;
     groups.push({ stage, pass, number, passStart, rawFile });
     for (const each of file === null ? [path] : [path, rawFile]) files.add(each);
-    if (passStart === null) items += answers.length;
-    else pages += answers.length;
+    if (passStart === null) items += responses.length;
+    else pages += responses.length;
   }
   return { groups, pages, items, files };
 }

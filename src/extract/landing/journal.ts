@@ -1,16 +1,16 @@
-/** What a run keeps account of while it extracts: requests, rejects, drift. */
+/** Requests, rejects and drift of a run. */
 import type { Clock } from "../../common/clock.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
 import type { HttpResponse } from "../http/client.ts";
 import { RequestLog, type RequestRecord } from "../http/request-log.ts";
 import type { Reject, ResponseBody } from "../pages/tasks.ts";
 
-/** Microseconds since 1970 UTC of an answer: its `Date`, or this machine's clock where it has none. */
+/** When a response was sent, in microseconds since 1970 UTC: its `Date`, or this machine's clock without one. */
 export function observedAtOf(response: HttpResponse, clock: Clock): number {
   return Math.floor((response.date?.getTime() ?? clock.now()) * 1000);
 }
 
-/** The body of an answer, on its way to a thread. */
+/** The body of a response, for a thread. */
 export function bodyOf(response: HttpResponse, clock: Clock): ResponseBody {
   const { body: bytes, contentEncoding, contentType, date } = response;
   return {
@@ -22,7 +22,7 @@ export function bodyOf(response: HttpResponse, clock: Clock): ResponseBody {
   };
 }
 
-/** The parts of an answer that a record keeps. Its body may have moved to a thread: `bytes` are counted before. */
+/** The record of a response. `bytes` are counted before, because the body may have moved to a thread. */
 export function recordOf(
   response: HttpResponse,
   about: Pick<RequestRecord, "mode" | "observedAt" | "bytes"> & Partial<RequestRecord>,
@@ -43,18 +43,18 @@ export function recordOf(
 }
 
 export class Journal {
-  /** Items that there are: known when all are read, before that 0. */
+  /** Number of items; 0 until all are read. */
   items = 0;
   readonly requests = new RequestLog();
   readonly rejects: Reject[] = [];
   readonly drift = new Drift();
 
-  /** What can be gone back to. */
+  /** A state that {@link Journal.backTo} restores. */
   mark() {
     return { rejects: this.rejects.length, drift: this.drift.sorted() };
   }
 
-  /** Takes back rejects and drift of answers that do not count; that they were asked for stays on record. */
+  /** Removes rejects and drift of a pass that is repeated. Its requests stay on record. */
   backTo({ rejects, drift }: ReturnType<Journal["mark"]>): void {
     this.rejects.length = rejects;
     this.drift.take();

@@ -1,7 +1,4 @@
-/**
- * What a thread does with answers: documents in, raw files out. No thread, no network and no clock here; the worker
- * around it passes messages.
- */
+/** Reads responses and writes raw files. Runs in a worker thread, and knows neither threads nor network nor clock. */
 import { release } from "../../common/free-memory.ts";
 import { Secret } from "../../common/secret.ts";
 import { Drift, type DriftEntry, tokenDrift } from "../../raw/drift.ts";
@@ -24,16 +21,16 @@ import type {
 import { TokenRedactor } from "../pages/token-redactor.ts";
 
 export interface LanderConfig extends PrepareSettings, FingerprintSettings {
-  /** The API token, as a text because a {@link Secret} does not cross threads: it is never written down. */
+  /** The API token, which is never written. It is a text because a {@link Secret} does not cross threads. */
   readonly token: string;
 }
 
-/** What is read together, and waits to be written. */
+/** Documents that wait to be written together. */
 interface DocumentUnit {
   readonly documents: RawDocument[];
   readonly drift: DriftEntry[];
   readonly fieldNames: string[];
-  /** Bytes of pages that texts of documents are pieces of. */
+  /** Bytes of the pages that the documents point into. */
   readonly bytes: Uint8Array[];
 }
 
@@ -48,10 +45,7 @@ export class Lander {
     this.#echoes = new TokenRedactor(new Secret(options.token));
   }
 
-  /**
-   * Reads a page; its documents wait to be written. Errors of the answer come before anything of the page
-   * is kept; every other one ends the run.
-   */
+  /** Reads a page; its documents wait to be written. Of a page that cannot be read, nothing is kept. */
   page(task: PageTask): PageResult {
     const { bytes } = task.body;
     const { decoded, echoes } = this.#decoded(task.body);
@@ -65,7 +59,7 @@ export class Lander {
     return { answer: { pagination }, rows, items, rejects, decodedBytes };
   }
 
-  /** Reads a single-item answer; a document of another item is a reject. */
+  /** Reads the response for a single item. A document of another item is a reject. */
   item(task: ItemTask): ItemResult {
     const { decoded, echoes } = this.#decoded(task.body);
     const read = this.#reader.item(task, { text: decoded.toString(), echoes });
@@ -73,7 +67,7 @@ export class Lander {
     return { updatedAt: read.items[0]?.updatedAt, rejects: read.rejects };
   }
 
-  /** Lands documents of the run before. */
+  /** Lands documents of an earlier run. */
   copy(task: CopyTask): undefined {
     for (const { raw, drift, unit } of this.#reader.copies(task))
       this.#land(unit, { raw: [raw], drift, fieldNames: new Set() }, []);
@@ -92,7 +86,7 @@ export class Lander {
     return unit;
   }
 
-  /** The text of a body, without the token. */
+  /** The text of a body, with the token removed. */
   #decoded({ bytes, ...declared }: ResponseBody): { decoded: Buffer; echoes: readonly DriftEntry[] } {
     const decoded = decodeBytes({ body: bytes, ...declared });
     const redacted = this.#echoes.redact(decoded);

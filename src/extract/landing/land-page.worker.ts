@@ -1,4 +1,4 @@
-/** A thread of a {@link Lander}. */
+/** Worker thread with a {@link Lander}. */
 import { workerData } from "node:worker_threads";
 import { collectYoung } from "../../common/free-memory.ts";
 import { answerTasks } from "../../common/threads/thread.ts";
@@ -11,16 +11,16 @@ const lander = new Lander(options);
 type Tasks = { readonly [Kind in LandingTask["kind"]]: LandingTaskOf<Kind> & { readonly kind: Kind } };
 
 function perform<Kind extends keyof Tasks>(task: Tasks[Kind]): unknown {
-  /** Each takes the tasks of its name. */
+  /** Each method takes the tasks of its name. */
   const methods: { readonly [Name in keyof Tasks]: (task: Tasks[Name]) => unknown } = lander;
   return methods[task.kind](task);
 }
 
-/** Pages of so many bytes, as they came, leave half of a young generation behind. */
+/** Bytes of pages after which half of a young generation is garbage. */
 const BYTES_OF_GARBAGE = 1024 * 1024;
 let bytesRead = 0;
 
-/** The bytes of a page move to another place while it is read: they are counted before. */
+/** Bytes are counted before a page is read, because they move while it is. */
 answerTasks<LandingTask>(
   (task) => {
     if (task.kind === "page") bytesRead += task.body.bytes.byteLength;

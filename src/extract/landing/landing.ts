@@ -1,6 +1,6 @@
 /**
- * Where the documents of a run land: threads read the answers, raw files get their documents, the index says which there
- * are, and each group of answers is kept when it is written, so that a run that was ended early goes on from there.
+ * Lands the documents of a run: threads read the responses and write raw files, the index says what is in them, and each
+ * group of responses that is written gets a checkpoint, so that an interrupted run can resume.
  */
 import { rm } from "node:fs/promises";
 import { extname } from "node:path";
@@ -34,7 +34,7 @@ import type { Lander, LanderConfig } from "./land-page.ts";
 
 const MODULE = new URL(`./land-page.worker${extname(import.meta.url)}`, import.meta.url);
 
-/** Threads that read answers and land their documents. A group stays with one thread: its documents wait there. */
+/** Threads that read responses and land their documents. The documents of a group wait in one thread. */
 export class LandingThreads extends ThreadPool<
   LandingTask,
   { readonly [Kind in LandingTask["kind"]]: ReturnType<Lander[Kind]> }
@@ -60,9 +60,8 @@ export interface LandingConfig {
   readonly index: RawIndex;
   /** The run's staging folder. */
   readonly directory: string;
-  /** What was read before the run was resumed. */
-  readonly kept: ResumeState;
-  /** How many the pipeline reads. Their passes come first and are kept; a resumed run makes the later ones anew. */
+  readonly resumeState: ResumeState;
+  /** Number of listings of the pipeline. Their passes come first and get checkpoints; a resumed run repeats later ones. */
   readonly listings: number;
   readonly journal: Journal;
   readonly clock: Clock;
@@ -71,149 +70,148 @@ export interface LandingConfig {
 interface LandingState extends LandingConfig {
   readonly fieldNames: Set<string>;
   readonly stages: StageLanding<PageResponse | ItemResponse>[];
-  /** By stage and pass: the number of the next group. */
+  /** Number of the next group, by stage and pass. */
   readonly numbers: Map<string, number>;
-  /** Answers that were given a place. */
+  /** Slots that were reserved. */
   units: number;
 }
 
 export class Landing {
-  readonly #shared: LandingState;
+  readonly #state: LandingState;
 
-  constructor(options: LandingConfig) {
-    this.#shared = { ...options, fieldNames: new Set(), stages: [], numbers: new Map(), units: 0 };
+  constructor(config: LandingConfig) {
+    this.#state = { ...config, fieldNames: new Set(), stages: [], numbers: new Map(), units: 0 };
   }
 
-  /** Names of the custom fields that documents carry. */
+  /** Names of the custom fields in the documents. */
   get fieldNames(): ReadonlySet<string> {
-    return this.#shared.fieldNames;
+    return this.#state.fieldNames;
   }
 
   pages(mode: Shape, pass: number): StageLanding<PageResponse> {
-    return new StageLanding<PageResponse>(this.#shared, mode, pass, true);
+    return new StageLanding<PageResponse>(this.#state, mode, pass, true);
   }
 
-  /** `after`: what is asked for after the pass. `isKept`: for a resumed run, if its pass is. */
-  singles(stage: "item" | "after", pass: number, isKept: boolean): StageLanding<ItemResponse> {
-    return new StageLanding<ItemResponse>(this.#shared, stage, pass, isKept);
+  /** Single items of a pass (`item`), or those requested after it (`after`). */
+  singles(stage: "item" | "after", pass: number, hasCheckpoints: boolean): StageLanding<ItemResponse> {
+    return new StageLanding<ItemResponse>(this.#state, stage, pass, hasCheckpoints);
   }
 
   /** Reads a page without landing it. */
   async look(task: Omit<PageTask, "kind" | "lands" | "unit">): Promise<PageResult> {
-    const { threads } = this.#shared;
-    return threads.askAny({ ...task, kind: "page", lands: false, unit: 0 }, [task.body.bytes.buffer]);
+    return this.#state.threads.askAny({ ...task, kind: "page", lands: false, unit: 0 }, [
+      task.body.bytes.buffer,
+    ]);
   }
 
-  /** Writes all that was answered and is not written. Only while nothing is asked for. */
+  /** Writes all responses that are not written yet. No request may be under way. */
   async save(): Promise<void> {
-    const saved = await Promise.allSettled(this.#shared.stages.map((stage) => stage.finish()));
+    const saved = await Promise.allSettled(this.#state.stages.map((stage) => stage.finish()));
     for (const each of saved) if (each.status === "rejected") throw each.reason;
   }
 }
 
-/** Answers that are written together. */
-export interface AnswerGroup {
-  /** Of its first file. Its thread, which goes by it, has the documents until they are written. */
+/** Responses that are written together. */
+export interface ResponseGroup {
+  /** Number of its first file. It selects the thread that has the documents until they are written. */
   readonly first: number;
-  /** Of its next file; undefined: none is reserved. */
+  /** Number of its next file; `undefined`: none is reserved. */
   number: number | undefined;
-  places: number;
-  /** Places whose answers came. */
+  reserved: number;
   answered: number;
-  /** What came and is not written. */
-  waiting: { readonly unit: number; readonly answer: PageResponse | ItemResponse }[];
+  /** Responses that are not written yet. */
+  waiting: { readonly unit: number; readonly response: PageResponse | ItemResponse }[];
   writtenMs: number;
 }
 
-/** Where an answer lands. */
+/** Where the response to a request will land. */
 export interface ResponseSlot {
-  readonly group: AnswerGroup;
-  /** Place in the group, from 0. */
+  readonly group: ResponseGroup;
+  /** Position in the group, from 0. */
   readonly position: number;
-  /** Its documents are written together, once it is known whole. */
+  /** Documents of a unit are written together, when the response is complete. */
   readonly unit: number;
 }
 
 /** Single items of a group. */
 export const SINGLES_PER_GROUP = 200;
-/** A group is written after so long, however short it is: a run that is killed loses no more. */
+/** A group is written after this time, however small it is: a run that is killed loses no more. */
 const WRITE_EVERY_MS = 10_000;
 
-/** Where the answers of one stage land, group by group. */
-export class StageLanding<Answer extends PageResponse | ItemResponse> {
+/** Lands the responses of one stage, group by group. */
+export class StageLanding<Response extends PageResponse | ItemResponse> {
   readonly pass: number;
-  /** How many answers a group has; undefined: it is not known yet. */
+  /** Responses of a group; `undefined`: not known yet. */
   groupSize: number | undefined;
-  /** Of a listing. */
+  /** For listings only. */
   passStart: PassStart | null;
   readonly #stage: Shape | "item" | "after";
-  readonly #isKept: boolean;
-  readonly #shared: LandingState;
-  #kept: readonly CheckpointFile[];
-  /** The last one that was opened. */
-  #group: AnswerGroup | undefined;
-  readonly #groups: AnswerGroup[] = [];
+  readonly #hasCheckpoints: boolean;
+  readonly #state: LandingState;
+  /** Of this stage and pass, of the interrupted run. */
+  readonly #earlier: readonly CheckpointFile[];
+  #checkpoints: readonly CheckpointFile[];
+  /** The last group that was opened. */
+  #group: ResponseGroup | undefined;
+  readonly #groups: ResponseGroup[] = [];
   /** Paths of the raw files of all groups that are written. */
   readonly #written: string[] = [];
 
-  constructor(shared: LandingState, stage: Shape | "item" | "after", pass: number, isKept: boolean) {
-    this.#shared = shared;
+  constructor(state: LandingState, stage: Shape | "item" | "after", pass: number, hasCheckpoints: boolean) {
+    this.#state = state;
     this.#stage = stage;
     this.pass = pass;
-    this.#isKept = isKept && pass <= shared.listings;
-    this.#kept = this.#isKept
-      ? shared.kept.groups.filter((group) => group.stage === stage && group.pass === pass)
-      : [];
-    this.passStart = this.#kept[0]?.passStart ?? null;
+    this.#hasCheckpoints = hasCheckpoints && pass <= state.listings;
+    this.#earlier = state.resumeState.groups.filter((group) => group.stage === stage && group.pass === pass);
+    this.#checkpoints = this.#hasCheckpoints ? this.#earlier : [];
+    this.passStart = this.#checkpoints[0]?.passStart ?? null;
     if (stage === "item" || stage === "after") this.groupSize = SINGLES_PER_GROUP;
-    if (this.#isKept) shared.stages.push(this);
+    if (this.#hasCheckpoints) state.stages.push(this);
   }
 
-  /** Answers that were kept before the run was resumed, group by group; their documents are taken over. */
-  async *kept(): AsyncGenerator<readonly Answer[]> {
-    for (const { rawFile } of this.#kept) {
-      const group = await readCheckpoint<Answer>(checkpointPath(this.#shared.directory, rawFile));
-      if (group === undefined) throw new TypeError(`${rawFile} was kept a moment ago`);
+  /** Responses that the interrupted run got, group by group. Their documents count as landed. */
+  async *resumed(): AsyncGenerator<readonly Response[]> {
+    for (const { rawFile } of this.#checkpoints) {
+      const group = await readCheckpoint<Response>(checkpointPath(this.#state.directory, rawFile));
+      if (group === undefined) throw new TypeError(`the checkpoint of ${rawFile} is gone`);
       this.#written.push(rawFile);
-      this.#take(rawFile, { ...group, indexed: group.file === null ? null : indexFile(rawFile) });
-      yield group.answers;
+      this.#record(rawFile, { ...group, indexed: group.file === null ? null : indexFile(rawFile) });
+      yield group.responses;
     }
   }
 
-  /** For the next answer that is asked for. */
+  /** Reserves the slot of the next response. */
   reserveSlot(): ResponseSlot {
-    const group = this.#groupWithRoom();
-    group.places += 1;
-    this.#shared.units += 1;
-    return { group, position: group.places - 1, unit: this.#shared.units };
+    const group = this.#openGroup();
+    group.reserved += 1;
+    this.#state.units += 1;
+    return { group, position: group.reserved - 1, unit: this.#state.units };
   }
 
-  #groupWithRoom(): AnswerGroup {
-    if (this.#group !== undefined && this.#group.places !== this.groupSize) return this.#group;
+  #openGroup(): ResponseGroup {
+    if (this.#group !== undefined && this.#group.reserved !== this.groupSize) return this.#group;
     const number = this.#nextNumber();
-    const writtenMs = this.#shared.clock.elapsedMs();
-    this.#group = { first: number, number, places: 0, answered: 0, waiting: [], writtenMs };
+    const writtenMs = this.#state.clock.elapsedMs();
+    this.#group = { first: number, number, reserved: 0, answered: 0, waiting: [], writtenMs };
     this.#groups.push(this.#group);
     return this.#group;
   }
 
   #nextNumber(): number {
-    const { numbers, kept } = this.#shared;
+    const { numbers } = this.#state;
     const key = `${this.#stage} ${this.pass}`;
-    const isOfThis = ({ stage, pass }: CheckpointFile) => stage === this.#stage && pass === this.pass;
-    const before = kept.groups.filter(isOfThis).map((group) => group.number);
-    const number = numbers.get(key) ?? Math.max(-1, ...before) + 1;
+    const number = numbers.get(key) ?? Math.max(-1, ...this.#earlier.map((group) => group.number)) + 1;
     numbers.set(key, number + 1);
     return number;
   }
 
-  /** Sends a page to the thread of its group; its bytes move there. */
+  /** Reads a page in the thread of its group. Its bytes move there. */
   async page(
     { group, unit }: ResponseSlot,
     task: Omit<PageTask, "kind" | "pass" | "lands" | "unit">,
   ): Promise<PageResult> {
     const whole = { ...task, kind: "page", pass: this.pass, lands: true, unit } as const;
-    return this.#shared.threads.ask(group.first, whole, [task.body.bytes.buffer]);
+    return this.#state.threads.ask(group.first, whole, [task.body.bytes.buffer]);
   }
 
   async item(
@@ -221,59 +219,59 @@ export class StageLanding<Answer extends PageResponse | ItemResponse> {
     task: Omit<ItemTask, "kind" | "pass" | "unit">,
   ): Promise<ItemResult> {
     const whole = { ...task, kind: "item", pass: this.pass, unit } as const;
-    return this.#shared.threads.ask(group.first, whole, [task.body.bytes.buffer]);
+    return this.#state.threads.ask(group.first, whole, [task.body.bytes.buffer]);
   }
 
-  /** Documents of the run before land in the place of answers. */
-  async copy({ first }: AnswerGroup, task: Omit<CopyTask, "kind" | "pass">): Promise<void> {
-    await this.#shared.threads.ask(first, { ...task, kind: "copy", pass: this.pass });
+  /** Lands documents of an earlier run in place of responses. */
+  async copy({ first }: ResponseGroup, task: Omit<CopyTask, "kind" | "pass">): Promise<void> {
+    await this.#state.threads.ask(first, { ...task, kind: "copy", pass: this.pass });
   }
 
-  /** An answer is whole. Resolves when it is written, where that is due. */
-  async add({ group, unit }: ResponseSlot, answer: Answer): Promise<void> {
+  /** Takes a complete response. Writes its group if that is due, and resolves then. */
+  async add({ group, unit }: ResponseSlot, response: Response): Promise<void> {
     group.answered += 1;
-    group.waiting.push({ unit, answer });
+    group.waiting.push({ unit, response });
     const isFull = group.answered === this.groupSize;
-    const isDue = this.#shared.clock.elapsedMs() - group.writtenMs >= WRITE_EVERY_MS;
-    if (isFull || (isDue && this.#isKept)) await this.#write(group);
+    const isDue = this.#state.clock.elapsedMs() - group.writtenMs >= WRITE_EVERY_MS;
+    if (isFull || (isDue && this.#hasCheckpoints)) await this.#write(group);
   }
 
-  /** Writes what is not written. */
+  /** Writes all responses that are not written yet. */
   async finish(): Promise<void> {
     await Promise.all(this.#groups.map((group) => this.#write(group)));
   }
 
-  async #write(group: AnswerGroup): Promise<void> {
+  async #write(group: ResponseGroup): Promise<void> {
     const { waiting } = group;
     if (waiting.length === 0) return;
-    const { threads, directory, files, clock } = this.#shared;
+    const { threads, directory, files, clock } = this.#state;
     const number = group.number ?? this.#nextNumber();
     Object.assign(group, { waiting: [], number: undefined, writtenMs: clock.elapsedMs() });
     const rawFile = files.of(this.#stage, this.pass, number);
     this.#written.push(rawFile);
     const units = waiting.map(({ unit }) => unit);
     const result = await threads.ask(group.first, { kind: "write", units, rawFile });
-    this.#take(rawFile, result);
-    if (!this.#isKept) return;
+    this.#record(rawFile, result);
+    if (!this.#hasCheckpoints) return;
     const { file, drift, fieldNames } = result;
-    const answers = waiting.map(({ answer }) => answer);
-    const of = { stage: this.#stage, pass: this.pass, number, passStart: this.passStart };
-    await writeCheckpoint(directory, rawFile, { ...of, answers, file, drift, fieldNames });
+    const responses = waiting.map(({ response }) => response);
+    const position = { stage: this.#stage, pass: this.pass, number, passStart: this.passStart };
+    await writeCheckpoint(directory, rawFile, { ...position, responses, file, drift, fieldNames });
   }
 
-  #take(
+  #record(
     rawFile: string,
     { indexed, drift, fieldNames }: Pick<GroupResult, "indexed" | "drift" | "fieldNames">,
   ) {
-    const { index, journal, fieldNames: all } = this.#shared;
+    const { index, journal, fieldNames: all } = this.#state;
     if (indexed !== null) index.add(rawFile, indexed);
     journal.takeDrift(drift);
     for (const name of fieldNames) all.add(name);
   }
 
-  /** Takes back what has landed: the pass is made anew. Only while nothing is asked for. */
+  /** Removes what has landed, because the pass is repeated. No request may be under way. */
   async discard(): Promise<void> {
-    const { threads, directory, index } = this.#shared;
+    const { threads, directory, index } = this.#state;
     await threads.askAll({ kind: "drop" });
     for (const rawFile of this.#written) {
       await rm(checkpointPath(directory, rawFile), { force: true });
@@ -284,7 +282,7 @@ export class StageLanding<Answer extends PageResponse | ItemResponse> {
     this.#groups.length = 0;
     this.#group = undefined;
     this.groupSize = undefined;
-    this.#kept = [];
+    this.#checkpoints = [];
     this.passStart = null;
   }
 }

@@ -1,6 +1,6 @@
 /** What changed since the run before: the same answers as of `diff`, and of `diff --content`. */
+
 import type { DuckDBConnection } from "@duckdb/node-api";
-import type { Fullness } from "../../audit/checks/mass-change.ts";
 import { contentDiffForReport } from "../../audit/diff/content-diff-answer.ts";
 import type { RunPair } from "../../audit/diff/run-pair.ts";
 import { diffForReport, type ReportDiff } from "../../audit/diff/value-diff-answer.ts";
@@ -14,6 +14,7 @@ import type { RunRow } from "../../audit/questions/run-row.ts";
 import type { Section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
 import { runNamed, sameRun } from "../../warehouse/identity.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
 import { shortName } from "./markup.ts";
 import type { PagePart, Point } from "./page.ts";
 
@@ -25,7 +26,7 @@ export interface RunChanges {
 }
 
 interface Comparable {
-  readonly manifest: Fullness;
+  readonly manifest: Pick<Manifest, "rows" | "emptyColumns">;
   readonly earlier: EarlierRuns;
 }
 

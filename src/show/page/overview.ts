@@ -3,7 +3,7 @@
  * those of the answers below it.
  */
 import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK } from "../../audit/checks/checks.ts";
-import { MAPPED_VALUES_CHECK } from "../../audit/checks/unmatched.ts";
+import { MAPPED_VALUES_CHECK } from "../../audit/checks/configured-names.ts";
 import {
   countWithoutValue,
   kindsText,

@@ -3,7 +3,6 @@ import { statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readChecks } from "../../audit/checks/checks.ts";
-import type { Fullness } from "../../audit/checks/mass-change.ts";
 import { listFiles, missingTables, type OpenedRun, openViews, runTables } from "../../audit/open-run.ts";
 import { readCoverage } from "../../audit/questions/coverage.ts";
 import { driftOf } from "../../audit/questions/drift.ts";
@@ -37,7 +36,7 @@ export const REPORT_FILE = "report.html";
 export interface ReportedRun extends Pick<OpenedRun, "connection" | "connect"> {
   /** Has its Parquet files. */
   readonly directory: string;
-  readonly manifest: Fullness & Pick<Manifest, "changes">;
+  readonly manifest: Pick<Manifest, "rows" | "emptyColumns" | "changes">;
   readonly earlier: EarlierRuns;
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { referenceChecks } from "../../../src/audit/checks/checks.ts";
+import { referenceChecks } from "../../../src/audit/checks/table-checks.ts";
 import { compareUtf8 } from "../../../src/common/utf8-order.ts";
 import { createTable } from "../../../src/storage/ddl.ts";
 import { execute } from "../../../src/storage/duckdb.ts";

@@ -238,7 +238,7 @@ test("H15: one text in a date field leaves the column of content_wide a DATE, an
   ]);
   assert.deepEqual(second.texts, ["2026-11-20", "end of next season"]);
   assert.deepEqual(second.newWarnings, [
-    '1 check warns since this run (values of content_wide.season_end that are not of its type: 1); "content-warehouse runs show" has each.',
+    '1 check warns since this run (values of content_wide.season_end that are not of its type: 1); "content-warehouse runs show" lists them.',
   ]);
 });
 

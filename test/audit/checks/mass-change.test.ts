@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmod, readdir, readFile, readlink, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { changesOf } from "../../../src/audit/checks/mass-change.ts";
+import { compareRowCounts } from "../../../src/audit/checks/mass-change.ts";
 import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
@@ -44,7 +44,7 @@ test("D20: far fewer items than in the run before are not published, and the sen
   assert.equal(error.exitCode, 24);
   assert.equal(
     error.message,
-    `Compared with the run ${first.run} there are far fewer: items from 100 to 60; nothing was published. ` +
+    `There are far fewer rows than in run ${first.run}: items from 100 to 60; nothing was published. ` +
       "If that is right, run again with --accept-shrink; `maxShrinkPercent` and `minShrink` set the limits.",
   );
   assert.equal(await current(), `runs/${first.run}`);
@@ -56,7 +56,7 @@ long(
   "D20: the settings say how many fewer are far fewer, and that there are none is too few anyway",
   async (t) => {
     const shrunk = (before: number, now: number, maxShrinkPercent: number, minShrink: number) =>
-      changesOf({ content: before }, { content: now }, { maxShrinkPercent, minShrink })[0]?.shrunk;
+      compareRowCounts({ content: before }, { content: now }, { maxShrinkPercent, minShrink })[0]?.shrunk;
     assert.deepEqual(
       [
         shrunk(1000, 900, 10, 20),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { vanished } from "../../../src/audit/checks/mass-change.ts";
+import { findVanished } from "../../../src/audit/checks/mass-change.ts";
 
 test("what all items have lost is told, and not what a history that begins anew has not yet", () => {
   const rows = { content: 3, content_tags: 2, run_history: 2, mapping_history: 5 };
@@ -10,7 +10,7 @@ test("what all items have lost is told, and not what a history that begins anew 
     rows: { ...rows, content_tags: 0, run_history: 1, mapping_history: 0 },
     emptyColumns: ["content.mood", ...columns],
   };
-  assert.deepEqual(vanished(before, now), ["content_tags", "content.title"]);
+  assert.deepEqual(findVanished(before, now), ["content_tags", "content.title"]);
   const withoutTitle = { ...before, columns: ["content.slug"] };
-  assert.deepEqual(vanished(withoutTitle, now), ["content_tags"], "it did not have the column");
+  assert.deepEqual(findVanished(withoutTitle, now), ["content_tags"], "it did not have the column");
 });

@@ -26,7 +26,7 @@ export async function landingIn(t: TestContext, directory: string) {
     files: new RawPaths({ directory, folder: "raw", sequence: 1 }),
     index: new RawIndex(new ItemIndex()),
     directory,
-    kept: EMPTY_RESUME,
+    resumeState: EMPTY_RESUME,
     listings: 2,
     journal,
     clock: systemClock,

@@ -1,4 +1,4 @@
-/** Custom fields that look personal and are published all the same, because `personalFields` does not name them. */
+/** Warns of custom fields that look personal and are published because `personalFields` does not name them. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
@@ -8,13 +8,11 @@ import { ADDRESS } from "../../raw/personal/addresses.ts";
 import { looksPersonal } from "../../raw/personal/names.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import type { Table } from "../../tables/declare.ts";
-import { type Judged, noneExpected } from "./checks.ts";
+import { type CheckResults, checkWithWarning, NO_CHECKS, noneExpected } from "./checks.ts";
 
-const PERSONAL_FIELDS_CHECK = "custom fields that look personal and are published";
-const FIELDS_NAMED = 5;
 const FIELDS = "custom_fields";
 
-/** Where texts of custom fields stand, and what such a text is called. */
+/** Columns that hold texts of custom fields. */
 const SOURCES = [
   { table: "content_custom_field_values", column: "value", noun: "value", from: "" },
   {
@@ -25,7 +23,7 @@ const SOURCES = [
   },
 ] as const;
 
-/** `$1`: IDs of the fields that the policy covers, as JSON; `$2`: pattern of an e-mail address. */
+/** `$1`: JSON list of the field IDs that the policy covers; `$2`: pattern of an e-mail address. */
 function countsIn(sources: readonly (typeof SOURCES)[number][]): string {
   const counts = sources.map(
     ({ table, column, noun, from }) => `
@@ -40,38 +38,33 @@ function countsIn(sources: readonly (typeof SOURCES)[number][]): string {
     ORDER BY name, id, noun DESC`;
 }
 
-export function personalFieldsSentence(found: readonly string[]): string {
-  const named = joinFirst(found, FIELDS_NAMED);
-  return `Custom fields that look personal are published: ${named}. If they hold personal data, name them in \`personalFields\`.`;
+export function personalFieldsSentence(fields: readonly string[]): string {
+  return `Custom fields that look personal are published: ${joinFirst(fields, 5)}. If they hold personal data, name them in \`personalFields\`.`;
 }
 
-/** Judges by names, as the policy does API fields, and by values that are e-mail addresses. */
-export async function judgePersonalFields(
+/** Looks at the names of fields, by the rule for API fields, and for values that are e-mail addresses. */
+export async function checkPersonalFields(
   connection: DuckDBConnection,
   tables: readonly Table[],
   { policy, customFieldIds }: ExtractRecord["personalData"],
-): Promise<Judged> {
+): Promise<CheckResults> {
   const names = new Set(tables.map(({ name }) => name));
   const sources = SOURCES.filter(({ table }) => names.has(table));
-  if (policy === "keep" || sources.length === 0 || !names.has(FIELDS)) return { checks: [], warnings: [] };
+  if (policy === "keep" || sources.length === 0 || !names.has(FIELDS)) return NO_CHECKS;
   const rows = await all(connection, countsIn(sources), [JSON.stringify(customFieldIds), ADDRESS.source]);
   const fields = Map.groupBy(rows, ({ id }) => String(id));
   const found = [...fields.values()].flatMap((counts) => {
     const name = String(counts[0]?.name);
-    const addresses = counts.filter((row) => toSafeInteger(row.addresses ?? null) > 0);
-    if (addresses.length === 0 && !looksPersonal(name)) return [];
-    const told = (addresses.length > 0 ? addresses : counts).map(({ noun, filled, addresses: some }) => {
+    const withAddresses = counts.filter((row) => toSafeInteger(row.addresses ?? null) > 0);
+    if (withAddresses.length === 0 && !looksPersonal(name)) return [];
+    const reasons = (withAddresses.length > 0 ? withAddresses : counts).map(({ noun, filled, addresses }) => {
       const texts = pluralize(toSafeInteger(filled ?? null), String(noun));
-      return addresses.length === 0
-        ? texts
-        : `e-mail addresses in ${toSafeInteger(some ?? null)} of ${texts}`;
+      const number = toSafeInteger(addresses ?? null);
+      return number === 0 ? texts : `e-mail addresses in ${number} of ${texts}`;
     });
-    return `${printable(name, 60)} (${told.join(", ")})`;
+    return `${printable(name, 60)} (${reasons.join(", ")})`;
   });
   const detail = found.length === 0 ? "" : `${found.join(", ")}; the setting is personalFields`;
-  const text = personalFieldsSentence(found);
-  return {
-    checks: [noneExpected(PERSONAL_FIELDS_CHECK, found.length, detail)],
-    warnings: found.length === 0 ? [] : [{ text, check: PERSONAL_FIELDS_CHECK }],
-  };
+  const check = noneExpected("custom fields that look personal and are published", found.length, detail);
+  return checkWithWarning(check, personalFieldsSentence(found));
 }

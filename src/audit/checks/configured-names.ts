@@ -1,0 +1,173 @@
+/** Checks the names in the configuration against the service, and whether its destinations have mapped values. */
+import type { DestinationName } from "../../api/destination.ts";
+import { pluralize } from "../../common/figures.ts";
+import { isObject } from "../../common/json.ts";
+import { joinFirst, joinWords, nearestSentence } from "../../common/nearest.ts";
+import { printable } from "../../common/printable.ts";
+import type { ExtractRecord } from "../../raw/extract-record.ts";
+import type { RawLookups } from "../../raw/raw-file.ts";
+import { findIds, type NameCandidate, nearestNames } from "../scope.ts";
+import {
+  type Check,
+  type CheckResults,
+  checkWithWarning,
+  MISSING_NAMES_CHECKS,
+  NO_CHECKS,
+  noneNamed,
+} from "./checks.ts";
+
+/** What the run asked for by name, and what the service has. */
+interface NameMatching extends Pick<ExtractRecord, "asked" | "unmatched"> {
+  readonly lookups: RawLookups;
+  /** Names of all custom fields of items and definitions. */
+  readonly fieldNames: Iterable<string>;
+  /** Rows by table; tables that the pipeline does not make are absent. */
+  readonly rows: Readonly<Record<string, number>>;
+}
+
+export const MAPPED_VALUES_CHECK = "mapped values for the configured destinations";
+
+const MAPPED_VALUES = "content_mapped_values";
+const CUSTOM_FIELDS = "custom_fields";
+
+export interface NameResults extends CheckResults {
+  /** Sentence on why the configured destinations have no mapped values; null if they have some, or there are none. */
+  readonly noMappedValues: string | null;
+  /** IDs of the destinations that `ignoreDestinations` names. */
+  readonly ignoredDestinations: readonly string[];
+}
+
+/** The most important warnings come first. */
+export function checkConfiguredNames(matching: NameMatching): NameResults {
+  const { unmatched, rows, asked } = matching;
+  const reason = whyNoMappedValues(matching);
+  const noMappedValues =
+    reason === null ? null : `There are no mapped values for the configured destinations: ${reason}.`;
+  const mappedValues: Check = {
+    name: MAPPED_VALUES_CHECK,
+    verdict: noMappedValues === null ? "passed" : "warning",
+    figure: rows[MAPPED_VALUES] ?? 0,
+    expected: null,
+    detail: noMappedValues ?? "",
+  };
+  const missing = noneNamed(
+    MISSING_NAMES_CHECKS.destinations,
+    unmatched.destinations.map(({ name }) => name),
+  );
+  const { checks, ids, warnings } = ignoredDestinations(matching);
+  const nameless = checkNameless(matching, ids);
+  return {
+    noMappedValues,
+    ignoredDestinations: ids,
+    warnings: [
+      ...(noMappedValues === null ? [] : [{ text: noMappedValues, check: MAPPED_VALUES_CHECK }]),
+      ...unmatched.destinations.map((name) => missingDestination(name, matching)),
+      ...unmatched.customFields.map((name) => missingField(name, matching)),
+      ...(asked.allDestinations ? [] : nameless.warnings),
+      ...warnings,
+    ],
+    checks: [
+      missing,
+      noneNamed(MISSING_NAMES_CHECKS.customFields, unmatched.customFields),
+      ...nameless.checks,
+      ...checks,
+      mappedValues,
+    ],
+  };
+}
+
+/** Mappings name destinations by ID alone, and a name must be configured to find one. */
+function checkNameless({ lookups, rows }: NameMatching, ignored: readonly string[]): CheckResults {
+  const named = new Set([...lookups.destinations.map(({ id }) => id), ...ignored]);
+  const all = rows[MAPPED_VALUES] === undefined ? [] : [...mappedDestinations(lookups)];
+  const ids = all.filter((id) => !named.has(id)).sort();
+  const [have, it] = ids.length === 1 ? ["has", "it"] : ["have", "one of them"];
+  const shown = joinFirst(
+    ids.map((id) => printable(id)),
+    5,
+  );
+  return checkWithWarning(
+    noneNamed("destinations in mappings that have no name", ids),
+    `${pluralize(ids.length, "destination")} in mappings ${have} no name (${shown}). If the service no longer has ${it}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise name it in \`destinations\` or with \`--destination\`.`,
+  );
+}
+
+/** Resolves `ignoreDestinations` among all destinations of the run. */
+function ignoredDestinations({ asked, lookups }: NameMatching) {
+  const found = lookups.destinations.map(({ id, answer }): NameCandidate => ({ id, ...namesIn(answer) }));
+  const others = [...mappedDestinations(lookups)].filter((id) => !found.some((each) => each.id === id));
+  const candidates = [...found, ...others.map((id): NameCandidate => ({ id, name: null, platform: null }))];
+  const names = asked.ignoreDestinations.map((name) => ({ name, ids: findIds(candidates, name) }));
+  const unknown = names.filter(({ ids }) => ids.length === 0).map(({ name }) => name);
+  const check = noneNamed("names in ignoreDestinations that no destination of the run has", unknown);
+  const warnings = unknown.map((name) => ({
+    text: `\`ignoreDestinations\` names "${printable(name)}", but no destination of the run has this name.${nearestNames(candidates, name)}`,
+    check: check.name,
+  }));
+  return {
+    ...(names.length === 0 ? NO_CHECKS : { checks: [check], warnings }),
+    ids: [...new Set(names.flatMap(({ ids }) => ids))].sort(),
+  };
+}
+
+function namesIn({ identification, platform }: Readonly<Record<string, unknown>>) {
+  return {
+    name: typeof identification === "string" ? identification : null,
+    platform: typeof platform === "string" ? platform : null,
+  };
+}
+
+/** IDs of the destinations that mappings name. */
+function mappedDestinations({ definitions }: RawLookups): Set<string> {
+  const mappings = definitions.flatMap(({ answer }) =>
+    Array.isArray(answer.mappings) ? answer.mappings.filter(isObject) : [],
+  );
+  return new Set(mappings.map((mapping) => mapping.external_site_id).filter((id) => typeof id === "string"));
+}
+
+/** Known names carry their platform where it is not the configured one. */
+function missingDestination(
+  { name, platform }: DestinationName,
+  { lookups, unmatched }: Pick<NameMatching, "lookups" | "unmatched">,
+): string {
+  const found = lookups.destinations.map(({ id, answer }) => {
+    const names = namesIn(answer);
+    return { name: names.name ?? id, platform: names.platform };
+  });
+  const known = [...found, ...unmatched.otherDestinations].map((other) =>
+    other.platform === null || other.platform === platform ? other.name : `${other.name} (${other.platform})`,
+  );
+  return `${removedDestinationText(name, platform)}${nearestSentence(name, known, "")}`;
+}
+
+/** For a destination that an earlier run had; a name that no run had ends the run. */
+export function removedDestinationText(name: string, platform: string): string {
+  return `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)} any more: its mapped values are missing.`;
+}
+
+/** A nearest name is given for configured fields only: names that items carry are not misspelled. */
+function missingField(name: string, { asked, fieldNames, unmatched }: NameMatching): string {
+  const others = [...fieldNames].filter((other) => !unmatched.customFields.includes(other));
+  const near = asked.customFields.includes(name) ? nearestSentence(name, others, "") : "";
+  return `The service knows no custom field "${name}".${near}`;
+}
+
+/** A clause; null if there are mapped values, or no destination is configured. */
+function whyNoMappedValues({ asked, lookups, rows }: NameMatching): string | null {
+  const { columns, aliases, destinations } = asked;
+  if (destinations.length === 0 || rows[MAPPED_VALUES] === undefined) return null;
+  if (lookups.destinations.length === 0) {
+    const names = destinations.map(({ name }) => JSON.stringify(name));
+    return `the service ${names.length === 1 ? "does not have" : "has none of"} ${joinWords(names, "and")}`;
+  }
+  const isEmpty = rows[MAPPED_VALUES] === 0;
+  if (isEmpty && !columns.some((atService) => (aliases[atService] ?? atService) === CUSTOM_FIELDS)) {
+    return `the setting \`columns\` leaves out "${CUSTOM_FIELDS}", which they are made from; add it`;
+  }
+  if ((rows.content_custom_field_values ?? 0) === 0) return null;
+  const mapped = mappedDestinations(lookups);
+  if (!lookups.destinations.some(({ id }) => mapped.has(id)))
+    return "no custom field of the items has a mapping for any of them";
+  if (isEmpty) return "no item has a value of a custom field that is mapped for them";
+  return rows.content_external_payloads === 0 ? "no value of an item has an entry in a mapping" : null;
+}

@@ -1,0 +1,206 @@
+/** Runs the tests of a pipeline over the finished tables of a run before it is published. */
+import { addAbortListener } from "node:events";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
+import { count, pluralize } from "../../common/figures.ts";
+import { joinWords } from "../../common/nearest.ts";
+import type { CoverageTest, QueryTest, Severity, Test } from "../../pipeline.ts";
+import { PREVIOUS_CATALOG, scalar } from "../../storage/duckdb.ts";
+import { failureText } from "../../storage/failure-text.ts";
+import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
+import { mayShow } from "../../warehouse/baseline.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import { WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
+import {
+  LIMIT_KINDS,
+  LIMIT_TEXTS,
+  limitedDestinations,
+  readDestinationCounts,
+  sumCounts,
+} from "../mapping/value-counts.ts";
+import { readComparedColumns, readTableNames, subqueryOf } from "../user-query.ts";
+import { type Check, type CheckResults, joinResults, TEST_PREFIX } from "./checks.ts";
+import { readExamples } from "./failing-rows.ts";
+import type { TableFacts } from "./table-checks.ts";
+import { type NoPreviousTables, openTestTables, type TestTables } from "./test-tables.ts";
+import { invalidTest, queryErrorText } from "./validate-tests.ts";
+
+interface TestRun extends TestTables {
+  readonly tests: readonly Test[];
+  /** How the run treats personal data. */
+  readonly personalData: Manifest["personalData"];
+  readonly filled: Pick<TableFacts, "columns" | "emptyColumns">;
+  /** Interrupts the query that is running. */
+  readonly signal: AbortSignal;
+}
+
+interface OpenTestRun extends TestRun {
+  readonly connection: DuckDBConnection;
+  readonly noPrevious: NoPreviousTables | null;
+}
+
+/** Throws `config.invalid` if the query of a test fails whose failing rows would be an error. */
+export async function runTests(run: TestRun): Promise<CheckResults> {
+  const { database, noPrevious } = await openTestTables(run);
+  await using opened = database;
+  using _interrupting = addAbortListener(run.signal, () => opened.interrupt());
+  const open = { ...run, connection: opened.connection, noPrevious };
+  const results: CheckResults[] = [];
+  for (const test of run.tests) {
+    run.signal.throwIfAborted();
+    results.push("sql" in test ? await runQueryTest(test, open) : await runCoverageTest(test, open));
+  }
+  return joinResults(results);
+}
+
+/** One check for each kind of value that has a limit, as in `audit --fail-on`. */
+async function runCoverageTest(
+  { name, failOn, severity }: CoverageTest,
+  { connection }: OpenTestRun,
+): Promise<CheckResults> {
+  const destinations = limitedDestinations(await readDestinationCounts(connection));
+  const totals = sumCounts(destinations);
+  const ids = destinations.map(({ destination_id }) => quoteLiteral(destination_id)).join(", ");
+  const results: CheckResults[] = [];
+  for (const kind of LIMIT_KINDS) {
+    const limit = failOn[kind];
+    if (limit === undefined) continue;
+    const figure = totals[kind];
+    const isStatus = WITHOUT_EXTERNAL_VALUE.some((status) => status === kind);
+    const condition = isStatus ? `status = ${quoteLiteral(kind)}` : quoteIdentifier(kind);
+    const rows = `(SELECT content_id, destination_id, custom_field_id, value_id, value, status
+      FROM content_mapped_values WHERE ${condition} AND destination_id IN (${ids}))`;
+    const examples = figure > 0 ? await readExamples(connection, rows) : undefined;
+    const limits = { name: `${name}, ${LIMIT_TEXTS[kind]}`, severity, limit };
+    results.push(testResult({ ...testCheck(limits, figure, examples), reads: ["content_mapped_values"] }));
+  }
+  return joinResults(results);
+}
+
+async function runQueryTest(test: QueryTest, run: OpenTestRun): Promise<CheckResults> {
+  const { connection, noPrevious, signal } = run;
+  const { reads, readsPrevious } = await tablesReadBy(test, connection);
+  const skip = (why: string, isDamaged = true) => skippedTest(test.name, reads, { why, isDamaged });
+  if (readsPrevious && noPrevious !== null) return skip(noPrevious.why, noPrevious.isDamaged);
+  let rows: string | undefined;
+  try {
+    rows = await subqueryOf(connection, test.sql);
+    const check = await runQuery(test, rows, run);
+    const empty = check.figure > 0 ? undefined : await comparedEmptyColumn(test, reads, run);
+    if (empty === undefined) return testResult({ ...check, reads });
+    return skip(`it compares ${empty}, which has no value in any row`);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const why = rows === undefined ? queryErrorText(thrown) : failedQueryText(thrown);
+    if (why === undefined) throw thrown;
+    // The tables of this run fit the test, so the run before is of another pipeline or version.
+    if (readsPrevious && rows === undefined) return skip(`the run before lacks what it asks for: ${why}`);
+    if (test.severity === "error") throw invalidTest(test, why, thrown);
+    return skip(why);
+  }
+}
+
+/** A clause; undefined if the fault is not the query's. */
+function failedQueryText(thrown: unknown): string | undefined {
+  return asWarehouseError(thrown).code === "internal"
+    ? `its query failed: ${failureText(thrown)}`
+    : undefined;
+}
+
+const isPrevious = (name: string) => name.toLowerCase() === PREVIOUS_CATALOG;
+
+/** Tables of the run that a test names, and whether it reads the run before. */
+async function tablesReadBy({ sql }: QueryTest, connection: DuckDBConnection) {
+  const named = await readTableNames(connection, sql);
+  // Some queries cannot be parsed into tables; for these a mention of `previous.` counts.
+  if (named === undefined) return { reads: [], readsPrevious: /\bprevious"?\s*\./i.test(sql) };
+  const own = named.filter(({ catalog, schema }) => ![catalog, schema].some(isPrevious));
+  const reads = [...new Set(own.map(({ table }) => table.toLowerCase()))];
+  return { reads, readsPrevious: own.length < named.length };
+}
+
+/** Names a column that a test compares and that is empty in each table that it reads; undefined if there is none. */
+async function comparedEmptyColumn(
+  { sql }: QueryTest,
+  reads: readonly string[],
+  { connection, filled }: OpenTestRun,
+): Promise<string | undefined> {
+  const compared = await readComparedColumns(connection, sql);
+  const places = compared.map((column) => {
+    const named = new Set(reads.map((table) => `${table}.${column}`));
+    return filled.columns.filter((place) => named.has(place.toLowerCase()));
+  });
+  const isEmpty = (place: string) => filled.emptyColumns.includes(place);
+  return places.find((some) => some.length > 0 && some.every(isEmpty))?.join(" and ");
+}
+
+async function runQuery(test: QueryTest, rows: string, run: OpenTestRun): Promise<Check> {
+  const { connection, before, personalData } = run;
+  const figure = await scalar(connection, `SELECT count(*) FROM ${rows}`);
+  // Any mention of the run before counts: its rows may show persons whom this run does not show.
+  const isWithheld =
+    before.kind === "run" &&
+    /\bprevious\b/i.test(test.sql) &&
+    !mayShow(before.manifest.personalData, personalData);
+  if (figure === 0 || !isWithheld)
+    return testCheck(test, figure, figure === 0 ? undefined : await readExamples(connection, rows));
+  const check = testCheck(test, figure, undefined);
+  const withheld =
+    "its rows are withheld, for the run before is not known to have treated personal data as this one does";
+  return { ...check, detail: `${check.detail}; ${withheld}` };
+}
+
+function testCheck(
+  { name, severity, limit }: { readonly name: string; readonly severity: Severity; readonly limit: number },
+  figure: number,
+  examples: string | undefined,
+): Check {
+  const isError = severity === "error";
+  const verdict = figure <= limit ? "passed" : isError ? "failed" : "warning";
+  const detail = `failing rows; more than ${count(limit)} are ${isError ? "an error" : "a warning"}`;
+  return { name: `${TEST_PREFIX}${name}`, verdict, figure, expected: limit, detail, examples };
+}
+
+function testResult(check: Check): CheckResults {
+  const rows = check.examples === undefined ? "" : "; run_checks has rows of them";
+  const warning = { text: `The test ${failureOf(check)}${rows}.`, check: check.name };
+  return { checks: [check], warnings: check.verdict === "warning" ? [warning] : [] };
+}
+
+function failureOf({ name, figure, expected }: Check): string {
+  const test = JSON.stringify(name.slice(TEST_PREFIX.length));
+  return `${test} found ${pluralize(figure, "failing row")}, limit: ${count(expected ?? 0)}`;
+}
+
+/** A test that could not be asked passes if that is expected, as in the first run, else it warns. */
+function skippedTest(
+  name: string,
+  reads: readonly string[],
+  { why, isDamaged }: NoPreviousTables,
+): CheckResults {
+  const verdict = isDamaged ? "warning" : "passed";
+  const detail = `passed over: ${why}`;
+  const check: Check = {
+    name: `${TEST_PREFIX}${name}`,
+    verdict,
+    figure: 0,
+    expected: null,
+    detail,
+    reads,
+  };
+  const text = `The test ${JSON.stringify(name)} was skipped: ${why}.`;
+  return { checks: [check], warnings: isDamaged ? [{ text, check: check.name }] : [] };
+}
+
+/** Throws `audit.threshold` if a test failed. */
+export function assertTestsPassed({ checks }: CheckResults): void {
+  const failed = checks.filter(({ verdict }) => verdict === "failed");
+  if (failed.length === 0) return;
+  const more = failed.length - 3;
+  const found = [...failed.slice(0, 3).map(failureOf), ...(more > 0 ? [`${more} more`] : [])];
+  throw new WarehouseError(
+    "audit.threshold",
+    `${failed.length === 1 ? "A test" : pluralize(failed.length, "test")} of the pipeline failed: ${joinWords(found, "and")}; nothing was published. ` +
+      'Look at the failing rows in run_checks of the staged run. Correct the content, or accept it with the test\'s limit or `severity: "warning"`.',
+  );
+}
