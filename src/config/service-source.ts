@@ -65,13 +65,12 @@ function missingService(sentence: string): WarehouseError {
   return new WarehouseError("config.missing_service", sentence);
 }
 
-/** A text of the configuration; `place` says in messages where it stands. */
-interface PlacedText {
-  readonly place: string;
-  readonly text: string;
-}
-
-function addressOf({ flags, env, file, settings }: ServiceInputs): PlacedText | null {
+function addressOf({
+  flags,
+  env,
+  file,
+  settings,
+}: ServiceInputs): { readonly place: string; readonly text: string } | null {
   const given: readonly (readonly [string, string | undefined])[] = [
     ["--url", flags.url],
     ["CONTENT_API_URL", nonEmpty(env.CONTENT_API_URL)],
@@ -81,7 +80,10 @@ function addressOf({ flags, env, file, settings }: ServiceInputs): PlacedText | 
   return found[0] ?? null;
 }
 
-function routeTo({ place, text }: PlacedText, proxyFor: ProxyFor): Pick<ServiceSource, "url" | "proxy"> {
+function routeTo(
+  { place, text }: { readonly place: string; readonly text: string },
+  proxyFor: ProxyFor,
+): Pick<ServiceSource, "url" | "proxy"> {
   const result = readServiceUrl(text);
   if ("problem" in result) throw invalidConfig(`${place}: ${result.problem}.`);
   const { url } = result;
