@@ -41,11 +41,17 @@ export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSourc
       tokenOrigin === null
         ? 'give --url, set CONTENT_API_URL and CONTENT_API_TOKEN, or write a configuration file with "content-warehouse init"'
         : "give --url, set CONTENT_API_URL, or `url` in a configuration file";
-    throw missingService(`The address of the service is missing: ${wayOut}. ${sampleBy} needs no service.`);
+    throw new WarehouseError(
+      "config.missing_service",
+      `The address of the service is missing: ${wayOut}. ${sampleBy} needs no service.`,
+    );
   }
   if (tokenOrigin === null) {
     const wayOut = "set CONTENT_API_TOKEN, or `tokenFile` in a configuration file";
-    throw missingService(`The API token is missing: ${wayOut}. ${sampleBy} needs none.`);
+    throw new WarehouseError(
+      "config.missing_service",
+      `The API token is missing: ${wayOut}. ${sampleBy} needs none.`,
+    );
   }
   const { url, proxy } = routeTo(address, proxyFor);
   const { token, tokenFrom, setting } = await readToken(tokenOrigin);
@@ -59,10 +65,6 @@ export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSourc
     settingNames: { url: address.place, token: setting },
     secrets,
   };
-}
-
-function missingService(sentence: string): WarehouseError {
-  return new WarehouseError("config.missing_service", sentence);
 }
 
 function addressOf({
