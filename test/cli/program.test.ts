@@ -152,7 +152,7 @@ suite("run --json that fails prints one object, and the sentence on standard err
     ]);
     assert.equal(code, 2);
     const { message, ...failure } = JSON.parse(stdout);
-    const hint = "Correct what the message names; settings: help configuration.";
+    const hint = 'Correct what the message names; see "content-warehouse help configuration".';
     assert.deepEqual(failure, { code: "config.output", hint, exitCode: 2 });
     assert.match(message, /^The output folder \/dev\/null cannot be used: /);
     const { time, ...line } = JSON.parse(stderr);
