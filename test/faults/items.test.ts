@@ -48,14 +48,14 @@ long("E2, E3: more than five such items, or a hundredth, end the run", async (t)
 
 const BAD: Readonly<Record<string, readonly [reply: Reply, reason: string]>> = {
   "E2: a refusal": [{ status: 403 }, "the service denied access to this item (403)"],
-  "E5: a failure, each time": [{ status: 500 }, "the service fails when it is asked for the item (500)"],
+  "E5: a failure, each time": [{ status: 500 }, "the service fails when this item is requested (500)"],
   "A16: too large": [
     { body: " ".repeat(33 * 1024 * 1024), headers: { "content-length": String(33 * 1024 * 1024) } },
     "the service sent more than 32 MB at once (34603008 bytes announced)",
   ],
   "B12: an answer of a gateway that refuses the method": [
     { status: 405 },
-    "the service does not answer for this item (405)",
+    "the service does not answer requests for this item (405)",
   ],
   "C5: no JSON": [
     { body: '{"response": {"id": "c-004", "title": NaN}}' },
@@ -76,7 +76,7 @@ for (const [what, [reply, reason]] of few(Object.entries(BAD), 1)) {
     assert.deepEqual(await rowsOf(directory, REJECTS), [["item", "c-004", reason, "null"]]);
     assert.deepEqual(await rowsOf(directory, CHECK), [["warning", "1"]]);
     assert.deepEqual(warnings, [
-      "1 listed item could not be read singly (c-004): what the listings say counts; see run_rejects.",
+      "1 listed item could not be read singly (c-004): the listing counts; see run_rejects.",
     ]);
   });
 }
@@ -117,7 +117,7 @@ test("E1: more than five listed items that are gone, or a hundredth, end the run
   const { accounting, warnings } = await few.run();
   assert.equal(accounting.loaded, 12, "the listings still have them");
   assert.deepEqual(warnings, [
-    "5 listed items returned 404 or 410 when asked for singly (c-000, c-001, c-002, ...): what the listings say counts.",
+    "5 listed items returned 404 or 410 when asked for singly (c-000, c-001, c-002, ...): the listing counts.",
   ]);
   const many = await itemsRun(t, gone(6));
   const error = await failsWith("source.rejects", many.run());
