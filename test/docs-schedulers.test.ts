@@ -20,8 +20,8 @@ const TABLE = /(?<=<!-- exit codes -->\n\n)[\s\S]*?(?=<!-- end of the exit codes
 
 /** With UPDATE_DOCS=1 the table is written instead. */
 test("the page says what comes after each exit code", async () => {
-  const rows = EXIT_CODES.map(([code, then, short]) => `| ${code} | ${then} | ${short} |\n`);
-  const table = `| Code | Then | Meaning |\n|---|---|---|\n${rows.join("")}\n`;
+  const rows = EXIT_CODES.map(([code, then, short, hint]) => `| ${code} | ${then} | ${short} | ${hint} |\n`);
+  const table = `| Code | Then | Meaning | What to do |\n|---|---|---|---|\n${rows.join("")}\n`;
   const page = await readFile(PAGE, "utf8");
   if (process.env.UPDATE_DOCS === "1") await writeFile(PAGE, page.replace(TABLE, table));
   else assert.equal(TABLE.exec(page)?.[0], table, "run this test with UPDATE_DOCS=1");

@@ -91,8 +91,7 @@ export async function buildTables(
   return { ...judged, checks, warnings: [...judged.warnings, ...tested.warnings], tables: all, statement };
 }
 
-const NOT_TESTED =
-  "The tests of the pipeline were not run, because a limited run says little about all items; a full run runs them.";
+const NOT_TESTED = "The tests of the pipeline were skipped, because this run is limited.";
 
 /** Runs the pipeline's tests over all tables except `run_checks`. */
 async function testTables(

@@ -1,4 +1,4 @@
-/** Rehearses a run for a person: prepares it, changes nothing, and says what each step found. */
+/** Rehearses a run: prepares it, changes nothing, and reports what each step found. */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Answer, type AnswerRow, col, section } from "../common/answer.ts";
@@ -21,15 +21,15 @@ export type CheckRow = AnswerRow<typeof STEPS>;
 
 interface CheckRequest extends Machine, Pick<RunInputs, "pipeline" | "signal"> {
   readonly inputs: ConfigInputs;
-  /** Log for warnings of the client; shows none of the secrets. */
+  /** Makes the log for warnings of the client. It shows none of the secrets. */
   readonly logFor: (secrets: readonly Secret[]) => Log;
-  /** Called with each step when it begins. */
+  /** Called when a step begins. */
   readonly onStep: (step: StepName) => void;
 }
 
 /**
- * What each step found. `exitCode`: the code that a run would end with; 0: it can begin. A failure is a step of the result;
- * only the signal's reason is thrown.
+ * `exitCode`: code that the run would end with; 0 if it can start. A failure is a step of the result. Throws only the
+ * reason of the signal.
  */
 export async function check({ inputs, logFor, onStep, ...machine }: CheckRequest) {
   const steps: CheckRow[] = [];
@@ -54,7 +54,7 @@ export async function check({ inputs, logFor, onStep, ...machine }: CheckRequest
       config,
       log,
       onProgress: () => {},
-      // A folder that was made for the check is gone again when its room is asked for.
+      // The check has removed the folders that it made.
       freeBytes: (folder: string) => machine.freeBytes(nearestFolder(folder)),
     };
     await prepare({ inputs: runInputs, opened, listener, isRehearsal: true });
@@ -79,7 +79,7 @@ export function checkAnswer({ steps, exitCode }: Awaited<ReturnType<typeof check
   return {
     lead:
       failed === undefined
-        ? `A run can begin${warnings === 0 ? "" : `, with ${pluralize(warnings, "warning")}`}.`
+        ? `A run can start${warnings === 0 ? "" : `, with ${pluralize(warnings, "warning")}`}.`
         : `A run would fail at "${failed.check}", and exit with ${exitCode}.`,
     isWell: exitCode === 0,
     facts: { ok: exitCode === 0, exit_code: exitCode },

@@ -48,7 +48,7 @@ export async function assertNoneMisspelled(
   );
   const sentences = misspelled.map(({ name, platform }) => {
     const no = `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)}`;
-    if (names.includes(name)) return `${no}, but items name it: it is on another platform.`;
+    if (names.includes(name)) return `${no}, but items have that name, so it is on another platform.`;
     return `${no}${didYouMean(name, [...names, ...known])}.`;
   });
   throw new WarehouseError(

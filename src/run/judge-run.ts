@@ -121,7 +121,7 @@ export function judgeRun(
   };
 }
 
-/** What became of all listed items. Items that are loaded though no pass listed them are not pluralize. */
+/** What became of all listed items. Items that no pass listed do not count. */
 function accountingOf(
   extraction: Extraction,
   { tables }: TableFacts,
@@ -147,7 +147,7 @@ function pageWarnings({ asked, pageSizes, limit }: ExtractRecord): string[] {
   const perPage = Math.min(...used.filter((size) => size !== undefined));
   if (asked.perPage === "auto" || limit !== null || perPage >= asked.perPage) return [];
   return [
-    `Pages of ${asked.perPage} items were too large to be read: set perPage to ${perPage}, which was used.`,
+    `Pages of ${asked.perPage} items were too large to be read; ${perPage} were read instead. Set \`perPage\` to that.`,
   ];
 }
 
@@ -185,7 +185,7 @@ function judgeSingles(extraction: ExtractRecord): CheckResults {
     ),
     ...missing.checks,
     noneExpected(
-      "items that no pass listed, and that the service has all the same",
+      "items that no pass listed but the service still has",
       unlisted.length,
       "loaded besides those that were listed",
     ),
@@ -194,7 +194,7 @@ function judgeSingles(extraction: ExtractRecord): CheckResults {
   const warnings = [
     ...itemsWarning(
       inPartRejected,
-      "could be read in one mode alone, dynamic or full",
+      "could be read in only one mode, dynamic or full",
       `${half}; see run_rejects`,
     ),
     ...itemsWarning(
@@ -202,16 +202,14 @@ function judgeSingles(extraction: ExtractRecord): CheckResults {
       "moved before they were read in both modes",
       `${half}; the next run reads them`,
     ),
-    ...itemsWarning(detailsGone, "returned 404 or 410 when asked for singly", "what the listings say counts"),
-    ...itemsWarning(
-      detailsRejected,
-      "could not be read singly",
-      "what the listings say counts; see run_rejects",
-    ),
+    ...itemsWarning(detailsGone, "returned 404 or 410 when asked for singly", "the listing counts"),
+    ...itemsWarning(detailsRejected, "could not be read singly", "the listing counts; see run_rejects"),
     ...missing.warnings,
   ];
   if (reuseDamage !== null)
-    warnings.push(`Nothing of the run before is reused, and all single items are asked for: ${reuseDamage}.`);
+    warnings.push(
+      `Nothing is reused from the run before, and all single items are requested: ${reuseDamage}.`,
+    );
   return { checks, warnings };
 }
 
@@ -231,24 +229,24 @@ function itemsWarning(ids: readonly string[], what: string, so: string): string[
 function judgeMissing({ missing, removed, unlisted }: Extraction): CheckResults {
   const name = "items of the run before that no pass listed";
   if (missing.notAsked !== null) {
-    const detail = `none was asked for singly: ${missing.notAsked}`;
+    const detail = `none was requested singly: ${missing.notAsked}`;
     return { checks: [{ ...counting(name, missing.count, detail), verdict: "warning" }], warnings: [] };
   }
   const skipped = missing.skipped.length;
   const unread = missing.count - removed.length - unlisted.length - skipped;
   const detail =
-    `asked for singly: ${removed.length} are gone, ${unlisted.length} are there` +
+    `requested singly: ${removed.length} are gone, ${unlisted.length} are there` +
     (unread > 0 ? `, ${unread} could not be read` : "") +
-    (skipped > 0 ? `; after so many that could not be, ${skipped} were not asked for` : "");
+    (skipped > 0 ? `; after too many failures, ${skipped} were not requested` : "");
   const check = counting(name, missing.count, detail);
   if (unread === 0) return { checks: [check], warnings: [] };
   const notListed = unread + skipped;
   const what = `${pluralize(notListed, "item")} of the run before ${notListed === 1 ? "was" : "were"} not listed`;
-  const more = skipped === 0 ? "" : `, and ${skipped} were not asked for after that`;
+  const more = skipped === 0 ? "" : `, and after that ${skipped} were not requested`;
   return {
     checks: [{ ...check, verdict: "warning" }],
     warnings: [
-      `${what}, and nobody knows whether they are gone: asked for singly, ${unread} could not be read (see run_rejects)${more}.`,
+      `${what}, and it is unknown whether they were removed: ${unread} could not be read singly (see run_rejects)${more}.`,
     ],
   };
 }

@@ -144,7 +144,7 @@ export function assertAddressSpace(limits: string, threads: number): void {
   throw new WarehouseError(
     "config.invalid",
     `The limit on virtual memory (ulimit -v) is ${megabytes(Number(limit))}, and a run reserves ${megabytes(needed)}, of which it uses little; ` +
-      "lift it, and limit memory by a cgroup or a container instead.",
+      "raise or remove it, and limit memory with a cgroup or container instead.",
   );
 }
 
@@ -225,7 +225,7 @@ function runBeforeText(baseline: Baseline, goesOnFrom: TargetBaseline | null): s
       ? `a run goes on from ${run}, to which the target ${target} was rolled back`
       : `a run restores ${run} from the target ${target}, and goes on from it`;
   }
-  if (baseline.kind !== "run") return "no run to go on from";
+  if (baseline.kind !== "run") return "no earlier run";
   const { requests, startedAt, endedAt } = baseline.manifest;
   const took = duration((Date.parse(endedAt) - Date.parse(startedAt)) / 1000);
   return `${baseline.run}: ${pluralize(requests.count, "request")}, ${took}, ${megabytes(requests.bytes)}`;
@@ -246,8 +246,7 @@ async function checkDisk(
   };
   await assertDiskSpace(root, baseline, free, taken);
   const [left, needed] = [await free(), neededBytes(baseline, taken)];
-  const room =
-    left === undefined ? "the file system does not tell how much is free" : `${fileSize(left)} free`;
+  const room = left === undefined ? "the free space is unknown" : `${fileSize(left)} free`;
   listener.note(needed === undefined ? room : `${room}; a run takes up to ${fileSize(needed)}`);
 }
 
@@ -262,7 +261,7 @@ async function clearStaging(
   const isTreatedAlike = found === null || isDeepStrictEqual(found.resumeRecord.personalFieldIds, fieldIds);
   if (!isTreatedAlike)
     log.warn(
-      "The interrupted run is not resumed, and what it read is removed: `personalFields` covers other fields now.",
+      "The interrupted run is not resumed, and its documents are removed, because `personalFields` now covers other fields.",
     );
   const resumable = isTreatedAlike ? found : null;
   if (resumable !== null) await keepResumable(stagingFolder(folder, resumable.run), resumable.kept.files);
@@ -296,7 +295,7 @@ async function rehearseObservers({ config, clock }: RunInputs, listener: StepLis
   for (const observer of configuredObservers({ settings, warehouse }, clock.now())) {
     listener.begin("observers");
     const problem = await problemOf(observer);
-    if (problem === null) listener.note(`${observer.name} can be told`);
+    if (problem === null) listener.note(`${observer.name} works`);
     else listener.warn(problem);
   }
 }

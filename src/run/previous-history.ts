@@ -70,7 +70,7 @@ export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Che
       return check("passed", 0, "none was published yet");
     case "anew": {
       const { run, reason } = history;
-      return check("warning", 0, `the history starts anew: ${run} cannot be carried on, because ${reason}`);
+      return check("warning", 0, `the history starts over: ${run} cannot be continued, because ${reason}`);
     }
     case "carried":
       return check("passed", 1, history.run);
@@ -80,11 +80,11 @@ export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Che
 export function historyWarnings(history: PreviousHistory): string[] {
   if (history.kind === "carried" && history.forgotten.length > 0) {
     return [
-      `The history of ${pluralize(history.forgotten.length, "custom field")} starts anew with this run, because ${history.run} was made with another \`personalFields\` or \`personalData\`.`,
+      `The history of ${pluralize(history.forgotten.length, "custom field")} starts over with this run, because ${history.run} treated them under other \`personalFields\` or \`personalData\`.`,
     ];
   }
   if (history.kind !== "anew") return [];
   return [
-    `The history starts anew with this run: that of ${history.run} cannot be carried on, because ${history.reason}.`,
+    `The history starts over with this run: the history of ${history.run} cannot be continued, because ${history.reason}.`,
   ];
 }

@@ -163,7 +163,7 @@ function undeliveredWarnings({ pipeline }: NewRun, { limit, targets }: PublishSe
   const receivers = [...pipeline.loaders.filter(({ stage }) => stage !== undefined), ...targets];
   if (limit === null || receivers.length === 0) return [];
   const names = receivers.map(({ name }) => name);
-  return [`Nothing is delivered to ${joinWords(names, "or")}: limited runs are not delivered.`];
+  return [`Nothing is delivered to ${joinWords(names, "or")}: a limited run is not delivered.`];
 }
 
 /** Delivers the published run. Does not throw, because the run stays published: a delivery says how it failed. */

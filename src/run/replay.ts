@@ -62,7 +62,7 @@ export async function replay(request: ReplayRequest): Promise<RunResult> {
     const run = await prepareReplay(request, published, facts);
     const [interrupted] = await stagingLeftovers(folder);
     if (interrupted !== undefined)
-      log.warn(`The next run begins anew: nothing of the interrupted run ${interrupted.run} will be used.`);
+      log.warn(`The next run starts over and does not resume the interrupted run ${interrupted.run}.`);
     return await publishReplay(run, published, facts, request);
   } catch (thrown) {
     throw namingFolder(thrown, folder);
@@ -83,7 +83,7 @@ async function prepareReplay(
   const missing = missingFor(pipeline, wishes, { facts, lookups });
   if (missing.length > 0)
     throw invalid(
-      `The pipeline "${printable(pipeline.name)}" needs what run ${published.run} did not ask for: ${printable(joinFirst(missing, 5), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
+      `The pipeline "${printable(pipeline.name)}" needs data that run ${published.run} did not request: ${printable(joinFirst(missing, 5), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
     );
   // A limited run has no run before it.
   const baseline: Baseline = limit === null ? await baselineOf(folder, published.run) : { kind: "none" };
@@ -153,7 +153,7 @@ function renumbered(path: string, from: number, to: number): string {
 function moduleOf({ pipeline: { name, module } }: ExtractRecord): string {
   if (module !== null) return module.startsWith("file:") ? module : pipelineUrl(module, "");
   throw invalid(
-    `The pipeline "${printable(name)}" of this run is not a file, so it cannot be loaded again; name one with --pipeline.`,
+    `The pipeline "${printable(name)}" of this run is not a file that can be loaded again; name one with --pipeline.`,
   );
 }
 
@@ -167,7 +167,7 @@ function assertSameTreatment(
   const settings = facts.documentSettings;
   if (policy === then && settings.policy !== policyDigest(policy))
     throw invalid(
-      `This version treats other field names as personal than the one that wrote the documents of run ${run}; use "run".`,
+      `This version treats other names as personal than the one that read run ${run}; use "run".`,
     );
   if (policy !== then)
     throw invalid(

@@ -1,4 +1,4 @@
-/** Resuming a run that was interrupted: which one, and what of it counts. */
+/** Resumes an interrupted run: which run it is, and which of its answers count. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -25,8 +25,8 @@ import {
 } from "../warehouse/layout.ts";
 
 /**
- * What must be the same for staged work to be used again: all that decides what is asked for and what is kept of it, and
- * how. Of the pipeline, what it declares and the text of its module; what else the module imports is not looked into.
+ * Digest of all that decides what a run requests and how documents are treated. A run resumes staged work of an equal
+ * fingerprint only. Modules that a pipeline imports are not part of it.
  */
 export async function resumeFingerprint(
   config: Config,
@@ -37,9 +37,9 @@ export async function resumeFingerprint(
     VERSION,
     RAW_COLUMNS.map(({ name, type }) => [name, type]),
     configFingerprint(config),
-    // Documents that are reused by now may be older than they are to be from here on.
+    // Reused documents may be older than the new setting allows.
     config.rereadDays,
-    // What an interrupted run has read may hold somebody who was erased at the service since.
+    // The interrupted run may have read a person who was erased at the service since.
     config.reread,
     pipelineFingerprint(pipeline),
     ...(await textsOf(source, pipeline)),
@@ -47,16 +47,16 @@ export async function resumeFingerprint(
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
-/** What the functions of a pipeline are made from: its module, or their own texts. */
+/** Text of the pipeline's module, or of its functions. */
 async function textsOf(source: string | Pipeline, { rows }: Pipeline): Promise<readonly string[]> {
   if (typeof source !== "string") return Object.values(rows).map(String);
   const url = new URL(source);
-  // A module that is no file has its text in its address.
+  // A module that is not a file has its text in its URL.
   const module = url.protocol === "file:" ? await readFile(url) : "";
   return [source, createHash("sha256").update(module).digest("hex")];
 }
 
-/** Of what a pipeline declares; not of the functions of its custom tables and loaders. */
+/** Digest of what a pipeline declares, without the functions of its custom tables and loaders. */
 export function pipelineFingerprint({ tables, loaders, tests, rows: _rows, ...pipeline }: Pipeline): string {
   const declared = tables.map(({ name, key, columns }) => ({ name, key, columns }));
   const tested = tests.length > 0 && { tests };
@@ -70,24 +70,24 @@ export const resumeRecordForm = z.strictObject({
   fingerprint: z.string(),
   startedMs: z.number(),
   resumedMs: z.array(z.number()),
-  /** Whether it ended because it holds far less than the run before: then only explicit approval resumes it. */
+  /** The run ended because it shrank too much. Only `--accept-shrink` resumes it. */
   shrunk: z.boolean(),
-  /** RequestLog a second that the service was found to allow when the run ended; null: it refused none. */
+  /** Requests a second that the service allowed when the run ended; `null` if it refused none. */
   ratePerSecond: z.number().positive().nullable(),
-  /** IDs of the custom fields that were treated as personal, in order. */
+  /** IDs of the personal custom fields, in order. */
   personalFieldIds: z.array(z.string()),
-  /** The most that it took up on the disk. */
+  /** Peak disk use so far. */
   peakBytes: z.number().nonnegative(),
 });
 
-/** How a run began. Instants are milliseconds since 1970, by this machine's clock. */
+/** How a run began. Times are milliseconds since 1970, by this machine's clock. */
 export type ResumeRecord = Readonly<Omit<z.infer<typeof resumeRecordForm>, "version">>;
 
 export async function writeResumeRecord(staging: StagingFolder, begun: ResumeRecord): Promise<void> {
   await writeSealed(staging.resumeRecord, { version: VERSION, ...begun });
 }
 
-/** Staged work that is older is not used again: too much may have changed since. */
+/** Older staged work is not resumed, because too much may have changed. */
 const RESUMABLE_MS = 6 * 60 * 60 * 1000;
 
 export interface ResumableRun {
@@ -100,17 +100,17 @@ export interface ResumableRun {
 const NO_RUN = { resumable: null, foreign: null };
 
 /**
- * The latest run that was interrupted, if it can be resumed: of the same configuration, begun less than six hours ago,
- * later than all that is published or delivered, and with sound staged work. `foreign`: the name of a run that another
- * program, configuration or pipeline began, as far as its record tells; none of it is used. `nowMs`: milliseconds since
- * 1970; `above`: number of the last run that a target has. Changes nothing.
+ * The latest interrupted run, if it can be resumed. It has the same fingerprint, began less than six hours ago, is
+ * later than every published or delivered run, and its staged work is undamaged. `foreign`: run that another program,
+ * configuration or pipeline began, which is not resumed. `nowMs`: milliseconds since 1970. `above`: last run number
+ * of a target. Changes nothing.
  */
 export async function findInterrupted(
   folder: OutputFolder,
   wanted: Readonly<{ fingerprint: string; config: Config; nowMs: number; above: number }>,
 ) {
   const { fingerprint, config, nowMs, above } = wanted;
-  // What a limited run has read, another one has read again as soon.
+  // Another limited run reads the same few items as fast.
   if (config.limit !== null) return NO_RUN;
   const [latest] = await stagingLeftovers(folder);
   if (latest === undefined || latest.sequence <= above) return NO_RUN;
@@ -122,7 +122,7 @@ export async function findInterrupted(
   const path = staging.resumeRecord;
   const resumeRecord = await readSealed(path, resumeRecordForm);
   if (resumeRecord === undefined) return existsSync(path) ? { resumable: null, foreign: run } : NO_RUN;
-  // A clock that was set back since tells nothing about the age.
+  // If the clock was set back, the age is unknown.
   const ageMs = nowMs - resumeRecord.startedMs;
   const isOfAge = ageMs >= 0 && ageMs < RESUMABLE_MS;
   if (!isOfAge || (resumeRecord.shrunk && !config.acceptShrink)) return NO_RUN;
@@ -135,16 +135,19 @@ export async function findInterrupted(
 }
 
 export function foreignSentence(run: string): string {
-  return `Nothing of the interrupted run ${run} is used: it was begun by another version of the program, or with another configuration, pipeline or options, or its record cannot be read.`;
+  return `The interrupted run ${run} is not resumed: it was started by another version of the program, or with another configuration, pipeline or options, or its record cannot be read.`;
 }
 
-/** Removes all staged files that a resumed run does not go on from. Bytes of what is kept. */
+/** Removes all staged files that a resumed run does not need. Returns the bytes that are kept. */
 export async function keepResumable(staging: StagingFolder, files: ReadonlySet<string>): Promise<number> {
   await removeAllBut(staging.root, new Set([...files, staging.resumeRecord]));
   return bytesBelow(staging.root);
 }
 
-/** What becomes of staged work. `accept`: explicit approval resumes it. `inspect`: it is kept until the next run. */
+/**
+ * What becomes of the staged work of a failed run. `accept`: only `--accept-shrink` resumes it. `inspect`: it stays
+ * until the next run.
+ */
 export function failureDisposition(code: ErrorCode): "resume" | "accept" | "inspect" | "remove" {
   if (code === "verify.failed" || code === "audit.threshold") return "inspect";
   if (code === "guard.shrink") return "accept";

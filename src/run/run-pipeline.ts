@@ -1,4 +1,4 @@
-/** Running a pipeline from a program of one's own. */
+/** Runs a pipeline from a program. */
 import { resolve } from "node:path";
 import type { Contract } from "../audit/checks/contract.ts";
 import { asWarehouseError } from "../common/errors.ts";
@@ -13,35 +13,37 @@ import { runExport } from "./run.ts";
 
 export interface RunPipelineOptions {
   /**
-   * Name of a pipeline of the package, path or URL of a module of your own, or the pipeline itself: then functions of
-   * its tables run on the calling thread, since functions do not cross threads, which takes longer.
+   * Name of a pipeline of the package, path or URL of a module, or the pipeline itself. Functions do not cross
+   * threads, so the functions of a pipeline value run on the calling thread, which is slower.
    */
   readonly pipeline: string | URL | Pipeline;
-  /** The embedded service with the sample content, instead of a service at an address. */
+  /** Reads the sample content from the embedded service. */
   readonly sample?: boolean;
-  /** Address of the service; `CONTENT_API_URL` in `env` otherwise. */
+  /** Address of the service. Default: `CONTENT_API_URL` in `env`. */
   readonly url?: string;
-  /** Configuration file; without it `content-warehouse.config.ts`, or such in `.mts`, `.js`, `.mjs` or `.json`, in `cwd`. */
+  /**
+   * Configuration file. Default: `content-warehouse.config.ts` in `cwd`, or with `.mts`, `.js`, `.mjs` or `.json`.
+   */
   readonly config?: string;
-  /** Folder of the warehouse; `./warehouse` unless given or configured. */
+  /** Folder of the warehouse. Default: `./warehouse`. */
   readonly warehouse?: string;
-  /** `freeze`: nothing that departs from the specification is published; `evolve` unless given or configured. */
+  /** `freeze` publishes nothing that departs from the specification. Default: `evolve`. */
   readonly contract?: Contract;
-  /** Publishes even where there is far less than in the run before. */
+  /** Publishes even if there is far less than in the run before. */
   readonly acceptShrink?: boolean;
-  /** Goes on in a warehouse whose service has another address now; the instance's ID must be the same. */
+  /** Accepts another address of the service, if the instance's ID is the same. */
   readonly acceptNewAddress?: boolean;
-  /** Publishes even where the pipeline lacks tables of the current run. */
+  /** Publishes even if the pipeline lacks tables of the current run. */
   readonly acceptPipeline?: boolean;
-  /** Asks for all single items, also those of which the listing says nothing new. */
+  /** Requests all single items, even unchanged ones. */
   readonly reread?: boolean;
-  /** Reads so many items alone, the first that are listed, into a warehouse of limited runs: `./first-look` unless given. */
+  /** Reads only the first items, into a warehouse of limited runs. Default folder: `./first-look`. */
   readonly limit?: number;
-  /** Where `CONTENT_API_URL`, `CONTENT_API_TOKEN` and `CONTENT_WAREHOUSE_HASH_KEY` are read; nowhere unless given. */
+  /** Variables: `CONTENT_API_URL`, `CONTENT_API_TOKEN`, `CONTENT_WAREHOUSE_HASH_KEY`. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Relative paths begin here; the working directory unless given. */
+  /** Folder that relative paths begin at. Default: the working directory. */
   readonly cwd?: string;
-  /** Ends the run with nothing published. */
+  /** Ends the run; nothing is published. */
   readonly signal?: AbortSignal;
   readonly onProgress?: OnProgress;
   readonly log?: Log;

@@ -1,4 +1,4 @@
-/** Rows of the run's own tables. */
+/** Makes the rows of the tables about the run. */
 
 import { hash } from "node:crypto";
 import type { Check } from "../audit/checks/checks.ts";
@@ -13,7 +13,10 @@ import type { Table } from "../tables/declare.ts";
 import { checks, drift, lineage, passes, rejects, requests, run, tablesTable } from "../tables/run.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
 
-/** Rows of a table, once: column `per_page` is `perPage` of a record or of what is said `besides`, else a TypeError. */
+/**
+ * Makes rows for the columns of a table: column `per_page` is the member `perPage` of a record, or of what `besides`
+ * adds. Throws a TypeError for a missing member.
+ */
 function rowsOf<One extends object>(
   table: Table,
   records: Iterable<One>,
@@ -41,7 +44,7 @@ function interval({ startedMs, endedMs }: { readonly startedMs: number; readonly
   return { startedAt: Math.floor(startedMs * 1000), endedAt: Math.floor(endedMs * 1000) };
 }
 
-/** The row of the table `run`. `endedMs`: milliseconds since 1970; `ignoredDestinations`: IDs. */
+/** `endedMs`: milliseconds since 1970. `ignoredDestinations`: IDs. */
 export function runRows(
   statement: Omit<BuiltStatement, "rows" | "emptyColumns" | "columns">,
   more: {
@@ -99,7 +102,7 @@ export function checkRows(made: readonly Check[]): MemoryRows {
   return rowsOf(checks, made, ({ name, examples = null }) => ({ checkName: name, examples }));
 }
 
-/** `parquet`: whether the Parquet files are published. */
+/** `parquet`: whether Parquet files are published. */
 export function tableRows({ tables, parquetBytes }: TableFacts, parquet: boolean): MemoryRows {
   return rowsOf(tablesTable, tables, ({ table, rows, files }) => ({
     tableName: table,

@@ -55,14 +55,14 @@ export async function runExport(inputs: RunInputs): Promise<RunResult> {
 /** What an interrupted run leaves, for its message. */
 export function leftOf({ limit }: Pick<Config, "limit">): string {
   return limit === null
-    ? "nothing was published, and a rerun goes on from what was read"
+    ? "nothing was published, and the next run resumes from what was read"
     : "nothing was published";
 }
 
 /** An abort by the caller is `run.interrupted`, unless its reason is a `WarehouseError`. */
 function failureOf(thrown: unknown, { config, signal }: RunInputs): WarehouseError {
   if (thrown !== signal.reason || thrown instanceof WarehouseError) return asWarehouseError(thrown);
-  return new WarehouseError("run.interrupted", `The caller ended the run; ${leftOf(config)}.`, {
+  return new WarehouseError("run.interrupted", `The caller stopped the run; ${leftOf(config)}.`, {
     cause: thrown,
   });
 }
@@ -149,17 +149,16 @@ async function stageAndPublish(
       (thrown: unknown) => {
         // The next run removes what is left. How this run ended matters more.
         const { message } = asWarehouseError(thrown);
-        log.warn(`The staged files could not be cleared away: ${message}`, { run: name });
+        log.warn(`The staged files could not be removed: ${message}`, { run: name });
       },
     );
   }
 }
 
 const DISPOSITION_SENTENCES: Readonly<Record<Exclude<Disposition, "remove">, string>> = {
-  resume: "What was read is kept: run again within six hours of its start to go on from there.",
-  accept:
-    "What was read is kept: run with --accept-shrink within six hours of its start to go on from there.",
-  inspect: "What was staged is left as it is, until the next run.",
+  resume: "What was read is kept: run again within six hours of its start to resume.",
+  accept: "What was read is kept: run with --accept-shrink within six hours of its start to resume.",
+  inspect: "The staged files stay until the next run.",
 };
 
 /** What becomes of the staged files of a failed run, which is also logged. */

@@ -144,7 +144,7 @@ async function probeInstance(
   const through = proxy === null ? "" : `, through the proxy ${proxy.host}`;
   const text = `${pluralize(items, "item")}, ${duration(response.milliseconds / 1000)}${through}`;
   if (items > 0) listener.note(text);
-  else listener.warn(`${text}: check what the token may see`);
+  else listener.warn(`${text}: check what the token can read`);
   return fieldNames;
 }
 

@@ -1,4 +1,4 @@
-/** The service that a run reads, at an address or embedded, and whether it is the instance that the warehouse has. */
+/** Opens the service that a run reads, and tells its instance. */
 
 import type { DestinationName } from "../api/destination.ts";
 import type { Clock } from "../common/clock.ts";
@@ -25,12 +25,12 @@ export interface OpenSource extends AsyncDisposable {
   readonly token: Secret;
   readonly settingNames: SettingNames;
   readonly proxy: HttpProxy | null;
-  /** What no log may show. */
+  /** Texts that no log may show. */
   readonly secrets: readonly Secret[];
   readonly destinations: readonly DestinationName[];
 }
 
-/** Opens what the configuration names. The sample has its own destinations, unless the configuration names some. */
+/** The sample has its own destinations, unless the configuration names some. */
 export async function openSource(config: Config): Promise<OpenSource> {
   const { source, destinations } = config;
   if (source.kind === "service") {
@@ -57,7 +57,7 @@ export async function openSource(config: Config): Promise<OpenSource> {
   };
 }
 
-/** When all requests of a run are made, and made again; its deadline counts from here. */
+/** The retry policy of all requests of a run. The deadline counts from this call. */
 export function openRetry(
   { url, settingNames, proxy }: OpenSource,
   { config, clock, log }: ClientInputs,
@@ -80,7 +80,6 @@ export function openRetry(
   });
 }
 
-/** RequestLog to an open source, made when the retry policy says so; `onAttempt` is told. */
 export function openClient(
   source: OpenSource,
   asking: ClientInputs,
@@ -106,7 +105,7 @@ export function openClient(
   });
 }
 
-/** For a person who waits: what fails is told at once, and a service that asks for fewer requests gets a minute. */
+/** Client for a person who waits: no retries, and one minute for a service that asks for fewer requests. */
 export function openHastyClient(source: OpenSource, { config, clock, log }: ClientInputs): HttpClient {
   const hasty = { config: { ...config, deadlineMinutes: 1 }, clock, log };
   const limits = { ...RETRY_LIMITS, maxRetries: 0 };
@@ -120,26 +119,25 @@ interface ClientInputs {
   readonly log: Log;
 }
 
-/** Address of the service. The sample's port is another in every run, so it is not named. */
+/** Address of the service. The sample's port changes with every run, so it is left out. */
 export function originOf({ source }: Config): string {
   return source.kind === "sample" ? "sample" : source.url.origin + source.url.prefix;
 }
 
-/** How a run compares the instance that it reads with that of the run before. */
 export function comparisonOf({ acceptNewAddress }: Pick<Config, "acceptNewAddress">): InstanceComparison {
   return acceptNewAddress ? "moved" : "run";
 }
 
 /**
- * What targets are told of the instance before the service is asked: that of the run before, else the address alone.
- * Null where a new address is to be accepted: what a target has is then another's until the service has answered.
+ * Instance that targets are asked for before the service is. It is `null` if a new address is accepted: the ID is
+ * unknown until the service answers.
  */
 export function knownInstance(baseline: Baseline, config: Config): InstanceIdentity | null {
   if (baseline.kind === "run") return baseline.manifest.instance;
   return config.acceptNewAddress ? null : { id: null, origin: originOf(config) };
 }
 
-/** Before anything is opened, by the address alone. Throws `config.other_instance`. */
+/** Compares addresses before the service is opened. Throws `config.other_instance`. */
 export function assertKnownAddress(baseline: Baseline, config: Config, root: string): void {
   if (config.acceptNewAddress) return;
   assertSameInstance(instanceOf(baseline), { id: null, origin: originOf(config) }, root);

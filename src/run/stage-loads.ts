@@ -1,4 +1,4 @@
-/** Loaders that write a run elsewhere: staged before it is published, made visible after. */
+/** Stages a run with the loaders that write elsewhere, and commits once it is published. */
 import { join } from "node:path";
 import { withGrace } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
@@ -11,7 +11,7 @@ import { RUN_TABLES } from "../tables/all.ts";
 import { locationOf } from "../transform/custom-tables.ts";
 import type { StagingFolder } from "../warehouse/layout.ts";
 
-/** What loaders have written where no reader looks. */
+/** What loaders have staged. */
 export class StagedLoads implements AsyncDisposable {
   readonly #loaders: readonly Loader[];
   readonly #staged: { readonly name: string; readonly load: StagedLoad }[] = [];
@@ -21,8 +21,8 @@ export class StagedLoads implements AsyncDisposable {
   }
 
   /**
-   * Has each loader write the run. Errors: `load.failed`, whatever a loader throws; `disk.io` where it could not read a
-   * table for that; and the reason of the signal, which no loader is waited for after.
+   * Stages the run with each loader. Throws `load.failed` for any error of a loader, `disk.io` if a table cannot be
+   * read, and the reason of the signal.
    */
   async stage(
     run: Pick<LoadRun, "signal"> & { readonly pipeline: Pipeline; readonly staging: StagingFolder },
@@ -45,14 +45,17 @@ export class StagedLoads implements AsyncDisposable {
     }
   }
 
-  /** Makes all visible, after the run was published. Gives `load.failed` where one fails; the run stays published. */
+  /**
+   * Commits in the order of the loaders, after publication. Returns the failure of the first that fails; the run
+   * stays published.
+   */
   async commit(): Promise<WarehouseError | null> {
     for (let next = this.#staged[0]; next !== undefined; next = this.#staged[0]) {
       const { name, load } = next;
       try {
         await load.commit();
       } catch (thrown) {
-        // Whatever it is, it is no reason to doubt the run, nor one to go on from what was read.
+        // No error of a loader makes the run doubtful or resumable.
         return failed(name, "cannot make the run visible", reasonOf(thrown), PUBLISHED, thrown);
       }
       this.#staged.shift();
@@ -60,16 +63,16 @@ export class StagedLoads implements AsyncDisposable {
     return null;
   }
 
-  /** Takes back what was not made visible. A failure to do so does not hide another. */
+  /** Aborts loads that were not committed. Errors are ignored, because they would hide another one. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { load } of this.#staged.splice(0)) await takeBack(load);
   }
 }
 
 const NOTHING = "nothing was published";
-const PUBLISHED = 'in the warehouse folder it is published and stays so: run "content-warehouse run" again';
+const PUBLISHED = 'the run stays published in the warehouse folder: run "content-warehouse run" again';
 
-/** Waits for no loader that ignores the signal: what it stages then is taken back if the process lives so long. */
+/** Does not wait for a loader that ignores the signal. What it stages later is aborted. */
 async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
   const { name } = loader;
   const work = (async () => loader.stage?.(run))();
@@ -84,7 +87,12 @@ async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
   }
   if (isStaged(load)) return load;
   await takeBack(load);
-  throw failed(name, "cannot stage the run", "its stage gives no object with commit and abort", NOTHING);
+  throw failed(
+    name,
+    "cannot stage the run",
+    "its stage() must return an object with commit and abort",
+    NOTHING,
+  );
 }
 
 function isStaged(load: unknown): load is StagedLoad {
@@ -95,11 +103,11 @@ async function takeBack(load: unknown): Promise<void> {
   try {
     if (isObject(load) && typeof load.abort === "function") await load.abort();
   } catch {
-    // Whatever it left, no reader looks there.
+    // No reader looks at what is left.
   }
 }
 
-/** The message of what a loader threw, and where in the user's own files. */
+/** The message of a loader's error, and its place in the user's files. */
 function reasonOf(thrown: unknown): string {
   return clauseOf(thrown instanceof Error ? thrown : asWarehouseError(thrown)) + locationOf(thrown);
 }

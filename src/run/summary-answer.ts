@@ -1,4 +1,4 @@
-/** What a run did, to be read at a glance. */
+/** Shows what a run did, at a glance. */
 import { relative } from "node:path";
 import { DIFFERENT_TIMES, isOfMostItems } from "../audit/checks/checks.ts";
 import { countWithoutAtReceivers, valuesText } from "../audit/mapping/value-counts.ts";
@@ -17,7 +17,7 @@ const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Limited", "Reje
 
 export function summaryAnswer(summary: RunSummary): Answer {
   const { run, sequence, verdict, noMappedValues } = summary;
-  // A line break in a text of foreign origin does not begin a field of its own.
+  // Line breaks in foreign texts must not begin a new line of the summary.
   const rows = fieldsOf(summary)
     .filter((field) => field !== false)
     .map(([name, text]) => ({
@@ -75,8 +75,8 @@ function fieldsOf(summary: RunSummary): (SummaryField | false)[] {
 
 const HEADLINES: Readonly<Record<Verdict, { readonly word: string; readonly so: string }>> = {
   complete: { word: "Complete", so: "" },
-  unsettled: { word: "UNSETTLED", so: "; published, but its answers do not agree, so run again" },
-  limited: { word: "Limited", so: "; a first look: without --limit a run reads all" },
+  unsettled: { word: "UNSETTLED", so: "; published, but two passes do not agree; run again later" },
+  limited: { word: "Limited", so: "; a run without --limit reads all items" },
 };
 
 function headline({ verdict, run, pipeline, milliseconds, noMappedValues }: RunSummary): string {
@@ -102,7 +102,7 @@ function throttled({ ratePerSecond, refused }: ThrottleTotals): string {
   const refusals = `the service refused ${refused === 0 ? "none" : pluralize(refused, "request")}`;
   if (ratePerSecond === null) return `${refusals} for a while; \`ratePerSecond\` sets an upper bound`;
   const before = refused === 0 ? ", as found earlier" : "";
-  return `held to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
+  return `limited to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
 }
 
 function reused({ reused: fromBefore, read }: Reused): string {
@@ -123,10 +123,12 @@ function outages({ count: number, seconds }: OutageTotals): string {
 
 function resumed({ pages, items }: Resumed): string {
   const singly = items === 0 ? "" : ` and ${pluralize(items, "single item")}`;
-  return `${pluralize(pages, "page")}${singly} from before the run was ended early`;
+  return `${pluralize(pages, "page")}${singly} from the interrupted run`;
 }
 
-/** Fields in which documents of one item contradict each other; those that make a run unsettled are told as its reasons. */
+/**
+ * Fields in which documents of an item contradict each other. Fields that make the run unsettled are reasons instead.
+ */
 function contradicting({ drift, modesDiffer, accounting: { loaded } }: RunSummary): string[] {
   const isExpected = ({ path }: DriftLine) => modesDiffer && path === "content.updated_at";
   const lines = (drift?.contradictions ?? []).filter(
@@ -167,31 +169,28 @@ function rows({ tables }: RunSummary): string {
   return `${count(total)} in ${count(data.length)} ${data.length === 1 ? "table" : "tables"} of data${most}`;
 }
 
-/** What helps where a delivery failed. A target that went on with another run takes the next one alone. */
 function deliverAgain({ deliveries }: RunSummary): string {
   const failures = deliveries.flatMap(({ failure }) => failure ?? []);
   const isFenced = failures.every(({ code }) => code === "target.fenced");
-  return isFenced ? "run again, which goes on from what is there" : '"content-warehouse deliver" repeats it';
+  return isFenced ? "run again to resume" : '"content-warehouse deliver" repeats it';
 }
 
-/** What targets have: of those that do not, why is said beside the summary. */
 function delivered(deliveries: RunSummary["deliveries"]): string {
   return deliveries
     .filter(({ state }) => state !== "failed")
     .map(({ target, state, milliseconds }) =>
-      state === "present" ? `${target} had it` : `to ${target} in ${duration(milliseconds / 1000)}`,
+      state === "present" ? `${target} already had it` : `to ${target} in ${duration(milliseconds / 1000)}`,
     )
     .join(", ");
 }
 
-/** Behind a command that asks the current run unless another is named. */
+/** Argument of commands that ask the current run by default. */
 function argument({ run, current }: RunSummary): string {
   return current.run === run ? "" : ` ${run}`;
 }
 
 const CHECKS_NAMED = 3;
 
-/** Those that warn, the first few by name. */
 function checks(summary: RunSummary): string {
   const { passed, warnings } = summary.checks;
   if (warnings.length === 0) return `all ${pluralize(passed, "check")} passed`;
@@ -204,12 +203,12 @@ function checks(summary: RunSummary): string {
 
 const FIELDS_NAMED = 5;
 
-/** Since the run before: a field that is there for the first time, or not any more. */
+/** The field appeared or vanished since the run before. */
 function isFresh(line: DriftLine): boolean {
   return isNewDrift(line) || line.count === 0;
 }
 
-/** Where the service departs from the specification, by kind; the policy's own work is none of the service's. */
+/** Departures from the specification, by kind. What the personal-data policy does is none. */
 const DRIFT: readonly (readonly [
   part: Exclude<DriftPart, "policy" | "contradictions">,
   one: string,
@@ -221,7 +220,7 @@ const DRIFT: readonly (readonly [
   ["outsideContract", "field with values outside the contract", "fields with values outside the contract"],
 ];
 
-/** What is new by name, the rest as one figure. No line where the service keeps to the specification. */
+/** New departures by name, known ones as a figure. */
 function drifted(summary: RunSummary): string[] {
   const { drift, previousRun } = summary;
   if (drift === null) return [];
@@ -245,7 +244,7 @@ function drifted(summary: RunSummary): string[] {
   ];
 }
 
-/** The one command that shows what this run is worth a look for. A limited run lies where no command looks unasked. */
+/** The command that shows what is most worth a look. A limited run needs `--warehouse`. */
 function nextCommand(summary: RunSummary): string {
   const place = summary.verdict === "limited" ? ` --warehouse ${relative("", summary.warehouse) || "."}` : "";
   return `content-warehouse ${nextQuestion(summary)}${place}`;
@@ -256,7 +255,6 @@ function nextQuestion(summary: RunSummary): string {
   const run = argument(summary);
   const sql = run === "" ? "sql" : `sql --run${run}`;
   if (accounting.rejected > 0) return `runs show${run} --section rejects`;
-  // Something departs from the specification that did not in the run before.
   if (drift !== null && previousRun !== null && DRIFT.some(([part]) => drift[part].some(isFresh)))
     return `runs show${run} --section drift`;
   if (mappedValues !== null && countWithoutAtReceivers(mappedValues) > 0) return `audit${run}`;

@@ -65,7 +65,7 @@ async function boundsBefore({ baseline, pipeline, staging }: NewRun, log: Log): 
     return await readFileBounds(baseline, pipeline.tables, staging.temporary);
   } catch (thrown) {
     const { message } = asWarehouseError(thrown);
-    log.warn(`All files are written anew, because those of the run before cannot be read: ${message}`, {
+    log.warn(`All files are rewritten, because those of the run before cannot be read: ${message}`, {
       run: staging.run,
     });
     return new Map();

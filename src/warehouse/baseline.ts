@@ -1,4 +1,4 @@
-/** The run that this one is held against: what `current` names, also after a rollback. */
+/** The baseline of a run: the published run that it is compared with and continues. */
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { pluralize } from "../common/figures.ts";
@@ -9,46 +9,44 @@ import { type SourceInstance, sameInstance } from "./identity.ts";
 import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
 
-/** Fewer rows than in the run before by more than both of these are too few. */
+/** A table has shrunk too much if it lost more rows than both limits allow. */
 export interface ShrinkLimits {
-  /** Of the rows of the run before. */
+  /** Percentage of the rows of the run before. */
   readonly maxShrinkPercent: number;
-  /** Rows. */
+  /** Number of rows. */
   readonly minShrink: number;
 }
 
-/** Unless the settings say otherwise. */
 export const SHRINK_LIMITS: ShrinkLimits = { maxShrinkPercent: 10, minShrink: 20 };
 
-/** The most rows that may go. */
+/** Largest number of rows that a table may lose. */
 export function shrinkLimit(before: number, { maxShrinkPercent, minShrink }: ShrinkLimits): number {
   return Math.max(minShrink, Math.floor((before * maxShrinkPercent) / 100));
 }
 
 export type Baseline =
-  /** Nothing was published yet. */
   | { readonly kind: "none" }
-  /** The run that it would go on from has a manifest that is missing or cannot be read. */
+  /** The manifest of the current run is missing or cannot be read. */
   | { readonly kind: "damaged"; readonly run: string; readonly reason: string }
   | PublishedBaseline;
 
 export interface PublishedBaseline {
   readonly kind: "run";
   readonly run: string;
-  /** Absolute path of its folder. */
+  /** Absolute path of the run's folder. */
   readonly directory: string;
   readonly manifest: Manifest;
-  /** Of its manifest. */
+  /** SHA-256 of the manifest. */
   readonly sha256: string;
 }
 
-/** Throws `config.newer_version` for a run of a newer program. */
+/** The current run. Throws `config.newer_version` if a newer program wrote it. */
 export async function readBaseline(folder: OutputFolder): Promise<Baseline> {
   const run = await currentRun(folder);
   return run === undefined ? { kind: "none" } : baselineOf(folder, run);
 }
 
-/** The same of one that goes on from another run than the latest. `run`: name of its folder. */
+/** The run in a folder of `runs/`. Throws `config.newer_version`. */
 export async function baselineOf(folder: OutputFolder, run: string): Promise<Baseline> {
   const directory = join(folder.runs, run);
   try {
@@ -62,30 +60,27 @@ export async function baselineOf(folder: OutputFolder, run: string): Promise<Bas
   }
 }
 
-/** Items a page that the run before found to be best; it may have found nothing. */
+/** Items a page that the run before found best, by listing. */
 export function pageSizesOf(baseline: Baseline): NonNullable<Manifest["pageSizes"]> {
   return baseline.kind === "run" ? (baseline.manifest.pageSizes ?? {}) : {};
 }
 
-/** Requests a second that the run before found the service to allow; `null`: it was refused none. */
+/** Requests a second that the service allowed the run before; `null` if it refused none. */
 export function rateOf(baseline: Baseline): number | null {
   return baseline.kind === "run" ? (baseline.manifest.ratePerSecond ?? null) : null;
 }
 
-/**
- * Throws `guard.shrink` where the run before cannot be read, so that nobody can tell whether this one shrank, unless
- * that is accepted.
- */
+/** Throws `guard.shrink` if the run before cannot be read, because then no shrink can be detected. */
 export function assertComparable(baseline: Baseline, acceptShrink: boolean): void {
   if (baseline.kind !== "damaged" || acceptShrink) return;
   throw new WarehouseError(
     "guard.shrink",
-    `The published run ${baseline.run} is damaged, so that nothing can be held against it; make another run current ` +
+    `The published run ${baseline.run} is damaged, so nothing can be compared with it; make another run current ` +
       'with "runs rollback", or run again with --accept-shrink.',
   );
 }
 
-/** Throws `config.invalid` where limited runs and full ones would lie in one folder. */
+/** Throws `config.invalid` if a folder would hold limited and full runs. */
 export function assertOfOneKind(
   found: Baseline,
   { isLimited, root }: { readonly isLimited: boolean; readonly root: string },
@@ -101,8 +96,7 @@ export function assertOfOneKind(
 const TABLES_NAMED = 3;
 
 /**
- * Throws `config.invalid` where the pipeline lacks tables of the current run, unless that is accepted: readers of the
- * warehouse would lose them.
+ * Throws `config.invalid` if the pipeline lacks tables of the current run: readers of the warehouse would lose them.
  */
 export function assertKeepsTables(
   before: Baseline,
@@ -127,19 +121,19 @@ function kindOf(found: Baseline): "none" | "damaged" | "limited" | "full" {
 }
 
 /**
- * What is compared with the run before: a run; a run of which a person said that the service moved; a question to the
- * service about that run.
+ * `run`: a run. `moved`: a run whose operator says that the service moved. `question`: a command that asks the
+ * service.
  */
 export type InstanceComparison = "run" | "moved" | "question";
 
-/** What the warehouse has the content of; undefined: of nothing, or it cannot be read. */
+/** Instance that the warehouse holds; `undefined` if it holds none, or its manifest cannot be read. */
 export function instanceOf(baseline: Baseline): SourceInstance | undefined {
   return baseline.kind === "run" ? baseline.manifest.instance : undefined;
 }
 
 /**
- * Throws `config.other_instance` where the warehouse has the content of another instance. Another address is another
- * instance, unless it `moved` and both name the same ID.
+ * Throws `config.other_instance` if the warehouse holds another instance. Another address is another instance, unless
+ * the service `moved` and both addresses name one ID.
  */
 export function assertSameInstance(
   before: SourceInstance | undefined,
@@ -168,7 +162,7 @@ function wayOut(comparison: InstanceComparison, before: SourceInstance, otherId:
   if (comparison === "run")
     return `if the service has moved, run once with --accept-new-address, else ${OTHER_FOLDER}`;
   const unknown = before.id === null ? "the current run" : "the service";
-  return `${unknown} names no single instance ID, so nobody can tell whether it is the same one: ${OTHER_FOLDER}`;
+  return `${unknown} names no single instance ID, so it is unclear whether it is the same: ${OTHER_FOLDER}`;
 }
 
 function named({ id, origin }: SourceInstance, withId: boolean): string {
@@ -179,15 +173,15 @@ function named({ id, origin }: SourceInstance, withId: boolean): string {
 /** How a run treats personal data. */
 export interface PersonalTreatment {
   readonly policy: "drop" | "hash" | "keep";
-  /** Of the key that values are hashed with; null where none are. */
+  /** ID of the hash key; `null` if values are not hashed. */
   readonly keyId: string | null;
-  /** Of the custom fields that `personalFields` names, in order. */
+  /** IDs of the custom fields that `personalFields` names, in order. */
   readonly customFieldIds: readonly string[];
 }
 
 /**
- * Whether a run may show what stands in another: it keeps personal values itself, or the other is known to have treated
- * the same fields in the same way.
+ * Whether a run may show values of another one: it keeps personal values itself, or both treated the same fields
+ * alike.
  */
 export function mayShow(other: Manifest["personalData"], own: Manifest["personalData"]): boolean {
   if (own.policy === "keep") return true;
@@ -196,8 +190,8 @@ export function mayShow(other: Manifest["personalData"], own: Manifest["personal
 }
 
 /**
- * Throws `config.invalid` where personal values would be hashed with another key than in the run before: one person
- * would have two hashes, and joins over runs would lose them without a word.
+ * Throws `config.invalid` if personal values would be hashed with another key than in the run before: a person would
+ * have two hashes, and joins over runs would lose rows.
  */
 export function assertSameKey(
   baseline: Baseline,

@@ -1,4 +1,4 @@
-/** Whether a run has room: asked before the first request, not found out hours later. */
+/** Checks that the disk has room for a run before its first request. */
 
 import { readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { WarehouseError } from "../common/errors.ts";
 import { megabytes } from "../common/figures.ts";
 import type { Baseline } from "./baseline.ts";
 
-/** Bytes that this user may still write where a folder is; undefined where the file system does not say. */
+/** Bytes that this user may still write to the folder; `undefined` if the file system does not say. */
 export type FreeBytes = (folder: string) => Promise<number | undefined>;
 
 export const freeBytes: FreeBytes = async (folder) => {
@@ -15,27 +15,30 @@ export const freeBytes: FreeBytes = async (folder) => {
   return blocks === 0 ? undefined : bavail * bsize;
 };
 
-/** A run takes so many times the highest that the one before took: content grows from night to night. */
+/** A run may take this many times the peak of the run before, because content grows. */
 const ROOM = 1.25;
 
-/** What a run that is resumed took up before. */
+/** Disk use of an interrupted run. */
 export interface DiskUse {
-  /** The highest; 0: it is a new run. */
+  /** Highest use; 0 for a new run. */
   readonly peakBytes: number;
-  /** What is still there of it. */
+  /** Bytes that are still there. */
   readonly keptBytes: number;
 }
 
 export const NO_DISK_USE: DiskUse = { peakBytes: 0, keptBytes: 0 };
 
-/** Bytes that a run may still take, by the most that it took before or the run before; undefined where neither tells. */
+/**
+ * Bytes that a run may still take, from the peak of its first attempt or of the run before; `undefined` if both are
+ * unknown.
+ */
 export function neededBytes(baseline: Baseline, { peakBytes, keptBytes }: DiskUse): number | undefined {
   const before = baseline.kind === "run" ? baseline.manifest.peakBytes : 0;
   const most = Math.max(before, peakBytes);
   return most === 0 ? undefined : Math.max(0, Math.ceil(ROOM * most) - keptBytes);
 }
 
-/** Throws `disk.full` where less is free than a run may still take. */
+/** Throws `disk.full` if less is free than the run may still take. */
 export async function assertDiskSpace(
   folder: string,
   baseline: Baseline,
@@ -60,11 +63,12 @@ interface Full {
   readonly folder: string;
   readonly baseline: Baseline;
   readonly free: FreeBytes;
-  /** By the run that failed. */
   readonly taken: DiskUse;
 }
 
-/** The failure of a run that the disk, or the limit of a file, had no room for, with how much is free and how much the run takes. */
+/**
+ * The error of a run that filled the disk or reached a file size limit, with the free and the needed bytes.
+ */
 export async function fullDisk({ thrown, folder, baseline, free, taken }: Full): Promise<WarehouseError> {
   const { keptBytes } = taken;
   const left = await free(folder);
@@ -79,8 +83,8 @@ export async function fullDisk({ thrown, folder, baseline, free, taken }: Full):
 }
 
 /**
- * Bytes that the files below a folder take up. A link to a file of another folder takes none. What is gone by the time,
- * or cannot be read, is not counted: this is no proof of anything.
+ * Bytes of all files below a folder. Files with several hard links count as 0, and files that cannot be read are
+ * skipped: this is an estimate.
  */
 export async function bytesBelow(folder: string): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
@@ -92,25 +96,25 @@ export async function bytesBelow(folder: string): Promise<number> {
   return bytes;
 }
 
-/** Likewise of a file. */
+/** Bytes of a file, as in `bytesBelow`. */
 export async function bytesOf(file: string): Promise<number> {
   const found = await stat(file).catch(() => undefined);
   return found === undefined || found.nlink > 1 ? 0 : found.size;
 }
 
 const MEASURE_EVERY_MS = 2000;
-/** Measuring takes no more than this share of the time. */
+/** Largest share of the time that measuring may take. */
 const MEASURE_SHARE = 0.01;
 
-/** Measures a folder while a run writes to it: what a run takes at its highest is gone when it ends. */
+/** Measures the peak disk use of a folder while a run writes to it. */
 export class PeakUse implements AsyncDisposable {
-  /** The highest so far. */
+  /** Highest use so far. */
   bytes: number;
   readonly #folder: string;
   readonly #stop = new AbortController();
   readonly #watching: Promise<void>;
 
-  /** `before`: what was measured before the run was resumed. */
+  /** `before`: peak before the run was resumed. */
   constructor(folder: string, before: number) {
     this.#folder = folder;
     this.bytes = before;

@@ -1,11 +1,10 @@
-/** Whether the folders of a warehouse are folders of their own: links and mounts can make one of two. */
+/** Checks that links or mounts do not make one folder of two. */
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
 
 /**
- * What lies in `.staging` and is not the run under way is removed: published runs would go with it. A folder that is not
- * there yet is nobody else's. Throws `config.output`.
+ * Throws `config.output` if two folders of a warehouse are the same: cleaning `.staging` would remove published runs.
  */
 export function assertFoldersApart(folder: Readonly<Record<"root" | "runs" | "staging", string>>): void {
   const { root, runs, staging } = folder;
@@ -19,7 +18,7 @@ export function assertFoldersApart(folder: Readonly<Record<"root" | "runs" | "st
       const first = other === root ? root : `${basename(other)} in ${root}`;
       throw new WarehouseError(
         "config.output",
-        `${first} and ${basename(path)} are one folder, by a link or a mount; make them two, or name another folder with --warehouse.`,
+        `${first} and ${basename(path)} are the same folder (by a link or a mount); use two folders, or name another folder with --warehouse.`,
       );
     }
     seen.set(identity, path);

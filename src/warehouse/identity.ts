@@ -1,7 +1,6 @@
 /**
- * Which run is which. A run is its instance, its sequence number and the SHA-256 of its manifest, never its name: two
- * machines that begin in the same second give one name to two runs. The manifest says the instance, so equal digests are
- * of one instance; whoever asks a target has been told that it is the same.
+ * Compares runs. A run is its instance, sequence number and the SHA-256 of its manifest, never its name, because two
+ * machines can give one name to two runs. Targets are asked for one instance, so equal digests are equal runs.
  */
 import { WarehouseError } from "../common/errors.ts";
 import { DIGEST_DIGITS, nameOf, parseRunName } from "./layout.ts";
@@ -9,28 +8,26 @@ import type { Manifest } from "./manifest.ts";
 
 /** The service that a run was read from. */
 export interface SourceInstance {
-  /** As the items name it; null where they name none, or several. */
+  /** ID that the items name; `null` if they name none, or several. */
   readonly id: string | null;
-  /** Address of the service: scheme, host and port. */
+  /** Scheme, host and port of the service. */
   readonly origin: string;
 }
 
-/** `https://example.org (instance 42)`. */
 export function instanceText({ id, origin }: SourceInstance): string {
   return id === null ? origin : `${origin} (instance ${id})`;
 }
 
-/** By the ID, or by the address where one of them has none: a service may move. */
+/** Compares IDs; compares addresses if one ID is unknown, because a service may move. */
 export function sameInstance(one: SourceInstance, other: SourceInstance): boolean {
   return one.id !== null && other.id !== null ? one.id === other.id : one.origin === other.origin;
 }
 
-/** A run of an instance. */
 export interface RunKey {
-  /** Its name, or that of its folder. */
+  /** Name of the run, or of its folder. */
   readonly run: string;
   readonly sequence: number;
-  /** Of its manifest; undefined where that cannot be read: then the name decides. */
+  /** SHA-256 of the manifest. If it is `undefined`, names are compared. */
   readonly sha256?: string | undefined;
 }
 
@@ -40,13 +37,12 @@ export function sameRun(one: RunKey, other: RunKey): boolean {
   return nameOf(one.run) === nameOf(other.run);
 }
 
-/** The last run of a target. */
 interface TargetRunKey extends RunKey {
-  /** The latest run that was there when somebody rolled the target back to this one. */
+  /** Latest run of the target when it was rolled back to this one. */
   readonly rollbackOf?: RunKey | undefined;
 }
 
-/** What the last run of a target says that it was rolled back from, once this one is in its place. */
+/** Run that a target was rolled back from, once `run` is its last one. */
 export function rolledBackFrom(last: TargetRunKey | null, run: RunKey): RunKey | undefined {
   const latest = last?.rollbackOf ?? last ?? undefined;
   return latest && laterRun(latest, run)
@@ -54,7 +50,7 @@ export function rolledBackFrom(last: TargetRunKey | null, run: RunKey): RunKey |
     : undefined;
 }
 
-/** Runs are in the order of their numbers, never of a clock. */
+/** Orders runs by number, never by a clock. */
 export function laterRun(one: RunKey, other: RunKey): boolean {
   return one.sequence > other.sequence;
 }
@@ -63,22 +59,20 @@ export function isAmong(run: RunKey, runs: readonly RunKey[]): boolean {
   return runs.some((each) => sameRun(each, run));
 }
 
-/** A run with what its warehouse folder tells of others. */
+/** A run, and the runs of its warehouse that it is related to. */
 export interface RunAncestry extends RunKey {
-  /** Runs that it goes on from, the newest first, as far as that is known without doubt. */
+  /** Runs that it continues, newest first, as far as manifests tell. */
   readonly past: readonly RunKey[];
   /**
-   * All runs of the folder, and those that were rolled back before they were pruned: whoever made a run beside one of these
-   * had decided so, by a rollback.
+   * All runs of the folder, and pruned runs that had been rolled back. A run made beside one of these was a decision.
    */
   readonly known: readonly RunKey[];
 }
 
 /**
- * The last run of a target, against one of a warehouse. `earlier`: this one may take its place. `other`: it has the
- * number of this one, and was made elsewhere. `apart`: it has a lower number and is not in the history of this one, for where
- * it would be there is another, or a run that the target was rolled back from. `undone`: it was rolled back from this one, or
- * from a later one.
+ * The last run of a target compared with a run of a warehouse. `earlier`: the run may replace it. `other`: it has the
+ * same number and was made elsewhere. `apart`: it has a lower number and is no ancestor of the run. `undone`: it was
+ * rolled back from the run, or from a later one.
  */
 export type RunStanding = "same" | "earlier" | "other" | "later" | "apart" | "undone";
 
@@ -92,18 +86,16 @@ export function standingOf(last: TargetRunKey, run: RunAncestry): RunStanding {
   return isPassed && !isAmong(last, [...run.past, ...run.known]) ? "apart" : "earlier";
 }
 
-/** Whether a run is the one that a target was rolled back from, or goes on from it. */
+/** Whether the run is the one that a target was rolled back from, or continues it. */
 export function goesOnFromUndone({ rollbackOf }: TargetRunKey, run: RunAncestry): boolean {
   return rollbackOf !== undefined && isAmong(rollbackOf, [run, ...run.past]);
 }
 
-/** `run 3 (000003-20261125T160203Z, manifest 1f2e3d4c)`. */
 export function runText({ run, sequence, sha256 }: RunKey): string {
   const manifest = sha256 === undefined ? "" : `, manifest ${sha256.slice(0, DIGEST_DIGITS)}`;
   return `run ${sequence} (${nameOf(run)}${manifest})`;
 }
 
-/** A run in `runs/`. */
 interface StoredRun extends RunKey {
   /** The manifest, or why it cannot be read. */
   readonly manifest: PreviousRunRef | WarehouseError;
@@ -111,10 +103,7 @@ interface StoredRun extends RunKey {
 
 type PreviousRunRef = Pick<Manifest, "previousRun" | "previousSha256">;
 
-/**
- * The runs that one goes on from, the newest first, as far as the manifests that are kept tell: not beyond one that is
- * gone or damaged.
- */
+/** Runs that a run continues, newest first, up to a manifest that is missing or damaged. */
 export function ancestorsOf(run: StoredRun, runs: readonly StoredRun[]): RunKey[] {
   const past: RunKey[] = [];
   let at: StoredRun | undefined = run;
@@ -128,7 +117,7 @@ export function ancestorsOf(run: StoredRun, runs: readonly StoredRun[]): RunKey[
   return past;
 }
 
-/** Whether a kept run goes on from runs among which another one surely is not. What is not kept may say otherwise. */
+/** Whether a run certainly does not continue `other`, as far as the kept manifests tell. */
 export function excludesRun(other: RunKey, run: StoredRun, runs: readonly StoredRun[]): boolean {
   const past = ancestorsOf(run, runs);
   if (sameRun(other, run) || isAmong(other, past)) return false;
@@ -138,7 +127,7 @@ export function excludesRun(other: RunKey, run: StoredRun, runs: readonly Stored
   return !(manifest instanceof WarehouseError) && manifest?.previousRun === null;
 }
 
-/** A run of the folder, for comparing it with those of targets. `pruned`: runs that were rolled back, and are gone. */
+/** `pruned`: runs that were rolled back, and removed since. */
 export function ancestryOf(
   run: StoredRun,
   runs: readonly StoredRun[],
@@ -148,23 +137,26 @@ export function ancestryOf(
   return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: ancestorsOf(run, runs), known };
 }
 
-/** A run, and after it those that it goes on from. */
+/** A run, followed by the runs that it continues. */
 export function withAncestors(run: StoredRun | undefined, runs: readonly StoredRun[]): readonly RunKey[] {
   return run === undefined ? [] : [run, ...ancestorsOf(run, runs)];
 }
 
-/** Whether a kept run is surely not in this past: it was put aside, or rolled back. Of one from before it nobody can tell. */
+/** Whether a run certainly does not belong to this history. The history is unknown before its oldest run. */
 export function isNoAncestor(run: RunKey, past: readonly RunKey[]): boolean {
   const oldest = past.at(-1);
   return oldest !== undefined && !isAmong(run, past) && !laterRun(oldest, run);
 }
 
-/** Whether a kept run was made elsewhere: where it would be in this past, with the run that has it, there is another. */
+/** Whether the history has another run of the same number. */
 export function isReplaced(run: RunKey, past: readonly RunKey[]): boolean {
   return past.some((each) => each.sequence === run.sequence && !sameRun(each, run));
 }
 
-/** The kept run that a history means by a name, with the run that has it as the first of its past; undefined: its files are gone. */
+/**
+ * Kept run of a history by its name; `undefined` if its files are gone. The history begins with the run that carries
+ * it.
+ */
 export function runNamed<Run extends RunKey>(
   name: string,
   runs: readonly Run[],
@@ -178,7 +170,7 @@ function previousKey({ previousRun, previousSha256: sha256 }: PreviousRunRef): R
   return named && { run: named.run, sequence: named.sequence, sha256 };
 }
 
-/** The kept run that another was compared with when it was made; undefined: it is no longer kept, or there was none. */
+/** Kept run that another run was compared with; `undefined` if there was none, or it was removed. */
 export function previousOf<Run extends RunKey>(
   stated: PreviousRunRef,
   runs: readonly Run[],

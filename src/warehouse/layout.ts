@@ -1,3 +1,4 @@
+/** The folders of a warehouse: names of runs, staging, and what `current` points to. */
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, rmdir, stat, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -33,37 +34,34 @@ export function outputFolder(out: string) {
 
 const RUN_NAME = /^((\d{6,15})-(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z)(?:-[0-9a-f]{8})?$/;
 
-/** `runName(42, start)` is `000042-20261120T020000Z`: runs are ordered by the number, the instant is for people. */
+/** `runName(42, start)` is `000042-20261120T020000Z`. The number orders runs; the time is for people. */
 export function runName(sequence: number, startedAt: Date): string {
   const instant = startedAt.toISOString().replace(/\.\d+Z$/, "Z");
   return `${String(sequence).padStart(6, "0")}-${instant.replaceAll(/[-:]/g, "")}`;
 }
 
-/** So many digits of its manifest's SHA-256 tell a run from others of its number. */
+/** Hexadecimal digits of a manifest's SHA-256 that tell runs of one number apart. */
 export const DIGEST_DIGITS = 8;
 
-/**
- * Where the folder of a run lies that was made elsewhere, while another run has the folder of its name: the name, and the
- * first digits of its manifest's SHA-256 (lower-case hexadecimal).
- */
+/** Folder name of a run from another machine, if another run already has the folder of its name. */
 export function folderBeside(run: string, sha256: string): string {
   return `${run}-${sha256.slice(0, DIGEST_DIGITS)}`;
 }
 
 export interface RunIdentity {
-  /** Of its folder. */
+  /** Name of the folder. */
   readonly run: string;
   readonly sequence: number;
   /** To the second. */
   readonly startedAt: Date;
 }
 
-/** The name of a run, as its tables have it, whose folder has this one; any other text as it is. */
+/** Name of the run in a folder, without the digest; other texts are returned as they are. */
 export function nameOf(folder: string): string {
   return RUN_NAME.exec(folder)?.[1] ?? folder;
 }
 
-/** What a run's name says, or that of its folder; undefined for any other name. */
+/** Parses the name of a run or of its folder; `undefined` for other texts. */
 export function parseRunName(name: string): RunIdentity | undefined {
   const [, , sequence, year, month, day, hour, minute, second] = RUN_NAME.exec(name) ?? [];
   if (sequence === undefined) return undefined;
@@ -72,13 +70,13 @@ export function parseRunName(name: string): RunIdentity | undefined {
 }
 
 export interface PreparedOutput extends OutputFolder {
-  /** What was not there before: folders, and the lock file that is still to be made; each after what it lies in. */
+  /** Folders that were made, and the lock file to be made, parents first. */
   readonly made: readonly string[];
 }
 
 /**
- * Makes the output folder ready for a run, and proves that a run can be published there: folders can be made, moved
- * from staging to runs, and linked to. Needs no lock. Throws `config.output`, and then leaves nothing behind.
+ * Makes the output folder, and proves that a run can be published there: folders can be made, moved from staging to
+ * runs, and linked to. Needs no lock. Throws `config.output`, and then leaves nothing behind.
  */
 export async function prepareOutput(out: string): Promise<PreparedOutput> {
   const folder = outputFolder(out);
@@ -100,15 +98,14 @@ export async function prepareOutput(out: string): Promise<PreparedOutput> {
   return { ...folder, made };
 }
 
-/** Without the lock: what another run has put to use in the meantime is not empty, and stays, and so does its lock file. */
+/** Removes empty folders. Needs no lock: a folder that another run uses is not empty. */
 export async function removeEmpty(made: readonly string[]): Promise<void> {
   for (const path of made.toReversed()) await rmdir(path).catch(() => undefined);
 }
 
 /**
- * Gives a prepared folder back as it was found, after a run that published nothing: what was made for that run goes,
- * as far as nothing else lies in it. Only with the lock held; the lock file may go with the rest, because whoever takes
- * a lock makes sure that its file is still there.
+ * Removes what was made for a run that published nothing. Needs the lock. The lock file goes too, because
+ * `acquireLock` checks that its file still exists.
  */
 export async function discardUnused({ made, lock }: PreparedOutput): Promise<void> {
   for (const path of made.toReversed()) {
@@ -121,10 +118,10 @@ export async function discardUnused({ made, lock }: PreparedOutput): Promise<voi
   }
 }
 
-/** A folder that has something in it, and one that somebody removed already. */
+/** A folder that is not empty, or was removed already. */
 const LEFT_AS_IT_IS: ReadonlySet<string> = new Set(["ENOTEMPTY", "EEXIST", "ENOENT"]);
 
-/** Makes a folder and those above it; notes each that was not there. */
+/** Makes a folder and its parents; adds those that are new to `made`. */
 async function makeFolder(path: string, made: string[]): Promise<void> {
   try {
     await mkdir(path);
@@ -141,7 +138,7 @@ async function makeFolder(path: string, made: string[]): Promise<void> {
 const PROBE = ".probe-";
 const PROBE_ATTEMPTS = 3;
 
-/** Repeated where the run under way cleared the probe away as debris. */
+/** Tries again if a run removed the probe as debris. */
 async function provePublishing(folder: OutputFolder, attempts = PROBE_ATTEMPTS): Promise<void> {
   const staged = await mkdtemp(join(folder.staging, PROBE));
   const moved = join(folder.runs, basename(staged));
@@ -157,7 +154,7 @@ async function provePublishing(folder: OutputFolder, attempts = PROBE_ATTEMPTS):
   }
 }
 
-/** What the system refused a path for, in words; undefined for any other failure. */
+/** Why the system refused a path, in words; `undefined` for other errors. */
 export function reasonOf(thrown: unknown): string | undefined {
   return REASONS[codeOf(thrown) ?? ""];
 }
@@ -169,12 +166,12 @@ const REASONS: Readonly<Record<string, string>> = {
   EEXIST: "a file is in the way",
   ENOTDIR: "a file is in the way",
   ENOENT: "a part of its path does not exist",
-  ELOOP: "its links lead in a circle",
+  ELOOP: "its links form a loop",
   ENAMETOOLONG: "its name is too long",
   EXDEV: "runs and .staging in it are on different file systems",
 };
 
-/** A failure of work in the folder as it is; one of the disk, which deep below knows no folder, with the folder's name. */
+/** Adds the folder to an error of the disk. */
 export function namingFolder(thrown: unknown, { root }: OutputFolder): unknown {
   const error = asWarehouseError(thrown);
   const { code, message } = error;
@@ -182,7 +179,7 @@ export function namingFolder(thrown: unknown, { root }: OutputFolder): unknown {
   return new WarehouseError(code, `${message} This was in ${root}.`, { cause: thrown });
 }
 
-/** A failure to prepare or lock the folder, for the operator; full and failing disks are `disk.full` and `disk.io`. */
+/** An error of preparing or locking the folder; `disk.full` and `disk.io` keep their codes. */
 export function outputError(thrown: unknown, folder: OutputFolder): WarehouseError {
   const reason = reasonOf(thrown);
   if (thrown instanceof WarehouseError || reason === undefined) {
@@ -195,7 +192,9 @@ export function outputError(thrown: unknown, folder: OutputFolder): WarehouseErr
   );
 }
 
-/** The run that `current` names, whether it still exists or not; undefined where nothing was published yet. */
+/**
+ * Name of the run that `current` points to, even if it no longer exists; `undefined` before the first publication.
+ */
 export async function currentRun(folder: OutputFolder): Promise<string | undefined> {
   let target: string;
   try {
@@ -212,25 +211,25 @@ export async function currentRun(folder: OutputFolder): Promise<string | undefin
 function notOurs(folder: OutputFolder): WarehouseError {
   return new WarehouseError(
     "config.output",
-    `${folder.current} is no link to a run; move it away or name another folder with --warehouse.`,
+    `${folder.current} is not a link to a run; move it away or name another folder with --warehouse.`,
   );
 }
 
-/** Runs in `runs/`, the newest first. Throws `config.output` where they cannot be listed. */
+/** Runs in `runs/`, newest first. Throws `config.output` if they cannot be listed. */
 export function runsIn(folder: OutputFolder): Promise<RunIdentity[]> {
   return identitiesIn(folder.runs).catch((thrown: unknown) => {
     throw outputError(thrown, folder);
   });
 }
 
-/** Runs that left their staged files behind, the newest first. */
+/** Runs that left staged files, newest first. */
 export async function stagingLeftovers(folder: OutputFolder): Promise<RunIdentity[]> {
   return identitiesIn(folder.staging);
 }
 
 async function identitiesIn(path: string): Promise<RunIdentity[]> {
   const runs = (await entriesOf(path)).flatMap((name) => parseRunName(name) ?? []);
-  // The instant in a name sorts as a text; a folder beside another of its name comes before that.
+  // Times in names sort as text. A folder with a digest sorts before the folder without.
   return runs.toSorted((a, b) => b.sequence - a.sequence || (a.run < b.run ? 1 : -1));
 }
 
@@ -243,7 +242,7 @@ async function entriesOf(path: string): Promise<string[]> {
   }
 }
 
-/** Name of the next run: its number is one above all that were ever seen here, and above the one that is given. */
+/** Name of the next run. Its number is above `above` and above every number seen in the folder. */
 export async function nextRun(folder: OutputFolder, startedAt: Date, above = 0): Promise<string> {
   const current = parseRunName((await currentRun(folder)) ?? "");
   const seen = [
@@ -258,7 +257,7 @@ export type StagingFolder = Readonly<ReturnType<typeof stagingFolder>>;
 
 export const DATABASE_FILE = "warehouse.duckdb";
 
-/** Where a run's database is built: in the result, or beside it where only Parquet files are published. */
+/** Where the database is built: in the result, or beside it if it is not published. */
 export function databaseOf(staging: StagingFolder, isPublished: boolean): string {
   return isPublished ? staging.database : join(staging.root, DATABASE_FILE);
 }
@@ -266,27 +265,27 @@ export function databaseOf(staging: StagingFolder, isPublished: boolean): string
 /** The staged files of a run, as absolute paths. */
 export function stagingFolder({ staging }: OutputFolder, run: string) {
   const identity = parseRunName(run);
-  if (identity === undefined) throw new WarehouseError("config.not_found", `"${run}" is no name of a run.`);
+  if (identity === undefined)
+    throw new WarehouseError("config.not_found", `"${run}" is not the name of a run.`);
   const root = join(staging, run);
   const result = join(root, "result");
   return {
     run,
     sequence: identity.sequence,
     root,
-    /** Becomes `runs/<run>`: holds what is published, and nothing else. */
+    /** Becomes `runs/<run>`. Holds only what is published. */
     result,
     database: join(result, DATABASE_FILE),
-    /** Gone where no run goes on from the staged files. */
+    /** Missing if no run may resume the staged files. */
     resumeRecord: join(root, "resume.json"),
     parts: join(root, "parts"),
-    /** Of the database, for spilled blocks. */
+    /** Folder where DuckDB spills blocks. */
     temporary: join(root, "tmp"),
   };
 }
 
 /**
- * Makes the staging folders of a run, for their owner alone; those that are there stay. So it is with the folder of the
- * runs, which a run that failed may have taken away before the lock was free.
+ * Makes the staging folders for their owner only. Makes `runs/` again too, because a failed run may have removed it.
  */
 export async function createStaging(folder: OutputFolder, run: string): Promise<StagingFolder> {
   const staging = stagingFolder(folder, run);
@@ -303,7 +302,7 @@ export async function removeStaging(folder: OutputFolder, run: string): Promise<
 
 const DEBRIS = /^\.(probe|pruned|current|lock)-/;
 
-/** Clears away what dead runs left: staged files, but of the run that is to be `kept`, and debris. Needs the lock. */
+/** Removes staged files of dead runs, except the run `kept`, and debris. Needs the lock. */
 export async function discardLeftovers(folder: OutputFolder, kept: string | undefined): Promise<void> {
   for (const { run } of await stagingLeftovers(folder)) if (run !== kept) await removeStaging(folder, run);
   for (const parent of [folder.root, folder.runs, folder.staging]) {

@@ -1,3 +1,4 @@
+/** Locks a warehouse folder for one run at a time. */
 import { existsSync, statSync } from "node:fs";
 import { link, mkdtemp, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,16 +9,15 @@ import { assertFoldersApart } from "./folders-apart.ts";
 import { type OutputFolder, outputError } from "./layout.ts";
 
 /**
- * One run at a time per output folder.
- *
- * The lock is DuckDB's own on an empty database that is open for writing during the whole run: the kernel frees it
- * when the process dies, however it dies, so there is never a lock file to delete. The system gives such locks per
- * process, and takes them away when any handle on the file is closed: hence the second, in-process guard, and nobody
- * may open the lock file by other means.
+ * Allows one run at a time in an output folder. The lock is DuckDB's own lock on an empty database that stays open
+ * for writing; the kernel frees it when the process dies. Such locks belong to a process and are lost when any handle
+ * of the file is closed. So a second guard works within the process, and nothing else may open the lock file.
  */
 const heldHere = new Set<string>();
 
-/** Takes the lock of a prepared folder at once, or throws `run.locked`. It is free again once it is disposed of. */
+/**
+ * Takes the lock of a prepared folder. Throws `run.locked` if it is held. Disposing of the result frees it.
+ */
 export async function acquireLock(folder: OutputFolder): Promise<AsyncDisposable> {
   const key = await realpath(folder.root).catch((thrown: unknown) => {
     throw outputError(thrown, folder);
@@ -42,12 +42,12 @@ export async function acquireLock(folder: OutputFolder): Promise<AsyncDisposable
 
 const SETTINGS = { threads: "1", memory_limit: "16MB" };
 
-/** More often than this a lock file does not go away by the doing of runs that fail. */
+/** Number of times that another failing run may remove the lock file. */
 const MAX_OPENED = 5;
 
 /**
- * A run that failed in a new folder takes its lock file away: a lock on that file is worth nothing, for the next run
- * makes another. So the file that was locked must be the one that stands there; looking at it opens no handle.
+ * Opens the lock file. A failing run removes it, and then a lock on it is worth nothing, so the locked file must be
+ * the one on disk. Reading its inode opens no handle.
  */
 async function openLock(folder: OutputFolder): Promise<DuckDBInstance> {
   for (let opened = 1; ; opened++) {
@@ -67,8 +67,8 @@ function inodeOf(path: string): bigint | undefined {
 }
 
 /**
- * Makes the lock file complete or not at all, so that a process killed on the way leaves nothing that DuckDB cannot
- * open. Where the file system has no hard links, DuckDB makes the file itself.
+ * Makes the lock file in one step, so that a kill leaves no file that DuckDB cannot open. If the file system has no
+ * hard links, DuckDB makes it.
  */
 async function createLockFile(folder: OutputFolder): Promise<void> {
   if (existsSync(folder.lock)) return;
@@ -98,11 +98,11 @@ function lockError(thrown: unknown, folder: OutputFolder): WarehouseError {
   if (held !== null) return locked(folder, held[1], thrown);
   const reason = message.split("\n", 1)[0];
   const wayOut = /permission denied/i.test(message)
-    ? "run as the user whom the warehouse belongs to"
-    : "it is none that a run has made: remove it if no run is under way";
+    ? "run as the owner of the warehouse"
+    : "no run created it; remove it if no run is under way";
   return new WarehouseError(
     "config.output",
-    `The lock ${folder.lock} cannot be taken (${reason}); ${wayOut}.`,
+    `The lock ${folder.lock} cannot be acquired (${reason}); ${wayOut}.`,
     { cause: thrown },
   );
 }

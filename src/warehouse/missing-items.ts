@@ -1,20 +1,19 @@
-/** Items that the run before had and no pass of this one listed: are they gone, or does the listing hide them? */
+/** Finds items of the run before that no pass of this run listed. */
 import { asWarehouseError, isOfTheDisk } from "../common/errors.ts";
 import { type Baseline, type ShrinkLimits, shrinkLimit } from "./baseline.ts";
 import { openTables, tableSql, tablesSourceOf } from "./published-tables.ts";
 
 export interface MissingItems {
-  /** Those that are to be asked for singly; ascending as the run before has them. */
+  /** Items to request singly, in ascending order. */
   readonly ids: readonly string[];
   readonly count: number;
-  /** Why none is asked for although some are missing, or may be; null: all are. */
+  /** Why no item is requested although some may be missing; `null` if all are. */
   readonly notAsked: string | null;
 }
 
 interface MissingRequest {
   readonly baseline: Baseline;
   readonly temporaryDirectory: string;
-  /** Whether a pass of this run listed the item. */
   readonly listed: (contentId: string) => boolean;
   readonly acceptShrink: boolean;
   readonly shrinkLimits: ShrinkLimits;
@@ -23,8 +22,8 @@ interface MissingRequest {
 const NONE: MissingItems = { ids: [], count: 0, notAsked: null };
 
 /**
- * Finds the missing items. Of more than the guard against mass change lets go, none is asked for without a person's
- * word; of a run that cannot be read, none either. Errors: those of the disk.
+ * Requests no item if more are missing than the mass-change limits allow, or if the run before cannot be read. Throws
+ * errors of the disk.
  */
 export async function findMissingItems(request: MissingRequest): Promise<MissingItems> {
   const { baseline, temporaryDirectory } = request;

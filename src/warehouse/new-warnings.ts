@@ -1,4 +1,4 @@
-/** Which warnings are new: those whose cause the run before did not warn of. */
+/** Tells which warnings are new: the run before did not warn of their cause. */
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
@@ -7,12 +7,12 @@ import { clauseOf } from "../common/printable.ts";
 import { readSealed, writeSealed } from "../common/sealed-file.ts";
 import type { OutputFolder } from "./layout.ts";
 
-/** SHA-256 of each cause: a cause may name what is erased later. */
+/** SHA-256 of each cause, because a cause may name what is erased later. */
 const form = z.array(z.string());
 
 /**
- * Returns the causes that the run before did not have, and keeps these for the next run. If they cannot be kept, all count
- * as new. A cause is the name of a check, or a sentence.
+ * Returns the causes that are new, and stores these causes for the next run. A cause is the name of a check, or a
+ * sentence. If they cannot be stored, all are new.
  */
 export async function newWarningCauses(
   folder: OutputFolder,
@@ -26,7 +26,7 @@ export async function newWarningCauses(
     await writeSealed(file, causes.map(digestOf));
     return new Set(causes.filter((cause) => !before.has(digestOf(cause))));
   } catch (thrown) {
-    log.warn(`Which warnings are new is not known: ${clauseOf(thrown)}.`);
+    log.warn(`Cannot tell which warnings are new: ${clauseOf(thrown)}.`);
     return new Set(causes);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Runs that were pruned and are in no history: a person rolled them back, or had them put aside. A target may show one for
- * as long as nothing is delivered, and only its own warehouse can tell that from a run that was made elsewhere.
+ * Remembers pruned runs that had been rolled back or replaced. A target may still have one, and only this warehouse
+ * can tell it from a run of another machine.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const form = z.array(
   z.object({ run: runIdentifier, sequence: z.number().int().positive(), sha256: z.string().optional() }),
 );
 
-/** Throws `verify.failed` where nobody can tell. */
+/** Throws `verify.failed` if the file is damaged. */
 export async function prunedRuns(folder: OutputFolder): Promise<readonly RunKey[]> {
   const text = await readFile(folder.pruned, "utf8").catch((thrown: unknown) => {
     if (codeOf(thrown) === "ENOENT") return "[]";
@@ -26,13 +26,13 @@ export async function prunedRuns(folder: OutputFolder): Promise<readonly RunKey[
   if (data !== undefined) return data;
   throw new WarehouseError(
     "verify.failed",
-    `${folder.pruned} is not as it was written, so nobody can tell which runs were rolled back here; remove it, and see with "content-warehouse runs show --section targets" that no target has one of them.`,
+    `${folder.pruned} is damaged, so it is unknown which runs were rolled back; remove it, and check with "content-warehouse runs show --section targets" that no target has one of them.`,
   );
 }
 
 /**
- * Notes runs that are about to be removed, but those of the history. What is older than all that is left, and than what
- * that goes on from, need not be known any more: each run may take its place. Needs the lock.
+ * Records runs that are about to be removed, except those of the history. Forgets runs that are older than every run
+ * left. Needs the lock.
  */
 export async function recordPruned(
   folder: OutputFolder,

@@ -1,3 +1,4 @@
+/** Publishes a staged run, and finishes publications that were interrupted. */
 import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,10 +22,8 @@ import { examine, verifyResult } from "./verify.ts";
 import { findingsOf } from "./verify-run.ts";
 
 /**
- * Publishes a finished result, or throws with nothing changed that a reader can see; the staged files of one that failed
- * are for `discardStaging`. The database of the result is closed; the lock is held. The run has ended when it is proven.
- * A file that is as in the run before becomes a link to it.
- * Once this returns, the run survives a loss of power.
+ * Publishes a finished result, or throws and changes nothing that readers see. Needs the lock and a closed database.
+ * Files that are equal in the run before become links to them. A published run survives a loss of power.
  */
 export async function publishRun(
   folder: OutputFolder,
@@ -47,8 +46,8 @@ export async function publishRun(
 }
 
 /**
- * Publishes a copy of a run that was published elsewhere, as it was there. Throws `verify.failed` where it is not what
- * its manifest says, or another run; then nothing is changed that a reader can see.
+ * Publishes a copy of a run that was published elsewhere. Throws `verify.failed` if it differs from its manifest, and
+ * then changes nothing that readers see.
  */
 export async function publishCopy(folder: OutputFolder, staging: StagingFolder): Promise<Manifest> {
   const { result, temporary: temporaryDirectory, run } = staging;
@@ -65,10 +64,9 @@ export async function publishCopy(folder: OutputFolder, staging: StagingFolder):
 }
 
 /**
- * The order is the point: the proof, then the manifest as the last file; everything on the disk before the folder
- * takes its final name; read-only only after it has it, because a read-only folder cannot be moved; `current` last, by
- * rename, so that a reader sees the run before or this one. The staged files are the caller's to remove afterwards;
- * until then `finishPublication` knows the publication as under way.
+ * Order matters. Everything is on the disk before the folder takes its final name. It becomes read-only afterwards,
+ * because a read-only folder cannot be moved. `current` moves last, by rename. Until the caller removes the staged
+ * files, `finishPublication` takes the publication for unfinished.
  */
 async function makeVisible(folder: OutputFolder, { run, root, result }: StagingFolder): Promise<void> {
   await syncTree(result);
@@ -84,7 +82,7 @@ async function makeVisible(folder: OutputFolder, { run, root, result }: StagingF
   }
 }
 
-/** Whether a run has its final name, and is still to be made current. */
+/** Whether a run has its final name but is not current yet. */
 async function isUnfinished(folder: OutputFolder, run: string): Promise<boolean> {
   if (!existsSync(join(folder.runs, run))) return false;
   return (await currentRun(folder).catch(() => undefined)) !== run;
@@ -101,15 +99,15 @@ function unfinished(folder: OutputFolder, run: string, thrown: unknown): Warehou
   );
 }
 
-/** Removes the staged files of a run that failed, but those by which `finishPublication` knows that it has to be finished. */
+/** Removes the staged files of a failed run, unless `finishPublication` needs them. */
 export async function discardStaging(folder: OutputFolder, run: string): Promise<void> {
   if (!(await isUnfinished(folder, run))) await removeStaging(folder, run);
 }
 
 /**
- * Finishes what a publication that was killed or failed left between giving the folder its final name and removing its staged files:
- * such a run is proven and on the disk, and only `current` may be missing. Returns the run, if there was one. Needs the lock, and comes before what is left of dead runs is
- * cleared away.
+ * Finishes a publication that was killed or failed after the folder got its final name: the run is verified and on
+ * the disk, and only `current` may be missing. Returns the run, if there is one. Needs the lock, before leftovers are
+ * removed.
  */
 export async function finishPublication(folder: OutputFolder): Promise<string | undefined> {
   const published = new Set((await runsIn(folder)).map(({ run }) => run));
@@ -117,7 +115,7 @@ export async function finishPublication(folder: OutputFolder): Promise<string | 
   const newest = interrupted[0];
   if (newest !== undefined) {
     await sealTree(join(folder.runs, newest.run));
-    // Whatever the number of the current one: a run that is restored need not be later. After a rollback nothing is staged.
+    // A restored run need not be later than the current one. A rollback leaves nothing staged.
     await pointCurrentAt(folder, newest.run);
   }
   for (const { run } of interrupted) await removeStaging(folder, run);

@@ -1,4 +1,4 @@
-/** The tables of a run: what they are read from, how a database that reads them is opened, and their names in it. */
+/** Opens the tables of a published run, from its database or its Parquet files. */
 import { join } from "node:path";
 import {
   type Database,
@@ -17,17 +17,17 @@ export interface PublishedFiles {
   readonly manifest: Pick<Manifest, "loaders" | "rows" | "files">;
 }
 
-/** What the tables of a run are read from, be it published or about to be. */
+/** Where the tables of a run are read from. */
 export interface TablesSource {
   /** Folder whose files may be read. */
   readonly directory: string;
-  /** Database that has the tables; undefined: their Parquet files are read. */
+  /** Database that has the tables; `undefined` if Parquet files are read. */
   readonly database: string | undefined;
-  /** Absolute paths of the Parquet files of a table, in the order of its keys; only asked where there is no database. */
+  /** Absolute paths of a table's Parquet files, in the order of its key. Used only without a database. */
   readonly filesOf: (table: string) => readonly string[];
 }
 
-/** Of a published run. Where it has both, its database for questions, its Parquet files for what is read once from end to end. */
+/** If a run has both, questions read its database, and full scans read its Parquet files. */
 export function tablesSourceOf(published: PublishedFiles, { isQuestioned = false } = {}): TablesSource {
   const { directory, manifest } = published;
   const { loaders } = manifest;
@@ -39,7 +39,7 @@ export function tablesSourceOf(published: PublishedFiles, { isQuestioned = false
   };
 }
 
-/** Opens what `fromTable` reads, of a run and of an earlier one beside it. Every file in their folders may be read. */
+/** Opens a run, and an earlier one beside it. All files in their folders can be read. */
 export function openTables(
   source: TablesSource,
   limits: Pick<ScanSettings, "temporaryDirectory" | "memoryLimitMb" | "threads">,
@@ -53,7 +53,7 @@ export function openTables(
   });
 }
 
-/** What stands after FROM for the rows of a table; `catalog`: that of the run's database. */
+/** SQL for FROM that reads a table. */
 export function tableSql(
   { database, filesOf }: TablesSource,
   table: string,
@@ -64,7 +64,7 @@ export function tableSql(
     : `${quoteIdentifier(catalog)}.main.${quoteIdentifier(table)}`;
 }
 
-/** Its Parquet files, as absolute paths, in the order of its keys; none where the run has none. */
+/** Absolute paths of a table's Parquet files, in the order of its key. */
 export function parquetFilesOf({ directory, manifest }: PublishedFiles, table: string): string[] {
   const files = manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
   return files.map(({ path }) => join(directory, path)).toSorted();

@@ -1,4 +1,4 @@
-/** The raw documents of a published run, as its manifest has them. */
+/** Finds the raw documents of a published run, and checks them. */
 import { WarehouseError } from "../common/errors.ts";
 import type { Manifest, PublishedFile } from "./manifest.ts";
 import { fileDamage } from "./verify.ts";
@@ -8,7 +8,7 @@ interface Kept {
   readonly manifest: Pick<Manifest, "files">;
 }
 
-/** Throws `config.not_found` where the run kept none. */
+/** Throws `config.not_found` if the run kept none. */
 export function rawDocumentsOf({ run, manifest }: Kept): PublishedFile[] {
   const files = manifest.files.filter(({ path }) => path.startsWith("raw/"));
   if (files.length > 0) return files;
@@ -18,7 +18,7 @@ export function rawDocumentsOf({ run, manifest }: Kept): PublishedFile[] {
   );
 }
 
-/** Holds each against the manifest, in the run's folder or in a copy of it. Throws `verify.failed`, with the file. */
+/** Compares the raw files in `directory` with the manifest. Throws `verify.failed`. */
 export async function assertRawWhole(kept: Kept, directory: string): Promise<void> {
   const finding = await firstDamage(directory, rawDocumentsOf(kept));
   if (finding === undefined) return;
@@ -28,7 +28,7 @@ export async function assertRawWhole(kept: Kept, directory: string): Promise<voi
   );
 }
 
-/** What is wrong with the first that is not as it was published, in a clause; undefined: nothing. */
+/** Damage of the first file that is not as published, as a clause. */
 export async function firstDamage(
   directory: string,
   files: readonly PublishedFile[],

@@ -1,3 +1,4 @@
+/** Finds, rolls back and removes published runs. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
@@ -17,20 +18,19 @@ import { type Manifest, readManifestFile } from "./manifest.ts";
 import { recordPruned } from "./pruned.ts";
 import { pointCurrentAt, removeRun } from "./run-folders.ts";
 
-/** Published runs that are kept unless somebody says otherwise; the current one is kept besides. */
+/** Default number of published runs to keep, besides the current one. */
 export const RUNS_KEPT = 7;
 
-/** A run in `runs/`. */
 export interface PublishedRun extends RunIdentity {
   readonly directory: string;
   readonly current: boolean;
-  /** Of its manifest; undefined where that cannot be read. */
+  /** SHA-256 of the manifest; `undefined` if the manifest cannot be read. */
   readonly sha256: string | undefined;
   /** The manifest, or why it cannot be read. */
   readonly manifest: Manifest | WarehouseError;
 }
 
-/** All published runs, the newest first. */
+/** All published runs, newest first. */
 export async function listRuns(folder: OutputFolder): Promise<PublishedRun[]> {
   const current = await currentRun(folder);
   const runs = (await runsIn(folder)).map(async (identity) => {
@@ -43,7 +43,7 @@ export async function listRuns(folder: OutputFolder): Promise<PublishedRun[]> {
   return Promise.all(runs);
 }
 
-/** A published run by its name, its number or `current`. Throws `config.not_found`. */
+/** Finds a published run by its name, its number or `current`. Throws `config.not_found`. */
 export async function findRun(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
   const runs = await listRuns(folder);
   const found = wanted === "current" ? runs.find(({ current }) => current) : runCalled(wanted, runs);
@@ -51,10 +51,7 @@ export async function findRun(folder: OutputFolder, wanted: string): Promise<Pub
   throw new WarehouseError("config.not_found", notFound(folder, wanted, runs));
 }
 
-/**
- * The run that a name or a number means; undefined: none of these. Throws `config.not_found` for the number of several:
- * two machines that deliver to one lake, and do not know each other's last run, give the same.
- */
+/** Finds a run by its name or number. Throws `config.not_found` for a number that several runs have. */
 export function runCalled<Run extends Pick<RunIdentity, "run" | "sequence">>(
   text: string,
   runs: readonly Run[],
@@ -63,7 +60,7 @@ export function runCalled<Run extends Pick<RunIdentity, "run" | "sequence">>(
   const found = runs.filter(({ run, sequence }) => run === text || sequence === byNumber);
   const names = [...new Set(found.map(({ run }) => run))];
   if (names.length <= 1) return found[0];
-  const several = `The number ${text} is that of several runs: ${names.join(" and ")}; give the whole name.`;
+  const several = `Several runs have the number ${text}: ${names.join(" and ")}; give the whole name.`;
   throw new WarehouseError("config.not_found", several);
 }
 
@@ -73,28 +70,27 @@ function notFound({ root }: OutputFolder, wanted: string, runs: readonly Publish
     return `Nothing was published in ${root} yet; run "content-warehouse run nightly --sample", or name the folder with --warehouse.`;
   }
   if (wanted === "current") {
-    return `No run in ${root} is current, though ${newest} was published; "content-warehouse runs rollback ${newest}" makes it so.`;
+    return `No run in ${root} is current, though ${newest} was published; "content-warehouse runs rollback ${newest}" makes it current.`;
   }
   const names = ["current", ...runs.flatMap(({ run, sequence }) => [run, String(sequence)])];
   return `There is no run "${wanted}" in ${root}.${nearestSentence(wanted, names, `The newest is ${newest}.`)}`;
 }
 
 /**
- * Makes an earlier run current again, with the guarantees of a publication; the next run goes on from it. Needs the lock.
- * Throws `verify.failed`, and changes nothing, where the run lacks a file, has one of another size, or has a log beside
- * its database.
+ * Makes an earlier run current again; the next run continues it. Needs the lock. Throws `verify.failed`, and changes
+ * nothing, if a file is missing or has another size, or a log lies beside the database.
  */
 export async function rollback(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
   const found = await findRun(folder, wanted);
   assertReadable(found);
   await sealTree(found.directory);
-  // An interrupted publication is finished by the next run; after a rollback that would undo explicit approval.
+  // The next run would finish an interrupted publication, and so undo the rollback.
   for (const each of await runsIn(folder)) await removeStaging(folder, each.run);
   await pointCurrentAt(folder, found.run);
   return findRun(folder, found.run);
 }
 
-/** Throws `verify.failed` where the files of a run are not there with their sizes, and what is wrong with its manifest. */
+/** Throws `verify.failed` if a file is missing or has another size, or the manifest cannot be read. */
 export function assertReadable({ directory, manifest }: PublishedRun): void {
   if (manifest instanceof WarehouseError) throw manifest;
   assertNoWal(join(directory, DATABASE_FILE));
@@ -110,7 +106,8 @@ export function assertReadable({ directory, manifest }: PublishedRun): void {
 }
 
 /**
- * Removes old runs, all but the newest `keep` and the current one; gives them, the newest first. Those that were rolled back stay known. Needs the lock.
+ * Removes all runs but the newest `keep` and the current one, and returns the removed runs, newest first. Needs the
+ * lock.
  */
 export async function prune(folder: OutputFolder, keep: number): Promise<RunIdentity[]> {
   if (!Number.isSafeInteger(keep) || keep < 1) {

@@ -1,11 +1,11 @@
-/** Steps on the folders of published runs; each needs the lock. */
+/** Moves `current`, and removes runs. Both need the lock. */
 import { lstatSync } from "node:fs";
 import { chmod, mkdir, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { removeTree, sync } from "../common/tree.ts";
 import { currentRun, type OutputFolder } from "./layout.ts";
 
-/** Moves `current` to a run in `runs/`, in one step and for good. */
+/** Points `current` to a run in `runs/`, in one durable step. */
 export async function pointCurrentAt(folder: OutputFolder, run: string): Promise<void> {
   if ((await currentRun(folder)) === run) return;
   const link = join(folder.root, `.current-${run}`);
@@ -16,8 +16,8 @@ export async function pointCurrentAt(folder: OutputFolder, run: string): Promise
 }
 
 /**
- * Removes a run, or what is left of it where whoever removed it was killed. It leaves `runs/` in one step before its
- * files go, so that nobody lists half a run; whoever has a file of it open keeps reading it.
+ * Removes a run, even one that a killed process has half removed. The run leaves `runs/` in one step, so that no half
+ * run is listed. Open files stay readable.
  */
 export async function removeRun(folder: OutputFolder, run: string): Promise<void> {
   const directory = join(folder.runs, run);
@@ -25,7 +25,7 @@ export async function removeRun(folder: OutputFolder, run: string): Promise<void
   await removeTree(away);
   if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return;
   await mkdir(folder.staging, { recursive: true, mode: 0o700 });
-  // A folder that its owner cannot write cannot be moved into another.
+  // A folder that its owner cannot write to cannot be moved.
   await chmod(directory, 0o755);
   await rename(directory, away);
   await sync(folder.runs);

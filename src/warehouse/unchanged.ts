@@ -1,4 +1,4 @@
-/** Files of a run that are, byte for byte, files of the run before: on the disk they are one. */
+/** Links files that are equal in the run before. */
 import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
@@ -7,13 +7,12 @@ import { type Manifest, type PublishedFile, readManifest } from "./manifest.ts";
 import type { PublishedFiles } from "./published-tables.ts";
 import { digestFile } from "./verify.ts";
 
-/** Files of a run, and their bytes. */
 export interface UnchangedFiles {
   readonly files: number;
   readonly bytes: number;
 }
 
-/** Those that an earlier run has too. */
+/** Number and bytes of files that the run before has too. */
 export function unchangedFiles(
   files: readonly PublishedFile[],
   before: readonly PublishedFile[],
@@ -23,7 +22,7 @@ export function unchangedFiles(
   return { files: same.length, bytes: same.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
-/** The run before a run; undefined: there is none, it is pruned, or its manifest cannot be read. */
+/** The run before; `undefined` if there is none, it was removed, or its manifest cannot be read. */
 export async function runBefore(
   runs: string,
   { previousRun }: Pick<Manifest, "previousRun">,
@@ -38,8 +37,8 @@ export async function runBefore(
 }
 
 /**
- * Replaces files of a result by links to the same ones of the run before. Those are read once more: a damaged one must
- * not get into another run. What cannot be linked stays as it was written.
+ * Replaces files of a result by links to equal files of the run before. Reads those files again, so that no damage
+ * spreads. Files that cannot be linked stay.
  */
 export async function linkUnchanged(
   result: string,

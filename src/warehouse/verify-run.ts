@@ -1,4 +1,4 @@
-/** Proves published runs, by what their manifests say of them. Needs no lock, and changes nothing. */
+/** Verifies published runs by their manifests. Needs no lock, and changes nothing. */
 import { existsSync } from "node:fs";
 import { WarehouseError } from "../common/errors.ts";
 import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
@@ -6,36 +6,35 @@ import type { Manifest, PublishedFile } from "./manifest.ts";
 import { findRun, listRuns, type PublishedRun } from "./retention.ts";
 import { type Examination, examine, isUnreadable, unreadablePath } from "./verify.ts";
 
-/** Which runs to prove: all, one by its name or number, or the one that readers see. */
 export type VerifyScope = { readonly all: true } | { readonly run: string };
 
 export interface VerifyResult {
-  /** The run that `current` names; undefined where there is no such link. */
+  /** Run that `current` names; `undefined` if there is no link. */
   readonly current: string | undefined;
   readonly runs: readonly VerifiedRun[];
-  /** Sentences about the link and all runs; empty: everything is as it was published. */
+  /** Sentences about the link and all runs; empty if all is well. */
   readonly findings: readonly string[];
 }
 
 export interface VerifiedRun {
   readonly run: string;
   readonly current: boolean;
-  /** Files that lie there, without the manifest. */
+  /** Number of files, without the manifest. */
   readonly files: number;
   readonly bytes: number;
-  /** As the manifest states them, and the proof found them where there are no findings. */
+  /** Tables and rows that the manifest states. They are verified if there are no findings. */
   readonly tables: number;
   readonly rows: number;
-  /** Findings that are paths which this user may not read: they say nothing against the run. */
+  /** Number of findings about paths that this user may not read. */
   readonly denied: number;
-  /** Sentences; empty: the run is whole. */
+  /** Sentences; empty if the run is as published. */
   readonly findings: readonly string[];
 }
 
 /**
- * Holds runs against their manifests: size and SHA-256 of every file, no file too many or missing, no log beside the
- * database, the rows of every table in DuckDB and in Parquet; and `current`, which must name a run that is there.
- * Throws `config.not_found` where there is no such run, `config.newer_version` for a run of a newer program.
+ * Compares runs with their manifests: size and SHA-256 of each file, missing and unknown files, a log beside the
+ * database, and the rows of each table. Checks that `current` names a run. Throws `config.not_found` and
+ * `config.newer_version`.
  */
 export async function verifyRuns(
   folder: OutputFolder,
@@ -48,7 +47,7 @@ export async function verifyRuns(
   const runs: VerifiedRun[] = [];
   for (const each of await chosen(folder, wanted, published, link)) {
     const verified = await verifyRun(each, temporaryDirectory);
-    // A run that retention takes away meanwhile is not damaged.
+    // A run that was pruned meanwhile is not damaged.
     if (verified.findings.length === 0 || existsSync(each.directory)) runs.push(verified);
     else if ("run" in wanted) await findRun(folder, each.run);
   }
@@ -81,7 +80,7 @@ async function verifyRun(published: PublishedRun, temporaryDirectory: string): P
     return { ...standing, files: 0, bytes: 0, tables: 0, rows: 0, denied: 0, findings: [manifest.message] };
   }
   const examining = examine({ result: published.directory, temporaryDirectory, stated: manifest });
-  // A run that cannot be examined at all, which nothing else is found of, is a finding too.
+  // A run that cannot be examined at all has that as its finding.
   const examined = await examining.catch((thrown: unknown): Examination => {
     return { files: [], unread: [unreadablePath("", thrown)], findings: [] };
   });
@@ -100,7 +99,7 @@ async function verifyRun(published: PublishedRun, temporaryDirectory: string): P
   };
 }
 
-/** All that is wrong with a run that was examined, held against its manifest; phrases without a full stop. */
+/** Differences between an examined run and its manifest, as phrases without a full stop. */
 export function findingsOf(
   run: string,
   manifest: Manifest,
@@ -123,7 +122,7 @@ function fileFinding(found: PublishedFile | undefined, stated: PublishedFile): s
   const { path, bytes, sha256, rows } = stated;
   if (found === undefined) return `the file ${path} is missing`;
   if (found.bytes !== bytes) return `the file ${path} has ${found.bytes} bytes instead of ${bytes}`;
-  if (found.sha256 !== sha256) return `the file ${path} has another content: its SHA-256 differs`;
+  if (found.sha256 !== sha256) return `the file ${path} has different content: its SHA-256 differs`;
   if (found.rows !== rows) return `the file ${path} has ${found.rows} rows instead of ${rows}`;
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** The proof of a result: what is found of its files and of its database, held against what is stated of them. */
+/** Examines the files and the database of a result, and compares them with what is stated. */
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -11,51 +11,46 @@ import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text
 import { DATABASE_FILE, reasonOf } from "./layout.ts";
 import { MANIFEST_FILE, type Manifest, type PublishedFile } from "./manifest.ts";
 
-/** Of the database that reads a result which is examined. */
 const LIMITS = { memoryLimitMb: 160, threads: 2 };
 const PIECE_BYTES = 1024 * 1024;
-/** Files whose rows one query counts. */
+/** Number of files whose rows one query counts. */
 const FILES_AT_ONCE = 500;
 
-/** Rows by table. */
 export type RowCounts = Readonly<Record<string, number>>;
 
 const UNFINISHED = /\.(wal|tmp)$|(^|\/)tmp_/;
 
 interface VerifyInput {
-  /** Folder that becomes `runs/<run>`, or is one. */
+  /** Folder of a published run, or the folder that becomes one. */
   readonly result: string;
-  /** For spilled blocks. */
+  /** Folder where DuckDB spills blocks. */
   readonly temporaryDirectory: string;
-  /** Given where the database does not lie in the result, or is not published. */
+  /** Path of the database, if it is not in the result or not published. */
   readonly database?: string;
-  /** What was published, and the rows of each table: in all that was. */
   readonly stated: Pick<Manifest, "loaders" | "rows">;
 }
 
-/** What could not be read. */
 export interface UnreadablePath {
-  /** Below the result; empty: the result itself. */
+  /** Path below the result; empty for the result itself. */
   readonly path: string;
-  /** A sentence without its full stop. */
+  /** Sentence without a full stop. */
   readonly finding: string;
-  /** Whether it is this user who may not read it. */
+  /** Whether this user lacks the permission. */
   readonly denied: boolean;
 }
 
-/** What a result is made of, and what is wrong with it. */
 export interface Examination {
-  /** All files but the manifest, with their sizes, digests and rows, in the order of their paths. */
+  /** All files except the manifest, ordered by path. */
   readonly files: readonly PublishedFile[];
-  /** Files and folders that could not be read: of them, and of what lies in them, nothing else is found. */
+  /** Paths that could not be read. Nothing else is known of them, or of what lies in them. */
   readonly unread: readonly UnreadablePath[];
-  /** Each without its full stop; empty, where all could be read: the result stood its proof. */
+  /** Sentences without a full stop; empty if the result is verified. */
   readonly findings: readonly string[];
 }
 
 /**
- * Proves a finished result before it is published, and returns its files with their sizes, digests and rows. Throws
- * `verify.failed` with the first thing that `examine` finds.
+ * Verifies a finished result before publication, and returns its files. Throws `verify.failed` with the first
+ * finding.
  */
 export async function verifyResult(proof: VerifyInput): Promise<readonly PublishedFile[]> {
   const { files, unread, findings } = await examine(proof);
@@ -68,10 +63,9 @@ export async function verifyResult(proof: VerifyInput): Promise<readonly Publish
 }
 
 /**
- * Holds a result against what is stated of it: no log or half-written file lies in it, the database can be opened
- * read-only and has exactly the expected tables and rows, and the Parquet files of a table have as many. No database
- * may be open on it for writing: closing a handle that read the file would take away the lock of whoever has it open.
- * A failing disk is thrown, as `disk.io`; what else goes wrong is a finding.
+ * Checks that no log or half-written file lies in the result, that the database has exactly the expected tables and
+ * rows, and that the Parquet files have as many rows. The database must not be open for writing, because closing a
+ * handle would free its lock. Throws `disk.io` for a failing disk; other failures are findings.
  */
 export async function examine(proof: VerifyInput): Promise<Examination> {
   const { result, stated } = proof;
@@ -88,7 +82,7 @@ export async function examine(proof: VerifyInput): Promise<Examination> {
     const rows = counted.get(path);
     return { path, ...digest, rows: typeof rows === "number" ? rows : null };
   });
-  // Not beside the digests: closing a file takes away the lock of whoever has it open in this process.
+  // After the digests: closing a file frees the lock of a handle that this process has on it.
   const tables =
     database === undefined || isUnreadable(unread, relative(result, database))
       ? []
@@ -106,12 +100,12 @@ export async function examine(proof: VerifyInput): Promise<Examination> {
   };
 }
 
-/** Whether a path is among what could not be read, or lies in a folder that could not. */
+/** Whether a path, or a folder above it, could not be read. */
 export function isUnreadable(unread: readonly UnreadablePath[], path: string): boolean {
   return unread.some((each) => each.path === "" || path === each.path || path.startsWith(`${each.path}/`));
 }
 
-/** What is found of a path that was refused; the result's own is empty. A failing disk is thrown, as `disk.io`. */
+/** `path`: relative to the result. Throws `disk.io` for a failing disk. */
 export function unreadablePath(path: string, thrown: unknown): UnreadablePath {
   const error = asWarehouseError(thrown);
   const { code, message } = error;
@@ -126,7 +120,7 @@ export function unreadablePath(path: string, thrown: unknown): UnreadablePath {
 
 type FileDigest = Pick<PublishedFile, "bytes" | "sha256">;
 
-/** By path. Read into one buffer: a stream for each of hundreds of small files would cost as much again. */
+/** Digests by path. One buffer for all files costs half as much as a stream for each. */
 async function digestsOf(
   result: string,
   paths: readonly string[],
@@ -145,7 +139,7 @@ async function digestsOf(
   return digests;
 }
 
-/** Size and digest of a file, which is read into `piece`. */
+/** Reads a file in pieces of the size of `piece`. */
 export async function digestFile(file: string, piece = Buffer.allocUnsafe(PIECE_BYTES)): Promise<FileDigest> {
   const hash = createHash("sha256");
   let bytes = 0;
@@ -158,12 +152,13 @@ export async function digestFile(file: string, piece = Buffer.allocUnsafe(PIECE_
   }
 }
 
-/** What is wrong with a file of a run, held against the manifest: a clause; undefined: it is as it was published. */
+/** How a file differs from the manifest, as a clause; `undefined` if it does not. */
 export async function fileDamage(directory: string, file: PublishedFile): Promise<string | undefined> {
   try {
     const { bytes, sha256 } = await digestFile(join(directory, file.path));
     if (bytes !== file.bytes) return `its file ${file.path} has another size than it was published with`;
-    if (sha256 !== file.sha256) return `its file ${file.path} has another content than it was published with`;
+    if (sha256 !== file.sha256)
+      return `its file ${file.path} has different content than it was published with`;
     return undefined;
   } catch (thrown) {
     const error = asWarehouseError(thrown);
@@ -172,7 +167,9 @@ export async function fileDamage(directory: string, file: PublishedFile): Promis
   }
 }
 
-/** What a step gives, or why it failed: a sentence without its full stop. A failing disk is thrown. */
+/**
+ * Returns the result of a step, or why it failed, as a sentence without a full stop. Throws errors of a failing disk.
+ */
 async function attempt<T>(what: string, step: () => Promise<T>): Promise<T | string> {
   try {
     return await step();
@@ -183,7 +180,10 @@ async function attempt<T>(what: string, step: () => Promise<T>): Promise<T | str
   }
 }
 
-/** Rows of the Parquet files by path, or why they cannot be read; where some of many cannot, each is asked by itself. */
+/**
+ * Rows of Parquet files by path, or why a file cannot be read. If a query over several files fails, each file is read
+ * alone.
+ */
 async function countParquet(
   { result, temporaryDirectory }: VerifyInput,
   paths: readonly string[],
@@ -209,7 +209,6 @@ async function countParquet(
   return counted;
 }
 
-/** Rows by path, as the files say of themselves. */
 async function countRows(
   connection: DuckDBConnection,
   result: string,
@@ -239,7 +238,7 @@ async function tableFindings(
   return typeof counted === "string" ? [counted] : differences("DuckDB", counted, stated.rows);
 }
 
-/** Other files than those of tables are none of their business. */
+/** Compares rows of tables. Ignores other Parquet files. */
 function parquetFindings({ stated }: VerifyInput, files: readonly PublishedFile[]): readonly string[] {
   const counted = new Map<string, number>();
   for (const { path, rows } of files) {

@@ -161,7 +161,7 @@ suite("a limited run", () => {
         },
       });
       assert.deepEqual([target.seen, deliveries, told, existsSync(metricsFile)], [[], [], [], false]);
-      const sentence = `Nothing is delivered to first, second or ${target.name}: limited runs are not delivered.`;
+      const sentence = `Nothing is delivered to first, second or ${target.name}: a limited run is not delivered.`;
       assert.deepEqual(
         warnings.filter((each) => each.startsWith("Nothing is delivered")),
         [sentence],

@@ -219,7 +219,7 @@ const SHUT =
   /^The loader second cannot stage the run: the lake is shut, at \S+loaders\.test\.ts:\d+; nothing was published\.$/;
 const SAYS_503 =
   /^The loader second cannot stage the run: The lake says 503, at \S+:\d+; nothing was published\.$/;
-const NO_OBJECT = /its stage gives no object with commit and abort; nothing was published\.$/;
+const NO_OBJECT = /its stage\(\) must return an object with commit and abort; nothing was published\.$/;
 
 /** What the second loader does, and how the run ends; in the last case what was staged is left to be looked into. */
 const FAILING: readonly (readonly [stage: (out: string) => unknown, message: RegExp, code?: ErrorCode])[] = [
@@ -314,7 +314,7 @@ test("a commit that fails leaves the run published and takes back the loaders af
     assert.deepEqual([told.exitCode, told.warnings.at(-1)], [26, error.message]);
     assert.match(
       error.message,
-      /^The loader first cannot make the run visible: .*[nN]o space(, at .*loaders\.test\.ts:\d+)?; in the warehouse folder it is published and stays so: run "content-warehouse run" again\.$/,
+      /^The loader first cannot make the run visible: .*[nN]o space(, at .*loaders\.test\.ts:\d+)?; the run stays published in the warehouse folder: run "content-warehouse run" again\.$/,
     );
     assert.equal(error.message.includes("loaders.test.ts:"), thrown instanceof Error);
     assert.deepEqual(said.splice(0), [

@@ -21,6 +21,7 @@ import {
   assertNowhereIn,
   exportFrom,
   HISTORY,
+  MAPPING,
   NIGHTLY,
   rowsOf,
   temporaryFolder,
@@ -202,7 +203,7 @@ const TEAM_CONFIG = {
   aliases: { crm_note: "crm_note" },
 } as const satisfies Partial<Config>;
 
-async function exportTeam(t: TestContext, config: Partial<Config>) {
+async function exportTeam(t: TestContext, config: Partial<Config>, pipelineUrl = HISTORY) {
   const service = await team(t);
   const { log, lines } = recordingLog();
   const out = await temporaryFolder(t);
@@ -210,7 +211,7 @@ async function exportTeam(t: TestContext, config: Partial<Config>) {
     url: service.url,
     out,
     log,
-    pipelineUrl: HISTORY,
+    pipelineUrl,
     config: { ...TEAM_CONFIG, ...config },
   });
   return { service, out, directory, said: inspect([lines, summary], { depth: 20, maxStringLength: null }) };
@@ -218,7 +219,7 @@ async function exportTeam(t: TestContext, config: Partial<Config>) {
 
 test("J4: a custom field that looks personal, by its name or its values, is named until a setting covers it", async (t) => {
   const told = async (config: Partial<Config>) => {
-    const { directory, said } = await exportTeam(t, { aliases: {}, ...config });
+    const { directory, said } = await exportTeam(t, { aliases: {}, ...config }, MAPPING);
     const check = "check_name = 'custom fields that look personal and are published'";
     const query = `SELECT verdict, figure, detail FROM run_checks WHERE ${check}`;
     return { rows: await rowsOf(directory, query), isSaid: /Custom fields that look personal/.test(said) };
@@ -362,7 +363,7 @@ long(
         config: { ...TEAM_CONFIG, aliases: {}, personalFields, personalData: POLICIES.hash, keepRuns: 9 },
       }).then(({ directory, warnings }) => {
         assert.equal(
-          warnings.some((warning) => /history of 1 custom field starts anew/.test(warning)),
+          warnings.some((warning) => /history of 1 custom field starts over/.test(warning)),
           warned,
         );
         return directory;

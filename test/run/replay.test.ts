@@ -233,7 +233,7 @@ test("what cannot be built again is refused in one sentence, and nothing changes
   await refused(2, others, ...(await configured({ personalFields: ["color", "repository_notes"] })));
   await refused(
     2,
-    /^The pipeline "titles" needs what run 000001-\S+ did not ask for: the column \S+, .* and \d+ more; replay with /,
+    /^The pipeline "titles" needs data that run 000001-\S+ did not request: the column \S+, .* and \d+ more; replay with /,
     "--pipeline",
     TITLES,
     ...(await configured({})),
@@ -260,7 +260,7 @@ test("what cannot be built again is refused in one sentence, and nothing changes
   await mkdir(join(folder.staging, "000009-20261120T020000Z"), { recursive: true });
   const { err, exitCode } = await place.replay(...as);
   assert.equal(exitCode, 0);
-  assert.match(err, /The next run begins anew: nothing of the interrupted run 000009-\S+ will be used\./);
+  assert.match(err, /The next run starts over and does not resume the interrupted run 000009-\S+\./);
   const [now] = await listRuns(folder);
   assert.deepEqual([now?.sequence, now?.current], [10, true]);
   const withoutRaw = await place.run({ raw: false, personalFields: ["color"] }, MAPPING);

@@ -283,7 +283,7 @@ long("nights of one warehouse in which something goes wrong", async (t) => {
       const finding = facts.reuseDamage ?? "";
       assert.match(
         finding,
-        /^its file raw\/item\/\S+ (has another content than it was published with|is missing or cannot be read)$/,
+        /^its file raw\/item\/\S+ (has different content than it was published with|is missing or cannot be read)$/,
       );
       const sentence = `Nothing of the run before is reused, and all single items are asked for: ${finding}.`;
       assert.deepEqual([warnings, summary.warnings, summary.newWarnings], [[], [sentence], [sentence]]);

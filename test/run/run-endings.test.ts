@@ -53,7 +53,7 @@ suite("a signal", () => {
       assert.match(
         stderr,
         new RegExp(
-          `^(?:${time} info {2}[a-z ]+: .*\\n)*${kept}${word}; nothing was published, and a rerun goes on from what was read\\.\\n$`,
+          `^(?:${time} info {2}[a-z ]+: .*\\n)*${kept}${word}; nothing was published, and the next run resumes from what was read\\.\\n$`,
         ),
       );
       assert.ok(performance.now() - sentMs < 20_000);
@@ -198,7 +198,7 @@ long(
       (await failsWith("verify.failed", run)).message,
       /"unique key of own" failed \(3, expected 0/,
     );
-    assert.deepEqual(warned, ["What was staged is left as it is, until the next run."]);
+    assert.deepEqual(warned, ["The staged files stay until the next run."]);
     assert.ok(!existsSync(join(out, "current")));
     assert.ok((await treeOf(out)).some((path) => /^\.staging\/.*\/warehouse\.duckdb$/.test(path)));
     const asked = service.questions.length;

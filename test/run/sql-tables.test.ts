@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { diffCommand } from "../../src/cli/commands/diff.ts";
-import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { capture } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
+import { generateContentSet } from "../generator/generate.ts";
 import { few, long } from "../long.ts";
+import { servedNight } from "./nights.ts";
 import { exportFrom, openPublished, temporaryFolder, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
@@ -190,15 +191,13 @@ test("a query reads mapped values and the history", async (t) => {
   const pipelineUrl = await pipelineOf(
     folder,
     transform,
-    `extract: [destinations({ names: [{ name: "Web CMS", platform: "External" }] }), customFields(), listing("dynamic"), listing("full")], load: [duckdb()]`,
+    'extract: [destinations(), customFields(), listing("dynamic"), listing("full")], load: [duckdb()]',
   );
 
-  const { directory } = await runPipeline({
-    pipeline: new URL(pipelineUrl),
-    sample: true,
-    warehouse: join(folder, "out"),
-    cwd: folder,
-  });
+  const data = join(folder, "data");
+  await generateContentSet({ items: 10, seed: 3, out: data });
+  const { summary } = await servedNight({ out: join(folder, "out"), data, port: 0, pipelineUrl });
+  const { directory } = summary;
   await using reader = await openPublished(directory);
   const [[mapped], [versions]] = [await reader.rows("FROM mapped"), await reader.rows("FROM versions")] as [
     [[string]],

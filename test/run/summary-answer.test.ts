@@ -219,7 +219,7 @@ test("what a run was held back by, reused and resumed has a line each, and which
   const cases: readonly (readonly [Partial<RunSummary>, RegExp])[] = [
     [
       { throttled: { ratePerSecond: 4.8, refused: 12 } },
-      /\n {2}Throttled {2}held to about 4\.8 requests a second; the service refused 12 requests; the next run starts at that rate, and `ratePerSecond` sets an upper bound\n/,
+      /\n {2}Throttled {2}limited to about 4\.8 requests a second; the service refused 12 requests; the next run starts at that rate, and `ratePerSecond` sets an upper bound\n/,
     ],
     [
       { throttled: { ratePerSecond: null, refused: 1 } },
@@ -240,9 +240,9 @@ test("what a run was held back by, reused and resumed has a line each, and which
     [{ reused: { reused: 9780, read: 220 } }, /^ *Reused +9,780 unchanged single items; 220 requested$/m],
     [
       { resumed: { pages: 37, items: 1200 } },
-      /^ {2}Resumed {4}37 pages and 1,200 single items from before the run was ended early$/m,
+      /^ {2}Resumed {4}37 pages and 1,200 single items from the interrupted run$/m,
     ],
-    [{ resumed: { pages: 1, items: 0 } }, /Resumed {4}1 page from before/],
+    [{ resumed: { pages: 1, items: 0 } }, /Resumed {4}1 page from the interrupted run/],
   ];
   for (const [change, line] of cases) assert.match(summaryText({ ...COMPLETE, ...change }), line);
 });
@@ -260,7 +260,7 @@ test("an unsettled run says so first, and everything that is worth a look has a 
   });
   assert.equal(
     text,
-    `UNSETTLED: run 000042-20261120T020000Z of nightly, 0.9 s; published, but its answers do not agree, so run again
+    `UNSETTLED: run 000042-20261120T020000Z of nightly, 0.9 s; published, but two passes do not agree; run again later
 
   Items      12,345 listed, 12,341 loaded, 3 rejected, 1 vanished
   Values     7,012 mapped, 0 without an external value

@@ -165,10 +165,7 @@ long("commands tell the run of another machine from one's own of the same name",
   const { text } = await ask(runsCommand, "list");
   assert.match(text, new RegExp(`│ \\* │ ${beside} │[^]*│ / │ ${name} +│`));
   assert.match(text, /; \/ is not in the history of the current run: put aside, or rolled back\.\n/);
-  assert.match(
-    (await ask(runsCommand, "show", "1")).error?.message ?? "",
-    /^The number 1 is that of several runs/,
-  );
+  assert.match((await ask(runsCommand, "show", "1")).error?.message ?? "", /^Several runs have the number 1/);
   assert.match(
     (await ask(runsCommand, "show", beside)).text,
     new RegExp(`^ {2}Run +${beside} \\(current\\)\n`),
@@ -188,11 +185,10 @@ test("machines that take turns go on from each other's runs, and nothing is said
   const world = await inOneHistory(t);
   await nightOf(world, { night: 1, order: steps("A") });
   await nightOf(world, { night: 2, order: steps("B") });
-  await nightOf(world, { night: 3, order: steps("A") });
   await assertOneHistory(world);
   assert.match(
-    world.warnings.A.join("\n"),
-    /^Restored the run 000003-\S+ from the target lake: this run goes on from it\.$/,
+    world.warnings.B.join("\n"),
+    /^Restored the run 000002-\S+ from the target lake: this run goes on from it\.$/,
   );
 });
 

@@ -324,6 +324,6 @@ test("runs that were rolled back are known once they are pruned, as long as one 
   await writeFile(folder.pruned, "[{");
   await assert.rejects(known(), {
     exitCode: 31,
-    message: /\.pruned\.json is not as it was written.* remove it, and see with/,
+    message: /\.pruned\.json is damaged.* remove it, and check with/,
   });
 });

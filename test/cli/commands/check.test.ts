@@ -56,7 +56,7 @@ test("all that a run of the sample needs is ok, one line each, and the folder st
   const cwd = await temporaryFolder(t);
   const { text, exitCode } = await command(cwd, ["--sample"]);
   assert.equal(exitCode, 0);
-  assert.match(text, /^A run can begin\.\n\n {2}ok {2}configuration +no file; options/);
+  assert.match(text, /^A run can start\.\n\n {2}ok {2}configuration +no file; options/);
   assert.deepEqual(
     Array.from(text.matchAll(/^ {2}ok {2}([a-z]+(?: before)?) /gm), ([, name]) => name),
     ["configuration", "pipeline", "folder", "lock", "run before", "disk", "service", "destinations"],

@@ -200,7 +200,7 @@ suite("a run against a service", () => {
     const cwd = await temporaryFolder(t);
     const { code, stdout } = await program(["run", SMALL], { env: against(service), cwd });
     assert.equal(code, UNSETTLED_EXIT_CODE);
-    assert.match(stdout, /^UNSETTLED: run .*; published, but its answers do not agree, so run again\n/);
+    assert.match(stdout, /^UNSETTLED: run .*; published, but two passes do not agree; run again later\n/);
     assert.match(stdout, /\n {2}Unsettled {2}.*c-busy/);
     assert.deepEqual(await rowsOf(join(cwd, "warehouse/current"), "SELECT count(*) FROM content"), [["12"]]);
   });

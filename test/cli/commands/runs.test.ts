@@ -106,7 +106,7 @@ test("a number that two runs have is refused by whatever takes a run, with the n
   const { out } = await warehouse(t, 3);
   const [first, second] = ["000002-20261120T020000Z", "000002-20261121T020000Z"];
   await cp(join(out, "runs", first), join(out, "runs", second), { recursive: true });
-  const message = new RegExp(`^The number 2 is that of several runs: ${second} and ${first}; give the whole`);
+  const message = new RegExp(`^Several runs have the number 2: ${second} and ${first}; give the whole`);
   const calls: readonly (readonly [make: Parameters<typeof capture>[0], ...args: string[]])[] = [
     [runsCommand, "show", "2"],
     [runsCommand, "rollback", "2"],

@@ -101,7 +101,7 @@ for (const path of [TAGS, "warehouse.duckdb"]) {
     const { out, directory } = await warehouse(t);
     await flipBit(join(directory, path));
     const [finding] = await findingsOf(out);
-    assert.equal(finding, `The file ${path} has another content: its SHA-256 differs.`);
+    assert.equal(finding, `The file ${path} has different content: its SHA-256 differs.`);
   });
 }
 
@@ -259,7 +259,7 @@ for (const loader of few(["duckdb", "parquet"], 1)) {
     const [raw] = await readdir(join(directory, "raw/full"));
     await flipBit(join(directory, "raw/full", raw ?? ""));
     assert.deepEqual((await findingsOf(out)).slice(0, 1), [
-      `The file raw/full/${raw} has another content: its SHA-256 differs.`,
+      `The file raw/full/${raw} has different content: its SHA-256 differs.`,
     ]);
   });
 }

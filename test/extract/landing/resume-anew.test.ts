@@ -177,7 +177,7 @@ suite("G8: staged work that is in doubt is not used again:", () => {
       return { resumed, warnings };
     };
     const [run = ""] = await staged(prepared.left);
-    const sentence = `Nothing of the interrupted run ${run} is used: it was begun by another version of the program, or with another configuration, pipeline or options, or its record cannot be read.`;
+    const sentence = `The interrupted run ${run} is not resumed: it was started by another version of the program, or with another configuration, pipeline or options, or its record cannot be read.`;
     const config = { ...SETTINGS, customFields: ["Other"] };
     const otherSettings = await told(await ended(prepared, t), { config });
     assert.deepEqual(otherSettings, { resumed: null, warnings: [sentence] });

@@ -59,7 +59,7 @@ for (const [what, pipelineUrl] of few(
       ["c-017", 404],
     ]);
     assert.deepEqual(await rowsOf(directory, CHECKS), [
-      ["passed", "2", "asked for singly: 2 are gone, 0 are there"],
+      ["passed", "2", "requested singly: 2 are gone, 0 are there"],
       ["passed", "0", "loaded besides those that were listed"],
     ]);
   });
@@ -80,7 +80,7 @@ long("an item that the listing hides is an item like any other, and the account 
     assert.deepEqual(await rowsOf(directory, rows), await rowsOf(first, rows), table);
   }
   assert.deepEqual(await rowsOf(directory, CHECKS), [
-    ["passed", "2", "asked for singly: 0 are gone, 2 are there"],
+    ["passed", "2", "requested singly: 0 are gone, 2 are there"],
     ["warning", "2", "loaded besides those that were listed"],
   ]);
   const raw = `SELECT DISTINCT content_id, shape FROM '${directory}/raw/item/*.parquet' ORDER BY ALL`;
@@ -96,7 +96,7 @@ test("an item that is gone by one of two answers is a removal, whatever the othe
   const { directory, accounting, verdict } = await run();
   assert.deepEqual([verdict, accounting.listed, accounting.loaded], ["complete", 29, 29]);
   assert.equal((await publishedIds(directory)).length, 29);
-  assert.equal((await rowsOf(directory, CHECKS))[0]?.[2], "asked for singly: 1 are gone, 0 are there");
+  assert.equal((await rowsOf(directory, CHECKS))[0]?.[2], "requested singly: 1 are gone, 0 are there");
   const raw = `SELECT content_id FROM '${directory}/raw/item/*.parquet'`;
   assert.deepEqual(await rowsOf(directory, raw), [["c-029"]]);
 });
@@ -108,7 +108,7 @@ test("an item that the listing hides and one mode refuses is loaded with a warni
   const { directory, warnings } = await run();
   assert.equal((await publishedIds(directory)).length, 30);
   assert.deepEqual(warnings, [
-    "1 listed item could be read in one mode alone, dynamic or full (c-029): the columns that the other one has are empty; see run_rejects.",
+    "1 listed item could be read in only one mode, dynamic or full (c-029): the columns that the other one has are empty; see run_rejects.",
   ]);
   const counted =
     "SELECT figure FROM run_checks WHERE check_name LIKE 'listed items that could not be read%'";
@@ -125,7 +125,7 @@ long("an item that may not be read singly any more is a reject, and no removal",
   assert.deepEqual((await rowsOf(directory, CHECKS))[0], [
     "warning",
     "1",
-    "asked for singly: 0 are gone, 0 are there, 1 could not be read",
+    "requested singly: 0 are gone, 0 are there, 1 could not be read",
   ]);
 });
 
@@ -141,10 +141,10 @@ test("where too many may not be read singly any more, the others are not asked f
   assert.deepEqual((await rowsOf(directory, CHECKS))[0], [
     "warning",
     "16",
-    `asked for singly: ${fates}; after so many that could not be, ${16 - refused} were not asked for`,
+    `requested singly: ${fates}; after too many failures, ${16 - refused} were not requested`,
   ]);
   assert.deepEqual(warnings, [
-    `16 items of the run before were not listed, and nobody knows whether they are gone: asked for singly, ${refused} could not be read (see run_rejects), and ${16 - refused} were not asked for after that.`,
+    `16 items of the run before were not listed, and it is unknown whether they were removed: ${refused} could not be read singly (see run_rejects), and after that ${16 - refused} were not requested.`,
   ]);
   const history = "SELECT count(*) FILTER (valid_to_run IS NULL), count(*) FROM content_history";
   assert.deepEqual(await rowsOf(directory, history), [["30", "30"]]);
@@ -159,7 +159,7 @@ long(
     assert.deepEqual(service.asked("item"), []);
     const { directory } = await run({ acceptShrink: true });
     assert.equal(new Set(service.asked("item").map(({ id }) => id)).size, 25);
-    assert.equal((await rowsOf(directory, CHECKS))[0]?.[2], "asked for singly: 25 are gone, 0 are there");
+    assert.equal((await rowsOf(directory, CHECKS))[0]?.[2], "requested singly: 25 are gone, 0 are there");
   },
 );
 
@@ -171,7 +171,7 @@ long("where many are missing and as many are new, none is asked for, and run_che
   assert.deepEqual((await rowsOf(directory, CHECKS))[0], [
     "warning",
     "30",
-    "none was asked for singly: more than 20 are missing",
+    "none was requested singly: more than 20 are missing",
   ]);
 });
 
@@ -186,5 +186,5 @@ long("where the run before cannot be read, none is asked for", async (t) => {
   assert.deepEqual(service.asked("item"), []);
   const [check] = await rowsOf(directory, CHECKS);
   assert.equal(check?.[0], "warning");
-  assert.match(String(check?.[2]), /^none was asked for singly: the run before cannot be read/);
+  assert.match(String(check?.[2]), /^none was requested singly: the run before cannot be read/);
 });

@@ -1,9 +1,11 @@
-/** Which runs the history is carried on from, and which not. */
+/** Which history a run continues. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { packagePath } from "../../src/common/package-root.ts";
+import { applyChanges } from "../../src/service/changes.ts";
 import { HISTORY_TABLES } from "../../src/tables/history.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { failsWith } from "../failing.ts";
@@ -42,7 +44,7 @@ long("carries the history on from a run that published a database alone", async 
   assert.equal(ofFirst, versions);
 });
 
-test("G12: carries the history on over a run of a pipeline that has none", async (t) => {
+test("G12: a run continues the history over a run without one, and refuses a history of a newer program", async (t) => {
   const place = { ...(await few(t)), pipelineUrl: HISTORY };
   const { summary: first, port } = await servedNight({ ...place, port: 0 });
   const without = { ...place, port, pipelineUrl: MAPPING };
@@ -51,8 +53,7 @@ test("G12: carries the history on over a run of a pipeline that has none", async
     error.message,
     /^The pipeline mapping lacks 9 of the \d+ tables that the current run in .* has \(run_history, destination_history, custom_field_history and 6 more\); name another folder with --warehouse, or, if nobody needs these tables any more, run once with --accept-pipeline\.$/,
   );
-  const { summary: second } = await servedNight({ ...without, config: { acceptPipeline: true } });
-  assert.equal((await servedNight(without)).summary.sequence, second.sequence + 1);
+  await servedNight({ ...without, config: { acceptPipeline: true } });
   const { summary: last } = await servedNight({ ...place, port });
   assert.doesNotMatch(last.warnings.join(), /history/);
   await using published = await openPublished(last.directory);
@@ -63,18 +64,14 @@ test("G12: carries the history on over a run of a pipeline that has none", async
   const [[versions, ofFirst] = []] = await published.rows(VERSIONS);
   assert.ok(Number(versions) > 0);
   assert.equal(ofFirst, versions);
-});
 
-test("refuses a history of a newer form before the service is asked for anything", async (t) => {
-  const { out, data } = await few(t);
-  const { summary, port } = await servedNight({ out, data, port: 0 });
-  await makeNewer(summary.directory);
-  const before = await readdir(join(out, "runs"));
-  // Nobody listens there any more.
-  const url = `http://127.0.0.1:${port}`;
-  const error = await failsWith("config.newer_version", exportFrom({ url, out, pipelineUrl: HISTORY }));
-  assert.match(error.message, /^The history in .* was written by a newer version of content-warehouse/);
-  assert.deepEqual(await readdir(join(out, "runs")), before);
+  await makeNewer(last.directory);
+  const before = await readdir(join(place.out, "runs"));
+  // No service listens there.
+  const offline = { url: `http://127.0.0.1:${port}`, out: place.out, pipelineUrl: HISTORY };
+  const newer = await failsWith("config.newer_version", exportFrom(offline));
+  assert.match(newer.message, /^The history in .* was written by a newer version of content-warehouse/);
+  assert.deepEqual(await readdir(join(place.out, "runs")), before);
 });
 
 /** Writes a history of the form after this program's, and its size and digest into the manifest. */
@@ -135,3 +132,68 @@ async function historyFiles(directory: string): Promise<Map<string, string>> {
   );
   return new Map(own.map(({ path, sha256 }) => [path, sha256]));
 }
+
+long(
+  "carries the history over two nights of the sample, answers for both with two files attached, and starts anew after damage",
+  async (t) => {
+    const folder = await temporaryFolder(t);
+    const out = join(folder, "warehouse");
+    const changed = join(folder, "changed");
+    const sample = packagePath("data/sample");
+    await applyChanges(sample, packagePath("data/sample-night-2"), changed);
+    const first = await servedNight({ out, data: sample, port: 0 });
+    const second = await servedNight({ out, data: changed, port: first.port });
+    assert.deepEqual([first.summary.verdict, second.summary.verdict], ["complete", "complete"]);
+    const ofHistory = [first, second].flatMap(({ summary }) => summary.warnings);
+    assert.doesNotMatch(ofHistory.join(), /history/);
+
+    await using published = await openPublished(second.summary.directory);
+    await published.connection.run(
+      `ATTACH '${join(first.summary.directory, "warehouse.duckdb")}' AS "earlier" (READ_ONLY)`,
+    );
+    const own =
+      "EXCLUDE (value_number, copy, valid_from_run, valid_from, valid_from_sequence, valid_to_run, valid_to, " +
+      "valid_to_sequence, version_from_run, cause, version_to_run, valid_to_cause)";
+    const asOf = (run: string) =>
+      `FROM mapped_values_as_of((SELECT started_at FROM run_history WHERE run = '${run}'))`;
+    for (const [run, ledger] of [
+      [first.summary.run, "earlier.main.content_mapped_values"],
+      [second.summary.run, "content_mapped_values"],
+    ] as const) {
+      const history = `SELECT * ${own} ${asOf(run)}`;
+      assert.deepEqual(await published.rows(`${history} EXCEPT ALL FROM ${ledger}`), [], run);
+      assert.deepEqual(await published.rows(`FROM ${ledger} EXCEPT ALL ${history}`), [], run);
+    }
+    const causes =
+      "SELECT array_to_string(causes, ', '), count(*) FROM mapped_value_changes(1, 2) GROUP BY ALL ORDER BY ALL";
+    assert.deepEqual(await published.rows(causes), [
+      ["definition_changed", "42"],
+      ["destination_changed", "505"],
+      ["item_changed", "7"],
+      ["item_removed", "16"],
+      ["mapping_changed", "164"],
+      ["reordered", "2"],
+    ]);
+    // The other file, by USE: it knows its own run alone.
+    await published.connection.run("USE earlier");
+    assert.deepEqual(await published.rows("SELECT count(*) FROM run_history"), [["1"]]);
+    assert.deepEqual(
+      await published.rows("SELECT count(*) FROM mapped_values_as_of(now()::TIMESTAMPTZ + INTERVAL 1 DAY)"),
+      [["7730"]],
+    );
+
+    const damaged = second.summary.directory;
+    const [file = ""] = await readdir(join(damaged, "parquet", "mapped_value_history"));
+    const path = join(damaged, "parquet", "mapped_value_history", file);
+    await chmod(path, 0o600);
+    await truncate(path, 100);
+    const third = await servedNight({ out, data: changed, port: first.port });
+    assert.match(third.summary.warnings.join(), /The history starts over with this run: .* another size/);
+    await using anew = await openPublished(third.summary.directory);
+    assert.deepEqual(await anew.rows("SELECT run, previous_run FROM run_history"), [
+      [third.summary.run, null],
+    ]);
+    const check = "SELECT verdict, figure FROM run_checks WHERE check_name LIKE '%history was carried on'";
+    assert.deepEqual(await anew.rows(check), [["warning", "0"]]);
+  },
+);
