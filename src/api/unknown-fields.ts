@@ -8,7 +8,8 @@ export type UnknownFieldVisitor = (path: string[], value: unknown, parent: Recor
 
 /**
  * A list or an object where the contract knows none: in place of a text, a list in place of an object, or where any
- * value is known. Below it no field is known. The path is written as that of {@link UnknownFieldVisitor}.
+ * value is known. Below it no field is known. A list of texts or numbers is not visited. The path is written as that
+ * of {@link UnknownFieldVisitor}.
  */
 export type UnknownObjectVisitor = (path: readonly string[], value: object) => void;
 
@@ -48,11 +49,16 @@ export function unknownFieldWalker(schema: z.ZodObject): UnknownFieldWalker {
   return (document, visit, unforeseen) => below(root, document, [], { visit, unforeseen });
 }
 
-/** Texts, numbers and the like hold nothing. */
 function below(known: Below, value: unknown, path: string[], visitors: Visitors): void {
-  if (typeof value !== "object" || value === null) return;
+  if (!holdsFields(value)) return;
   if (known === null) visitors.unforeseen?.([...path], value);
   else walk(known, value, path, visitors);
+}
+
+/** Texts, numbers and lists of these have no fields. */
+function holdsFields(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  return !Array.isArray(value) || value.some((element) => typeof element === "object" && element !== null);
 }
 
 function walk(node: Node, value: object, path: string[], visitors: Visitors): void {

@@ -1,5 +1,5 @@
 import { writeResult } from "../../show/terminal.ts";
-import { deliveryError, repeatedBy } from "../../targets/deliver.ts";
+import { deliveryError } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { CliCommand, openWarehouseFolder, processEnvironment, StopSignals } from "../command.ts";
@@ -40,8 +40,8 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
         .map((line) => `${line}\n`)
         .join("");
       await writeResult(out, options.json === true ? { run, deliveries } : text);
-      const again = `content-warehouse deliver${wanted === "current" ? "" : ` ${wanted}`}`;
-      const failure = deliveryError(run, deliveries, repeatedBy(again));
+      const command = `content-warehouse deliver${wanted === "current" ? "" : ` ${wanted}`}`;
+      const failure = deliveryError(run, deliveries, { command });
       if (failure !== undefined) throw failure;
     });
 }
