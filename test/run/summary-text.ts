@@ -3,6 +3,9 @@ import { summaryAnswer } from "../../src/run/summary-answer.ts";
 import { answerText } from "../../src/show/answer.ts";
 
 /** What a run prints at its end. */
-export function summaryText(summary: RunSummary, screen: Partial<Parameters<typeof answerText>[1]> = {}): string {
+export function summaryText(
+  summary: RunSummary,
+  screen: Partial<Parameters<typeof answerText>[1]> = {},
+): string {
   return answerText(summaryAnswer(summary), { width: undefined, isColoured: false, ...screen });
 }
