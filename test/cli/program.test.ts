@@ -101,7 +101,7 @@ suite("the help", () => {
 
   test("has topics: the exit codes with what to do, and the settings", async () => {
     const codes = await capture(helpCommand, ["exit-codes"]);
-    assert.match(codes, /\n {3}24 {2}stop {3}mass change: .* --accept-shrink\.\n/);
+    assert.match(codes, /\n {3}24 {2}stop {3}mass change: .*--accept-shrink\.\n/s);
     const settings = await capture(helpCommand, ["configuration"]);
     assert.match(settings, /\n {2}CONTENT_API_TOKEN +its API token; it cannot be a flag/);
     for (const name of Object.keys(configSpec.shape).filter((each) => each !== "$schema"))
