@@ -1,7 +1,7 @@
 /** Meaning of the exit codes and what to do after each, for the help and for failures as JSON. */
 
-const AFTER_SIGNAL =
-  'Run again: the run resumes from what it has read. If the message says that the run is published, "content-warehouse deliver" delivers it.';
+const DELIVER = '"content-warehouse deliver" continues';
+const AFTER_SIGNAL = `Run again: the run resumes. If it is published, ${DELIVER}.`;
 
 /**
  * `then` says what a scheduler should do. `done`: nothing, a run is published. `retry`: try again later, a few times.
@@ -15,65 +15,20 @@ export const EXIT_CODES: readonly (readonly [
 ])[] = [
   [0, "done", "ok", "The run is complete and published, or limited if --limit was given."],
   [1, "stop", "internal failure", "Run again with --debug to see where it failed, and report it."],
-  [
-    2,
-    "stop",
-    "configuration",
-    'Correct the setting or argument that the message names; see "content-warehouse help configuration".',
-  ],
-  [
-    10,
-    "done",
-    "published but unsettled",
-    "The content changed while it was read; run again at a quieter time.",
-  ],
+  [2, "stop", "configuration", 'Correct what the message names; see "content-warehouse help configuration".'],
+  [10, "done", "published but unsettled", "The content changed meanwhile; run again at a quieter time."],
   [20, "stop", "credentials", "Check the API token and what it may read."],
   [21, "retry", "service unavailable", "Run again later: the run resumes from what it has read."],
   [22, "stop", "protocol", "Ask the operator of the service what changed."],
-  [
-    23,
-    "stop",
-    "schema contract",
-    "Find out what changed at the service; `aliases` or --contract evolve accepts some changes.",
-  ],
-  [
-    24,
-    "stop",
-    "mass change",
-    "Find out why there is far less than in the run before. If that is right, run once with --accept-shrink.",
-  ],
-  [
-    25,
-    "stop",
-    "audit threshold",
-    "There are more findings than --fail-on or a test of the pipeline allows. The audit lists them, or the message names the test.",
-  ],
-  [
-    26,
-    "retry",
-    "delivery",
-    'The run did not reach a target or loader; the message says why. "content-warehouse deliver" continues where it stopped, unless the message says that another delivery took over or that the run was rolled back.',
-  ],
-  [
-    30,
-    "retry",
-    "disk",
-    "Free space, or fix the disk that the message names. A run resumes from what it has read.",
-  ],
-  [
-    31,
-    "stop",
-    "verification",
-    'Do not use the run that the message names: publish another, or go back with "content-warehouse runs rollback".',
-  ],
+  [23, "stop", "schema contract", "Find out what changed; --contract evolve or `aliases` may accept it."],
+  [24, "stop", "mass change", "Find out why there is far less; if that is right, run with --accept-shrink."],
+  [25, "stop", "audit threshold", "There are more findings than --fail-on or a test of the pipeline allows."],
+  [26, "retry", "delivery", `The message says why; ${DELIVER}, unless the message says otherwise.`],
+  [30, "retry", "disk", "Free space or fix the disk; a run resumes from what it has read."],
+  [31, "stop", "verification", 'Do not use that run: publish another, or go back with "runs rollback".'],
   [75, "retry", "another run is under way", "Wait until it has ended."],
   [130, "retry", "SIGINT", AFTER_SIGNAL],
-  [
-    137,
-    "stop",
-    "SIGKILL",
-    "Ask for less: the database ignored an interrupt. Without a message, the system killed the process.",
-  ],
+  [137, "stop", "SIGKILL", "Ask for less. Without a message, the system killed the process."],
   [143, "retry", "SIGTERM, SIGHUP, SIGQUIT", AFTER_SIGNAL],
 ];
 
