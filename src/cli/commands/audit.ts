@@ -25,7 +25,6 @@ import { CliCommand, type CliEnvironment, processEnvironment } from "../command.
 import { openOutputFile } from "../user-file.ts";
 import { withRun } from "../with-run.ts";
 
-/** What may be there before the command fails. */
 type Limits = ReadonlyMap<LimitKind, number>;
 
 interface AuditFlags extends AnswerFlags {
@@ -45,9 +44,9 @@ Examples:
   $ content-warehouse audit 42 --section values --format csv > values.csv
   $ content-warehouse audit --fail-on unknown_value,unmapped=100
 
-Counts are of values, which are rows of content_mapped_values; only "items"
-counts items. --fail-on looks at destinations that receive values, within the
-filters; the section "destinations" says which those are.
+All columns but "items" count values: rows of content_mapped_values. --fail-on
+counts only destinations that receive values, within the filters; the section
+"destinations" shows which do.
 `;
 
 export function auditCommand(environment = processEnvironment()): CliCommand {
@@ -91,8 +90,7 @@ function limits(text: string): Limits {
   return found;
 }
 
-const DEFINITIONS_ALONE =
-  "is about definitions, to which --status and --value do not apply; leave them out";
+const DEFINITIONS_ALONE = "is about definitions, to which --status and --value do not apply; leave them out";
 
 async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: AuditFlags): Promise<void> {
   const { destination, field, contentType, status, value, exportMapping: file } = options;
