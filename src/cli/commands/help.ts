@@ -4,7 +4,7 @@ import { invalidConfig } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import { settingsText } from "../../config/config-spec.ts";
-import { writeAnswer } from "../../show/terminal.ts";
+import { writeResult } from "../../show/terminal.ts";
 import { processEnvironment } from "../command.ts";
 import { commandPath, exitCodesText, wrapHelp } from "../help.ts";
 
@@ -45,7 +45,7 @@ export function helpCommand({ out } = processEnvironment()): Command {
     .action(async (words: readonly string[], _options: unknown, own: Command) => {
       const page = TOPICS[words.join(" ")];
       if (page === undefined) findCommand(own.parent ?? own, words).outputHelp();
-      else await writeAnswer(out, wrapHelp(page()));
+      else await writeResult(out, wrapHelp(page()));
     });
 }
 

@@ -1,7 +1,7 @@
 /** `verify`: compares published runs with their manifests. */
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { count, fileSize, pluralize } from "../../common/figures.ts";
-import { writeAnswer } from "../../show/terminal.ts";
+import { writeResult } from "../../show/terminal.ts";
 import {
   type VerifiedRun,
   type VerifyResult,
@@ -53,7 +53,7 @@ async function verify(
   const { current = null, runs, findings } = found;
   const { length } = findings;
   const object = { ok: length === 0, warehouse: folder.root, current, findings, runs };
-  await writeAnswer(out, json === true ? object : reportText(found));
+  await writeResult(out, json === true ? object : reportText(found));
   if (length === 0) return;
   const denied = runs.reduce((sum, run) => sum + run.denied, 0);
   const wayOut =
