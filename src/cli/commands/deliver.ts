@@ -1,4 +1,4 @@
-import { writeAnswer } from "../../show/terminal.ts";
+import { writeResult } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
@@ -39,7 +39,7 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
       const text = deliveryLines(run, deliveries)
         .map((line) => `${line}\n`)
         .join("");
-      await writeAnswer(out, options.json === true ? { run, deliveries } : text);
+      await writeResult(out, options.json === true ? { run, deliveries } : text);
       const command = `content-warehouse deliver${wanted === "current" ? "" : ` ${wanted}`}`;
       const failure = deliveryError(run, deliveries, { command });
       if (failure !== undefined) throw failure;

@@ -1,6 +1,6 @@
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { fileSize, pluralize } from "../../common/figures.ts";
-import { jsonLine, printableText, writeAnswer, writeOutcome } from "../../show/terminal.ts";
+import { jsonLine, printableText, writeOutcome, writeResult } from "../../show/terminal.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
 import { measureInstance, removeInstance } from "../../targets/lake/remove.ts";
 import { LAKE_STATUS, lakeStatus, lakeStatusAnswer } from "../../targets/lake/status.ts";
@@ -81,7 +81,7 @@ function verifyCommand(environment: CliEnvironment): CliCommand {
         options.json === true
           ? { ok, ...found }
           : verificationText(`${found.run} of ${found.instance}`, found);
-      await writeAnswer(environment.out, answer);
+      await writeResult(environment.out, answer);
       if (ok) return;
       throw new WarehouseError(
         "verify.failed",
@@ -112,7 +112,7 @@ function vacuumCommand(environment: CliEnvironment): CliCommand {
       const allVersions = options.allVersions === true;
       const removed = await lake.open(stop.signal, (place) => vacuumLake(place, { allVersions }));
       const answer = options.json === true ? removed : printableText(vacuumedText(removed));
-      await writeAnswer(environment.out, answer);
+      await writeResult(environment.out, answer);
     });
 }
 
