@@ -19,7 +19,7 @@ import type { Column, ColumnType } from "../tables/declare.ts";
 import type { Cell } from "./table-builder.ts";
 
 /** A record batch. Instants are microseconds in UTC, and `json` is text. */
-export function recordBatch(columns: readonly Column[], rows: readonly (readonly Cell[][])): RecordBatch {
+export function recordBatch(columns: readonly Column[], rows: readonly (readonly Cell[])[]): RecordBatch {
   const children = columns.map(({ type }, at) => DATA[type](rows.map((row) => row[at] ?? null)));
   const fields = columns.map(
     ({ name, nullable }, at) => new Field(name, children[at]?.type ?? new Utf8(), nullable),
