@@ -5,8 +5,7 @@ import type { LogFormat } from "../common/log.ts";
 import { VERSION } from "../common/version.ts";
 import { jsonLine, paragraph, printableText, writeAll, writeOutcome } from "../show/terminal.ts";
 import { logTo, processEnvironment } from "./command.ts";
-import { exitCodesLine, hintFor } from "./exit-codes.ts";
-import { HELP, HELP_WIDTH, usageError } from "./help.ts";
+import { exitCodesLine, HELP, HELP_WIDTH, hintFor, usageError } from "./help.ts";
 import { keepHeapsSmall } from "./v8-flags.ts";
 
 const AFTER = `

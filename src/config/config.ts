@@ -57,7 +57,7 @@ export interface Config
 }
 
 /** The sample content from the embedded service, or a service at an address. */
-export type ContentSource = { readonly kind: "sample" } | ServiceSource;
+type ContentSource = { readonly kind: "sample" } | ServiceSource;
 
 /** Policy for personal data. `hash` has a key of at least 32 bytes. */
 export type PersonalSettings =
