@@ -33,7 +33,7 @@ const CASES: Partial<
   >
 > = {
   "source.protocol": {
-    "D10: a page that says it is another": [paged({ current: 1 }), /answered with page 1/],
+    "D10: a page that says it is another": [paged({ current: 1 }), /sent page 1/],
     "D5: a next page that skips one": [paged({ next: 4 }), /names page 4 as the next/],
     "D5: a next page that is the same": [paged({ next: 2 }), /names page 2 as the next/],
     "D5: a next page that is a text": [paged({ next: "3" }), /pagination\.next/],
@@ -41,7 +41,7 @@ const CASES: Partial<
     "B16: no pagination": [body({ pagination: undefined }), /pagination/],
     "B16: an empty list instead of an envelope": [() => ({ body: [] }), /content service/],
     "B15: status 206": [() => ({ status: 206, body: {} }), /status 206/],
-    "D7: a page without end": [paged({ next: 3 }), /goes on beyond page/],
+    "D7: a page without end": [paged({ next: 3 }), /continues after page/],
   },
   "source.damaged": { "B16: an empty body": [() => ({ body: "" }), /not JSON/] },
   "source.unavailable": {

@@ -183,7 +183,7 @@ test("after the first run the section says so in one sentence, and the first scr
   assert.ok(lines.every((line) => !line.includes("changed")));
   assert.equal(
     section,
-    "Changes The history begins with this run: from the next one on, what changed stands here, with its cause.",
+    "Changes The history begins with this run; from the next run on, this section shows what changed and why.",
   );
   assert.ok([...items.values()].every(({ since }) => since.every((sequence) => sequence === 1)));
 });
