@@ -3,7 +3,8 @@ import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb
 import { WarehouseError } from "../common/errors.ts";
 import { nearestSentence } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
-import { all, duckdbError } from "../storage/duckdb.ts";
+import { all } from "../storage/duckdb.ts";
+import { duckdbError } from "../storage/duckdb-error.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
 import { MACRO_NAMES } from "../tables/custom-tables.ts";
 
