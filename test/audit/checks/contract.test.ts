@@ -133,19 +133,13 @@ test("H4: a value of another type is NULL in its column, whose type stays, and s
     ["Title of c-002", "2", null, "BIGINT"],
   ]);
   assert.deepEqual(await misfits(summary), [
-    [
-      "values of content.title that are not of its type",
-      "warning",
-      1,
-      20,
-      "of 30 values; they stand in extra",
-    ],
+    ["values of content.title that are not of its type", "warning", 1, 20, "of 30 values; they are in extra"],
     [
       "values of content.wordcount that are not of its type",
       "warning",
       2,
       20,
-      "of 30 values; they stand in extra",
+      "of 30 values; they are in extra",
     ],
   ]);
 });
@@ -304,10 +298,7 @@ long(
     service.items = published(21);
     const error = await failsWith("contract.drift", run());
     assert.equal(error.exitCode, 23);
-    assert.match(
-      error.message,
-      /^Of 400 values of content\.published_date, 21 are not of its type, limit: 20/,
-    );
+    assert.match(error.message, /^21 of 400 values of content\.published_date do not .*limit: 20/);
   },
 );
 
@@ -346,7 +337,7 @@ test("H12: over a tenth of a column's values of another type ends with 23; the f
   await run();
   service.items = counted(31);
   const error = await failsWith("contract.drift", run());
-  assert.match(error.message, /^Of 300 values of content\.wordcount, 31 are not .* limit: 30/);
+  assert.match(error.message, /^31 of 300 values of content\.wordcount do not .*limit: 30/);
   assert.equal((await readdir(join(out, "runs"))).length, 1);
   const { directory } = await run({ aliases: { wordcount: "wordcount_as_sent" } });
   const rows = "SELECT wordcount, extra FROM content ORDER BY content_id LIMIT 1";
@@ -355,24 +346,24 @@ test("H12: over a tenth of a column's values of another type ends with 23; the f
 
 long("H12: so it is with values in lists, in described things, and in place of a whole list", async (t) => {
   const cases: readonly (readonly [(index: number) => Json, string])[] = [
-    [() => ({ attachments: [{ id: "a", updated_at: EPOCH }] }), "content_attachments.updated_at, 21"],
-    [() => ({ attachments: ["just a name"] }), "content_attachments.attachment_id, 21"],
-    [() => ({ content_file: { id: "f", size: "large" } }), "content_files.size, 21"],
-    [() => ({ next_task: { id: "t", deadline: EPOCH } }), "content_next_tasks.deadline, 21"],
-    [() => ({ favorite_dates: [EPOCH] }), "content_favorites.favorite_date, 21"],
-    [() => ({ custom_fields: "none" }), "custom_fields, 21"],
+    [() => ({ attachments: [{ id: "a", updated_at: EPOCH }] }), "content_attachments.updated_at"],
+    [() => ({ attachments: ["just a name"] }), "content_attachments.attachment_id"],
+    [() => ({ content_file: { id: "f", size: "large" } }), "content_files.size"],
+    [() => ({ next_task: { id: "t", deadline: EPOCH } }), "content_next_tasks.deadline"],
+    [() => ({ favorite_dates: [EPOCH] }), "content_favorites.favorite_date"],
+    [() => ({ custom_fields: "none" }), "custom_fields"],
     [
       (index) => ({ content_type_details: { id: `t-${index}`, updated_at: EPOCH } }),
-      "content_types.updated_at, 21",
+      "content_types.updated_at",
     ],
-    [(index) => ({ campaign_details: { id: `k-${index}`, newsroom_id: 7 } }), "campaigns.instance_id, 21"],
-    [() => ({ event_start_date: 7 }), "content_events.event_start_date_text, 21"],
+    [(index) => ({ campaign_details: { id: `k-${index}`, newsroom_id: 7 } }), "campaigns.instance_id"],
+    [() => ({ event_start_date: 7 }), "content_events.event_start_date_text"],
   ];
   const { service, run } = await nights(t, [], NIGHTLY);
   for (const [more, place] of few(cases, 4)) {
     service.items = items(21, more);
     const { message } = await failsWith("contract.drift", run());
-    assert.ok(message.startsWith(`Of 21 values of ${place} are not of its type`), message);
+    assert.ok(message.startsWith(`21 of 21 values of ${place} do not have its type`), message);
   }
 });
 
