@@ -359,14 +359,14 @@ test("requests: what was refused, and the rate that the run was held to", async 
   });
   assert.match(
     held.section("run"),
-    /2 retries\. The service refused 12 requests because there were too many; the run was held to about 4\.5 requests a second, and the next one starts with that\./,
+    /2 retries\. The service refused 12 requests because there were too many; the run was limited to about 4\.5 requests a second, and the next one starts with that\./,
   );
   const again = await pageOf({
     tables: { run: replacing("0 AS requests_refused, 4.5::DOUBLE AS rate_per_second") },
   });
   assert.match(
     again.section("run"),
-    /refused none; the run was held to about 4\.5 requests a second, as the run before\./,
+    /refused none; the run was limited to about 4\.5 requests a second, as the run before\./,
   );
 });
 
