@@ -5,8 +5,7 @@ import type { LogFormat } from "../common/log.ts";
 import { VERSION } from "../common/version.ts";
 import { jsonLine, paragraph, printableText, writeAll, writeOutcome } from "../show/terminal.ts";
 import { logTo, processEnvironment } from "./command.ts";
-import { exitCodesLine, hintFor } from "./exit-codes.ts";
-import { HELP, HELP_WIDTH, usageError } from "./help.ts";
+import { exitCodesLine, HELP, HELP_WIDTH, hintFor, usageError } from "./help.ts";
 import { keepHeapsSmall } from "./v8-flags.ts";
 
 const AFTER = `
@@ -29,7 +28,7 @@ const GROUPS = {
     verify: async () => (await import("./commands/verify.ts")).verifyCommand(),
     replay: async () => (await import("./commands/replay.ts")).replayCommand(),
   },
-  "Look and ask": {
+  Query: {
     sql: async () => (await import("./commands/sql.ts")).sqlCommand(),
     schema: async () => (await import("./commands/schema.ts")).schemaCommand(),
     report: async () => (await import("./commands/report.ts")).reportCommand(),
@@ -73,7 +72,7 @@ export async function program(
 ): Promise<Command> {
   const root = new Command("content-warehouse")
     .description("Exports a content-management service to DuckDB and Parquet.")
-    .version(VERSION)
+    .version(VERSION, "-V, --version", "print the version")
     .option("--debug", "show the stack trace of a failure")
     .option("--no-color", "print no colours; NO_COLOR does the same")
     .addHelpText("after", AFTER)
@@ -84,6 +83,7 @@ export async function program(
   for (const command of everyCommand(root)) {
     command
       .configureHelp(HELP)
+      .helpOption("-h, --help", "show this help")
       .configureOutput({
         getOutHelpWidth: () => HELP_WIDTH,
         getErrHelpWidth: () => HELP_WIDTH,

@@ -10,9 +10,8 @@ import { VERSION } from "../common/version.ts";
 import { type ObserveSettings, observeSettings } from "../observe/settings.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import type { PersonalTreatment } from "../warehouse/baseline.ts";
-import { type ConfigFile, readConfigFile } from "./config-file.ts";
+import { type ConfigFile, configFileName, namedWarehouse, nonEmpty, readConfigFile } from "./config-file.ts";
 import { configSpec, DATA_SETTINGS, type Settings } from "./config-spec.ts";
-import { configFileName, namedWarehouse, nonEmpty } from "./locations.ts";
 import { proxyResolver } from "./proxy.ts";
 import { readSettings } from "./read-spec.ts";
 import { type ServiceSource, serviceSource } from "./service-source.ts";
@@ -57,7 +56,7 @@ export interface Config
 }
 
 /** The sample content from the embedded service, or a service at an address. */
-export type ContentSource = { readonly kind: "sample" } | ServiceSource;
+type ContentSource = { readonly kind: "sample" } | ServiceSource;
 
 /** Policy for personal data. `hash` has a key of at least 32 bytes. */
 export type PersonalSettings =

@@ -52,7 +52,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
 
   ["run nightly --sample --log-format jsn", "option '--log-format <format>' argument 'jsn' is invalid"],
 
-  ["check nigthly", 'There is no pipeline "nigthly"; there are nightly, parquet'],
+  ["check nigthly", 'There is no pipeline "nigthly"; the pipelines are nightly and parquet'],
 
   ["serve --port 99999", "option '--port <n>' argument '99999' is invalid"],
   ["serve --data nope", "The content set nope has no readable"],
@@ -84,7 +84,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["audit --value", 'The nearest is "Asia Pacific".', ["Asai Pacific"]],
   ["audit --status unmaped", "option '--status <status>' argument 'unmaped' is invalid"],
   ["audit --fail-on unmaped", "option '--fail-on <kinds>' argument 'unmaped' is invalid"],
-  ["audit --fail-on unmapped,unmapped=900", '"unmapped" stands there twice'],
+  ["audit --fail-on unmapped,unmapped=900", '"unmapped" is given twice'],
   ["audit --section collisions --status unmapped", "leave them out."],
 
   ["report 2", 'There is no run "2"'],

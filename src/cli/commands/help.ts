@@ -6,8 +6,7 @@ import { printable } from "../../common/printable.ts";
 import { settingsText } from "../../config/config-spec.ts";
 import { writeResult } from "../../show/terminal.ts";
 import { processEnvironment } from "../command.ts";
-import { exitCodesText } from "../exit-codes.ts";
-import { commandPath, wrapHelp } from "../help.ts";
+import { commandPath, exitCodesText, wrapHelp } from "../help.ts";
 
 const CONFIGURATION = `Settings come from flags, from environment variables and from a file, in this order of precedence. The file is content-warehouse.config.ts (or .mts, .js, .mjs, .json) in the working directory, or the one that --config names.
 

@@ -376,11 +376,11 @@ test("requests: what was refused, and the rate that the run was held to", () => 
   );
   assert.match(
     odd.section("run"),
-    /2 retries\. The service refused 12 requests because there were too many; the run was held to about 4\.5 requests a second, and the next one starts with that\./,
+    /2 retries\. The service refused 12 requests because there were too many; the run was limited to about 4\.5 requests a second, and the next one starts with that\./,
   );
   assert.match(
     unsettled.section("run"),
-    /refused none; the run was held to about 4\.5 requests a second, as the run before\./,
+    /refused none; the run was limited to about 4\.5 requests a second, as the run before\./,
   );
 });
 
