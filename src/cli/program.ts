@@ -28,7 +28,7 @@ const GROUPS = {
     verify: async () => (await import("./commands/verify.ts")).verifyCommand(),
     replay: async () => (await import("./commands/replay.ts")).replayCommand(),
   },
-  "Look and ask": {
+  Query: {
     sql: async () => (await import("./commands/sql.ts")).sqlCommand(),
     schema: async () => (await import("./commands/schema.ts")).schemaCommand(),
     report: async () => (await import("./commands/report.ts")).reportCommand(),
