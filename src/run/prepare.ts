@@ -38,7 +38,7 @@ import { acquireLock } from "../warehouse/lock.ts";
 import { finishPublication } from "../warehouse/publish.ts";
 import { type RunInputs, targetsOf } from "./inputs.ts";
 import { personalFieldIds } from "./personal-fields.ts";
-import { historyWarnings, previousHistory, withoutPersonal } from "./previous-history.ts";
+import { historyWarnings, previousHistory, removePersonal } from "./previous-history.ts";
 import {
   findInterrupted,
   foreignSentence,
@@ -48,7 +48,7 @@ import {
   resumeFingerprint,
 } from "./resume.ts";
 import { openSession } from "./session.ts";
-import { assertKnownAddress, knownInstance } from "./source.ts";
+import { assertKnownAddress, expectedInstance } from "./source.ts";
 import type { OpenResources, StepListener } from "./steps.ts";
 
 interface PrepareRequest {
@@ -100,7 +100,7 @@ export async function prepare(request: PrepareRequest) {
     pipeline,
     folder,
     baseline,
-    history: withoutPersonal(before.history, treatment),
+    history: removePersonal(before.history, treatment),
     above,
     session,
     resumable,
@@ -186,7 +186,7 @@ async function prepareRunBefore(
   listener.begin("run before");
   const found = await readBaseline(folder);
   assertOfOneKind(found, { isLimited: config.limit !== null, root: folder.root });
-  const instance = knownInstance(found, config);
+  const instance = expectedInstance(found, config);
   const targets = await probeTargets(folder, targetsOf(config), { instance, signal });
   const goesOnFrom = isRehearsal ? await readTargetBaseline(folder, targets, signal) : null;
   if (!isRehearsal) await restoreNewest(folder, targets, { signal, warn: (message) => log.warn(message) });

@@ -22,7 +22,7 @@ import { assertKeepsTables, type Baseline, baselineOf } from "../warehouse/basel
 import { assertDiskSpace, PeakUse } from "../warehouse/disk.ts";
 import {
   createStaging,
-  namingFolder,
+  nameFolder,
   nextRun,
   type OutputFolder,
   stagingFolder,
@@ -32,7 +32,7 @@ import { discardStaging, finishPublication } from "../warehouse/publish.ts";
 import { assertRawWhole, rawDocumentsOf } from "../warehouse/raw-documents.ts";
 import type { NewRun, Runtime } from "./inputs.ts";
 import { preparePipeline } from "./prepare.ts";
-import { previousHistory, withoutPersonal } from "./previous-history.ts";
+import { previousHistory, removePersonal } from "./previous-history.ts";
 import { landAndPublish, type RunResult } from "./publication.ts";
 import { personalFieldsDigest, policyDigest } from "./reuse.ts";
 
@@ -65,7 +65,7 @@ export async function replay(request: ReplayRequest): Promise<RunResult> {
       log.warn(`The next run starts over and does not resume the interrupted run ${interrupted.run}.`);
     return await publishReplay(run, published, facts, request);
   } catch (thrown) {
-    throw namingFolder(thrown, folder);
+    throw nameFolder(thrown, folder);
   }
 }
 
@@ -96,7 +96,7 @@ async function prepareReplay(
     folder,
     staging: stagingFolder(folder, await nextRun(folder, new Date(clock.now()))),
     baseline,
-    history: withoutPersonal(history, facts.personalData),
+    history: removePersonal(history, facts.personalData),
   };
 }
 
@@ -129,7 +129,7 @@ async function landAgain(
   const raw = join(staging.result, "raw");
   for (const { path } of rawDocumentsOf(published)) {
     if (basename(path) === EXTRACT_FILE) continue;
-    const copy = join(staging.result, renumbered(path, published.sequence, staging.sequence));
+    const copy = join(staging.result, renumberPath(path, published.sequence, staging.sequence));
     await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
     await copyFile(join(published.directory, path), copy);
   }
@@ -144,7 +144,7 @@ async function landAgain(
 }
 
 /** Path of a raw file under another run number, which is part of the file's name. */
-function renumbered(path: string, from: number, to: number): string {
+function renumberPath(path: string, from: number, to: number): string {
   const [old = "", now = ""] = [from, to].map((sequence) => `-${String(sequence).padStart(6, "0")}-`);
   return path.replace(old, now);
 }

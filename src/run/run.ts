@@ -9,12 +9,12 @@ import { type Observers, openObservers } from "../observe/observers.ts";
 import { exitCodeOf } from "../observe/outcome.ts";
 import { type RunSummary, resumedOf } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
-import { fullDisk, PeakUse } from "../warehouse/disk.ts";
+import { diskFullError, PeakUse } from "../warehouse/disk.ts";
 import {
   createStaging,
   databaseOf,
   discardUnused,
-  namingFolder,
+  nameFolder,
   nextRun,
   outputFolder,
   type StagingFolder,
@@ -53,7 +53,7 @@ export async function runExport(inputs: RunInputs): Promise<RunResult> {
 }
 
 /** What an interrupted run leaves, for its message. */
-export function leftOf({ limit }: Pick<Config, "limit">): string {
+export function leftoverText({ limit }: Pick<Config, "limit">): string {
   return limit === null
     ? "nothing was published, and the next run resumes from what was read"
     : "nothing was published";
@@ -62,7 +62,7 @@ export function leftOf({ limit }: Pick<Config, "limit">): string {
 /** An abort by the caller is `run.interrupted`, unless its reason is a `WarehouseError`. */
 function failureOf(thrown: unknown, { config, signal }: RunInputs): WarehouseError {
   if (thrown !== signal.reason || thrown instanceof WarehouseError) return asWarehouseError(thrown);
-  return new WarehouseError("run.interrupted", `The caller stopped the run; ${leftOf(config)}.`, {
+  return new WarehouseError("run.interrupted", `The caller stopped the run; ${leftoverText(config)}.`, {
     cause: thrown,
   });
 }
@@ -90,7 +90,7 @@ async function runUnderLock(inputs: RunInputs, observers: Observers): Promise<Ru
     await discardUnused(folder).catch((untidy: unknown) => {
       log.warn(asWarehouseError(untidy).message);
     });
-    throw namingFolder(thrown, folder);
+    throw nameFolder(thrown, folder);
   } finally {
     await closeOpened(opened, log);
   }
@@ -130,7 +130,7 @@ async function stageAndPublish(
     const isKept = disposition === "resume";
     const keptBytes = isKept ? await keepResumable(staging, (await readResumeState(staging.root)).files) : 0;
     const taken = { peakBytes: peak.bytes, keptBytes };
-    throw await fullDisk({
+    throw await diskFullError({
       thrown: asWarehouseError(thrown),
       folder: folder.root,
       baseline,

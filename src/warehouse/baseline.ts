@@ -148,7 +148,7 @@ export function assertSameInstance(
   const what = comparison === "question" ? "question" : "run";
   throw new WarehouseError(
     "config.other_instance",
-    `${root} has the content of ${named(before, otherId)}, and this ${what} reads ${named(instance, otherId)}; ` +
+    `${root} has the content of ${instanceName(before, otherId)}, and this ${what} reads ${instanceName(instance, otherId)}; ` +
       `${wayOut(comparison, before, otherId)}.`,
   );
 }
@@ -165,7 +165,7 @@ function wayOut(comparison: InstanceComparison, before: SourceInstance, otherId:
   return `${unknown} names no single instance ID, so it is unclear whether it is the same: ${OTHER_FOLDER}`;
 }
 
-function named({ id, origin }: SourceInstance, withId: boolean): string {
+function instanceName({ id, origin }: SourceInstance, withId: boolean): string {
   const service = origin === "sample" ? "the sample" : origin;
   return withId ? `${service} (instance ${id})` : service;
 }

@@ -69,7 +69,13 @@ interface Full {
 /**
  * The error of a run that filled the disk or reached a file size limit, with the free and the needed bytes.
  */
-export async function fullDisk({ thrown, folder, baseline, free, taken }: Full): Promise<WarehouseError> {
+export async function diskFullError({
+  thrown,
+  folder,
+  baseline,
+  free,
+  taken,
+}: Full): Promise<WarehouseError> {
   const { keptBytes } = taken;
   const left = await free(folder);
   const [cause] = thrown.message.split("; ");

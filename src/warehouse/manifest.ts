@@ -162,7 +162,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
 export async function readManifestFile(directory: string): Promise<ManifestFile> {
   const file = join(directory, MANIFEST_FILE);
   const bytes = await readFile(file).catch((cause: unknown) => {
-    throw unreadable(file, "it is missing or cannot be opened", cause);
+    throw unreadableError(file, "it is missing or cannot be opened", cause);
   });
   return parseManifest(bytes, file);
 }
@@ -170,7 +170,7 @@ export async function readManifestFile(directory: string): Promise<ManifestFile>
 /** `file`: path of the manifest, for messages. */
 export function parseManifest(bytes: Uint8Array, file: string): ManifestFile {
   const content = parseIfJson(Buffer.from(bytes).toString());
-  if (content === undefined) throw unreadable(file, "it is not JSON");
+  if (content === undefined) throw unreadableError(file, "it is not JSON");
   const version = z.object({ manifestVersion: z.number() }).safeParse(content);
   if (version.success && version.data.manifestVersion > MANIFEST_VERSION) {
     throw new WarehouseError(
@@ -185,10 +185,10 @@ export function parseManifest(bytes: Uint8Array, file: string): ManifestFile {
   }
   const issue = parsed.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? "the whole" : issue.path.join(".");
-  throw unreadable(file, `${where}: ${issue?.message ?? "unexpected"}`, parsed.error);
+  throw unreadableError(file, `${where}: ${issue?.message ?? "unexpected"}`, parsed.error);
 }
 
-function unreadable(file: string, reason: string, cause?: unknown): WarehouseError {
+function unreadableError(file: string, reason: string, cause?: unknown): WarehouseError {
   return new WarehouseError(
     "verify.failed",
     `The manifest ${file} cannot be read (${reason}); do not use this run; publish another or roll back.`,

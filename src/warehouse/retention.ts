@@ -8,7 +8,7 @@ import { parseIfJson } from "../common/json.ts";
 import { nearestSentence } from "../common/nearest.ts";
 import { replaceFile, sealTree } from "../common/tree.ts";
 import { assertNoWal } from "../storage/duckdb.ts";
-import { isAmong, laterRun, type RunKey, withAncestors } from "./identity.ts";
+import { isAmong, isLaterRun, type RunKey, withAncestors } from "./identity.ts";
 import {
   currentRun,
   DATABASE_FILE,
@@ -51,7 +51,7 @@ export async function findRun(folder: OutputFolder, wanted: string): Promise<Pub
   const runs = await listRuns(folder);
   const found = wanted === "current" ? runs.find(({ current }) => current) : runCalled(wanted, runs);
   if (found !== undefined) return found;
-  throw new WarehouseError("config.not_found", notFound(folder, wanted, runs));
+  throw new WarehouseError("config.not_found", notFoundSentence(folder, wanted, runs));
 }
 
 /** Finds a run by its name or number. Throws `config.not_found` for a number that several runs have. */
@@ -67,7 +67,7 @@ export function runCalled<Run extends Pick<RunIdentity, "run" | "sequence">>(
   throw new WarehouseError("config.not_found", several);
 }
 
-function notFound({ root }: OutputFolder, wanted: string, runs: readonly PublishedRun[]): string {
+function notFoundSentence({ root }: OutputFolder, wanted: string, runs: readonly PublishedRun[]): string {
   const newest = runs[0]?.run;
   if (newest === undefined) {
     return `Nothing was published in ${root} yet; run "content-warehouse run nightly --sample", or name the folder with --warehouse.`;
@@ -156,7 +156,7 @@ async function recordPruned(
 ): Promise<void> {
   const before = await prunedRuns(folder);
   const aside = [...before, ...old.filter((run) => !isAmong(run, [...past, ...before]))];
-  const noted = aside.filter((run) => [...left, ...past].some((each) => !laterRun(each, run)));
+  const noted = aside.filter((run) => [...left, ...past].some((each) => !isLaterRun(each, run)));
   if (noted.length === before.length && noted.every((run) => before.includes(run))) return;
   const keys = noted.map(({ run, sequence, sha256 }) => ({ run, sequence, sha256 }));
   const unnamed = join(folder.root, ".pruned-runs");

@@ -10,7 +10,7 @@ import { silentLog } from "../../src/common/log.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { readRawFolder } from "../../src/raw/raw-folder.ts";
 import { build } from "../../src/run/build.ts";
-import { previousHistory, withoutPersonal } from "../../src/run/previous-history.ts";
+import { previousHistory, removePersonal } from "../../src/run/previous-history.ts";
 import { StagedLoads } from "../../src/run/stage-loads.ts";
 import { isRunTable } from "../../src/tables/all.ts";
 import { loadPipeline, pipelineUrl } from "../../src/transform/pipelines.ts";
@@ -210,7 +210,7 @@ async function builtAgain(t: TestContext, { directory }: { readonly directory: s
     freeBytes,
   };
   await using peak = new PeakUse(staging.root, 0);
-  const history = withoutPersonal(past, landed.facts.personalData);
+  const history = removePersonal(past, landed.facts.personalData);
   const run = { pipeline, pipelineUrl: url, folder, staging, baseline, history };
   const source = { landed, replayOf: manifest.replayOf ?? null };
   const built = await build(run, source, { loads, peak, runtime });
