@@ -31,17 +31,14 @@ export function concludeVerdict(
   facts: ExtractRecord,
   drift: readonly DriftEntry[],
 ): Pick<BuiltStatement, "verdict" | "reasons"> {
-  const reasons = [...facts.disagreements, ...limitReasons(facts), ...contradictionReasons(drift, facts)];
+  const { limit, passes } = facts;
+  const reasons = [...facts.disagreements, ...contradictionReasons(drift, facts)];
+  if (limit !== null)
+    reasons.push(
+      `no more than ${pluralize(limit, "item")} were to be read; the service counts ${count(passes[0]?.countAfter ?? 0)}`,
+    );
   const isContradicted = facts.verdict === "complete" && reasons.length > 0;
   return { verdict: isContradicted ? "unsettled" : facts.verdict, reasons };
-}
-
-function limitReasons({ limit, passes }: ExtractRecord): string[] {
-  if (limit === null) return [];
-  const { countAfter = 0 } = passes[0] ?? {};
-  return [
-    `no more than ${pluralize(limit, "item")} were to be read; the service counts ${count(countAfter)}`,
-  ];
 }
 
 /**

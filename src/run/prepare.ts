@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { validateTests } from "../audit/checks/validate-tests.ts";
-import { WarehouseError } from "../common/errors.ts";
+import { invalidConfig } from "../common/errors.ts";
 import { duration, fileSize, megabytes, pluralize } from "../common/figures.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
 import { configuredObservers, type Observers, problemOf } from "../observe/observers.ts";
@@ -121,8 +121,7 @@ export async function preparePipeline({
   const loaded = typeof pipeline === "string" ? await loadPipeline(pipeline) : pipeline;
   await validateTests(loaded);
   if (targetsOf(config).length > 0 && !publishes(loaded, "parquet"))
-    throw new WarehouseError(
-      "config.invalid",
+    throw invalidConfig(
       `The pipeline ${loaded.name} publishes no Parquet files, and targets are made from them: add parquet() to its loaders, or leave out \`targets\`.`,
     );
   return loaded;
@@ -141,8 +140,7 @@ export function assertAddressSpace(limits: string, threads: number): void {
   const [, limit] = /^Max address space +(\d+) /m.exec(limits) ?? [];
   const needed = MIN_ADDRESS_SPACE + threads * THREAD_ADDRESS_SPACE;
   if (limit === undefined || Number(limit) >= needed) return;
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalidConfig(
     `The limit on virtual memory (ulimit -v) is ${megabytes(Number(limit))}, and a run reserves ${megabytes(needed)}, of which it uses little; ` +
       "raise or remove it, and limit memory with a cgroup or container instead.",
   );

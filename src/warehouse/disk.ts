@@ -109,8 +109,8 @@ export async function bytesOf(file: string): Promise<number> {
 }
 
 const MEASURE_EVERY_MS = 2000;
-/** Largest share of the time that measuring may take. */
-const MEASURE_SHARE = 0.01;
+/** Pauses are at least this many times as long as a measurement. */
+const PAUSE_FACTOR = 100;
 
 /** Measures the peak disk use of a folder while a run writes to it. */
 export class PeakUse implements AsyncDisposable {
@@ -143,7 +143,7 @@ export class PeakUse implements AsyncDisposable {
       if (signal.aborted) return;
       const begunMs = performance.now();
       await this.measure();
-      pauseMs = Math.max(MEASURE_EVERY_MS, (performance.now() - begunMs) / MEASURE_SHARE);
+      pauseMs = Math.max(MEASURE_EVERY_MS, (performance.now() - begunMs) * PAUSE_FACTOR);
     }
   }
 }

@@ -263,7 +263,6 @@ export function databaseOf(staging: StagingFolder, isPublished: boolean): string
   return isPublished ? staging.database : join(staging.root, DATABASE_FILE);
 }
 
-/** The staged files of a run, as absolute paths. */
 export function stagingFolder({ staging }: OutputFolder, run: string) {
   const identity = parseRunName(run);
   if (identity === undefined)

@@ -24,7 +24,6 @@ const instant = z.iso.datetime({ precision: 3 });
 const publishedFile = z.object({
   path: z.string().min(1),
   bytes: count,
-  /** Lower-case hexadecimal. */
   sha256,
   /** Rows of a Parquet file; `null` for other files. */
   rows: count.nullable(),
@@ -52,7 +51,6 @@ const statement = z.object({
   pipeline: z.string(),
   /** Destinations that were looked up by name. */
   destinations: z.array(z.object({ name: z.string(), platform: z.string() })),
-  /** What was published. */
   loaders: z.array(z.enum(["duckdb", "parquet"])),
   /** `origin`: scheme, host and port of the service, e.g. `https://example.org`. */
   instance: z.object({ id: z.string().nullable(), origin: z.string() }),
@@ -64,11 +62,8 @@ const statement = z.object({
   requests: z.object({ count, bytes: count }),
   /** `complete`: two passes in a row agreed. `limited`: only the first items were read. */
   verdict: z.enum(VERDICTS),
-  /** Why the run is not complete. */
   reasons: z.array(z.string()),
-  /** Evidence for the verdict. */
   passes: z.json(),
-  /** What became of the listed items. */
   items: z.object({ listed: count, loaded: count, rejected: count, vanished: count, unread: count }),
   /**
    * Items compared with the run before. `edited`: with another `updated_at`; `null` if a run has none. Absent if not
@@ -77,14 +72,12 @@ const statement = z.object({
   changes: z.object({ new: count, edited: count.nullable(), removed: count }).optional(),
   /** Values with and without an external value. Absent if the pipeline makes none. */
   mappedValues: z.object({ ...values, destinations: z.array(valuesAt) }).optional(),
-  /** Rows by table. */
   rows: z.record(z.string(), count),
   /** `table.column` of columns without any value in tables with rows, except personal columns and `extra`. */
   emptyColumns: z.array(z.string()),
   /** `table.column` of all columns that could be in `emptyColumns`. */
   columns: z.array(z.string()),
   versions: z.object({ package: z.string(), duckdb: z.string(), node: z.string() }),
-  /** Fingerprint of the configuration. */
   configuration: z.string(),
   personalData: z.object({
     policy: z.enum(["drop", "hash", "keep"]),

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, codeOf, invalidConfig, WarehouseError } from "../common/errors.ts";
 import { parseIfJson } from "../common/json.ts";
 import { nearestSentence } from "../common/nearest.ts";
 import { replaceFile, sealTree } from "../common/tree.ts";
@@ -114,7 +114,7 @@ export function assertReadable({ directory, manifest }: PublishedRun): void {
  */
 export async function prune(folder: OutputFolder, keep: number): Promise<RunIdentity[]> {
   if (!Number.isSafeInteger(keep) || keep < 1) {
-    throw new WarehouseError("config.invalid", "The number of runs to keep is a whole number from 1.");
+    throw invalidConfig("The number of runs to keep is a whole number from 1.");
   }
   const runs = await listRuns(folder);
   const old = runs.slice(keep).filter(({ current }) => !current);
