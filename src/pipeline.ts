@@ -69,7 +69,7 @@ type CellOfColumn<Given> =
     ? (Type extends ColumnType ? CellTypes[Type] : never) | (Nullable extends false ? never : null)
     : never;
 
-type Named<Columns extends readonly Column[], Nullable extends boolean> = Extract<
+type ColumnsByNullability<Columns extends readonly Column[], Nullable extends boolean> = Extract<
   Columns[number],
   { readonly nullable: Nullable }
 >;
@@ -78,8 +78,10 @@ type Named<Columns extends readonly Column[], Nullable extends boolean> = Extrac
 export type RowOf<Columns extends readonly Column[]> = string extends Columns[number]["name"]
   ? Row
   : {
-      readonly [Each in Named<Columns, false> as Each["name"]]: CellOfColumn<Each>;
-    } & { readonly [Each in Named<Columns, true> as Each["name"]]?: CellOfColumn<Each> | undefined };
+      readonly [Each in ColumnsByNullability<Columns, false> as Each["name"]]: CellOfColumn<Each>;
+    } & {
+      readonly [Each in ColumnsByNullability<Columns, true> as Each["name"]]?: CellOfColumn<Each> | undefined;
+    };
 
 /** Declares tables and makes their rows. */
 export interface Transformer {

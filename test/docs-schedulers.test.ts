@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { EXIT_CODES } from "../src/cli/exit-codes.ts";
+import { EXIT_CODES } from "../src/cli/help.ts";
 import { packagePath } from "../src/common/package-root.ts";
 import { VERSION } from "../src/common/version.ts";
 import { temporaryFolder } from "./folders.ts";

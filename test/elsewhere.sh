@@ -19,7 +19,7 @@ export HOME="$copy" PATH="$copy/node_modules/.bin:$PATH" HTTPS_PROXY=http://127.
   LC_ALL=xx_YY.UTF-8 LANG=de_AT.ISO-8859-1 TZ=Asia/Kathmandu \
   CONTENT_API_URL=http://127.0.0.1:9 CONTENT_API_TOKEN=other CONTENT_WAREHOUSE_DIR=/nonexistent \
   CONTENT_WAREHOUSE_HASH_KEY=a-key-of-another-warehouse CONTENT_WAREHOUSE_INSTANCE=other
-$user test/run-tests.sh short test/cli/program.test.ts test/cli/working-directory.test.ts test/cli/refusing-streams.test.ts \
+$user test/run-tests.sh short test/cli/program.test.ts test/cli/process.test.ts \
   test/cli/commands/init.test.ts test/cli/commands/check.test.ts test/cli/commands/run.test.ts \
   test/cli/commands/schema.test.ts test/cli/commands/runs.test.ts test/config/config.test.ts \
   test/library/examples.test.ts test/library/run-pipeline.test.ts test/faults/state.test.ts

@@ -1,10 +1,10 @@
+/** Fields of an item at `detail=basic`. */
 import { z } from "zod";
 import { contentType } from "./content-type.ts";
 import { field, NO_DEFAULT, schemasOf } from "./field.ts";
 import { optionalUserId } from "./user.ts";
 import { flag, instant, optionalInstant, optionalText, partial, text, textList } from "./values.ts";
 
-/** Fields of an item at `detail=basic`. */
 export const BASIC_FIELDS = {
   archived: field(flag, false),
   assignee_id: field(optionalUserId.describe("User ID of the assignee."), null),

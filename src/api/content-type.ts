@@ -1,7 +1,8 @@
+/** Schema of a content type. */
 import { z } from "zod";
 import { instant, optionalText, partial, text } from "./values.ts";
 
-/** Body types that the specification names. Letters stand for vendors; others may come. */
+/** Body types of the specification; letters stand for vendors. */
 export const BODY_TYPES = [
   "any_file",
   "audio",
@@ -24,7 +25,7 @@ export const BODY_TYPES = [
   "webinar",
 ] as const;
 
-/** Any text: a body type that the specification does not name is a new value, no error. */
+/** Any text: unlisted body types are new values, not errors. */
 export const bodyType = z.string().describe(`Body type; known: ${BODY_TYPES.join(", ")}.`);
 
 /** `content_type` of basic and full, `content_type_details` and `full_content_type` of dynamic. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { optionalUserId } from "./user.ts";
 import { flag, instant, optionalText, partial, text, textList } from "./values.ts";
 
-/** Field types that the specification names; others may come, and their values are kept. */
+/** Field types of the specification. Values of other types are kept, too. */
 const FIELD_TYPES = ["text", "image", "select", "multiselect", "date", "file"] as const;
 
 export const fieldType = z.string().describe(`Field type; known: ${FIELD_TYPES.join(", ")}.`);
@@ -25,9 +25,9 @@ export const mapping = partial({
   field_name: optionalText.describe("Field name in the external system."),
   external_site_id: text.describe("Destination ID."),
   values: z.array(mappedValue).nullable(),
-}).describe("What a custom field is called, and how its values are spelled, at one destination.");
+}).describe("Name of a custom field and its values at one destination.");
 
-/** A definition as the lookup `/custom_fields_reference` answers it. */
+/** A definition in a response of `/custom_fields_reference`. */
 export const customFieldDefinition = z
   .looseObject({
     id: text,
@@ -55,7 +55,7 @@ export const customFieldOptions = partial({
   publish_as_hash: flag.describe("Select and multiselect fields only."),
 });
 
-/** A custom field with its value, as an item's `custom_fields` has it in `full`. */
+/** An element of `custom_fields` in `full`: a custom field with its value. */
 export const fullCustomField = partial({
   id: text,
   field_type: fieldType,
@@ -80,7 +80,7 @@ export const fullCustomField = partial({
     .describe("Current value on this content: text, list of texts, the file ID of a file field, or null."),
 }).describe("A custom field with its value on this content.");
 
-/** The object that `custom_field_values` shows for a file or image field. */
+/** Value of a file or image field in `custom_field_values`. */
 export const fileValue = partial({
   id: text,
   previewable: flag,
@@ -98,7 +98,7 @@ export const fileValue = partial({
   subdomain: optionalText,
 }).describe("A file as the value of a custom field.");
 
-/** A value of a field in one of the dynamic views: no JSON value is refused, for field types differ. */
+/** A value of a field in dynamic. Any JSON value is allowed, since field types differ. */
 export const customFieldValue = z.union([
   z.string(),
   z.null(),
@@ -108,7 +108,7 @@ export const customFieldValue = z.union([
   z.boolean(),
 ]);
 
-/** An entry of `custom_fields_details`. */
+/** An element of `custom_fields_details`. */
 export const customFieldDetail = partial({
   id: text,
   display_label: optionalText,

@@ -1,7 +1,8 @@
+/** Schema of a destination. */
 import { z } from "zod";
 import { flag, text } from "./values.ts";
 
-/** A destination as the lookup `/destinations` answers it. */
+/** A destination in a response of `/destinations`. */
 export const destination = z
   .looseObject({
     id: text.describe("Equals `external_site_id` in custom field mappings."),
@@ -12,7 +13,7 @@ export const destination = z
   .describe("A destination that content is sent to.");
 export type DestinationDocument = z.infer<typeof destination>;
 
-/** A destination, as people name it. */
+/** Name and platform by which the configuration names a destination. */
 export interface DestinationName {
   readonly name: string;
   readonly platform: string;

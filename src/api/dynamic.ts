@@ -1,3 +1,4 @@
+/** The columns of the dynamic set: schemas, defaults, and how each is sent. */
 import { z } from "zod";
 import { bodyType, contentType } from "./content-type.ts";
 import { customFieldDetail, customFieldValue } from "./custom-field.ts";
@@ -252,18 +253,17 @@ const COLUMNS = {
 /** API name of a dynamic column. */
 export type DynamicColumnName = keyof typeof COLUMNS;
 
-/** Every column by its API name: its default, and what a request must say to get it. */
+/** All columns by API name. */
 export const DYNAMIC_COLUMNS: Readonly<Record<DynamicColumnName, DynamicColumn>> = COLUMNS;
 
 /** Names of all dynamic columns, in the order of the specification. */
 export const DYNAMIC_COLUMN_NAMES = Object.keys(DYNAMIC_COLUMNS).filter(isDynamicColumn);
 
-/** Whether the contract knows a column of this name. */
 export function isDynamicColumn(name: string): name is DynamicColumnName {
   return Object.hasOwn(DYNAMIC_COLUMNS, name);
 }
 
-/** An item of the dynamic set. Which columns it has depends on the request; `id` is always there. */
+/** An item of the dynamic set. Its columns depend on the request; `id` is always present. */
 export const dynamicItem = partial(schemasOf(COLUMNS))
   .required({ id: true })
   .describe("A content item of the dynamic set.");

@@ -1,3 +1,4 @@
+/** Schemas of responses around their items. */
 import { z } from "zod";
 import { integer } from "./values.ts";
 
@@ -13,12 +14,12 @@ export const pagination = z
   .describe("Where this page stands in the list.");
 export type Pagination = z.infer<typeof pagination>;
 
-/** Answer of a list: `count` is the rows on this page, at some services the total, so nothing relies on it. */
+/** Response of a listing. `count` is the number of rows on the page, at some services the total: nothing relies on it. */
 export function listEnvelope<Item extends z.ZodType>(item: Item) {
   return z.looseObject({ response: z.array(item), count: integer.optional(), pagination });
 }
 
-/** Answer of a lookup as a client accepts it: a bare array, or in an envelope. */
+/** Response of a lookup: an array, alone or in an envelope. */
 export function lookupResponse<Item extends z.ZodObject>(item: Item) {
   return z.union([z.array(item), z.looseObject({ response: z.array(item) })]);
 }

@@ -1,9 +1,10 @@
+/** Fields of an item with their defaults. */
 import type { z } from "zod";
 
-/** In the place of a default: the specification gives none, because every item has the field. */
-export const NO_DEFAULT = Symbol("required");
+/** Instead of a default: the specification has none, because every item has the field. */
+export const NO_DEFAULT = Symbol("no default");
 
-/** What a field of an item is when the service has nothing for it: a JSON value. */
+/** JSON value that the service sends if an item has no value for a field. */
 export type FieldDefault =
   | null
   | boolean
@@ -22,13 +23,13 @@ export function field<Schema extends z.ZodType>(schema: Schema, fallback: FieldD
   return { schema, default: fallback };
 }
 
-/** The shape of an object with these fields. */
+/** Schemas of these fields, by name. */
 export function schemasOf<Fields extends Readonly<Record<string, ItemField>>>(fields: Fields) {
   const schemas = Object.entries(fields).map(([name, { schema }]) => [name, schema]);
   return Object.fromEntries(schemas) as { [Name in keyof Fields]: Fields[Name]["schema"] };
 }
 
-/** Channels that an item can be shared to unless its gallery settings say otherwise. */
+/** Default of `gallery_share_settings`. */
 export const SHARE_CHANNELS = [
   "published_url",
   "tracking_url",

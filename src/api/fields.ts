@@ -1,4 +1,4 @@
-/** Fields of the contract by resource and path, as a type and as a list: `dynamic:attachments[].url`. */
+/** API fields by resource and path, as a type and as a list: `dynamic:attachments[].url`. */
 import { z } from "zod";
 import { basicItem } from "./basic.ts";
 import { customFieldDefinition } from "./custom-field.ts";
@@ -8,7 +8,7 @@ import { listEnvelope } from "./envelope.ts";
 import { fullItem } from "./full.ts";
 import { schemaFields } from "./schema-fields.ts";
 
-/** By resource of the specification. */
+/** Schemas by resource of the specification. */
 const DOCUMENTS = {
   destination,
   custom_field_definition: customFieldDefinition,
@@ -20,12 +20,12 @@ const DOCUMENTS = {
 
 export type Resource = keyof typeof DOCUMENTS;
 
-/** A field of the contract: `[]` stands for elements of a list; below a field with keys of an instance's own, any path. */
+/** An API field. `[]` stands for the elements of a list. Below a record, such as values by field ID, any path is allowed. */
 export type ApiField = {
   [Each in Resource]: `${Each}:${PathIn<z.infer<(typeof DOCUMENTS)[Each]>>}`;
 }[Resource];
 
-/** Without the keys that a loose object may have besides. */
+/** An object without the index signature of loose objects. */
 type DeclaredFields<Value> = { [Key in keyof Value as string extends Key ? never : Key]-?: Value[Key] };
 
 type PathIn<Value> = {
@@ -40,7 +40,7 @@ type PathBelow<Value> = unknown extends Value
       ? `.${[keyof DeclaredFields<Value>] extends [never] ? string : PathIn<Value>}`
       : never;
 
-/** All of them; one that ends with a point stands for any path below it. */
+/** All API fields. A name that ends with `.` stands for any path below it. */
 const API_FIELDS: ReadonlySet<string> = new Set(
   Object.entries(DOCUMENTS).flatMap(([resource, document]) =>
     schemaFields(document, (schema) => schema instanceof z.ZodRecord)
@@ -52,7 +52,6 @@ const API_FIELDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Names of the fields that a text may stand for. */
 export const API_FIELD_NAMES: readonly string[] = [...API_FIELDS].filter((field) => !field.endsWith("."));
 
 export function isApiField(text: string): text is ApiField {

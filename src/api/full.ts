@@ -1,3 +1,4 @@
+/** Fields of an item at `detail=full`. */
 import { z } from "zod";
 import { basicItem } from "./basic.ts";
 import { fullCustomField } from "./custom-field.ts";
@@ -5,7 +6,7 @@ import { field, schemasOf } from "./field.ts";
 import { extendedUser, optionalUserId, user } from "./user.ts";
 import { attachment, optionalText, text, textList } from "./values.ts";
 
-/** What `detail=full` adds to the fields of basic. */
+/** Fields that `detail=full` adds to those of basic. */
 export const FULL_FIELDS = {
   last_updated_by_details: field(extendedUser.nullable(), null),
   owner_details: field(extendedUser.nullable(), null),

@@ -1,16 +1,17 @@
+/** Gives documents the form of their schema, if nothing is lost by it. */
 import { z } from "zod";
 
-/** What a service writes in another form than the specification's: its path, as the drift has it. */
+/** A value in another form than the specification's, for `run_drift`. */
 export interface FormDrift {
   readonly path: string;
   readonly kind: "type" | "single_for_list";
-  /** What was sent, where it is no object. */
+  /** The value as sent; `undefined` for an object. */
   readonly value: unknown;
 }
 
 type JsonObject = Record<string, unknown>;
 
-/** A text, or the JSON text of a number or boolean in its place. Undefined: it is neither. */
+/** A text, or the JSON text of a number or boolean; `undefined` for other values. */
 export function scalarText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   const isPlain = typeof value === "number" || typeof value === "boolean" || JSON.isRawJSON(value);
@@ -18,9 +19,8 @@ export function scalarText(value: unknown): string | undefined {
 }
 
 /**
- * Gives a document the form of its schema where that takes nothing from it: a number or boolean in the place of a text is
- * its JSON text, `"true"` a boolean, `null` absent, and one value in the place of a list a list of one. What fits nowhere
- * stays as it is.
+ * Changes a document to the form of its schema. A number or boolean becomes its JSON text if a text is expected; `"true"`
+ * becomes a boolean; `null` is removed; a single value becomes a list of one. Other values stay as they are.
  */
 export function normalizeForm(
   schema: z.core.$ZodType,

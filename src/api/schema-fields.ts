@@ -1,12 +1,13 @@
+/** Lists the fields of a schema at any depth. */
 import type { z } from "zod";
 
-/** A place in documents of a schema: `["acl", "user_ids", "[]"]`, `[]` for elements of a list, `{}` for keys of a record. */
+/** A field with its path: `["acl", "user_ids", "[]"]`, with `[]` for elements of a list and `{}` for keys of a record. */
 export interface SchemaField {
   readonly path: readonly string[];
   readonly schema: z.core.$ZodType;
 }
 
-/** All places of a schema, its own first; a place of a union once for each option. Below one that is whole there is none. */
+/** All fields, the schema itself first, and each option of a union. Fields of a schema that `isWhole` are left out. */
 export function schemaFields(
   schema: z.core.$ZodType,
   isWhole: (schema: z.core.$ZodType) => boolean,
@@ -16,7 +17,7 @@ export function schemaFields(
     schemaFields(inner, isWhole, [...path, ...steps]);
   const here = { path, schema };
   if (isWhole(schema)) return [here];
-  // By the name of its type: an `instanceof` of zod takes ten times as long, and each thread asks for each field.
+  // Compares type names, since `instanceof` of zod takes ten times as long and each thread lists all fields.
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
     case "optional":

@@ -1,18 +1,16 @@
+/** Finds fields of a document that the contract does not know. */
 import { z } from "zod";
 
 /**
- * A field that the contract does not know: its path, `[]` for elements of a list and `{}` for keys of a record
- * (`["custom_field_values", "{}", "checksum"]`), its value, and the object that has it.
+ * Gets an unknown field: its path, such as `["custom_field_values", "{}", "checksum"]` (`[]` for elements of a list, `{}` for
+ * keys of a record), its value, and the object that has it.
  */
 export type UnknownFieldVisitor = (path: string[], value: unknown, parent: Record<string, unknown>) => void;
 
-/**
- * A list or an object where the contract knows none: in place of a text, a list in place of an object, or where any
- * value is known. Below it no field is known. The path is written as that of {@link UnknownFieldVisitor}.
- */
+/** Gets a list or object where the contract has none, or allows any value. Lists of texts or numbers are not visited. */
 export type UnknownObjectVisitor = (path: readonly string[], value: object) => void;
 
-/** Visits each key that the schema does not know, and nothing below it. An object in place of a list is its one element. */
+/** Visits each unknown key, and nothing below it. An object instead of a list counts as its only element. */
 export type UnknownFieldWalker = (
   document: unknown,
   visit: UnknownFieldVisitor,
@@ -21,11 +19,11 @@ export type UnknownFieldWalker = (
 
 type JsonObject = Record<string, unknown>;
 
-/** What a schema knows below some place; `null`: any value is known, but nothing of what is within. */
+/** What a schema knows below a field; `null`: any value, without known fields. */
 type Below = Node | null;
 type Fields = ReadonlyMap<string, Below>;
 
-/** What a schema knows at one place, whichever of these the value turns out to be. */
+/** What a schema knows of a value, which may be an object, a record or a list. */
 interface Node {
   readonly fields: Fields | undefined;
   /** Below each key of a record. */
@@ -39,20 +37,22 @@ interface Visitors {
   readonly unforeseen: UnknownObjectVisitor | undefined;
 }
 
-/**
- * Compiles a walker over documents of `schema`. It looks at shapes only: that a value is of another type than the
- * schema says is the validation's business. Its depth is the schema's, never the document's.
- */
+/** Compiles a walker over documents of a schema. It does not validate types. Its depth is limited by the schema. */
 export function unknownFieldWalker(schema: z.ZodObject): UnknownFieldWalker {
   const root = compile(schema) ?? null;
   return (document, visit, unforeseen) => below(root, document, [], { visit, unforeseen });
 }
 
-/** Texts, numbers and the like hold nothing. */
 function below(known: Below, value: unknown, path: string[], visitors: Visitors): void {
-  if (typeof value !== "object" || value === null) return;
+  if (!holdsFields(value)) return;
   if (known === null) visitors.unforeseen?.([...path], value);
   else walk(known, value, path, visitors);
+}
+
+/** Texts, numbers and lists of these have no fields. */
+function holdsFields(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  return !Array.isArray(value) || value.some((element) => typeof element === "object" && element !== null);
 }
 
 function walk(node: Node, value: object, path: string[], visitors: Visitors): void {
@@ -70,7 +70,7 @@ function walk(node: Node, value: object, path: string[], visitors: Visitors): vo
   }
 }
 
-/** `for in` over what JSON.parse made visits own keys only, and makes no list of them. */
+/** `for in` over parsed JSON visits own keys only, and makes no list of them. */
 function walkFields(fields: Fields, value: JsonObject, path: string[], visitors: Visitors): void {
   for (const key in value) {
     const known = fields.get(key);
@@ -101,7 +101,7 @@ function isObject(value: object): value is JsonObject {
   return !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
-/** The node of a schema; `undefined` for one that is neither object nor list. */
+/** The node of a schema; `undefined` unless it is an object, a record or a list. */
 function compile(schema: z.core.$ZodType): Node | undefined {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return compile(schema.unwrap());
   if (schema instanceof z.ZodObject) return compileObject(schema);
@@ -120,7 +120,7 @@ function under(place: "values" | "elements", child: Below): Node {
   return { fields: undefined, values: undefined, elements: undefined, [place]: child };
 }
 
-/** Options of a union differ in kind (text, list, object), so at most one of them knows something of each. */
+/** Options of a union differ in kind (text, list, object), so at most one of them knows each part. */
 function merge(left: Node | undefined, right: Node | undefined): Node | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   return {

@@ -1,18 +1,16 @@
+/** Schemas of users, and the fields of the contract that stand for users. */
 import { z } from "zod";
 import { type SchemaField, schemaFields } from "./schema-fields.ts";
 import { flag, instant, integer, optionalText, partial, text, textList } from "./values.ts";
 
-/**
- * Which schemas stand for users: an ID, or a description. Each such field of the contract is made with one of them, so
- * that the personal-data policy knows where people stand.
- */
+/** Schemas of user IDs and user descriptions. The personal-data policy finds people by them. */
 export const USERS = z.registry<{ readonly kind: "id" | "description" }>();
 
 export const userId = z.string().register(USERS, { kind: "id" });
 export const optionalUserId = userId.nullable();
 export const userIds = z.array(optionalUserId).describe("User IDs.");
 
-/** A user, as `last_updated_by`, `author_details` and `creator_details` show one. Mostly personal data. */
+/** A user in `last_updated_by`, `author_details` and `creator_details`. Mostly personal data. */
 export const user = partial({
   id: text,
   email: optionalText,
@@ -36,7 +34,7 @@ export const user = partial({
   .describe("A user.")
   .register(USERS, { kind: "description" });
 
-/** The extended user of `last_updated_by_details` and `owner_details`. Empty strings stand for what is not known. */
+/** A user in `last_updated_by_details` and `owner_details`. Unknown attributes are empty strings. */
 export const extendedUser = user
   .extend({
     name_sort: optionalText.optional(),
@@ -47,7 +45,7 @@ export const extendedUser = user
   .describe("A user with the extended attributes.")
   .register(USERS, { kind: "description" });
 
-/** Who edits an item at the moment. */
+/** A user who is editing the item. */
 export const currentEditor = partial({
   id: userId.describe("User ID."),
   name: optionalText,

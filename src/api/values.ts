@@ -1,24 +1,23 @@
+/** Schemas of values that several resources share. Dates are plain texts here. */
 import { z } from "zod";
-
-/** Shapes that several resources share. Dates are plain text on the wire: a reader decides what it can parse. */
 
 export const text = z.string();
 /** Text where the specification's default is null. */
 export const optionalText = z.string().nullable();
-/** ISO 8601 UTC, `YYYY-MM-DDTHH:MM:SSZ`, with fractional seconds where the service keeps them. */
+/** ISO 8601 in UTC, `YYYY-MM-DDTHH:MM:SSZ`, perhaps with a fraction of a second. */
 export const instant = z.string().describe("ISO 8601 instant in UTC.");
 export const optionalInstant = z.string().nullable().describe("ISO 8601 instant in UTC, or null.");
 export const flag = z.boolean();
 export const integer = z.int();
-/** A list of texts or IDs. A null element is a value that the service has lost; it keeps its place. */
+/** A list of texts or IDs. A null element is a value that the service lost; it keeps its position. */
 export const textList = z.array(z.string().nullable());
 
-/** An object whose fields may all be missing; those that it does not declare are kept. */
+/** An object whose fields may be missing; other fields are kept. */
 export function partial<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.looseObject(shape).partial();
 }
 
-/** An attachment of an item: the same in `full` and dynamic. */
+/** An attachment in `full` and dynamic. */
 export const attachment = partial({
   id: text,
   url: text,

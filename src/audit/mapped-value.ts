@@ -1,11 +1,11 @@
-/** A value of an item at a destination. */
+/** A mapped value: one value of an item at a destination. */
 import { type AnswerRow, col } from "../common/answer.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
 
 export const MAPPING_STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"] as const;
 export type MappingStatus = (typeof MAPPING_STATUSES)[number];
 
-/** Statuses without an external value: the field has value mappings, and the destination gets none for the value. */
+/** Statuses without an external value: the field has value mappings, but none for the value. */
 export const WITHOUT_EXTERNAL_VALUE = [
   "unmapped",
   "unknown_value",
@@ -38,12 +38,12 @@ export const MAPPED_VALUE = {
 } as const;
 export type MappedValue = AnswerRow<typeof MAPPED_VALUE>;
 
-/** What becomes of a value of a field without value mappings, in a heading. */
+/** Heading for values of fields without value mappings. */
 export function passthroughHeading(passthrough: boolean): string {
   return `${passthroughText(passthrough)} (no value mapping)`;
 }
 
-/** The same, where there is little room. */
+/** The same as a short column head. */
 export function passthroughText(passthrough: boolean): string {
   return passthrough ? "sent as is" : "not sent";
 }

@@ -1,4 +1,4 @@
-/** A published run, opened for the questions of an audit: its tables as views in a database in memory beside it. */
+/** Opens published runs for questions. Each table becomes a view in a DuckDB database in memory. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type DuckDBConnection, listValue } from "@duckdb/node-api";
@@ -30,7 +30,7 @@ import { findRun, type PublishedRun } from "../warehouse/retention.ts";
 type Limits = Pick<ScanSettings, "memoryLimitMb" | "threads">;
 
 const THREADS = 2;
-/** Of DuckDB's buffers, for questions to a published run; what does not fit is spilled. */
+/** Limits for questions. What does not fit into the buffers is spilled. */
 export const QUESTION_LIMITS: Limits = { memoryLimitMb: 256, threads: THREADS };
 
 export interface OpenedRun extends AsyncDisposable {
@@ -38,12 +38,11 @@ export interface OpenedRun extends AsyncDisposable {
   readonly directory: string;
   readonly manifest: Manifest;
   /**
-   * Every table of the run is a view of its own name here, whether the run was published as DuckDB or as Parquet files;
-   * `content_types` is one even where the run has it not.
-   * Tables can be made beside them; the run itself cannot be written.
+   * Has a view of each table of the run, and `content_types` even if the run lacks it. Tables can be created
+   * beside the views; the run is read-only.
    */
   readonly connection: DuckDBConnection;
-  /** A further connection, with the same views; what is temporary on one is not seen on another. */
+  /** Opens another connection with the same views. Temporary tables belong to one connection. */
   connect(): Promise<DuckDBConnection>;
 }
 
@@ -51,28 +50,28 @@ export interface OpenRequest {
   readonly folder: OutputFolder;
   /** Name or number of a run, or `current`. */
   readonly wanted: string;
-  /** For spilled blocks; exists. */
+  /** Existing folder where DuckDB spills blocks. */
   readonly temporaryDirectory: string;
-  /** Another run, whose tables are views beside those of the first: their names begin with `before_`. */
+  /** Another run. Its tables become views whose names begin with `before_`. */
   readonly beside?: string | undefined;
-  /** Whether the runs may lack mapped values: for questions that do not read them. */
+  /** Whether runs without mapped values are accepted. */
   readonly anyPipeline?: boolean | undefined;
-  /** For a question that reads all texts of both runs; undefined: those of the others. */
+  /** Undefined: {@link QUESTION_LIMITS}. */
   readonly limits?: Limits | undefined;
 }
 
-/** Which run is opened, and another beside it. */
+/** Which run to open, and another run beside it. */
 export type RunSelection = Omit<OpenRequest, "folder" | "temporaryDirectory">;
 
-/** A question to published runs, for whoever opens what it chooses and draws its answer while that is open. */
+/** A question about published runs. `answer` may read the run while its answer is shown. */
 export interface RunQuestion<C extends RunSelection = RunSelection> {
   choose(folder: OutputFolder, temporaryDirectory: string): Promise<C>;
   answer(opened: OpenedRun, chosen: C): Promise<Answer>;
 }
 
 /**
- * Throws `config.not_found` for a run that does not exist, with the nearest names of those that do, and for one whose
- * pipeline left the mapped values out; `verify.failed` for one that is damaged.
+ * Throws `config.not_found` for a run that does not exist (with the nearest names) or that has no mapped values,
+ * `verify.failed` for a damaged one.
  */
 export async function openRun(request: OpenRequest): Promise<OpenedRun> {
   const { folder, wanted, beside, temporaryDirectory, anyPipeline, limits = QUESTION_LIMITS } = request;
@@ -101,7 +100,7 @@ export async function openRun(request: OpenRequest): Promise<OpenedRun> {
 
 export type ReadableRun = PublishedRun & { readonly manifest: Manifest };
 
-/** Throws `config.not_found` for a run that does not exist, and what is wrong with one that cannot be read. */
+/** Throws `config.not_found` for a run that does not exist, and the error of one that cannot be read. */
 export async function findReadableRun(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
   const found = await findRun(folder, wanted);
   const { manifest } = found;
@@ -118,12 +117,12 @@ function assertMapped({ run, manifest }: ReadableRun): void {
   );
 }
 
-/** Tables of those without which there is nothing to audit that are not there. */
+/** Tables that questions need and the run does not have. */
 export function missingTables(rows: Manifest["rows"]): string[] {
   return TABLES_OF_VIEWS.filter((table) => !Object.hasOwn(rows, table));
 }
 
-/** A run whose tables become views. */
+/** Tables of a run, and where their files are. */
 export interface RunTables {
   readonly tables: readonly string[];
   readonly source: TablesSource;
@@ -135,11 +134,11 @@ export function runTables(run: Pick<ReadableRun, "directory" | "manifest">): Run
 
 interface ViewsRequest extends RunTables, Pick<ScanSettings, "temporaryDirectory" | "memoryLimitMb"> {
   readonly threads?: number | undefined;
-  /** Another run, whose tables are views with names that begin with `before_`. */
+  /** Another run. Its tables become views whose names begin with `before_`. */
   readonly beside?: RunTables | undefined;
 }
 
-/** A database in memory in which every table is a view of its own name. */
+/** Opens a database in memory with a view of each table. */
 export async function openViews(request: ViewsRequest): Promise<Database> {
   const { source, beside, temporaryDirectory, memoryLimitMb, threads = THREADS } = request;
   const limits = { temporaryDirectory, memoryLimitMb, threads };
@@ -164,7 +163,7 @@ async function createViews(
     const view = quoteIdentifier(`${prefix}${table}`);
     await execute(connection, `CREATE VIEW ${view} AS FROM ${tableSql(source, table, catalog)}`);
   }
-  // An audit reads this one too, for names alone: where a run does not have it, it is empty.
+  // Questions read names from `content_types`; it is empty if the run lacks it.
   for (const table of CONTENT_TABLES) {
     if (table.name !== "content_types" || tables.includes(table.name)) continue;
     const view = quoteIdentifier(`${prefix}${table.name}`);
@@ -172,12 +171,12 @@ async function createViews(
   }
 }
 
-/** Absolute paths of the raw files of a run that hold documents of these modes; none where raw was not kept. */
+/** Absolute paths of the raw files with documents of these modes; empty if raw documents were not kept. */
 export function listRawFiles(directory: string, modes: readonly string[]): string[] {
   return modes.flatMap((mode) => listFiles(join(directory, "raw", mode)));
 }
 
-/** Absolute paths of the files in a folder, sorted; none where there is no such folder. */
+/** Absolute paths of the files in a folder, sorted; empty if there is no such folder. */
 export function listFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -195,7 +194,7 @@ const PUBLISHED_COLUMN = {
 } as const;
 export type PublishedColumn = AnswerRow<typeof PUBLISHED_COLUMN>;
 
-/** Of a published run's tables and views, as its database has them; none where it was published as Parquet files alone. */
+/** Columns of the tables and views in the run's database; empty if it was published only as Parquet files. */
 export async function readPublishedColumns(
   run: PublishedFiles,
   temporaryDirectory: string,

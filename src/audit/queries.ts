@@ -7,12 +7,12 @@ import { WITHOUT_EXTERNAL_VALUE_SQL } from "./mapped-value.ts";
 
 const steps = sqlSteps(new URL("./sql/", import.meta.url));
 
-/** Text of a step of a question, as those of the load have it, with the statuses without an external value in it. */
+/** Loads a SQL file, with the statuses without an external value in place of their mark. */
 export function loadSql(step: string): string {
   return fillMarks(steps(step), { without_external_value: WITHOUT_EXTERNAL_VALUE_SQL });
 }
 
-/** Makes a table of the rows of a query, on this connection alone, in the place of one that is there. */
+/** Creates or replaces a temporary table of this connection from a query. */
 export async function createTempTable(
   connection: DuckDBConnection,
   name: string,
@@ -22,7 +22,7 @@ export async function createTempTable(
   await execute(connection, `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${sql}`, params);
 }
 
-/** Makes a table of the rows of several queries, one for each range: the first makes it anew. */
+/** Fills a temporary table with one query per range; the first range creates it. */
 export async function fillTempTable(
   connection: DuckDBConnection,
   name: string,
@@ -33,10 +33,10 @@ export async function fillTempTable(
   await execute(connection, `INSERT INTO ${quoteIdentifier(name)} BY NAME ${sql}`, params);
 }
 
-/** Rows of a list that an answer has at once; those after them come as they are asked for. */
+/** Rows of a list held in memory; the rest is streamed. */
 const LIST_ROWS_IN_MEMORY = 1000;
 
-/** The first rows of a list, all of them as they come, and their number. */
+/** Reads the first rows of a list and its size. `every` streams all rows. */
 export async function readList<C extends AnswerColumns, R>(
   connection: DuckDBConnection,
   columns: C,

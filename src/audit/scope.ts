@@ -1,4 +1,4 @@
-/** What of a run an audit looks at. Names and IDs are taken alike; one that does not exist is told with the nearest. */
+/** Resolves names of destinations, custom fields and content types to IDs. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col } from "../common/answer.ts";
 import { WarehouseError } from "../common/errors.ts";
@@ -11,10 +11,10 @@ type Some<Name extends string, Value> = Readonly<Partial<Record<Name, Value | un
 /** IDs to keep to; undefined: all. */
 export type AuditScope = Some<"destinationIds" | "fieldIds" | "contentTypeIds", readonly string[]>;
 
-/** A destination and a custom field to keep to, each by name or ID. */
+/** Names or IDs of a destination and a custom field to keep to. */
 export type ScopeNames = Some<"destination" | "field", string>;
 
-/** A name may be that of several. Throws `config.not_found` for a name that nothing in the run has. */
+/** Several entities may share a name. Throws `config.not_found` for a name that the run does not have. */
 export async function resolveScope(
   connection: DuckDBConnection,
   { destination, field, contentType }: Some<"destination" | "field" | "contentType", string>,
@@ -32,19 +32,18 @@ const FIELDS =
 const CONTENT_TYPES =
   "SELECT content_type_id AS id, unnest([display_name, field_name]) AS name FROM content_types";
 
-/** Something that people name by its ID or its name, and a destination by `name:platform` too. */
+/** Something with an ID and a name. Destinations are also found by `name:platform`. */
 export interface NameCandidate {
   readonly id: string;
   readonly name: string | null;
-  /** Of a destination, where it is known. */
   readonly platform?: string | null;
 }
 
 const NAMED = { id: col.text({ required: true }), name: col.text(), platform: col.text() } as const;
 
 /**
- * IDs of those of this name, or the one of this ID; `candidates` is a SELECT of `id` and `name`. Undefined where none is
- * asked for.
+ * IDs with this name, or the ID itself. `candidates`: SQL that selects `id` and `name`. Returns undefined if
+ * `wanted` is.
  */
 export async function readIds(
   connection: DuckDBConnection,
@@ -57,14 +56,14 @@ export async function readIds(
   return requireIds(await readRows(connection, NAMED, sql), what, wanted);
 }
 
-/** Throws `config.not_found` with the nearest. */
+/** Throws `config.not_found` with the nearest names. */
 export function requireIds(candidates: readonly NameCandidate[], what: string, wanted: string): string[] {
   const found = findIds(candidates, wanted);
   if (found.length > 0) return found;
   throw notFound(`There is no ${what} "${wanted}" in the run.${nearestNames(candidates, wanted)}`);
 }
 
-/** IDs of those that are called so: an ID, a name, or `name:platform` of a destination. */
+/** IDs whose ID, name or `name:platform` is `wanted`. */
 export function findIds(candidates: readonly NameCandidate[], wanted: string): string[] {
   const found = candidates.filter(({ id, name, platform = null }) => {
     const label = name === null || platform === null ? null : `${name}:${platform}`;
@@ -73,13 +72,13 @@ export function findIds(candidates: readonly NameCandidate[], wanted: string): s
   return [...new Set(found.map(({ id }) => id))];
 }
 
-/** A sentence with what is called almost so, else with what there is. */
+/** A sentence with the nearest names, or the names that exist. */
 export function nearestNames(candidates: readonly NameCandidate[], wanted: string): string {
   const names = candidates.flatMap(({ id, name }) => (name === null ? [id] : [name, id]));
   return nearestSentence(wanted, names, existingNames(candidates));
 }
 
-/** Names that a sentence lists. */
+/** Maximum number of names in a sentence. */
 const NAMES_LISTED = 10;
 
 function existingNames(candidates: readonly NameCandidate[]): string {

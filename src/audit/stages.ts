@@ -1,4 +1,4 @@
-/** Stages of the list `audit`: what the tables of a run must hold before it is published. */
+/** Stages of a pipeline's list `audit`: tests of the tables before publication. */
 import { z } from "zod";
 import { parseOptions } from "../common/parse-form.ts";
 import { describeValue } from "../common/printable.ts";
@@ -6,13 +6,16 @@ import type { CoverageTest, QueryTest, Severity } from "../pipeline.ts";
 import { LIMIT_KINDS, type LimitKind } from "./mapping/value-counts.ts";
 
 export interface TestOptions {
-  /** Its own among the tests of a pipeline: one line, at most 100 characters. */
+  /** Unique among the tests of the pipeline: one line, at most 100 characters. */
   readonly name: string;
-  /** A question whose rows are those that fail, over the tables of the run and, as `previous.content`, of the run before. */
+  /**
+   * Query that returns the failing rows. Reads the tables of the run, and those of the run before as
+   * `previous.content`.
+   */
   readonly sql: string;
-  /** `error`, unless given: nothing is published, and the run ends with 25. `warning`: the run says so. */
+  /** `error` (default): the run is not published and exits with 25. `warning`: the run reports it. */
   readonly severity?: Severity;
-  /** Failing rows that are allowed: 0 unless given. */
+  /** Failing rows that are allowed; 0 by default. */
   readonly limit?: number;
 }
 
@@ -30,13 +33,13 @@ export function test(options: TestOptions): QueryTest {
   return parseOptions(`test ${describeValue(options?.name)}`, testOptions, options);
 }
 
-/** The checks of `mappingCoverage` are called so. */
+/** Begins the names of the checks of `mappingCoverage`. */
 const COVERAGE = "mapping coverage";
 
 const severity = z.enum(["error", "warning"]).default("error");
 
 const testOptions = z.strictObject({
-  // A name is read in tables and in sentences.
+  // The name is shown in tables and sentences.
   name: z
     .string()
     .regex(/^(?=\S)[^\p{Cc}\p{Zl}\p{Zp}]{1,100}(?<=\S)$/u, "expected one line of 1 to 100 characters")
@@ -47,15 +50,15 @@ const testOptions = z.strictObject({
 });
 
 export interface MappingCoverageOptions {
-  /** By kind, values that are allowed. */
+  /** Allowed values by kind. */
   readonly failOn: Readonly<Partial<Record<LimitKind, number>>>;
-  /** `error`, unless given: nothing is published, and the run ends with 25. `warning`: the run says so. */
+  /** `error` (default): the run is not published and exits with 25. `warning`: the run reports it. */
   readonly severity?: Severity;
 }
 
 /**
- * Values at destinations that receive values that must not be more than a limit each, as `audit --fail-on` counts them:
- * `mappingCoverage({ failOn: { unmapped: 10, unknown_value: 0 } })`. Needs `mappedValues()`.
+ * Limits values at destinations that receive values, as `audit --fail-on` does: `mappingCoverage({ failOn: {
+ * unmapped: 10, unknown_value: 0 } })`. Needs `mappedValues()`.
  */
 export function mappingCoverage(options: MappingCoverageOptions): CoverageTest {
   return { name: COVERAGE, ...parseOptions("mappingCoverage", coverageOptions, options) };

@@ -1,4 +1,4 @@
-/** A question to the published database: one statement, and nothing but a question. */
+/** Prepares a user's SQL: one statement that only reads. */
 import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import { nearestSentence } from "../common/nearest.ts";
@@ -7,18 +7,15 @@ import { all, duckdbError } from "../storage/duckdb.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
 import { MACRO_NAMES } from "../tables/custom-tables.ts";
 
-/** A statement that was found to be a question, not yet asked. */
+/** A prepared statement that only reads. */
 export interface UserQuery {
   readonly query: string;
   stream(): Promise<DuckDBResult>;
-  /** What EXPLAIN answers is drawn already. */
+  /** EXPLAIN: its result is text for people. */
   readonly isPlan: boolean;
 }
 
-/**
- * Throws `config.sql` where the text is not one statement that only reads. `noPrevious`: why there is no catalog
- * `previous`; undefined: there is, or nobody speaks of it.
- */
+/** Throws `config.sql` if the text is not one read-only statement. `noPrevious`: why there is no catalog `previous`. */
 export async function prepareQuery(
   connection: DuckDBConnection,
   query: string,
@@ -54,7 +51,10 @@ const MACRO_OF_PREVIOUS = new RegExp(
   "i",
 );
 
-/** A macro looks for its tables where the question is asked, also that of another catalog: it would answer of this run. */
+/**
+ * A macro reads the tables of the current catalog, even if called as `previous.macro()`: the answer would be
+ * about this run.
+ */
 function assertNoPreviousMacro(query: string): void {
   const [, name] = MACRO_OF_PREVIOUS.exec(query.replace(COMMENTS, "")) ?? [];
   if (name === undefined) return;
@@ -63,7 +63,7 @@ function assertNoPreviousMacro(query: string): void {
   );
 }
 
-/** For a table that is not there: the nearest of the warehouse, where the engine takes its own into account. */
+/** Error for a missing table, with the nearest names of the warehouse. */
 async function unknownTableError(
   connection: DuckDBConnection,
   thrown: unknown,
@@ -80,7 +80,7 @@ async function unknownTableError(
   return refuseQuery(`there is no table ${JSON.stringify(printable(name))}.${near}`, thrown);
 }
 
-/** Writes the answer into a new Parquet file, in a folder that the database may write. */
+/** Writes the result to a new Parquet file in a folder that the database may write. */
 export async function copyToParquet(
   connection: DuckDBConnection,
   { query, isPlan }: UserQuery,
@@ -103,15 +103,15 @@ export async function copyToParquet(
 }
 
 /**
- * A question in parentheses, as it stands after FROM. Throws `config.sql` for what is no question, a plan, or one that asks
- * for values.
+ * Returns the query in parentheses, for use after FROM. Throws `config.sql` for a plan, for parameters, and for
+ * a statement that does not only read.
  */
 export async function subqueryOf(connection: DuckDBConnection, query: string): Promise<string> {
   const { isPlan } = await prepareQuery(connection, query);
   if (isPlan) throw refuseQuery("a plan has no rows of its own; leave out EXPLAIN.");
   const subquery = `(\n${await withoutTrailingComments(connection, query)}\n)`;
   const prepared = await connection.prepare(`SELECT count(*) FROM ${subquery}`).catch((thrown: unknown) => {
-    // It was a statement by itself.
+    // The statement is valid, but not as a subquery.
     if (!String(thrown).includes("Parser Error")) throw queryError(thrown);
     throw refuseQuery(
       `${firstWord(query) ?? "it"} gives no rows to count; begin with SELECT, FROM or WITH.`,
@@ -122,12 +122,12 @@ export async function subqueryOf(connection: DuckDBConnection, query: string): P
   throw refuseQuery("it has parameters, which nobody gives a value; write the values into it.");
 }
 
-/** The statement without its `;` and the comments after it, so that it can stand in parentheses. */
+/** The statement without its `;` and trailing comments. */
 async function withoutTrailingComments(connection: DuckDBConnection, query: string): Promise<string> {
   for (const { index } of query.matchAll(/;/g)) {
     if (!isBlank(query.slice(index))) continue;
     const statement = query.slice(0, index);
-    // The `;` of a text or a comment may look like the end: then what is before it is no statement.
+    // A `;` in a text or comment is not the end; what precedes it does not parse.
     const parsed = await connection.extractStatements(statement).catch(() => undefined);
     if (parsed?.count === 1) return statement;
   }
@@ -136,7 +136,7 @@ async function withoutTrailingComments(connection: DuckDBConnection, query: stri
 
 const EXPLAIN = /^\s*EXPLAIN\b\s*(?:ANALYZE\b\s*)?(?:\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\)\s*)?/i;
 
-/** Type of the statement that EXPLAIN explains: with ANALYZE it is executed. EXPLAIN itself if a comment hides it. */
+/** Type of the explained statement, because ANALYZE executes it. EXPLAIN itself if a comment hides it. */
 async function readExplainedType(connection: DuckDBConnection, query: string): Promise<StatementType> {
   return (await connection.prepare(query.replace(EXPLAIN, ""))).statementType;
 }
@@ -145,7 +145,7 @@ function firstWord(query: string): string | undefined {
   return /^\s*(\w+)/.exec(query.replace(COMMENTS, ""))?.[1];
 }
 
-/** SHOW, DESCRIBE and SUMMARIZE are SELECT to the engine. */
+/** SHOW, DESCRIBE and SUMMARIZE are SELECT for DuckDB. */
 function assertReadOnly(type: StatementType): void {
   if (type === StatementType.SELECT) return;
   throw refuseQuery(
@@ -154,8 +154,8 @@ function assertReadOnly(type: StatementType): void {
 }
 
 /**
- * Tables that a question reads, as the engine's parser reads it: what the question does not say of a name is empty, and a
- * name of its own in WITH is a table too. Undefined: the parser tells of SELECT alone, not of PIVOT.
+ * Tables in a query, by DuckDB's parser. Parts of a name that the query omits are empty; names defined in WITH
+ * are included. Returns undefined if DuckDB cannot serialize the statement (PIVOT).
  */
 export async function readTableNames(connection: DuckDBConnection, query: string) {
   const nodes = await readParseNodes(connection, query);
@@ -167,8 +167,8 @@ export async function readTableNames(connection: DuckDBConnection, query: string
 }
 
 /**
- * Names of the columns that conditions of a question compare with something, without their tables. Not those that it only
- * shows, sorts by, or asks whether they are NULL.
+ * Columns that conditions of a query compare with something, without their tables. Columns that are only shown,
+ * sorted by or tested for NULL are left out.
  */
 export async function readComparedColumns(connection: DuckDBConnection, query: string): Promise<string[]> {
   const isPassedOver = ({ type }: ParseNode, member: string) =>
@@ -182,7 +182,7 @@ export async function readComparedColumns(connection: DuckDBConnection, query: s
 
 type ParseNode = Readonly<Record<string, unknown>>;
 
-/** All nodes of the parser's tree, but those below members that are passed over. */
+/** All nodes of the parse tree, without those below skipped members. */
 async function readParseNodes(
   connection: DuckDBConnection,
   query: string,
@@ -216,7 +216,7 @@ function statementCountError(count: number): WarehouseError {
   );
 }
 
-/** Reports errors of a query that is under way like those of one that never started. */
+/** Reports errors while a query is running like those before it started. */
 export async function* withQueryErrors(texts: AsyncIterable<string>): AsyncIterable<string> {
   try {
     yield* texts;
@@ -229,7 +229,7 @@ function refuseQuery(why: string, cause?: unknown): WarehouseError {
   return new WarehouseError("config.sql", `The query was refused: ${why}`, { cause });
 }
 
-/** What DuckDB says of a query, in one sentence; where a file is damaged, `verify.failed`. */
+/** DuckDB's message as one sentence; `verify.failed` for a damaged file. */
 function queryError(thrown: unknown): WarehouseError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const isSpilled = message.includes("max_temp_directory_size");
@@ -243,7 +243,7 @@ function queryError(thrown: unknown): WarehouseError {
   return refuseQuery(`${why}${why.endsWith("?") ? "" : "."}`, thrown);
 }
 
-/** The message without the excerpt of the query, its lines joined. */
+/** The message without the excerpt of the query, as one line. */
 function joinLines(message: string): string {
   const lines = (message.split(/\n+LINE \d+:/, 1)[0] ?? "")
     .replace(/^Failed to extract statements: /, "")

@@ -2,7 +2,7 @@
 import type { Writable } from "node:stream";
 import type { Answer } from "../common/answer.ts";
 import { invalidConfig } from "../common/errors.ts";
-import { type AnswerForm, show } from "../show/answer.ts";
+import { type AnswerForm, writeAnswer } from "../show/answer.ts";
 
 /** Flags that {@link CliCommand.answerForm} declares. */
 export interface AnswerFlags extends Omit<AnswerForm, "width"> {
@@ -28,5 +28,5 @@ export function assertHasSection(
 /** Writes an answer. A section that it lacks is shown like one without rows. */
 export function showAnswer(out: Writable, answer: Answer, { section, ...form }: AnswerFlags): Promise<void> {
   const sections = answer.sections.filter(({ key }) => section === undefined || sectionName(key) === section);
-  return show(out, { ...answer, sections }, form);
+  return writeAnswer(out, { ...answer, sections }, form);
 }

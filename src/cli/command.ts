@@ -15,7 +15,7 @@ import { sectionName } from "./answer-form.ts";
 
 /** `columns`: width of the screen in characters; `undefined` for files and pipes. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
-export type InputStream = Readable & { readonly isTTY?: boolean };
+type InputStream = Readable & { readonly isTTY?: boolean };
 
 export interface CliEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -1,12 +1,11 @@
 /** The whole command line: its commands, its help, and how failures are reported. */
-import { Command, CommanderError, type OutputConfiguration } from "commander";
+import { Command, CommanderError } from "commander";
 import { asWarehouseError, invalidConfig, type WarehouseError } from "../common/errors.ts";
 import type { LogFormat } from "../common/log.ts";
 import { VERSION } from "../common/version.ts";
 import { jsonLine, paragraph, printableText, writeAll, writeOutcome } from "../show/terminal.ts";
 import { logTo, processEnvironment } from "./command.ts";
-import { exitCodesLine, hintFor } from "./exit-codes.ts";
-import { HELP, HELP_WIDTH, usageError } from "./help.ts";
+import { exitCodesLine, HELP, HELP_WIDTH, hintFor, usageError } from "./help.ts";
 import { keepHeapsSmall } from "./v8-flags.ts";
 
 const AFTER = `
@@ -84,22 +83,18 @@ export async function program(
   for (const command of everyCommand(root)) {
     command
       .configureHelp(HELP)
-      .configureOutput(outputTo(printed))
+      .configureOutput({
+        getOutHelpWidth: () => HELP_WIDTH,
+        getErrHelpWidth: () => HELP_WIDTH,
+        writeOut: (text) => printed.out.push(text),
+        writeErr: (text) => printed.err.push(text),
+        outputError: () => {},
+      })
       .exitOverride((ended) => {
         throw usageError(ended, command) ?? ended;
       });
   }
   return root;
-}
-
-function outputTo({ out, err }: HelpOutput): OutputConfiguration {
-  return {
-    getOutHelpWidth: () => HELP_WIDTH,
-    getErrHelpWidth: () => HELP_WIDTH,
-    writeOut: (text) => out.push(text),
-    writeErr: (text) => err.push(text),
-    outputError: () => {},
-  };
 }
 
 /** `--value ""` asks for an empty external value. */

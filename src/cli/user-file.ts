@@ -19,7 +19,7 @@ export async function readInputFile(what: string, file: string): Promise<Buffer>
 }
 
 /** A file that can be written. Its old content stays until then. */
-export interface OutputFile extends AsyncDisposable {
+interface OutputFile extends AsyncDisposable {
   /**
    * Writes the whole file, once. Returns a line for the screen: path, size, then `what`. Throws `config.output` and errors
    * of the disk, and leaves a regular file as it was.

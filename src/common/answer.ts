@@ -4,7 +4,7 @@
  */
 
 /** Values of a cell by the kind of its column. Counts are integers below 2^53; instants are in UTC. */
-export interface CellTypes {
+interface AnswerCellTypes {
   readonly text: string | null;
   /** A name or ID that people type again, so it is never cut. */
   readonly name: string | null;
@@ -17,8 +17,8 @@ export interface CellTypes {
   readonly instant: Date | null;
   readonly list: readonly string[] | null;
 }
-export type CellKind = keyof CellTypes;
-export type AnswerCell = CellTypes[CellKind];
+export type CellKind = keyof AnswerCellTypes;
+export type AnswerCell = AnswerCellTypes[CellKind];
 
 export interface AnswerColumn<K extends CellKind = CellKind> {
   readonly kind: K;
@@ -47,26 +47,27 @@ export interface AnswerColumn<K extends CellKind = CellKind> {
 
 export type AnswerColumns = Readonly<Record<string, AnswerColumn>>;
 
-type Known<C extends AnswerColumn> = C extends { readonly of: readonly (infer Text extends string)[] }
-  ? Text | null
-  : CellTypes[C["kind"]];
 type AnswerCellOf<C extends AnswerColumn> = C extends { readonly required: true }
-  ? NonNullable<Known<C>>
-  : Known<C>;
+  ? NonNullable<NullableCellOf<C>>
+  : NullableCellOf<C>;
+type NullableCellOf<C extends AnswerColumn> = C extends {
+  readonly of: readonly (infer Text extends string)[];
+}
+  ? Text | null
+  : AnswerCellTypes[C["kind"]];
 
 export type AnswerRow<C extends AnswerColumns> = { readonly [N in keyof C]: AnswerCellOf<C[N]> };
 
 type AnswerColumnSettings = Omit<AnswerColumn, "kind">;
-/** Lets a misspelled option fail to compile. */
-type NoOthers<O extends AnswerColumnSettings> = {
-  readonly [N in Exclude<keyof O, keyof AnswerColumnSettings>]: never;
-};
-interface MakeColumn<K extends CellKind> {
+interface ColumnMaker<K extends CellKind> {
   (): { readonly kind: K };
-  <const O extends AnswerColumnSettings>(options: O & NoOthers<O>): { readonly kind: K } & O;
+  /** A misspelled setting does not compile. */
+  <const O extends AnswerColumnSettings>(
+    settings: O & { readonly [N in Exclude<keyof O, keyof AnswerColumnSettings>]: never },
+  ): { readonly kind: K } & O;
 }
 const columnOf =
-  <K extends CellKind>(kind: K): MakeColumn<K> =>
+  <K extends CellKind>(kind: K): ColumnMaker<K> =>
   (options: AnswerColumnSettings = {}) => ({ kind, ...options });
 
 /** Makes columns: `col.count({ head: "unused" })`. */
@@ -119,21 +120,20 @@ export const FACT_COLUMNS = {
   notable: col.flag({ hidden: true }),
 } as const satisfies AnswerColumns;
 
-/** Checks that columns name only columns of the same section. */
-type Naming<C extends AnswerColumns> = {
-  readonly [N in keyof C]: AnswerColumn & {
-    readonly [O in "standIn" | "beside"]?: (keyof C & string) | undefined;
-  };
-};
-
-/** Makes a section. The compiler checks here that columns and rows fit. */
+/** Makes a section. The compiler checks that rows fit, and that columns name only columns of the section. */
 export function section<const C extends AnswerColumns>(
-  given: Section<C> & { readonly columns: Naming<C> },
+  given: Section<C> & {
+    readonly columns: {
+      readonly [N in keyof C]: AnswerColumn & {
+        readonly [O in "standIn" | "beside"]?: (keyof C & string) | undefined;
+      };
+    };
+  },
 ): Section {
   return given as unknown as Section;
 }
 
-export type AnswerFact =
+type AnswerFact =
   | string
   | number
   | boolean

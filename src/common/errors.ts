@@ -84,7 +84,7 @@ export function asWarehouseError(thrown: unknown): WarehouseError {
 }
 
 /** Whether something failed because the working directory was removed. */
-export function lacksWorkingDirectory(thrown: unknown): boolean {
+function lacksWorkingDirectory(thrown: unknown): boolean {
   return ((thrown ?? {}) as NodeJS.ErrnoException).syscall === "uv_cwd";
 }
 

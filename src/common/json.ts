@@ -1,7 +1,7 @@
 /** Parses JSON without losing digits of numbers that a double cannot hold. */
 
 /** A number that a double cannot hold. `JSON.stringify` writes it with all its digits. */
-export interface RawNumber {
+interface RawNumber {
   readonly rawJSON: string;
 }
 

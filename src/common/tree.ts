@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { codeOf, WarehouseError } from "./errors.ts";
 
 /** Called for each path that cannot be read. */
-export type UnreadableHandler = (path: string, thrown: unknown) => void;
+type UnreadableHandler = (path: string, thrown: unknown) => void;
 
 /**
  * Absolute paths of files and folders below a folder, ordered by name; a folder comes after its content, and `root` last.

@@ -57,7 +57,7 @@ export interface Config
 }
 
 /** The sample content from the embedded service, or a service at an address. */
-export type ContentSource = { readonly kind: "sample" } | ServiceSource;
+type ContentSource = { readonly kind: "sample" } | ServiceSource;
 
 /** Policy for personal data. `hash` has a key of at least 32 bytes. */
 export type PersonalSettings =
@@ -103,6 +103,8 @@ const MIN_KEY_BYTES = 32;
  * and `config.invalid` with all faults of the file, or else the first fault outside it.
  */
 export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): Promise<Config> {
+  if (flags.sample === true && flags.url !== undefined)
+    throw invalidConfig("--sample and --url name two services; leave one of them out.");
   const file = await configFileOf({ cwd, flags });
   const settings = settingsIn(file, env);
   const {
@@ -123,12 +125,12 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     ...others,
     source:
       flags.sample === true
-        ? sampleSource(flags)
+        ? { kind: "sample" }
         : await serviceSource({ env, flags, sampleBy, file, settings, proxyFor }),
     details: settings.details,
     columns: settings.columns ?? columnsAtService(settings.aliases),
     personalData: personalDataOf(settings.personalData, env),
-    warehouse: warehouseOf({ cwd, env, flags }, file, settings),
+    warehouse: namedWarehouse({ cwd, env, flags }) ?? resolve(file?.folder ?? cwd, settings.warehouse),
     observe: observeSettings({
       onFinish,
       metricsFile,
@@ -186,23 +188,10 @@ function settingsIn(file: ConfigFile | null, env: ConfigInputs["env"]): Settings
   return readSettings(file.name, file.value, instanceIn(env), (proxy) => proxiesIn(file, proxy, env));
 }
 
-function sampleSource(flags: ConfigFlags): ContentSource {
-  if (flags.url === undefined) return { kind: "sample" };
-  throw invalidConfig("--sample and --url name two services; leave one of them out.");
-}
-
 /** Absolute path of the warehouse by the file or the default. Throws `config.invalid`. */
 export async function loadWarehouseFolder(inputs: Omit<ConfigInputs, "sampleBy">): Promise<string> {
   const file = await configFileOf(inputs);
   return resolve(file?.folder ?? inputs.cwd, settingsIn(file, inputs.env).warehouse);
-}
-
-function warehouseOf(
-  inputs: Omit<ConfigInputs, "sampleBy">,
-  file: ConfigFile | null,
-  { warehouse }: Settings,
-): string {
-  return namedWarehouse(inputs) ?? resolve(file?.folder ?? inputs.cwd, warehouse);
 }
 
 async function configFileOf({ cwd, flags }: Pick<ConfigInputs, "cwd" | "flags">): Promise<ConfigFile | null> {

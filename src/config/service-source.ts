@@ -41,11 +41,17 @@ export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSourc
       tokenOrigin === null
         ? 'give --url, set CONTENT_API_URL and CONTENT_API_TOKEN, or write a configuration file with "content-warehouse init"'
         : "give --url, set CONTENT_API_URL, or `url` in a configuration file";
-    throw missingService(`The address of the service is missing: ${wayOut}. ${sampleBy} needs no service.`);
+    throw new WarehouseError(
+      "config.missing_service",
+      `The address of the service is missing: ${wayOut}. ${sampleBy} needs no service.`,
+    );
   }
   if (tokenOrigin === null) {
     const wayOut = "set CONTENT_API_TOKEN, or `tokenFile` in a configuration file";
-    throw missingService(`The API token is missing: ${wayOut}. ${sampleBy} needs none.`);
+    throw new WarehouseError(
+      "config.missing_service",
+      `The API token is missing: ${wayOut}. ${sampleBy} needs none.`,
+    );
   }
   const { url, proxy } = routeTo(address, proxyFor);
   const { token, tokenFrom, setting } = await readToken(tokenOrigin);
@@ -61,17 +67,12 @@ export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSourc
   };
 }
 
-function missingService(sentence: string): WarehouseError {
-  return new WarehouseError("config.missing_service", sentence);
-}
-
-/** A text of the configuration; `place` says in messages where it stands. */
-interface PlacedText {
-  readonly place: string;
-  readonly text: string;
-}
-
-function addressOf({ flags, env, file, settings }: ServiceInputs): PlacedText | null {
+function addressOf({
+  flags,
+  env,
+  file,
+  settings,
+}: ServiceInputs): { readonly place: string; readonly text: string } | null {
   const given: readonly (readonly [string, string | undefined])[] = [
     ["--url", flags.url],
     ["CONTENT_API_URL", nonEmpty(env.CONTENT_API_URL)],
@@ -81,7 +82,10 @@ function addressOf({ flags, env, file, settings }: ServiceInputs): PlacedText | 
   return found[0] ?? null;
 }
 
-function routeTo({ place, text }: PlacedText, proxyFor: ProxyFor): Pick<ServiceSource, "url" | "proxy"> {
+function routeTo(
+  { place, text }: { readonly place: string; readonly text: string },
+  proxyFor: ProxyFor,
+): Pick<ServiceSource, "url" | "proxy"> {
   const result = readServiceUrl(text);
   if ("problem" in result) throw invalidConfig(`${place}: ${result.problem}.`);
   const { url } = result;

@@ -16,7 +16,8 @@ import {
   restoreRepairs,
 } from "./passes/follow-up.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
-import { isTooLarge, type ListingPass, type PassPlan, passRecord, readPass } from "./passes/listing.ts";
+import { type ListingPass, PassReader, passRecord } from "./passes/listing.ts";
+import type { PassPlan } from "./passes/page-reader.ts";
 import {
   choosePageSize,
   limitedPageSize,
@@ -24,7 +25,7 @@ import {
   type PageSizeSetting,
   type PageSizesByMode,
 } from "./passes/page-size.ts";
-import { type ReuseSource, readSingleItems, type SingleItemTotals } from "./passes/single-items.ts";
+import { type ReuseSource, SingleItemsReader, type SingleItemTotals } from "./passes/single-items.ts";
 
 export interface ExtractPlan {
   /** Which items are requested singly after the dynamic listing. */
@@ -191,9 +192,10 @@ class Extractor {
       const pagesPerGroup = itemsPerGroup === undefined ? undefined : Math.ceil(itemsPerGroup / perPage);
       const whole = { ...request, columns, perPage, firstPage, pagesPerGroup, wants };
       try {
-        return await readPass(this.#context, whole);
+        return await new PassReader(this.#context, whole).read();
       } catch (thrown) {
-        if (!isTooLarge(thrown) || perPage === 1) throw thrown;
+        const isTooLarge = thrown instanceof WarehouseError && thrown.code === "source.too_large";
+        if (!isTooLarge || perPage === 1) throw thrown;
         journal.backTo(mark);
         await landing?.discard();
         perPage = Math.floor(perPage / 2);
@@ -217,7 +219,8 @@ class Extractor {
 
   async #readSingleItems({ wanted, ...pass }: ListingPass): Promise<void> {
     const counting = wanted.filter(({ id }) => this.#counts(id));
-    const read = await readSingleItems(this.#context, { ...pass, wanted: counting }, await this.#reusable());
+    const reuse = await this.#reusable();
+    const read = await new SingleItemsReader(this.#context, { ...pass, wanted: counting }, reuse).read();
     const asked = new Set(wanted.map(({ id }) => id));
     const before = this.#details;
     this.#details = {

@@ -62,7 +62,7 @@ function commentOf(row: QueryRow): string {
   if (part === "file_url") return `URL of the file: ${field}.`;
   if (column_type === null) return `${field}.`;
   const digits = column_type === "DOUBLE" ? " and further digits" : "";
-  return `${field}. Texts that are no ${column_type}${digits} are in content_custom_field_values.value.`;
+  return `${field}. Texts that are not a ${column_type}${digits} are in content_custom_field_values.value.`;
 }
 
 /** Schema apart from `main`, since it is not for analysts. A database attached under this name makes the view ambiguous. */
@@ -70,8 +70,8 @@ const SCHEMA = "content_warehouse_internal";
 const TABLE = `${SCHEMA}.custom_field_texts`;
 
 const COMMENT =
-  "What content_wide reads: the texts of each item by the number of the custom field. Made from the tables of the " +
-  "run; query content_wide instead.";
+  "Internal table behind content_wide: the texts of each item by the number of the custom field. Query content_wide " +
+  "instead.";
 
 /** Sizes that decide about memory; tests use smaller ones. */
 export interface FieldTextLimits {

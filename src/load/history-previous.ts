@@ -91,7 +91,7 @@ async function assertReadable(previous: HistorySource, temporaryDirectory: strin
   if (version > HISTORY_VERSION) {
     throw new WarehouseError(
       "config.newer_version",
-      `The history in ${previous.directory} was written by a newer version of content-warehouse; update this one to carry it on.`,
+      `The history in ${previous.directory} was written by a newer version of content-warehouse; update content-warehouse to continue it.`,
     );
   }
   for (const table of HISTORY_TABLES) {
@@ -100,7 +100,7 @@ async function assertReadable(previous: HistorySource, temporaryDirectory: strin
     if (counted === previous.manifest.rows[table.name]) continue;
     throw new WarehouseError(
       "verify.failed",
-      `its table ${table.name} does not have the number of rows in its manifest`,
+      `its table ${table.name} does not have the rows it was published with`,
     );
   }
 }

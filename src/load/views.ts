@@ -117,8 +117,8 @@ async function createView(
 }
 
 const INSTANTS =
-  "Names are looked for in the current database: with several attached, say USE first. Instants are timestamps with a " +
-  "time zone, or texts that can be read as such.";
+  "Names are resolved in the current database; if several are attached, use USE first. Instants are timestamps with " +
+  "a time zone, or texts that can be read as such.";
 
 export const MACROS: readonly {
   readonly name: string;
@@ -130,13 +130,13 @@ export const MACROS: readonly {
     name: "mapped_values_as_of",
     parameters: ["instant"],
     kind: "table",
-    comment: `content_mapped_values as the last run found it that had started by the instant. ${INSTANTS}`,
+    comment: `content_mapped_values of the last run that had started by the instant. ${INSTANTS}`,
   },
   {
     name: "payloads_as_of",
     parameters: ["instant"],
     kind: "table",
-    comment: `content_external_payloads as the last run found it that had started by the instant. ${INSTANTS}`,
+    comment: `content_external_payloads of the last run that had started by the instant. ${INSTANTS}`,
   },
   {
     name: "payload_as_of",
@@ -148,7 +148,7 @@ export const MACROS: readonly {
     name: "mapped_value_changes",
     parameters: ["from_run", "to_run"],
     kind: "table",
-    comment: `Values that differ between two runs, by name or number, with every cause in between; a value that an item gives twice is two. ${INSTANTS}`,
+    comment: `Values that differ between two runs (name or number), with all causes in between; a value that an item has twice counts twice. ${INSTANTS}`,
   },
 ];
 

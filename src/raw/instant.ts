@@ -126,6 +126,6 @@ export function isSameSecond(a: string, b: string): boolean {
 export function truncateToSecond(text: string): string {
   const seconds = secondsOfInstant(text);
   if (seconds === undefined) return text.replace(/\.\d+/, "");
-  if (text.length === FRACTION_START && hasSpecifiedForm(text)) return text;
+  if (hasSpecifiedForm(text)) return `${text.slice(0, SECONDS_MARK + 3)}Z`;
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
 }

@@ -15,7 +15,7 @@ import {
   restoreNewest,
   type TargetBaseline,
   type TargetProbe,
-} from "../targets/restore.ts";
+} from "../targets/target-baseline.ts";
 import { loadPipeline } from "../transform/pipelines.ts";
 import {
   assertComparable,

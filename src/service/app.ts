@@ -11,7 +11,6 @@ import type { ContentApi } from "./content-api.ts";
 import { badRequest, HttpError, methodRefusal } from "./http-error.ts";
 import { type Caller, identify } from "./permissions.ts";
 import { type PageSizeLimits, parsePage, parseView } from "./query.ts";
-import { createRateLimit } from "./rate-limit.ts";
 import { checkAccepts, sendJson } from "./send-json.ts";
 
 export interface AppConfig {
@@ -207,3 +206,28 @@ const REFUSALS: Readonly<Record<number, string>> = {
   413: "The body is too large.",
   415: FORMS_ONLY,
 };
+
+/**
+ * Limits the requests of each token by a bucket of one second's requests. Throws a 429 with the whole seconds to wait.
+ * `now`: milliseconds since 1970.
+ */
+function createRateLimit(perSecond: number, now: () => number): (token: string) => void {
+  const capacity = Math.max(1, perSecond);
+  const buckets = new Map<string, { tokens: number; atMs: number }>();
+  return (token) => {
+    const nowMs = now();
+    const bucket = buckets.get(token) ?? { tokens: capacity, atMs: nowMs };
+    bucket.tokens = Math.min(capacity, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * perSecond);
+    bucket.atMs = nowMs;
+    buckets.set(token, bucket);
+    if (bucket.tokens < 1) {
+      const seconds = String(Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)));
+      throw new HttpError(
+        429,
+        `Too many requests: this service answers ${perSecond} a second for each token. Ask again in ${seconds} s.`,
+        { "retry-after": seconds },
+      );
+    }
+    bucket.tokens -= 1;
+  };
+}

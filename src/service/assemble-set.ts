@@ -1,7 +1,15 @@
+/** A content set that is ready to be served. */
+import { z } from "zod";
+import { fullCustomField } from "../api/custom-field.ts";
 import { WarehouseError } from "../common/errors.ts";
-import type { ContentType, Document, ServedDefinitions, User } from "./content-set.ts";
-import { indexFields } from "./field-index.ts";
-import { sortableInstant } from "./instant.ts";
+import {
+  type ContentType,
+  type CustomField,
+  type Document,
+  type ServedDefinitions,
+  sortableInstant,
+  type User,
+} from "./content-set.ts";
 import { JsonText } from "./json-text.ts";
 
 /** Documents of a content set by position: 0 is the oldest. */
@@ -12,12 +20,12 @@ export interface DocumentStore {
   close(): Promise<void>;
 }
 
-/** What the views need of a content type. `json`: the content type object of all views. */
+/** A content type for the views. `json`: the object that all views show. */
 function indexType({ file_format, ...shown }: ContentType) {
   return { bodyType: shown.body_type, fileFormat: file_format, json: JsonText.of(shown) };
 }
 
-/** A user in the three forms of the wire, made once. */
+/** A user in the three forms that views show. */
 export type UserViews = ReturnType<typeof userViews>;
 
 function userViews(user: User) {
@@ -28,19 +36,19 @@ function userViews(user: User) {
     user,
     /** `last_updated_by` in full. */
     plain: JsonText.of(plain),
-    /** `author_details` and `creator_details` of the dynamic set, which do not say who is a superadmin. */
+    /** `author_details` and `creator_details` of the dynamic set, without `superadmin`. */
     dynamic: JsonText.of(dynamic),
     /** `last_updated_by_details` and `owner_details` in full. */
     extended: JsonText.of(extended),
   };
 }
 
-/** What is kept in memory of each document, to find and to order without reading it. Positions count from 0. */
+/** IDs and times of all documents, to find and to order them without reading them. Positions count from 0. */
 export class DocumentOutline {
-  /** Instants as `sortableInstant` makes them. */
+  /** Instants as {@link sortableInstant} makes them. */
   readonly createdAt: string[] = [];
   readonly updatedAt: string[] = [];
-  /** Documents that not everybody may see, by position. */
+  /** Private documents, by position. */
   readonly restricted = new Map<number, PrivateAccess>();
   readonly #byId = new Map<string, number>();
   readonly #bySlug = new Map<string, number>();
@@ -49,7 +57,7 @@ export class DocumentOutline {
     return this.createdAt.length;
   }
 
-  /** Adds the next document; an ID or a slug that was seen before is a configuration error. */
+  /** Adds the next document. Throws `config.content_set` for an ID or a slug that another document has. */
   add(document: Document): void {
     const position = this.count;
     claim(this.#byId, document.id, position, "id");
@@ -65,7 +73,7 @@ export class DocumentOutline {
   }
 }
 
-/** Who may see a private item: these users, and the members of these groups. */
+/** Users and groups who may see a private item. */
 export type PrivateAccess = ReturnType<typeof privateAccess>;
 
 function privateAccess({ acl, author, creator, owner }: Document) {
@@ -84,10 +92,10 @@ function claim(taken: Map<string, number>, key: string, position: number, what: 
   taken.set(key, position);
 }
 
-/** A content set that is ready to be served. Close it when it is no longer. */
+/** A content set in memory. Close it after use. */
 export type ContentSet = ReturnType<typeof assembleContentSet>;
 
-/** Puts a content set together. `close` ends the store. */
+/** Assembles a content set. Its `close` closes the store. */
 export function assembleContentSet(
   documents: DocumentStore,
   outline: DocumentOutline,
@@ -107,4 +115,61 @@ export function assembleContentSet(
     instance,
     close: () => documents.close(),
   };
+}
+
+/** Indexes the custom field definitions of a content set. */
+function indexFields(definitions: readonly CustomField[], types: readonly ContentType[], instanceId: string) {
+  const all = definitions.map((definition) => indexField(definition, instanceId));
+  const carriedBy = (typeId: string) =>
+    new Set(all.filter(({ definition }) => definition.content_types?.includes(typeId) ?? true));
+  return {
+    all,
+    byId: new Map(all.map((field) => [field.definition.id, field])),
+    /** Content type ID to the fields of its items, in source order. */
+    byContentType: new Map(types.map(({ id }) => [id, carriedBy(id)])),
+    /** Fields of items whose content type is not in the set. */
+    carriedByAll: new Set(all.filter(({ definition }) => definition.content_types === undefined)),
+  };
+}
+
+/** A custom field definition with the lookup tables that views need. */
+export type FieldEntry = ReturnType<typeof indexField>;
+
+function indexField(definition: CustomField, instanceId: string) {
+  const values = definition.formatted_select_values;
+  const texts = (values ?? []).map(({ id, value }) => [value, id] as const);
+  const displays = (values ?? []).map(({ id, display }) => [display, id] as const);
+  return {
+    definition,
+    /** Value ID to the text that it is shown as; undefined for fields without select values. */
+    textById: values && new Map(values.map(({ id, value }) => [id, value])),
+    /** Text of a select value (`value` before `display`) to its ID; the first in source order. */
+    idByText: new Map([...texts, ...displays].reverse()), // a map keeps the last of several entries
+    /** IDs in the field's mappings, which may not be select values of the field. */
+    mappedIds: new Set(definition.mappings.flatMap((mapping) => mapping.values.map((v) => v.value_id))),
+    isFile: definition.field_type === "file" || definition.field_type === "image",
+    /** Entry of `custom_fields` in full, as JSON up to the place of its value. */
+    fullEntry: `${JSON.stringify(fullEntry(definition, instanceId)).slice(0, -1)},"value":`,
+  };
+}
+
+const fullFields = z.object(fullCustomField.shape);
+
+function fullEntry(definition: CustomField, instanceId: string): object {
+  const values = definition.formatted_select_values;
+  return fullFields.parse({
+    ...definition,
+    ...(values && { select_values: values.map(({ value }) => value) }),
+    select_value_ids: selectValueIds(definition),
+    archived_value_ids: (values ?? []).filter(({ archived }) => archived).map(({ id }) => id),
+    newsroom_id: instanceId,
+  });
+}
+
+/** Value ID to text; `null` for date fields, an empty object for others without select values. */
+function selectValueIds({ field_type, formatted_select_values }: CustomField): object | null {
+  if (formatted_select_values) {
+    return Object.fromEntries(formatted_select_values.map(({ id, value }) => [id, value]));
+  }
+  return field_type === "date" ? null : {};
 }

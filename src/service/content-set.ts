@@ -1,11 +1,3 @@
-import { z } from "zod";
-import { contentType as apiContentType } from "../api/content-type.ts";
-import { fileValue } from "../api/custom-field.ts";
-import { destination as apiDestination } from "../api/destination.ts";
-import * as dynamic from "../api/dynamic.ts";
-import { extendedUser } from "../api/user.ts";
-import { attachment as apiAttachment, flag, optionalText, text, textList } from "../api/values.ts";
-
 /**
  * A content set: what the service serves, as a folder of files.
  *
@@ -14,15 +6,31 @@ import { attachment as apiAttachment, flag, optionalText, text, textList } from 
  *     users.ndjson           User
  *     campaigns.ndjson       Campaign
  *     custom_fields.ndjson   CustomField: the definition with its mappings
- *     destinations.ndjson    Destination
+ *     destinations.ndjson    ServedDestination
  *     tokens.json            Token[]
- *     instance.json          Instance
+ *     instance.json          ServedInstance
  *
- * A document states each fact once, under its dynamic API name; the views of the three levels of detail are
- * computed from it, with the defaults of the specification for what it lacks. All instants are ISO 8601 UTC text.
- * Unknown keys are refused only where they would be lost in silence: at the top of a document, whose `unknown` is for
- * them.
+ * A document states each fact once, under its dynamic API name. The service computes the views of the three levels of
+ * detail from it, with the defaults of the specification for what it lacks. Instants are ISO 8601 UTC text. A misspelled
+ * name at the top of a document is refused; fields that the specification does not know go into `unknown`.
  */
+import { z } from "zod";
+import { BASIC_FIELDS } from "../api/basic.ts";
+import { contentType as apiContentType } from "../api/content-type.ts";
+import { fileValue } from "../api/custom-field.ts";
+import { destination as apiDestination } from "../api/destination.ts";
+import * as dynamic from "../api/dynamic.ts";
+import {
+  DYNAMIC_COLUMN_NAMES,
+  DYNAMIC_COLUMNS,
+  type DynamicColumn,
+  type DynamicColumnName,
+  type dynamicItem,
+} from "../api/dynamic.ts";
+import type { ItemField } from "../api/field.ts";
+import { FULL_FIELDS } from "../api/full.ts";
+import { extendedUser } from "../api/user.ts";
+import { attachment as apiAttachment, flag, optionalText, text } from "../api/values.ts";
 
 const number = z.number();
 const optionalNumber = z.number().nullable();
@@ -38,7 +46,7 @@ function presentField(field: z.core.$ZodType): z.core.$ZodType {
     : field;
 }
 
-/** An object of the contract with all of its fields, none of them null, and no others. */
+/** An object of the contract that has all of its fields and no others, none of them null. */
 function completeObject<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape, z.core.$ZodObjectConfig>) {
   const fields = Object.entries(shape).map(([name, field]) => [name, presentField(field)]);
   return z.object(Object.fromEntries(fields) as { [Name in keyof Shape]: PresentField<Shape[Name]> });
@@ -58,81 +66,48 @@ const task = completeObject(dynamic.nextTask).extend({
 });
 const file = completeObject(fileValue);
 
-/** Event facts; dates as `MM/DD/YY`. */
-export const eventFacts = z.object({
-  event_start_date: optionalText.exactOptional(),
-  event_end_date: optionalText.exactOptional(),
-  latitude: optionalNumber.exactOptional(),
-  longitude: optionalNumber.exactOptional(),
-  place_id: optionalText.exactOptional(),
-  timezone_name: optionalText.exactOptional(),
-});
+/** Dynamic columns that a document states under their own names: all of them may be missing. */
+type FactShape = {
+  [Name in DynamicColumnName]: (typeof dynamicItem.shape)[Name] extends z.ZodOptional<infer Schema>
+    ? z.ZodExactOptional<Schema>
+    : never;
+};
 
-/** Gallery facts: the gallery-only columns by their API names, and the collections the item is in. */
-export const galleryFacts = z.object({
-  collections: z
-    .array(z.object({ collection_id: text, added_date: text, rank: number.exactOptional() }))
-    .exactOptional(),
-  pinned: flag.exactOptional(),
-  download_url: optionalText.exactOptional(),
-  gallery_bundle_can_download: flag.exactOptional(),
-  gallery_bundle_can_share: flag.exactOptional(),
-  gallery_bundle_settings_overridden: flag.exactOptional(),
-  gallery_can_bundle: flag.exactOptional(),
-  gallery_can_download: flag.exactOptional(),
-  gallery_can_share: flag.exactOptional(),
-  gallery_preview_revision: completeObject(dynamic.galleryPreviewRevision).nullable().exactOptional(),
-  gallery_share_settings: texts.exactOptional(),
-  gallery_viewer_compatibility: text.exactOptional(),
-  doc_provider_file_id: optionalText.exactOptional(),
-  doc_provider_preview_url: optionalText.exactOptional(),
-});
+function factsOf(isFact: (column: DynamicColumn) => boolean): FactShape {
+  const names = DYNAMIC_COLUMN_NAMES.filter((name) => isFact(DYNAMIC_COLUMNS[name]));
+  return optionalFields(names.map((name) => [name, DYNAMIC_COLUMNS[name]])) as FactShape;
+}
 
-/** Facts of one content item. Every key but `id`, `slug`, `content_type`, `created_at`, `updated_at` may be missing. */
+function optionalFields(fields: readonly (readonly [name: string, field: ItemField])[]): object {
+  return Object.fromEntries(fields.map(([name, { schema }]) => [name, schema.exactOptional()]));
+}
+
+/** Facts of one content item. */
 const document = z.strictObject({
+  ...optionalFields(Object.entries({ ...BASIC_FIELDS, ...FULL_FIELDS })),
+  ...factsOf(({ eventOnly, galleryOnly }) => !eventOnly && !galleryOnly),
   id: text.min(1),
-  /** Unique over the content set. */
+  /** Unique in the content set. */
   slug: text.min(1),
   /** Content type ID. */
   content_type: text,
   created_at: text,
-  /** Microsecond fraction, e.g. `2026-03-01T09:30:12.123456Z`: dynamic shows it raw, basic and full to the second. */
+  /** With microseconds, e.g. `2026-03-01T09:30:12.123456Z`: dynamic shows them, basic and full do not. */
   updated_at: text,
-  title: optionalText.exactOptional(),
   state: text.exactOptional(),
-  progress_stage: text.exactOptional(),
-  archived: flag.exactOptional(),
-  deleted_at: optionalText.exactOptional(),
-  completed_date: optionalText.exactOptional(),
-  assigned_date: optionalText.exactOptional(),
-  locked: flag.exactOptional(),
-  status: z.unknown().exactOptional(),
-  /** User IDs. */
-  author: optionalText.exactOptional(),
-  creator: text.exactOptional(),
   owner: optionalText.exactOptional(),
+  /** User ID. */
   last_updated_by: optionalText.exactOptional(),
   /** HTML body. */
   content: text.exactOptional(),
-  body_fragment: optionalText.exactOptional(),
-  excerpt: optionalText.exactOptional(),
-  wordcount: optionalNumber.exactOptional(),
-  content_number: optionalNumber.exactOptional(),
-  categories: textList.exactOptional(),
-  tags: textList.exactOptional(),
   /** Campaign IDs; may name a campaign that is not in the set. */
   campaigns: texts.exactOptional(),
-  personas: texts.exactOptional(),
-  stages: texts.exactOptional(),
   attachments: z.array(attachment).exactOptional(),
   content_file: contentFile.nullable().exactOptional(),
-  published: flag.exactOptional(),
-  published_date: optionalText.exactOptional(),
   published_urls: z
     .array(z.object({ external_site_name: text, published_url: optionalText }))
     .exactOptional(),
-  publish_destination: optionalText.exactOptional(),
-  /** Custom field ID to value. Any JSON value: oddities among field values are what a client must get along with. */
+  /** Custom field ID to value. Any JSON value is allowed: clients must cope with odd ones. */
   custom_fields: z
     .record(
       text,
@@ -141,32 +116,28 @@ const document = z.strictObject({
     .exactOptional(),
   /** Custom field ID to the time of its last change. */
   custom_fields_updated_at: z.record(text, text).exactOptional(),
-  /** Whole set of tasks, in order; `next_task` is the first that is not completed. */
+  /** All tasks in order; `next_task` is the first one that is not completed. */
   tasks: z.array(task).exactOptional(),
-  /** `PRIVATE`: listed for admins and editors, for author, creator and owner, and for whom it names; else for all. */
+  next_task: z.never().exactOptional(),
+  /** `PRIVATE` items are listed only for staff, for author, creator and owner, and for the users and groups named. */
   acl: z.object({ group_ids: texts, user_ids: texts, access_summary: text }).exactOptional(),
   currently_editing: z
     .array(z.object({ id: text, name: text, avatar_url: text, last_seen: number }))
     .exactOptional(),
   favorites: z.array(z.object({ user_id: text, date: text })).exactOptional(),
-  field_locks: z.record(text, z.unknown()).exactOptional(),
-  crm_shared_with_ids: texts.exactOptional(),
-  localized_from_id: optionalText.exactOptional(),
-  discussion_url: text.exactOptional(),
-  marketing_automation_url: optionalText.exactOptional(),
-  library_tracking_url: optionalText.exactOptional(),
-  media_url: optionalText.exactOptional(),
-  content_thumbnail_url: optionalText.exactOptional(),
-  thumbnail_url: optionalText.exactOptional(),
-  repository_notes: optionalText.exactOptional(),
-  synced_to_gallery_date: optionalText.exactOptional(),
-  viewer_compatibility: text.exactOptional(),
-  webinar_playback_url: optionalText.exactOptional(),
-  social_media_channel: optionalText.exactOptional(),
-  payment: optionalNumber.exactOptional(),
-  event: eventFacts.exactOptional(),
-  gallery: galleryFacts.exactOptional(),
-  /** API fields that the specification does not know: sent as they are, in place of a column of the name. */
+  /** Facts of an event; dates as `MM/DD/YY`. */
+  event: z.object(factsOf(({ eventOnly }) => eventOnly)).exactOptional(),
+  /** Gallery-only columns, and the collections that the item is in. */
+  gallery: z
+    .object({
+      ...factsOf(({ galleryOnly }) => galleryOnly),
+      gallery_preview_revision: completeObject(dynamic.galleryPreviewRevision).nullable().exactOptional(),
+      collections: z
+        .array(z.object({ collection_id: text, added_date: text, rank: number.exactOptional() }))
+        .exactOptional(),
+    })
+    .exactOptional(),
+  /** API fields that the specification does not know: sent as they are, in place of a column of the same name. */
   unknown: z.record(text, z.unknown()).exactOptional(),
 });
 
@@ -212,10 +183,10 @@ const campaign = completeObject(dynamic.campaign).extend({
 const destination = completeObject(apiDestination);
 const instance = completeObject(dynamic.instance);
 
-/** `user_id`: the token's owner. */
+/** `user_id`: the owner of the token. */
 const token = z.object({ token: text.min(1), user_id: text });
 
-/** What a line of each file is; tokens and instance are whole files. */
+/** Schema of a line of each file; tokens and instance are whole files. */
 export const contentSetSchema = {
   document,
   contentType,
@@ -230,7 +201,7 @@ export const contentSetSchema = {
 /** A value ID (select), value IDs (multiselect), text, number, boolean, a file, null. */
 export type CustomFieldValue = string | number | boolean | null | FileValue | (string | number | null)[];
 
-/** The object that `custom_field_values` shows for a file or image field; elsewhere its `id` stands for it. */
+/** Value of a file or image field. Most views show only its `id`. */
 export type FileValue = z.infer<typeof file>;
 
 export type Document = z.infer<typeof document>;
@@ -245,7 +216,7 @@ export type ServedDestination = z.infer<typeof destination>;
 export type Token = z.infer<typeof token>;
 export type ServedInstance = z.infer<typeof instance>;
 
-/** Everything of a content set but its documents. */
+/** A content set without its documents. */
 export interface ServedDefinitions {
   readonly contentTypes: readonly ContentType[];
   readonly users: readonly User[];
@@ -254,4 +225,14 @@ export interface ServedDefinitions {
   readonly destinations: readonly ServedDestination[];
   readonly tokens: readonly Token[];
   readonly instance: ServedInstance;
+}
+
+/** `2026-03-01T09:30:12.123456Z` as `2026-03-01T09:30:12Z`. */
+export function toSecond(instant: string): string {
+  return instant.replace(/\.\d+(?=Z$)/, "");
+}
+
+/** Text that sorts by time: without the `Z`, a longer fraction follows a shorter one that it begins with. */
+export function sortableInstant(instant: string): string {
+  return instant.replace("Z", "");
 }

@@ -1,4 +1,4 @@
-/** An answer for a screen or a pipe: a title line, the leading sentence, tables, and what to do next; or JSON, CSV, Markdown. */
+/** Writes an answer for people as text or Markdown, or for programs as JSON or CSV. */
 import type { Writable } from "node:stream";
 import { styleText } from "node:util";
 import { type DuckDBValue, listValue } from "@duckdb/node-api";
@@ -13,36 +13,35 @@ export const ANSWER_FORMATS = ["table", "json", "csv", "markdown"] as const;
 
 export interface AnswerForm {
   readonly format: (typeof ANSWER_FORMATS)[number];
-  /** Of the screen; undefined: a file or a pipe, whose lines are as long as they are. */
+  /** Width of the screen; undefined for a file or a pipe, whose lines are not broken. */
   readonly width: number | undefined;
   readonly isColoured?: boolean | undefined;
-  /** CSV that no spreadsheet takes for formulas. */
+  /** Whether CSV is made safe for spreadsheets. */
   readonly spreadsheet?: boolean | undefined;
-  /** Rows of each table; undefined: what suits each on a screen, else all. */
+  /** Most rows of each table; undefined: the section's own limit on a screen, else all. */
   readonly limit?: number | undefined;
 }
 
-type Row = Readonly<Record<string, AnswerCell>>;
+type SectionRow = Section["rows"][number];
 
-/** Writes an answer, on a screen as wide as that is. */
-export async function show(
+/** Writes an answer as wide as the screen is. */
+export async function writeAnswer(
   out: Writable & { readonly columns?: number | undefined },
   answer: Answer,
   { limit, ...form }: Omit<AnswerForm, "width">,
 ): Promise<void> {
   const sections: Section[] = [];
-  // One after the other: they are read on one connection, where a second stream ends the first.
+  // Sections share a connection, on which a second stream would end the first.
   for (const each of answer.sections)
-    sections.push(limit === undefined ? each : await first(each, limit, form.format));
+    sections.push(limit === undefined ? each : await withLimit(each, limit, form.format));
   await writeAll(out, answerTexts({ ...answer, sections }, { ...form, width: out.columns }));
 }
 
-/** A section with its first rows alone. */
-async function first(section: Section, limit: number, format: AnswerForm["format"]): Promise<Section> {
+async function withLimit(section: Section, limit: number, format: AnswerForm["format"]): Promise<Section> {
   const shown = section.limit === 0 ? 0 : limit;
   if (format === "table" && section.every === undefined) return { ...section, limit: shown };
-  const rows: Row[] = [];
-  for await (const some of every(section)) {
+  const rows: SectionRow[] = [];
+  for await (const some of allRows(section)) {
     rows.push(...some.slice(0, limit - rows.length));
     if (rows.length === limit) break;
   }
@@ -50,6 +49,7 @@ async function first(section: Section, limit: number, format: AnswerForm["format
   return { ...section, rows, every: undefined, total, limit: shown };
 }
 
+/** The texts of an answer. CSV has the first section only. */
 export function answerTexts(answer: Answer, form: AnswerForm): AsyncIterable<string> | Iterable<string> {
   const { format, width, isColoured = false, spreadsheet = false } = form;
   switch (format) {
@@ -60,29 +60,14 @@ export function answerTexts(answer: Answer, form: AnswerForm): AsyncIterable<str
     case "json":
       return jsonTexts(answer);
     case "csv": {
-      // The first is what CSV has.
       const [section] = answer.sections;
-      const toScreen = width !== undefined;
       if (section === undefined) return [];
       const columns = Object.fromEntries(
         Object.entries(section.columns).filter(([, { isWords }]) => !isWords),
       );
-      return csvTexts(streamOf({ ...section, columns }), { spreadsheet, toScreen });
+      return csvTexts(streamOf({ ...section, columns }), { spreadsheet, toScreen: width !== undefined });
     }
   }
-}
-
-/** What a person reads of a cell. */
-export function shownText({ kind }: Pick<AnswerColumn, "kind">, cell: AnswerCell): string {
-  if (cell === null) return "";
-  if (cell instanceof Date) return minuteOf(cell);
-  if (typeof cell === "number") return (NUMBERS[kind] ?? String)(cell);
-  return typeof cell === "object" ? cell.map(element).join(", ") : String(cell);
-}
-
-/** In quotes where it could be taken for two. */
-function element(text: string): string {
-  return /[,"]|^$/.test(text) ? JSON.stringify(text) : text;
 }
 
 const NUMBERS: Readonly<Partial<Record<CellKind, (value: number) => string>>> = {
@@ -92,8 +77,17 @@ const NUMBERS: Readonly<Partial<Record<CellKind, (value: number) => string>>> = 
   share: (value) => `${(100 * value).toFixed(1)} %`,
 };
 
-/** Of a row, with what stands in for an empty cell. */
-export function shownCell({ columns }: Pick<Section, "columns">, name: string, row: Row): string {
+/** Text of a cell for people. Elements of a list with commas are quoted. */
+export function shownText({ kind }: Pick<AnswerColumn, "kind">, cell: AnswerCell): string {
+  if (cell === null) return "";
+  if (cell instanceof Date) return minuteOf(cell);
+  if (typeof cell === "number") return (NUMBERS[kind] ?? String)(cell);
+  if (typeof cell !== "object") return String(cell);
+  return cell.map((text) => (/[,"]|^$/.test(text) ? JSON.stringify(text) : text)).join(", ");
+}
+
+/** Text of a cell in its row: an empty one shows its stand-in, and another text beside it goes in brackets. */
+function shownCell({ columns }: Pick<Section, "columns">, name: string, row: SectionRow): string {
   const column = columns[name];
   if (column === undefined) return "";
   const { standIn, beside = "" } = column;
@@ -116,51 +110,51 @@ export function isNumber({ kind }: Pick<AnswerColumn, "kind">): boolean {
   return Object.hasOwn(NUMBERS, kind);
 }
 
-export interface Screen {
-  /** Undefined: none, and no line is broken. */
+interface ScreenForm {
+  /** Undefined: lines are not broken. */
   readonly width: number | undefined;
   readonly isColoured: boolean;
 }
 
-/** Parts with a blank line between them. */
-export function answerText(answer: Answer, screen: Screen): string {
+/** The text of an answer; a blank line separates its parts. */
+export function answerText(answer: Answer, screen: ScreenForm): string {
   const { lead, sections, next = [] } = answer;
   return [
     ...(lead === "" ? [] : [leadText(answer, screen)]),
     ...sections
-      .flatMap(apart)
-      .filter(isTold)
+      .flatMap(splitByReception)
+      .filter(isShown)
       .map((section) => sectionText(section, screen)),
     ...(next.length === 0 ? [] : [next.map((text) => sentence(text, screen)).join("")]),
   ].join("\n");
 }
 
-/** The tables of a section that people see: rows of destinations that receive no values have one of their own. */
-function apart(section: Section): Section[] {
+/** Rows of destinations that receive no values get a table of their own, if the section has a title for it. */
+function splitByReception(section: Section): Section[] {
   const { apart: title, rows } = section;
-  const [first, others] = [true, false].map((receives) =>
+  const [received = [], others = []] = [true, false].map((receives) =>
     rows.filter(({ reception }) => (reception === undefined || reception === "receiving") === receives),
   );
-  if (title === undefined || !others?.length) return [section];
+  if (title === undefined || others.length === 0) return [section];
   // Rows of destinations that receive values come first, so all of them are here.
-  const received = first?.length ?? 0;
+  const total = (section.total ?? rows.length) - received.length;
   return [
-    { ...section, rows: first ?? [], total: received },
-    { ...section, title, lead: undefined, rows: others, total: (section.total ?? rows.length) - received },
+    { ...section, rows: received, total: received.length },
+    { ...section, title, lead: undefined, rows: others, total },
   ];
 }
 
-/** What people get neither rows nor a sentence of is for programs. */
-function isTold({ limit, lead, rows, none }: Section): boolean {
+/** A section without rows and sentences is for programs only. */
+function isShown({ limit, lead, rows, none }: Section): boolean {
   return lead !== undefined || (rows.length === 0 ? none !== "" : limit !== 0);
 }
 
-function sentence(text: string, { width }: Pick<Screen, "width">): string {
+function sentence(text: string, { width }: Pick<ScreenForm, "width">): string {
   return paragraph("", printableText(text), width);
 }
 
-/** Coloured up to its colon where it says whether all is well. */
-function leadText({ lead, isWell }: Answer, screen: Screen): string {
+/** If the answer says whether all is well, its first words up to a colon are coloured. */
+function leadText({ lead, isWell }: Answer, screen: ScreenForm): string {
   const text = lead
     .split("\n")
     .map((each) => sentence(each, screen))
@@ -170,71 +164,71 @@ function leadText({ lead, isWell }: Answer, screen: Screen): string {
   return painted(isWell ? "green" : "yellow", word) + text.slice(word.length);
 }
 
-function sectionText(section: Section, screen: Screen): string {
-  const { lead, none = "none", rows, isLines } = section;
+function sectionText(section: Section, screen: ScreenForm): string {
+  const { lead, none = "none", rows, isLines, title } = section;
   if (isLines === true) return linesText(section, screen);
-  const said = lead === undefined ? "" : sentence(lead, screen);
+  const leading = lead === undefined ? "" : sentence(lead, screen);
   if (rows.length === 0)
-    return lead === undefined ? sentence(`${section.title}: ${none}`, screen) : `${section.title}\n${said}`;
+    return lead === undefined ? sentence(`${title}: ${none}`, screen) : `${title}\n${leading}`;
   const some = rows.slice(0, section.limit ?? 20);
   const more = (section.total ?? rows.length) - some.length;
   const others = some.length === 0 ? pluralize(more, "row") : `and ${pluralize(more, "more row")}`;
   const rest = more === 0 ? "" : sentence(`${others}; --limit ${more + some.length} shows all`, screen);
-  const { title, table } = drawn(section, some, screen);
-  return some.length === 0 ? `${section.title}\n${said}${rest}` : `${title}${said}${table}${rest}`;
+  if (some.length === 0) return `${title}\n${leading}${rest}`;
+  const drawn = drawSection(section, some, screen);
+  return `${drawn.title}${leading}${drawn.table}${rest}`;
 }
 
-/** The title and the table. On a narrow screen the title has what all rows have. */
-function drawn(section: Section, some: readonly Row[], screen: Screen): Record<"title" | "table", string> {
+/** On a narrow screen, cells that are equal in all rows move into the title. */
+function drawSection(section: Section, some: readonly SectionRow[], screen: ScreenForm) {
   const { width } = screen;
   const shown = shownColumns(section);
   const columns = shown.map(([name, column]): TextColumn => {
+    const { kind, dispensable } = column;
     const isFigure = isNumber(column);
     return {
       name: headOf(name, column),
       align: isFigure ? "right" : "left",
-      dispensable: column.dispensable,
-      kept: (isFigure || column.kind === "instant") && column.dispensable === undefined,
+      dispensable,
+      kept: (isFigure || kind === "instant") && dispensable === undefined,
       wraps: true,
-      ...((column.kind === "name" || column.kind === "instant") && { whole: true }),
+      ...((kind === "name" || kind === "instant") && { whole: true }),
     };
   });
-  const cells = (row: Row) => shown.map(([name]) => shownCell(section, name, row));
+  const cells = (row: SectionRow) => shown.map(([name]) => shownCell(section, name, row));
   const all = { columns, rows: section.rows.map(cells) };
   const isAll = section.rows.length >= (section.total ?? 0);
   const constant = width === undefined || !isAll ? [] : constantColumns(all, width);
-  const left = <T>(row: readonly T[]) => row.filter((_, at) => !constant.includes(at));
-  const told = constant.map((at) => `${columns[at]?.name}: ${all.rows[0]?.[at] || "none"}`);
+  const others = <T>(row: readonly T[]) => row.filter((_, at) => !constant.includes(at));
+  const equal = constant.map((at) => `${columns[at]?.name}: ${all.rows[0]?.[at] || "none"}`);
   return {
-    title: sentence(`${section.title}${told.length === 0 ? "" : ` (${told.join("; ")})`}`, screen),
-    table: drawTable({ columns: left(columns), rows: some.map((row) => left(cells(row))) }, width),
+    title: sentence(`${section.title}${equal.length === 0 ? "" : ` (${equal.join("; ")})`}`, screen),
+    table: drawTable({ columns: others(columns), rows: some.map((row) => others(cells(row))) }, width),
   };
 }
 
-const NAME_WIDTH = 10;
-
-/** Lines of what a row is, and its text: a sentence, which a narrow screen breaks, or lines to copy. */
-function linesText(section: Section, { width, isColoured }: Screen): string {
+/** A line for each row: its names, then its text, which continues below itself. */
+function linesText(section: Section, { width, isColoured }: ScreenForm): string {
   const names = shownColumns(section).map(([name]) => name);
   const [text = "", last = "", ...others] = names.toReversed();
-  const cells = (name: string) => section.rows.map((row) => shownCell(section, name, row));
-  const padded = (name: string, least: number) => {
-    const nameWidth = Math.max(least, ...cells(name).map(({ length }) => length));
-    return cells(name).map((cell) => cell.padEnd(nameWidth));
+  const padded = (name: string, minWidth: number) => {
+    const cells = section.rows.map((row) => shownCell(section, name, row));
+    const nameWidth = Math.max(minWidth, ...cells.map(({ length }) => length));
+    return cells.map((cell) => cell.padEnd(nameWidth));
   };
-  const leading = [...others.reverse().map((name) => padded(name, 0)), padded(last, NAME_WIDTH)];
+  const columns = [...others.reverse().map((name) => padded(name, 0)), padded(last, 10)];
   return section.rows
     .map((row, index) => {
-      const called = leading.map((column) => column[index]).join("  ");
-      const told = indented(`  ${called} `, shownCell(section, text, row), width);
-      if (!isColoured) return told;
-      const name = called.trimEnd();
-      return `  ${painted(row.notable === true ? "yellow" : "dim", name)}${told.slice(2 + name.length)}`;
+      const start = columns.map((column) => column[index]).join("  ");
+      const line = indented(`  ${start} `, shownCell(section, text, row), width);
+      if (!isColoured) return line;
+      const name = start.trimEnd();
+      return `  ${painted(row.notable === true ? "yellow" : "dim", name)}${line.slice(2 + name.length)}`;
     })
     .join("");
 }
 
-/** Further lines keep what they are indented by themselves. */
+/** Further lines of the text keep their own indent. */
 function indented(lead: string, text: string, width: number | undefined): string {
   const [first = "", ...others] = printableText(text).split("\n");
   const further = others.map((line) => {
@@ -248,17 +242,15 @@ function painted(colour: "green" | "yellow" | "dim", text: string): string {
   return styleText(colour, text, { validateStream: false });
 }
 
-/** Headings of the second level with tables below, for a page or a ticket. */
+/** Second-level headings with tables, for a page or a ticket. */
 async function* markdownTexts({ lead, sections, next = [] }: Answer): AsyncIterable<string> {
+  const shown = sections.flatMap(splitByReception).filter((each) => isShown({ ...each, limit: 1 }));
   let before = "";
-  for (const text of [
-    ...lead.split("\n"),
-    ...sections.flatMap(apart).filter((each) => isTold({ ...each, limit: 1 })),
-    ...next,
-  ].filter((each) => each !== "")) {
+  for (const part of [...lead.split("\n"), ...shown, ...next]) {
+    if (part === "") continue;
     yield before;
-    if (typeof text === "string") yield `${markdownSentence(text)}\n`;
-    else yield* sectionMarkdown(text);
+    if (typeof part === "string") yield `${markdownSentence(part)}\n`;
+    else yield* sectionMarkdown(part);
     before = "\n";
   }
 }
@@ -275,18 +267,18 @@ async function* sectionMarkdown(section: Section): AsyncIterable<string> {
   yield `\n${markdownRow(shown.map(([name, column]) => headOf(name, column)))}`;
   yield markdownRow(shown.map(([, column]) => (isNumber(column) ? "---:" : "---")));
   const cell = isLines ? markdownSentence : markdownText;
-  for await (const rows of every(section)) {
+  for await (const rows of allRows(section)) {
     const lines = rows.map((row) => markdownRow(shown.map(([name]) => cell(shownCell(section, name, row)))));
     yield lines.join("");
   }
 }
 
-/** The facts, what is said before and after the tables, then the sections by their names, a row a line. */
+/** The facts, the sentences before and after the tables, then the sections by key, one row a line. */
 async function* jsonTexts({ lead, facts, sections, next = [] }: Answer): AsyncIterable<string> {
-  const said = { ...(lead !== "" && { lead }), ...(next.length > 0 && { next }) };
+  const sentences = { ...(lead !== "" && { lead }), ...(next.length > 0 && { next }) };
   let before = "";
   yield "{";
-  for (const [name, fact] of Object.entries({ ...facts, ...said })) {
+  for (const [name, fact] of Object.entries({ ...facts, ...sentences })) {
     yield `${before}${JSON.stringify(name)}:${jsonText(fact)}`;
     before = ",\n";
   }
@@ -298,24 +290,21 @@ async function* jsonTexts({ lead, facts, sections, next = [] }: Answer): AsyncIt
   yield "}\n";
 }
 
-async function* every(section: Section): AsyncIterable<readonly Row[]> {
+async function* allRows(section: Section): AsyncIterable<readonly SectionRow[]> {
   if (section.every === undefined) yield section.rows;
   else yield* section.every();
 }
 
-/** Rows of a section for forms that have all columns. */
-export function streamOf(section: Section): RowStream {
+/** All columns of a section, with instants such as `2026-11-20T02:00:00Z`. */
+function streamOf(section: Section): RowStream {
   const names = Object.keys(section.columns);
+  const value = (cell: AnswerCell): DuckDBValue => {
+    if (cell instanceof Date) return cell.toISOString().replace(".000Z", "Z");
+    return typeof cell === "object" && cell !== null ? listValue([...cell]) : cell;
+  };
   const chunks = async function* () {
-    for await (const rows of every(section)) {
-      yield rows.map((row) => names.map((name) => plainValue(row[name] ?? null)));
-    }
+    for await (const rows of allRows(section))
+      yield rows.map((row) => names.map((name) => value(row[name] ?? null)));
   };
   return { names, chunks: chunks() };
-}
-
-/** `2026-11-20T02:00:00Z` of an instant. */
-function plainValue(cell: AnswerCell): DuckDBValue {
-  if (cell instanceof Date) return cell.toISOString().replace(".000Z", "Z");
-  return typeof cell === "object" && cell !== null ? listValue([...cell]) : cell;
 }

@@ -1,4 +1,4 @@
-/** Rows of an answer as JSON, CSV or Markdown, written as they come. */
+/** Writes rows as JSON, CSV or Markdown, as they come. */
 import {
   DuckDBArrayValue,
   DuckDBDateValue,
@@ -22,52 +22,53 @@ import {
 import { csvRow } from "../common/csv.ts";
 import { jsonAsItIs, jsonText, printableText, spreadsheetText } from "../common/printable.ts";
 
-export type Rows = Iterable<readonly DuckDBValue[]>;
+/** Rows of DuckDB values, some at a time. */
+export type RowChunk = Iterable<readonly DuckDBValue[]>;
 
 export interface RowStream {
   readonly names: readonly string[];
-  /** Of the columns; undefined: none of them is JSON. */
+  /** Types of the columns; undefined if none is JSON. */
   readonly types?: readonly DuckDBType[] | undefined;
-  /** Some rows at a time. */
-  readonly chunks: AsyncIterable<Rows>;
+  readonly chunks: AsyncIterable<RowChunk>;
 }
 
-/** Characters that are written at once, roughly. */
-export const PIECE = 1024 * 1024;
+/** Length of the texts that are written at once, in characters. */
+export const WRITE_LENGTH = 1024 * 1024;
 
-/** Texts put together, so that there are few writes, and none is longer than a text may be. */
-export function* pieces(texts: Iterable<string>): Iterable<string> {
-  let piece = "";
+/** Joins texts to about a megabyte each, so that there are few writes. */
+export function* joinTexts(texts: Iterable<string>): Iterable<string> {
+  let joined = "";
   for (const text of texts) {
-    piece += text;
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = "";
+    joined += text;
+    if (joined.length < WRITE_LENGTH) continue;
+    yield joined;
+    joined = "";
   }
-  if (piece !== "") yield piece;
+  if (joined !== "") yield joined;
 }
 
-type RowText = (row: readonly DuckDBValue[]) => string;
-
-export async function* rowTexts(chunks: AsyncIterable<Rows>, text: RowText): AsyncIterable<string> {
-  const texts = function* (rows: Rows): Iterable<string> {
+export async function* rowTexts(
+  chunks: AsyncIterable<RowChunk>,
+  text: (row: readonly DuckDBValue[]) => string,
+): AsyncIterable<string> {
+  const texts = function* (rows: RowChunk): Iterable<string> {
     for (const row of rows) yield text(row);
   };
-  for await (const rows of chunks) yield* pieces(texts(rows));
+  for await (const rows of chunks) yield* joinTexts(texts(rows));
 }
 
-/** Writes a row as an object of its cells by the names of the columns. */
-export const objectOf =
-  ({ names, types }: Pick<RowStream, "names" | "types">): RowText =>
-  (row) =>
-    jsonObject(names.map((name, index) => [name, row[index] ?? null, types?.[index]]));
+/** Writes each row as a JSON object; `write` completes its text. */
+function objectTexts({ names, types, chunks }: RowStream, write: (object: string) => string) {
+  return rowTexts(chunks, (row) =>
+    write(jsonObject(names.map((name, index) => [name, row[index] ?? null, types?.[index]]))),
+  );
+}
 
-/** An array of objects, one per line. */
+/** A JSON array with one object a line. */
 export async function* jsonArray(rows: RowStream): AsyncIterable<string> {
-  const object = objectOf(rows);
   let before = "[\n";
-  yield* rowTexts(rows.chunks, (row) => {
-    const text = before + object(row);
+  yield* objectTexts(rows, (object) => {
+    const text = before + object;
     before = ",\n";
     return text;
   });
@@ -75,45 +76,40 @@ export async function* jsonArray(rows: RowStream): AsyncIterable<string> {
 }
 
 export function jsonLines(rows: RowStream): AsyncIterable<string> {
-  const object = objectOf(rows);
-  return rowTexts(rows.chunks, (row) => `${object(row)}\n`);
+  return objectTexts(rows, (object) => `${object}\n`);
 }
 
-export interface CsvOptions {
-  /** Texts that a spreadsheet would take for formulas get an apostrophe in front; the file begins with U+FEFF. */
-  readonly spreadsheet: boolean;
-  readonly toScreen: boolean;
-}
-
-export async function* csvTexts({ names, chunks }: RowStream, options: CsvOptions): AsyncIterable<string> {
-  // Excel takes a file without it for one of an old code page.
-  if (options.spreadsheet && !options.toScreen) yield "\uFEFF";
-  yield csvLine(names, options);
-  yield* rowTexts(chunks, (row) => csvLine(row, options));
-}
-
-/** A line with its end. On a screen, control characters are left out. */
-function csvLine(row: readonly DuckDBValue[], { spreadsheet, toScreen }: CsvOptions): string {
-  const line = csvRow(row.map((value) => (value === null ? null : csvText(value, spreadsheet))));
-  return toScreen ? printableText(line) : line;
-}
-
-/** Numbers are never formulas. */
-function csvText(value: DuckDBValue, spreadsheet: boolean): string {
-  const text = cellText(value);
-  return spreadsheet && !isNumber(value) ? spreadsheetText(text) : text;
+/**
+ * `spreadsheet`: texts that a spreadsheet takes for formulas get an apostrophe in front, and the file begins with
+ * U+FEFF, without which Excel assumes an old code page. `toScreen`: control characters are left out.
+ */
+export async function* csvTexts(
+  { names, chunks }: RowStream,
+  { spreadsheet, toScreen }: { readonly spreadsheet: boolean; readonly toScreen: boolean },
+): AsyncIterable<string> {
+  const cell = (value: DuckDBValue) => {
+    if (value === null) return null;
+    return spreadsheet && !isNumber(value) ? spreadsheetText(cellText(value)) : cellText(value);
+  };
+  const line = (row: readonly DuckDBValue[]) => {
+    const text = csvRow(row.map(cell));
+    return toScreen ? printableText(text) : text;
+  };
+  if (spreadsheet && !toScreen) yield "\uFEFF";
+  yield line(names);
+  yield* rowTexts(chunks, line);
 }
 
 function isNumber(value: DuckDBValue): boolean {
   return typeof value === "number" || typeof value === "bigint" || value instanceof DuckDBDecimalValue;
 }
 
-/** A line of a table, with its end; the cells are Markdown. */
+/** A row of a Markdown table; the cells are Markdown. */
 export function markdownRow(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |\n`;
 }
 
-/** A value as text: numbers exact, instants in ISO 8601, lists and structures as JSON. Null is the empty text. */
+/** A value as text: numbers exact, instants in ISO 8601, lists and structures as JSON, null empty. */
 export function cellText(value: DuckDBValue): string {
   if (value === null) return "";
   if (value instanceof DuckDBTimestampTZValue) return instant(value.micros, "Z") ?? String(value);
@@ -126,8 +122,8 @@ export function cellText(value: DuckDBValue): string {
 }
 
 /**
- * A value as JSON text; JSON is written as it is. Numbers of any size are written digit by digit, what JSON has no number
- * for (NaN, infinity) as text. Characters that could steer a terminal are escaped. `type`: undefined where it is not JSON.
+ * A value as JSON. Numbers are exact, NaN and infinity are strings, values of the type JSON stay as they are, and
+ * characters that steer a terminal are escaped. `type` may be undefined if it is not JSON.
  */
 function cellJson(value: DuckDBValue, type?: DuckDBType): string {
   if (typeof value === "string" && type?.alias === "JSON") return jsonAsItIs(value) ?? jsonText(value);
@@ -138,7 +134,7 @@ function cellJson(value: DuckDBValue, type?: DuckDBType): string {
   return nestedJson(value, type) ?? jsonText(cellText(value));
 }
 
-/** JSON of a value that has values within; undefined of any other. */
+/** JSON of a value that contains values; undefined for others. */
 function nestedJson(value: DuckDBValue, type?: DuckDBType): string | undefined {
   if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue) {
     const of = type instanceof DuckDBListType ? type.valueType : undefined;
@@ -162,7 +158,6 @@ function nestedJson(value: DuckDBValue, type?: DuckDBType): string | undefined {
   return value instanceof DuckDBVariantValue ? cellJson(value.value) : undefined;
 }
 
-/** An object of values by name, in their order. */
 function jsonObject(
   entries: readonly (readonly [name: string, value: DuckDBValue, type?: DuckDBType | undefined])[],
 ): string {
@@ -176,7 +171,7 @@ function plainInstant(value: { readonly isFinite: boolean }, sign: bigint): stri
 const MICROS = 1_000_000n;
 const LAST_MICROS = 8_640_000_000_000_000_000n;
 
-/** `2026-03-01T09:30:12.123456Z`; undefined for years that ISO 8601 has no form for. */
+/** `2026-03-01T09:30:12.123456Z`; undefined for years outside ISO 8601. */
 function instant(micros: bigint, zone: string): string | undefined {
   if (micros > LAST_MICROS || micros < -LAST_MICROS) {
     const isInfinite =

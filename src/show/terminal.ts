@@ -1,3 +1,4 @@
+/** Text on a terminal: its width, how it is cut and wrapped, and how it is written. */
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import type { Writable } from "node:stream";
@@ -6,31 +7,29 @@ import { jsonText, printableText } from "../common/printable.ts";
 
 export { printableLine, printableText } from "../common/printable.ts";
 
-/** One word to a shell. */
+/** Quotes a text as one word of a shell. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-const ASCII = /^[ -~]*$/;
-
-/** Loaded for the first text that is not ASCII: what it knows of all characters takes a twentieth of a start. */
+/** Loaded for the first text that is not ASCII, because its tables take a twentieth of the time to start. */
 const load = createRequire(import.meta.url);
 const stringWidth = (): typeof import("string-width") => load("string-width");
 
-/** Cells that a printable text takes on a terminal: two for East Asian characters and emoji, none for combining marks. */
+/** Width of a printable text in cells: East Asian characters and emoji take two, combining marks none. */
 export function displayWidth(text: string): number {
-  return ASCII.test(text) ? text.length : stringWidth().default(text);
+  return /^[ -~]*$/.test(text) ? text.length : stringWidth().default(text);
 }
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** What a reader takes for one character each, one after the other. */
+/** The characters of a text as a reader sees them, each of one or more code points. */
 function* charactersOf(text: string): Generator<string> {
   segmenter ??= new Intl.Segmenter();
   for (const { segment } of segmenter.segment(text)) yield segment;
 }
 
-/** A text that takes `width` cells at most; one that is cut ends with `…`, and no character is cut in itself. */
+/** Cuts a text to at most `width` cells; a cut text ends with `…`. */
 export function truncate(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let kept = "";
@@ -43,42 +42,33 @@ export function truncate(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** A text in lines of `width` cells at most, broken at blanks, else within names; the last of `most` lines is cut. */
-export function wrapped(text: string, width: number, most: number): string[] {
+/** Wraps a text into at most `maxLines` lines of `width` cells, at blanks if possible; the last line is cut. */
+export function wrapText(text: string, width: number, maxLines: number): string[] {
   const lines: string[] = [];
   let rest = text;
-  while (lines.length < most - 1 && displayWidth(rest) > width) {
-    const [line, end] = firstLine(rest, width);
-    lines.push(line);
+  while (lines.length < maxLines - 1 && displayWidth(rest) > width) {
+    let fits = "";
+    for (const character of charactersOf(rest)) {
+      if (fits !== "" && displayWidth(fits + character) > width) break;
+      fits += character;
+    }
+    const blank = rest[fits.length] === " " ? fits.length : fits.lastIndexOf(" ");
+    const end = blank > 0 ? blank : (/^.+[_/-]/.exec(fits)?.[0] ?? fits).length;
+    lines.push(rest.slice(0, end));
     rest = rest.slice(end).trimStart();
   }
   return [...lines, truncate(rest, width)];
 }
 
-/** The beginning of a text that finds room, and where it ends. */
-function firstLine(text: string, width: number): [line: string, end: number] {
-  let fits = "";
-  for (const character of charactersOf(text)) {
-    if (fits !== "" && displayWidth(fits + character) > width) break;
-    fits += character;
-  }
-  const blank = text[fits.length] === " " ? fits.length : fits.lastIndexOf(" ");
-  const end = blank > 0 ? blank : (/^.+[_/-]/.exec(fits)?.[0] ?? fits).length;
-  return [text.slice(0, end), end];
-}
-
-/**
- * A paragraph whose further lines begin under its first word: `lead` stands before the first line, and as many spaces
- * before the others. Without a width it is one line.
- */
+/** A paragraph with `lead` before its first line and as many blanks before the others. One line without a width. */
 export function paragraph(lead: string, text: string, width: number | undefined): string {
   const indent = " ".repeat(displayWidth(lead));
-  const room = Math.max(20, (width ?? Number.POSITIVE_INFINITY) - indent.length);
+  const textWidth = Math.max(20, (width ?? Number.POSITIVE_INFINITY) - indent.length);
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {
     const longer = line === "" ? word : `${line} ${word}`;
-    if (displayWidth(longer) <= room || line === "") {
+    if (displayWidth(longer) <= textWidth || line === "") {
       line = longer;
     } else {
       lines.push(line);
@@ -88,9 +78,7 @@ export function paragraph(lead: string, text: string, width: number | undefined)
   return [...lines, line].map((each, index) => `${index === 0 ? lead : indent}${each}\n`).join("");
 }
 
-/**
- * Writes texts as fast as they are taken. A reader that goes away, such as `head`, ends the writing and is not an error.
- */
+/** Writes texts as fast as the reader takes them. A reader that closes the pipe, such as `head`, is not an error. */
 export async function writeAll(
   out: Writable,
   texts: AsyncIterable<string> | Iterable<string>,
@@ -109,19 +97,11 @@ export async function writeAll(
   } finally {
     out.off("error", onError);
   }
-  if (failure !== undefined && !isClosedPipe(failure)) throw failure;
+  const isClosedPipe = ["EPIPE", "ERR_STREAM_DESTROYED"].includes(codeOf(failure) ?? "");
+  if (failure !== undefined && !isClosedPipe) throw failure;
 }
 
-/** Writes an answer: a text, or an object as one line of JSON. */
-export async function writeAnswer(out: Writable, answer: string | object): Promise<void> {
-  await writeAll(out, [typeof answer === "string" ? printableText(answer) : jsonLine(answer)]);
-}
-
-export function jsonLine(answer: object): string {
-  return `${jsonText(answer)}\n`;
-}
-
-/** Resolves once more is taken, or nothing ever again. */
+/** Resolves when the stream takes more, or is closed. */
 async function drained(out: Writable): Promise<void> {
   const waiting = new AbortController();
   const { signal } = waiting;
@@ -132,10 +112,23 @@ async function drained(out: Writable): Promise<void> {
   }
 }
 
-/**
- * Writes what came of work that is done. That nobody can read it takes nothing from the work, so it is a warning:
- * `done` says what holds all the same.
- */
+/** Resolves when all that was written is taken; rejects if it is not. */
+function flushed(out: Writable): Promise<void> {
+  return new Promise((resolve, reject) => {
+    out.write("", (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** Writes a text, or an object as one line of JSON. */
+export async function writeResult(out: Writable, result: string | object): Promise<void> {
+  await writeAll(out, [typeof result === "string" ? printableText(result) : jsonLine(result)]);
+}
+
+export function jsonLine(value: object): string {
+  return `${jsonText(value)}\n`;
+}
+
+/** Writes the outcome of finished work. If it cannot be written, that is a warning: `done` says what is finished. */
 export async function writeOutcome(
   { out, err }: { readonly out: Writable; readonly err: Writable },
   { text, done }: { readonly text: string; readonly done: string },
@@ -145,18 +138,7 @@ export async function writeOutcome(
   } catch (thrown) {
     const warning = `${done} could not be written: ${asWarehouseError(thrown).message}\n`;
     await writeAll(err, [printableText(warning)]).catch(() => {
-      // Nothing is left to say it with.
+      // Neither stream can be written.
     });
   }
-}
-
-/** Resolves once everything written so far was taken; rejects where it was not. */
-function flushed(out: Writable): Promise<void> {
-  return new Promise((resolve, reject) => {
-    out.write("", (error) => (error ? reject(error) : resolve()));
-  });
-}
-
-function isClosedPipe(error: Error): boolean {
-  return ["EPIPE", "ERR_STREAM_DESTROYED"].includes(codeOf(error) ?? "");
 }

@@ -1,3 +1,4 @@
+/** All tables of the package. */
 import { content } from "./content.ts";
 import {
   contentCustomFieldValues,
@@ -19,7 +20,7 @@ import { ITEM_TABLES } from "./items.ts";
 import { LIST_TABLES } from "./lists.ts";
 import { RUN_TABLES } from "./run.ts";
 
-/** Tables that are made from documents of items and of lookups: what the specification's fields land in. */
+/** Tables made from documents of items and lookups. */
 export const CONTENT_TABLES = [
   content,
   ...ITEM_TABLES,
@@ -36,17 +37,15 @@ export const CONTENT_TABLES = [
 
 export type ContentTableName = (typeof CONTENT_TABLES)[number]["name"];
 
-/** Tables that mapped values are made into. */
 export const MAPPED_VALUE_TABLES: readonly Table[] = [contentMappedValues, contentExternalPayloads];
 
-/** Tables of the content. */
+/** All tables except those about the run. */
 export const DATA_TABLES: readonly Table[] = [...CONTENT_TABLES, ...MAPPED_VALUE_TABLES, ...HISTORY_TABLES];
 
 export { RUN_TABLES };
 
 export const TABLES: readonly Table[] = [...DATA_TABLES, ...RUN_TABLES];
 
-/** Whether a table tells of the run itself, not of content. */
 export function isRunTable(table: string): boolean {
   return RUN_TABLES.some(({ name }) => name === table);
 }

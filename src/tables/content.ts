@@ -1,3 +1,4 @@
+/** The table of content items. */
 import { boolean, columnsOf, defineTable, EXTRA, instanceId, json, reference, text } from "./declare.ts";
 
 const basic = columnsOf("basic:");

@@ -1,4 +1,4 @@
-/** Columns of users' own tables. Their options are checked, since a pipeline may be plain JavaScript. */
+/** Column makers of custom tables. They check their options, since a pipeline may be plain JavaScript. */
 import { z } from "zod";
 import { API_FIELD_NAMES, isApiField } from "../api/fields.ts";
 import { didYouMean } from "../common/nearest.ts";
@@ -19,7 +19,7 @@ function assertApiField(field: string, { addIssue }: { readonly addIssue: (issue
   if (!isApiField(field)) addIssue(`"${field}" is no API field${didYouMean(field, API_FIELD_NAMES)}`);
 }
 
-/** They throw `config.invalid` for options that a column does not have. */
+/** Throw `config.invalid` for unknown options. */
 export const { text, boolean, integer, bigint, double, timestamp, date, json } = columnMakers(
   (name, options) => parseOptions(`column ${describeValue(name)}`, columnOptions, options),
 );

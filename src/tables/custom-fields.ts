@@ -1,3 +1,4 @@
+/** Tables of custom fields, their select values, and the values of items. */
 import type { ApiField } from "../api/fields.ts";
 import {
   boolean,

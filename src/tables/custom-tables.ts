@@ -1,4 +1,4 @@
-/** Tables that are not the package's: what must hold of them before anything is built. */
+/** Checks the declarations of custom tables. */
 import { z } from "zod";
 import { didYouMean } from "../common/nearest.ts";
 import { parseForm } from "../common/parse-form.ts";
@@ -6,16 +6,15 @@ import { DATA_TABLES } from "./all.ts";
 import { COLUMN_TYPES, type Table } from "./declare.ts";
 import { VIEWS } from "./views.ts";
 
-/** Macros of the package, by name. */
 export const MACRO_NAMES: readonly string[] = [
   "mapped_values_as_of",
   "payloads_as_of",
   "payload_as_of",
   "mapped_value_changes",
 ];
-/** What stands beside the tables while they are built and asked. */
-const TAKEN = ["run", "mapping_targets", "mapping_inputs", "mapping_answers"];
-const TAKEN_BEGINNINGS = ["run_", "before_", "history_", "previous_", "made_"];
+/** Names of temporary tables and views that steps use. */
+const RESERVED_NAMES = ["run", "mapping_targets", "mapping_inputs", "mapping_answers"];
+const RESERVED_PREFIXES = ["run_", "before_", "history_", "previous_", "made_"];
 
 const name = z
   .string()
@@ -32,7 +31,7 @@ const column = z.object(
   'expected a column, such as text("title", { comment: "Title." })',
 );
 
-const ownTable = z.object({
+const tableForm = z.object({
   name,
   comment: z.string(),
   stage: z.enum(["item", "query"]),
@@ -42,9 +41,9 @@ const ownTable = z.object({
   rows: z.object({ kind: z.literal("program") }),
 });
 
-/** What is wrong with a table of a user's own; none: it can be built. */
+/** Faults of a custom table; empty if it can be built. */
 export function customTableFaults(table: Table): readonly string[] {
-  const form = parseForm(ownTable, table);
+  const form = parseForm(tableForm, table);
   if ("faults" in form) return form.faults;
   const { key, columns } = form.value;
   const names = columns.map((each) => each.name);
@@ -66,17 +65,15 @@ function nameFaults(name: string): string[] {
     return [`${name} is the name of a view or macro of the package`];
   if (DATA_TABLES.some((table) => table.name === name))
     return [`${name} is the name of a table of the package`];
-  const beginning = TAKEN_BEGINNINGS.find((each) => name.startsWith(each));
+  const beginning = RESERVED_PREFIXES.find((each) => name.startsWith(each));
   if (beginning !== undefined) return [`names that begin with ${beginning} are the package's own`];
-  return TAKEN.includes(name) ? [`${name} is a name of the package's own`] : [];
+  return RESERVED_NAMES.includes(name) ? [`${name} is a name of the package's own`] : [];
 }
 
-/** A fault, unless all is well. */
 export function faultUnless(fits: boolean, fault: string): string[] {
   return fits ? [] : [fault];
 }
 
-/** Names that a list has more than once. */
 export function duplicatesIn(names: readonly string[]): string[] {
   return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))];
 }

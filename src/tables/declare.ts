@@ -1,4 +1,4 @@
-/** How a table is declared, once: DDL, Parquet schema, lineage, documentation, checks and the transform follow from it. */
+/** Declares tables. DDL, Parquet schemas, lineage, documentation, checks and the transform follow from a declaration. */
 import type { ApiField, Resource } from "../api/fields.ts";
 
 /**
@@ -23,7 +23,7 @@ export interface Origin {
   readonly path: string;
 }
 
-/** How an API value is written where its JSON type alone does not say: seconds since 1970, or `MM/DD/YY` text. */
+/** Format of an API value, beyond its JSON type: seconds since 1970, or `MM/DD/YY` text. */
 export const WIRE_FORMATS = ["plain", "epoch_seconds", "us_date"] as const;
 export type WireFormat = (typeof WIRE_FORMATS)[number];
 
@@ -38,18 +38,18 @@ export interface Column<
   readonly type: Type;
   readonly nullable: Nullable;
   readonly comment: string;
-  /** Written only where the personal-data policy says `keep` (or, keyed, `hash`). */
+  /** Has values only under the personal-data policies `keep` and, keyed, `hash`. */
   readonly personal: boolean;
   readonly origins: readonly Origin[];
   readonly format: WireFormat;
   /**
-   * The specification's default is the empty string: then an empty string and null in two views are one. `null`: an empty
-   * string is NULL, whoever sends it.
+   * For fields whose default is the empty string. `text`: empty string and null are equal when documents are compared.
+   * `null`: an empty string becomes NULL.
    */
   readonly emptyDefault: (typeof EMPTY_DEFAULTS)[number] | undefined;
 }
 
-/** What a column of a type takes: instants in microseconds since 1970, dates in days since 1970. */
+/** JavaScript types of cells. Instants are microseconds since 1970, dates days since 1970. */
 export interface CellTypes {
   text: string;
   json: string;
@@ -61,7 +61,7 @@ export interface CellTypes {
   date: number;
 }
 
-/** Columns of this table that name a row of another: a dangling one is counted in `run_checks`, never an error. */
+/** Foreign key. Rows without a parent are counted in `run_checks`; they are not an error. */
 export interface Reference {
   readonly columns: readonly string[];
   readonly table: string;
@@ -69,24 +69,24 @@ export interface Reference {
 }
 
 /**
- * Where the rows of a table come from.
- * - `item`: the transform of each content item; `content_id` is the first key column; staged in parts by ID range.
- * - `pooled`: met in items, but not theirs alone: staged like `item`, kept once per key at load.
- * - `shared`: described many times over in the items and lookups, few, kept once.
- * - `derived`: SQL steps over the other tables.
- * - `history`: SQL steps over the other tables and the history of the run before.
- * - `query`: a query of the user's own over the other tables.
- * - `view`: SQL over the tables, in the database alone.
- * - `run`: the run's own account of itself.
+ * Source of the rows of a table.
+ * - `item`: the transform of each content item; `content_id` is the first key column.
+ * - `pooled`: objects that several items may have: staged like `item`, loaded once per key.
+ * - `shared`: entities, which many items and lookups describe. They are few; memory holds them all.
+ * - `derived`: SQL steps over other tables.
+ * - `history`: SQL steps over other tables and the history of the run before.
+ * - `query`: a user's query over other tables.
+ * - `view`: SQL in the database file only.
+ * - `run`: facts about the run.
  */
 export type Stage = "item" | "pooled" | "shared" | "derived" | "history" | "query" | "run" | "view";
 
 /**
- * How the transform finds an item's rows.
- * - `item`: one row; `when`: `always`, or only where an answer `given` one of the columns, or for an `event`.
- * - `object`: one row where the wire object at one of `at` is there.
- * - `list`: one row for each element of the list at the first of `at` that is there, in source order.
- * - `program`: the transform has a function of the table's name.
+ * How the transform finds the rows of an item.
+ * - `item`: one row; `always`, or only if a document has one of the columns (`given`), or for an `event`.
+ * - `object`: one row if the JSON object at one of `at` exists.
+ * - `list`: one row for each element of the list at the first of `at` that exists, in source order.
+ * - `program`: a function of the transform.
  */
 export type RowRule =
   | { readonly kind: "item"; readonly when: "always" | "given" | "event" }
@@ -105,22 +105,22 @@ export interface Table<Name extends string = string> {
   readonly rows: RowRule;
 }
 
-/** A column as it is shown. */
+/** A column in `schema` and reports. */
 export interface SchemaColumn extends Pick<Column, "name" | "nullable" | "comment" | "personal" | "origins"> {
-  /** A column type, or a list of one, as the views have for the fields of a run: `text[]`. */
+  /** A column type, or a list of one, such as `text[]`. */
   readonly type: string;
 }
 
-/** A table or view as it is shown. */
+/** A table or view in `schema` and reports. */
 export interface SchemaTable extends Omit<Table, "columns" | "rows"> {
   readonly columns: readonly SchemaColumn[];
 }
 
-const DONE_BY_POLICY = { drop: "Dropped", hash: "Hashed", keep: undefined } as const;
+const POLICY_WORDS = { drop: "Dropped", hash: "Hashed", keep: undefined } as const;
 
-/** The table as a run under the policy has it: the comments of its personal columns say what they hold. */
+/** The table with a sentence on the personal-data policy in the comments of personal columns. */
 export function addPolicyComments(table: Table, policy: "drop" | "hash" | "keep"): Table {
-  const done = DONE_BY_POLICY[policy];
+  const done = POLICY_WORDS[policy];
   if (done === undefined || !table.columns.some(({ personal }) => personal)) return table;
   const columns = table.columns.map((column) => {
     const comment = `${column.comment} ${done} by the personal-data policy.`;
@@ -137,12 +137,12 @@ export function isView({ stage }: Pick<Table, "stage">): boolean {
 export function origins(fields: readonly ApiField[]): Origin[] {
   return fields.map((field) => {
     const colon = field.indexOf(":");
-    // The contract types the fields, so that what is before the colon is a resource.
+    // By the type `ApiField`, a resource is before the colon.
     return { resource: field.slice(0, colon) as Resource, path: field.slice(colon + 1) };
   });
 }
 
-/** One attribute below each of `places`: `below(["dynamic:author_details"], "id")`. */
+/** An attribute of several API objects: `attributesOf(["dynamic:author_details"], "id")`. */
 export function attributesOf<const Place extends string, const Attribute extends string>(
   places: readonly Place[],
   attribute: Attribute,
@@ -153,18 +153,18 @@ export function attributesOf<const Place extends string, const Attribute extends
 }
 
 export interface ColumnDeclaration<Field extends ApiField = ApiField, Required extends boolean = boolean> {
-  /** API fields that it comes from: of several that an item has, the one of the latest document counts. */
+  /** API fields of the column. If an item has several of them, the latest document wins. */
   readonly from?: readonly Field[];
   /** One sentence. */
   readonly comment: string;
-  /** Whether each row has a value; false unless given. */
+  /** Whether each row has a value; false by default. */
   readonly required?: Required;
   readonly personal?: boolean;
   readonly format?: WireFormat;
   readonly emptyDefault?: (typeof EMPTY_DEFAULTS)[number];
 }
 
-/** A column of a table of the package, whose options the compiler checks. Those of users: custom-columns.ts. */
+/** A column. The compiler checks its options; custom-columns.ts checks those of custom tables. */
 export function column<
   const Name extends string,
   Type extends ColumnType,
@@ -182,7 +182,7 @@ export function column<
 
 type IsNullable<Required> = Required extends true ? false : true;
 
-/** A maker of columns for each type. `check` throws for options that a column does not have. */
+/** A column maker for each type. `check` throws for unknown options. */
 export function columnMakers(check: (name: unknown, options: unknown) => void) {
   const of =
     <const Type extends ColumnType>(type: Type) =>
@@ -207,14 +207,14 @@ export function columnMakers(check: (name: unknown, options: unknown) => void) {
 
 export const { text, boolean, integer, bigint, double, timestamp, date, json } = columnMakers(() => {});
 
-/** An attribute of a place, as an API field: `basic:` has fields of its own, every other place attributes. */
+/** An API field by the object that has it: `dynamic:` and `title`, or `dynamic:author_details` and `id`. */
 type FieldAt<Place extends string, Name extends string> = Place extends `${string}:`
   ? `${Place}${Name}`
   : `${Place}.${Name}`;
 
 /**
- * Makers of columns that come from the attribute of their own name in each of the places:
- * `columnsOf("full:", "dynamic:").text("title", { comment: "Title." })`.
+ * Column makers whose API field has the name of the column, in each of these objects:
+ * `columnsOf("full:", "dynamic:").text("title", { comment: "Title." })` comes from `full:title` and `dynamic:title`.
  */
 export function columnsOf<const Place extends string>(...places: readonly Place[]) {
   const of =
@@ -237,13 +237,11 @@ export function columnsOf<const Place extends string>(...places: readonly Place[
   };
 }
 
-/** What the specification does not know, and values that are not of their column's type, by API path. */
 export const EXTRA: Column = json("extra", {
   comment:
     "Unknown API fields, and values that do not fit the type of their column, as an object by API path.",
 });
 
-/** The instance that something belongs to. */
 export function instanceId(from: readonly ApiField[]): Column {
   return text("instance_id", { from, comment: "Instance of the service; instances.instance_id." });
 }
@@ -255,10 +253,7 @@ export function reference(column: string, table: string, to: string = column): R
 type TableDeclaration<Name extends string> = Omit<Table<Name>, "rows" | "references"> &
   Partial<Pick<Table, "rows" | "references">>;
 
-/**
- * A table, checked: its key columns exist and are not nullable, and no column name is repeated. Unless declared, its rows
- * are a program's and refer to no other table.
- */
+/** A table with its defaults. Throws a TypeError for a nullable or unknown key column, or a duplicate column. */
 export function defineTable<const Name extends string>(declaration: TableDeclaration<Name>): Table<Name> {
   const table: Table<Name> = { rows: { kind: "program" }, references: [], ...declaration };
   const names = new Set(table.columns.map((each) => each.name.toLowerCase()));
@@ -273,7 +268,7 @@ export function defineTable<const Name extends string>(declaration: TableDeclara
 const ITEM = reference("content_id", "content");
 export const contentId = text("content_id", { comment: "Item; content.content_id.", required: true });
 
-/** A table of rows of an item: the declaration leaves out `content_id`, first in key and columns, and `extra`. */
+/** A table of rows of an item. Adds `content_id`, first in key and columns, and `extra`. */
 export function itemTable<const Name extends string>(
   declaration: Omit<TableDeclaration<Name>, "stage">,
 ): Table<Name> {
@@ -287,7 +282,7 @@ export function itemTable<const Name extends string>(
   });
 }
 
-/** A table of what many items or lookups describe: the declaration leaves out `extra`. */
+/** A table of entities, which many items or lookups describe. Adds `extra`. */
 export function sharedTable<const Name extends string>(
   declaration: Omit<TableDeclaration<Name>, "stage">,
 ): Table<Name> {

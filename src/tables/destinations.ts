@@ -1,3 +1,4 @@
+/** Tables of destinations, mappings and mapped values. */
 import {
   boolean,
   columnsOf,

@@ -1,3 +1,4 @@
+/** Tables of entities: users, content types, campaigns and instances. */
 import {
   attributesOf,
   columnsOf,

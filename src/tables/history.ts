@@ -1,13 +1,11 @@
+/** Tables of the history. */
 import { boolean, type Column, defineTable, integer, json, type Table, text, timestamp } from "./declare.ts";
 import { contentMappedValues } from "./destinations.ts";
 
-/**
- * Form of the history: higher where an older program could misread it. In the first, an item that is there names the
- * newest run as `last_seen_run`.
- */
+/** Format version of the history. In version 1, `last_seen_run` names the newest run; since 2 it is NULL then. */
 export const HISTORY_VERSION = 2;
 
-/** Reasons for the beginning or the end of a version, in the order in which they are listed where several hold. */
+/** Causes for the begin or end of a version, in the order in which several are listed. */
 export const CAUSES = [
   "first_seen",
   "item_removed",
@@ -20,7 +18,7 @@ export const CAUSES = [
 ] as const;
 export type Cause = (typeof CAUSES)[number];
 
-/** When a row held, from a run (inclusive) to a run (exclusive), and why it began and ended. */
+/** Columns on when a row held, from a run (inclusive) to a run (exclusive), and on the causes. */
 const INTERVAL: readonly Column[] = [
   text("valid_from_run", { comment: "First run in which the row held; run_history.run.", required: true }),
   timestamp("valid_from", { comment: "Start of that run, to the second.", required: true }),
@@ -39,7 +37,7 @@ interface HistoryTable extends Pick<Table, "name" | "comment" | "key" | "columns
   readonly interval?: readonly Column[];
 }
 
-/** `key`: without the run from which a version holds. */
+/** Adds the interval to the columns, and its first run to the key. */
 function historyTable({ key, columns, interval = INTERVAL, ...rest }: HistoryTable): Table {
   return defineTable({
     ...rest,
@@ -112,10 +110,7 @@ const contentHistory = historyTable({
   ],
 });
 
-/**
- * What a mapped value is, besides where it stands: the columns of the ledger that make a version. `receives` follows from
- * `destination_unsupported`.
- */
+/** Columns of `content_mapped_values` whose change makes a new version. `receives` follows from `destination_unsupported`. */
 export const VALUE_COLUMNS: readonly Column[] = contentMappedValues.columns.filter(
   ({ name }) => !["content_id", "destination_id", "custom_field_id", "ordinal", "receives"].includes(name),
 );
@@ -227,7 +222,7 @@ export const destinationHistory = historyTable({
   ],
 });
 
-/** In the order in which they are filled. All of them or none are in a pipeline. */
+/** In the order in which they are filled. A pipeline has all of them or none. */
 export const HISTORY_TABLES: readonly Table[] = [
   runHistory,
   destinationHistory,

@@ -1,3 +1,4 @@
+/** Tables with rows of an item, beside `content` and its lists. */
 import { attributesOf, columnsOf, itemTable, origins, type Table, text } from "./declare.ts";
 
 const REVISIONS = ["dynamic:content_file", "dynamic:gallery_preview_revision"] as const;
@@ -7,7 +8,7 @@ const revision = columnsOf(...REVISIONS);
 const contentFile = columnsOf("dynamic:content_file");
 const task = columnsOf("dynamic:next_task");
 
-/** Besides `content`, one row or a few per item. */
+/** Tables beside `content` with one row or a few per item. */
 export const ITEM_TABLES = [
   itemTable({
     name: "content_gallery",

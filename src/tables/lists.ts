@@ -1,3 +1,4 @@
+/** Tables of an item's lists. */
 import type { ApiField } from "../api/fields.ts";
 import {
   attributesOf,
@@ -23,7 +24,7 @@ const ordinal = integer("ordinal", { comment: "Position in the list, from 0.", r
 interface ListDeclaration<Name extends string>
   extends Pick<Table<Name>, "name" | "comment" | "columns">,
     Partial<Pick<Table, "references">> {
-  /** Where the list is, the first that is there being read; absent: a program of the transform. */
+  /** API fields with the list; the first that exists is read. Without it, a function of the transform makes the rows. */
   readonly at?: readonly ApiField[];
 }
 
@@ -33,13 +34,13 @@ interface TextsDeclaration<Name extends string>
   readonly at: readonly ApiField[];
 }
 
-/** A list of an item, keyed by its position in the source: lists keep their order and their duplicates. */
+/** A list of an item, keyed by position, so that lists keep their order and duplicates. */
 function list<const Name extends string>({ at, columns, ...rest }: ListDeclaration<Name>): Table<Name> {
   const rows: RowRule = at === undefined ? { kind: "program" } : { kind: "list", at: origins(at) };
   return itemTable({ ...rest, rows, key: ["ordinal"], columns: [ordinal, ...columns] });
 }
 
-/** A list of texts: the column's API fields are the lists themselves. */
+/** A list of texts in one column. */
 function texts<const Name extends string>({ column, at, ...rest }: TextsDeclaration<Name>): Table<Name> {
   const element = text(column, { from: at, comment: "Element; NULL where the source has null." });
   return list({ ...rest, at, columns: [element] });

@@ -1,3 +1,4 @@
+/** Tables about the run. */
 import { bigint, boolean, defineTable, double, integer, json, text, timestamp } from "./declare.ts";
 
 export const run = defineTable({
@@ -269,5 +270,5 @@ export const lineage = defineTable({
   ],
 });
 
-/** What a run says about itself; in every warehouse, whatever the pipeline. */
+/** Tables about the run; every warehouse has them. */
 export const RUN_TABLES = [run, passes, requests, documents, rejects, drift, checks, tablesTable, lineage];

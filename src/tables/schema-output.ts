@@ -1,7 +1,7 @@
 /** The declared tables as JSON and as a Mermaid diagram. */
 import { isView, type Origin, type SchemaColumn, type SchemaTable, type Table } from "./declare.ts";
 
-/** API fields that no column comes from, and why. */
+/** API fields that no column comes from. */
 const UNPLACED: readonly (Origin & {
   /** One sentence. */
   readonly reason: string;
@@ -14,7 +14,7 @@ const UNPLACED: readonly (Origin & {
   },
 ];
 
-/** The form that programs read. `unplaced`: API fields that no column comes from, each with its reason. */
+/** Tables and views as JSON. `unplaced`: API fields that no column comes from, each with its reason. */
 export function schemaDocument(tables: readonly SchemaTable[]) {
   return {
     tables: tables.filter((table) => !isView(table)).map(described),
@@ -35,7 +35,7 @@ function described({ name, comment, key, references, columns }: SchemaTable) {
   };
 }
 
-/** `key`, `not null`, `personal`, and the table that a column refers to. */
+/** Marks of a column: `key`, `not null`, `personal`, `→ users`. */
 export function columnMarks(table: SchemaTable, { name, nullable, personal }: SchemaColumn): string[] {
   const isKey = table.key.includes(name);
   const references = table.references.flatMap(({ columns, table }) =>
@@ -48,7 +48,7 @@ export function columnMarks(table: SchemaTable, { name, nullable, personal }: Sc
   ];
 }
 
-/** An entity-relationship diagram: keys and references; the other columns would make it unreadable. */
+/** An entity-relationship diagram of keys and references; with other columns it would be unreadable. */
 export function schemaMermaid(tables: readonly Table[]): string {
   const entities = tables.map((table) => {
     const referring = new Set(table.references.flatMap((reference) => reference.columns));

@@ -1,6 +1,6 @@
 /**
- * The views of a warehouse: each column with its type and comment. What a column has in a table holds in the views too.
- * Columns that are a run's own (of its custom fields and external fields) are added when the run is built.
+ * Declares the views of a warehouse. Columns of tables keep their declaration. Columns for the custom fields and external
+ * fields of a run are added when the run is built.
  */
 import { content } from "./content.ts";
 import { customFieldSelectValues, customFields } from "./custom-fields.ts";
@@ -11,7 +11,7 @@ import { mappedValueHistory } from "./history.ts";
 const view = (declaration: Omit<Table, "stage" | "rows">): Table =>
   defineTable({ ...declaration, stage: "view" });
 
-/** A column of a table; under another name, or with another comment. */
+/** A column of a table, perhaps with another name or comment. */
 function shown(table: Table, name: string, as: Partial<Pick<Column, "name" | "comment">> = {}): Column {
   const column = table.columns.find((each) => each.name === name);
   if (column === undefined) throw new TypeError(`${table.name} has no column ${name}`);

@@ -1,13 +1,12 @@
-/** Which run may take the place of the last one of a target, and why another may not. */
+/** Decides whether a run may replace the last run of a target. */
 import { WarehouseError } from "../common/errors.ts";
 import type { DeliveredRun, TargetRun } from "../pipeline.ts";
 import { isAmong, type RunStanding, runText, standingOf } from "../warehouse/identity.ts";
 
 /**
- * Throws `target.fenced` where a run may not take the place of the last one. A target is never taken back by accident:
- * it is by a rollback alone, and from a run alone that the warehouse of the rollback has too. `name`: what has the last run,
- * at the beginning of a sentence. `keepsRuns`: whether a run that was made apart can go on from it; else it takes the place
- * of one that nothing goes on from.
+ * Throws `target.fenced` if a run may not replace the last one. Only a rollback takes a target back, and only from a run that
+ * its own warehouse knows. `name`: who has the last run, as the subject of a sentence. `keepsRuns`: whether runs can be
+ * restored from there. If not, a run of another history replaces the last one, because nothing can continue from that.
  */
 export function assertMayFollow(
   { name, keepsRuns }: { readonly name: string; readonly keepsRuns: boolean },
@@ -28,26 +27,17 @@ export function assertMayFollow(
 function reason(standing: RunStanding, last: TargetRun): string {
   if (last.rollbackOf !== undefined && (standing === "undone" || standing === "apart"))
     return `was rolled back from ${runText(last.rollbackOf)} to ${runText(last)} of this instance`;
-  return REASONS[standing](runText(last));
+  if (standing === "other") return `has another ${runText(last)} of this instance, from another machine`;
+  if (standing === "apart")
+    return `has ${runText(last)} of this instance, from another machine, which is not in the history of this one`;
+  return `has the later ${runText(last)} of this instance`;
 }
 
 function consequence(standing: RunStanding, last: TargetRun, run: DeliveredRun): string {
   const isKnown = isAmong(last, run.known);
   if (run.isRollback && !isKnown)
-    return `does not take its place: that run is none of this warehouse; get it with "content-warehouse restore", or roll back where it was made`;
+    return `cannot replace it, because that run is not in this warehouse; fetch it with "content-warehouse restore", or roll back on the machine that made it`;
   if (standing === "undone" || (standing === "later" && isKnown))
     return `can only be delivered by a rollback: "content-warehouse runs rollback ${run.sequence} --deliver"`;
-  return "cannot be delivered any more; run again: the next run goes on from it";
+  return "can no longer be delivered; run again, and the next run continues from it";
 }
-
-const later = (last: string) => `has the later ${last} of this instance`;
-
-const REASONS: Readonly<Record<RunStanding, (last: string) => string>> = {
-  other: (last) => `has another ${last} of this instance, made elsewhere`,
-  apart: (last) => `has ${last} of this instance, made elsewhere, which is not in the history of this one`,
-  later,
-  undone: later,
-  // It has gone on since this was found out.
-  same: later,
-  earlier: later,
-};

@@ -1,4 +1,4 @@
-/** A run as it lies in the warehouse folder, for targets: neither its pipeline nor the service is needed. */
+/** Reads published runs for targets. Neither the pipeline nor the service is needed. */
 import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
 import { openLoaderTable } from "../load/loader-tables.ts";
@@ -16,45 +16,41 @@ import {
 import { listRuns, type PublishedRun, prunedRuns } from "../warehouse/retention.ts";
 import { digestFile } from "../warehouse/verify.ts";
 
-export interface DeliveryOptions {
-  /** All of the warehouse folder. */
-  readonly runs: readonly PublishedRun[];
-  /** Runs that were rolled back there, and are gone; none unless given. */
-  readonly pruned?: readonly RunKey[];
-  /** For spilled blocks; exists as long as the run is at work. */
-  readonly temporaryDirectory: string;
-  readonly signal: AbortSignal;
-  readonly onProgress: DeliveredRun["onProgress"];
-  /** Whether somebody rolled back to it; false unless given. */
-  readonly isRollback?: boolean;
-}
-
-/** A run of a warehouse folder, mostly the one that readers see, with the others there. */
+/** The run that readers of a warehouse folder see. */
 export interface CurrentRun extends PublishedRun, RunAncestry {
   readonly sha256: string | undefined;
   /** All runs of the folder. */
   readonly kept: readonly PublishedRun[];
 }
 
-/** Undefined: nothing is published in the folder, or it is not there. */
+/** `undefined` if nothing is published in the folder, or there is no folder. */
 export async function readCurrentRun(folder: OutputFolder): Promise<CurrentRun | undefined> {
   const { runs, pruned } = await readFolderRuns(folder);
   const found = runs.find(({ current }) => current);
   return found && { ...found, ...ancestryOf(found, runs, pruned), kept: runs };
 }
 
-/** All of a warehouse folder that a delivery must know. */
+/** All runs of a folder, and the rolled-back ones that were pruned. */
 export async function readFolderRuns(
   folder: OutputFolder,
-): Promise<Pick<Required<DeliveryOptions>, "runs" | "pruned">> {
+): Promise<{ readonly runs: readonly PublishedRun[]; readonly pruned: readonly RunKey[] }> {
   return { runs: await listRuns(folder), pruned: await prunedRuns(folder) };
 }
 
 /**
- * A published run for a target. Throws `config.invalid` where it is limited, or has no Parquet files, or such as
- * do not say what their columns are; `verify.failed` where its manifest cannot be read.
+ * A published run for a target. `runs`, `pruned`: those of its folder. `temporaryDirectory`: for spilled blocks; it must
+ * exist until the delivery has ended. Throws `config.invalid` if the run is limited, or has no Parquet files with column
+ * descriptions, and `verify.failed` if its manifest cannot be read.
  */
-export async function readDeliveredRun(run: PublishedRun, options: DeliveryOptions): Promise<DeliveredRun> {
+export async function readDeliveredRun(
+  run: PublishedRun,
+  options: Pick<DeliveredRun, "signal" | "onProgress"> & {
+    readonly runs: readonly PublishedRun[];
+    readonly pruned?: readonly RunKey[];
+    readonly temporaryDirectory: string;
+    readonly isRollback?: boolean;
+  },
+): Promise<DeliveredRun> {
   const { directory, manifest } = run;
   if (manifest instanceof WarehouseError) throw manifest;
   if (!manifest.loaders.includes("parquet"))
@@ -87,7 +83,7 @@ export async function readDeliveredRun(run: PublishedRun, options: DeliveryOptio
   };
 }
 
-/** Its tables, as their Parquet files declare them. Throws `config.invalid` where they do not. */
+/** Tables of a run, as their Parquet files describe them. Throws `config.invalid` if they do not. */
 export async function readRunTables(
   published: PublishedFiles & { readonly manifest: Manifest },
   temporaryDirectory: string,
@@ -106,7 +102,7 @@ export async function readRunTables(
     const table = declared.get(files[0] ?? "");
     if (table === undefined)
       throw undeliverable(
-        `The Parquet files of ${name} in the run ${manifest.run} do not say what their columns are; run again, and the new run can be delivered.`,
+        `The Parquet files of ${name} in the run ${manifest.run} lack column descriptions; run again, then deliver the new run.`,
       );
     return openLoaderTable({ table, rows, files, temporaryDirectory });
   });

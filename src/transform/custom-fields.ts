@@ -1,4 +1,4 @@
-/** Custom field values of an item: five dynamic views and `full` become one row per (item, field, position). */
+/** Makes rows of custom field values: five dynamic fields and one of `full` become one row per field and position. */
 
 import {
   ExtraFields,
@@ -29,7 +29,7 @@ function own(object: JsonObject | undefined, key: string): unknown {
   return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Elements of a list of objects by their `id`; of several with one ID the first. */
+/** Elements of a list by their `id`; the first of several with the same ID. */
 function byId(item: RawItem, key: string, value: unknown): Map<string, JsonObject> {
   const found = new Map<string, JsonObject>();
   for (const element of asList(value)) {
@@ -44,8 +44,8 @@ function byId(item: RawItem, key: string, value: unknown): Map<string, JsonObjec
 }
 
 /**
- * Every field that some view names, with what each view says of it as a list: a single value is a list of one, null and
- * absent are empty. `previewable` is undefined where that view was not given; `isInBoth`: both modes gave it, if only as null.
+ * All custom fields of an item, with the values of each API field as a list; null is an empty list. `previewable` is
+ * undefined without that API field. `isInBoth`: both modes have the field, perhaps as null.
  */
 function fieldsOf(item: RawItem) {
   const customFields = latestObject(item, "custom_fields");
@@ -78,7 +78,7 @@ function fieldsOf(item: RawItem) {
       fieldType: typeof fieldType === "string" ? fieldType : "",
       detail,
       full: fullField,
-      // A field that is deleted at the service is in one of them alone.
+      // A deleted field is in only one of the modes.
       isInBoth: customFields !== undefined && own(fullField, "value") !== undefined,
       ...lists,
       all: Object.values(lists).filter((list) => list !== undefined),
@@ -92,7 +92,6 @@ function filled(value: unknown): boolean {
   return value !== null && value !== undefined;
 }
 
-/** Text of a single value: strings as they are, numbers and booleans as their JSON text. */
 function scalarText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return jsonText(value);
@@ -103,7 +102,7 @@ function isFile(value: unknown): value is JsonObject {
   return isObject(value) && typeof value.id === "string";
 }
 
-/** Whether the definition that came with the item has `text` as the ID of a select value. */
+/** Whether the item's definition of the field has a select value with this ID. */
 function isKnownValueId(field: FieldViews, text: string): boolean {
   const ids = field.full?.select_value_ids;
   if (isObject(ids) && Object.hasOwn(ids, text)) return true;
@@ -132,7 +131,7 @@ function fileAt(field: FieldViews, at: number) {
   return { fileId: null, file: undefined };
 }
 
-/** The value itself: the first of `views` that shows text, else the first that shows anything else. */
+/** The first text of the views, else the first other value as JSON. */
 function shown(views: readonly unknown[]) {
   for (const view of views) {
     const text = scalarText(view);
@@ -142,7 +141,7 @@ function shown(views: readonly unknown[]) {
   return { value: null, valueJson: other === undefined ? null : jsonText(other) };
 }
 
-/** One value at one position, resolved from all views. */
+/** The value at a position, from all API fields. */
 function valueAt(field: FieldViews, at: number) {
   const texts = [field.values[at], field.detailValues[at], field.fullValues[at], field.previewable?.[at]];
   const sent = field.customFields[at];
@@ -159,7 +158,7 @@ function valueAt(field: FieldViews, at: number) {
 
 type FieldValue = ReturnType<typeof valueAt>;
 
-/** An object that stands in `value_json` has its unknown fields there: nobody else need keep them. */
+/** Unknown fields of an object are kept in `value_json`, so that `extra` does not repeat them. */
 function claimObjects(item: RawItem, field: FieldViews, at: number): void {
   const { values, detailValues, customFields, previewable } = field;
   for (const value of [values[at], detailValues[at], customFields[at], previewable?.[at]]) {
@@ -167,12 +166,12 @@ function claimObjects(item: RawItem, field: FieldViews, at: number): void {
   }
 }
 
-/** What the mapping procedure reads: the value as `custom_fields` gives it, as text. */
+/** Input of the mapping: the value in `custom_fields`, as text. */
 function mappingInput(sent: unknown): string | null {
   return filled(sent) ? (scalarText(sent) ?? jsonText(sent)) : null;
 }
 
-/** Notes what a view shows at a position and the row does not: there the views differ. */
+/** Notes values that differ from the value of the row. */
 function noteDifferences(
   item: RawItem,
   table: Table,
@@ -203,7 +202,7 @@ function isShown(value: FieldValue, view: unknown): boolean {
   return value.file === undefined ? jsonText(view) === value.valueJson : sameJson(view, value.file);
 }
 
-/** Rows of `content_custom_field_values`; `emitFile` gets the wire object of each file value. */
+/** Rows of `content_custom_field_values`. `emitFile` gets the JSON object of each file. */
 export function customFieldValueRows(
   table: Table,
   emitFile: (item: RawItem, file: JsonObject) => void,
@@ -214,14 +213,14 @@ export function customFieldValueRows(
       const extra = new ExtraFields();
       const path = "custom_fields_details.updated_at";
       const changed = readCell(item, updatedAt, path, field.detail?.updated_at, extra);
-      // The definition has them too: nobody knows whether they are the item's or the field's.
+      // The definition keeps unknown fields, too: they may describe the item or the field.
       for (const { unknown } of item.views) {
         extra.copy(unknown, field.detail);
         extra.copy(unknown, field.full);
       }
       const positions = Math.max(...field.all.map((list) => list.length));
       for (let at = 0; at < positions; at++) {
-        // A null inside a list gives no row and leaves its position free.
+        // A null in a list has no row; its position stays free.
         if (!field.all.some((list) => filled(list[at]))) continue;
         const value = valueAt(field, at);
         if (value.file !== undefined) emitFile(item, value.file);
@@ -234,7 +233,7 @@ export function customFieldValueRows(
           ordinal: at,
           value_id: value.valueId,
           value: value.value,
-          // Known once the definitions are loaded.
+          // Set at load, when the definitions are known.
           select_value: null,
           value_json: value.valueJson,
           file_id: value.fileId,
@@ -250,7 +249,6 @@ export function customFieldValueRows(
   };
 }
 
-/** One row of `custom_field_files` from the object that a file value is. */
 export function fileValueRow(table: Table, item: RawItem, file: JsonObject): Cell[] {
   return fileRow({ table, item, views: item.views, extra: new ExtraFields(), fixed: {} }, file);
 }

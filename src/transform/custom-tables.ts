@@ -39,7 +39,7 @@ function* checkRows(table: Table, rows: RowFunction, item: ItemDocuments): Gener
       throw failed(
         table,
         contentId,
-        `content_id is filled in, and cannot be ${printable(describeValue(given), 60)}`,
+        `content_id is set by the program and cannot be ${printable(describeValue(given), 60)}`,
       );
     const whole: Row = { ...row, content_id: contentId };
     const unknown = Object.keys(whole).find((name) => !names.has(name));

@@ -1,4 +1,4 @@
-/** Rows of the shared tables, from the described things and the lookups. */
+/** Makes rows of entities and definitions, from their descriptions in items and from lookups. */
 
 import {
   type DriftSubject,
@@ -26,10 +26,7 @@ interface EntityFacts {
   readonly drift: Drift;
 }
 
-/**
- * Rows of all shared tables, by table; the load sorts them. Adds the definitions of the lookup to the store: they are the
- * newest.
- */
+/** Rows of the shared tables, by table, in any order. Adds the definitions of the lookup to the store, as the newest. */
 export function makeEntityRows(facts: EntityFacts): Map<string, Cell[][]> {
   const rows = new Map<string, Cell[][]>();
   const put = (table: string, row: Cell[]): void => {
@@ -50,7 +47,7 @@ export function makeEntityRows(facts: EntityFacts): Map<string, Cell[][]> {
   return rows;
 }
 
-/** Adds a definition to the store; its mappings have tables of their own. */
+/** Adds a definition to the store, without its mappings, which have tables of their own. */
 function describe(store: EntityStore, { id, answer, unknown }: RawLookup): void {
   const extra = new ExtraFields();
   extra.claim(unknown, answer);
@@ -76,11 +73,10 @@ function userRows(facts: EntityFacts, subject: DriftSubject, put: TableSink): vo
   }
 }
 
-/** `column`: what has an element of the list. */
 interface TextList {
   readonly table: string;
   readonly column: string;
-  /** Of the user. */
+  /** User ID. */
   readonly id: string;
   readonly list: unknown;
 }
@@ -99,7 +95,7 @@ function textListRows(
   });
 }
 
-/** Options that no column knows, as JSON; NULL where there are none. */
+/** Options without a column, as JSON; NULL if there are none. */
 function otherOptions(table: Table, attributes: JsonObject): Cell {
   const { options } = attributes;
   if (!isObject(options)) return null;
@@ -122,12 +118,12 @@ function customFieldRows(facts: EntityFacts, subject: DriftSubject, put: TableSi
   }
 }
 
-/** Options that are no object stay as they are. */
+/** Options that are not an object are kept in `extra`. */
 function strangeOptions({ options }: JsonObject): JsonObject {
   return options === null || options === undefined || isObject(options) ? {} : { options };
 }
 
-/** An ID that is there once; where the answer has none or repeats one, the place in the source stands for it. */
+/** A unique ID. If the lookup has none, or repeats one, its position makes it unique. */
 function uniqueId(seen: Set<string>, id: unknown, place: string): string {
   const wanted = typeof id === "string" && id !== "" ? id : place;
   const unique = seen.has(wanted) ? `${wanted} (${place})` : wanted;
@@ -135,7 +131,7 @@ function uniqueId(seen: Set<string>, id: unknown, place: string): string {
   return unique;
 }
 
-/** Rows of both mapping tables. Returns the IDs of the destinations that the mappings name. */
+/** Adds rows of both mapping tables. Returns the destination IDs in the mappings. */
 function mappingRows(definitions: readonly RawLookup[], subject: DriftSubject, put: TableSink): Set<string> {
   const mappings = tableNamed("custom_field_mappings");
   const entries = tableNamed("custom_field_mapping_values");
@@ -165,7 +161,7 @@ function mappingRows(definitions: readonly RawLookup[], subject: DriftSubject, p
   return named;
 }
 
-/** What is no object is counted. */
+/** The objects of a list; other elements are counted as drift. */
 function objectsOf(list: unknown, path: string, { drift, order }: DriftSubject): JsonObject[] {
   if (!Array.isArray(list)) return [];
   for (const each of list)
@@ -173,7 +169,7 @@ function objectsOf(list: unknown, path: string, { drift, order }: DriftSubject):
   return list.filter(isObject);
 }
 
-/** The unknown fields of one object of an answer. */
+/** Unknown fields of an object. */
 function own(unknown: readonly UnknownField[], object: JsonObject): JsonObject {
   const fields = unknown.filter((field) => field.parent === object);
   return Object.fromEntries(fields.map((field) => [field.path.at(-1) ?? "", field.value]));
@@ -206,14 +202,14 @@ function destinationRows(
 
 const KEYS = ["id", "display", "value", "archived"];
 
-/** A select value as a definition has it, at its place. */
+/** A select value of a definition. */
 interface SelectValue {
   readonly ordinal: number;
   readonly valueId: string;
   readonly sent: JsonObject;
 }
 
-/** Puts rows of select values: of `formatted_select_values`, else of `select_value_ids`. Gives what else is there. */
+/** Adds rows of select values, from `formatted_select_values` or `select_value_ids`. Returns values that fit no row. */
 function selectValueRows(
   fieldId: string,
   attributes: JsonObject,
@@ -236,7 +232,7 @@ function selectValueRows(
         sent.archived ??
         (Array.isArray(attributes.archived_value_ids) ? archived.includes(valueId) : undefined),
     };
-    // An ID that is no text is none, and kept.
+    // An ID that is not a text is kept in `extra`.
     const unknown = Object.entries(sent).filter(
       ([key, value]) => !KEYS.includes(key) || (key === "id" && typeof value !== "string" && value !== null),
     );
@@ -264,7 +260,7 @@ function offeredValues(
   listed.forEach((sent, ordinal) => {
     if (sent === null) return;
     const valueId = isObject(sent) && typeof sent.id === "string" ? sent.id : `#${ordinal}`;
-    // An ID that stands twice has one row: the first in source order is what it means.
+    // Of a repeated ID, the first select value counts.
     if (isObject(sent) && !offered.has(valueId)) offered.set(valueId, { ordinal, valueId, sent });
     else strange.push([`formatted_select_values[${ordinal}]`, sent]);
   });
@@ -285,7 +281,7 @@ function mapAt(attributes: JsonObject, key: string, strange: [string, unknown][]
   return new Map();
 }
 
-/** Notes what the other attributes say and the rows do not. */
+/** Notes differences between the rows and other attributes of the definition. */
 function noteOthers(
   subject: DriftSubject,
   values: ReadonlyMap<string, Cell>,
@@ -308,7 +304,7 @@ function tableNamed(name: string): Table {
   return table;
 }
 
-/** A row of a thing: each column from its attribute. */
+/** A row of an entity: each column from its attribute. */
 function entityRow(
   table: Table,
   subject: DriftSubject,

@@ -1,6 +1,6 @@
 /**
- * Things that many items describe. A worker keeps the newest description of each; the store puts those of all workers
- * and lookups together, attribute by attribute: the newest wins, and what it lacks stays as another gave it.
+ * Collects entities, which many items describe. Each worker keeps the newest descriptions of an entity; the store merges
+ * those of all workers and lookups. Of each attribute, the newest value wins.
  */
 
 import { parseExact } from "../common/json.ts";
@@ -15,18 +15,18 @@ import {
 } from "../raw/document.ts";
 import { toList } from "./rows.ts";
 
-/** Tables whose rows come from described things, by the name of the thing's own table. */
+/** Entities by the name of their table. */
 type EntityKind = "users" | "content_types" | "campaigns" | "instances" | "custom_fields";
 
-/** One description of a thing. Its parts are JSON texts: numbers that were kept exactly do not survive a thread. */
+/** A description of an entity. Its parts are JSON texts, since exact numbers cannot be sent between threads. */
 export interface EntityVersion {
   readonly kind: EntityKind;
   readonly id: string;
   /** Position in the order of observation. */
   readonly order: number;
-  /** API attributes that the contract knows; an object. */
+  /** JSON object of the known attributes. */
   readonly attributes: string;
-  /** Those that it does not know, by their path in the description; an object. */
+  /** JSON object of unknown attributes by path. */
   readonly unknown: string;
 }
 
@@ -35,11 +35,11 @@ interface DescriptionField {
   readonly shape: Shape;
   readonly key: string;
   readonly list: boolean;
-  /** Attributes that belong to the item that carries the description. */
+  /** Attributes that belong to the item, not to the entity. */
   readonly ofTheItem: readonly string[];
 }
 
-/** A place; a key with `[]` has a list of descriptions. */
+/** `[]` after a key marks a list of descriptions. */
 function place(
   kind: EntityKind,
   shape: Shape,
@@ -70,13 +70,13 @@ interface EntityDescription {
   readonly place: DescriptionField;
   readonly order: number;
   readonly object: JsonObject;
-  /** Names of the attributes, in the order of the wire. */
+  /** Names of the attributes in their order. */
   readonly keys: readonly string[];
-  /** Text of a JSON object; undefined: there is none. */
+  /** JSON object of unknown attributes. */
   readonly unknown: string | undefined;
 }
 
-/** Collects the newest descriptions, one for each set of attributes: none loses what only another says. */
+/** Keeps the newest description for each set of attributes, so that no attribute is lost. */
 export class EntityPool {
   /** By kind and ID. */
   readonly #newest = new Map<string, EntityDescription[]>();
@@ -98,7 +98,7 @@ export class EntityPool {
     const described = place.list ? toList(item, place.key, value) : [value];
     for (const each of described) {
       if (isObject(each) && typeof each.id === "string") this.#see(place, view, each);
-      // A description that is none (a text, no ID) stays with the item.
+      // A description without an ID is kept in the item's `extra`.
       else if (each !== null && !isContentTypeId(place, each)) keepMisplaced(item, view, place.key, each);
     }
   }
@@ -120,7 +120,7 @@ export class EntityPool {
     else if (other.order <= pointer.order) known[at] = pointer;
   }
 
-  /** The newest description of each thing since the last call, one for each set of attributes. */
+  /** The newest descriptions since the last call. */
   take(): EntityVersion[] {
     const versions = [...this.#newest.values()].flatMap((pointers) => pointers.map(version));
     this.#newest.clear();
@@ -140,7 +140,7 @@ function claimed(view: ItemDocument, object: JsonObject): string | undefined {
   if (view.unknown.length === 0) return undefined;
   const extra = new ExtraFields();
   extra.claim(view.unknown, object);
-  // What is deeper stays in the attribute that it is part of.
+  // Unknown fields of nested objects stay in their attribute.
   const offered = object.formatted_select_values;
   for (const inner of [object.options, ...(Array.isArray(offered) ? offered : [])]) {
     new ExtraFields().claim(view.unknown, inner);
@@ -163,11 +163,11 @@ function version({ place, order, object, unknown = "{}" }: EntityDescription): E
   };
 }
 
-/** A description put together from many. */
+/** An entity, merged from its descriptions. */
 export interface Entity {
   readonly id: string;
   readonly attributes: JsonObject;
-  /** What the contract does not know, by its path in the description. */
+  /** Unknown attributes by path. */
   readonly unknown: JsonObject;
 }
 
@@ -176,7 +176,7 @@ interface EntityPart extends Omit<Entity, "id"> {
   readonly shape: string;
 }
 
-/** All descriptions of a run. Memory grows with the number of distinct things, not with the items. */
+/** All descriptions of a run. Memory grows with the number of entities, not of items. */
 export class EntityStore {
   readonly #things = new Map<EntityKind, Map<string, EntityPart[]>>();
 
@@ -193,7 +193,7 @@ export class EntityStore {
     things.set(version.id, [...others, { order: version.order, shape, attributes, unknown }]);
   }
 
-  /** The things of a kind in ascending order of ID, each with its attributes put together. */
+  /** Entities of a kind, in ascending order of ID. */
   *of(kind: EntityKind): Generator<Entity> {
     const things = [...(this.#things.get(kind) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
     for (const [id, known] of things) {
@@ -207,13 +207,13 @@ export class EntityStore {
   }
 }
 
-/** Numbers keep all of their digits. */
+/** Parses a JSON object; numbers keep all digits. */
 function objectOf(json: string): JsonObject {
   const value = parseExact(json);
   return isObject(value) ? value : {};
 }
 
-/** One object of all keys, the last value of each. */
+/** An object with the last value of each key. */
 function merged(objects: readonly JsonObject[]): JsonObject {
   return Object.fromEntries(objects.flatMap((object) => Object.entries(object)));
 }

@@ -1,4 +1,4 @@
-/** The transform: the views of one item in, rows of every item table out. Pure: no clock, network or disk. */
+/** Makes rows of all item tables from the documents of an item. Pure: no clock, network or disk. */
 
 import type { ItemDocuments, Row } from "../pipeline.ts";
 import type { JsonObject, RawItem, Shape } from "../raw/document.ts";
@@ -11,16 +11,16 @@ import { itemRows, listRows, objectRows, type RowMaker, type RowSink } from "./r
 export type RowFunction = (item: ItemDocuments) => Iterable<Row>;
 
 interface TransformPlan {
-  /** Tables of the pipeline; those that do not come from items are passed over. */
+  /** Tables of the pipeline; only those made from items are used. */
   readonly tables: readonly Table[];
   /** Functions of custom tables, by table name. */
   readonly rows: Readonly<Record<string, RowFunction>>;
-  /** Gives what takes the rows of a table. */
+  /** Returns the function that takes the rows of a table. */
   readonly sink: (table: Table) => RowSink;
   readonly pool: EntityPool;
 }
 
-/** Compiles the transform of an item. `content` comes last: it takes the unknown fields that no other row claimed. */
+/** Compiles the transform of an item. `content` comes last, because it takes the unknown fields that no row claimed. */
 export function compileTransform(plan: TransformPlan): (item: RawItem) => void {
   const steps = plan.tables
     .filter((table) => table.stage === "item")
@@ -76,7 +76,7 @@ function customRows(table: Table, custom: RowFunction): RowMaker {
   };
 }
 
-/** Documents as they were sent, unchecked. A key that a later one lacks is that of the one before, as in tables. */
+/** The unchecked documents of an item. As in tables, a key that a later document lacks comes from an earlier one. */
 function documentsOf({ contentId, views }: RawItem): ItemDocuments {
   const document = (shape: Shape) => {
     const [latest, ...earlier] = views.filter((view) => view.shape === shape).map((view) => view.document);

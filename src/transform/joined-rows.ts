@@ -1,4 +1,4 @@
-/** Rows that are put together from several API fields: of files, favorites, collections and permissions. */
+/** Makes rows from several API fields: files, favorites, collections and permissions. */
 
 import {
   ExtraFields,
@@ -15,12 +15,12 @@ import { type Cell, rowOf } from "../storage/table-builder.ts";
 import type { Column, Table } from "../tables/declare.ts";
 import { type RowMaker, toList } from "./rows.ts";
 
-/** The latest view that has `key`. */
+/** The latest dynamic document that has `key`. */
 export function latestView(item: RawItem, key: string): ItemDocument | undefined {
   return item.views.find((view) => view.shape === "dynamic" && view.document[key] !== undefined);
 }
 
-/** The object at `key` in the latest view that has the key; anything else that stands there stays with the item. */
+/** The object at `key` in the latest dynamic document. Another value is kept in the item's `extra`. */
 export function latestObject(item: RawItem, key: string): JsonObject | undefined {
   const view = latestView(item, key);
   const value = view?.document[key];
@@ -32,7 +32,7 @@ export function latestObject(item: RawItem, key: string): JsonObject | undefined
 
 const ROLES = { content_file: "content_file", gallery_preview: "gallery_preview_revision" };
 
-/** Rows of `content_files`: two API objects in one table. */
+/** Rows of `content_files`, from two API objects. */
 export function fileRows(table: Table): RowMaker {
   const role = columnOf(table, "role");
   return (item, emit) => {
@@ -51,14 +51,14 @@ export function fileRows(table: Table): RowMaker {
 interface FileRow {
   readonly table: Table;
   readonly item: RawItem;
-  /** Where the file is described. */
+  /** Documents that describe the file. */
   readonly views: readonly ItemDocument[];
   readonly extra: ExtraFields;
-  /** Cells that are no attributes, by column. */
+  /** Cells that are not attributes, by column. */
   readonly fixed: Readonly<Record<string, Cell>>;
 }
 
-/** A row of a file: each column from the attribute of its name, `extra` at the end. */
+/** A row of a file: each column from the attribute of the same name. */
 export function fileRow({ table, item, views, extra, fixed }: FileRow, file: JsonObject): Cell[] {
   const row = table.columns.slice(0, -1).map((column): Cell => {
     const attribute = column.name === "file_id" ? "id" : column.name;
@@ -74,7 +74,7 @@ export function columnOf(table: Table, name: string): Column {
   return column;
 }
 
-/** `favorited_by_users` and `favorite_dates` side by side; NULL on the shorter side. */
+/** Pairs `favorited_by_users` with `favorite_dates`; the shorter list is filled with NULL. */
 export function favoriteRows(table: Table): RowMaker {
   const userId = columnOf(table, "user_id");
   const date = columnOf(table, "favorite_date");
@@ -99,12 +99,12 @@ interface CollectionEntry {
   readonly id: string;
   readonly extra: ExtraFields;
   added: Cell;
-  /** What `added` was read from. */
+  /** Text that `added` was read from. */
   addedText: unknown;
   rank: Cell;
 }
 
-/** The union of what four fields name of collections, in order of first mention. */
+/** All collections in four API fields, in order of first mention. */
 export function collectionRows(table: Table): RowMaker {
   const id = columnOf(table, "collection_id");
   const added = columnOf(table, "added_date");
@@ -171,7 +171,7 @@ function latestEntries(item: RawItem, key: string): [string, unknown][] {
   return Object.entries(latestObject(item, key) ?? {});
 }
 
-/** `acl.group_ids`, then `acl.user_ids`; a principal that stands twice has one row, in the first place. */
+/** `acl.group_ids`, then `acl.user_ids`. A repeated principal has one row, at its first position. */
 export function aclRows(table: Table): RowMaker {
   const id = columnOf(table, "principal_id");
   return (item, emit) => {

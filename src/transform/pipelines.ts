@@ -1,4 +1,4 @@
-/** Finds pipelines: by name in the package's `pipelines/`, or by the path of a user's own module. */
+/** Finds pipelines by name in the package's `pipelines/`, or by the path of a user's module. */
 
 import { existsSync, readdirSync } from "node:fs";
 import { extname, isAbsolute, resolve } from "node:path";
@@ -9,7 +9,7 @@ import { isObject } from "../common/json.ts";
 import { printable } from "../common/printable.ts";
 import type { Pipeline } from "../pipeline.ts";
 
-/** The package's pipelines lie beside `src/`, in the sources and in the built package alike. */
+/** Folder beside `src/`, in the sources and in the built package. */
 const DIRECTORY = new URL("../../pipelines/", import.meta.url);
 const EXTENSION = extname(import.meta.url);
 
@@ -21,7 +21,7 @@ export function pipelineNames(): string[] {
     .sort();
 }
 
-/** URL of the module of a pipeline, given by name or path (slash or extension). Errors: `config.unknown_pipeline`. */
+/** URL of a pipeline's module, given by name or by path (with a slash or an extension). Throws `config.unknown_pipeline`. */
 export function pipelineUrl(pipeline: string, workingDirectory: string): string {
   if (/[/\\]|\.[cm]?[jt]s$/.test(pipeline)) {
     const path = isAbsolute(pipeline) ? pipeline : resolve(workingDirectory, pipeline);
@@ -35,20 +35,20 @@ export function pipelineUrl(pipeline: string, workingDirectory: string): string 
   if (names.includes(pipeline)) return new URL(`${pipeline}${EXTENSION}`, DIRECTORY).href;
   throw new WarehouseError(
     "config.unknown_pipeline",
-    `There is no pipeline "${printable(pipeline)}"; there are ${names.join(", ")}, or give the path of a module of your own, such as ./my-pipeline.mts.`,
+    `There is no pipeline "${printable(pipeline)}"; the pipelines are ${names.join(" and ")}; or give the path of your own module, such as ./my-pipeline.mts.`,
   );
 }
 
-/** The name of a pipeline of the package, or the URL of a file; null of a pipeline that has neither. */
+/** Name of a pipeline of the package, or URL of a module; `null` for a pipeline that was passed as an object. */
 export function pipelineModule(pipeline: string | Pipeline): string | null {
   if (typeof pipeline !== "string" || !pipeline.startsWith("file:")) return null;
   return pipelineNames().find((name) => pipelineUrl(name, "") === pipeline) ?? pipeline;
 }
 
-/** Imports a pipeline's module. Errors: `config.invalid` where it cannot be imported or its default export is none. */
+/** Imports a pipeline's module. Throws `config.invalid` if that fails or its default export is not a pipeline. */
 export async function loadPipeline(url: string): Promise<Pipeline> {
   const module = await importModule(url).catch((thrown: unknown) => {
-    // What is wrong with its composition is said whole.
+    // Errors of `definePipeline` are complete sentences.
     if (thrown instanceof WarehouseError) throw invalid(`${shownUrl(url)}: ${thrown.message}`, thrown);
     throw invalid(`The pipeline ${shownUrl(url)} ${importProblem(thrown)}`, thrown);
   });

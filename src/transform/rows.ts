@@ -1,4 +1,4 @@
-/** Rows of the tables whose declaration says all: one per item, one per object, one per element of a list. */
+/** Makes rows of tables by their declaration: one per item, per object, or per element of a list. */
 
 import { DYNAMIC_COLUMNS } from "../api/dynamic.ts";
 import {
@@ -27,37 +27,36 @@ export type RowSink = (row: readonly Cell[]) => void;
 
 export type RowMaker = (item: RawItem, emit: RowSink) => void;
 
-/** What a row is made of: an item, or the object or element at `value` of one of its views. */
+/** The source of a row: an item, or an object or list element in one of its documents. */
 interface RowOrigin {
   readonly ordinal: number;
-  /** Undefined: the item itself. */
+  /** `undefined` for the item itself. */
   readonly within: { readonly shape: Shape; readonly value: unknown } | undefined;
 }
 
 const WHOLE_ITEM: RowOrigin = { ordinal: 0, within: undefined };
 
-/** A cell that is not one API value. */
+/** Makes a cell that is not one API value. */
 type CellSource = (item: RawItem, place: RowOrigin) => Cell;
 
 const SINGLE_ITEM_FIELDS = Object.entries(DYNAMIC_COLUMNS).flatMap(([name, { singleItemOnly }]) =>
   singleItemOnly ? [name] : [],
 );
 
-/** A single-item request gives its fields with null, too; a listing never has them. */
+/** Only responses to single-item requests have these fields, perhaps as null. */
 function isReadSingly({ shape, document }: ItemDocument): boolean {
   return shape === "dynamic" && SINGLE_ITEM_FIELDS.some((name) => document[name] !== undefined);
 }
 
-/** Columns of these names have no API field of their own. */
+/** Columns without an API field. */
 const OF_ITEM: Readonly<Record<string, CellSource>> = {
   content_id: (item) => item.contentId,
   ordinal: (_item, { ordinal }) => ordinal,
   single_item_read: (item) => item.views.some(isReadSingly),
-  // The last column, made when all others are.
+  // Set at the end of the row.
   extra: () => null,
 };
 
-/** Where each cell of a row comes from. */
 function sourcesOf(table: Table): (ColumnReader | CellSource)[] {
   return table.columns.map((column) => {
     const ofItem = Object.hasOwn(OF_ITEM, column.name) ? OF_ITEM[column.name] : undefined;
@@ -68,7 +67,7 @@ function sourcesOf(table: Table): (ColumnReader | CellSource)[] {
   });
 }
 
-/** One row per item. `extra` is the last column, so that it sees what the others could not hold. */
+/** One row per item. `extra` is the last column, because it gets the values that others cannot hold. */
 export function itemRows(table: Table, when: "always" | "given" | "event"): RowMaker {
   const sources = sourcesOf(table);
   const ownsTheRest = when === "always";
@@ -92,7 +91,7 @@ export function itemRows(table: Table, when: "always" | "given" | "event"): RowM
   };
 }
 
-/** What no other row claimed, by its whole path; of several views the latest, as with every fact. */
+/** Adds unknown fields that no row claimed, by their path. The latest document wins. */
 function claimRest(item: RawItem, extra: ExtraFields): void {
   const taken = new Map<string, unknown>();
   for (const [later, view] of item.views.entries()) {
@@ -102,7 +101,7 @@ function claimRest(item: RawItem, extra: ExtraFields): void {
       const path = field.path.join(".");
       const place = (places.get(path) ?? 0) + 1;
       places.set(path, place);
-      // Elements of one list share a path: the second of them has a number, and so on.
+      // Elements of a list share a path; from the second on, it has a number.
       const name = place === 1 ? path : `${path} (${place})`;
       const { value } = field;
       if (!taken.has(name)) {
@@ -116,7 +115,7 @@ function claimRest(item: RawItem, extra: ExtraFields): void {
   }
 }
 
-/** Whether a later view of the shape has the key in which the field stands. `place`: of the field's view. */
+/** Whether a later document of the same shape has the key that the field is below. */
 function isReplaced(item: RawItem, place: number, { path }: UnknownField): boolean {
   const [key = ""] = path;
   const shape = item.views[place]?.shape;
@@ -124,7 +123,7 @@ function isReplaced(item: RawItem, place: number, { path }: UnknownField): boole
   return item.views.slice(0, place).some(hasKey);
 }
 
-/** Where lists or objects stand in the documents of each shape, in the order of the declaration. */
+/** Paths of lists or objects by shape, in the order of the declaration. */
 type Containers = Readonly<Record<Shape, readonly { path: string; steps: readonly string[] }[]>>;
 
 function containersOf(at: readonly Origin[]): Containers {
@@ -139,7 +138,7 @@ interface RowContainer {
   readonly value: unknown;
 }
 
-/** The container's value of the latest view that gives one; where others differ, the drift counts it. */
+/** The list or object in the latest document that has it. Differences in others are counted as drift. */
 function find(item: RawItem, table: Table, containers: Containers): RowContainer | undefined {
   let found: RowContainer | undefined;
   const emptied = new EmptiedKeys();
@@ -156,19 +155,19 @@ function find(item: RawItem, table: Table, containers: Containers): RowContainer
   return found;
 }
 
-/** What is unknown in a container that another view has too stands in that view's rows. */
+/** Claims unknown fields of a list or object that equals that of another document: the rows of the other have them. */
 function claimWithin(view: ItemDocument, path: string): void {
   for (const field of view.unknown) {
     if (field.path.length > 1 && field.path[0] === path) field.claimed = true;
   }
 }
 
-/** Makes one row of `value`, an object or an element of a list. */
+/** Returns a function that makes a row of an object or list element. */
 function rowMaker(table: Table) {
   const sources = sourcesOf(table);
   const readers = sources.filter((source) => typeof source !== "function");
   const places = readers.flatMap((reader) => [...reader.places.dynamic, ...reader.places.full]);
-  // Names of the objects that are nested in the row's object and have no row of their own.
+  // Nested objects that have no row of their own.
   const nested = [
     ...new Set(places.flatMap(({ steps: [name = "", ...deeper] }) => (deeper.length > 0 ? [name] : []))),
   ];
@@ -185,7 +184,7 @@ function rowMaker(table: Table) {
     });
     if (isObject(value)) {
       for (const name of nested) {
-        // What stands where a nested object should stays in the row.
+        // Another value instead of a nested object is kept in `extra`.
         const inner = value[name];
         if (inner === null || inner === undefined || isObject(inner)) continue;
         item.drift.note(`${found.path}[].${name}`, "type", item.order, item.contentId, inner);
@@ -213,7 +212,7 @@ function readPlaces(
   return null;
 }
 
-/** One row per element, in source order; a null element keeps its place. */
+/** One row per element, in source order; a null element keeps its position. */
 export function listRows(table: Table, at: readonly Origin[]): RowMaker {
   const containers = containersOf(at);
   const make = rowMaker(table);
@@ -226,7 +225,7 @@ export function listRows(table: Table, at: readonly Origin[]): RowMaker {
   };
 }
 
-/** An API value where a list is specified: null is an empty one, a single value a list of one. */
+/** An API value as a list: null is an empty list, a single value a list of one, which is counted as drift. */
 export function toList(item: DriftSubject, path: string, value: unknown): readonly unknown[] {
   if (value === null || value === undefined) return [];
   if (Array.isArray(value)) return value;
@@ -234,7 +233,7 @@ export function toList(item: DriftSubject, path: string, value: unknown): readon
   return [value];
 }
 
-/** One row where the object is there. */
+/** One row if the object exists. */
 export function objectRows(table: Table, at: readonly Origin[]): RowMaker {
   const containers = containersOf(at);
   const make = rowMaker(table);

@@ -1,4 +1,4 @@
-/** Transformer stages: tables from documents, and tables from tables. */
+/** Transformer stages of a pipeline. */
 import { z } from "zod";
 import { didYouMean } from "../common/nearest.ts";
 import { parseOptions } from "../common/parse-form.ts";
@@ -9,9 +9,9 @@ import { type Column, contentId, type Table } from "../tables/declare.ts";
 import { HISTORY_TABLES } from "../tables/history.ts";
 
 export interface ContentTablesOptions {
-  /** These tables, and no others. */
+  /** Only these tables. */
   readonly only?: readonly ContentTableName[];
-  /** All but these. */
+  /** All tables except these. */
   readonly except?: readonly ContentTableName[];
 }
 
@@ -27,8 +27,8 @@ function tableName() {
 }
 
 /**
- * The tables that the specification's fields land in: all that the pipeline's extractors can fill, unless options say
- * which. Extraction asks only for what the tables need.
+ * The tables of content: by default all that the pipeline's extractors can fill. Extraction requests only the columns that
+ * the tables need.
  */
 export function contentTables(options: ContentTablesOptions = {}): Transformer {
   const { only, except } = parseOptions("contentTables", contentTablesOptions, options);
@@ -41,13 +41,13 @@ export function contentTables(options: ContentTablesOptions = {}): Transformer {
 }
 
 export interface MappedValuesOptions {
-  /** Whether values of fields without value mappings are sent as they are; false unless given. */
+  /** Whether values of fields without value mappings are sent as they are; false by default. */
   readonly passthrough?: boolean;
 }
 
 const mappedValuesOptions = z.strictObject({ passthrough: z.boolean().default(false) });
 
-/** The external values that each item gives at each destination, and the payloads (rules 1 to 8 of the specification). */
+/** External values and payloads of each item and destination, by rules 1 to 8 of the specification. */
 export function mappedValues(options: MappedValuesOptions = {}): Transformer {
   const { passthrough } = parseOptions("mappedValues", mappedValuesOptions, options);
   return { name: "mappedValues", tables: MAPPED_VALUE_TABLES, reads: MAPPED_FROM, passthrough };
@@ -62,14 +62,14 @@ const MAPPED_FROM: readonly ContentTableName[] = [
   "destinations",
 ];
 
-/** What mapped values and mappings were in each run, since when, and why they changed. */
+/** History of mapped values and definitions: when each held, and why it changed. */
 export function history(): Transformer {
   const reads = ["content", "content_mapped_values", "content_external_payloads"];
   return { name: "history", tables: HISTORY_TABLES, reads };
 }
 
 interface TableSettings<Columns extends readonly Column[]> {
-  /** Lower-case letters, digits and `_`; no name of a table, view or macro of the package, such as those with `run_`. */
+  /** Lower-case letters, digits and `_`; not the name of a table, view or macro of the package. */
   readonly name: string;
   /** One sentence. */
   readonly comment: string;
@@ -77,16 +77,16 @@ interface TableSettings<Columns extends readonly Column[]> {
 }
 
 export interface CustomTableOptions<Columns extends readonly Column[], Given> extends TableSettings<Columns> {
-  /** Columns after `content_id`, which is always the first of the key; they are `required`. */
+  /** Key columns after `content_id`; they are `required`. */
   readonly key?: readonly Columns[number]["name"][];
   /**
-   * Rows of an item; `content_id` is filled in. Runs in worker threads, so it is a function of the item alone: text and
-   * `json` as a string, instants as microseconds since 1970, dates as days since 1970.
+   * Rows of an item, without `content_id`. Runs in worker threads, so it must depend only on the item. `json` cells are
+   * strings, instants microseconds since 1970, dates days since 1970.
    */
   readonly rows: (item: ItemDocuments) => Iterable<ExactRow<Given, RowOf<Columns>>>;
 }
 
-/** A row without columns that the table has not; of several kinds of rows each by itself. */
+/** A row type without unknown columns; each member of a union is checked by itself. */
 type ExactRow<Given, Allowed> = string extends keyof Given
   ? Given
   : Given extends Allowed
@@ -94,7 +94,7 @@ type ExactRow<Given, Allowed> = string extends keyof Given
     : Allowed;
 
 /**
- * A table of your own, with rows made from each item. With it all configured columns are asked for.
+ * A custom table, with rows made from each item. With it, all configured columns are requested.
  *
  *     customTable({
  *       name: "content_titles",
@@ -122,16 +122,16 @@ export function customTable<const Columns extends readonly Column[], Given exten
 }
 
 export interface SqlTableOptions<Columns extends readonly Column[]> extends TableSettings<Columns> {
-  /** Columns of the key; they are `required`. */
+  /** Key columns; they are `required`. */
   readonly key: readonly Columns[number]["name"][];
   /** Tables that the query reads. */
   readonly reads: readonly string[];
-  /** A SELECT that gives the columns by their names, in any order. */
+  /** A SELECT with the columns by name, in any order. */
   readonly sql: string;
 }
 
 /**
- * A table of your own, with rows made by a query over other tables of the run.
+ * A custom table, with rows of a query over other tables of the run.
  *
  *     sqlTable({
  *       name: "items_by_type",
@@ -154,7 +154,7 @@ export function sqlTable<const Columns extends readonly Column[]>(
   return { name: stage, tables: [table], reads, sql };
 }
 
-/** Options of a table. `definePipeline` checks its columns and its key, as it does those of tables made by hand. */
+/** Options of a custom table. `definePipeline` checks columns and key. */
 const tableOptions = {
   name: z.string(),
   comment: z.string(),

@@ -1,4 +1,4 @@
-/** What a thread does with a group of items: raw documents in, parts out. No thread, network or clock here. */
+/** Transforms groups of items: raw documents in, parts out. No thread, network or clock. */
 import { join } from "node:path";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -17,7 +17,7 @@ import { compileTransform } from "./item.ts";
 interface TablePart {
   readonly table: string;
   readonly part: StagedPart;
-  /** Of its columns, before compression. */
+  /** Size before compression. */
   readonly bytes: number;
 }
 
@@ -30,11 +30,11 @@ export interface TransformOutput {
 
 export interface TransformerConfig {
   readonly directory: string;
-  /** Part of the file names, so that threads do not meet. */
+  /** Part of file names, so that those of two threads differ. */
   readonly thread: number;
 }
 
-/** Bytes held in all tables before at least half is written. Small tables wait: each file costs, here and at the load. */
+/** Bytes in memory at which the larger tables are written. Small tables wait, because each file has a cost. */
 const FLUSH_BYTES = 12 * 1024 * 1024;
 
 interface TableBuffer {
@@ -75,7 +75,7 @@ export class GroupTransformer {
     };
   }
 
-  /** Transforms the items of a group; gives their number. Throws a TypeError for a raw file that cannot be read. */
+  /** Transforms a group, and returns its number of items. Throws a TypeError for a raw file that cannot be read. */
   group({ files, documents }: ItemGroup): number {
     const opened = files.map((file) => new RawFileReader(file));
     try {
@@ -108,7 +108,7 @@ export class GroupTransformer {
     if (bytes > FLUSH_BYTES) this.#write(FLUSH_BYTES / (2 * this.#tables.size));
   }
 
-  /** Writes out all rows that are held; gives everything that was not given before. */
+  /** Writes all rows in memory, and returns the results since the last call. */
   flush(): TransformOutput {
     this.#write(0);
     const parts = this.#written;
@@ -121,7 +121,7 @@ export class GroupTransformer {
     };
   }
 
-  /** Writes the rows of tables that hold so many bytes. */
+  /** Writes the tables with at least this number of bytes in memory. */
   #write(bytesAtLeast: number): void {
     this.#part += 1;
     for (const [table, held] of this.#tables) {

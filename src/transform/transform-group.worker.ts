@@ -1,4 +1,4 @@
-/** A thread of a {@link GroupTransformer}. */
+/** Worker thread that transforms groups. */
 import { workerData } from "node:worker_threads";
 import { collectGarbage, collectYoung } from "../common/free-memory.ts";
 import { answerTasks } from "../common/threads/thread.ts";
@@ -10,7 +10,7 @@ const { tables, pipelineUrl, ...options }: TransformSetup = workerData;
 const pipeline = pipelineUrl === undefined ? { tables, rows: {} } : await loadPipeline(pipelineUrl);
 const transformer = new GroupTransformer(pipeline, options);
 
-/** V8 keeps what a thread has when it ends for 8 more seconds: into these falls the load. */
+/** Frees memory now: V8 keeps the memory of an ended thread for 8 seconds, in which the load begins. */
 function last(): TransformOutput {
   const flushed = transformer.flush();
   collectGarbage();

@@ -1,4 +1,4 @@
-/** The transform of a run: the raw documents that count in, parts of every item table out. */
+/** Transforms all items of a run, on several threads if there are many. */
 import { extname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { OnProgress } from "../common/progress.ts";
@@ -17,19 +17,19 @@ const MODULE = new URL(`./transform-group.worker${extname(import.meta.url)}`, im
 
 export interface TransformSetup extends TransformerConfig {
   readonly tables: readonly Table[];
-  /** Module whose default export is the pipeline; undefined: no table has a function. */
+  /** Module whose default export is the pipeline; `undefined` if no table has a function. */
   readonly pipelineUrl: string | undefined;
 }
 
-/** `flush` writes out the rows that are held. */
+/** `flush` writes all rows in memory. */
 export type TransformTask = (ItemGroup & { readonly kind: "group" }) | { readonly kind: "flush" };
 
 interface TransformRequest extends Omit<RegroupRequest, "items"> {
   readonly pipeline: Pick<Pipeline, "tables" | "rows">;
-  /** Its module; undefined: functions of its tables run on this thread. */
+  /** Module of the pipeline; `undefined` if functions of its tables run on this thread. */
   readonly pipelineUrl: string | undefined;
   readonly threads: number;
-  /** Whether the documents of an item do not count, whatever they are: it is gone. */
+  /** Whether an item was removed, so that its documents do not count. */
   readonly isLeftOut: (item: number) => boolean;
   /** Folder of the staged parts. */
   readonly parts: string;
@@ -40,15 +40,15 @@ interface TransformRequest extends Omit<RegroupRequest, "items"> {
 export interface TransformResult {
   /** Staged parts by table. */
   readonly parts: ReadonlyMap<string, readonly StagedPart[]>;
-  /** Bytes of its staged parts, roughly, by table. */
+  /** Staged bytes by table, roughly. */
   readonly stagedBytes: ReadonlyMap<string, number>;
   readonly store: EntityStore;
   readonly drift: readonly DriftEntry[];
-  /** Items in which it was found. */
+  /** Numbers of items with drift. */
   readonly driftItems: readonly DriftItemCount[];
 }
 
-/** Errors: those of a user's table (`config.invalid`), and of the disk. */
+/** Throws `config.invalid` for errors of custom tables, and errors of the disk. */
 export async function transformItems(request: TransformRequest): Promise<TransformResult> {
   const { index, isLeftOut } = request;
   await using pool = transformers(request);
@@ -72,10 +72,10 @@ export async function transformItems(request: TransformRequest): Promise<Transfo
   return together(await pool.flush());
 }
 
-/** A thread takes as long to start as so many documents take to transform, roughly. */
+/** Number of documents that take as long as the start of a thread, roughly. */
 const DOCUMENTS_PER_THREAD = 2000;
 
-/** As many threads as there is work for; this one where that is too little, or functions would have to cross. */
+/** Threads as the number of documents needs, or this thread if they are few or a function cannot be sent to a thread. */
 function transformers(request: TransformRequest): TransformerPool {
   const { pipeline, pipelineUrl, index, parts: directory } = request;
   const { tables, rows } = pipeline;
@@ -90,11 +90,11 @@ function transformers(request: TransformRequest): TransformerPool {
   });
 }
 
-/** `size`: how many groups can be under way. */
+/** `size`: number of groups that are transformed at a time. */
 type TransformerPool = Pick<TransformThreads, "size" | "failure" | "transform" | "flush"> & AsyncDisposable;
 
 class TransformThreads extends ThreadPool<TransformTask, { group: number; flush: TransformOutput }> {
-  /** Gives the number of items. */
+  /** Returns the number of items. */
   async transform(group: ItemGroup): Promise<number> {
     return this.askAny({ ...group, kind: "group" }, [group.documents.buffer]);
   }
@@ -109,7 +109,7 @@ function onThisThread(transformer: GroupTransformer): TransformerPool {
     size: 1,
     failure: new AbortController().signal,
     transform: async (group) => {
-      // Others have their turn between groups.
+      // Lets other work of this thread run between groups.
       await setImmediate();
       return transformer.group(group);
     },

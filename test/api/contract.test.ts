@@ -94,8 +94,7 @@ function ofResource(name: SpecifiedField["resource"]): SpecifiedField[] {
   );
 }
 
-test("every one of the 424 API fields has a place in the contract", () => {
-  assert.equal(fields.length, 424);
+test("every API field of the specification has a place in the contract", () => {
   const missing = fields.filter((field) => reach(field) === undefined).map((f) => `${f.resource}: ${f.path}`);
   assert.deepEqual(missing, []);
 });

@@ -120,15 +120,16 @@ test("takes a single object in place of a list for its one element", () => {
   assert.deepEqual(unknownIn(walkDynamic, { tags: { any: 1 } }), []);
 });
 
-test("shows lists and objects that stand where the contract knows none", () => {
+test("shows lists and objects that stand where the contract knows none, but no lists of texts", () => {
   const found: [string, object][] = [];
   const document = {
     id: "c1",
     title: { any: 1 },
     status: ["any"],
+    slug: [{ any: 0 }],
     acl: [{ group_ids: [] }],
     tags: ["text", { any: 2 }],
-    attachments: [{ url: ["u"] }],
+    attachments: [{ url: ["u"], filename: [["f"]] }],
     added_to_collection_date: { k1: "2026-01-01T00:00:00Z", k2: { any: 3 } },
     custom_field_values: { f1: [{ any: 4 }], f2: { id: "file", public: {} } },
     unheard: { of: {} },
@@ -140,10 +141,10 @@ test("shows lists and objects that stand where the contract knows none", () => {
   );
   assert.deepEqual(found, [
     ["title", { any: 1 }],
-    ["status", ["any"]],
+    ["slug", [{ any: 0 }]],
     ["acl", [{ group_ids: [] }]],
     ["tags.[]", { any: 2 }],
-    ["attachments.[].url", ["u"]],
+    ["attachments.[].filename", [["f"]]],
     ["added_to_collection_date.{}", { any: 3 }],
     ["custom_field_values.{}.[]", { any: 4 }],
     ["custom_field_values.{}.public", {}],

@@ -68,7 +68,7 @@ test("a signal while a target takes the run: it is published and not delivered, 
   const ended = await interrupted(["run", pipeline, "--json"], "the target waits", "SIGINT");
   assert.equal(ended.code, 130, ended.stderr);
   const sentence =
-    /The run 000001-\S+ is published, but was not delivered to slow: The delivery was interrupted\. "content-warehouse deliver" repeats it, and the next run delivers itself\./;
+    /The run 000001-\S+ is published, but was not delivered to slow: The delivery was interrupted\. "content-warehouse deliver" repeats it, and the next run is delivered anyway\./;
   assert.match(ended.stderr, sentence);
   const summary = JSON.parse(ended.stdout);
   const states = summary.deliveries.map(({ target, state, failure }: Record<string, { code?: string }>) => [

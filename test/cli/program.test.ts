@@ -1,13 +1,14 @@
+/** The command line as a whole: help, empty arguments, and how failures are reported. */
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, suite, test } from "node:test";
+import { readdir } from "node:fs/promises";
+import { suite, test } from "node:test";
 import type { Command } from "commander";
 import { helpCommand } from "../../src/cli/commands/help.ts";
+import { wrapHelp } from "../../src/cli/help.ts";
 import { program as commandLine, everyCommand } from "../../src/cli/program.ts";
 import { VERSION } from "../../src/common/version.ts";
 import { configSpec } from "../../src/config/config-spec.ts";
+import { temporaryFolder } from "../folders.ts";
 import { capture } from "./capture.ts";
 import { program } from "./running.ts";
 
@@ -24,10 +25,9 @@ test("without a command the help is shown, and the exit code is that of a config
 const printed: { readonly out: string[]; readonly err: string[] } = { out: [], err: [] };
 const wholeProgram = await commandLine(printed);
 
-suite("empty text, as a lost variable leaves it, is refused", () => {
-  test("and nothing is written into the working directory", async () => {
-    const cwd = await mkdtemp(join(tmpdir(), "empty-"));
-    after(() => rm(cwd, { recursive: true }));
+suite("an empty option or argument, as an unset variable leaves it, is refused", () => {
+  test("and nothing is written into the working directory", async (t) => {
+    const cwd = await temporaryFolder(t);
     const { code, stdout, stderr } = await program(["run", "nightly", "--sample", "--warehouse", ""], {
       cwd,
     });
@@ -40,34 +40,46 @@ suite("empty text, as a lost variable leaves it, is refused", () => {
   });
 
   for (const command of everyCommand(wholeProgram).filter((each) => each.commands.length === 0)) {
-    const needed = [
-      ...command.registeredArguments.filter(({ required }) => required).map(() => "1"),
-      ...command.options.flatMap(({ mandatory, long }) => (mandatory ? [String(long), "1"] : [])),
-    ];
     const path = pathOf(command);
-    const texts = command.options.filter(
-      ({ required, long, argChoices, parseArg }) =>
-        required && long !== "--value" && argChoices === undefined && parseArg === undefined,
-    );
-    for (const { long } of texts) {
-      test(`for ${path} ${long}`, async () => {
-        await assert.rejects(
-          (await commandLine()).parseAsync([...path.split(" "), ...needed, `${long}`, " "], { from: "user" }),
-          { code: "config.invalid", message: new RegExp(`^The option ${long} is empty`) },
-        );
-      });
-    }
-    for (const [index, argument] of command.registeredArguments.entries()) {
-      test(`for ${path} ${argument.name()}`, async () => {
-        const options = needed.slice(command.registeredArguments.filter(({ required }) => required).length);
-        const args = command.registeredArguments.slice(0, index).map(() => "1");
-        await assert.rejects(
-          (await commandLine()).parseAsync([...path.split(" "), ...args, "", ...options], { from: "user" }),
-          { code: "config.invalid", message: new RegExp(`^The argument ${argument.name()} is empty`) },
-        );
-      });
-    }
+    test(`for each of ${path}`, async () => {
+      const required = command.registeredArguments.filter((each) => each.required).map(() => "1");
+      const mandatory = command.options.flatMap((each) => (each.mandatory ? [String(each.long), "1"] : []));
+      const options = command.options.filter(
+        (each) =>
+          each.required &&
+          each.long !== "--value" &&
+          each.argChoices === undefined &&
+          each.parseArg === undefined,
+      );
+      const calls: (readonly [args: readonly string[], what: string])[] = [
+        ...options.map(
+          ({ long }) => [[...required, ...mandatory, `${long}`, " "], `option ${long}`] as const,
+        ),
+        ...command.registeredArguments.map((argument, index) => {
+          const before = command.registeredArguments.slice(0, index).map(() => "1");
+          return [[...before, "", ...mandatory], `argument ${argument.name()}`] as const;
+        }),
+      ];
+      for (const [args, what] of calls) {
+        const parsing = (await commandLine()).parseAsync([...path.split(" "), ...args], { from: "user" });
+        await assert.rejects(parsing, {
+          code: "config.invalid",
+          message: new RegExp(`^The ${what} is empty`),
+        });
+      }
+    });
   }
+});
+
+test("a list of the help continues under its terms; what fits stays as it is", () => {
+  assert.equal(
+    wrapHelp(`A line.\n  $ command\n  short  ${"word ".repeat(18).trim()}\n`),
+    `A line.
+  $ command
+  short  word word word word word word word word word word word word word word
+         word word word word
+`,
+  );
 });
 
 suite("the help", () => {
@@ -89,7 +101,7 @@ suite("the help", () => {
 
   test("has topics: the exit codes with what to do, and the settings", async () => {
     const codes = await capture(helpCommand, ["exit-codes"]);
-    assert.match(codes, /\n {3}24 {2}stop {3}mass change: .* run once\s+with\s+--accept-shrink\.\n/s);
+    assert.match(codes, /\n {3}24 {2}stop {3}mass change: .*--accept-shrink\.\n/s);
     const settings = await capture(helpCommand, ["configuration"]);
     assert.match(settings, /\n {2}CONTENT_API_TOKEN +its API token; it cannot be a flag/);
     for (const name of Object.keys(configSpec.shape).filter((each) => each !== "$schema"))
@@ -140,8 +152,7 @@ suite("run --json that fails prints one object, and the sentence on standard err
     ]);
     assert.equal(code, 2);
     const { message, ...failure } = JSON.parse(stdout);
-    const hint =
-      'Correct the setting or argument that the message names; see "content-warehouse help configuration".';
+    const hint = 'Correct what the message names; see "content-warehouse help configuration".';
     assert.deepEqual(failure, { code: "config.output", hint, exitCode: 2 });
     assert.match(message, /^The output folder \/dev\/null cannot be used: /);
     const { time, ...line } = JSON.parse(stderr);

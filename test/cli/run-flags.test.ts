@@ -46,7 +46,7 @@ async function nights(t: TestContext, pipeline = SMALL) {
   return { night, cwd, service, there };
 }
 
-test("--destination replaces the destinations of the configuration, each with its platform", async (t) => {
+test("--destination replaces the configured ones; a name that the service does not have ends with 2 and the nearest", async (t) => {
   const { night } = await nights(t);
   const names = ["Web CMS", "Print Archive:Archive", "Print: Archive"];
   const error = await failsWith("config.invalid", night(names.flatMap((name) => ["--destination", name])));
@@ -60,6 +60,8 @@ test("--destination replaces the destinations of the configuration, each with it
     ),
     error.message,
   );
+  const misspelled = await failsWith("config.invalid", night(["--destination", "Shpo"]));
+  assert.match(misspelled.message, /^There is no destination "Shpo" .* \(did you mean "Shop"\?\)\. /);
   for (const wrong of [":Archive", "Web CMS:"])
     await assert.rejects(night(["--destination", wrong]), { code: "commander.invalidArgument" });
 });

@@ -13,7 +13,7 @@ import { Worker } from "node:worker_threads";
 const young = () => getHeapSpaceStatistics().find(({ space_name: name }) => name === "new_space").space_size / 2 ** 20;
 if (process.argv.includes("small")) (await import(${JSON.stringify(HEAP)})).keepHeapsSmall();
 let kept = [];
-for (let round = 0; round < 400; round++) {
+for (let round = 0; round < 150; round++) {
   kept.push(Array.from({ length: 10_000 }, (_, i) => ({ i })));
   if (kept.length > 20) kept = [];
 }

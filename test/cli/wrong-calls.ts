@@ -52,7 +52,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
 
   ["run nightly --sample --log-format jsn", "option '--log-format <format>' argument 'jsn' is invalid"],
 
-  ["check nigthly", 'There is no pipeline "nigthly"; there are nightly, parquet'],
+  ["check nigthly", 'There is no pipeline "nigthly"; the pipelines are nightly and parquet'],
 
   ["serve --port 99999", "option '--port <n>' argument '99999' is invalid"],
   ["serve --data nope", "The content set nope has no readable"],

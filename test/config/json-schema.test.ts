@@ -1,3 +1,4 @@
+/** The JSON Schema of a configuration file, and what editors make of it. */
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -6,16 +7,26 @@ import { Ajv } from "ajv";
 import { packagePath } from "../../src/common/package-root.ts";
 import { type ConfigSpec, configSpec } from "../../src/config/config-spec.ts";
 import { readSettings } from "../../src/config/read-spec.ts";
-import { configSchema } from "./file-schemas.ts";
+import { configSchema, settingsTable } from "./file-schemas.ts";
 
 const FILE = "config.schema.json";
 const TEXT = configSchema();
+const PAGE = packagePath("docs/configuration.md");
+const TABLE = /(?<=<!-- written by .*json-schema.test.ts -->\n)[\s\S]*?(?=<!-- end of the settings -->)/;
 
-/** With UPDATE_DOCS=1 it is written instead. */
-test("the JSON Schema is made from the settings as they are read", async () => {
-  const file = packagePath(FILE);
-  if (process.env.UPDATE_DOCS === "1") await writeFile(file, TEXT);
-  assert.equal(await readFile(file, "utf8"), TEXT, "run this test with UPDATE_DOCS=1");
+test("the JSON Schema and the table of the page are made from the settings; UPDATE_DOCS=1 writes them", async () => {
+  const page = await readFile(PAGE, "utf8");
+  const table = `\n${settingsTable()}\n`;
+  if (process.env.UPDATE_DOCS === "1") {
+    await writeFile(packagePath(FILE), TEXT);
+    await writeFile(
+      PAGE,
+      page.replace(TABLE, () => table),
+    );
+    return;
+  }
+  assert.equal(await readFile(packagePath(FILE), "utf8"), TEXT);
+  assert.equal(TABLE.exec(page)?.[0], table);
 });
 
 test("the package has the schema and exports it, where `$schema` of a file names it", async () => {

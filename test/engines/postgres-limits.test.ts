@@ -153,7 +153,7 @@ suite("a table that PostgreSQL cannot have as it is", () => {
       made({ name: "nul", key: ["k"], columns: [keyOf("k"), of("t")] }, rows),
     ]);
     assert.deepEqual(warnings, [
-      'In PostgreSQL the table nul has 2 texts with U+FFFD in the place of U+0000, which it has not; no primary key (could not create unique index "nul_pkey").',
+      'In PostgreSQL the table nul has 2 texts with U+FFFD instead of U+0000, which PostgreSQL cannot store; no primary key (could not create unique index "nul_pkey").',
     ]);
     assert.deepEqual(
       await rowsOf("nul", [
@@ -269,7 +269,7 @@ suite("a table that PostgreSQL cannot have as it is", () => {
       openLoaderTable({ table, rows: 6, files: [file], temporaryDirectory: folder }),
     ]);
     assert.deepEqual(warnings, [
-      "In PostgreSQL the table times has 4 times out of its range, infinity in the place of each.",
+      "In PostgreSQL the table times has 4 times outside its range, stored as infinity.",
     ]);
     assert.deepEqual(
       await rowsOf("times", [

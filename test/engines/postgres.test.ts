@@ -185,7 +185,7 @@ suite("the target postgres", () => {
     await reader.end();
     assert.match(
       await publish(ODD),
-      /\n *Warning +postgres: In PostgreSQL the table odd_values has 1 text with U\+FFFD in the place of U\+0000, which it has not\.\n/,
+      /\n *Warning +postgres: In PostgreSQL the table odd_values has 1 text with U\+FFFD instead of U\+0000, which PostgreSQL cannot store\.\n/,
     );
   });
 
@@ -418,7 +418,7 @@ suite("the target postgres", () => {
     assert.equal(refused.code, 26, refused.stderr);
     assert.match(
       refused.stderr,
-      /Others have made something on an earlier run, .*constraint notes_content_id_fkey/,
+      /Objects of others depend on an earlier run, .*constraint notes_content_id_fkey/,
     );
     assert.match(refused.stderr, /materialized view public\.copied/);
     assert.deepEqual([await loaded(), await schemas()], [before, [CURRENT]]);
@@ -459,7 +459,7 @@ suite("the target postgres", () => {
       assert.equal(failure?.code, "target.fenced");
       assert.match(
         failure?.message ?? "",
-        /^The target postgres has another run \d+ \(.*\) of this instance, made elsewhere/,
+        /^The target postgres has another run \d+ \(.*\) of this instance, from another machine/,
       );
       assert.equal((await commentOf()).sha256, await digestIn(join(world.folders[winner], "current")));
       world.warnings[loser].length = 0;
@@ -471,7 +471,7 @@ suite("the target postgres", () => {
       assert.equal(world.warnings[loser].length, 1, world.warnings[loser].join("\n"));
       assert.match(
         world.warnings[loser][0] ?? "",
-        /^The target postgres has the run \d+ \(.*\), which was made elsewhere, and keeps no runs, so this run cannot go on from it/,
+        /^The target postgres has the run \d+ \(.*\), from another machine, and keeps no runs, so this run cannot continue from it/,
       );
       await rm(world.folders[winner], { recursive: true });
       await cp(world.folders[loser], world.folders[winner], { recursive: true, verbatimSymlinks: true });

@@ -182,6 +182,6 @@ test("a lake in a bucket is written through the proxy, and a bucket that it refu
   const refused = { ...lake, endpoint: "https://refused.example" };
   const checked = await command(at, "check", { settings: { ...settings, targets: [refused] }, env: s3.env });
   assert.equal(checked.code, 26, checked.stdout);
-  const sentence = `No way is opened to https://refused.example through the proxy ${proxy.host}`;
+  const sentence = `The connection to https://refused.example through the proxy ${proxy.host} for s3://`;
   assert.ok(checked.stdout.includes(sentence), checked.stdout);
 });

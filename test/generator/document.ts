@@ -232,7 +232,7 @@ function changeTimes(plan: Plan, { index, createdMs }: Story, { updatedMs }: Lif
 /** Adds what follows from the body, whatever it has become. */
 function withWords(document: Document): Document {
   const { content } = document;
-  if (content === undefined || content === "") return document;
+  if (!content) return document;
   const { body_fragment = sanitize(content), wordcount = wordCount(content) } = document;
   return { ...document, body_fragment, wordcount };
 }

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
+import { DYNAMIC_COLUMN_NAMES, isDynamicColumn } from "../../src/api/dynamic.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import type { CustomField, Document } from "../../src/service/content-set.ts";
 import { createService } from "../../src/service/service.ts";
@@ -70,7 +70,7 @@ async function lines<T>(path: string, name: string): Promise<T[]> {
     .map((line): T => JSON.parse(line));
 }
 
-test("every field of the specification has a value somewhere when it is served", async (t) => {
+test("every field of the specification that a content set states has a value somewhere when it is served", async (t) => {
   const data = await temporaryFolder(t);
   await generateContentSet({ items: 600, seed: 1, out: data });
   const service = await createService({ data });
@@ -107,9 +107,14 @@ test("every field of the specification has a value somewhere when it is served",
     const values = (seen[field.resource] ?? []).flatMap((one) => valuesAt(one, field.path));
     return !values.some((value) => saysSomething(value, field));
   });
-  assert.equal(spec.length, 424);
+  const stated = new Set(
+    content.flatMap(({ event, gallery, ...facts }) => Object.keys({ ...event, ...gallery, ...facts })),
+  );
+  /** A column that no document states is sent as its default; the service's own tests hold computed columns. */
+  const isDefault = ({ resource, path }: WireField) =>
+    resource === "dynamic" && isDynamicColumn(path) && !stated.has(path);
   assert.deepEqual(
-    silent.map(({ path }) => path),
+    silent.filter((field) => !isDefault(field)).map(({ path }) => path),
     // Users of the dynamic set do not say who is a superadmin, and a next task is never completed.
     ["author_details.superadmin", "creator_details.superadmin", "next_task.completed"],
   );

@@ -140,7 +140,7 @@ test("three-tables.mts asks for what its tables need, and for no single item", a
   assert.deepEqual([...new Set(service.questions.map(({ mode }) => mode))], ["dynamic", "basic"]);
   const [first, ...more] = service.asked("list", "dynamic").map(({ columns }) => columns);
   assert.ok(first !== undefined && more.every((columns) => columns.join() === first.join()));
-  assert.deepEqual([first.length, DYNAMIC_COLUMN_NAMES.length], [59, 108]);
+  assert.ok(first.length < 0.6 * DYNAMIC_COLUMN_NAMES.length, `${first.length} columns`);
   for (const needed of ["title", "tags", "wordcount", "author_details", "creator_details"])
     assert.ok(first.includes(needed), needed);
   const left = /custom_field|attachment|categor|campaign|event|latitude|^gallery_/;

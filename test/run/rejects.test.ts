@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { type TestContext, test } from "node:test";
-import { type RejectLimits, rejectLimit } from "../../src/extract/passes/reject-limits.ts";
+import { type RejectLimits, rejectLimit } from "../../src/extract/passes/failure-budget.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { failsWith } from "../failing.ts";
 import { exportFrom, publishedIds, rowsOf, temporaryFolder } from "./running.ts";

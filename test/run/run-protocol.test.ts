@@ -33,7 +33,7 @@ const CASES: Partial<
   >
 > = {
   "source.protocol": {
-    "D10: a page that says it is another": [paged({ current: 1 }), /answered with page 1/],
+    "D10: a page that says it is another": [paged({ current: 1 }), /sent page 1/],
     "D5: a next page that skips one": [paged({ next: 4 }), /names page 4 as the next/],
     "D5: a next page that is the same": [paged({ next: 2 }), /names page 2 as the next/],
     "D5: a next page that is a text": [paged({ next: "3" }), /pagination\.next/],

@@ -109,9 +109,9 @@ const FORKS = [
 const SCHEDULES = FORKS.flatMap((fork) => MACHINES.map((next) => ({ killed: [], ...fork, next })));
 
 const PUT_ASIDE =
-  /^Restored the run (000002-\S+) from the target lake as runs\/\1-[0-9a-f]{8}: this run goes on from it, and not from \1 of this machine, which is another run 2;/;
+  /^Restored the run (000002-\S+) from the target lake as runs\/\1-[0-9a-f]{8}: this run continues from it, not from \1 on this machine, another run 2;/;
 const LATER =
-  /^Restored the run 000003-\S+ from the target lake: this run goes on from it, and not from 000002-\S+ of this machine;/;
+  /^Restored the run 000003-\S+ from the target lake: this run continues from it, not from 000002-\S+ on this machine;/;
 
 for (const { name, order, killed, next } of sweep(SCHEDULES, 4)) {
   long(`two runs of one second, and one history: ${name}; ${next} runs first the next night`, async (t) => {
@@ -143,14 +143,14 @@ long("commands tell the run of another machine from one's own of the same name",
   assert.match(
     delivery.failure.message,
     new RegExp(
-      `^The target lake has another run 1 \\(${name}, manifest \\w{8}\\) of this instance, made elsewhere, so run 1 \\(${name}, manifest \\w{8}\\) cannot be delivered any more; run again: the next run goes on from it\\.$`,
+      `^The target lake has another run 1 \\(${name}, manifest \\w{8}\\) of this instance, from another machine, so run 1 \\(${name}, manifest \\w{8}\\) can no longer be delivered; run again, and the next run continues from it\\.$`,
     ),
   );
   const here = world.folders.B;
   const ask = (make: Parameters<typeof outcome>[0], ...args: string[]) =>
     outcome(make, [...args, "--warehouse", here], { cwd: folder });
   const targets = await ask(runsCommand, "show", "--section", "targets");
-  assert.match(targets.text, /│ another run 1, made elsewhere +│/);
+  assert.match(targets.text, /│ another run 1, from another machine +│/);
   assert.equal((await ask(deliverCommand)).error?.code, "target.fenced");
   const beside = `${name}-${(await digestIn(join(world.folders.A, "current"))).slice(0, 8)}`;
   assert.equal(
@@ -188,7 +188,7 @@ test("machines that take turns go on from each other's runs, and nothing is said
   await assertOneHistory(world);
   assert.match(
     world.warnings.B.join("\n"),
-    /^Restored the run 000002-\S+ from the target lake: this run goes on from it\.$/,
+    /^Restored the run 000002-\S+ from the target lake: this run continues from it\.$/,
   );
 });
 
@@ -204,7 +204,7 @@ long(
     assert.equal(apart?.failure?.code, "target.fenced");
     assert.match(
       apart?.failure?.message ?? "",
-      /has run 2 \(.*\) of this instance, made elsewhere, which is not in the history/,
+      /has run 2 \(.*\) of this instance, from another machine, which is not in the history/,
     );
     const { B } = Object.fromEntries(await nightOf(world, { night: 3, order: steps("B") }));
     assert.deepEqual([B?.sequence, B && exitCodeOf(B)], [4, 0]);

@@ -154,8 +154,8 @@ test("figures are written for people", () => {
 test("what a command is at stands in one line below its log, no wider than the terminal, and goes at the end", () => {
   let written = "";
   const line = createStatusLine({ write: (text) => (written += text), columns: () => 12 });
-  line.tell("memory: ok");
-  line.tell("configuration: failed");
+  line.show("memory: ok");
+  line.show("configuration: failed");
   line.log("A warning.\n");
   line.clear();
   const anew = "\r\u001b[K";
@@ -166,7 +166,7 @@ test("what a command is at stands in one line below its log, no wider than the t
 test("where no line can be taken back, the log alone is written", () => {
   let written = "";
   const line = createStatusLine({ write: (text) => (written += text), columns: undefined });
-  line.tell("memory: ok");
+  line.show("memory: ok");
   line.log("A warning.\n");
   line.clear();
   assert.equal(written, "A warning.\n");

@@ -6,12 +6,8 @@ import { type TestContext, test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import type { Target, TargetRun } from "../../src/pipeline.ts";
-import {
-  type ArchiveTarget,
-  probeTargets,
-  readTargetBaseline,
-  restoreNewest,
-} from "../../src/targets/restore.ts";
+import type { ArchiveTarget } from "../../src/targets/restore.ts";
+import { probeTargets, readTargetBaseline, restoreNewest } from "../../src/targets/target-baseline.ts";
 import { createStaging, nextRun, outputFolder, prepareOutput, runsIn } from "../../src/warehouse/layout.ts";
 import { finishPublication } from "../../src/warehouse/publish.ts";
 import { pointCurrentAt } from "../../src/warehouse/run-folders.ts";
@@ -53,7 +49,7 @@ test("an empty disk gets the run that the target keeps, whole and current", asyn
   const { kept, last } = await elsewhere(t, 2);
   const out = join(await temporaryFolder(t), "here");
   assert.deepEqual(await meet(out, [keeping(kept, last)]), [
-    `Restored the run ${last.run} from the target keeper: this run goes on from it.`,
+    `Restored the run ${last.run} from the target keeper: this run continues from it.`,
   ]);
   assert.equal(await current(out), `runs/${last.run}`);
   const { findings, runs } = await verifyRuns(outputFolder(out), { all: true }, join(out, "tmp"));
@@ -69,7 +65,7 @@ test("a run of another machine wins over one that is not later, and a later one 
   const [warning = ""] = await meet(out, [keeping(kept, last)]);
   assert.match(
     warning,
-    new RegExp(`goes on from it, and not from ${own} of this machine; that stays in runs/`),
+    new RegExp(`continues from it, not from ${own} on this machine; ${own} stays in runs/`),
   );
   assert.equal(await current(out), `runs/${last.run}`);
   const { run: later } = await publish(out);
@@ -106,7 +102,8 @@ test("another run than the one that was asked for is refused", async (t) => {
   const out = join(await temporaryFolder(t), "here");
   await assert.rejects(meet(out, [keeping(kept, { ...last, sha256: "0".repeat(64) })]), {
     code: "verify.failed",
-    message: /gave the run 1 \(000001-\S+ manifest \w{8}\) for the run 1 \(000001-\S+ manifest 00000000\)/,
+    message:
+      /returned the run 1 \(000001-\S+ manifest \w{8}\) instead of the run 1 \(000001-\S+ manifest 00000000\)/,
   });
   assert.deepEqual(await runsIn(outputFolder(out)), []);
 });
@@ -154,7 +151,7 @@ test("a target that cannot be asked keeps no run from beginning, unless it may h
   };
   const out = join(await temporaryFolder(t), "here");
   assert.deepEqual(await meet(out, [down]), [
-    "Down; wait. The run goes on, and its delivery is tried when it is published.",
+    "Down; wait. The run continues; it will be delivered after publication.",
   ]);
   const keeper = { ...down, restore: async () => {} };
   await assert.rejects(meet(out, [keeper]), { code: "target.unavailable" });

@@ -179,7 +179,7 @@ suite("rows of a custom table", () => {
     );
     assert.throws(() => rowsOf([], () => [{ content_id: "c-2" }]), {
       code: "config.invalid",
-      message: /from item c-1: content_id is filled in, and cannot be "c-2"/,
+      message: /from item c-1: content_id is set by the program and cannot be "c-2"/,
     });
   });
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, type TestContext, test } from "node:test";
 import { systemClock } from "../../src/common/clock.ts";
 import { ItemVersions } from "../../src/extract/passes/item-versions.ts";
-import { passRecord, readPass } from "../../src/extract/passes/listing.ts";
+import { PassReader, passRecord } from "../../src/extract/passes/listing.ts";
 import type { MemoryRows } from "../../src/load/staged-rows.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
 import { passRows, requestRows } from "../../src/run/run-tables.ts";
@@ -46,7 +46,7 @@ async function account(t: TestContext, pages: readonly object[]): Promise<Memory
   const landing = await landingIn(t, directory);
   const itemIndex = new ItemIndex();
   const { journal } = landing;
-  const pass = await readPass(
+  const pass = await new PassReader(
     {
       client: clientOf(t, url),
       landing: landing.landing,
@@ -75,7 +75,7 @@ async function account(t: TestContext, pages: readonly object[]): Promise<Memory
       pagesPerGroup: undefined,
       wants: () => false,
     },
-  );
+  ).read();
   const made = [passRows([passRecord(pass, itemIndex.sorted())]), requestRows(journal.requests)];
   return made.map(({ table, rows }) => ({ table, rows: [...rows] }));
 }

@@ -1,3 +1,5 @@
+import { z } from "zod";
+import { dynamicItem } from "../../src/api/dynamic.ts";
 import type { JsonObject } from "../../src/raw/document.ts";
 
 /**
@@ -233,83 +235,63 @@ function fullDocument(): JsonObject {
 
 function dynamicDocument(): JsonObject {
   return {
+    ...plainValues(),
     ...descriptions(),
     ...dynamicFieldValues(),
     ...galleryFields(),
     id: "item-1",
     slug: "a-fair",
-    url: "https://x.example/content/a-fair",
     status: "waiting",
-    locked: false,
     content_type: "type-1",
     updated_at: "2026-01-02T03:04:05.123456Z",
-    deleted_at: "2026-01-01T00:00:00Z",
-    created_at: "2025-01-01T00:00:00Z",
     author: "u-author",
-    published: true,
     published_url: "https://www.example/a-fair",
     published_urls: [{ external_site_name: "Web CMS", published_url: "https://www.example/a-fair" }],
     progress_stage: "planned",
-    completed_date: "2025-01-31T00:00:00Z",
     acl: { group_ids: ["g-1", "g-2"], user_ids: ["u-1", "u-2"], access_summary: "PRIVATE" },
-    archived: false,
-    assigned_date: "2025-01-02T00:00:00Z",
     attachments: attachments(),
-    available_actions: ["publish", "archive"],
-    body_fragment: "Come",
     body_type: "event",
     campaigns: ["camp-1", "camp-2"],
-    can_destroy: false,
-    can_modify: true,
     categories: ["Fairs", "News"],
-    categories_array: ["Fairs", "News"],
     content: "<p>Come</p>",
-    content_number: 12,
-    content_thumbnail_url: "https://t.example/social",
     creator: "u-creator",
     currently_editing: [
       { id: "u-author", name: "Somebody", avatar_url: "https://a.example/1", last_seen: 1_767_225_600 },
     ],
-    discussion_url: "https://x.example/discussion",
     event_end_date: "07/06/26",
     event_start_date: "07/04/26",
-    excerpt: "Come along",
     field_locks: { body: { locked: true } },
-    latitude: 48.2,
     library_tracking_url: "https://go.example/1",
-    localized_from_id: "item-0",
-    longitude: 16.37,
-    marketing_automation_url: "/emails/1/preview",
     media_url: "https://m.example/1",
     newsroom_id: INSTANCE,
-    next_task_deadline: "2026-01-05T00:00:00Z",
     next_task_owner: ["u-author", "u-owner"],
-    next_task_title: "Write it",
-    payment: 12.5,
     personas: ["persona-1", "persona-2"],
-    place_id: "place-1",
     preferred_title: "A fair",
-    preferred_title_sort: "a fair",
-    publish_destination: "Web CMS",
     published_date: "2025-02-01T00:00:00Z",
-    repository_notes: "Please credit",
-    crm_shared_with_ids: ["crm-1", "crm-2"],
     stages: ["stage-1", "stage-2"],
-    service_url: "https://x.example/c/item-1",
-    synced_to_gallery_date: "2025-02-02T00:00:00Z",
     tags: ["fair", "spring"],
     task_deadlines: [{ description: "Write it", deadline: "2026-01-05T00:00:00Z", smart_deadline: false }],
-    tasks_begin_at: "2026-01-05T00:00:00Z",
-    tasks_end_at: "2026-01-25T00:00:00Z",
-    thumbnail_url: "https://t.example/1",
-    timezone_name: "Europe/Vienna",
     title: "A fair",
-    updated: "2026-01-02T03:04:05Z",
-    viewer_compatibility: "none",
-    webinar_playback_url: "https://live.example/1",
-    wordcount: 3,
-    social_media_channel: "social_a",
   };
+}
+
+/** A value of its kind for every dynamic column that is a text, number, boolean or list of texts. */
+function plainValues(): JsonObject {
+  const columns = Object.entries(dynamicItem.shape).map(([name, schema]) => [name, plainValue(name, schema)]);
+  return Object.fromEntries(columns.filter(([, value]) => value !== undefined));
+}
+
+function plainValue(name: string, schema: z.core.$ZodType): unknown {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return plainValue(name, schema.unwrap());
+  if (schema instanceof z.ZodArray) {
+    const element = plainValue(name, schema.element);
+    return typeof element === "string" ? [`${element} 1`, `${element} 2`] : undefined;
+  }
+  if (schema instanceof z.ZodString)
+    return /_at$|_date$|_deadline$|^updated$/.test(name) ? "2025-01-02T00:00:00Z" : `${name} of item-1`;
+  if (schema instanceof z.ZodNumber) return 12;
+  return schema instanceof z.ZodBoolean ? false : undefined;
 }
 
 function descriptions(): JsonObject {
@@ -372,17 +354,8 @@ function galleryFields(): JsonObject {
     added_to_collection_date: { "coll-1": "2025-04-01T00:00:00Z" },
     added_to_collection_dates: [{ collection_id: "coll-1", added_date: "2025-04-01T00:00:00Z" }],
     collection_uids: ["coll-1"],
-    download_url: "https://f.example/download/1",
-    favorite: false,
-    favorite_count: 2,
     favorite_dates: ["2025-05-01T00:00:00Z", "2025-05-02T00:00:00Z"],
     favorited_by_users: ["u-author", "u-owner"],
-    gallery_bundle_can_download: true,
-    gallery_bundle_can_share: true,
-    gallery_bundle_settings_overridden: false,
-    gallery_can_bundle: false,
-    gallery_can_download: true,
-    gallery_can_share: true,
     gallery_preview_revision: {
       id: "prev-1",
       url: "https://f.example/prev-1",
@@ -392,10 +365,6 @@ function galleryFields(): JsonObject {
     },
     gallery_preview_revision_id: "prev-1",
     gallery_share_settings: ["email", "published_url"],
-    gallery_viewer_compatibility: "photo",
-    doc_provider_file_id: "doc-1",
-    doc_provider_preview_url: "https://docs.example/1",
-    pinned: true,
     pinned_collection_rank: { "coll-1": 4 },
   };
 }

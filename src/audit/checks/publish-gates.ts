@@ -4,7 +4,7 @@ import { count } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { Journal } from "../../extract/landing/journal.ts";
-import { type RejectLimits, rejectLimit } from "../../extract/passes/reject-limits.ts";
+import { type RejectLimits, rejectLimit } from "../../extract/passes/failure-budget.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
 import type { Extraction, ExtractRecord } from "../../raw/extract-record.ts";

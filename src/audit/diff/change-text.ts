@@ -1,8 +1,8 @@
-/** A change of a mapped value in words. What comes from the service stands in quotes, made printable. */
+/** Describes a change of a mapped value in words. Texts of the service are quoted and made printable. */
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { printableLine } from "../../common/printable.ts";
 
-/** A change, of a value of an item or of all items that changed alike. Flags and causes are words with blanks between. */
+/** Columns of a change: of one value of one item, or of all items that changed in the same way. */
 export const CHANGE = {
   change: col.text({ required: true, of: ["gained", "lost", "changed", "reordered", "alike"], hidden: true }),
   value_id_before: col.text({ hidden: true }),
@@ -13,7 +13,7 @@ export const CHANGE = {
   name_after: col.text({ hidden: true }),
   external_value_before: col.text({ hidden: true }),
   external_value_after: col.text({ hidden: true }),
-  /** Null on both sides: it is true of the values of a field whatever they are. */
+  /** Both are null if the change applies to a field whatever its values are. */
   status_before: col.text({ hidden: true }),
   status_after: col.text({ hidden: true }),
   flags_before: col.text({ hidden: true }),
@@ -29,7 +29,7 @@ function quoted(value: string | null): string {
   return value === null ? "nothing" : `"${printableLine(value)}"`;
 }
 
-/** Which value a change is of, null where it is of a field whatever its values are, and what either side is. */
+/** The value that changed (null: the whole field), and its state in both runs. */
 export function changeTexts(row: ChangeRow): Readonly<Record<"value", string | null>> & Record<Side, string> {
   if (row.change === "reordered") return { value: null, before: "", after: "order changed" };
   if (row.status_before === null && row.status_after === null)
@@ -37,7 +37,7 @@ export function changeTexts(row: ChangeRow): Readonly<Record<"value", string | n
   return { value: valueWords(row), before: valueText(row, "before"), after: valueText(row, "after") };
 }
 
-/** Of a field's values whatever they are: the external name, and what else is true of them. */
+/** State of a whole field: its external name, if that changed, and its flags. */
 function fieldText(row: ChangeRow, side: Side): string {
   const isRenamed = row.name_before !== row.name_after;
   const name = row[`name_${side}`];
@@ -45,7 +45,7 @@ function fieldText(row: ChangeRow, side: Side): string {
   return [...(isRenamed ? [name === null ? "no name" : `as ${quoted(name)}`] : []), ...flags].join(", ");
 }
 
-/** What is sent of a value, with its external name and status where the other side has others; empty: it is not there. */
+/** What is sent of a value, with external name and status if these changed. Empty if the value is absent. */
 function valueText(row: ChangeRow, side: Side): string {
   const state = stateOf(row, side);
   if (state === undefined) return "";
@@ -71,7 +71,7 @@ function sentText(row: ChangeRow, side: Side): string {
   return text === null && row[`status_${side}`] === "no_value_mapping" ? "its text" : quoted(text);
 }
 
-/** The internal value; where another took its place, both. */
+/** The internal value, or both if another took its place. */
 function valueWords(row: ChangeRow): string {
   const side = (name: Side) => {
     const value = row[`value_${name}`] ?? row[`value_id_${name}`] ?? null;
@@ -83,7 +83,7 @@ function valueWords(row: ChangeRow): string {
   return `${before} -> ${after}`;
 }
 
-/** Status and flags; undefined: the value is not there. */
+/** Status and flags; undefined if the value is absent. */
 function stateOf(row: ChangeRow, side: Side): string | undefined {
   const status = row[`status_${side}`];
   return status === null ? undefined : [status, ...wordsIn(row[`flags_${side}`])].join(", ");

@@ -1,4 +1,4 @@
-/** What `diff --content` answers: items that were added, removed or changed, and each changed column before and after. */
+/** The answer of `diff --content`: items that were added, removed or changed, and each changed column. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
@@ -19,12 +19,12 @@ export function contentDiffQuestion({
   item,
   ...asked
 }: {
-  /** Name or number of a run that is kept, `current` or `previous`. */
+  /** Name or number of a kept run, `current` or `previous`. */
   readonly before: string;
   readonly after: string;
-  /** The only table that is compared. */
+  /** Compare only this table. */
   readonly table?: string | undefined;
-  /** ID or slug of the only item that is compared, in either run. */
+  /** Compare only this item: ID, or slug in either run. */
   readonly item?: string | undefined;
 }): RunQuestion<ContentSelection> {
   return {
@@ -58,7 +58,7 @@ export function contentDiffQuestion({
           item: compared.item ?? null,
           ...compared.counts,
         },
-        // Its lists are read as long as the run is open.
+        // The run stays open while the lists are read.
         sections: [columns, changes, item === undefined ? items : { ...items, ...hidden }, onlyInOne],
       };
     },
@@ -112,7 +112,10 @@ const ONE_SIDED = {
   run: col.name({ required: true, head: "only in run" }),
 } as const;
 
-/** Two runs whose content is compared, and their statements. The connection has the tables of the first as `before_*`. */
+/**
+ * Two runs whose content is compared, with their manifests. The connection has the tables of the first as
+ * `before_*`.
+ */
 export interface ContentRuns {
   readonly pair: RunPair;
   readonly before: Stated;
@@ -125,7 +128,7 @@ interface Stated extends Pick<Manifest, "rows"> {
 
 type ContentDiff = Awaited<ReturnType<typeof compareContent>>;
 
-/** Makes the tables of `diffContent`, and says what it came to. */
+/** Compares the content and summarizes the result in sentences. */
 async function compareContent(
   connection: DuckDBConnection,
   { pair, before, after }: ContentRuns,
@@ -134,14 +137,14 @@ async function compareContent(
   },
 ) {
   await diffContent(connection, request);
-  // Whether items that one run alone has are told.
+  // Whether items that only one run has are listed.
   const withItems = request.tables.some(({ name }) => name === "content");
   const counts = await countsOf(connection, withItems);
   const lead = [...comparedWords(pair, before, after), cameTo(counts)].join(" ");
   return { ...request, pair, withItems, counts, lead };
 }
 
-/** The lists that have no value of the content but titles. */
+/** The lists that show no content but titles. */
 async function contentLists(connection: DuckDBConnection, { pair, withItems, oneSided }: ContentDiff) {
   return {
     columns: section({
@@ -206,7 +209,7 @@ const TITLES = `
     SELECT content_id, nullif(trim(title), '') FROM before_content ANTI JOIN content USING (content_id)
   )`;
 
-/** Items that one run alone has, then the changes item by item, in the order of tables and columns. */
+/** SQL: items that only one run has, then all changes by item, table and column. */
 function changesSql(withItems: boolean): string {
   return `
     WITH ${TITLES},
@@ -222,17 +225,20 @@ function changesSql(withItems: boolean): string {
     ORDER BY part, CASE WHEN part = 0 THEN change END, content_id, table_place, "row" NULLS FIRST, row_place, change, column_place, before, after`;
 }
 
-/** What people look for first. */
+/** Columns that people look for first. */
 const FOREMOST = `"table" = 'content' AND "column" IN ('title', 'state', 'progress_stage', 'published', 'archived')`;
 
-/** Columns that change with others; the words about an item leave them out where anything else changed. */
+/** Columns that change with others. They are named only if nothing else of the item changed. */
 const FOLLOWING =
   "'content.updated', 'content.updated_at', 'content.preferred_title', 'content.preferred_title_sort'";
 
-/** Said of a change beside its column: both values, of what people look for first. */
+/** Both values of a column that people look for first, as part of a sentence. */
 const VALUES_TOLD = `CASE WHEN ${FOREMOST} THEN concat(': ', coalesce(left(before, 60), 'none'), ' -> ', coalesce(left(after, 60), 'none')) END`;
 
-/** One row an item, removed ones first, then those with another title or state, and added ones last. */
+/**
+ * SQL: one row per item. Removed items come first, then those with another title or state, then others, then
+ * added ones.
+ */
 function changedItemsSql(withItems: boolean): string {
   return `
     WITH ${TITLES},
@@ -263,7 +269,7 @@ function changedItemsSql(withItems: boolean): string {
     ORDER BY list_position(['removed', 'changed', 'added'], change), NOT coalesce(is_foremost, false), content_id`;
 }
 
-/** What was compared, and how far it can be relied on: a sentence each. */
+/** Sentences: which runs were compared, and how reliable the comparison is. */
 function comparedWords({ before, after }: RunPair, beside: Stated, stated: Stated): string[] {
   const unsettled = [before, after].filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
   const are = unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${joinWords(unsettled, "and")} are`;
@@ -287,7 +293,7 @@ function cameTo({
   return `${pluralize(items_added, "item")} added, ${count(items_removed)} removed, ${count(items_edited)} edited; ${pluralize(changed, "item")} with changed content.`;
 }
 
-/** Throws `config.not_found` where a run has no items. */
+/** Throws `config.not_found` if a run has no table `content`. */
 async function contentTables(
   connection: DuckDBConnection,
   { pair, before, after }: ContentRuns,
@@ -313,7 +319,7 @@ function namedTable(wanted: string, tables: readonly ComparedTable[]): ComparedT
 
 const EITHER = "FROM content SELECT content_id, slug UNION FROM before_content SELECT content_id, slug";
 
-/** The ID of an item of either run, or of `known`, by it or by its slug. Throws `config.not_found`. */
+/** Finds the ID of an item by ID or slug, in either run or among the rows of `known`. Throws `config.not_found`. */
 export async function findItemId(opened: OpenedRun, wanted: string, known = EITHER): Promise<string> {
   const rows = await all(
     opened.connection,
@@ -335,9 +341,9 @@ export async function findItemId(opened: OpenedRun, wanted: string, known = EITH
 }
 
 /**
- * Sections that say nothing but what the run itself has: of what only the run before has they give IDs and columns, no
- * value and no title, for that may hold a person whom the service, or the policy of this run, has taken. The
- * connection has the tables of the run before as `before_*`; both have `content`. `limit`: rows of the list of items.
+ * Changes of content for the report. Of content that only the earlier run has it shows IDs and columns, but no
+ * value and no title: these may belong to a person who was erased since. The connection has the earlier tables
+ * as `before_*`.
  */
 export async function contentDiffForReport(
   connection: DuckDBConnection,

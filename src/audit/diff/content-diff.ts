@@ -1,7 +1,7 @@
 /**
- * What changed of the content between two runs. All tables are compared by the same two statements: rows are matched by
- * the key of their table without its ordinal; those of a list, which has no other key, come and go. No table is compared
- * for the order of its rows.
+ * Compares the content of two runs, table by table, with the same two statements. Rows are matched by the key of
+ * their table without its ordinal. Lists have no other key, so their rows are added or removed. The order of
+ * rows is not compared.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { DYNAMIC_COLUMNS, type DynamicColumn, isDynamicColumn } from "../../api/dynamic.ts";
@@ -14,27 +14,26 @@ import { createTempTable, loadSql } from "../queries.ts";
 
 interface ComparedColumn {
   readonly name: string;
-  /** DuckDB's; `VARCHAR` where that of the two runs differ. */
+  /** DuckDB type; `VARCHAR` if the runs differ. */
   readonly type: string;
-  /** It may change while nothing of the item does. */
+  /** Whether the column can change while the item does not. */
   readonly isVolatile: boolean;
-  /** It says something only of an item that was read by itself. */
+  /** Whether only single-item requests give the column. */
   readonly isSingly: boolean;
 }
 
-/** A table of items that both runs have, with the columns that both have of it. */
+/** A table of items that both runs have, with the columns that both have. */
 export interface ComparedTable {
   readonly name: string;
   /** Columns of the key besides `content_id` and `ordinal`. */
   readonly key: readonly string[];
-  /** Whether an item has many rows without another key. */
+  /** Whether an item has several rows without another key. */
   readonly isList: boolean;
-  /** Whether the rows have an `ordinal`. */
   readonly isOrdered: boolean;
   readonly columns: readonly ComparedColumn[];
 }
 
-/** What only one of two runs has; `column` is null for a whole table. */
+/** A table, or a column of it, that only one of the runs has. `column` is null for a whole table. */
 interface UnmatchedColumn {
   readonly table: string;
   readonly column: string | null;
@@ -45,8 +44,8 @@ type Types = ReadonlyMap<string, string>;
 type Rows = Readonly<Record<string, number>>;
 
 /**
- * Tables of items that both runs have, `content` first, and what only one has. `rows`: of each run, by table. `wanted`: a
- * table that was asked for, which may be one of mapped values too.
+ * Finds the tables of items that both runs have (`content` first), and what only one run has. `rowsBefore`,
+ * `rowsAfter`: rows by table. `wanted`: a table asked for by name, also one of mapped values.
  */
 export async function comparedTables(
   connection: DuckDBConnection,
@@ -82,14 +81,14 @@ async function columnsOf(connection: DuckDBConnection, table: string): Promise<T
   return new Map(rows.map((row) => [String(row.column_name), String(row.column_type)]));
 }
 
-/** Whether the rows of a table are what the service says of an item: not what is made of that. */
+/** Whether a table holds what the service says of an item, rather than what is derived from it. */
 function isOfContent(table: string, columns: Types): boolean {
   const isMade =
     TABLES.some(({ name }) => name === table) && !CONTENT_TABLES.some(({ name }) => name === table);
   return columns.has("content_id") && !isMade && !isRunTable(table);
 }
 
-/** How an item was read, which is not what it is. */
+/** How an item was read; not part of its content. */
 const READ = "single_item_read";
 
 function comparedTable(name: string, before: Types, after: Types): ComparedTable {
@@ -105,7 +104,7 @@ function comparedTable(name: string, before: Types, after: Types): ComparedTable
     isOrdered: before.has("ordinal") && after.has("ordinal"),
     columns: [...after]
       .filter(([column]) => before.has(column) && !["content_id", "ordinal", ...key].includes(column))
-      // What is made of other columns changes with these, or with a definition.
+      // Derived columns change with their sources.
       .filter(([column]) => column === "extra" || !isMade(declared, column))
       .map(([column, type]) => {
         const origin = declared?.columns.find((each) => each.name === column);
@@ -120,13 +119,13 @@ function comparedTable(name: string, before: Types, after: Types): ComparedTable
   };
 }
 
-/** Whether a column of the content comes from no API field. */
+/** Whether a column of `content` is derived: it comes from no API field. */
 function isMade(table: Table | undefined, name: string): boolean {
   const column = table?.stage === "item" ? table.columns.find((each) => each.name === name) : undefined;
   return column?.origins.length === 0;
 }
 
-/** Whether all API fields that a column comes from are of this kind. */
+/** Whether a column comes from API fields, all of this kind. */
 function isOf(column: Column | undefined, is: (field: DynamicColumn) => boolean): boolean {
   const origins = column?.origins ?? [];
   return (
@@ -140,19 +139,19 @@ function isOf(column: Column | undefined, is: (field: DynamicColumn) => boolean)
 
 export interface ContentDiffRequest {
   readonly tables: readonly ComparedTable[];
-  /** ID of the only item that is compared; undefined: all are. */
+  /** ID of the only item to compare; undefined: all items. */
   readonly item: string | undefined;
   /** Whether volatile columns are compared too. */
   readonly withVolatile: boolean;
 }
 
-/** Bytes that are compared at a time: of texts, both sides, and for each item besides. */
+/** Bytes compared at a time: texts of both runs, plus an allowance per item. */
 const BYTES_PER_RANGE = 8_000_000;
 const BYTES_PER_ITEM = 1000;
 
 /**
- * Makes the temporary tables `diff_alone` (items that one run alone has: content_id, change) and `content_changes`, with the
- * columns of that step. The connection has the earlier run's tables as `before_*`. The tables have `content`.
+ * Creates the temporary tables `diff_alone` (items that only one run has: `content_id`, `change`) and
+ * `content_changes`. The connection has the earlier run's tables as `before_*`. `tables` includes `content`.
  */
 export async function diffContent(
   connection: DuckDBConnection,
@@ -170,10 +169,10 @@ export async function diffContent(
   await execute(connection, NO_CHANGES);
   for (const [place, table] of tables.entries()) {
     const columns = table.columns.filter(({ isVolatile }) => withVolatile || !isVolatile);
-    // Of a table whose own columns are all volatile, the unknown fields alone are left.
+    // If all columns of a table are volatile, only `extra` is left: skip it.
     if (columns.length < table.columns.length && columns.every(({ name }) => name === "extra")) continue;
     const marks = { ...marksOf({ ...table, columns }), table_place: String(place) };
-    // Most items that differ do so in what signs their URLs, which takes longer to find.
+    // Most differing items differ only in signed URLs. Finding those takes longer, so it comes second.
     const step = loadSql("content_differing");
     await createTempTable(
       connection,
@@ -192,12 +191,12 @@ export async function diffContent(
   }
 }
 
-/** What stands in place of the marks of both statements. */
+/** Replacements for the marks of both statements. */
 function marksOf({ name, key, isList, isOrdered, columns }: ComparedTable) {
   const value = ({ name: column, type }: ComparedColumn) => `t.${quoteIdentifier(column)}::${type}`;
   const own = key.map((column) => `t.${quoteIdentifier(column)}`);
   const named = key.map((column) => `named(${quoteLiteral(column)}, t.${quoteIdentifier(column)}::VARCHAR)`);
-  // Not 0, whose hash is 0: a row without anything else would count for nothing.
+  // Not 0, whose hash is 0: a row without other cells would not count.
   const listed = (cells: readonly string[]) => ["1", ...own, ...cells].join(", ");
   const cells = columns.map((column) => {
     const text = `unsigned_text(${textOf(value(column), column)})`;
@@ -232,7 +231,7 @@ const [SIGNED_URL, PARAMETER] = [SIGNED_URL_PATTERNS.url, SIGNED_URL_PATTERNS.pa
   quoteLiteral(`(?i)${pattern}`),
 );
 
-/** A text without the parameters that sign the URLs in it. */
+/** SQL macro: a text without the parameters that sign its URLs. */
 export const UNSIGNED_TEXT = `unsigned_text(given) AS CASE
   WHEN regexp_matches(given, ${SIGNED_URL}) THEN array_to_string(
     list_transform(
@@ -242,17 +241,17 @@ export const UNSIGNED_TEXT = `unsigned_text(given) AS CASE
     ''
   ) ELSE given END`;
 
-/** Characters of a value among others of its row, of a value or of a row, and of it before the first difference. */
+/** Characters shown: of one cell among others of its row; of a text; of a text before the first difference. */
 const [CELL_LENGTH, TEXT_LENGTH, LENGTH_BEFORE] = [100, 300, 40];
 
 const MACROS = [
   UNSIGNED_TEXT,
-  // The name of an ID, else the ID.
+  // The name of an ID, or the ID itself.
   `named(given_kind, given_id) AS coalesce(
     (SELECT any_value(name) FROM diff_names WHERE kind = given_kind AND id = given_id),
     given_id
   )`,
-  // Names and values of a row, without those that it does not have.
+  // Names and values of a row, without NULLs.
   `row_text(names, cells) AS CASE WHEN cells IS NOT NULL THEN array_to_string(
     list_transform(
       list_filter(list_zip(names, cells), lambda cell: cell[2] IS NOT NULL),
@@ -260,7 +259,7 @@ const MACROS = [
     ),
     ', '
   ) END`,
-  // The first of 64 parts of a text in which another differs: 'start' and 'size' are those of the parts.
+  // Start of the first of 64 parts in which two texts differ. 'start' and 'size' are those of the parts.
   `differing_part(own, other, start, size) AS start + size * (
     coalesce(
       list_position(
@@ -279,7 +278,7 @@ const MACROS = [
     differing_part(own, other, 1::BIGINT, greatest(length(own), length(other)) // 64 + 1),
     greatest(length(own), length(other)) // 4096 + 1
   )`,
-  // A short text as it is; of a long one the part with the first difference.
+  // A short text, or the part of a long text around the first difference.
   `excerpt(own, other) AS CASE
     WHEN length(own) <= ${TEXT_LENGTH} THEN own
     WHEN other IS NULL OR difference(own, other) <= ${LENGTH_BEFORE} THEN left(own, ${TEXT_LENGTH}) || '…'
@@ -293,13 +292,13 @@ const NO_CHANGES = `
     column_place INTEGER, change VARCHAR, before VARCHAR, after VARCHAR
   )`;
 
-/** Columns of IDs whose names people know, and where the names are. */
+/** ID columns with names: table and column of the names. */
 const NAMES = {
   custom_field_id: ["custom_fields", "name"],
   destination_id: ["destinations", "identification"],
 };
 
-/** Names of IDs in the later run, else in the earlier one, as far as these have the tables. */
+/** SQL: names of IDs, from the later run if it has them. */
 async function namesSql(connection: DuckDBConnection): Promise<string> {
   const views = await all(connection, "SELECT view_name FROM duckdb_views() WHERE NOT internal");
   const there = new Set(views.map(({ view_name }) => String(view_name)));
@@ -326,7 +325,7 @@ const BOTH = `
   SELECT content_id FROM content SEMI JOIN before_content USING (content_id)
   WHERE $1::VARCHAR IS NULL OR content_id = $1::VARCHAR`;
 
-/** Items that one run read by themselves and the other did not: what only that gives says nothing of them. */
+/** Items that only one of the runs read singly: single-item columns of these are not compared. */
 const UNREAD = `
   SELECT content_id FROM before_content AS before JOIN content AS after USING (content_id)
   WHERE before.${READ} IS DISTINCT FROM after.${READ}`;

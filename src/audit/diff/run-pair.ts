@@ -1,4 +1,4 @@
-/** The two runs that are compared, and the run whose history knows both, if any. */
+/** Finds the two runs to compare, and the run whose history knows both. */
 import { WarehouseError } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
 import { isReplaced, previousOf, sameInstance, withAncestors } from "../../warehouse/identity.ts";
@@ -13,9 +13,9 @@ type PairedRun = Pick<RunHistoryRow, "run" | "sequence" | "verdict">;
 export type RunPair = ReturnType<typeof orderPair>;
 
 /**
- * Finds two runs by name, number, `current`, or `previous`, the one whose history the current run carried on. Throws
- * `config.not_found` for one that nothing knows, or that only its name is left of, `config.invalid` where the first
- * is the later one or runs are limited, and what is wrong with a run that is there and cannot be read.
+ * Finds two runs by name, number, `current` or `previous`. Throws `config.not_found` for a run that nothing
+ * knows or whose files are gone, `config.invalid` if the first run is the later one or a run is limited, and the
+ * error of a run that cannot be read.
  */
 export async function findRunPair(
   folder: OutputFolder,
@@ -40,7 +40,7 @@ export async function findRunPair(
   let unreadable = current?.manifest instanceof WarehouseError ? current.manifest : undefined;
   const past = withAncestors(current, runs);
   const isAside = wanted.some((name) => runs.some((each) => each.run === name && isReplaced(each, past)));
-  // The one that readers see, then the newest first.
+  // The current run first, then the newest.
   for (const each of runs
     .toSorted((a, b) => Number(b.current) - Number(a.current))
     .filter((each) => !isAside && hasHistory(each))) {
@@ -69,7 +69,7 @@ export async function findRunPair(
   return orderPair(before, after, undefined);
 }
 
-/** Throws `config.invalid` for limited runs: each is on its own. */
+/** Throws `config.invalid` for a limited run. */
 function assertHasPast(current: PublishedRun | undefined): void {
   if (current === undefined || current.manifest instanceof WarehouseError) return;
   if (current.manifest.verdict !== "limited") return;
@@ -79,7 +79,7 @@ function assertHasPast(current: PublishedRun | undefined): void {
   );
 }
 
-/** Why a run of this name or number cannot be read; undefined: it can, or it is not there. */
+/** Error of a run that exists and cannot be read. */
 function unreadableRun(wanted: string, runs: readonly PublishedRun[]): WarehouseError | undefined {
   const found = runCalled(wanted, runs);
   return found?.manifest instanceof WarehouseError ? found.manifest : undefined;
@@ -100,7 +100,7 @@ function unknownRun(wanted: string, { root }: OutputFolder, known: readonly Pair
   );
 }
 
-/** `basis`: the run whose history knows both; undefined: none does, and both are there themselves. */
+/** `basis`: the run whose history knows both; undefined if no history does and both runs are kept. */
 function orderPair(before: PairedRun, after: PairedRun, basis: string | undefined) {
   if (before.sequence <= after.sequence) return { before: named(before), after: named(after), basis };
   throw new WarehouseError(
@@ -109,7 +109,6 @@ function orderPair(before: PairedRun, after: PairedRun, basis: string | undefine
   );
 }
 
-/** Without what else a history says of it. */
 function named({ run, sequence, verdict }: PairedRun): PairedRun {
   return { run, sequence, verdict };
 }
@@ -120,8 +119,9 @@ export interface ContentSelection extends RunSelection {
 }
 
 /**
- * By name or number, `current` or `previous`. Throws `config.not_found` for one that is not there or not kept, and
- * `config.invalid` where the first is the later one, or they are of two instances.
+ * Finds two kept runs of one instance by name, number, `current` or `previous`. Throws `config.not_found` for a
+ * run that does not exist or is not kept, `config.invalid` if the first is the later one or the instances
+ * differ.
  */
 export async function selectContentRuns(
   folder: OutputFolder,
@@ -138,10 +138,10 @@ export async function selectContentRuns(
   return { pair, before, wanted: after.run, beside: before.run, anyPipeline: true, limits: CONTENT_LIMITS };
 }
 
-/** Texts of a range, both sides, are beside the buffers: with two threads it would be twice as many. */
+/** The texts of a range, of both runs, need memory besides the buffers; a second thread would double that. */
 const CONTENT_LIMITS = { memoryLimitMb: 128, threads: 1 };
 
-/** The run before the current one also where no history names it. */
+/** Resolves `previous` also if no history names it. */
 async function namedRun(folder: OutputFolder, wanted: string): Promise<string> {
   if (wanted !== "previous") return wanted;
   const { manifest } = await findReadableRun(folder, "current");

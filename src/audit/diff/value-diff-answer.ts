@@ -23,9 +23,7 @@ import {
   type ValueDiff,
 } from "./value-diff.ts";
 
-/** For people. */
 const CAUSE = { cause: col.text({ isWords: true }) } as const;
-/** A change, and the definitions behind it. */
 const WORDS = {
   value: col.text({ isWords: true }),
   before: col.text({ isWords: true }),
@@ -33,16 +31,16 @@ const WORDS = {
   why: col.text({ dispensable: 1 }),
 } as const;
 
-/** Throws `config.not_found` for two runs that no history knows both. */
+/** Throws `config.not_found` if no history knows both runs. */
 export function diffQuestion(
   request: ScopeNames & {
-    /** Name or number of a run, also one whose files are gone, `current` or `previous`. */
+    /** Name or number of a run (kept or not), `current` or `previous`. */
     readonly before: string;
     readonly after: string;
     readonly cause?: Cause | undefined;
-    /** ID or slug of the only item that is told. */
+    /** Show only this item: ID or slug. */
     readonly item?: string | undefined;
-    /** Whether the changed values of each item are told too: of one item they always are. */
+    /** Whether the changes of each item are listed. With `item` they always are. */
     readonly items?: boolean | undefined;
   },
 ): RunQuestion<RunSelection & { readonly pair: RunPair }> {
@@ -73,7 +71,7 @@ export function diffQuestion(
           payloads_changed: diff.payloads,
           items_with_changed_payload: diff.payloadItems,
         },
-        // Its lists are read as long as the connection is open.
+        // The connection stays open while the lists are read.
         sections: [
           ...countedSections(diff),
           { ...(await linesSection(lists)), ...(id !== undefined && { limit: 0 }) },
@@ -89,14 +87,14 @@ export interface Lists {
   readonly diff: ValueDiff;
 }
 
-/** Items of the run, and those that its history knows by their ID alone. */
+/** Items of the run, and those that its history knows by ID. */
 const ITEMS_KNOWN = "FROM content SELECT content_id, slug UNION FROM content_history SELECT content_id, NULL";
 
 export function leadOf(pair: RunPair, diff: ValueDiff, filter: DiffFilter): string {
   return [...compared(pair, diff), cameTo(diff, filter)].join(" ");
 }
 
-/** What there is of each cause, and what became of the definitions. */
+/** Changes by cause, and changes of definitions. */
 export function countedSections({ causes, definitionRows }: ValueDiff): Section[] {
   return [
     section({
@@ -119,7 +117,7 @@ export function countedSections({ causes, definitionRows }: ValueDiff): Section[
 
 const APART = "The same at destinations that do not receive values in both runs";
 
-/** `some`: a condition. */
+/** `condition`: SQL. */
 export async function linesSection(lists: Lists, some = "true"): Promise<Section> {
   return section({
     key: "lines",
@@ -152,7 +150,6 @@ export async function itemsSection(lists: Lists, some = "true"): Promise<Section
   });
 }
 
-/** Causes as people read them. */
 function withCause<R extends Pick<ItemValueChange, "causes">>(row: R) {
   return { ...row, cause: wordsIn(row.causes).join(", ") };
 }
@@ -167,7 +164,7 @@ function inWords(diff: ValueDiff) {
   });
 }
 
-/** What was compared, and how far it can be relied on: a sentence each. */
+/** Sentences: which runs were compared, and how reliable the comparison is. */
 function compared({ before, after, basis }: RunPair, { sendsOtherwise }: ValueDiff): string[] {
   const unsettled = [before, after].filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
   const are = unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${joinWords(unsettled, "and")} are`;

@@ -1,4 +1,4 @@
-/** What changed of the mapped values between two runs, and why, by the history that knows both. */
+/** Compares the mapped values of two runs by the history that knows both. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { joinWords } from "../../common/nearest.ts";
@@ -21,7 +21,7 @@ import { readIds } from "../scope.ts";
 import { CHANGE, wordsIn } from "./change-text.ts";
 import type { RunPair } from "./run-pair.ts";
 
-/** Destination and field by name or ID, an item by its ID. */
+/** Destination and field by name or ID, item by ID. */
 export interface DiffFilter {
   readonly item?: string | undefined;
   readonly cause: Cause | undefined;
@@ -29,7 +29,6 @@ export interface DiffFilter {
   readonly field: string | undefined;
 }
 
-/** Causes with blanks between them. */
 const CAUSE = { causes: col.text({ required: true, hidden: true }) } as const;
 
 export const CAUSES_COUNTED = {
@@ -43,13 +42,13 @@ export const CAUSES_COUNTED = {
   alike: col.count({ required: true, head: "no payload change" }),
 } as const;
 
-/** Whether the destination receives values: in both runs, in the later one alone, in the earlier one alone, or in neither. */
+/** Whether the destination receives values in both runs, only the later one, only the earlier one, or neither. */
 const RECEPTION = col.text({ required: true, of: ["receiving", "began", "ceased", "none"], hidden: true });
 
 const ITEM_VALUE_CHANGE = { ...CAUSE, ...DESTINATION, reception: RECEPTION, ...FIELD, ...CHANGE } as const;
 export type ItemValueChange = AnswerRow<typeof ITEM_VALUE_CHANGE>;
 
-/** A row of `audit_diff_lines`: a change however many items it touches. */
+/** A row of `audit_diff_lines`: one change, however many items it touches. */
 export const CHANGE_LINES = {
   ...ITEM_VALUE_CHANGE,
   items: col.count({ required: true }),
@@ -63,7 +62,7 @@ export const CHANGE_ITEMS = {
   ...ITEM_VALUE_CHANGE,
 } as const;
 
-/** What changed at destinations that receive values in both runs, in figures. */
+/** Totals at destinations that receive values in both runs. */
 const TOTALS = {
   items: col.count({ required: true }),
   values: col.count({ required: true }),
@@ -91,7 +90,7 @@ const LARGEST = {
   items: col.count({ required: true }),
 } as const;
 
-/** What is behind a change that no definition is behind. */
+/** Causes without a definition behind them, as clauses. */
 const CAUSE_CLAUSES: Readonly<Record<Cause, string>> = {
   first_seen: "they are new",
   item_removed: "they were removed",
@@ -106,8 +105,8 @@ const CAUSE_CLAUSES: Readonly<Record<Cause, string>> = {
 export type ValueDiff = Awaited<ReturnType<typeof diffValues>>;
 
 /**
- * Compares two runs that the history of the connection's run knows both. The temporary view `diff_shown` has the changes
- * then. Throws `config.not_found` for a destination or field that the history does not know.
+ * Compares two runs that the history on the connection knows both, and creates the temporary view `diff_shown`
+ * of the changes. Throws `config.not_found` for a destination or field that the history does not know.
  */
 export async function diffValues(
   connection: DuckDBConnection,
@@ -139,7 +138,7 @@ export async function diffValues(
   const [largest, second] = await readRows(connection, LARGEST, loadSql("audit_diff_largest"));
   return {
     ...totals,
-    /** What is behind the changes of most items, as a clause, and how many these are; undefined: there is no such. */
+    /** The cause that touches most items, as a clause, with their number; undefined if there is no single one. */
     largest:
       largest !== undefined && largest.items !== second?.items
         ? { items: largest.items, clause: clauseOf(why, largest) }
@@ -148,17 +147,16 @@ export async function diffValues(
     receptionChanges: await readRows(connection, RECEPTION_CHANGE, loadSql("audit_diff_receptions")),
     causes: await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes")),
     /**
-     * Whether the pipelines of the two runs differ in sending values of fields without value mappings as they are. That
-     * alone is no change here: both sides are taken as the later run sends.
+     * Whether the pipelines differ in sending values of fields without value mappings. This does not count as a
+     * change: both runs are compared as the later one sends.
      */
     sendsOtherwise: passthrough.at(0) !== passthrough.at(-1),
-    /** The definitions behind a change. */
     why,
     definitionRows: await readDefinitionRows(connection, ...runs),
   };
 }
 
-/** What has a name in a run, as the SQL of names reads it. */
+/** History of what has a name, with the columns that the SQL of names reads. */
 const NAMED = {
   diff_destinations: {
     id: "destination_id",
@@ -189,7 +187,7 @@ async function createFilter(connection: DuckDBConnection, filter: DiffFilter): P
   await execute(connection, SHOWN);
 }
 
-/** Text of a list of changes, of those alone for which a condition holds. */
+/** SQL of a list of changes. `condition`: SQL. */
 export function changeListSql(step: "audit_diff_lines" | "audit_diff_items", some = "true"): string {
   return fillMarks(loadSql(step), { some });
 }

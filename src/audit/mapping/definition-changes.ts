@@ -1,4 +1,4 @@
-/** What became of the definitions between two runs of a history: before and after, and why values are not what they were. */
+/** Compares the definitions of two runs of a history, and finds those behind a changed value. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { type AnswerRow, col } from "../../common/answer.ts";
@@ -17,9 +17,9 @@ const CHANGE = {
   customFieldId: col.text(),
   destinationId: col.text(),
   valueId: col.text(),
-  /** Of the value that it is about. */
+  /** Text of the select value that the change is about. */
   valueText: col.text(),
-  /** JSON of a definition at one destination; null where there was none, or is none. */
+  /** JSON of the definition at one destination; null if it was absent. */
   before: col.text(),
   after: col.text(),
 } as const;
@@ -37,7 +37,7 @@ function withSides<Row extends Readonly<Record<"before" | "after", string | null
   return { ...row, before: parsed(row.before), after: parsed(row.after) };
 }
 
-/** A changed value, by what it was and is; null where a side has none. */
+/** A changed value; null where one run does not have it. */
 export interface ChangedValue {
   readonly causes: readonly string[];
   readonly destinationId: string;
@@ -48,12 +48,12 @@ export interface ChangedValue {
 }
 
 /**
- * The definitions behind a changed value, by its causes: sentences without a stop, in the order of the causes; empty
- * where no definition is behind it. `words`: of each; undefined: with its ID.
+ * Finds the definitions behind a changed value. Returns phrases in the order of its causes, or none. `words`:
+ * makes the phrase of a change; by default it includes the ID.
  */
 export type ReasonFinder = (value: ChangedValue, words?: (change: DefinitionChange) => string) => string[];
 
-/** Net changes from one run to a later one, by their sequence numbers; reads the tables of the history. */
+/** Reads the net changes between two runs, by their sequence numbers, from the tables of the history. */
 export async function readDefinitionChanges(
   connection: DuckDBConnection,
   from: number,
@@ -72,8 +72,8 @@ export async function readDefinitionChanges(
 }
 
 /**
- * Without places that only others have moved, by coming or going. Where the order is another, a place stays beside nothing
- * else that is said: it is then what changed.
+ * Removes changes of position that follow from other definitions being added or removed. A position is kept if
+ * nothing else of the definition changed and the order of its neighbours did.
  */
 function withoutShifts<C extends DefinitionChange>(changes: readonly C[]): C[] {
   const isBoth = ({ before, after }: C) => before !== null && after !== null;
@@ -109,7 +109,10 @@ function changesBehind(cause: string, value: ChangedValue, at: ChangesAt): Defin
   }
 }
 
-/** The field's own mappings and entries there; where none of them changed, the mappings of others with its name. */
+/**
+ * Mappings and entries of the field at the destination. If none changed, mappings of other fields with its
+ * external name.
+ */
 function mappingsBehind(
   { destinationId, customFieldId, valueIds, names }: ChangedValue,
   at: ChangesAt,
@@ -123,7 +126,7 @@ function mappingsBehind(
   );
 }
 
-/** What a definition says at one destination: a row for each thing that it says otherwise. */
+/** A change of one property of a definition. */
 export const DEFINITION_CHANGES = {
   kind: col.text({ required: true, hidden: true }),
   id: col.name({ required: true, hidden: true }),
@@ -133,14 +136,14 @@ export const DEFINITION_CHANGES = {
   custom_field: col.text({ standIn: "custom_field_id", head: "field" }),
   value_id: col.name({ hidden: true }),
   value: col.text({ standIn: "value_id" }),
-  /** What it says otherwise, or that it came or went. */
+  /** The changed property, or `added` or `removed`. */
   what: col.text({ required: true, hidden: true }),
   definition: col.text({ required: true, isWords: true }),
   before: col.text({ required: true }),
   after: col.text({ required: true }),
 } as const;
 
-/** Net changes from one run to a later one, of those that `diff_filter` lets through; places among others come last. */
+/** Reads the net changes between two runs that match `diff_filter`. */
 export async function readDefinitionRows(
   connection: DuckDBConnection,
   from: number,
@@ -184,7 +187,7 @@ function sidesSql(history: Table): string {
   });
 }
 
-/** What a definition is called, and the member that it is known by where it came or went. */
+/** Name of each kind of definition, and the property that identifies one that was added or removed. */
 const KINDS: Readonly<Record<DefinitionChange["kind"], readonly [called: string, member: string]>> = {
   destination: ["destination", "identification"],
   mapping: ["mapping", "external_field_name"],
@@ -203,7 +206,7 @@ function sidesOf({ kind, before, after }: DefinitionChange) {
   return differingNames({ before, after }).map((name) => ({ what: NAMES[name] ?? name, ...sides(name) }));
 }
 
-/** Where a change is looked up; an entry by its value before and after. */
+/** Keys under which a change is found. An entry has one for its value before and one for its value after. */
 function placesOf(change: DefinitionChange): string[] {
   const { kind, id, customFieldId, destinationId, valueId, before, after } = change;
   const place = (...parts: readonly unknown[]) => JSON.stringify([kind, ...parts]);
@@ -234,7 +237,7 @@ function definitionWords(change: DefinitionChange): string {
   return `${what}: ${parts.join(", ")}`;
 }
 
-/** A clause for a sentence: `the external name "Dealers" became "Dealer Codes"`. */
+/** A clause of a sentence: `the external name "Dealers" became "Dealer Codes"`. */
 export function definitionClause(change: DefinitionChange): string {
   const { kind, valueText, before, after } = change;
   const what = ["mapping", "entry"].includes(kind) ? `the ${KINDS[kind][0]}` : subject(change);
@@ -250,7 +253,7 @@ export function definitionClause(change: DefinitionChange): string {
   return `the ${NAMES[name]} ${quoted(before?.[name] ?? null)}${about} became ${quoted(after?.[name] ?? null)}`;
 }
 
-/** Whether it came or went, or is known otherwise; undefined: it is there on both sides. */
+/** Whether the definition was added, removed, or became known in another way; undefined if it is in both runs. */
 function presenceOf({ kind, before, after }: Pick<DefinitionChange, "kind" | "before" | "after">) {
   if (before === null) return "added";
   if (after === null) return "removed";
@@ -262,13 +265,13 @@ function presenceOf({ kind, before, after }: Pick<DefinitionChange, "kind" | "be
       : undefined;
 }
 
-/** Members that are not alike; the place among others only where nothing else is another. */
+/** Properties that differ. The position counts only if it is the only one. */
 function differingNames({ before, after }: Pick<DefinitionChange, "before" | "after">): string[] {
   const names = Object.keys(after ?? {}).filter((name) => before?.[name] !== after?.[name]);
   return names.length === 1 ? names : names.filter((name) => name !== "ordinal");
 }
 
-/** Whether the destination was not asked for, or the service does not have it: at most a mapping names it. */
+/** Whether only a mapping names the destination. */
 function isUnnamed(destination: DefinitionFields): boolean {
   return destination.identification === null;
 }
@@ -289,7 +292,7 @@ function subject({ kind, id, valueId, valueText, before, after }: DefinitionChan
   }
 }
 
-/** What a definition says that came or went. */
+/** Value of a definition that was added or removed. */
 function ownText({ kind, before, after }: DefinitionChange): string {
   const own = after ?? before ?? {};
   if (kind === "mapping") return ` (external name ${quoted(own.external_field_name ?? null)})`;

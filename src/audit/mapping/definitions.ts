@@ -1,5 +1,5 @@
 /**
- * What the mapping procedure reads besides an item: custom field definitions with their mappings, and destinations,
+ * Definitions that the mapping procedure reads: custom fields with their mappings, and destinations. Read and
  * indexed once per run.
  */
 
@@ -11,7 +11,7 @@ import { readRows } from "../../storage/typed-rows.ts";
 const text = col.text({ required: true });
 const textOrNull = col.text();
 
-/** A value that a select or multiselect field offers; `valueId` is unique in the field. */
+/** A value that a select or multiselect field offers; `valueId` is unique within the field. */
 export const SELECT_VALUE_COLUMNS = {
   valueId: text,
   display: textOrNull,
@@ -20,7 +20,7 @@ export const SELECT_VALUE_COLUMNS = {
 } as const;
 export type SelectValue = AnswerRow<typeof SELECT_VALUE_COLUMNS>;
 
-/** An entry of a mapping: the external value of an internal value ID. */
+/** An entry of a mapping: the external value for an internal value ID. */
 export const ENTRY_COLUMNS = {
   mappingValueId: text,
   valueId: textOrNull,
@@ -28,13 +28,13 @@ export const ENTRY_COLUMNS = {
 } as const;
 export type MappingEntry = AnswerRow<typeof ENTRY_COLUMNS>;
 
-/** `destinationId`: where it is NULL, no value goes anywhere by the mapping. */
+/** `destinationId`: if NULL, the mapping sends nothing. */
 export const MAPPING_COLUMNS = {
   mappingId: text,
   destinationId: textOrNull,
   externalFieldName: textOrNull,
 } as const;
-/** Lists are in source order, here and in the next. */
+/** Lists are in source order, here and below. */
 export interface Mapping extends AnswerRow<typeof MAPPING_COLUMNS> {
   readonly entries: readonly MappingEntry[];
 }
@@ -45,7 +45,7 @@ export interface FieldDefinition extends AnswerRow<typeof FIELD_COLUMNS> {
   readonly mappings: readonly Mapping[];
 }
 
-/** `supportsMappings`: NULL where the destination is known only by its ID. */
+/** `supportsMappings`: NULL if the destination is known only by its ID. */
 export const DESTINATION_COLUMNS = {
   destinationId: text,
   identification: textOrNull,
@@ -72,11 +72,11 @@ export function indexDefinitions(
     }
   }
   return {
-    /** In ascending order of custom field ID. */
+    /** Ascending by custom field ID. */
     fields: sortedFields,
-    /** Those looked up and those that only a mapping names, in ascending order of destination ID. */
+    /** Destinations that were looked up or that a mapping names, ascending by ID. */
     destinations: [...byId.values()].sort((a, b) => compareUtf8(a.destinationId, b.destinationId)),
-    /** IDs of the fields that have a mapping to the external field name at the destination, ascending. */
+    /** IDs of the fields that are mapped to the external field name at the destination, ascending. */
     fieldsNamed: (destinationId: string, externalFieldName: string): string[] => [
       ...(named.get(JSON.stringify([destinationId, externalFieldName])) ?? []),
     ],
@@ -92,7 +92,7 @@ const ENTRIES = "FROM custom_field_mapping_values ORDER BY ordinal, mapping_valu
 const MAPPINGS = "FROM custom_field_mappings ORDER BY ordinal, mapping_id";
 const SELECT_VALUES = "FROM custom_field_select_values ORDER BY ordinal, value_id";
 
-/** Definitions, mappings and destinations of the run. */
+/** Reads definitions, mappings and destinations of the run. */
 export async function readDefinitions(connection: DuckDBConnection): Promise<DefinitionIndex> {
   const entryRows = await readRows(connection, ENTRY_OF_MAPPING, ENTRIES);
   const entries = Map.groupBy(entryRows, ({ mappingId }) => mappingId);

@@ -1,9 +1,9 @@
 /**
- * The mappings of a run as a file that a person edits: one row per entry, those of a mapping one after another, and one
- * row for a mapping without entries. The order of rows is the source's order, which decides where several fit.
+ * Reads and writes the mappings of a run as a CSV file for editing. Each entry is a row; a mapping without
+ * entries has one row. The order of rows is the order of the service, which decides if several entries fit.
  *
- * `\N` is no value at all, and an empty cell of `external_value` is the empty text. A text that a spreadsheet
- * would take for a formula has an apostrophe before it, which reading takes off again.
+ * `\N` is NULL; an empty `external_value` is the empty text. A text that a spreadsheet would read as a formula
+ * is written with an apostrophe before it, which is removed again on reading.
  */
 
 import { isUtf8 } from "node:buffer";
@@ -14,7 +14,7 @@ import { nearestSentence } from "../../common/nearest.ts";
 import { all, type QueryRow } from "../../storage/duckdb.ts";
 import { loadSql } from "../queries.ts";
 
-/** Columns of an export: names and texts besides, for the person who reads it; they may be left out of a file. */
+/** Columns of an export. */
 const EXPORT_COLUMNS = [
   "custom_field_id",
   "custom_field",
@@ -32,7 +32,7 @@ const EXPORT_COLUMNS = [
 const OPTIONAL_COLUMNS = ["custom_field", "destination", "value", "display"] as const;
 type RequiredColumn = Exclude<(typeof EXPORT_COLUMNS)[number], (typeof OPTIONAL_COLUMNS)[number]>;
 
-/** What what-if reads; a file needs all of them. */
+/** Columns that `what-if` needs. */
 const REQUIRED_COLUMNS = EXPORT_COLUMNS.filter((name) => !OPTIONAL_COLUMNS.some((each) => each === name));
 
 export interface MappingRow {
@@ -40,14 +40,14 @@ export interface MappingRow {
   readonly destinationId: string | null;
   readonly mappingId: string;
   readonly externalFieldName: string | null;
-  /** Undefined: a mapping without entries. The ID is NULL of an entry that a person added. */
+  /** Undefined for a mapping without entries. `id` is null for an added entry. */
   readonly entry:
     | Readonly<{ id: string | null; valueId: string | null; externalValue: string | null }>
     | undefined;
   readonly placeOf: (column: RequiredColumn) => CellPosition;
 }
 
-/** All mappings of the run, as CSV. */
+/** Writes all mappings of the run as CSV. */
 export async function exportMapping(connection: DuckDBConnection): Promise<string> {
   const rows = await all(connection, loadSql("audit_export_mapping"));
   const lines = rows.map((row) => EXPORT_COLUMNS.map((name) => csvText(row, name)).join(","));
@@ -56,11 +56,11 @@ export async function exportMapping(connection: DuckDBConnection): Promise<strin
 
 const ENTRY_COLUMNS: ReadonlySet<string> = new Set(["mapping_value_id", "value_id", "external_value"]);
 
-/** Both are undone by {@link plainText}: one more apostrophe, one more backslash. */
+/** Texts that get an apostrophe or a backslash on writing; {@link plainText} removes it. */
 const GUARDED = new RegExp(`^'*${FORMULA.source.slice(1)}`);
 const NULL_LIKE = /^\\+N$/;
 
-/** Empty where nobody reads it: a name for people, or the entry of a mapping that has none. */
+/** Empty for NULL in columns for people, and for the entry columns of a mapping without entries. */
 function csvText(row: QueryRow, name: (typeof EXPORT_COLUMNS)[number]): string {
   if (row[name] === null) {
     const isAbsent = ENTRY_COLUMNS.has(name) && row.mapping_value_id === null;
@@ -77,9 +77,8 @@ function plainText(cell: string): string | null {
 }
 
 /**
- * Reads a file of bytes. Throws `config.invalid` with the file's name, line and column for a text that is not UTF-8
- * or CSV, a column that is missing, unknown or there twice, an ID that is missing or there twice, and rows of one
- * mapping that do not agree.
+ * Parses a mapping file. Throws `config.invalid` with file, line and column if the file is not UTF-8 or CSV, if
+ * a column or ID is missing or repeated, if a column is unknown, or if rows of one mapping differ.
  */
 export function readMapping(bytes: Uint8Array, file: string): MappingRow[] {
   const text = new CsvText(bytes, file);
@@ -94,7 +93,7 @@ export function readMapping(bytes: Uint8Array, file: string): MappingRow[] {
   return rows;
 }
 
-/** Cells of a row with the names of their columns, and where the row begins. */
+/** Cells of a row with their column names. `offset`: of the row. */
 interface CsvRow {
   readonly members: readonly {
     readonly name: string;
@@ -158,7 +157,7 @@ function mappingRow({ members, offset }: CsvRow, text: CsvText): MappingRow {
 
 const NEW_MAPPING = "; an entry has that of its mapping, and a new mapping takes any that no other has";
 
-/** A row with an entry ID, or with a value ID: an entry that a person adds needs no ID of its own. */
+/** The entry of a row: it has an entry ID or a value ID. */
 function entryOf(
   value: (column: RequiredColumn) => string | null,
   placeOf: (column: RequiredColumn) => CellPosition,
@@ -219,18 +218,18 @@ export function mappingFileError({ file, line, column }: CellPosition, problem: 
   return new WarehouseError("config.invalid", `${file}, line ${line}, column ${column}: ${problem}`);
 }
 
-/** `offset`: of its first character in the text. */
+/** `offset`: of its first character in the file's text. */
 interface CsvCell {
   readonly value: string;
   readonly offset: number;
 }
 
-/** All that throws is `config.invalid`, with file, line and column. */
+/** A CSV file. All errors are `config.invalid` with file, line and column. */
 export class CsvText {
   readonly #file: string;
   readonly #text: string;
 
-  /** Throws for bytes that are not UTF-8. */
+  /** Throws if the bytes are not UTF-8. */
   constructor(bytes: Uint8Array, file: string) {
     this.#file = file;
     this.#text = new TextDecoder().decode(bytes);
@@ -253,8 +252,8 @@ export class CsvText {
   }
 
   /**
-   * Rows of cells, empty lines left out. Lines end with LF, CRLF or CR; cells may be quoted, and quotes in them doubled.
-   * The separator is the first of comma, semicolon and tab that the first line has outside of quotes.
+   * Parses rows of cells; empty lines are skipped. Lines end with LF, CRLF or CR, and cells may be quoted. The
+   * separator is the first of comma, semicolon and tab that is in the first line outside of quotes.
    */
   csv(): CsvCell[][] {
     const text = this.#text;

@@ -1,4 +1,4 @@
-/** That an edited mapping names nothing that the run does not know, but for what is new in it. */
+/** Checks that the IDs of an edited mapping exist in the run, unless they are new. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { scalar } from "../../storage/duckdb.ts";
@@ -8,10 +8,10 @@ import type { MappingRow } from "./mapping-file.ts";
 import { mappingFileError } from "./mapping-file.ts";
 
 /**
- * Throws `config.invalid` with its place in the file for the ID of a field, destination or value that the run does not
- * know. A mapping of an unknown ID is new where the run has none for its field and destination, and the file no other;
- * an entry of an unknown ID, where the run's mapping has none for its value. Elsewhere a typing error would make a
- * second one, of which nothing is ever sent, and what is meant is told.
+ * Throws `config.invalid`, with the cell's position, for an ID of a field, destination or value that the run
+ * does not know. A mapping ID may be new if the run has no mapping for its field and destination, an entry ID if
+ * the mapping has no entry for its value. Otherwise the ID is a typing error, and the message names the right
+ * one.
  */
 export async function assertKnownIds(
   connection: DuckDBConnection,
@@ -28,7 +28,7 @@ export async function assertKnownIds(
     runMappings.flatMap(({ entries }) => entries.map(({ mappingValueId }) => mappingValueId)),
   );
   const valueIds = new Map(definitions.fields.map((field) => [field, valueIdsOf(field)]));
-  /** First rows of the new mappings so far, by field and destination. */
+  /** First row of each new mapping, by field and destination. */
   const added = new Map<string, MappingRow>();
   for (const row of rows) {
     const { customFieldId, destinationId, entry } = row;
@@ -44,7 +44,7 @@ export async function assertKnownIds(
     }
     const { id = null, valueId = null } = entry ?? {};
     const known = valueIds.get(field) ?? new Set();
-    // A value that the field does not offer any more can still be in items, and an entry for it counts.
+    // Items may still have a value that the field no longer offers.
     const isUnknown = valueId !== null && !known.has(valueId);
     if (isUnknown && (await scalar(connection, USES, [customFieldId, valueId])) === 0) {
       throw mappingFileError(row.placeOf("value_id"), unknownValue(field, valueId, known));
@@ -53,7 +53,7 @@ export async function assertKnownIds(
   }
 }
 
-/** IDs of values that a field offers or that one of its mappings has. */
+/** IDs of values that the field offers or that one of its mappings has. */
 function valueIdsOf({ selectValues, mappings }: FieldDefinition): Set<string> {
   const mapped = mappings.flatMap(({ entries }) => entries.flatMap(({ valueId }) => valueId ?? []));
   return new Set([...selectValues.map(({ valueId }) => valueId), ...mapped]);

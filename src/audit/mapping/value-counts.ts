@@ -1,6 +1,6 @@
 /**
- * How many values have an external value and how many have none, by destination, and which destinations receive values
- * at all. Whoever counts such values counts them here: the summary, the report, `audit`, `runs`, metrics and tests.
+ * Counts mapped values by destination and status, and finds which destinations receive values. All such figures
+ * come from here: summary, report, `audit`, `runs`, metrics and tests.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
@@ -13,7 +13,7 @@ import { type Manifest, RECEPTIONS, type Reception } from "../../warehouse/manif
 import { type MappingStatus, WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
 import { createTempTable, loadSql } from "../queries.ts";
 
-/** What a limit can be set to. Each counts values, and one value is one row of `content_mapped_values`. */
+/** Kinds of values that can be limited. A value is a row of `content_mapped_values`. */
 export const LIMIT_KINDS = [...WITHOUT_EXTERNAL_VALUE, "ambiguous", "collision"] as const;
 export type LimitKind = (typeof LIMIT_KINDS)[number];
 
@@ -27,7 +27,6 @@ export const LIMIT_TEXTS: Readonly<Record<LimitKind, string>> = {
 const required = { required: true } as const;
 const some = col.count(required);
 
-/** `unmapped` and `unknown_value` are the two kinds of values without an external value. */
 const VALUES = { mapped: some, unmapped: some, unknown_value: some } as const;
 export const RECEPTION = col.text({ ...required, of: RECEPTIONS });
 const OF_DESTINATION = {
@@ -39,7 +38,7 @@ const OF_DESTINATION = {
   collision: some,
 } as const;
 
-/** Values at one destination. */
+/** Counts of values at one destination. */
 export type DestinationCounts = AnswerRow<typeof OF_DESTINATION>;
 type Values = Pick<DestinationCounts, keyof typeof VALUES>;
 
@@ -59,8 +58,8 @@ const PER_DESTINATION = `
   ORDER BY reception <> 'receiving', destination NULLS LAST, destination_id`;
 
 /**
- * Per destination that has values, by the tables `content_mapped_values` and `destinations`. `ignored`: IDs of those that
- * `ignoreDestinations` names; undefined: as the table `run` has them.
+ * Counts the values of each destination. `ignored`: IDs of the setting `ignoreDestinations`; undefined: those of
+ * the table `run`.
  */
 export async function readDestinationCounts(
   connection: DuckDBConnection,
@@ -72,14 +71,14 @@ export async function readDestinationCounts(
 
 const OF_ID = { destination_id: col.text(required), reception: RECEPTION } as const;
 
-/** Whether each destination receives values, by its ID. */
+/** Whether each destination receives values, by ID. */
 export async function readReceptions(connection: DuckDBConnection): Promise<ReadonlyMap<string, Reception>> {
   await prepareReceptions(connection, await readIgnoredDestinations(connection));
   const rows = await readRows(connection, OF_ID, "FROM audit_receptions");
   return new Map(rows.map(({ destination_id, reception }) => [destination_id, reception]));
 }
 
-/** Makes `audit_receptions`, which says of each destination whether it receives values. */
+/** Creates the table `audit_receptions`: whether each destination receives values. */
 export async function prepareReceptions(
   connection: DuckDBConnection,
   ignored: readonly string[],
@@ -95,13 +94,12 @@ export async function readIgnoredDestinations(connection: DuckDBConnection): Pro
   return z.array(z.string()).parse(JSON.parse(String(row?.ignored_destinations ?? "[]")));
 }
 
-/** Whether the pipeline of the run sends values of fields without value mappings as they are. */
+/** Whether the run sends values of fields without value mappings as they are. */
 export async function readPassthrough(connection: DuckDBConnection): Promise<boolean> {
   const [run] = await all(connection, "FROM run");
   return run?.passthrough === true;
 }
 
-/** Values of destinations together. */
 export function sumCounts(destinations: readonly (Values & Record<"ambiguous" | "collision", number>)[]) {
   const sum = (kind: keyof Values | LimitKind) => destinations.reduce((total, each) => total + each[kind], 0);
   return {
@@ -113,14 +111,14 @@ export function sumCounts(destinations: readonly (Values & Record<"ambiguous" | 
   };
 }
 
-/** The destinations that receive values: what coverage and limits are about. */
+/** Destinations that receive values: coverage and limits count only these. */
 export function receivingDestinations<D extends { readonly reception: Reception }>(
   destinations: readonly D[],
 ): D[] {
   return destinations.filter(({ reception }) => reception === "receiving");
 }
 
-/** The destinations that limits are about: those that receive values; where none is known by more than its ID, all. */
+/** Destinations that limits count: those that receive values, or all if none is known by name. */
 export function limitedDestinations<D extends { readonly reception: Reception }>(
   destinations: readonly D[],
 ): D[] {
@@ -128,7 +126,6 @@ export function limitedDestinations<D extends { readonly reception: Reception }>
   return isNameless ? [...destinations] : receivingDestinations(destinations);
 }
 
-/** Whether a destination gets nothing of a value, though its field has a value mapping. */
 export function isWithoutExternalValue({ status }: { readonly status: MappingStatus }): boolean {
   return WITHOUT_EXTERNAL_VALUE.some((each) => each === status);
 }
@@ -138,10 +135,10 @@ export function countWithoutExternal({ unmapped, unknown_value }: Omit<Values, "
   return unmapped + unknown_value;
 }
 
-/** What a run states of its values. */
+/** Counts of mapped values as the manifest has them. */
 export type MappedCounts = NonNullable<Manifest["mappedValues"]>;
 
-/** Undefined: the pipeline makes no mapped values. */
+/** Returns undefined if the pipeline makes no mapped values. */
 export async function readMappedCounts(
   connection: DuckDBConnection,
   { rows }: Pick<Manifest, "rows">,
@@ -168,12 +165,11 @@ export function countWithoutValue({ unmapped, unknown }: Pick<MappedCounts, "unm
   return unmapped + unknown;
 }
 
-/** The same at destinations that receive values. */
+/** Values without an external value at destinations that receive values. */
 export function countWithoutAtReceivers({ destinations }: MappedCounts): number {
   return receivingDestinations(destinations).reduce((total, each) => total + countWithoutValue(each), 0);
 }
 
-/** What becomes of values at a destination, in a clause. */
 export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
   receiving: "receives values",
   ignored: "ignored",
@@ -181,7 +177,7 @@ export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
   nameless: "known by its ID alone",
 };
 
-/** `5,800 mapped, 835 without an external value (825 unmapped, 10 unknown)`, and at which destinations these are. */
+/** `5,800 mapped, 835 without an external value (825 unmapped, 10 unknown)`, and at which destinations. */
 export function valuesText(counts: MappedCounts): string {
   const all = countWithoutValue(counts);
   const kinds = all === 0 ? "" : ` (${kindsText(counts)})`;
@@ -192,7 +188,7 @@ export function kindsText({ unmapped, unknown }: Pick<MappedCounts, "unmapped" |
   return `${count(unmapped)} unmapped, ${count(unknown)} unknown`;
 }
 
-/** Values without an external value by status and reception, for metrics: their sum is all of them. */
+/** Values without an external value by status and reception, as metrics. */
 export function withoutMetrics({ destinations }: MappedCounts) {
   const found = RECEPTIONS.filter(
     (each) => each === "receiving" || destinations.some(({ reception }) => reception === each),
@@ -207,7 +203,7 @@ export function withoutMetrics({ destinations }: MappedCounts) {
   });
 }
 
-/** How many are at which other destinations, and why they receive none: `173 at Print Archive (supports no mappings)`. */
+/** Counts at destinations that receive no values: `173 at Print Archive (supports no mappings)`. */
 export function otherDestinationsTexts({ destinations }: MappedCounts): string[] {
   return destinations
     .filter(({ reception, unmapped, unknown }) => reception !== "receiving" && unmapped + unknown > 0)
@@ -217,7 +213,7 @@ export function otherDestinationsTexts({ destinations }: MappedCounts): string[]
     );
 }
 
-/** How many are at which destinations; nothing where all are at such that receive values. */
+/** The same as the end of a sentence; empty if there are none. */
 export function otherDestinationsText(counts: MappedCounts): string {
   const apart = otherDestinationsTexts(counts);
   if (apart.length === 0) return "";

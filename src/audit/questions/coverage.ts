@@ -1,4 +1,4 @@
-/** How far the mappings of a run cover what its items have. Set-based, a range of items at a time. */
+/** Answers `audit`: how many values the mappings of a run cover. Counts range by range of items. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type Answer, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
@@ -35,12 +35,11 @@ export interface CoverageFilter extends AuditScope {
   readonly value?: string | undefined;
 }
 
-/** A destination that is known only by its ID is shown by it, and so is a field without a name. */
+/** A destination or field without a name is shown by its ID. */
 export const DESTINATION = {
   destination_id: col.text({ required: true, hidden: true }),
   destination: col.text({ standIn: "destination_id" }),
 } as const;
-/** The same with whether it receives values, and if not, why. */
 export const RECEIVER = { ...DESTINATION, reception: { ...RECEPTION, hidden: true } } as const;
 export const FIELD = {
   custom_field_id: col.text({ required: true, hidden: true }),
@@ -49,7 +48,7 @@ export const FIELD = {
 
 const some = { required: true } as const;
 
-/** A select value: its internal text, and the text for people. */
+/** A select value: internal text and display text. */
 export const VALUE = {
   value: col.text({ standIn: "value_id", beside: "display" }),
   display: col.text({ hidden: true }),
@@ -77,7 +76,6 @@ const COVERAGE = {
 
 const DESTINATIONS_COVERED = {
   ...RECEIVER,
-  /** The same in words. */
   why: col.text(some),
   mapped: col.count(some),
   without_external_value: col.count({ ...some, head: "without external value" }),
@@ -139,10 +137,7 @@ const COLLISIONS = {
 
 export type Coverage = Awaited<ReturnType<typeof readCoverage>>;
 
-/**
- * Rows of the SQL step of each name; the steps say what their columns mean. Throws `config.not_found` for a value that no
- * item in the filter has.
- */
+/** Counts coverage; the SQL files describe the columns. Throws `config.not_found` for a value that no item has. */
 export async function readCoverage(
   connection: DuckDBConnection,
   filter: CoverageFilter,
@@ -167,18 +162,16 @@ export async function readCoverage(
   return {
     /** Per destination and mapped custom field. */
     coverage,
-    /** The same per destination. */
+    /** Per destination. */
     destinations: perDestination(coverage),
-    /** Values that are not mapped, archived or ambiguous; with a filter by status or value all that it lets through. */
+    /** Values that are not mapped, archived or ambiguous. With a filter by status or value: all that match. */
     values: await readRows(connection, VALUES, loadSql("audit_values"), [...given, !isNarrow]),
-    /** Facts of the definitions, which a filter by status or value says nothing about: then they are left out. */
+    /** Facts about definitions; undefined with a filter by status or value, which does not apply to them. */
     definitions: isNarrow ? undefined : await factsOfDefinitions(connection),
-    /** Whether values of fields without value mappings are sent as they are. */
     passthrough: await readPassthrough(connection),
   };
 }
 
-/** Destinations in the order of their rows. */
 function perDestination(coverage: readonly AnswerRow<typeof COVERAGE>[]): DestinationCounts[] {
   const groups = Map.groupBy(coverage, ({ destination_id }) => destination_id);
   return [...groups.values()].flatMap((rows) => {
@@ -191,18 +184,13 @@ function perDestination(coverage: readonly AnswerRow<typeof COVERAGE>[]): Destin
 
 async function factsOfDefinitions(connection: DuckDBConnection) {
   return {
-    /** Mapping entries that no item uses. */
     unusedEntries: await readRows(connection, UNUSED_ENTRIES, loadSql("audit_unused_entries")),
-    /** Fields with values that no destination maps. */
     unmappedFields: await readRows(connection, UNMAPPED_FIELDS, loadSql("audit_unmapped_fields")),
-    /** External values that several internal values give. */
     manyToOne: await readRows(connection, MANY_TO_ONE, loadSql("audit_many_to_one")),
-    /** External names that several fields have. */
     collisions: await readRows(connection, COLLISIONS, loadSql("audit_collisions")),
   };
 }
 
-/** What `audit` answers. */
 export function coverageAnswer(
   { run, manifest }: Pick<OpenedRun, "run" | "manifest">,
   coverage: Coverage,
@@ -227,10 +215,7 @@ function totalsOf(destinations: readonly DestinationCounts[]) {
   return { ...sum, without_external_value: countWithoutExternal(sum) };
 }
 
-/**
- * Values with a value mapping, at destinations that receive values: those that have an external value, those without
- * one, and both together.
- */
+/** Values with a value mapping at destinations that receive values. */
 export function mappedTotals({ destinations }: Pick<Coverage, "destinations">) {
   const sum = sumCounts(receivingDestinations(destinations));
   return {
@@ -257,7 +242,6 @@ function totalText({ coverage, destinations, passthrough }: Coverage, run: strin
 
 const LIMITS_COUNT = "Percentages, warnings and --fail-on count only destinations that receive values.";
 
-/** Keys of the parts of the answer. */
 export const COVERAGE_SECTIONS = [
   "coverage",
   "destinations",
@@ -331,7 +315,7 @@ export function coverageSections(answered: Coverage): Section[] {
   ];
 }
 
-/** A list of texts that is bound as the text of a JSON array: an empty list has no type of its own. */
+/** A list bound as JSON text, because an empty list has no type. */
 const LISTED = "(SELECT unnest(from_json($1::JSON, '[\"VARCHAR\"]')))";
 
 const DESTINATIONS = `
@@ -350,11 +334,11 @@ const LEFT_OUT = `
   SELECT content_id FROM content
   WHERE $1::VARCHAR IS NOT NULL AND NOT coalesce(content_type_id IN ${LISTED}, false)`;
 
-/** Of all items: what those of some content types do not use, others may. */
+/** Of all items: the filter by content type does not apply. */
 const USED_ENTRIES = `
   SELECT DISTINCT mapping_value_id FROM content_mapped_values WHERE mapping_value_id IS NOT NULL`;
 
-/** The filter as tables that the steps join. */
+/** Creates the tables of the filter that the SQL files join. */
 async function createFilterTables(connection: DuckDBConnection, filter: CoverageFilter): Promise<void> {
   for (const [name, sql, ids] of [
     ["audit_destinations", DESTINATIONS, filter.destinationIds],
@@ -399,8 +383,8 @@ const ITEM_BOUNDS = `
   ORDER BY content_id`;
 
 /**
- * Bounds of ranges of items with about so many rows of `content_mapped_values` each that a step keeps to its memory,
- * by the averages of the run; none where all of it is one range.
+ * Bounds of ranges of items with about `rowsPerRange` mapped values each, by the averages of the run. Empty: one
+ * range.
  */
 export async function itemBounds(connection: DuckDBConnection, rowsPerRange: number): Promise<string[]> {
   const rows = await all(connection, ITEM_BOUNDS, [rowsPerRange]);

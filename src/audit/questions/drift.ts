@@ -1,5 +1,4 @@
-/** Where the service departs from the contract, by meaning, each departure beside its figure in the run before. */
-
+/** Reports drift: where the service departs from the contract, compared with the run before. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
@@ -16,29 +15,29 @@ import { findPreviousRun, type PreviousRun } from "./run-history.ts";
 const required = { required: true } as const;
 
 const LINE = {
-  /** API path where it is known, else table and column. */
+  /** API path if known, otherwise table and column. */
   path: col.text({ ...required, head: "field" }),
   /** `empty`: an API field without any value; `unlisted`: a value that the specification does not list. */
   kind: col.text({ ...required, of: [...DRIFT_KINDS, "empty", "unlisted"], hidden: true }),
   count: col.count(required),
-  /** That show it, each once; null: not known. */
+  /** Items that show it; null: unknown. */
   items: col.count(),
-  /** The count in the run before: 0 is new in this run; null: there is no run before. */
+  /** Count in the run before. 0: new in this run; null: no run before. */
   before: col.count(),
-  /** The first value, of a vanished field one of the run before; null where a policy forbids one. */
+  /** First value; of a vanished field, one of the run before. Null if a policy forbids it. */
   example: col.text(),
   exampleContentId: col.text({ head: "item" }),
 } as const;
 export type DriftLine = AnswerRow<typeof LINE>;
 
-/** The parts of a report, in the order of their weight, with their titles. */
+/** Sections of the report, the most important first. */
 const TITLES = {
   newFields: "New fields (not in the specification)",
   vanishedFields: "Vanished fields (no value any more)",
   changedTypes: "Changed types",
   outsideContract: "Values outside the contract",
   contradictions: "Answers that contradict each other",
-  /** What the policy and the redaction of the token did themselves: no departure of the service. */
+  /** Work of the policy and of the token's redaction; not drift of the service. */
   policy: "Done by the personal-data policy",
 } as const;
 export type DriftPart = keyof typeof TITLES;
@@ -46,7 +45,7 @@ export const DRIFT_PARTS = Object.keys(TITLES) as readonly DriftPart[];
 
 export type DriftReport = Readonly<Record<DriftPart, readonly DriftLine[]>>;
 
-/** The part of a kind, and what it means beside the title of that. */
+/** Section and meaning of each kind. */
 const KINDS: Readonly<Record<DriftLine["kind"], readonly [part: DriftPart, meaning: string]>> = {
   unknown_field: ["newFields", ""],
   empty: ["vanishedFields", ""],
@@ -64,23 +63,23 @@ const KINDS: Readonly<Record<DriftLine["kind"], readonly [part: DriftPart, meani
   field_type: ["outsideContract", "not readable as the custom field's type"],
 };
 
-/** Undefined: it was in the run before, and what it was is right by now. */
+/** Undefined for drift of the run before that is gone. */
 function partOf({ kind, count }: DriftLine): DriftPart | undefined {
   if (count > 0 || kind === "empty") return KINDS[kind][0];
   return kind === "unknown_field" ? "vanishedFields" : undefined;
 }
 
 interface DriftRequest {
-  /** Has every table of the run under its name, and those of the run before under names that begin with `before_`. */
+  /** Has all tables of the run, and those of the run before as `before_*`. */
   readonly connection: DuckDBConnection;
   readonly now: Pick<Manifest, "rows" | "emptyColumns">;
-  /** Undefined: there is no run before, and no table of it. */
+  /** Undefined: no run before. */
   readonly before: Pick<Manifest, "rows" | "emptyColumns" | "columns"> | undefined;
   /** Whether values of the run before may be shown. */
   readonly showsBefore: boolean;
 }
 
-/** Compares the drift of a run with that of the run before. What is new comes first, then what there is most of. */
+/** Compares the drift of two runs. New drift comes first, then the largest. */
 export async function driftOf(request: DriftRequest): Promise<DriftReport> {
   const lines = [
     ...(await readDriftRows(request)),
@@ -92,7 +91,6 @@ export async function driftOf(request: DriftRequest): Promise<DriftReport> {
   return Object.fromEntries(parts) as DriftReport;
 }
 
-/** Whether a line is of this run and not of the one before. */
 export function isNewDrift({ before }: DriftLine): boolean {
   return before === 0;
 }
@@ -103,7 +101,6 @@ function byWeight(a: DriftLine, b: DriftLine): number {
   );
 }
 
-/** Of what is gone, what there was. */
 function weightOf({ count, before }: DriftLine): number {
   return count > 0 ? count : (before ?? 0);
 }
@@ -122,16 +119,17 @@ function readDriftRows({ connection, before, showsBefore }: DriftRequest): Promi
   );
 }
 
-/** Columns, and tables of lists, without any value that had some in the run before. */
+/** Columns and lists that had values in the run before and have none now. Derived columns are skipped. */
 async function readEmptied({ connection, now, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
   if (before === undefined) return [];
   const lines: DriftLine[] = [];
   for (const place of findVanished(before, now)) {
-    // A table alone has no column.
     const [, table = "", column] = /^([^.]+)(?:\.(.+))?$/s.exec(place) ?? [];
+    const path = column === undefined ? place : await pathOf(connection, table, column);
+    if (path === null) continue;
     const [row] = await readRows(connection, VALUES_BEFORE, valuesSql(table, column));
     lines.push({
-      path: column === undefined ? place : await pathOf(connection, table, column),
+      path,
       kind: "empty",
       count: 0,
       items: null,
@@ -154,15 +152,15 @@ function valuesSql(table: string, column: string | undefined): string {
 
 const EXAMPLE_LENGTH = 200;
 
-/** API field of a column; the column itself where it comes from none. */
-async function pathOf(connection: DuckDBConnection, table: string, column: string): Promise<string> {
+/** API field of a column; null for a derived column. */
+async function pathOf(connection: DuckDBConnection, table: string, column: string): Promise<string | null> {
   const [row] = await readRows(
     connection,
     { path: col.text() },
     "SELECT min(path) AS path FROM run_lineage WHERE table_name = $1 AND column_name = $2",
     [table, column],
   );
-  return row?.path ?? `${table}.${column}`;
+  return row?.path ?? null;
 }
 
 const CHECK = { ...VALUES_BEFORE, before: LINE.before } as const;
@@ -179,13 +177,14 @@ async function readUnlistedValues({ connection, before }: DriftRequest): Promise
   for (const listing of LISTED_VALUES) {
     const [row] = await readRows(connection, CHECK, sql, [listedValuesCheck(listing)]);
     if (row === undefined) continue;
-    const path = await pathOf(connection, listing.table, listing.column);
+    const { table, column } = listing;
+    const path = (await pathOf(connection, table, column)) ?? `${table}.${column}`;
     lines.push({ ...row, items: null, path, kind: "unlisted", exampleContentId: null });
   }
   return lines;
 }
 
-/** `run`: name or number of a run; it is compared with the one that was current when it began. */
+/** Compares a run, by name or number, with the one that was current when it began. */
 export function driftQuestion(run: string): RunQuestion<RunSelection & { readonly previous: PreviousRun }> {
   return {
     async choose(folder) {
@@ -238,7 +237,7 @@ function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
   });
 }
 
-/** The policy's own work: told in one sentence, so that it hides no departure of the service. */
+/** Summarizes the policy's work in one sentence. */
 function policyText(lines: readonly DriftLine[]): string {
   if (lines.length === 0) return "It changed no field.";
   const kinds = Map.groupBy(lines, ({ kind }) => KINDS[kind][1]);

@@ -1,4 +1,4 @@
-/** Where a run read what an explanation shows: the request, its answer, and the part of the raw document. */
+/** Evidence of an explanation: the request, the response, and the part of the raw document. */
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { isObject, parseExact } from "../../common/json.ts";
 import { jsonText } from "../../raw/values.ts";
@@ -16,16 +16,16 @@ const REQUEST = {
   page: col.count(),
   /** ISO 8601, UTC. */
   observedAt: col.text(required),
-  /** SHA-256 of the response as it came, in hexadecimal. */
+  /** SHA-256 of the response body, in hexadecimal. */
   sha256: col.text(required),
 } as const;
 
 const REUSED = {
-  /** The earlier run. */
+  /** Run that read the document. */
   run: col.text(required),
   /** ISO 8601, UTC. */
   observedAt: col.text(required),
-  /** SHA-256 of the document when it was answered. */
+  /** SHA-256 of the document as answered. */
   sha256: col.text(required),
 } as const;
 
@@ -35,9 +35,9 @@ const DOCUMENT = {
   pass: col.count(required),
   page: col.count(required),
   position: col.count(required),
-  /** Its place in the order of observation. */
+  /** Position in the order of observation. */
   observation: col.text(required),
-  /** SHA-256 of the document as it is kept. */
+  /** SHA-256 of the document as kept. */
   sha256: col.text(required),
   document: col.text(required),
 } as const;
@@ -48,7 +48,7 @@ type DocumentEvidence = NonNullable<Evidence["document"]>;
 export async function findEvidence(run: OpenedRun, contentId: string) {
   const { connection } = run;
   return {
-    /** Undefined where the run kept no raw documents, or none of the item with `custom_fields`. */
+    /** Undefined if the run kept no raw document of the item with `custom_fields`. */
     document: await findDocument(run, contentId),
     /** Documents of the item that earlier runs read. */
     reused: await readRows(
@@ -58,7 +58,7 @@ export async function findEvidence(run: OpenedRun, contentId: string) {
        FROM run_documents WHERE content_id = $1 AND read_by_run IS NOT NULL ORDER BY observation`,
       [contentId],
     ),
-    /** Lookups of destinations and custom fields. */
+    /** Requests for destinations and custom fields. */
     lookups: await readRows(
       connection,
       REQUEST,
@@ -72,8 +72,8 @@ const REQUESTS = `
   FROM run_requests`;
 
 /**
- * The latest document of an item that says anything of `custom_fields`, be it that there are none: that is what the run
- * read. A document that replaces all before says it by what it lacks.
+ * Finds the latest document of the item that gives `custom_fields`, even if empty: the run used that one. A
+ * document that replaces all earlier ones counts without them.
  */
 async function findDocument({ connection, directory }: OpenedRun, contentId: string) {
   const files = listRawFiles(directory, ["dynamic", "item"]);
@@ -101,11 +101,11 @@ async function findDocument({ connection, directory }: OpenedRun, contentId: str
   );
   return {
     ...row,
-    /** Below the run's folder. */
+    /** Relative to the run's folder. */
     file: filename.slice(directory.length + 1),
-    /** By custom field ID, the JSON text at `/custom_fields/<ID>`. */
+    /** By custom field ID: the JSON text at `/custom_fields/<ID>`. */
     parts: partsOf(document),
-    /** The request that it was the answer to, where that is recorded. */
+    /** Request that was answered with the document, if recorded. */
     request,
   };
 }
@@ -116,12 +116,12 @@ function partsOf(document: string): Map<string, string> {
   return new Map(Object.entries(isObject(fields) ? fields : {}).map(([id, value]) => [id, jsonText(value)]));
 }
 
-/** `/custom_fields/<ID>` as RFC 6901 writes it. */
+/** JSON pointer `/custom_fields/<ID>` (RFC 6901). */
 export function fieldPointer(customFieldId: string): string {
   return `/custom_fields/${customFieldId.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-/** Fields of which the published values are not what the raw document has: none, unless something is damaged. */
+/** Fields whose published values differ from the raw document. Empty unless something is damaged. */
 export function findContradictions({ parts }: DocumentEvidence, values: readonly ItemValue[]): string[] {
   const given = values.filter(({ input }) => input !== null);
   const published = Map.groupBy(given, ({ customFieldId }) => customFieldId);
@@ -131,7 +131,7 @@ export function findContradictions({ parts }: DocumentEvidence, values: readonly
   });
 }
 
-/** What stands in the document, with its position, as text: a single value is a list of one, null gives none. */
+/** Values of a field in the document, with their positions. A single value is a list of one; null gives none. */
 function sentValues(part: string | undefined): [ordinal: number, input: string][] {
   const value: unknown = part === undefined ? null : parseExact(part);
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -154,7 +154,6 @@ const EVIDENCE = {
 const NO_DOCUMENT =
   "The run keeps no raw document of the item, so that its values are those of content_custom_field_values.";
 
-/** The document, the response that it came with, and the lookups. */
 export function evidenceSection({ document, reused, lookups }: Evidence): Section {
   return section({
     key: "evidence",
@@ -183,7 +182,7 @@ function responseRow({ mode, request, observedAt, pass, page, sha256 }: AnswerRo
 }
 
 function documentRow({ mode, pass, page, position, sha256, file }: DocumentEvidence) {
-  // A document that was asked for singly stood on no page.
+  // A single-item response has no page.
   const listed = mode === "item" ? {} : { pass, page, position };
   return { ...NONE, ...listed, what: `${mode} document`, sha256, file };
 }

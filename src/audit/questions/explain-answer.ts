@@ -1,4 +1,4 @@
-/** What `explain` answers: what each destination receives of an item, what became of each value, and since when. */
+/** The answer of `explain`: what each destination receives of an item, and why. */
 import { type Answer, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { minuteOf } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
@@ -35,14 +35,13 @@ const VALUES = {
   ambiguous: col.flag({ required: true, hidden: true }),
   matched_by_text: col.flag({ required: true, hidden: true }),
   collision: col.flag({ required: true, hidden: true }),
-  /** What is unusual about it, as `audit` counts it. */
+  /** What is unusual about the value, as `audit` counts it. */
   notes: col.text(),
-  /** Why it is sent, or not. */
+  /** Why it is sent or not. */
   why: col.text({ required: true, dispensable: 1 }),
-  /** The run with which it came to be so, and its start; null: the run has no history. */
+  /** Run in which the value became so, and its start; null: the run has no history. */
   since: col.name({ hidden: true }),
   since_started_at: col.instant({ head: "since" }),
-  /** What happened then. */
   cause: col.text(),
 } as const;
 
@@ -60,9 +59,9 @@ export function explainQuestion({
 }: ScopeNames & {
   /** ID or slug of an item. */
   readonly item: string;
-  /** Name or number of a run that is there; undefined: the current one. */
+  /** Name or number of a run; undefined: the current one. */
   readonly run?: string | undefined;
-  /** Whether the answer also has the rules one by one, and where each thing was read. */
+  /** Whether to add each rule and its evidence. */
   readonly steps?: boolean | undefined;
 }): RunQuestion {
   return {
@@ -74,7 +73,6 @@ export function explainQuestion({
   };
 }
 
-/** Keys of the parts of the answer. */
 export const EXPLAIN_SECTIONS = ["payloads", "values", "without_mapping", "steps", "evidence"] as const;
 
 export function explainAnswer(
@@ -116,7 +114,7 @@ export function explainAnswer(
   };
 }
 
-/** Characters of a title in a sentence: some lines of a screen. */
+/** Characters of a title in a sentence. */
 const TITLE_LENGTH = 240;
 
 function itemText({ contentId, slug, title, contentType, updatedAt }: ItemFacts): string {
@@ -242,7 +240,7 @@ function receptionOf({ receptions }: ItemExplanation, destinationId: string): Re
   return receptions.get(destinationId) ?? "nameless";
 }
 
-/** Fields of which the item has values, and that a destination has no mapping for. */
+/** Fields with values in the item that a destination has no mapping for. */
 function notMappedSection({ definitions, values }: ItemExplanation, scope: AuditScope): Section {
   const given = new Set(
     values.flatMap(({ customFieldId, input }) => (input === null ? [] : [customFieldId])),

@@ -1,4 +1,4 @@
-/** An explanation by the rules of the mapping procedure, from an item's mapped values and the definitions they name. */
+/** Explains the mapped values of an item rule by rule. */
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { joinWords } from "../../common/nearest.ts";
 import type { MappedValue } from "../mapped-value.ts";
@@ -17,14 +17,13 @@ const STEPS = {
   ...DESTINATION,
   custom_field_id: col.text({ hidden: true }),
   custom_field: col.text({ head: "field", standIn: "custom_field_id" }),
-  /** Its number in the mapping procedure. */
+  /** Number of the rule in the mapping procedure. Rule 8 repeats 2 to 6 for every field. */
   rule: col.count({ required: true }),
   input: col.text(),
   result: col.text({ required: true }),
   evidence: col.text(),
 } as const;
 
-/** Rule 8 is the repetition of 2 to 6 for every field. */
 type RuleStep = Pick<AnswerRow<typeof STEPS>, "rule" | "input" | "result" | "evidence">;
 
 export function stepsSection(explanation: ItemExplanation, scope: AuditScope): Section {
@@ -41,7 +40,7 @@ export function stepsSection(explanation: ItemExplanation, scope: AuditScope): S
   });
 }
 
-/** Empty where the item has nothing that the destination maps, unless the destination or a field was asked for. */
+/** Rows of a destination. Empty if it maps nothing of the item, unless the destination or a field was asked for. */
 function destinationRows(
   explanation: ItemExplanation,
   destination: DestinationDefinition,
@@ -84,12 +83,11 @@ function destinationRows(
   ];
 }
 
-/** Mappings of a field for a destination, in source order; the first counts. */
+/** Mappings of a field for a destination, in source order. The first counts. */
 function mappingsAt({ mappings }: FieldDefinition, { destinationId }: DestinationDefinition): Mapping[] {
   return mappings.filter((mapping) => mapping.destinationId === destinationId);
 }
 
-/** Rules 2 to 6. */
 function fieldSteps(
   explanation: ItemExplanation,
   destination: DestinationDefinition,
@@ -132,7 +130,7 @@ function fieldSteps(
   ];
 }
 
-/** `request 4`: the requests that the definitions, or the destinations, came with. */
+/** Requests for definitions or destinations: `request 4`. */
 function requestsText({ evidence }: ItemExplanation, mode: string): string | null {
   const numbers = evidence.lookups.flatMap((each) => (each.mode === mode ? [String(each.request)] : []));
   if (numbers.length === 0) return null;
@@ -180,7 +178,7 @@ function typeText(fieldType: string | null, passthrough: boolean): string {
   return `it has no value mappings: values are ${passthrough ? "sent as they are" : "kept, and not sent"}`;
 }
 
-/** How the string in the item was read: as an ID, as the text of a select value, or as neither. */
+/** How the input was read: as a value ID, as the text of a select value, or as neither. */
 function inputText(
   row: MappedValue,
   { selectValues }: FieldDefinition,
@@ -206,7 +204,7 @@ function inputText(
   return `no ID, but ${what}${own}${several}`;
 }
 
-/** Select values of a text, in source order. */
+/** Select values with this text, in source order. */
 function fittingValues(selectValues: readonly SelectValue[], text: string | null | undefined): SelectValue[] {
   return selectValues.filter(({ value, display }) => value === text || display === text);
 }
@@ -218,7 +216,7 @@ function otherEntriesText({ valueId }: MappedValue, { entries }: Mapping): strin
   return `; ${joinWords(others, "and")} would fit too, the first in source order counts: ambiguous`;
 }
 
-/** The internal text, and the text for people where it differs. */
+/** Internal text, with the display text if it differs. */
 function selectValueText({ value, display }: SelectValue): string {
   if (value === null) return display === null ? "it has no text" : `shown as "${display}"`;
   return display === null || display === value ? `"${value}"` : `"${value}", shown as "${display}"`;
@@ -246,7 +244,7 @@ export function notesOf(explanation: ItemExplanation, row: MappedValue): string[
   ];
 }
 
-/** What fits where several entries, mappings or select values do; the first counts. */
+/** Candidates if several select values, mappings or entries fit. The first counts. */
 function ambiguityOf(explanation: ItemExplanation, row: MappedValue): string[] {
   if (!row.ambiguous) return [];
   const { destinationId, customFieldId, valueId } = row;
@@ -271,7 +269,7 @@ type Outcome = Pick<
   "status" | "externalFieldName" | "externalValue" | "mappingId" | "mappingValueId"
 >;
 
-/** What becomes of a value, and by what. */
+/** The result of a value, and the definition behind it. */
 export function outcomeText(
   { status, externalFieldName, externalValue, mappingId, mappingValueId }: Outcome,
   fieldType: string | null,

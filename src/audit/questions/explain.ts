@@ -1,4 +1,4 @@
-/** What is known of an item: its values, what they were mapped to, by which definitions, and where that was read. */
+/** Finds an item and what explains its mapped values: values, definitions, history and evidence. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
@@ -26,8 +26,8 @@ export type ItemFacts = AnswerRow<typeof ITEM_FACTS>;
 export type ItemExplanation = Awaited<ReturnType<typeof explainItem>>;
 
 /**
- * Explains an item, by ID or slug. Throws `config.not_found` where the run has no such item, and `verify.failed` where
- * the raw document has other values than were published.
+ * Explains an item by ID or slug. Throws `config.not_found` if the run has no such item, `verify.failed` if the
+ * published values differ from the raw document.
  */
 export async function explainItem(opened: OpenedRun, wanted: string) {
   const { connection } = opened;
@@ -52,10 +52,9 @@ export async function explainItem(opened: OpenedRun, wanted: string) {
     receptions: await readReceptions(connection),
     ledger: await readMappedValues(connection, contentId),
     payloads: await readPayloads(connection, contentId),
-    /** Whether values of fields without value mappings join the payload: what the pipeline of the run said. */
     passthrough: await readPassthrough(connection),
     evidence,
-    /** Since when each value is as it is, by `sinceKey`; undefined where the run has no history. */
+    /** By `versionKey`; undefined if the run has no history. */
     since: hasHistory(opened) ? await readValueVersions(connection, contentId) : undefined,
   };
 }
@@ -66,8 +65,8 @@ const ITEMS = `
   FROM content LEFT JOIN content_types USING (content_type_id)`;
 
 /**
- * An item by its ID, else by its slug. Throws `config.not_found`: for one that was there before, with the run that had
- * it last, otherwise with the nearest that exist.
+ * Finds an item by ID, otherwise by slug. Throws `config.not_found`, with the last run that had it or the
+ * nearest items.
  */
 export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemFacts> {
   const { connection } = opened;
@@ -91,7 +90,6 @@ export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemF
   return row;
 }
 
-/** Of an item that is not there: so the history names the last run that had it. */
 const LAST_SEEN = `
   SELECT items.valid_to_run, items.last_seen_run, runs.sequence
   FROM content_history AS items JOIN run_history AS runs ON runs.run = items.last_seen_run
@@ -100,8 +98,8 @@ const LAST_SEEN = `
   LIMIT 1`;
 
 /**
- * What became of an item that the run does not have, and the number of the last run that had it; undefined where its
- * history does not know it either.
+ * What became of an item that the run does not have, and the last run that had it; undefined if the history does
+ * not know it.
  */
 export async function lastSeen(
   opened: OpenedRun,
@@ -120,10 +118,10 @@ export async function lastSeen(
   };
 }
 
-/** Enough of an ID that it cannot be a slug or words of a title. */
+/** Long enough to be an ID and not a slug. */
 const ID_LIKE = /^[0-9a-f]{18,}$/i;
 
-/** Items whose IDs are a typing error away; in SQL, because there may be a million. */
+/** Items whose IDs differ by a typing error. */
 const NEAREST_IDS = `
   SELECT content_id AS name
   FROM content
@@ -131,7 +129,7 @@ const NEAREST_IDS = `
   ORDER BY damerau_levenshtein(content_id, lower($1)), name
   LIMIT 3`;
 
-/** The nearest by title, slug and ID; in SQL too. */
+/** Nearest items by title, slug and ID. */
 const NEAREST = `
   SELECT coalesce(slug, content_id) AS name,
     contains(lower(coalesce(title, '')), lower($1)) OR contains(coalesce(slug, ''), lower($1)) AS holds,
@@ -154,7 +152,6 @@ async function unknownItem(opened: OpenedRun, wanted: string): Promise<Warehouse
   return notFound(`The run has no item "${wanted}", neither by ID nor by slug. ${near}${byId}`);
 }
 
-/** A sentence with the nearest items that the run has. */
 export async function nearestItems(connection: DuckDBConnection, wanted: string): Promise<string> {
   const nearest = ID_LIKE.test(wanted) ? NEAREST_IDS : NEAREST;
   const names = (await all(connection, nearest, [wanted])).map(({ name }) => JSON.stringify(String(name)));

@@ -10,16 +10,16 @@ import { loadSql } from "../queries.ts";
 
 const required = { required: true } as const;
 
-/** One value of one custom field of an item. */
+/** One value of a custom field of an item. */
 const ITEM_VALUE = {
   customFieldId: col.text(required),
   /** 0-based position in the source list. */
   ordinal: col.count(required),
-  /** The value as `custom_fields` gives it there, as text; NULL where it gives nothing: then nothing is mapped. */
+  /** Text of the value in `custom_fields`; NULL if it is null, and then nothing is mapped. */
   input: col.text(),
-  /** Whether `custom_field_value_ids` has the same string in that place. */
+  /** Whether `custom_field_value_ids` has the same text at this position. */
   inputIsId: col.flag(required),
-  /** The value's text in the other views. */
+  /** Text of the value in the other views. */
   text: col.text(),
 } as const;
 export type ItemValue = AnswerRow<typeof ITEM_VALUE>;
@@ -37,7 +37,7 @@ export function readItemValues(
   );
 }
 
-/** The mapped values of an item, in the order of their key. */
+/** Mapped values of an item, in the order of their key. */
 export function readMappedValues(connection: DuckDBConnection, contentId: string): Promise<MappedValue[]> {
   return readRows(
     connection,
@@ -47,9 +47,9 @@ export function readMappedValues(connection: DuckDBConnection, contentId: string
   );
 }
 
-/** External values by external field name, in ascending order of the bytes of the names. */
+/** External values by external field name, ascending by the bytes of the names. */
 export type PayloadMembers = ReadonlyMap<string, readonly string[]>;
-/** Members of payloads by destination ID. */
+/** By destination ID. */
 export type Payloads = ReadonlyMap<string, PayloadMembers>;
 
 export async function readPayloads(connection: DuckDBConnection, contentId: string): Promise<Payloads> {
@@ -63,7 +63,7 @@ export async function readPayloads(connection: DuckDBConnection, contentId: stri
 
 const texts = z.array(z.string());
 
-/** A name may be `__proto__`, or a number, which JSON.parse puts first. */
+/** Names may be `__proto__` or a number, so the order of JSON.parse does not count. */
 function membersOf(payload: string): PayloadMembers {
   const members: object = JSON.parse(payload);
   return new Map(
@@ -81,19 +81,19 @@ const VERSION = {
   matchedByText: MAPPED_VALUE.matchedByText,
   externalFieldName: MAPPED_VALUE.externalFieldName,
   causes: col.list(required),
-  /** The run that the version began in. */
+  /** Run in which the version began. */
   run: col.text(required),
   sequence: col.count(required),
   /** Start of that run: ISO 8601, UTC. */
   startedAt: col.text(required),
-  /** Whether the history begins with that run: then nothing is known of the time before. */
+  /** Whether the history begins with that run. */
   begins: col.flag(required),
-  /** Start of a later run, since which the values of the field have another order. */
+  /** Start of a later run that found the values of the field in another order. */
   orderedAt: col.text(),
   sequenceBefore: col.count(),
 } as const;
 
-/** The beginning of the version of a value. */
+/** Since when, and why, a mapped value is as it is. */
 export type ValueVersion = ReturnType<typeof versionOf>;
 
 /** By {@link versionKey}. */
@@ -101,7 +101,7 @@ export async function readValueVersions(
   connection: DuckDBConnection,
   contentId: string,
 ): Promise<Map<string, ValueVersion>> {
-  /** Changes of definitions, by the run that they led to; none where it is the first of the history. */
+  /** Changes of definitions by the run that they led to. */
   const behind = new Map<string, ReasonFinder>();
   const found = new Map<string, ValueVersion>();
   for (const row of await readRows(connection, VERSION, loadSql("audit_since"), [contentId])) {
@@ -126,14 +126,14 @@ function versionOf(
     causes,
     begins,
     orderedAt,
-    /** Changes of the definitions behind it, in words. */
+    /** Changes of definitions behind it, in words. */
     why: why?.({ causes, destinationId, customFieldId, valueIds, names }) ?? [],
   };
 }
 
 type Key = Pick<MappedValue, "destinationId" | "customFieldId" | "valueId" | "value" | "matchedByText">;
 
-/** What tells a value of an item at a destination from its others. */
+/** Identifies a value among those of its item. */
 export function versionKey({ destinationId, customFieldId, valueId, value, matchedByText }: Key): string {
   return JSON.stringify([destinationId, customFieldId, valueId ?? [value], matchedByText]);
 }

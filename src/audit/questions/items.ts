@@ -1,4 +1,4 @@
-/** Items and their mapped values as gzipped rows of JSON; items that need attention most first, each before its values. */
+/** Reads items and mapped values for the report as gzipped JSON. Items that need most attention come first. */
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { DuckDBConnection } from "@duckdb/node-api";
@@ -9,11 +9,11 @@ import { prepareReceptions, readIgnoredDestinations } from "../mapping/value-cou
 import { createTempTable, fillTempTable, loadSql } from "../queries.ts";
 import { itemBounds } from "./coverage.ts";
 
-/** How much of a run a page holds: items, mapped values of all of them, and bytes of the rows before they are gzipped. */
+/** Limits of one page: items, their mapped values, and bytes of JSON before gzip. */
 const REPORT_LIMITS = { items: 3000, values: 100_000, bytes: 40_000_000 };
 export type ReportLimits = Readonly<typeof REPORT_LIMITS>;
 
-/** Longest text of a value or a title, in characters. */
+/** Longest text of a value or title, in characters. */
 const TEXT_LIMIT = 300;
 
 export type ReportItems = Awaited<ReturnType<typeof readReportItems>>;
@@ -37,11 +37,11 @@ export async function readReportItems(
   const { shown, packed } = await packedRows(connection, limits.bytes);
   return {
     total: await scalar(connection, "SELECT count(*) FROM report_items"),
-    /** Mapped values that are not sent all the same: the entry has no external value, or the mapping no name. */
+    /** Mapped values that are not sent: the entry has no external value, or the mapping no name. */
     unsent: await scalar(connection, "SELECT coalesce(sum(unsent), 0)::BIGINT FROM report_items"),
     /** Number of items in the page. */
     shown,
-    /** Rows of items and values: a JSON list, gzipped. */
+    /** Gzipped JSON list of items, each followed by its values. */
     packed,
   };
 }
@@ -52,7 +52,7 @@ const NEVER = `
     NULL::BIGINT AS sequence, NULL::VARCHAR AS causes
   LIMIT 0`;
 
-/** The first of the chosen items, up to a size of their rows in bytes; each with its values after it. */
+/** SQL: the chosen items, up to a number of bytes. */
 const FIRST_ROWS = (bytes: number) => `
   WITH sizes AS (SELECT place, sum(strlen(row)) AS size FROM report_rows GROUP BY place),
   first AS (SELECT place FROM sizes QUALIFY sum(size) OVER (ORDER BY place) <= ${bytes})

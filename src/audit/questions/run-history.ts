@@ -1,4 +1,4 @@
-/** The runs that the history of a run knows, also those whose files are gone, and the one that it was compared with. */
+/** Finds the runs before a run: in its history, and in the warehouse. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
@@ -20,9 +20,9 @@ const RUN_HISTORY_ROW = {
   /** ISO 8601, UTC. */
   startedAt: col.text(required),
   verdict: col.text({ ...required, of: VERDICTS }),
-  /** Whether values of fields without value mappings joined the payloads of the run. */
+  /** Whether payloads of the run include values of fields without value mappings. */
   passthrough: col.flag(required),
-  /** Whose history it carried on. */
+  /** Run whose history it continued. */
   previousRun: col.text(),
 } as const;
 export type RunHistoryRow = AnswerRow<typeof RUN_HISTORY_ROW>;
@@ -35,7 +35,7 @@ export function isHistoryIn({ rows }: Pick<Manifest, "rows">): boolean {
   return HISTORY_TABLES.every(({ name }) => Object.hasOwn(rows, name));
 }
 
-/** The latest first. */
+/** Opens a run and reads its history, the latest run first. */
 export async function openRunHistory(
   folder: OutputFolder,
   run: string,
@@ -45,7 +45,7 @@ export async function openRunHistory(
   return await readRunHistory(opened.connection);
 }
 
-/** Of an opened run that has a history. */
+/** Reads the history of an open run, the latest run first. */
 export function readRunHistory(connection: DuckDBConnection): Promise<RunHistoryRow[]> {
   return readRows(
     connection,
@@ -59,9 +59,8 @@ export function readRunHistory(connection: DuckDBConnection): Promise<RunHistory
 export type PreviousRun = Awaited<ReturnType<typeof findPreviousRun>>;
 
 /**
- * The run that another was compared with when it was made; where none can be
- * read, `missing` is a sentence that says why, else null. Throws `config.not_found` for a run that does not exist,
- * `verify.failed` for one that cannot be read.
+ * Finds the run that another run was compared with. If it cannot be read, `missing` says why. Throws
+ * `config.not_found` for a run that does not exist, `verify.failed` for one that cannot be read.
  */
 export async function findPreviousRun(folder: OutputFolder, wanted: string) {
   const { run, manifest } = await findReadableRun(folder, wanted);
@@ -80,15 +79,15 @@ type ComparedRun = Pick<ReadableRun, "run" | "sequence" | "directory" | "manifes
 
 export type EarlierRuns = ReturnType<typeof findEarlierRuns>;
 
-/** Runs that a report lists, its own included. */
+/** Runs listed in a report, its own included. */
 const RUNS_SHOWN = 30;
 
-/** `published`: the runs of the warehouse, the newest first. */
+/** `published`: runs of the warehouse, the newest first. */
 export function findEarlierRuns(
   published: readonly PublishedRun[],
   stated: Pick<Manifest, "sequence" | "verdict" | "previousRun" | "previousSha256">,
 ) {
-  // Of one without a manifest that can be read, nothing is told.
+  // Runs without a readable manifest are skipped.
   const runs = published.flatMap((run): ReadableRun[] => {
     const { manifest } = run;
     return manifest instanceof WarehouseError ? [] : [{ ...run, manifest }];
@@ -97,21 +96,21 @@ export function findEarlierRuns(
   const past = ancestorsOf({ ...stated, run: "", manifest: stated }, runs);
   const shown = runs
     .filter((run) => run.sequence < stated.sequence && !isReplaced(run, past))
-    // A limited run is on its own.
+    // A limited run has no earlier runs.
     .slice(0, stated.verdict === "limited" ? 0 : RUNS_SHOWN - 1);
   const isComparable = before !== undefined && missingTables(before.manifest.rows).length === 0;
   const compared: ComparedRun | undefined = isComparable ? before : undefined;
   return {
-    /** Number of the run that this one goes on from; null: this is the first. */
+    /** Number of the run that this one continues; null for the first run. */
     previous: parseRunName(stated.previousRun ?? "")?.sequence ?? null,
-    /** That run; undefined: there is none, it is no longer kept, it cannot be read, or has no mapped values. */
+    /** That run; undefined if there is none, or it is not kept, cannot be read or has no mapped values. */
     before: compared,
     /** The newest first. */
     listed: shown.map(({ run, manifest }) => runListRow(manifest, "", run)),
   };
 }
 
-/** Which run the figures are compared with, or why with none. */
+/** Says which run the figures are compared with, or why with none. */
 export function comparisonText({ previous, before }: EarlierRuns): string {
   if (before !== undefined) return `Compared with run ${before.sequence}.`;
   if (previous === null) return "This is the first run, so there is nothing to compare it with.";

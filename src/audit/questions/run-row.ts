@@ -1,4 +1,4 @@
-/** How a run went, by what it says of itself before it is published. */
+/** Reads the row of the table `run`, and how many items changed. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { VERDICTS } from "../../common/verdict.ts";
@@ -28,7 +28,7 @@ const RUN = {
 } as const;
 export type RunRow = AnswerRow<typeof RUN>;
 
-/** What a run has for the URL of a service where it read the sample. */
+/** `instance_url` of a run of the sample. */
 export const SAMPLE_URL = "sample";
 
 export async function readRunRow(connection: DuckDBConnection): Promise<RunRow> {
@@ -37,10 +37,7 @@ export async function readRunRow(connection: DuckDBConnection): Promise<RunRow> 
   return run;
 }
 
-/**
- * What people call the instance: its name where the run has one for all of its rows, else the host of the service.
- * `tables`: those of the run.
- */
+/** Name of the instance if all rows of `instances` agree, otherwise the host of the service. */
 export async function instanceName(
   connection: DuckDBConnection,
   { instanceUrl }: Pick<RunRow, "instanceUrl">,
@@ -69,8 +66,8 @@ const ITEM_CHANGES = `
   FULL JOIN (SELECT content_id, updated_at FROM before_content) AS b ON n.content_id = b.content_id`;
 
 /**
- * Items of `content` and `before_content`; edited are those with another `updated_at`, and null says that one of the
- * runs has none. Undefined: a pipeline has no such table.
+ * Counts items of `content` against `before_content`. Edited items have another `updated_at`; null if a run has
+ * no such values. Returns undefined if a pipeline has no table `content`.
  */
 export async function readItemChanges(
   connection: DuckDBConnection,

@@ -1,4 +1,4 @@
-/** Sections about one run, read from its own tables: passes, checks, rejects, requests, tables. */
+/** Sections about one run, from its own tables: passes, checks, rejects, requests, tables. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { count, fileSize, pluralize } from "../../common/figures.ts";
@@ -30,7 +30,7 @@ export async function passesSection(connection: DuckDBConnection): Promise<Secti
   });
 }
 
-/** People see those that did not pass. */
+/** A screen shows only checks that did not pass. */
 export function checksSection(checks: readonly RunCheck[]): Section {
   const poor = checks.filter(({ verdict }) => verdict !== "passed").length;
   const passed = checks.length - poor;
@@ -54,7 +54,7 @@ const FAILING_ROWS = {
   row: col.text(required),
 } as const;
 
-/** Up to three of the rows that each check counts, in the order of the checks. */
+/** Up to three rows behind each check, in the order of the checks. */
 export function failingRowsSection(checks: readonly RunCheck[]): Section {
   const rows = checks.flatMap(({ check_name, figure, examples }) =>
     rowsIn(examples).map((row) => ({ check_name, counted: figure, row })),
@@ -73,7 +73,10 @@ export function failingRowsSection(checks: readonly RunCheck[]): Section {
   });
 }
 
-/** The same on a page that people pass on: a query may read personal columns, or what only the run before has. */
+/**
+ * The same for the report, without rows of tests: a query may read personal data, or data that only the run
+ * before has.
+ */
 export function failingRowsOnPage(checks: readonly RunCheck[], run: string): Section {
   const isTest = ({ check_name: name }: RunCheck) => name.startsWith(TEST_PREFIX);
   const all = failingRowsSection(checks.filter((check) => !isTest(check)));
@@ -89,7 +92,6 @@ export function failingRowsOnPage(checks: readonly RunCheck[], run: string): Sec
   };
 }
 
-/** Texts of the objects in a JSON list. */
 function rowsIn(examples: string | null): string[] {
   const rows = parseExact(examples ?? "[]");
   return Array.isArray(rows) ? rows.map((row) => JSON.stringify(row)) : [];
@@ -106,7 +108,7 @@ const REJECTS = {
   document: col.text({ hidden: true }),
   sha256: col.text({ hidden: true }),
 } as const;
-/** The first rejects of a run, so many as `limit`, and how many there are. */
+/** Reads the first rejects, at most `limit`, and their number. */
 export async function readRejectsSection(connection: DuckDBConnection, limit: number): Promise<Section> {
   const columns = { ...REJECTS, total: col.count({ ...required, hidden: true }) } as const;
   const sql = "SELECT *, count(*) OVER () AS total FROM run_rejects ORDER BY reject LIMIT $1";
@@ -126,7 +128,7 @@ export async function readRejectsSection(connection: DuckDBConnection, limit: nu
 const REQUESTS = {
   mode: col.text(required),
   requests: col.count(required),
-  /** Attempts besides the first of each. */
+  /** Attempts after the first. */
   retries: col.count(required),
   bytes: col.bytes({ ...required, head: "received" }),
   median: col.milliseconds(required),
@@ -161,7 +163,7 @@ export async function requestsSection(connection: DuckDBConnection): Promise<Sec
   });
 }
 
-/** Whether the service held the run back. */
+/** Whether the service throttled the run. */
 function throttling(refused: number, ratePerSecond: number | null): string {
   if (refused === 0 && ratePerSecond === null) return "The service refused none: no throttling.";
   const refusals =

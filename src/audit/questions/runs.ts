@@ -1,4 +1,4 @@
-/** Which runs are published, and what one of them is. */
+/** Answers `runs` and `runs show`: which runs are published, and the facts of one run. */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
@@ -34,14 +34,14 @@ import {
 } from "./run-sections.ts";
 
 const RUNS = {
-  /** `*`: the run that readers see. `/`: one that is not in its history: put aside, or rolled back. */
+  /** `*`: the current run. `/`: a run outside of its history (replaced or rolled back). */
   mark: col.name({ head: "", required: true }),
-  /** What the mark says, for programs. */
+  /** The same as a flag, for programs. */
   current: col.flag({ required: true, hidden: true }),
   run: col.name({ required: true }),
   sequence: col.count({ required: true, hidden: true }),
   started_at: col.instant({ hidden: true }),
-  /** `unreadable`: its manifest is gone or damaged, and all else is empty. */
+  /** `unreadable`: the manifest is missing or damaged; other cells are empty. */
   verdict: col.name({ required: true, judged: true }),
   items: col.count(),
   change: col.name(),
@@ -49,21 +49,20 @@ const RUNS = {
   edited: col.count({ hidden: true }),
   removed: col.count({ hidden: true }),
   rejected: col.count({ dispensable: 1 }),
-  /** At all destinations, as wherever these words stand: the sum of the two kinds. */
+  /** At all destinations: unmapped and unknown values. */
   without_external_value: col.count({ head: "without", dispensable: 2 }),
   unmapped: col.count({ dispensable: 6 }),
   unknown_value: col.count({ head: "unknown", dispensable: 7 }),
-  /** Those at destinations that receive values. */
+  /** At destinations that receive values. */
   without_external_value_receiving: col.count({ head: "receiving", dispensable: 5 }),
   took_ms: col.milliseconds({ head: "took", dispensable: 3 }),
   size_bytes: col.bytes({ head: "size", dispensable: 4 }),
-  /** The run that it was built again of; shown where there is one. */
+  /** The run that it is a replay of; shown if there is one. */
   replay_of: col.name({ hidden: true }),
 } as const;
 const WITH_REPLAYS = { ...RUNS, replay_of: col.name({ head: "replay of" }) };
 export type RunListRow = AnswerRow<typeof RUNS>;
 
-/** What a run states of itself, as far as a list of runs has it. */
 type Stated = Pick<
   Manifest,
   | "run"
@@ -78,7 +77,7 @@ type Stated = Pick<
   | "replayOf"
 >;
 
-/** What a run came to, by its manifest. `run`: its name where its folder has another than the manifest says. */
+/** A row of the list. `run`: name of the folder, if it differs from the manifest's. */
 export function runListRow(manifest: Stated, mark: RunListRow["mark"], run = manifest.run): RunListRow {
   const { sequence, startedAt, verdict, items, mappedValues, changes, files } = manifest;
   return {
@@ -104,14 +103,14 @@ export function runListRow(manifest: Stated, mark: RunListRow["mark"], run = man
   };
 }
 
-/** What `runs` answers, the newest run first. */
+/** Lists the runs, the newest first. */
 export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   const unpublished = await unpublishedRun(folder);
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
   const past = withAncestors(current, runs);
   const listed = runs.map((each) => {
-    // One that is being published is in no history yet.
+    // A run that is being published is in no history yet.
     const isAside = each.run !== unpublished && isNoAncestor(each, past);
     const mark = each.current ? "*" : isAside ? "/" : "";
     return each.manifest instanceof WarehouseError
@@ -129,7 +128,7 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   };
 }
 
-/** What the columns of the list say. */
+/** Explains the columns of the list. */
 export const RUNS_LEGEND =
   "change: new +, edited ~, removed -, since the run before; without: values without an external value; receiving: those of them at destinations that receive values";
 
@@ -161,7 +160,7 @@ function unreadable({ run, sequence }: PublishedRun, mark: RunListRow["mark"]): 
   return { mark, current: mark === "*", run, sequence, verdict: "unreadable", ...nothing, ...unknown };
 }
 
-/** Name of the latest run that has staged files. They are their owner's alone: nobody else is told. */
+/** Name of the latest run with staged files. Only their owner can read them. */
 async function unpublishedRun(folder: OutputFolder): Promise<string | undefined> {
   const staged = await stagingLeftovers(folder).catch((thrown: NodeJS.ErrnoException) => {
     if (thrown.code === "EACCES" || thrown.code === "EPERM") return [];
@@ -170,7 +169,7 @@ async function unpublishedRun(folder: OutputFolder): Promise<string | undefined>
   return staged[0]?.run;
 }
 
-/** A run that is published has staged files for a moment longer. */
+/** A published run keeps its staged files for a moment. */
 function unpublishedText(
   folder: OutputFolder,
   runs: readonly PublishedRun[],
@@ -185,17 +184,16 @@ function unpublishedText(
   return [`Not published: ${unpublished}, ${what}.`];
 }
 
-/** `+3 ~12 -1`; null of a run that was not compared. */
+/** `+3 ~12 -1`; null for a run that was not compared. */
 function changeText({ changes }: Pick<Manifest, "changes">): string | null {
   if (changes === undefined) return null;
   const edited = changes.edited === null ? "" : ` ~${count(changes.edited)}`;
   return `+${count(changes.new)}${edited} -${count(changes.removed)}`;
 }
 
-/** Keys of the parts of the answer. */
 export const RUN_SECTIONS = ["about", "checks", "failing_rows", "passes", "requests", "tables"] as const;
 
-/** What `runs show` answers. `connection`: with the tables of the run; undefined: it has none that are about it. */
+/** Shows one run. `connection`: has its tables; undefined if it has no tables about the run. */
 export async function runAnswer(
   found: ReadableRun,
   connection: DuckDBConnection | undefined,
@@ -225,7 +223,7 @@ export async function runAnswer(
   };
 }
 
-/** What the lines about a run say, for programs. `before`: as of `aboutSection`. */
+/** Facts of the run for programs. `before`: files of the run before, if kept. */
 function figuresOf(
   { run, manifest, current }: ReadableRun,
   before: Manifest["files"] | undefined,
@@ -295,7 +293,7 @@ function itemsText({ listed, loaded, rejected, vanished, unread }: Manifest["ite
   return `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${rest}`;
 }
 
-/** `before`: of the run before, where it is kept. */
+/** `before`: files of the run before, if kept. */
 function sizeText(files: Manifest["files"], before: Manifest["files"] | undefined): string {
   const size = `${fileSize(sizeOf(files))} in ${pluralize(files.length, "file")}`;
   if (before === undefined) return size;

@@ -1,4 +1,4 @@
-/** What destinations would receive otherwise by edited mappings. The published run is read, the service is not asked. */
+/** Answers `what-if`: which external values edited mappings would change. Reads only the published run. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, section } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
@@ -34,7 +34,7 @@ const SENT = {
 
 const WORDS = { sends: col.text({ isWords: true }), would_send: col.text({ isWords: true }) } as const;
 
-/** Both external values in words, with their names where these differ. */
+/** Both external values in words, with their external names if these differ. */
 function withWords<R extends AnswerRow<typeof SENT>>(row: R) {
   const isRenamed = row.name_before !== row.name_after;
   const sent = (side: "before" | "after") => {
@@ -77,10 +77,9 @@ const ITEMS = {
 
 const APART = "The same at destinations that receive no values";
 
-/** Keys of the parts of the answer. */
 export const WHAT_IF_SECTIONS = ["groups", "values", "items"] as const;
 
-/** `rows`: the edited mappings, in place of those of the run. */
+/** `rows`: the edited mappings. */
 export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQuestion {
   return {
     choose: async () => ({ wanted: run }),
@@ -132,9 +131,8 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQue
 const ENTRIES = "SELECT count(*) FROM custom_field_mapping_values";
 
 /**
- * Fills the temporary table `what_if_changes` of an opened run's connection, whose mapping tables are the edited ones
- * from then on. Throws `config.invalid`, before anything is computed, for an ID that the run does not know, with its place
- * in the file.
+ * Fills the temporary table `what_if_changes` and replaces the mapping tables on the connection by the edited
+ * ones. Throws `config.invalid`, before anything is computed, for an ID that the run does not know.
  */
 export async function whatIf(
   connection: DuckDBConnection,
@@ -157,23 +155,23 @@ export async function whatIf(
     await fillTempTable(connection, "what_if_changes", loadSql("audit_what_if"), place);
   }
   return {
-    /** Of the run's mappings, and of the edited ones. */
+    /** Number of entries in the run and in the file. */
     entries,
     items: await scalar(
       connection,
       "SELECT count(*) FROM (SELECT content_id FROM what_if_changes GROUP BY content_id)",
     ),
     values: await scalar(connection, "SELECT count(*) FROM what_if_changes"),
-    /** Per destination and custom field; the SQL steps say what their rows mean. */
+    /** Per destination and custom field. */
     groups: await readRows(connection, GROUPS, loadSql("audit_what_if_groups")),
-    /** Per value, what it gives and would give. */
+    /** Per value. */
     byValue: await readRows(connection, VALUES, loadSql("audit_what_if_values")),
   };
 }
 
 const ROWS_AT_ONCE = 20_000;
 
-/** `MappingRow` as DuckDB reads it; `entry` is NULL where there is none. */
+/** `MappingRow` as DuckDB reads it; `entry` is NULL for a mapping without entries. */
 const MAPPING_ROW = {
   mappingId: "VARCHAR",
   customFieldId: "VARCHAR",
@@ -182,14 +180,14 @@ const MAPPING_ROW = {
   entry: { id: "VARCHAR", valueId: "VARCHAR", externalValue: "VARCHAR" },
 };
 
-/** $1 rows as JSON, $2 place of the first */
+/** $1: rows as JSON; $2: position of the first. */
 const EDITED_ROWS = `
   SELECT $2::INTEGER + generate_subscripts(edited, 1) - 1 AS place, unnest(edited, max_depth := 2)
   FROM (SELECT from_json($1::JSON, '${JSON.stringify([MAPPING_ROW])}') AS edited)`;
 
-/** Puts tables in the place of the views of the published mappings. */
+/** Replaces the views of the published mappings by tables. */
 async function replaceMappings(connection: DuckDBConnection, rows: readonly MappingRow[]): Promise<void> {
-  // At least once: a file may have no row.
+  // At least once, because a file may have no rows.
   for (let start = 0; start === 0 || start < rows.length; start += ROWS_AT_ONCE) {
     const some = JSON.stringify(rows.slice(start, start + ROWS_AT_ONCE));
     await fillTempTable(connection, "what_if_rows", EDITED_ROWS, { index: start, params: [some, start] });

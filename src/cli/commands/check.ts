@@ -45,7 +45,7 @@ async function checkSetup(pipeline: string, flags: CheckFlags, environment: CliE
     inputs,
     pipeline: url,
     logFor: (secrets) => logTo({ write: line.log }, { level: "warn", format: "text", secrets }),
-    onStep: (step) => line.tell(step),
+    onStep: (step) => line.show(step),
     signal: stop.signal,
     ...thisMachine(),
   }).finally(() => line.clear());

@@ -1,5 +1,5 @@
-import { writeAnswer } from "../../show/terminal.ts";
-import { deliveryError, repeatedBy } from "../../targets/deliver.ts";
+import { writeResult } from "../../show/terminal.ts";
+import { deliveryError } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { CliCommand, openWarehouseFolder, processEnvironment, StopSignals } from "../command.ts";
@@ -39,9 +39,9 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
       const text = deliveryLines(run, deliveries)
         .map((line) => `${line}\n`)
         .join("");
-      await writeAnswer(out, options.json === true ? { run, deliveries } : text);
-      const again = `content-warehouse deliver${wanted === "current" ? "" : ` ${wanted}`}`;
-      const failure = deliveryError(run, deliveries, repeatedBy(again));
+      await writeResult(out, options.json === true ? { run, deliveries } : text);
+      const command = `content-warehouse deliver${wanted === "current" ? "" : ` ${wanted}`}`;
+      const failure = deliveryError(run, deliveries, { command });
       if (failure !== undefined) throw failure;
     });
 }

@@ -4,10 +4,9 @@ import { invalidConfig } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import { settingsText } from "../../config/config-spec.ts";
-import { writeAnswer } from "../../show/terminal.ts";
+import { writeResult } from "../../show/terminal.ts";
 import { processEnvironment } from "../command.ts";
-import { exitCodesText } from "../exit-codes.ts";
-import { commandPath, wrapHelp } from "../help.ts";
+import { commandPath, exitCodesText, wrapHelp } from "../help.ts";
 
 const CONFIGURATION = `Settings come from flags, from environment variables and from a file, in this order of precedence. The file is content-warehouse.config.ts (or .mts, .js, .mjs, .json) in the working directory, or the one that --config names.
 
@@ -46,7 +45,7 @@ export function helpCommand({ out } = processEnvironment()): Command {
     .action(async (words: readonly string[], _options: unknown, own: Command) => {
       const page = TOPICS[words.join(" ")];
       if (page === undefined) findCommand(own.parent ?? own, words).outputHelp();
-      else await writeAnswer(out, wrapHelp(page()));
+      else await writeResult(out, wrapHelp(page()));
     });
 }
 

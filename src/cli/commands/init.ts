@@ -15,7 +15,7 @@ import { Lookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
 import { destinationNames } from "../../run/destination-names.ts";
 import { openHastyClient, openSource } from "../../run/source.ts";
-import { printableText, shellWord, writeAnswer } from "../../show/terminal.ts";
+import { printableText, shellWord, writeResult } from "../../show/terminal.ts";
 import { CliCommand, type CliEnvironment, logTo, processEnvironment } from "../command.ts";
 
 /** JSON, because editors check it against the schema that it names. */
@@ -79,7 +79,7 @@ async function writeConfig(
   await writeNew(cwd, `${JSON.stringify({ $schema, ...settings }, null, 2)}\n`);
   const next = [...first, "content-warehouse check", "content-warehouse run nightly --limit 20"];
   const lines = [`Written: ${CONFIG_FILE}`, "Next:", ...next.map((line) => `  ${line}`)];
-  await writeAnswer(out, printableText(`${lines.join("\n")}\n`));
+  await writeResult(out, printableText(`${lines.join("\n")}\n`));
 }
 
 /** Address of the service as the file will have it. Throws `config.invalid`. */
@@ -114,7 +114,7 @@ async function destinationsAt(
     const found = wanted.filter((one) => !unmatched.includes(one));
     const named = found.map(({ name }) => JSON.stringify(printable(name))).join(", ") || "none";
     const answer = `${client.host} answers: the token can read ${pluralize(items, "item")}. Their destinations: ${named}.`;
-    await writeAnswer(out, printableText(`${answer}\n`));
+    await writeResult(out, printableText(`${answer}\n`));
     return found;
   } finally {
     await client.close();

@@ -1,10 +1,10 @@
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { fileSize, pluralize } from "../../common/figures.ts";
-import { jsonLine, printableText, writeAnswer, writeOutcome } from "../../show/terminal.ts";
+import { jsonLine, printableText, writeOutcome, writeResult } from "../../show/terminal.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
-import { measureInstance, type Removable, removeInstance } from "../../targets/lake/remove.ts";
+import { measureInstance, removeInstance } from "../../targets/lake/remove.ts";
 import { LAKE_STATUS, lakeStatus, lakeStatusAnswer } from "../../targets/lake/status.ts";
-import { type Vacuumed, vacuumLake } from "../../targets/lake/vacuum.ts";
+import { vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
@@ -81,7 +81,7 @@ function verifyCommand(environment: CliEnvironment): CliCommand {
         options.json === true
           ? { ok, ...found }
           : verificationText(`${found.run} of ${found.instance}`, found);
-      await writeAnswer(environment.out, answer);
+      await writeResult(environment.out, answer);
       if (ok) return;
       throw new WarehouseError(
         "verify.failed",
@@ -112,11 +112,11 @@ function vacuumCommand(environment: CliEnvironment): CliCommand {
       const allVersions = options.allVersions === true;
       const removed = await lake.open(stop.signal, (place) => vacuumLake(place, { allVersions }));
       const answer = options.json === true ? removed : printableText(vacuumedText(removed));
-      await writeAnswer(environment.out, answer);
+      await writeResult(environment.out, answer);
     });
 }
 
-function vacuumedText({ files, bytes, logFiles, copies }: Vacuumed): string {
+function vacuumedText({ files, bytes, logFiles, copies }: Awaited<ReturnType<typeof vacuumLake>>): string {
   if (files + logFiles + copies === 0) return "nothing to remove\n";
   const data = `${pluralize(files, "data file")} (${fileSize(bytes)})`;
   return `removed ${data}, ${pluralize(logFiles, "file")} of logs and the copies of ${pluralize(copies, "run")}\n`;
@@ -161,7 +161,7 @@ function removeCommand(environment: CliEnvironment): CliCommand {
 const VERSIONS_LEFT =
   'Earlier versions of its tables stay readable until "content-warehouse lake vacuum" finds them too old; "content-warehouse lake vacuum --all-versions" ends them now.';
 
-function removableText({ tables, files, rows, bytes }: Removable): string {
+function removableText({ tables, files, rows, bytes }: Awaited<ReturnType<typeof measureInstance>>): string {
   const ofFiles = `${pluralize(files, "file")}${rows === null ? "" : `, ${pluralize(rows, "row")}`}`;
   return `${pluralize(tables, "table")} (${ofFiles}, ${fileSize(bytes)})`;
 }

@@ -1,6 +1,6 @@
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import type { LastRun } from "../../pipeline.ts";
-import { writeAnswer } from "../../show/terminal.ts";
+import { writeResult } from "../../show/terminal.ts";
 import { type ArchiveTarget, callTarget, isArchive, restoreRun } from "../../targets/restore.ts";
 import { sameRun } from "../../warehouse/identity.ts";
 import { prepareOutput } from "../../warehouse/layout.ts";
@@ -41,7 +41,7 @@ async function restore(options: TargetFlags, environment: CliEnvironment): Promi
   if (there?.current === true) {
     const already = `${folder.root} has the run ${there.run} already, and it is current\n`;
     const answer = options.json === true ? { target: target.name, run: there.run } : already;
-    return await writeAnswer(environment.out, answer);
+    return await writeResult(environment.out, answer);
   }
   if (there !== undefined) {
     const rollback = `"content-warehouse runs rollback ${there.run}"`;
@@ -50,7 +50,7 @@ async function restore(options: TargetFlags, environment: CliEnvironment): Promi
   const run = await restoreRun(folder, target, wanted, stop.signal);
   const place = run === wanted.run ? "" : `, as ${run}, because the folder has another run of that name`;
   const line = `restored ${wanted.run} from ${target.name}${place}; it is current now\n`;
-  await writeAnswer(environment.out, options.json === true ? { target: target.name, run } : line);
+  await writeResult(environment.out, options.json === true ? { target: target.name, run } : line);
 }
 
 async function lastRun(target: ArchiveTarget, signal: AbortSignal): Promise<LastRun> {

@@ -5,7 +5,7 @@ import { joinWords } from "../../common/nearest.ts";
 import { loadSettings } from "../../config/config.ts";
 import type { Target } from "../../pipeline.ts";
 import { printableText, writeAll } from "../../show/terminal.ts";
-import { deliveryError, failedDeliveries, repeatedBy } from "../../targets/deliver.ts";
+import { deliveryError, failedDeliveries } from "../../targets/deliver.ts";
 import { readCurrentRun } from "../../targets/published-run.ts";
 import { readTargetStatuses } from "../../targets/target-states.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
@@ -99,7 +99,7 @@ async function deliverRollback(
     deliverRun(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
   ).catch((thrown: unknown) => ({ deliveries: failedDeliveries(targets, thrown) }));
   await writeLines(out, deliveryLines(run, deliveries));
-  return deliveryError(run, deliveries, repeatedBy(rollbackTo(sequence), "is current now, but "));
+  return deliveryError(run, deliveries, { command: rollbackTo(sequence), state: "is current now, but " });
 }
 
 function rollbackTo(sequence: number): string {

@@ -1,7 +1,7 @@
 /** `schema`: shows tables and views as text, JSON, Mermaid or sources of dbt. */
 import type { ReadableRun } from "../../audit/open-run.ts";
 import { type PublishedColumn, readPublishedColumns } from "../../audit/open-run.ts";
-import { invalidConfig, lacksWorkingDirectory, WarehouseError } from "../../common/errors.ts";
+import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { jsonText } from "../../common/printable.ts";
 import { displayWidth, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
@@ -18,7 +18,7 @@ import { columnMarks, schemaDocument, schemaMermaid } from "../../tables/schema-
 import { VIEWS } from "../../tables/views.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
-import { CliCommand, type CliEnvironment, processEnvironment, warehouseFolder } from "../command.ts";
+import { CliCommand, processEnvironment, warehouseFolder } from "../command.ts";
 import { schemaDbt } from "../schema-dbt.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
@@ -72,7 +72,8 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
     .action(async (name: string | undefined, options: SchemaFlags) => {
       const { format } = options;
       const { out } = environment;
-      const run = await currentRun(await folderOf(environment, options));
+      const { env, cwd } = environment;
+      const run = await currentRun(await warehouseFolder({ env, cwd, flags: options }));
       const policy = run?.manifest.personalData.policy ?? "keep";
       const tables = tablesOf(name, format).map((table) => addPolicyComments(table, policy));
       const text = isOfTables(format)
@@ -82,24 +83,8 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
     });
 }
 
-/** Folder of the warehouse; `undefined` if none is named and the working directory was removed. */
-async function folderOf(
-  environment: CliEnvironment,
-  { warehouse, config }: SchemaFlags,
-): Promise<string | undefined> {
-  const { env } = environment;
-  try {
-    return await warehouseFolder({ env, cwd: environment.cwd, flags: { warehouse, config } });
-  } catch (thrown) {
-    if (lacksWorkingDirectory(thrown) && (warehouse ?? env.CONTENT_WAREHOUSE_DIR) === undefined)
-      return undefined;
-    throw thrown;
-  }
-}
-
 /** The current run; `undefined` if there is none or its manifest cannot be read, since the tables are the same then. */
-async function currentRun(warehouse: string | undefined): Promise<ReadableRun | undefined> {
-  if (warehouse === undefined) return undefined;
+async function currentRun(warehouse: string): Promise<ReadableRun | undefined> {
   const runs = await listRuns(outputFolder(warehouse));
   const run = runs.find(({ current }) => current);
   return run === undefined || run.manifest instanceof WarehouseError

@@ -5,7 +5,7 @@ import pino from "pino";
 import { packagePath } from "../../common/package-root.ts";
 import { applyChanges } from "../../service/changes.ts";
 import { createService, type Service, type ServiceOptions } from "../../service/service.ts";
-import { writeAnswer } from "../../show/terminal.ts";
+import { writeResult } from "../../show/terminal.ts";
 import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 
@@ -64,7 +64,7 @@ async function serveFolder(options: ServeFlags, environment: CliEnvironment): Pr
   const service = await createService({ ...options, logger });
   using stop = new StopSignals("the service is closed");
   try {
-    await writeAnswer(environment.out, `${introduction(service, options)}\n`);
+    await writeResult(environment.out, `${introduction(service, options)}\n`);
     if (!stop.signal.aborted) await once(stop.signal, "abort");
   } finally {
     await service.close();

@@ -1,7 +1,7 @@
 /** `verify`: compares published runs with their manifests. */
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { count, fileSize, pluralize } from "../../common/figures.ts";
-import { writeAnswer } from "../../show/terminal.ts";
+import { writeResult } from "../../show/terminal.ts";
 import {
   type VerifiedRun,
   type VerifyResult,
@@ -53,7 +53,7 @@ async function verify(
   const { current = null, runs, findings } = found;
   const { length } = findings;
   const object = { ok: length === 0, warehouse: folder.root, current, findings, runs };
-  await writeAnswer(out, json === true ? object : reportText(found));
+  await writeResult(out, json === true ? object : reportText(found));
   if (length === 0) return;
   const denied = runs.reduce((sum, run) => sum + run.denied, 0);
   const wayOut =
@@ -74,26 +74,19 @@ function reportText({ runs, findings }: VerifyResult): string {
 
 function runText(run: VerifiedRun): string {
   const name = run.current ? `${run.run} (current)` : run.run;
-  return verificationText(name, run, {
-    damaged: run.denied === run.findings.length ? "NOT VERIFIED" : "DAMAGED",
-  });
+  return verificationText(name, run, run.denied === run.findings.length ? "NOT VERIFIED" : "DAMAGED");
 }
 
-/** Result for one run as text, which begins with `whole` or `damaged`. */
+/** Result for one run as text; `damaged` begins it if there are findings. */
 export function verificationText(
   name: string,
-  {
-    files,
-    bytes,
-    tables,
-    rows,
-    findings,
-  }: Pick<VerifiedRun, "files" | "bytes" | "tables" | "rows" | "findings">,
-  { whole = "Whole", damaged = "DAMAGED" } = {},
+  run: Pick<VerifiedRun, "files" | "bytes" | "tables" | "rows" | "findings">,
+  damaged = "DAMAGED",
 ): string {
+  const { findings } = run;
   if (findings.length === 0) {
-    const size = `${pluralize(files, "file")} (${fileSize(bytes)})`;
-    return `${whole}: run ${name}, ${size}, ${count(rows)} rows in ${pluralize(tables, "table")}\n`;
+    const size = `${pluralize(run.files, "file")} (${fileSize(run.bytes)})`;
+    return `Whole: run ${name}, ${size}, ${count(run.rows)} rows in ${pluralize(run.tables, "table")}\n`;
   }
   const shown = findings.slice(0, MAX_FINDINGS).map((finding) => `  ${finding}\n`);
   const more = findings.length - MAX_FINDINGS;

@@ -6,16 +6,16 @@ import { markdownText } from "../../common/printable.ts";
 import {
   cellText,
   csvTexts,
+  joinTexts,
   jsonArray,
   jsonLines,
   markdownRow,
-  PIECE,
-  pieces,
+  type RowChunk,
   type RowStream,
-  type Rows,
   rowTexts,
+  WRITE_LENGTH,
 } from "../../show/rows.ts";
-import { drawTable, layOut, type TableLayout, type TextColumn } from "../../show/table.ts";
+import { drawTable, layOutTable, type TableLayout, type TextColumn } from "../../show/table.ts";
 import { printableText } from "../../show/terminal.ts";
 
 /** Formats that are text, so all but Parquet. */
@@ -76,15 +76,15 @@ async function* chunksOf(result: DuckDBResult): AsyncIterable<DuckDBDataChunk> {
   }
 }
 
-async function* rowsOf(result: DuckDBResult): AsyncIterable<Rows> {
+async function* rowsOf(result: DuckDBResult): AsyncIterable<RowChunk> {
   for await (const chunk of chunksOf(result)) yield rowsIn(chunk);
 }
 
-function* rowsIn(chunk: DuckDBDataChunk): Rows {
+function* rowsIn(chunk: DuckDBDataChunk): RowChunk {
   for (let row = 0; row < chunk.rowCount; row++) yield chunk.getRowValues(row);
 }
 
-/** Rows shown on a screen. */
+/** RowChunk shown on a screen. */
 const SCREEN_ROWS = 100;
 
 /** The first rows as soon as they are read, then the number of all rows. */
@@ -110,7 +110,7 @@ async function* screenTexts(result: DuckDBResult, width: number): AsyncIterable<
 
 /** Column widths follow from the first rows, up to these limits; later rows are written as they come. */
 const LAYOUT_ROWS = 1000;
-const LAYOUT_CHARACTERS = 8 * PIECE;
+const LAYOUT_CHARACTERS = 8 * WRITE_LENGTH;
 
 /** All rows and columns, with nothing cut. */
 async function* tableTexts(result: DuckDBResult): AsyncIterable<string> {
@@ -120,12 +120,12 @@ async function* tableTexts(result: DuckDBResult): AsyncIterable<string> {
   let layout: TableLayout | undefined;
   let total = 0;
   const laidOut = () => {
-    layout = layOut({ columns, rows: first }, undefined);
+    layout = layOutTable({ columns, rows: first }, undefined);
     const drawn = [layout.head, ...first.map(layout.row)];
     first = [];
     return drawn;
   };
-  const texts = function* (chunk: Rows): Iterable<string> {
+  const texts = function* (chunk: RowChunk): Iterable<string> {
     for (const row of chunk) {
       const cells = row.map(shownText);
       total += 1;
@@ -138,9 +138,9 @@ async function* tableTexts(result: DuckDBResult): AsyncIterable<string> {
       if (first.length >= LAYOUT_ROWS || characters >= LAYOUT_CHARACTERS) yield* laidOut();
     }
   };
-  for await (const chunk of rowsOf(result)) yield* pieces(texts(chunk));
-  if (layout === undefined) yield* pieces(laidOut());
-  const { foot } = layout ?? layOut({ columns, rows: [] }, undefined);
+  for await (const chunk of rowsOf(result)) yield* joinTexts(texts(chunk));
+  if (layout === undefined) yield* joinTexts(laidOut());
+  const { foot } = layout ?? layOutTable({ columns, rows: [] }, undefined);
   yield `${foot}${pluralize(total, "row")}, ${pluralize(columns.length, "column")}\n`;
 }
 

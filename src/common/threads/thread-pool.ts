@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { asWarehouseError, isOutOfMemory, WarehouseError } from "../errors.ts";
 import { type ErrorReviver, reviveError, type ThreadMessage, type ThreadReply } from "./thread.ts";
 
-export interface ThreadPoolSettings {
+interface ThreadPoolSettings {
   readonly module: URL;
   readonly threads: number;
   /** Returns the `workerData` of a thread, by its number from 0. */

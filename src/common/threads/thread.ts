@@ -28,7 +28,7 @@ export function answerTasks<Task>(perform: (task: Task) => unknown, answered: (t
 }
 
 /** A `WarehouseError` as data, because only classes of JavaScript itself can cross threads. */
-export interface SentError {
+interface SentError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly stack: string | undefined;
@@ -44,7 +44,7 @@ export type ErrorReviver = (
   options: { readonly cause?: unknown },
 ) => WarehouseError | undefined;
 
-export function sendError(thrown: unknown): SentError {
+function sendError(thrown: unknown): SentError {
   const error = asWarehouseError(thrown);
   const facts = Object.fromEntries(
     Object.entries(error).filter(([, value]) => typeof value !== "object" || value === null),

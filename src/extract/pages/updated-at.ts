@@ -1,12 +1,12 @@
-/** `updated_at` of an item as a number, and what it tells of the item's version. */
+/** `updated_at` of an item in seconds, and whether it identifies a version of the item. */
 import { createHash } from "node:crypto";
 import { secondsOfInstant } from "../../raw/instant.ts";
 import type { RequestRecord } from "../http/request-log.ts";
 
-/** An item without `updated_at`. */
+/** The time of an item without `updated_at`. */
 export const NO_TIME = -1;
 
-/** Seconds since 1970 of an instant; another text as a number of its own below zero. */
+/** Seconds since 1970. A text that is not an instant gets a number of its own below zero. */
 export function secondsOf(updatedAt: string | null): number {
   if (updatedAt === null) return NO_TIME;
   const seconds = secondsOfInstant(updatedAt);
@@ -14,16 +14,15 @@ export function secondsOf(updatedAt: string | null): number {
   return -2 - createHash("sha256").update(updatedAt).digest().readUIntBE(0, 6);
 }
 
-/** A time that is further ahead is of another clock, which says nothing. */
+/** A time further in the future comes from another clock and says nothing. */
 const MAX_AHEAD_SECONDS = 2;
 
-/** After so long, a document that was fresh is not any more, if the item was not edited again. */
+/** After this time a document is no longer fresh, unless the item is edited again. */
 export const FRESH_MS = 3000;
 
 /**
- * Whether a document was read within the second of its own time. The item may be edited once more in that second, and
- * `updated_at` to the second would not tell, so such a time names no version. `seconds`: `updated_at`, in seconds since
- * 1970; negative where there is none.
+ * Whether a document was read within the second of its own `updated_at`. The item may be edited again in that second,
+ * and a time in whole seconds would not tell the two versions apart. `seconds`: as {@link secondsOf}.
  */
 export function isFresh(
   seconds: number,

@@ -1,16 +1,18 @@
 /**
- * When a run is complete. One pass over a list that changes cannot know what it missed, whatever its count says: an item
- * that is edited can jump from a page that is still to come to one that was read. Two clean passes in a row that saw the
- * same items, each of the same time, cannot both have missed it: what they saw is what there was in between. Of a run
- * that was resumed, the last pass must be wholly of the time since, however slow the one before.
+ * Decides when a run is complete, and what it reads next.
  *
- * The modes may mean different times by `updated_at`. That is found out by asking for a few items, never guessed from how
- * many differ, and only items that nobody edited within a week are evidence of it: another may as well have been read at
- * two states, one of them of a replica that lags behind. Where that may be over soon, it is waited for. Where the modes do mean different times, the dynamic documents are certified by dynamic passes and the full ones by full and basic
- * passes, and there must be a moment that lies between the two passes of either kind; whether the documents of an item
- * contradict each other then is seen when they are transformed, and makes the run unsettled.
+ * One pass over a list that changes cannot know what it missed, whatever its count says: an edited item can jump from a
+ * page that is still to come to a page that was read. Two consecutive clean passes that list the same items with the same
+ * times cannot both have missed it: what they list is what there was in between. In a resumed run, all of the last pass
+ * must have been read after the run was resumed.
+ *
+ * The two modes may mean different times by `updated_at`. The run requests a few items to find out, and never guesses it
+ * from how many items differ. Only items that nobody edited for a week are evidence: a younger item may have been read
+ * from two states, one of them of a replica that lags. If the replica may catch up soon, the run waits for it. If the
+ * modes do mean different times, dynamic passes certify the dynamic documents, full and basic passes certify the full
+ * ones, and one moment must lie between the two passes of either kind. Whether the documents of an item then contradict
+ * each other is found when they are transformed, and makes the run unsettled.
  */
-
 import type { Shape } from "../../raw/document.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import type { ListMode } from "../http/request.ts";
@@ -25,68 +27,67 @@ import {
   passName,
 } from "./verdict.ts";
 
-/** What is to be done next; the caller does it and says so, and asks again. */
+/** What the run does next. The caller does it, reports it and asks again. */
 export type CertificationStep =
-  /** With `documents`, those of the pass land; without, only IDs and times are read. */
+  /** Make a pass. Its documents land if `documents`; else only IDs and times are read. */
   | { readonly kind: "pass"; readonly mode: ListMode; readonly documents: boolean }
-  /** Ask for each item singly: dynamic, full and dynamic again. The documents land. */
+  /** Request each item in dynamic mode, in full mode and in dynamic mode again. The documents land. */
   | { readonly kind: "compare"; readonly ids: readonly string[] }
-  /** Ask for each item singly, in both shapes. The documents land. */
+  /** Request each item in both shapes. The documents land. */
   | { readonly kind: "repair"; readonly ids: readonly string[] }
-  /** Until the second is over in which items were both edited and read, or for a replica that lags behind. */
+  /** Wait until the second is over in which items were both edited and read, or for a replica that lags. */
   | { readonly kind: "wait"; readonly milliseconds: number }
   /** `disagreements`: why the run is unsettled; empty: it is complete. */
   | { readonly kind: "end"; readonly disagreements: readonly string[] };
 
-/** `updated_at` of the three answers for an item, as `secondsOf` gives it; undefined: that one could not be read. */
+/** `updated_at` of an item in three responses, as `secondsOf`; `undefined` if the response could not be read. */
 export interface ModeComparison {
   readonly dynamic: number | undefined;
   readonly full: number | undefined;
   readonly dynamicAgain: number | undefined;
-  /** The last answer's `Date`, in seconds since 1970. */
+  /** `Date` of the last response, in seconds since 1970. */
   readonly answeredAt: number;
-  /** Whether an answer came within the second of its own time. */
+  /** Whether some response is fresh, see `isFresh`. */
   readonly fresh: boolean;
 }
 
 const MAX_PASSES = 6;
 /**
- * So many stale items are asked for singly, or as many as the last pass has pages, which is what costs fewer requests. Of
- * more, a listing is read anew.
+ * This many stale items are requested singly, or as many as the last pass has pages, whichever is more. For more items a
+ * listing is read anew, which costs fewer requests.
  */
 const MIN_REPAIR_LIMIT = 200;
-/** Items that are asked for to see whether the modes mean the same time: those whose times are the oldest. */
-const COMPARED = 5;
-/** No replica is taken to lag behind by more: there is nearly always an item that is older. */
+/** Items that are compared: those that were edited the longest ago. */
+const MAX_COMPARED = 5;
+/** 7 days: a replica is not assumed to lag by more. There is nearly always an item that is older. */
 const MAX_LAG_SECONDS = 7 * 24 * 3600;
-/** One that lags behind by more than that does not catch up while a run waits. */
-const AWAITED_LAG_SECONDS = 3600;
-/** How long a replica is waited for, each time before the items are compared again; five minutes in all. */
+/** 1 hour: a replica that lags by more does not catch up while a run waits. */
+const MAX_AWAITED_LAG_SECONDS = 3600;
+/** How long to wait for a replica before items are compared again; five minutes in all. */
 const LAG_WAITS_MS: readonly number[] = [10_000, 20_000, 40_000, 80_000, 150_000];
 
-/** What a pass says the times of: `basic` gives those of `full`. */
+/** Shape whose times a pass gives: `basic` gives those of `full`. */
 function shapeOf({ mode }: PassEvidence): Shape {
   return mode === "dynamic" ? "dynamic" : "full";
 }
 
-/** Decides what a run asks for, from what it has seen, and says when it is complete. Asks for nothing itself. */
+/** Decides what a run requests next and when it is complete. It makes no request itself. */
 export class Certification<Pass extends PassEvidence> {
   readonly #itemIndex: ItemIndex;
   readonly #versions: ItemVersions;
-  /** Shapes of which the run reads documents, in the order of the passes that read them first. */
+  /** Shapes whose documents the run reads, in the order of the first passes. */
   readonly #listings: readonly Shape[];
-  readonly #repairLimitAtLeast: number;
+  readonly #minRepairLimit: number;
   readonly #passes: Pass[] = [];
-  /** Whether dynamic and full documents are taken to have other times though they are of the same version. */
+  /** Whether documents of the same version have different times in the two modes. */
   #modesDiffer = false;
-  /** Passes after which items were compared, or repaired, last. */
+  /** Number of passes when items were last compared, or repaired. */
   #comparedAfter = 0;
   #repairedAfter = 0;
-  /** How long to wait before the next request. */
   #waitMs = 0;
-  /** Of {@link LAG_WAITS_MS}, how many are over. */
+  /** How many of {@link LAG_WAITS_MS} are over. */
   #lagWaits = 0;
-  /** Whether items were answered from two states, however long the run waited. */
+  /** Whether responses were still of two states after all waits. */
   #isLagging = false;
 
   constructor(
@@ -98,39 +99,39 @@ export class Certification<Pass extends PassEvidence> {
     this.#itemIndex = itemIndex;
     this.#versions = versions;
     this.#listings = listings;
-    this.#repairLimitAtLeast = repairLimit;
+    this.#minRepairLimit = repairLimit;
   }
 
   get passes(): readonly Pass[] {
     return this.#passes;
   }
 
-  /** Whether the modes mean different times, and the documents that count show it. */
+  /** Whether the modes mean different times and the documents that count show it. */
   get modesDiffer(): boolean {
     const last = this.#passes.at(-1);
     if (!this.#modesDiffer || last === undefined) return false;
     return this.#listings.length === 1 || this.#ofTwoTimes(last).length > 0;
   }
 
-  /** A pass was made; where its documents landed, {@link ItemVersions} knows. */
+  /** Reports a pass. If its documents landed, {@link ItemVersions} must know already. */
   passed(pass: Pass): void {
     this.#passes.push(pass);
     this.#waitMs = pass.fresh.length > 0 ? FRESH_MS : 0;
   }
 
-  /** The time of a `wait` step is over. */
+  /** Reports that the time of a `wait` step is over. */
   waited(): void {
     this.#waitMs = 0;
   }
 
-  /** The items of a `compare` step were asked for. */
+  /** Reports the responses to a `compare` step. */
   compared(comparisons: readonly ModeComparison[]): void {
     this.#comparedAfter = this.#passes.length;
     this.#waitMs = comparisons.some(({ fresh }) => fresh) ? FRESH_MS : 0;
     const ofTwoStates = comparisons.filter(isOfTwoStates);
     this.#modesDiffer = ofTwoStates.some((each) => isOfTwoTimes(each) && ageOf(each) > MAX_LAG_SECONDS);
     if (this.#modesDiffer || ofTwoStates.length === 0) return;
-    const isAwaited = ofTwoStates.some((each) => ageOf(each) < AWAITED_LAG_SECONDS);
+    const isAwaited = ofTwoStates.some((each) => ageOf(each) < MAX_AWAITED_LAG_SECONDS);
     const wait = isAwaited ? LAG_WAITS_MS[this.#lagWaits] : undefined;
     this.#isLagging = wait === undefined;
     if (wait === undefined) return;
@@ -139,7 +140,7 @@ export class Certification<Pass extends PassEvidence> {
     this.#waitMs = wait;
   }
 
-  /** The items of a `repair` step were asked for. */
+  /** Reports the responses to a `repair` step. */
   repaired({ fresh }: Pick<ModeComparison, "fresh">): void {
     this.#repairedAfter = this.#passes.length;
     this.#waitMs = fresh ? FRESH_MS : 0;
@@ -165,11 +166,11 @@ export class Certification<Pass extends PassEvidence> {
   #compare(last: Pass): CertificationStep | undefined {
     const passes = this.#passes.length;
     if (this.#modesDiffer || this.#comparedAfter === passes || passes === MAX_PASSES) return undefined;
-    const numbers = this.#versions.oldest(this.#ofTwoTimes(last), last, COMPARED);
+    const numbers = this.#versions.oldest(this.#ofTwoTimes(last), last, MAX_COMPARED);
     return numbers.length === 0 ? undefined : { kind: "compare", ids: this.#ids(numbers) };
   }
 
-  /** Items whose times the modes may mean otherwise. */
+  /** Items whose two documents have different times. */
   #ofTwoTimes(last: Pass): number[] {
     if (this.#listings.length === 2) return this.#versions.ofTwoTimes(last);
     return this.#listings.flatMap((shape) =>
@@ -184,7 +185,7 @@ export class Certification<Pass extends PassEvidence> {
     return few.length === 0 ? undefined : { kind: "repair", ids: this.#ids(few) };
   }
 
-  /** At the end, items that no document was read of come before those that have an old one. */
+  /** After the last pass, items without a document come before items with an old one. */
   #withoutDocument(stale: readonly number[], last: Pass): readonly number[] {
     if (this.#passes.length < MAX_PASSES) return [];
     const without = stale.filter((number) => !this.#versions.hasDocument(number));
@@ -204,21 +205,21 @@ export class Certification<Pass extends PassEvidence> {
   }
 
   #repairLimit({ pages }: Pass): number {
-    return Math.max(this.#repairLimitAtLeast, pages);
+    return Math.max(this.#minRepairLimit, pages);
   }
 
-  /** Shapes whose documents the times of the pass say something of. */
+  /** Shapes whose documents can be compared with the times of the pass. */
   #shapes(pass: Pass): readonly Shape[] {
     return this.#modesDiffer ? this.#listings.filter((shape) => shape === shapeOf(pass)) : this.#listings;
   }
 
-  /** Numbers of the items that are to be asked for again, after the last pass. */
+  /** Items to request again after the last pass. */
   #stale(last: Pass): number[] {
     const differing = this.#shapes(last).flatMap((shape) => this.#versions.differing(shape, last));
     return [...new Set([...differing, ...Object.values(this.#unlisted()).flat()])];
   }
 
-  /** Items that the last pass did not list, and that say why it may not be believed. */
+  /** Items that the last pass did not list and that make it doubtful. */
   #unlisted(): ReturnType<ItemVersions["unlisted"]> {
     const unlisted = this.#versions.unlisted(this.#passes);
     if (this.#listings.length === 1) return { ...unlisted, ofTwoTimes: [], inPart: [] };
@@ -227,9 +228,7 @@ export class Certification<Pass extends PassEvidence> {
 
   #reasons(last: Pass): string[] {
     const { unaccounted, ofTwoTimes, inPart } = this.#unlisted();
-    const goneSince = this.#versions
-      .gone(this.#passes)
-      .filter((number) => !Number.isNaN(last.snapshot.at(number)));
+    const goneSince = this.#versions.gone(this.#passes).filter((number) => last.snapshot.has(number));
     return [
       ...(this.#modesDiffer ? this.#reasonsOfEitherMode() : this.#reasonsOfBothModes(last)),
       ...this.#itemsReason(
@@ -257,9 +256,9 @@ export class Certification<Pass extends PassEvidence> {
     ];
   }
 
-  /** Each shape of which there are documents is certified by the last two passes that give its times. */
+  /** The last two passes that give the times of a shape certify its documents. */
   #reasonsOfEitherMode(): string[] {
-    const pairs: Looks<Pass>[] = [];
+    const pairs: PassPair<Pass>[] = [];
     for (const shape of this.#listings) {
       const [last, before] = this.#passes.filter((pass) => shapeOf(pass) === shape).toReversed();
       if (last === undefined || before === undefined)
@@ -283,14 +282,14 @@ export class Certification<Pass extends PassEvidence> {
     });
   }
 
-  #loadedReasons(look: Pass, shapes: readonly Shape[]): string[] {
-    const differing = new Set(shapes.flatMap((shape) => this.#versions.differing(shape, look)));
+  #loadedReasons(pass: Pass, shapes: readonly Shape[]): string[] {
+    const differing = new Set(shapes.flatMap((shape) => this.#versions.differing(shape, pass)));
     return this.#itemsReason([...differing], (n) => {
-      return `${n === 1 ? "1 loaded item differs" : `${n} loaded items differ`} from ${passName(look)}`;
+      return `${n === 1 ? "1 loaded item differs" : `${n} loaded items differ`} from ${passName(pass)}`;
     });
   }
 
-  /** With the reason behind the reason, where the service has not given what would settle it. */
+  /** Adds that the service refused the single items, if that is why the reason stands. */
   #itemsReason(numbers: readonly number[], say: (count: number) => string): string[] {
     const refused = numbers.filter((number) => this.#versions.wasRejected(number)).length;
     const items = refused === numbers.length ? "" : `${refused} of `;
@@ -305,33 +304,33 @@ export class Certification<Pass extends PassEvidence> {
 }
 
 /** Two passes that give the times of one shape, the earlier one first. */
-type Looks<Pass> = readonly [Pass, Pass];
+type PassPair<Pass> = readonly [Pass, Pass];
 
-/** What was read before the run was resumed says nothing of what there is now: the last pass must be one of now. */
+/** Pages that were read before the run was resumed say nothing about the list of now. */
 function resumedReasons({ mode, resumedPages }: PassEvidence): string[] {
   return resumedPages === 0 ? [] : [`the ${mode} pass began before the run was resumed`];
 }
 
-/** Between the two passes of a kind its documents are what there was. Both kinds need a moment in common. */
-function momentReasons(dynamic: Looks<PassEvidence>, full: Looks<PassEvidence>): string[] {
+/** The documents of a kind are what there was between its two passes. Both kinds need a moment in common. */
+function momentReasons(dynamic: PassPair<PassEvidence>, full: PassPair<PassEvidence>): string[] {
   const since = Math.max(dynamic[0].pass, full[0].pass);
   const until = Math.min(dynamic[1].pass, full[1].pass);
   return since < until ? [] : ["no moment lies between the last two passes of both modes"];
 }
 
-/** Whether the answers for an item cannot all be of one state, nor of an edit between two of them. */
+/** Whether the responses are of two states, and no edit between two of them explains it. */
 function isOfTwoStates({ dynamic, full, dynamicAgain }: ModeComparison): boolean {
   if (dynamic === undefined || full === undefined || dynamicAgain === undefined) return false;
   const isEditedSince = dynamic === full && dynamicAgain > full;
   return full !== dynamicAgain && !isEditedSince;
 }
 
-/** Whether the modes have other times for it, and each the same again. */
+/** Whether the modes give different times, and dynamic the same one twice. */
 function isOfTwoTimes({ dynamic, full, dynamicAgain }: ModeComparison): boolean {
   return dynamic !== undefined && full !== undefined && dynamic === dynamicAgain && dynamic !== full;
 }
 
-/** Seconds since the item was edited, by the later time of both modes; 0 where they do not say. */
+/** Seconds since the last edit, by the later time of both modes; 0 if neither gives one. */
 function ageOf({ dynamic = NO_TIME, full = NO_TIME, answeredAt }: ModeComparison): number {
   const later = Math.max(dynamic, full);
   return later < 0 ? 0 : answeredAt - later;

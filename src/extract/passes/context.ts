@@ -1,4 +1,4 @@
-/** What everything that asks the service shares while a run extracts. */
+/** What the requests of one extraction share. */
 import type { Clock } from "../../common/clock.ts";
 import type { OnProgress } from "../../common/progress.ts";
 import type { Shape } from "../../raw/document.ts";
@@ -6,8 +6,8 @@ import type { ItemIndex } from "../../raw/item-index.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { Journal } from "../landing/journal.ts";
 import type { Landing } from "../landing/landing.ts";
+import type { RejectLimits } from "./failure-budget.ts";
 import type { ItemVersions } from "./item-versions.ts";
-import type { RejectLimits } from "./reject-limits.ts";
 
 export interface ExtractContext {
   readonly client: HttpClient;
@@ -18,17 +18,17 @@ export interface ExtractContext {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly settings: {
-    /** Of the dynamic set. */
+    /** Columns of the dynamic set. */
     readonly columns: readonly string[];
-    /** Those of the columns that only single-item requests give: all that such a request asks for. */
+    /** The columns that only single-item requests return. */
     readonly itemColumns: readonly string[];
-    /** Shapes of which documents land: those of the listings that are read, in this order. One or both. */
+    /** Shapes whose documents land, one or both, in the order in which their listings are read. */
     readonly shapes: readonly Shape[];
     /** Requests at the same time. */
     readonly concurrency: number;
-    /** How many of the items that are asked for singly may be gone, or rejected; null: as the requests have it. */
+    /** The setting `maxRejects`; `null`: the defaults for single items. */
     readonly singlesLimits: RejectLimits | null;
-    /** Only so many items, the first that are listed; null: all. */
+    /** Read only this many items, the first of the list; `null`: all. */
     readonly limit: number | null;
   };
   readonly onProgress: OnProgress;

@@ -1,5 +1,4 @@
-/** Single-item requests after a pass: for items of which the passes say different things, or that none listed. */
-
+/** Single-item requests after a pass: for items that differ between passes, and for items that no pass listed. */
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { Shape } from "../../raw/document.ts";
 import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
@@ -8,89 +7,75 @@ import type { StageLanding } from "../landing/landing.ts";
 import { isFresh, secondsOf } from "../pages/updated-at.ts";
 import type { ModeComparison } from "./certification.ts";
 import type { ExtractContext } from "./context.ts";
-import type { RejectLimits } from "./reject-limits.ts";
-import {
-  all,
-  FailureBudget,
-  isRejected,
-  recordItemResponse,
-  requestItem,
-  singlesLimit,
-} from "./single-item.ts";
+import { singlesLimit } from "./failure-budget.ts";
+import { isRejected, recordItemResponse, requestItem } from "./single-item.ts";
 
-/** What is asked for after a pass comes after all of its pages in the order of observation, group by group. */
+/** Page number of the first group. It puts these documents after all pages in the order of observation. */
 const FIRST_PAGE = 5_000_000;
 
-/** Items that are asked for after a pass. */
+/** No listing is known to agree with these responses, so no later run reuses them. */
+const NOT_LISTED = { fingerprint: NO_FINGERPRINT };
+
 export interface ItemRequests {
   readonly ids: readonly string[];
   readonly landing: StageLanding<ItemResponse>;
 }
 
 /**
- * Asks for items singly in the shapes of the pipeline, so that new documents of them are held, or they are known to be
- * gone. An answer that cannot be read is a reject, and leaves the item as it was.
+ * Requests items in all shapes that the pipeline reads, and records the new documents, or that the item is gone. A
+ * response that cannot be read is a reject; the item keeps the documents that it has.
  */
 export async function repairItems(
   context: ExtractContext,
-  after: ItemRequests,
+  requests: ItemRequests,
 ): Promise<Pick<ModeComparison, "fresh">> {
   let fresh = false;
-  await askSingly(context, after, context.settings.shapes, (answer) => {
-    if (hold(context, after.landing.pass, answer)) fresh = true;
+  await requestItems(context, requests, context.settings.shapes, (response) => {
+    if (recordVersion(context, requests.landing.pass, response)) fresh = true;
   });
   return { fresh };
 }
 
-/**
- * Takes answers that {@link repairItems} was given before the run was resumed as if they were given now. Those that could not
- * be read are asked for again.
- */
+/** Restores responses to {@link repairItems} of an interrupted run, except rejects, which are requested again. */
 export function restoreRepairs(
   context: ExtractContext,
   pass: number,
-  answers: readonly ItemResponse[],
+  responses: readonly ItemResponse[],
 ): void {
-  for (const answer of answers) {
-    if (isRejected(answer)) continue;
-    recordItemResponse(context, answer);
-    hold(context, pass, answer);
+  for (const response of responses) {
+    if (isRejected(response)) continue;
+    recordItemResponse(context, response);
+    recordVersion(context, pass, response);
   }
 }
 
-/**
- * Asks for items singly, dynamic, full and dynamic again, back to back. The documents are held like those of
- * {@link repairItems}.
- */
-export async function compareModes(context: ExtractContext, after: ItemRequests): Promise<ModeComparison[]> {
-  const answers: { answer: ItemResponse; fresh: boolean }[] = [];
-  await askSingly(context, after, ["dynamic", "full", "dynamic"], (answer) => {
-    answers.push({ answer, fresh: hold(context, after.landing.pass, answer) });
+/** Requests each item in dynamic mode, in full mode and in dynamic mode again, and compares the times. */
+export async function compareModes(
+  context: ExtractContext,
+  requests: ItemRequests,
+): Promise<ModeComparison[]> {
+  const received: { response: ItemResponse; fresh: boolean }[] = [];
+  await requestItems(context, requests, ["dynamic", "full", "dynamic"], (response) => {
+    received.push({ response, fresh: recordVersion(context, requests.landing.pass, response) });
   });
-  return [...Map.groupBy(answers, ({ answer }) => answer.id).values()].map((each) => {
-    const [dynamic, full, dynamicAgain] = each.map(({ answer: { read } }) =>
+  return [...Map.groupBy(received, ({ response }) => response.id).values()].map((three) => {
+    const [dynamic, full, dynamicAgain] = three.map(({ response: { read } }) =>
       read === null ? undefined : secondsOf(read.updatedAt),
     );
-    const answered = each.map(({ answer: { record } }) => record?.observedAt ?? 0);
-    return {
-      dynamic,
-      full,
-      dynamicAgain,
-      answeredAt: Math.max(...answered) / 1_000_000,
-      fresh: each.some(({ fresh }) => fresh),
-    };
+    const answeredAt = Math.max(...three.map(({ response }) => response.record?.observedAt ?? 0)) / 1_000_000;
+    return { dynamic, full, dynamicAgain, answeredAt, fresh: three.some(({ fresh }) => fresh) };
   });
 }
 
-/** Whether the answer is fresh. */
-function hold(
+/** Records which version of the item was read. Returns whether the response is fresh, see {@link isFresh}. */
+function recordVersion(
   { versions, settings }: ExtractContext,
   pass: number,
   { id, shape, gone, read, record }: ItemResponse,
 ): boolean {
   versions.recordResponse(id, gone ? "gone" : read === null ? "rejected" : "there", pass);
   if (read === null || record === null) return false;
-  // Of a shape that does not land there is a time, and no document.
+  // The documents of a shape that the pipeline does not read do not land.
   if (!settings.shapes.includes(shape)) return isFresh(secondsOf(read.updatedAt), record);
   const fresh = isFresh(versions.recordDocument(shape, id, read.updatedAt), record);
   if (fresh) versions.invalidate(shape, id);
@@ -98,71 +83,60 @@ function hold(
 }
 
 /**
- * Asks for items that no pass listed, after the last pass; those that are `found` are staged like others, `inPart` where
- * one mode was refused, and those that are `removed` are gone by the service's word. Others could not be read, and are
- * rejects, or were `skipped`, as {@link askSingly} has it.
+ * Requests items that no pass listed, after the last pass. Returns the IDs of items that are `found`, of these the ones
+ * that could be read in one mode only (`inPart`), of items that are `removed` (404 or 410), and of `skipped` items.
  */
-export async function requestUnlisted(context: ExtractContext, after: ItemRequests) {
-  const found = new Set<string>();
+export async function requestUnlisted(context: ExtractContext, requests: ItemRequests) {
+  const read = new Set<string>();
   const removed = new Set<string>();
   const rejected = new Set<string>();
-  const skipped = await askSingly(context, after, context.settings.shapes, (answer) => {
-    const { id, gone, read } = answer;
-    if (gone) removed.add(id);
-    if (read !== null) found.add(id);
-    if (isRejected(answer)) rejected.add(id);
+  const skipped = await requestItems(context, requests, context.settings.shapes, (response) => {
+    if (response.gone) removed.add(response.id);
+    if (response.read !== null) read.add(response.id);
+    if (isRejected(response)) rejected.add(response.id);
   });
-  const there = after.ids.filter((id) => found.has(id) && !removed.has(id));
-  return {
-    found: there,
-    inPart: there.filter((id) => rejected.has(id)),
-    removed: [...removed].sort(),
-    skipped,
-  };
+  const found = requests.ids.filter((id) => read.has(id) && !removed.has(id));
+  const inPart = found.filter((id) => rejected.has(id));
+  return { found, inPart, removed: [...removed].sort(), skipped };
 }
 
-/** What is refused is no reason to end the run: the listing is read again in place of it, or the run is unsettled. */
-const EVERY_ONE: RejectLimits = { share: 1, items: Number.POSITIVE_INFINITY };
-
-/** No listing is known that says what the answer says. */
-const UNLISTED = { fingerprint: NO_FINGERPRINT };
-
-/** Asks until too many items were refused: then the others would be, too. Gives the IDs of those. */
-async function askSingly(
+/**
+ * Requests each item in these shapes, one after the other. If too many items are rejected, the rest is skipped: it would
+ * be rejected too. This does not end the run: a listing is read again instead, or the run is unsettled.
+ */
+async function requestItems(
   context: ExtractContext,
   { ids, landing }: ItemRequests,
-  /** Of each item, in this order. */
   shapes: readonly Shape[],
-  take: (answer: ItemResponse) => void,
+  take: (response: ItemResponse) => void,
 ): Promise<readonly string[]> {
   const { settings, onProgress } = context;
+  const { columns } = settings;
   const queue = new WorkQueue(settings.concurrency, context.signal);
-  const budget = new FailureBudget(all(ids.length * shapes.length), EVERY_ONE);
-  const refusedAtMost = singlesLimit(all(ids.length), settings.singlesLimits);
+  const limit = singlesLimit(ids.length, settings.singlesLimits);
   const skipped: string[] = [];
-  let refused = 0;
+  let rejectedItems = 0;
   let done = 0;
   let bytes = 0;
   try {
     for (const id of ids) {
-      if (refused > refusedAtMost) {
+      if (rejectedItems > limit) {
         skipped.push(id);
         continue;
       }
-      const placed = shapes.map((shape) => ({ shape, place: landing.reserveSlot() }));
+      const slots = shapes.map((shape) => ({ shape, slot: landing.reserveSlot() }));
       await queue.add(async () => {
-        let unread = false;
-        for (const { shape, place } of placed) {
-          const at = { page: FIRST_PAGE + place.group.first, position: place.position };
-          const { columns } = settings;
-          const single = { id, shape, landing, place, ...at, columns, whole: true, listed: UNLISTED };
-          const answer = await requestItem(context, single, budget, queue.signal);
-          bytes += answer.record?.bytes ?? 0;
-          unread ||= isRejected(answer);
-          take(answer);
-          queue.follow(landing.add(place, answer));
+        let hasReject = false;
+        for (const { shape, slot } of slots) {
+          const at = { page: FIRST_PAGE + slot.group.first, position: slot.position };
+          const item = { id, shape, landing, slot, ...at, columns, whole: true, listed: NOT_LISTED };
+          const response = await requestItem(context, item, undefined, queue.signal);
+          bytes += response.record?.bytes ?? 0;
+          hasReject ||= isRejected(response);
+          take(response);
+          queue.follow(landing.add(slot, response));
         }
-        if (unread) refused += 1;
+        if (hasReject) rejectedItems += 1;
         done += 1;
         onProgress({ stage: "items", done, total: ids.length, items: done, bytes });
       });
@@ -170,7 +144,7 @@ async function askSingly(
     await queue.done();
     await landing.finish();
   } finally {
-    // What has come is taken before it is saved.
+    // Wait for the responses under way, so that a checkpoint has them.
     await queue.settled();
   }
   return skipped;

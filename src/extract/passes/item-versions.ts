@@ -1,58 +1,55 @@
 /** Which versions of the items the run has documents of, and which items the service says are gone. */
-
 import type { Shape } from "../../raw/document.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import { secondsOf } from "../pages/updated-at.ts";
 import { type PassSnapshot, UNSEEN } from "./pass-snapshot.ts";
 import type { PassEvidence } from "./verdict.ts";
 
-/** A pass, as far as it says which items there are. Passes are numbered from 1, without a gap. */
-type Look = Pick<PassEvidence, "pass" | "snapshot">;
+/** What a pass listed. Passes are numbered from 1, without a gap. */
+type NumberedSnapshot = Pick<PassEvidence, "pass" | "snapshot">;
 
-export interface LandedPass extends Look, Pick<PassEvidence, "fresh"> {
-  /** Items that were listed, and that no answer gave a document of, listed or singly. */
+export interface LandedPass extends NumberedSnapshot, Pick<PassEvidence, "fresh"> {
+  /** IDs of listed items of which no request returned a document. */
   readonly unread: readonly string[];
 }
 
-interface Landed {
-  readonly shape: Shape;
-  readonly snapshot: PassSnapshot;
-  readonly unread: ReadonlySet<number>;
-}
-
-/** `updated_at` of the latest document of one shape, by the item's number: as a pass saw it, but for some since. */
+/** `updated_at` of the latest document of each item in one shape, in seconds, by the item's number. */
 class VersionTimes {
   #pass: PassSnapshot | undefined;
-  readonly #since = new Map<number, number>();
+  /** Times that changed since that pass. */
+  readonly #changes = new Map<number, number>();
 
-  /** In seconds; not a number where it is not known. */
+  /** `NaN` if the version is not known. */
   at(number: number): number {
-    return this.#since.get(number) ?? this.#pass?.at(number) ?? UNSEEN;
+    return this.#changes.get(number) ?? this.#pass?.at(number) ?? UNSEEN;
   }
 
   set(number: number, seconds: number): void {
-    this.#since.set(number, seconds);
+    this.#changes.set(number, seconds);
   }
 
-  take(pass: PassSnapshot): void {
-    this.#since.clear();
+  replace(pass: PassSnapshot): void {
+    this.#changes.clear();
     this.#pass = pass;
   }
 }
 
 /**
- * For each item: the time of its latest document in each shape, and what single-item requests said. A document counts
- * as the version that its `updated_at` names; of one that is fresh (`isFresh`) the version is not known.
+ * For each item: the time of its latest document in each shape, and what single-item requests returned. `updated_at`
+ * identifies the version of a document, unless the document is fresh (see `isFresh`). Lists of numbers are ascending.
  */
 export class ItemVersions {
   readonly #itemIndex: ItemIndex;
-  readonly #held = { dynamic: new VersionTimes(), full: new VersionTimes() };
-  readonly #passes: Landed[] = [];
-  /** Items with a document from a single-item request, by its shape. */
+  readonly #times = { dynamic: new VersionTimes(), full: new VersionTimes() };
+  readonly #landed: {
+    readonly shape: Shape;
+    readonly snapshot: PassSnapshot;
+    readonly unread: ReadonlySet<number>;
+  }[] = [];
+  /** Items with a document from a single-item request. */
   readonly #readSingly = { dynamic: new Set<number>(), full: new Set<number>() };
-  /** By the item's number: the pass after which a single-item request gave nothing that can be read. */
+  // By the item's number: the last pass after which a single-item request was rejected, or said gone or there.
   readonly #rejected = new Map<number, number>();
-  /** By the item's number: the pass after which the service said so last. */
   readonly #gone = new Map<number, number>();
   readonly #there = new Map<number, number>();
 
@@ -61,129 +58,128 @@ export class ItemVersions {
   }
 
   /**
-   * The documents of a pass landed. Of an item that it saw more than once nobody knows which one is the latest, and of one
-   * that it did not see, whether an earlier document is still what the service has.
+   * Records that the documents of a pass landed. The version of an item that the pass listed twice is not known; nor is
+   * it known whether an item that the pass did not list still has its earlier document.
    */
   recordPass(shape: Shape, { pass, snapshot, fresh, unread }: LandedPass): void {
     const numbers = new Set(unread.map((id) => this.#itemIndex.numberOf(id)));
-    // To ask once more is of no use: what there is of the item counts, but a document of before is not as it was listed.
+    // Another request would fail again. The item keeps an earlier document, which is not of the listed version.
     const outdated = unread.filter((id) => this.#hasDocumentOf(shape, this.#itemIndex.numberOf(id)));
-    this.#passes.push({ shape, snapshot, unread: numbers });
+    this.#landed.push({ shape, snapshot, unread: numbers });
     for (const number of numbers) this.#rejected.set(number, pass);
-    this.#held[shape].take(snapshot);
+    this.#times[shape].replace(snapshot);
     for (const id of [...snapshot.repeated, ...fresh, ...outdated]) this.invalidate(shape, id);
   }
 
-  /** The document of a single-item request landed. Gives its time in seconds; negative where there is none. */
+  /** Records the document of a single-item request. Returns its time in seconds, as `secondsOf`. */
   recordDocument(shape: Shape, id: string, updatedAt: string | null): number {
     const number = this.#itemIndex.numberOf(id);
     const seconds = secondsOf(updatedAt);
     this.#readSingly[shape].add(number);
-    this.#held[shape].set(number, seconds);
+    this.#times[shape].set(number, seconds);
     return seconds;
   }
 
-  /** Which version the item's latest document is, is not known. */
+  /** Records that the version of the item's latest document is not known. */
   invalidate(shape: Shape, id: string): void {
-    this.#held[shape].set(this.#itemIndex.numberOf(id), UNSEEN);
+    this.#times[shape].set(this.#itemIndex.numberOf(id), UNSEEN);
   }
 
-  /** A single-item request was answered after the pass `pass`; `rejected`: with nothing that can be read. */
-  recordResponse(id: string, answer: "gone" | "there" | "rejected", pass: number): void {
+  /** Records a single-item response after the pass `pass`; `rejected`: it could not be read. */
+  recordResponse(id: string, response: "gone" | "there" | "rejected", pass: number): void {
     const number = this.#itemIndex.numberOf(id);
-    const isOfTwoStates = answer === "there" && this.#gone.get(number) === pass;
+    const wasGone = this.#gone.get(number) === pass;
     this.#gone.delete(number);
-    if (answer === "gone") this.#gone.set(number, pass);
-    if (answer === "rejected") {
+    if (response === "gone") {
+      this.#gone.set(number, pass);
+    } else if (response === "rejected") {
       this.#rejected.set(number, pass);
       this.#there.delete(number);
+    } else if (wasGone) {
+      // Gone in one shape and there in the other: the two responses are of different states.
+      this.#there.delete(number);
+    } else if (this.#rejected.get(number) !== pass) {
+      // After a reject in the other shape, nobody knows whether both documents are of one version.
+      this.#there.set(number, pass);
     }
-    // In one shape gone, then there in the other: one of the answers is of another state.
-    if (isOfTwoStates) this.#there.delete(number);
-    // In one shape there and rejected in the other, nobody knows whether its documents are of one version.
-    else if (answer === "there" && this.#rejected.get(number) !== pass) this.#there.set(number, pass);
   }
 
-  /** Items whose latest document of the shape is not the version that the look saw. Ascending by number. */
-  differing(shape: Shape, { snapshot }: Look): number[] {
-    const held = this.#held[shape];
-    return this.#numbers((number) => {
-      const seconds = snapshot.at(number);
-      return !Number.isNaN(seconds) && held.at(number) !== seconds;
-    });
+  /** Items that the pass listed with another time than that of their latest document. */
+  differing(shape: Shape, { snapshot }: NumberedSnapshot): number[] {
+    const times = this.#times[shape];
+    return this.#numbers((number) => snapshot.has(number) && times.at(number) !== snapshot.at(number));
   }
 
-  /** Items that the look saw, and whose latest documents have other times in the two shapes. Ascending by number. */
-  ofTwoTimes({ snapshot }: Look): number[] {
-    const { dynamic, full } = this.#held;
+  /** Items that the pass listed and whose latest documents have different times in the two shapes. */
+  ofTwoTimes({ snapshot }: NumberedSnapshot): number[] {
+    const { dynamic, full } = this.#times;
     return this.#numbers((number) => {
       const difference = dynamic.at(number) - full.at(number);
-      return difference !== 0 && !Number.isNaN(difference) && !Number.isNaN(snapshot.at(number));
+      return difference !== 0 && !Number.isNaN(difference) && snapshot.has(number);
     });
   }
 
-  /** Those of the items that were edited the longest ago, by all that is known of them. At most `count`. */
-  oldest(numbers: readonly number[], { snapshot }: Look, count: number): number[] {
-    const { dynamic, full } = this.#held;
+  /** At most `count` of the items: those whose latest known edit is the oldest. */
+  oldest(numbers: readonly number[], { snapshot }: NumberedSnapshot, count: number): number[] {
+    const { dynamic, full } = this.#times;
     const oldest: { readonly number: number; readonly seconds: number }[] = [];
     for (const number of numbers) {
       const times = [dynamic.at(number), full.at(number), snapshot.at(number)];
       const seconds = Math.max(...times.filter((time) => !Number.isNaN(time)));
-      const place = oldest.findIndex((each) => seconds < each.seconds);
-      if (place === -1 && oldest.length === count) continue;
-      oldest.splice(place === -1 ? oldest.length : place, 0, { number, seconds });
+      const at = oldest.findIndex((each) => seconds < each.seconds);
+      if (at === -1 && oldest.length === count) continue;
+      oldest.splice(at === -1 ? oldest.length : at, 0, { number, seconds });
       if (oldest.length > count) oldest.pop();
     }
     return oldest.map(({ number }) => number).sort((a, b) => a - b);
   }
 
   /**
-   * Items that the last look did not see, though they are not known to be gone. Ascending by number. `unaccounted`: not
-   * known to have been there between the look before it and itself; `inPart`: there is a document of one shape, and nobody
-   * asked for the other; `ofTwoTimes`: the latest documents in the two shapes are not of one time.
+   * Items that the last pass did not list and that are not known to be gone. `unaccounted`: no response says that they
+   * were there just before it; `inPart`: they have a document in one shape and were not requested in the other;
+   * `ofTwoTimes`: their latest documents have different times.
    */
-  unlisted(looks: readonly Look[]) {
-    const last = looks.at(-1);
-    const { dynamic, full } = this.#held;
+  unlisted(passes: readonly NumberedSnapshot[]) {
+    const last = passes.at(-1);
+    const { dynamic, full } = this.#times;
     const unlisted = this.#numbers(
-      (number) =>
-        last !== undefined && Number.isNaN(last.snapshot.at(number)) && !this.#isGone(number, looks),
+      (number) => last !== undefined && !last.snapshot.has(number) && !this.#isGone(number, passes),
     );
-    const asked = unlisted.filter((number) => !this.wasRejected(number));
+    const readable = unlisted.filter((number) => !this.wasRejected(number));
     return {
       unaccounted: unlisted.filter((number) => this.#there.get(number) !== (last?.pass ?? 0) - 1),
-      inPart: asked.filter((number) => this.#isInPart(number)),
-      ofTwoTimes: asked.filter((number) => dynamic.at(number) !== full.at(number)),
+      inPart: readable.filter((number) => this.#isInPart(number)),
+      ofTwoTimes: readable.filter((number) => dynamic.at(number) !== full.at(number)),
     };
   }
 
-  /** Items that were listed, and are gone: the service said so, and no later look saw them. Ascending by number. */
-  gone(looks: readonly Look[]): number[] {
-    return [...this.#gone.keys()].filter((number) => this.#isGone(number, looks)).sort((a, b) => a - b);
+  /** Items that a response says are gone and that no later pass listed. */
+  gone(passes: readonly NumberedSnapshot[]): number[] {
+    return [...this.#gone.keys()].filter((number) => this.#isGone(number, passes)).sort((a, b) => a - b);
   }
 
-  #isGone(number: number, looks: readonly Look[]): boolean {
-    const said = this.#gone.get(number);
-    if (said === undefined) return false;
-    return looks.every(({ pass, snapshot }) => pass <= said || Number.isNaN(snapshot.at(number)));
+  #isGone(number: number, passes: readonly NumberedSnapshot[]): boolean {
+    const after = this.#gone.get(number);
+    return (
+      after !== undefined && passes.every(({ pass, snapshot }) => pass <= after || !snapshot.has(number))
+    );
   }
 
   /**
-   * Items that have no document at all and are not gone. `rejected`: the service refused to give them singly, or gave
-   * nothing that can be read; `notAsked`: they were listed so late, and were so many, that no request asked for them.
+   * Items without any document that are not gone. `rejected`: requested and not readable; `notAsked`: listed so late, and
+   * so many, that they were not requested.
    */
-  unread(looks: readonly Look[]) {
-    return this.#byAnswer(looks, (number) => !this.hasDocument(number));
+  unread(passes: readonly NumberedSnapshot[]) {
+    return this.#byResponse(passes, (number) => !this.hasDocument(number));
   }
 
-  /** Items that have a document of one shape, not of the other, and are not gone; `notAsked`: of a list that moved. */
-  inPart(looks: readonly Look[]) {
-    return this.#byAnswer(looks, (number) => this.#isInPart(number));
+  /** Items with a document in only one shape that are not gone, as in {@link unread}. */
+  inPart(passes: readonly NumberedSnapshot[]) {
+    return this.#byResponse(passes, (number) => this.#isInPart(number));
   }
 
-  /** Ascending by number. */
-  #byAnswer(looks: readonly Look[], holds: (number: number) => boolean) {
-    const numbers = this.#numbers((number) => holds(number) && !this.#isGone(number, looks));
+  #byResponse(passes: readonly NumberedSnapshot[], holds: (number: number) => boolean) {
+    const numbers = this.#numbers((number) => holds(number) && !this.#isGone(number, passes));
     return {
       rejected: numbers.filter((number) => this.wasRejected(number)),
       notAsked: numbers.filter((number) => !this.wasRejected(number)),
@@ -194,7 +190,7 @@ export class ItemVersions {
     return this.#hasDocumentOf("dynamic", number) !== this.#hasDocumentOf("full", number);
   }
 
-  /** Whether a single-item request was answered with nothing that can be read. */
+  /** Whether a response to a single-item request could not be read. */
   wasRejected(number: number): boolean {
     return this.#rejected.has(number);
   }
@@ -204,9 +200,11 @@ export class ItemVersions {
   }
 
   #hasDocumentOf(shape: Shape, number: number): boolean {
-    if (this.#readSingly[shape].has(number)) return true;
-    return this.#passes.some(
-      (pass) => pass.shape === shape && !Number.isNaN(pass.snapshot.at(number)) && !pass.unread.has(number),
+    return (
+      this.#readSingly[shape].has(number) ||
+      this.#landed.some(
+        (pass) => pass.shape === shape && pass.snapshot.has(number) && !pass.unread.has(number),
+      )
     );
   }
 

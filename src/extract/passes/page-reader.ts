@@ -1,7 +1,7 @@
 /**
- * Reads the pages of a pass, one by one. Of one that cannot be read, because it is too large or no JSON, items are asked
- * for in smaller pages at the same places, so that one item costs itself and no other. An item that no request gives is
- * named by its entry in a list without documents, of whichever mode: then all passes list it alike.
+ * Reads the pages of a pass. If a page is too large or damaged, its items are requested in ever smaller pages, so that one
+ * bad item costs no other. The ID of an item that no request returns is taken from a page without documents, of either
+ * mode, so that all passes list the same items.
  */
 import type { Pagination } from "../../api/envelope.ts";
 import type { BodyReader, HttpResponse, ReadResult } from "../http/client.ts";
@@ -11,36 +11,41 @@ import { SourceError } from "../http/source-error.ts";
 import type { PageResponse } from "../landing/checkpoint.ts";
 import { bodyOf, recordOf } from "../landing/journal.ts";
 import type { ResponseSlot, StageLanding } from "../landing/landing.ts";
-import type { PageResult, Reject } from "../pages/tasks.ts";
+import type { ListEntry, PageResult, Reject } from "../pages/tasks.ts";
 import type { ExtractContext } from "./context.ts";
-import { all, FailureBudget, requestUnrecorded } from "./single-item.ts";
+import { FailureBudget } from "./failure-budget.ts";
+import { requestUnrecorded } from "./single-item.ts";
 
-export interface PassOfPages {
+export interface PassPlan {
   /** From 1. */
   readonly pass: number;
   readonly mode: ListMode;
   readonly columns: readonly string[];
-  /** Items a page to ask for. */
+  /** Items a page to request. */
   readonly perPage: number;
-  /** The first page, where it was read already. */
+  /** The response with the first page, if there is one already. */
   readonly firstPage: HttpResponse | undefined;
-  /** Where its documents land; undefined: only IDs and times are read. */
+  /** Where the documents land; `undefined` if only IDs and times are read. */
   readonly landing: StageLanding<PageResponse> | undefined;
+  /** As in the pass of the other listing, so that their groups hold the same items; `undefined`: by the first page. */
+  readonly pagesPerGroup: number | undefined;
+  /** Which items are requested singly after the pass. */
+  readonly wants: (item: ListEntry) => boolean;
 }
+
+type PageSource = Pick<PassPlan, "mode" | "columns" | "landing">;
 
 interface PageRequest {
   readonly page: number;
-  /** Undefined: its documents do not land. */
-  readonly place: ResponseSlot | undefined;
+  /** `undefined` if the documents do not land. */
+  readonly slot: ResponseSlot | undefined;
 }
 
-type View = Pick<PassOfPages, "mode" | "columns" | "landing">;
-
-/** A page of a listing with so many items a page. */
+/** A smaller page that is a part of the page to read. */
 interface SubPage {
   readonly page: number;
   readonly perPage: number;
-  /** Items of the page that is split that come before. */
+  /** Items of the whole page that come before it. */
   readonly offset: number;
 }
 
@@ -49,177 +54,169 @@ interface SubPageResponse {
   readonly record: RequestRecord;
 }
 
-/** A page that is read in parts, and what came of them. */
+/** A page that is read in parts. */
 interface PageSplit {
-  readonly at: PageRequest;
-  /** Why it cannot be read as one. */
+  readonly request: PageRequest;
+  /** Why the page cannot be read as one. */
   readonly failure: SourceError;
   readonly results: PageResult[];
   readonly records: RequestRecord[];
-  /** Of items that are listed. */
+  /** Rejects of items whose ID is known. */
   readonly rejects: Reject[];
-  /** Of items that nobody can name. */
+  /** Rejects of items whose ID nobody knows. */
   readonly nameless: Reject[];
+  /** IDs of items without a document. */
   readonly unread: string[];
   /** Whether some part could not be read. */
   failed: boolean;
 }
 
 const GONE =
-  "its page cannot be read, and the service says that it is gone (404 or 410) when asked for it singly";
+  "its page cannot be read, and the service returned 404 or 410 when the item was requested singly";
 
 export class PageReader {
   readonly #context: ExtractContext;
-  readonly #pass: PassOfPages;
-  /** Ends the requests. */
+  readonly #plan: PassPlan;
   readonly #signal: AbortSignal;
-  /** Read already; taken once. */
+  /** Used once. */
   #firstPage: HttpResponse | undefined;
-  /** Of items that are asked for singly because their pages cannot be read. */
+  /** Of items that are requested singly because their pages cannot be read. */
   #budget: FailureBudget | undefined;
 
-  constructor(context: ExtractContext, pass: PassOfPages, signal: AbortSignal) {
+  constructor(context: ExtractContext, plan: PassPlan, signal: AbortSignal) {
     this.#context = context;
-    this.#pass = pass;
+    this.#plan = plan;
     this.#signal = signal;
-    this.#firstPage = pass.firstPage;
+    this.#firstPage = plan.firstPage;
   }
 
   /**
-   * `first`: of the first page; undefined: this is the first one. Throws the failure of a page that was too large though
-   * all its parts can be read: then no item is to blame, and pages have too many. So it does where the service changes
-   * what is on a page meanwhile.
+   * Reads a page, in parts if need be. `first`: pagination of the first page; `undefined` if this is the first page.
+   *
+   * @throws {SourceError} `source.too_large` if all parts can be read: then the page size is too large, and no item is to
+   * blame; also if the service changes what is on the page meanwhile
    */
-  async read(at: PageRequest, first: Pagination | undefined): Promise<PageResponse> {
-    const { perPage } = this.#pass;
-    const { page } = at;
+  async read(request: PageRequest, first: Pagination | undefined): Promise<PageResponse> {
+    const { perPage } = this.#plan;
+    const { page } = request;
     try {
-      const { result, record } = await this.#part(at, this.#pass, { page, perPage, offset: 0 });
+      const { result, record } = await this.#request(request, this.#plan, { page, perPage, offset: 0 });
       return { page, result, records: [record], rejects: [], unread: [] };
     } catch (failure) {
       if (!isUnreadablePage(failure)) throw failure;
-      const granted = first?.per_page ?? (await this.#granted());
+      const granted = first?.per_page ?? (await this.#grantedPerPage());
       if (granted > perPage) throw failure;
-      const came = { results: [], records: [], rejects: [], nameless: [], unread: [], failed: false };
-      const split: PageSplit = { at, failure, ...came };
+      const nothing = { results: [], records: [], rejects: [], nameless: [], unread: [], failed: false };
+      const split: PageSplit = { request, failure, ...nothing };
       const whole = { page, perPage: granted, offset: 0 };
-      await (granted === 1 ? this.#item(split, whole, failure) : this.#parts(split, whole));
-      return merged(split, whole, first?.count);
+      await (granted === 1 ? this.#readSingly(split, whole, failure) : this.#readParts(split, whole));
+      return joined(split, whole, first?.count);
     }
   }
 
-  /** What the listing says of itself, by another request without documents. */
+  /** Requests the pagination of the first page again, without documents. */
   async firstPageNow(): Promise<Pagination> {
-    const part = { page: 1, perPage: this.#pass.perPage, offset: 0 };
-    const { result, record } = await this.#withoutDocuments({ page: 1, place: undefined }, part);
+    const part = { page: 1, perPage: this.#plan.perPage, offset: 0 };
+    const { result, record } = await this.#requestIds({ page: 1, slot: undefined }, part);
     this.#context.journal.requests.add({ ...record, page: null, position: null });
     return result.answer.pagination;
   }
 
-  /** As many items a page as were asked for, where the first page cannot be read. */
-  async #granted(): Promise<number> {
+  /** The page size that the service grants, if the first page cannot be read. */
+  async #grantedPerPage(): Promise<number> {
     try {
       return (await this.firstPageNow()).per_page;
     } catch (thrown) {
       if (!isUnreadablePage(thrown)) throw thrown;
-      return this.#pass.perPage;
+      return this.#plan.perPage;
     }
   }
 
-  /** IDs and times alone: such a page is small, whatever its items hold. Where one mode cannot be read, the other may be. */
-  async #withoutDocuments(at: PageRequest, part: SubPage): Promise<SubPageResponse> {
-    const view = (mode: ListMode): View => ({ mode, columns: [], landing: undefined });
-    const isDynamic = this.#pass.mode === "dynamic";
+  /** Requests IDs and times only, in another mode if the first cannot be read. */
+  async #requestIds(request: PageRequest, part: SubPage): Promise<SubPageResponse> {
+    const source = (mode: ListMode): PageSource => ({ mode, columns: [], landing: undefined });
+    const isDynamic = this.#plan.mode === "dynamic";
     try {
-      return await this.#part(at, view(isDynamic ? "dynamic" : "basic"), part);
+      return await this.#request(request, source(isDynamic ? "dynamic" : "basic"), part);
     } catch (thrown) {
       if (!isUnreadablePage(thrown)) throw thrown;
-      return this.#part(at, view(isDynamic ? "basic" : "dynamic"), part);
+      return this.#request(request, source(isDynamic ? "basic" : "dynamic"), part);
     }
   }
 
-  async #parts(split: PageSplit, { page, perPage, offset }: SubPage): Promise<void> {
-    const times = smallestFactor(perPage);
-    const size = perPage / times;
-    for (let i = 0; i < times; i++) {
-      const part = { page: (page - 1) * times + 1 + i, perPage: size, offset: offset + i * size };
+  async #readParts(split: PageSplit, { page, perPage, offset }: SubPage): Promise<void> {
+    const parts = smallestFactor(perPage);
+    const size = perPage / parts;
+    for (let i = 0; i < parts; i++) {
+      const part = { page: (page - 1) * parts + 1 + i, perPage: size, offset: offset + i * size };
       try {
-        add(split, part, await this.#part(split.at, this.#pass, part));
+        add(split, part, await this.#request(split.request, this.#plan, part));
       } catch (thrown) {
         if (!isUnreadablePage(thrown)) throw thrown;
         split.failed = true;
-        await (size === 1 ? this.#item(split, part, thrown) : this.#parts(split, part));
+        await (size === 1 ? this.#readSingly(split, part, thrown) : this.#readParts(split, part));
       }
       const last = split.results.at(-1)?.answer.pagination;
       if (last !== undefined && part.page * size >= last.count) return;
     }
   }
 
-  /** An item whose page of its own cannot be read. */
-  async #item(split: PageSplit, part: SubPage, failure: SourceError): Promise<void> {
+  /** Requests an item singly whose page of one item cannot be read. */
+  async #readSingly(split: PageSplit, part: SubPage, failure: SourceError): Promise<void> {
     split.failed = true;
-    const { at } = split;
-    const listed = await this.#listed(split, part, failure);
-    const [item] = listed?.result.items ?? [];
-    const { mode, columns, landing } = this.#pass;
-    const { place } = at;
-    if (item === undefined || landing === undefined || place === undefined) return;
+    const { page, slot } = split.request;
+    const item = await this.#nameItem(split, part, failure);
+    const { mode, columns, landing } = this.#plan;
+    if (item === undefined || landing === undefined || slot === undefined) return;
     const shape = mode === "dynamic" ? "dynamic" : "full";
-    const single = {
-      ...item,
-      page: at.page,
-      place,
-      listed: item,
-      landing,
-      shape,
-      columns,
-      whole: true,
-    } as const;
-    const answer = await requestUnrecorded(this.#context, single, this.#failures(split), this.#signal);
-    if (answer.record !== null) split.records.push(answer.record);
-    split.rejects.push(...answer.rejects);
-    if (answer.gone) split.rejects.push(this.#reject(at, part, item.id, GONE));
-    if (answer.read === null) split.unread.push(item.id);
+    const single = { ...item, page, slot, listed: item, landing, shape, columns, whole: true } as const;
+    const budget = this.#failureBudget(split);
+    const response = await requestUnrecorded(this.#context, single, budget, this.#signal);
+    if (response.record !== null) split.records.push(response.record);
+    split.rejects.push(...response.rejects);
+    if (response.gone) split.rejects.push(this.#reject(page, part, item.id, GONE));
+    if (response.read === null) split.unread.push(item.id);
   }
 
-  /** Undefined: nobody can name the item. */
-  async #listed(split: PageSplit, part: SubPage, failure: SourceError): Promise<SubPageResponse | undefined> {
+  /** Finds out which item stands there. If no request tells, the item is a reject without an ID. */
+  async #nameItem(split: PageSplit, part: SubPage, failure: SourceError): Promise<ListEntry | undefined> {
     try {
-      const listed = await this.#withoutDocuments(split.at, part);
-      add(split, part, listed);
-      return listed;
+      const response = await this.#requestIds(split.request, part);
+      add(split, part, response);
+      return response.result.items[0];
     } catch (thrown) {
       if (!isUnreadablePage(thrown)) throw thrown;
-      this.#failures(split).reject("", failure);
-      split.nameless.push(this.#reject(split.at, part, null, failure.message));
+      this.#failureBudget(split).addFailure("", failure);
+      split.nameless.push(this.#reject(split.request.page, part, null, failure.message));
       return undefined;
     }
   }
 
-  #failures({ results }: PageSplit): FailureBudget {
-    const count = results.at(-1)?.answer.pagination.count ?? this.#pass.perPage;
-    this.#budget ??= new FailureBudget(all(count), this.#context.settings.singlesLimits);
+  #failureBudget({ results }: PageSplit): FailureBudget {
+    const count = results.at(-1)?.answer.pagination.count ?? this.#plan.perPage;
+    this.#budget ??= new FailureBudget(count, this.#context.settings.singlesLimits);
     return this.#budget;
   }
 
-  /** `contentId`: null where nobody can name the item. */
-  #reject({ page }: PageRequest, { offset }: SubPage, contentId: string | null, reason: string): Reject {
-    const { mode, pass } = this.#pass;
+  #reject(page: number, { offset }: SubPage, contentId: string | null, reason: string): Reject {
+    const { mode, pass } = this.#plan;
     return { mode, pass, page, position: offset, contentId, reason, document: "null" };
   }
 
-  async #part({ page, place }: PageRequest, view: View, part: SubPage): Promise<SubPageResponse> {
-    const { clock, landing: nowhere } = this.#context;
-    const { pass } = this.#pass;
-    const { mode, columns, landing } = view;
+  async #request(
+    { page, slot }: PageRequest,
+    { mode, columns, landing }: PageSource,
+    part: SubPage,
+  ): Promise<SubPageResponse> {
+    const { clock, landing: threads } = this.#context;
+    const { pass } = this.#plan;
     const request = listRequest({ mode, page: part.page, perPage: part.perPage, columns, gallery: true });
-    const { response, value } = await this.#ask(request, part, async (answer) => {
-      const bytes = answer.body.byteLength;
-      const body = bodyOf(answer, clock);
+    const { response, value } = await this.#read(request, part, async (received) => {
+      const bytes = received.body.byteLength;
+      const body = bodyOf(received, clock);
       const task = { mode, page, offset: part.offset, body };
-      const result = await (landing !== undefined && place !== undefined
-        ? landing.page(place, task)
-        : nowhere.look({ ...task, pass }));
+      const lands = landing !== undefined && slot !== undefined;
+      const result = await (lands ? landing.page(slot, task) : threads.look({ ...task, pass }));
       return { result, observedAt: body.observedAt, bytes };
     });
     const { result, observedAt, bytes } = value;
@@ -229,22 +226,22 @@ export class PageReader {
     return { result, record: recordOf(response, about) };
   }
 
-  /** What was read of the first page already is not asked for, unless it proves to be damaged. */
-  async #ask<T>(request: ServiceRequest, { page }: SubPage, take: BodyReader<T>): Promise<ReadResult<T>> {
+  /** Uses the first page that was read already, unless it proves to be damaged. */
+  async #read<T>(request: ServiceRequest, { page }: SubPage, read: BodyReader<T>): Promise<ReadResult<T>> {
     const first = page === 1 ? this.#firstPage : undefined;
     if (first !== undefined) {
       this.#firstPage = undefined;
       try {
-        return { response: first, value: await take(first) };
+        return { response: first, value: await read(first) };
       } catch (thrown) {
         if (!(thrown instanceof SourceError)) throw thrown;
       }
     }
-    return this.#context.client.readAs(request, this.#signal, take);
+    return this.#context.client.readAs(request, this.#signal, read);
   }
 }
 
-/** Whether smaller pages may tell which item is to blame. */
+/** Whether the page is too large or damaged, so that smaller pages may tell which item is to blame. */
 export function isUnreadablePage(thrown: unknown): thrown is SourceError {
   return (
     thrown instanceof SourceError && (thrown.code === "source.too_large" || thrown.code === "source.damaged")
@@ -262,33 +259,33 @@ function add(
   records.push(record);
 }
 
-/** The page as one answer would have been. `known`: the service's total, as the first page has it. */
-function merged(
+/** Joins the parts to the page that one response would have given. `total`: the service's count on the first page. */
+function joined(
   { results, records, rejects, unread, failure, failed, nameless }: PageSplit,
   whole: SubPage,
-  known: number | undefined,
+  total: number | undefined,
 ): PageResponse {
-  const isUnknown = results.length === 0 && known === undefined;
+  const isUnknown = results.length === 0 && total === undefined;
   if (isUnknown || (!failed && failure.code === "source.too_large")) throw failure;
   const result = {
-    answer: { pagination: paginationOf(whole, results, known) },
+    answer: { pagination: paginationOf(whole, results, total) },
     rows: results.reduce((sum, { rows }) => sum + rows, nameless.length),
     items: results.flatMap(({ items }) => items),
-    rejects: [...results.flatMap(({ rejects }) => rejects), ...nameless],
+    rejects: [...results.flatMap((part) => part.rejects), ...nameless],
     decodedBytes: Math.max(0, ...results.map(({ decodedBytes }) => decodedBytes)),
   };
   return { page: whole.page, result, records, rejects, unread };
 }
 
-/** Where the total changed between the parts, one that differs from other pages': the pass is not clean then. */
+/** If the total changed between the parts, the page gets the changed one, so that the pass is not clean. */
 function paginationOf(
   { page, perPage }: SubPage,
   results: readonly PageResult[],
-  known: number | undefined,
+  total: number | undefined,
 ): Pagination {
   const counts = results.map(({ answer }) => answer.pagination.count);
-  const others = known ?? counts.at(-1) ?? 0;
-  const count = counts.find((each) => each !== others) ?? others;
+  const before = total ?? counts.at(-1) ?? 0;
+  const count = counts.find((each) => each !== before) ?? before;
   const pages = Math.ceil(count / perPage);
   return { current: page, per_page: perPage, count, pages, next: page < pages ? page + 1 : null };
 }

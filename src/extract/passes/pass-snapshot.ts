@@ -1,13 +1,14 @@
-/** What each pass saw of the items. Memory: about 8 bytes an item and pass. */
+/** `updated_at` of each item as one pass listed it, in about 8 bytes an item. */
 import { createHash } from "node:crypto";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import { secondsOf } from "../pages/updated-at.ts";
 
+/** Time of an item that a pass did not list. */
 export const UNSEEN = Number.NaN;
 
 export class PassSnapshot {
   readonly #itemIndex: ItemIndex;
-  /** By the item's number: `updated_at`, in seconds. */
+  /** Seconds since 1970, by the item's number. */
   #updatedAt = new Float64Array(1024).fill(UNSEEN);
   distinct = 0;
   duplicates = 0;
@@ -18,7 +19,7 @@ export class PassSnapshot {
     this.#itemIndex = itemIndex;
   }
 
-  /** Gives the time in seconds; negative where there is none. */
+  /** Returns the time in seconds since 1970, as {@link secondsOf}. */
   add(id: string, updatedAt: string | null): number {
     const number = this.#itemIndex.numberOf(id);
     if (Number.isNaN(this.at(number))) {
@@ -38,32 +39,40 @@ export class PassSnapshot {
     return seconds;
   }
 
-  /** `updated_at` of an item, by its number, in seconds; not a number where the pass did not see it. */
+  /** Seconds since 1970, by the item's number; `NaN` if the pass did not list the item. */
   at(number: number): number {
     return this.#updatedAt[number] ?? UNSEEN;
   }
 
-  /**
-   * IDs of which the two passes say different things, in order: listed by one alone, or of another time. `of`: what of
-   * the time counts.
-   */
-  differences(other: PassSnapshot, of: (seconds: number) => unknown = (seconds) => seconds): string[] {
+  has(number: number): boolean {
+    return !Number.isNaN(this.at(number));
+  }
+
+  /** Sorted IDs of items whose times differ, or that only one of the two passes lists. */
+  differences(other: PassSnapshot): string[] {
+    return this.#idsWhere((number) => !Object.is(this.at(number), other.at(number)));
+  }
+
+  /** Sorted IDs of items that only one of the two passes lists. */
+  listedOnce(other: PassSnapshot): string[] {
+    return this.#idsWhere((number) => this.has(number) !== other.has(number));
+  }
+
+  #idsWhere(holds: (number: number) => boolean): string[] {
     const ids: string[] = [];
     for (let number = 0; number < this.#itemIndex.size; number++)
-      if (!Object.is(of(this.at(number)), of(other.at(number)))) ids.push(this.#itemIndex.idOf(number));
+      if (holds(number)) ids.push(this.#itemIndex.idOf(number));
     return ids.sort();
   }
 
   /**
-   * SHA-256 over the items that the pass saw, ascending by ID: ID, tab, `updated_at` in seconds, line feed. `sorted`: the
+   * SHA-256 over a line for each listed item, ascending by ID: ID, tab, `updated_at` in seconds, line feed. `sorted`: the
    * numbers of all items in that order.
    */
   digest(sorted: Uint32Array): string {
     const hash = createHash("sha256");
-    for (const number of sorted) {
-      const seconds = this.at(number);
-      if (!Number.isNaN(seconds)) hash.update(`${this.#itemIndex.idOf(number)}\t${seconds}\n`);
-    }
+    for (const number of sorted)
+      if (this.has(number)) hash.update(`${this.#itemIndex.idOf(number)}\t${this.at(number)}\n`);
     return hash.digest("hex");
   }
 }

@@ -1,170 +1,161 @@
-/** Single-item requests after the dynamic listing, for the fields that only such answers give. */
+/** Reads single items after the dynamic listing, for the fields that listings do not have. */
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import { isRereadDue, type ReusableDocument, type ReusableItems } from "../../raw/reusable.ts";
 import type { ItemResponse } from "../landing/checkpoint.ts";
 import { type ResponseSlot, SINGLES_PER_GROUP, type StageLanding } from "../landing/landing.ts";
 import type { ExtractContext } from "./context.ts";
+import { FailureBudget } from "./failure-budget.ts";
 import type { ListingPass, SingleItemEntry } from "./listing.ts";
-import { FailureBudget, isRejected, recordItemResponse, requestItem } from "./single-item.ts";
+import { isRejected, recordItemResponse, requestItem } from "./single-item.ts";
 
-/** Items under way for each connection: while a thread reads the answer of one, the next is asked for. */
-const UNDER_WAY = 2;
+/** Items in flight for each connection: while a thread reads one response, the next item is requested. */
+const ITEMS_IN_FLIGHT = 2;
 
 export interface SingleItemTotals {
-  /** Items that are gone, by the service's word. */
+  /** IDs of items that returned 404 or 410. */
   readonly gone: readonly string[];
-  /** Items that could not be had singly: each is a reject, and its listed views count. */
+  /** IDs of items that could not be read singly. Their listed documents count. */
   readonly rejected: readonly string[];
   readonly asked: number;
-  /** Documents of earlier runs that stood in for requests. */
+  /** Documents of earlier runs that replaced requests. */
   readonly reused: number;
 }
 
-/** What may stand in for requests. */
+/** Documents of the run before that may replace requests. */
 export interface ReuseSource extends ReusableItems {
   readonly rereadDays: number;
   /** Start of this run, in milliseconds since 1970 UTC. */
   readonly startedAt: number;
-  /** What is wrong with the run before, in a clause; null: nothing, or there is none. */
+  /** Why nothing of the run before can be reused, as a clause; `null` if nothing is wrong. */
   readonly damage: string | null;
 }
 
-/**
- * Asks for the items that a pass listed and that are wanted, group by group. Errors: those of the service, and of too
- * many that are gone or rejected.
- */
-export async function readSingleItems(
-  context: ExtractContext,
-  pass: ListingPass,
-  reuse: ReuseSource,
-): Promise<SingleItemTotals> {
-  return new SingleItemsReader(context, pass, reuse).run(pass);
+interface ItemWithSlot {
+  readonly item: SingleItemEntry;
+  readonly slot: ResponseSlot;
 }
 
-class SingleItemsReader {
+/** Reads the items that a pass wants, group by group. Throws `source.rejects` if too many are gone or rejected. */
+export class SingleItemsReader {
   readonly #context: ExtractContext;
-  readonly #total: number;
+  readonly #items: readonly SingleItemEntry[];
   readonly #landing: StageLanding<ItemResponse>;
   readonly #queue: WorkQueue;
   readonly #budget: FailureBudget;
-  readonly #run: string;
-  /** By ID: what stands in for a request. */
+  /** The run that the reusable documents are from. */
+  readonly #reusedRun: string;
   readonly #reusable = new Map<string, ReusableDocument>();
-  #reused = 0;
   readonly #gone: string[] = [];
   readonly #rejected: string[] = [];
+  #reused = 0;
   #done = 0;
   #bytes = 0;
 
   constructor(context: ExtractContext, { pass, wanted }: ListingPass, reuse: ReuseSource) {
     const { landing, settings, signal } = context;
     this.#context = context;
-    this.#total = wanted.length;
+    this.#items = wanted.toSorted((a, b) => a.page - b.page || a.position - b.position);
     this.#landing = landing.singles("item", pass, true);
-    this.#queue = new WorkQueue(UNDER_WAY * settings.concurrency, signal);
-    this.#run = reuse.run;
+    this.#queue = new WorkQueue(ITEMS_IN_FLIGHT * settings.concurrency, signal);
+    this.#reusedRun = reuse.run;
     for (const item of wanted) {
       const document = reuse.documents.get(item.fingerprint);
       if (document === undefined) continue;
       const age = { readAt: document.readAt, now: reuse.startedAt, days: reuse.rereadDays };
       if (!isRereadDue(item.id, age)) this.#reusable.set(item.id, document);
     }
-    const asked = wanted.filter(({ id }) => !this.#reusable.has(id) && !reuse.failed.has(id)).length;
-    this.#budget = new FailureBudget(
-      { total: asked, few: this.#reusable.size > 0, excused: reuse.failed, wanted: wanted.length },
-      settings.singlesLimits,
-    );
+    const { failed: excused } = reuse;
+    const requested = wanted.filter(({ id }) => !this.#reusable.has(id) && !excused.has(id)).length;
+    const partial = { requested, excused, hasReused: this.#reusable.size > 0 };
+    this.#budget = new FailureBudget(wanted.length, settings.singlesLimits, partial);
   }
 
-  async run(pass: ListingPass): Promise<SingleItemTotals> {
-    const wanted = pass.wanted.toSorted((a, b) => a.page - b.page || a.position - b.position);
+  async read(): Promise<SingleItemTotals> {
     try {
-      const kept = await this.#takeKept(wanted);
-      const missing = wanted.filter(({ id }) => !kept.has(id));
+      const restored = await this.#restore();
+      const missing = this.#items.filter(({ id }) => !restored.has(id));
       for (let i = 0; i < missing.length; i += SINGLES_PER_GROUP)
-        await this.#group(missing.slice(i, i + SINGLES_PER_GROUP));
+        await this.#readGroup(missing.slice(i, i + SINGLES_PER_GROUP));
       await this.#queue.done();
       await this.#landing.finish();
     } finally {
-      // What has come is taken before it is saved.
+      // Wait for the responses under way, so that a checkpoint has them.
       await this.#queue.settled();
     }
     const reused = this.#reused;
-    return { gone: this.#gone, rejected: this.#rejected, asked: this.#total - reused, reused };
+    return { gone: this.#gone, rejected: this.#rejected, asked: this.#items.length - reused, reused };
   }
 
-  /** Takes answers that were given before the run was resumed as if they were given now. Gives the IDs of their items. */
-  async #takeKept(items: readonly SingleItemEntry[]): Promise<ReadonlySet<string>> {
-    const listed = new Map(items.map((item) => [item.id, item]));
-    const taken = new Set<string>();
-    for await (const answers of this.#landing.resumed()) {
-      for (const answer of answers) {
-        taken.add(answer.id);
-        recordItemResponse(this.#context, answer);
-        const item = listed.get(answer.id);
+  /** Restores responses of an interrupted run. Returns the IDs of their items. */
+  async #restore(): Promise<ReadonlySet<string>> {
+    const wanted = new Map(this.#items.map((item) => [item.id, item]));
+    const restored = new Set<string>();
+    for await (const responses of this.#landing.resumed()) {
+      for (const response of responses) {
+        restored.add(response.id);
+        recordItemResponse(this.#context, response);
+        const item = wanted.get(response.id);
         if (item === undefined) continue;
-        if (isRejected(answer)) this.#budget.note(item.id);
-        this.#count(item, answer);
+        if (isRejected(response)) this.#budget.add(item.id);
+        this.#count(item, response);
       }
     }
-    return taken;
+    return restored;
   }
 
-  async #group(items: readonly SingleItemEntry[]): Promise<void> {
-    const placed = items.map((item) => ({ item, place: this.#landing.reserveSlot() }));
-    await this.#reuse(placed);
-    for (const { item, place } of placed)
-      if (!this.#reusable.has(item.id)) await this.#queue.add(async () => this.#ask(item, place));
+  async #readGroup(items: readonly SingleItemEntry[]): Promise<void> {
+    const group = items.map((item) => ({ item, slot: this.#landing.reserveSlot() }));
+    await this.#copyReusable(group);
+    for (const { item, slot } of group)
+      if (!this.#reusable.has(item.id)) await this.#queue.add(async () => this.#request(item, slot));
   }
 
-  /** Copies what stands in for requests. */
-  async #reuse(
-    placed: readonly { readonly item: SingleItemEntry; readonly place: ResponseSlot }[],
-  ): Promise<void> {
-    const found = placed.flatMap(({ item, place }) => {
+  async #copyReusable(group: readonly ItemWithSlot[]): Promise<void> {
+    const copies = group.flatMap(({ item, slot }) => {
       const document = this.#reusable.get(item.id);
-      return document === undefined ? [] : { item, place, document };
+      return document === undefined ? [] : { item, slot, document };
     });
-    for (const ofFile of Map.groupBy(found, ({ document }) => document.file).values()) {
-      const [{ place, document }] = ofFile as [(typeof found)[number]];
-      const items = ofFile.map(({ item: { id: contentId, page, position }, document: { row }, place }) => {
-        return { contentId, page, position, row, unit: place.unit };
+    for (const [rawFile, ofFile] of Map.groupBy(copies, ({ document }) => document.file)) {
+      const items = ofFile.map(({ item: { id: contentId, page, position }, document: { row }, slot }) => {
+        return { contentId, page, position, row, unit: slot.unit };
       });
-      await this.#landing.copy(place.group, { rawFile: document.file, run: this.#run, items });
+      const [first] = ofFile;
+      if (first === undefined) continue;
+      await this.#landing.copy(first.slot.group, { rawFile, run: this.#reusedRun, items });
     }
-    for (const { item, place } of found) {
+    for (const { item, slot } of copies) {
       const { id, updatedAt } = item;
-      const answer = { id, shape: "dynamic", gone: false, read: { updatedAt }, rejects: [] } as const;
-      this.#answered(item, place, { ...answer, record: null, isReused: true });
+      const response = { id, shape: "dynamic", gone: false, read: { updatedAt }, rejects: [] } as const;
+      this.#take(item, slot, { ...response, record: null, isReused: true });
     }
   }
 
-  async #ask(item: SingleItemEntry, place: ResponseSlot): Promise<void> {
+  async #request(item: SingleItemEntry, slot: ResponseSlot): Promise<void> {
     const { itemColumns: columns } = this.#context.settings;
     const how = { listed: item, landing: this.#landing, shape: "dynamic", columns, whole: false } as const;
-    const single = { ...item, ...how, place };
-    this.#answered(item, place, await requestItem(this.#context, single, this.#budget, this.#queue.signal));
+    const single = { ...item, ...how, slot };
+    this.#take(item, slot, await requestItem(this.#context, single, this.#budget, this.#queue.signal));
   }
 
-  #answered(item: SingleItemEntry, place: ResponseSlot, answer: ItemResponse): void {
-    this.#count(item, answer);
-    this.#queue.follow(this.#landing.add(place, answer));
+  #take(item: SingleItemEntry, slot: ResponseSlot, response: ItemResponse): void {
+    this.#count(item, response);
+    this.#queue.follow(this.#landing.add(slot, response));
   }
 
-  #count(item: SingleItemEntry, answer: ItemResponse): void {
-    const { gone, read, record, isReused } = answer;
+  #count(item: SingleItemEntry, response: ItemResponse): void {
+    const { gone, read, record, isReused } = response;
     const { versions, onProgress } = this.#context;
     this.#done += 1;
     this.#bytes += record?.bytes ?? 0;
-    if (isRejected(answer)) this.#rejected.push(item.id);
+    if (isRejected(response)) this.#rejected.push(item.id);
     if (isReused) this.#reused += 1;
     if (gone) {
       this.#gone.push(item.id);
-      this.#budget.assertFewGone(item.id);
+      this.#budget.addGone(item.id);
     }
-    // Only a few columns were asked for: where the item was edited since it was listed, the rest is of before.
+    // The response has only a few columns. If the item was edited since it was listed, the others are outdated.
     if (read !== null && read.updatedAt !== item.updatedAt) versions.invalidate("dynamic", item.id);
     const done = this.#done;
-    onProgress({ stage: "items", done, total: this.#total, items: done, bytes: this.#bytes });
+    onProgress({ stage: "items", done, total: this.#items.length, items: done, bytes: this.#bytes });
   }
 }

@@ -1,13 +1,12 @@
+/**
+ * The views of an item's custom field values, which a document holds with select values by their IDs. Values that do not
+ * match their definition (an unknown field or ID, a text instead of an ID, `null` in a list) are shown as they are.
+ */
+
+import type { FieldEntry } from "../assemble-set.ts";
 import type { FileValue } from "../content-set.ts";
-import type { FieldEntry } from "../field-index.ts";
 import { JsonText, writeJson } from "../json-text.ts";
 import type { ViewItem } from "./view.ts";
-
-/**
- * The views of an item's custom field values. All of them are computed from `document.custom_fields`, which holds a
- * select value by its ID. What is not as a definition says (an unknown field, an ID that is no select value, a text
- * in place of an ID, null in a list) is shown as it is.
- */
 
 /** Columns of the dynamic set. */
 export const CUSTOM_FIELD_COLUMNS = {
@@ -27,7 +26,7 @@ export const CUSTOM_FIELD_COLUMNS = {
     Object.values(valuesAs(item, (field, value) => field && detail(item, field, value))),
 };
 
-/** By field ID, what each value is shown as; a value that is shown as undefined is left out. */
+/** Shown values by field ID; values that are shown as `undefined` are left out. */
 function valuesAs(item: ViewItem, show: (field: FieldEntry | undefined, value: unknown) => unknown): object {
   const { byId } = item.set.fields;
   const entries = Object.entries(item.document.custom_fields ?? {});
@@ -48,7 +47,7 @@ function detail({ document }: ViewItem, field: FieldEntry, value: unknown): obje
   };
 }
 
-/** `custom_fields` in full: every field that items of this type carry, and those that this item has nevertheless. */
+/** `custom_fields` in full: all fields of the item's type, and others that the item has a value for. */
 export function fullCustomFields(item: ViewItem): JsonText {
   const { document, set } = item;
   const values = document.custom_fields ?? {};
@@ -64,7 +63,7 @@ export function fullCustomFields(item: ViewItem): JsonText {
   return JsonText.list(entries);
 }
 
-/** Select values as the text of their `value`; everything else as it is. */
+/** Select values as texts; everything else as it is. */
 function asText(field: FieldEntry | undefined, value: unknown): unknown {
   const texts = field?.textById;
   if (texts === undefined) return value;
@@ -72,8 +71,8 @@ function asText(field: FieldEntry | undefined, value: unknown): unknown {
 }
 
 /**
- * Value IDs of a select field, file IDs of a file; undefined where a value has none, null for one in a list that has
- * none. A text in place of an ID gives the ID of the select value that it is the text of.
+ * IDs of select values and files; `undefined` for values without IDs, and `null` for such a value in a list. A text gives
+ * the ID of the select value with this text.
  */
 function asId(field: FieldEntry | undefined, value: unknown): unknown {
   if (isFile(value)) return value.id;
@@ -84,7 +83,7 @@ function asId(field: FieldEntry | undefined, value: unknown): unknown {
 
 function selectId({ textById, mappedIds, idByText }: FieldEntry, idOrText: string): string | null {
   if (textById?.has(idOrText) || mappedIds.has(idOrText)) return idOrText;
-  // What nothing knows is the ID of a value that is gone, or else a text: IDs have no white space.
+  // Anything else is the ID of a deleted value, or a text: IDs have no white space.
   return idByText.get(idOrText) ?? (/\s/.test(idOrText) ? null : idOrText);
 }
 

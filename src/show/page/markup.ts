@@ -1,7 +1,7 @@
-/** HTML of which every part is escaped unless it was made here, and text of foreign origin in it. */
+/** Builds HTML in which every text is escaped. */
 import { withMarks } from "../../common/printable.ts";
 
-/** HTML that may stand in a page as it is. Only this module makes one from text. */
+/** HTML that goes into a page as it is. Only this module makes it from text. */
 export class Markup {
   readonly text: string;
 
@@ -10,20 +10,20 @@ export class Markup {
   }
 }
 
-export type Part = Markup | string | number | null | undefined | false | readonly Part[];
+export type MarkupValue = Markup | string | number | null | undefined | false | readonly MarkupValue[];
 
-/** Markup from a template; what is put into it is escaped, for texts and for attributes in quotes alike. */
-export function html(template: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+/** Markup from a template. Its values are escaped, for text and for quoted attributes alike. */
+export function html(template: TemplateStringsArray, ...values: readonly MarkupValue[]): Markup {
   let text = template[0] ?? "";
-  for (const [index, part] of parts.entries()) text += markupOf(part) + (template[index + 1] ?? "");
+  for (const [index, value] of values.entries()) text += markupOf(value) + (template[index + 1] ?? "");
   return new Markup(text);
 }
 
-function markupOf(part: Part): string {
-  if (part === null || part === undefined || part === false) return "";
-  if (part instanceof Markup) return part.text;
-  if (typeof part === "number") return String(part);
-  return typeof part === "string" ? escaped(part) : part.map(markupOf).join("");
+function markupOf(value: MarkupValue): string {
+  if (value === null || value === undefined || value === false) return "";
+  if (value instanceof Markup) return value.text;
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" ? escapeHtml(value) : value.map(markupOf).join("");
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -34,33 +34,33 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
-/** The page's own style and script. */
+/** For the page's own style and script. */
 export function trusted(text: string): Markup {
   return new Markup(text);
 }
 
-/** Text of foreign origin whose direction stays its own, with marks for what cannot be seen. Plain ASCII has no other one. */
+/** Text of the service, with a direction of its own and marks for invisible characters. */
 export function foreign(text: string): Markup {
   if (/^[ -~]*$/.test(text)) return html`${text}`;
-  const marked = withMarks(escaped(text), (codePoint) => `<span class="mark">[${codePoint}]</span>`);
+  const marked = withMarks(escapeHtml(text), (codePoint) => `<span class="mark">[${codePoint}]</span>`);
   return new Markup(`<bdi>${marked}</bdi>`);
 }
 
-/** At most so many characters of a text, with `…` in place of the others. */
+/** Cuts a text after `limit` characters. */
 export function cut(text: string, limit: number): string {
   return text.length > limit ? `${[...text].slice(0, limit).join("")}…` : text;
 }
 
-/** A name on the first screen, where lines of several names have to fit. */
+/** A name for the first screen, whose lines hold several names. */
 export function shortName(text: string): string {
   return cut(text, 32);
 }
 
-/** A sentence of foreign texts, in which a command stands between backticks or quotation marks. */
+/** A sentence with texts of the service; commands in it stand between backticks or quotation marks. */
 export function sentence(text: string): Markup {
   const parts = text.split(/`([^`]+)`|"(content-warehouse [^"]+)"/);
   return html`${parts.map((part, index) => (part === undefined ? "" : index % 3 === 0 ? foreign(part) : html`<code>${foreign(part)}</code>`))}`;

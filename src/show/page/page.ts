@@ -1,66 +1,64 @@
-/** A page of answers: one file that asks nobody for anything, and runs no script and no style but its own. */
+/** The HTML of the report: one file that makes no request and runs no script and no style but its own. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Answer, Section } from "../../common/answer.ts";
 import { INVISIBLE } from "../../common/printable.ts";
-import { foreign, html, type Markup, type Part, sentence, trusted } from "./markup.ts";
+import { foreign, html, type Markup, type MarkupValue, sentence, trusted } from "./markup.ts";
 import { sectionMarkup } from "./table.ts";
 
 /** An answer in the page. */
 export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<Answer, "sections"> {
-  /** Its address. */
+  /** Address within the page. */
   readonly id: string;
   readonly name: string;
-  /** The command that gives the same answer. */
+  /** Command that gives the same answer. */
   readonly command: string;
-  /** Before the sections. */
+  /** Stands before the sections. */
   readonly body?: Markup;
 }
 
-export interface Page {
-  /** In the title of the window. */
-  readonly name: string;
-  readonly heading: Part;
-  readonly subtitle: Part;
-  readonly foot: Part;
-  readonly generator: string;
-  /** The first screen. */
-  readonly overview: Overview;
-  readonly parts: readonly PagePart[];
-  /** Of the items; false: there are none. */
-  readonly search: Markup | false;
-  /** Rows of the items, as JSON that is gzipped. */
-  readonly items: Buffer;
-}
-
 /** A figure with its noun, or a line. */
-export interface Point {
-  /** Address of the section that has all of it. */
+export interface OverviewEntry {
+  /** Address of the section with all of it. */
   readonly id: string;
   readonly what: string;
   readonly more?: string | undefined;
 }
 
-/** What one kind of reader looks for first. */
-export interface Reader {
+export interface ReaderSummary {
   readonly name: string;
-  readonly figures: readonly Point[];
-  readonly lines: readonly Point[];
+  readonly figures: readonly OverviewEntry[];
+  readonly lines: readonly OverviewEntry[];
 }
 
 export interface Overview {
   readonly isGood: boolean;
   readonly verdict: string;
-  /** The evidence. */
   readonly why: string;
-  readonly readers: readonly Reader[];
+  readonly readers: readonly ReaderSummary[];
 }
 
-export async function pageMarkup(page: Page): Promise<string> {
+interface ReportPage {
+  /** Title of the window. */
+  readonly name: string;
+  readonly heading: MarkupValue;
+  readonly subtitle: MarkupValue;
+  readonly foot: MarkupValue;
+  readonly generator: string;
+  readonly overview: Overview;
+  readonly parts: readonly PagePart[];
+  /** Form that searches the items; false if there are none. */
+  readonly search: Markup | false;
+  /** Rows of the items as gzipped JSON. */
+  readonly items: Buffer;
+}
+
+export async function pageMarkup(page: ReportPage): Promise<string> {
   const [style = "", items = ""] = await Promise.all(
     ["page.css", "items.js"].map((name) => readFile(new URL(`./browser/${name}`, import.meta.url), "utf8")),
   );
   const script = `const INVISIBLE = ${INVISIBLE};\n${items}`;
+  const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
@@ -108,16 +106,16 @@ ${readers.map(readerMarkup)}</section>
 `;
 }
 
-function readerMarkup({ name, figures, lines }: Reader): Markup {
+function readerMarkup({ name, figures, lines }: ReaderSummary): Markup {
   return html`<div class="reader">
 <h3>${name}</h3>
-<ul class="figures">${figures.map(pointMarkup)}</ul>
-${lines.length > 0 && html`<ul class="lines">${lines.map(pointMarkup)}</ul>\n`}</div>
+<ul class="figures">${figures.map(entryMarkup)}</ul>
+${lines.length > 0 && html`<ul class="lines">${lines.map(entryMarkup)}</ul>\n`}</div>
 `;
 }
 
-/** A number at its beginning stands out. */
-function pointMarkup({ id, what, more = "" }: Point): Markup {
+/** A number at the beginning is set in large type. */
+function entryMarkup({ id, what, more = "" }: OverviewEntry): Markup {
   const [, figure, noun = what] = /^([\d.,]+%?) (.*)$/s.exec(what) ?? [];
   return html`<li><a href="#${id}">${figure !== undefined && html`<strong>${figure}</strong> `}${foreign(noun)}</a>${more !== "" && html` <span class="note">${foreign(more)}</span>`}</li>\n`;
 }
@@ -136,8 +134,4 @@ ${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${body}${markup(f
 ${markup(empty)}</details>`
 }</section>
 `;
-}
-
-function hashOf(text: string): string {
-  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }

@@ -1,13 +1,14 @@
-/** The report of a run: answers to the questions that commands answer, in one page. The same runs give the same bytes. */
+/** Makes the report of a run: one HTML page with the answers of several commands. The same runs give the same bytes. */
 import { statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readChecks } from "../../audit/checks/checks.ts";
+import { type RunCheck, readChecks } from "../../audit/checks/checks.ts";
+import { isWithoutExternalValue, receivingDestinations } from "../../audit/mapping/value-counts.ts";
 import { listFiles, missingTables, type OpenedRun, openViews, runTables } from "../../audit/open-run.ts";
-import { readCoverage } from "../../audit/questions/coverage.ts";
-import { driftOf } from "../../audit/questions/drift.ts";
-import { type ReportLimits, readReportItems } from "../../audit/questions/items.ts";
-import { type EarlierRuns, isHistoryIn } from "../../audit/questions/run-history.ts";
+import { type Coverage, coverageSections, readCoverage } from "../../audit/questions/coverage.ts";
+import { type DriftReport, driftOf, driftSections } from "../../audit/questions/drift.ts";
+import { type ReportItems, type ReportLimits, readReportItems } from "../../audit/questions/items.ts";
+import { comparisonText, type EarlierRuns, isHistoryIn } from "../../audit/questions/run-history.ts";
 import { instanceName, type RunRow, readRunRow, SAMPLE_URL } from "../../audit/questions/run-row.ts";
 import {
   checksSection,
@@ -15,165 +16,228 @@ import {
   passesSection,
   readRejectsSection,
   requestsSection,
-  type TableSize,
   tablesSection,
 } from "../../audit/questions/run-sections.ts";
+import { keptRunsSection, RUNS_LEGEND } from "../../audit/questions/runs.ts";
 import { asWarehouseError } from "../../common/errors.ts";
-import { duration, minuteOf } from "../../common/figures.ts";
+import { count, duration, minuteOf, pluralize } from "../../common/figures.ts";
 import { awaitBoth } from "../../storage/parallel.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { changesOf } from "./changes.ts";
+import { readChangesPart } from "./changes-part.ts";
 import { foreign, html, type Markup } from "./markup.ts";
-import { overviewOf } from "./overview.ts";
+import { overviewOf, whyNothingMapped } from "./overview.ts";
 import { type PagePart, pageMarkup } from "./page.ts";
-import { coveragePart, driftPart, itemsPart, runsPart, SEARCH } from "./parts.ts";
 import { ROWS_LIMIT } from "./table.ts";
 
 /** Name of the report in the folder of a run. */
 export const REPORT_FILE = "report.html";
 
-/** A run whose tables are open, and those of the run before beside them, where there is one to compare with. */
-export interface ReportedRun extends Pick<OpenedRun, "connection" | "connect"> {
-  /** Has its Parquet files. */
+/** A run with open tables. If `earlier` has a run before, its tables are open too, with the prefix `before_`. */
+interface ReportRun extends Pick<OpenedRun, "connection" | "connect"> {
+  /** Folder of the Parquet files. */
   readonly directory: string;
   readonly manifest: Pick<Manifest, "rows" | "emptyColumns" | "changes">;
   readonly earlier: EarlierRuns;
 }
 
-/** The page, as HTML. Its two long parts are read beside each other: each makes tables on a connection of its own. */
-export async function reportOf(run: ReportedRun, limits?: ReportLimits): Promise<string> {
+/** Returns the page as HTML. Its two long parts are read at the same time, each on a connection of its own. */
+export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<string> {
   const { connection, manifest, earlier } = run;
-  const account = await readRunRow(connection);
+  const row = await readRunRow(connection);
   const checks = await readChecks(connection);
   const checksBefore = earlier.before && (await readChecks(connection, "before_run_checks"));
-  // The page outlives the run before, from which somebody may have been erased: it shows no value of that run.
+  // The page outlives the run before, from which a person may be erased, so it shows no value of that run.
   const before = earlier.before?.manifest;
   const drift = await driftOf({ connection, now: manifest, before, showsBefore: false });
   const other = await run.connect();
-  const itemsOf = async () => {
-    const changed = await changesOf(other, account, { manifest, earlier });
-    return { changed, items: await readReportItems(other, isHistoryIn(manifest), limits) };
+  const readItems = async () => {
+    const changes = await readChangesPart(other, row, run);
+    return { changes, items: await readReportItems(other, isHistoryIn(manifest), limits) };
   };
-  const [coverage, { changed, items }] = await awaitBoth(readCoverage(connection, {}), itemsOf());
-  const { sequence, verdict, packageVersion } = account;
-  const instance = await instanceName(connection, account, Object.keys(manifest.rows));
+  const [coverage, { changes, items }] = await awaitBoth(readCoverage(connection, {}), readItems());
+  const { sequence, verdict, packageVersion } = row;
+  const instance = await instanceName(connection, row, Object.keys(manifest.rows));
   return pageMarkup({
     name: `${instance}, run ${sequence}: ${verdict} · content-warehouse`,
     generator: `content-warehouse ${packageVersion}`,
     heading: foreign(instance),
-    subtitle: subtitle(account),
+    subtitle: subtitle(row),
     overview: overviewOf({
-      account,
+      run: row,
       checks,
       checksBefore,
       coverage,
       drift,
-      changes: manifest.changes,
-      changed: changed.compared,
+      itemChanges: manifest.changes,
+      valueChanges: changes.totals,
       earlier,
       unsent: items.unsent,
     }),
     parts: [
       coveragePart(coverage, sequence),
-      changed.part,
+      changes.part,
       driftPart(drift, earlier, sequence),
-      await runPart(run, account, checks),
+      await readRunPart(run, row, checks),
       runsPart(earlier),
       itemsPart(items),
     ],
     search: items.shown > 0 && SEARCH,
     items: items.packed,
-    foot: foot(account),
+    foot: foot(row),
   });
 }
 
-async function runPart(
-  run: ReportedRun,
-  account: RunRow,
-  checks: Awaited<ReturnType<typeof readChecks>>,
-): Promise<PagePart> {
-  const { connection } = run;
-  const rejects = await readRejectsSection(connection, ROWS_LIMIT);
-  const sections = [
-    checksSection(checks),
-    failingRowsOnPage(checks, account.run),
-    rejects,
-    await passesSection(connection),
-    await requestsSection(connection),
-    tablesSection(tablesOf(run)),
-  ];
-  const next = rejects.rows.length === 0 ? [] : ["The next run asks the service for the rejects again."];
-  return { id: "run", name: "Run", command: `runs show ${account.sequence}`, sections, next };
-}
-
-/** Beside the name of the instance; the script adds how long ago that was. */
+/** The script of the page adds how long ago the run was. */
 function subtitle({ sequence, startedAt, endedAt }: RunRow): Markup {
   const took = duration((endedAt.getTime() - startedAt.getTime()) / 1000);
   return html`Run ${sequence}, <time datetime="${startedAt.toISOString()}">${minuteOf(startedAt)} UTC</time>, ${took}<span id="age"></span>`;
 }
 
-function tablesOf({ directory, manifest }: Pick<ReportedRun, "directory" | "manifest">): TableSize[] {
-  return Object.entries(manifest.rows).map(([table, rows]) => {
-    const bytes = parquetFiles(directory, table).map((file) => statSync(file).size);
-    return { table, rows, parquet_bytes: bytes.reduce((sum, size) => sum + size, 0) };
-  });
-}
-
-/** None where the run is published as DuckDB alone. */
-function parquetFiles(directory: string, table: string): string[] {
-  return listFiles(join(directory, "parquet", table));
-}
-
-function foot(account: RunRow): Markup {
-  const { run, instanceUrl, pipeline, packageVersion, duckdbVersion, nodeVersion, personalData } = account;
+function foot(row: RunRow): Markup {
+  const { run, instanceUrl, pipeline, packageVersion, duckdbVersion, nodeVersion, personalData } = row;
   const service = instanceUrl === SAMPLE_URL ? "the sample" : foreign(instanceUrl);
   return html`Run <code>${run}</code> of ${service}, read by the pipeline ${foreign(pipeline)}. Made by content-warehouse ${packageVersion} from the tables of the run, and those of the kept runs before it (DuckDB ${duckdbVersion}, Node ${nodeVersion}). Personal data: ${personalData}; the report shows no personal columns. Times are UTC.`;
 }
 
-/** Leaves the report without a comparison, and the page says so; any other error is thrown. */
-function unreadableRun(thrown: unknown): undefined {
-  if (asWarehouseError(thrown).code !== "verify.failed") throw thrown;
+/** Splits the section of values in two: those without an external value, receiving destinations first, and the others. */
+function coveragePart(coverage: Coverage, sequence: number): PagePart {
+  const without = coverage.values.filter(isWithoutExternalValue);
+  const received = receivingDestinations(without);
+  const sections = coverageSections(coverage).flatMap((section) => {
+    if (section.key !== "values") return [section];
+    return [
+      {
+        ...section,
+        key: "without",
+        title: "Values without an external value",
+        lead: "The value that touches most items first, those of destinations that receive none at the end.",
+        rows: [...received, ...without.filter((row) => !received.includes(row))],
+      },
+      {
+        ...section,
+        title: "Mapped values that are archived or ambiguous",
+        rows: coverage.values.filter((row) => !isWithoutExternalValue(row)),
+      },
+    ];
+  });
+  const nothing = whyNothingMapped(coverage);
+  const lead = nothing === undefined ? "" : `There is no value to look at: ${nothing}.`;
+  return { id: "coverage", name: "Coverage", command: `audit ${sequence}`, lead, sections };
 }
 
-/** Of the database, while a run makes its report, for two statements at a time: as much as the load before it takes. */
-const MEMORY_LIMIT_MB = 200;
+/** Vanished fields can only be known beside a run before. */
+function driftPart(drift: DriftReport, earlier: EarlierRuns, sequence: number): PagePart {
+  const sections = driftSections(drift)
+    .filter(({ key }) => earlier.before !== undefined || key !== "vanishedFields")
+    .map((section) => ({ ...section, all: "--section drift --format csv" }));
+  const lead = `Where answers depart from the contract. ${comparisonText(earlier)}`;
+  return { id: "drift", name: "Drift", command: `runs show ${sequence}`, lead, sections };
+}
 
-interface ReportRequest extends Pick<ReportedRun, "manifest" | "earlier"> {
-  /** Folder that becomes that of the run; gets the report. */
-  readonly result: string;
-  /** Closed database with all tables of the run; undefined: their Parquet files in the result are read. */
-  readonly database: string | undefined;
-  /** For spilled blocks; exists. */
-  readonly temporaryDirectory: string;
+async function readRunPart(run: ReportRun, row: RunRow, checks: readonly RunCheck[]): Promise<PagePart> {
+  const { connection, directory, manifest } = run;
+  const rejects = await readRejectsSection(connection, ROWS_LIMIT);
+  const tables = Object.entries(manifest.rows).map(([table, rows]) => {
+    const bytes = parquetFiles(directory, table).map((file) => statSync(file).size);
+    return { table, rows, parquet_bytes: bytes.reduce((sum, size) => sum + size, 0) };
+  });
+  const sections = [
+    checksSection(checks),
+    failingRowsOnPage(checks, row.run),
+    rejects,
+    await passesSection(connection),
+    await requestsSection(connection),
+    tablesSection(tables),
+  ];
+  const next = rejects.rows.length === 0 ? [] : ["The next run requests the rejected items again."];
+  return { id: "run", name: "Run", command: `runs show ${row.sequence}`, sections, next };
+}
+
+function runsPart({ listed }: EarlierRuns): PagePart {
+  const kept = keptRunsSection(listed);
+  const sections = [
+    { ...kept, title: "Runs before this one", lead: `Columns: ${RUNS_LEGEND}.`, none: "none is kept" },
+  ];
+  return { id: "runs", name: "Runs", command: "runs", sections };
+}
+
+/** The script of the page shows the search form. */
+const SEARCH = html`<form id="search" role="search" aria-label="Items" hidden>
+<label for="words">Find item</label>
+<input id="words" type="search" autocomplete="off" spellcheck="false" placeholder="title, ID, type, field, value, status">
+</form>
+`;
+
+const ITEM_TABLE = html`<noscript><p class="note">The search of items needs the script of this page, which this browser does not run. All else is here, and <code>content-warehouse explain ITEM</code> answers for each item.</p></noscript>
+<p id="found" role="status" class="note"></p>
+<div class="scroll" id="item-table" role="group" tabindex="0" aria-label="Items that were found" hidden><table>
+<caption class="visually-hidden">Items</caption>
+<thead><tr><th scope="col">title</th><th scope="col">type</th><th scope="col">published</th><th scope="col" class="number">values</th><th scope="col" class="number">without external value, receiving</th></tr></thead>
+<tbody id="item-rows"></tbody>
+</table></div>
+<p><button id="more" type="button" hidden>Show more</button></p>
+<dialog id="item" aria-labelledby="item-title"></dialog>
+`;
+
+/** The script of the page fills the table of items. */
+function itemsPart({ total, shown }: ReportItems): PagePart {
+  const rest = `The page shows ${count(shown)} of ${pluralize(total, "item")}, those that need attention first; use \`content-warehouse explain ITEM\` for the other ${count(total - shown)}.`;
+  return {
+    id: "items",
+    name: "Items",
+    command: "explain",
+    lead: total === 0 ? "The service listed no item." : shown < total ? rest : "",
+    sections: [],
+    ...(shown > 0 && { body: ITEM_TABLE }),
+  };
+}
+
+/** Files of a table; none if the run is published as DuckDB only. */
+function parquetFiles(directory: string, table: string): string[] {
+  return listFiles(join(directory, "parquet", table));
 }
 
 /**
- * Writes the report of a run that is about to be published. A run whose pipeline leaves the mapped values out has
- * none: false.
+ * Writes the report of a run that is about to be published, into `result`, the folder that becomes that of the run.
+ * Returns false if the run has no mapped values, and so no report. `database`: closed, with all tables of the run; if
+ * undefined, their Parquet files are read. `temporaryDirectory`: where DuckDB spills blocks; it exists.
  */
-export async function writeReport(request: ReportRequest): Promise<boolean> {
-  const { result, manifest, database, temporaryDirectory } = request;
+export async function writeReport({
+  result,
+  database,
+  temporaryDirectory,
+  manifest,
+  earlier,
+}: Pick<ReportRun, "manifest" | "earlier"> & {
+  readonly result: string;
+  readonly database: string | undefined;
+  readonly temporaryDirectory: string;
+}): Promise<boolean> {
   const file = join(result, REPORT_FILE);
-  // A run that was killed may have left a part of one.
+  // A killed run may have left a part of a report.
   await rm(file, { force: true });
   if (missingTables(manifest.rows).length > 0) return false;
   const own = {
     tables: Object.keys(manifest.rows),
     source: { directory: result, database, filesOf: (table: string) => parquetFiles(result, table) },
     temporaryDirectory,
-    memoryLimitMb: MEMORY_LIMIT_MB,
+    // As much as the load before it takes.
+    memoryLimitMb: 200,
   };
-  const { before } = request.earlier;
-  const both = before && (await openViews({ ...own, beside: runTables(before) }).catch(unreadableRun));
-  const earlier = both === undefined ? { ...request.earlier, before: undefined } : request.earlier;
-  await using tables = both ?? (await openViews(own));
-  const { connection } = tables;
+  const { before } = earlier;
+  const beside =
+    before &&
+    (await openViews({ ...own, beside: runTables(before) }).catch((thrown: unknown) => {
+      // The page says that the run before cannot be read.
+      if (asWarehouseError(thrown).code !== "verify.failed") throw thrown;
+    }));
+  await using tables = beside ?? (await openViews(own));
   const page = await reportOf({
-    connection,
+    connection: tables.connection,
     connect: () => tables.connect(),
     directory: result,
     manifest,
-    earlier,
+    earlier: beside === undefined ? { ...earlier, before: undefined } : earlier,
   });
   try {
     await writeFile(file, page, { mode: 0o600 });

@@ -1,19 +1,14 @@
-/** A section of an answer as a table within what a click unfolds. */
+/** A section of an answer as a folded table. */
 import { WITHOUT_EXTERNAL_VALUE } from "../../audit/mapped-value.ts";
 import type { AnswerCell, AnswerColumn, Section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
 import { headOf, isNumber, shownColumns, shownText } from "../answer.ts";
-import { cut, foreign, html, type Markup, type Part, sentence } from "./markup.ts";
+import { cut, foreign, html, type Markup, type MarkupValue, sentence } from "./markup.ts";
 
-/** Rows of a table in a page; the command that gives the same answer has all. */
+/** Most rows of a table in the page. */
 export const ROWS_LIMIT = 500;
-/** Longest text of a cell, in characters. */
-const TEXT_LIMIT = 300;
 
-/**
- * The table of a section below its title, or what there is to say without rows. `id`: address of the section; `command`:
- * gives the same answer.
- */
+/** `id`: address of the section in the page; `command`: gives the same answer with all rows. */
 export function sectionMarkup(section: Section, id: string, command: string): Markup {
   const { title, lead, none = "none", rows, total = rows.length, all = "--format json" } = section;
   if (rows.length === 0) return html`<p class="note" id="${id}">${title}: ${none}</p>\n`;
@@ -31,18 +26,19 @@ ${more > 0 && html`<p class="note">${pluralize(more, "more row")}: <code>content
 function table(section: Section): Markup {
   const { title, rows } = section;
   const shown = shownColumns(section).filter(([, { head }]) => head !== "");
-  // What a row is: the first column that is no figure.
-  const head = shown.find(([, column]) => !isNumber(column))?.[0];
+  const rowHead = shown.find(([, column]) => !isNumber(column))?.[0];
   const heads = shown.map(
     ([name, column]) => html`<th scope="col"${figureClass(column)}>${headOf(name, column)}</th>`,
   );
   const lines = rows.map((row) => {
     const cells = shown.map(([name, column]) => {
       const value = row[name] ?? null;
-      const text = value === null ? standIn(row[column.standIn ?? ""] ?? null) : cellMarkup(column, value);
+      const other = row[column.standIn ?? ""] ?? null;
+      const standIn = other !== null && html`<code>${foreign(String(other))}</code>`;
+      const text = value === null ? standIn : cellMarkup(column, value);
       const isItem = name === "content_id" && value !== null;
       const content = isItem ? html`<a href="#item=${encodeURIComponent(String(value))}">${text}</a>` : text;
-      if (name === head) return html`<th scope="row"${figureClass(column)}>${content}</th>`;
+      if (name === rowHead) return html`<th scope="row"${figureClass(column)}>${content}</th>`;
       return html`<td${figureClass(column)}${exactValue(column, value)}>${content}</td>`;
     });
     return html`<tr>${cells}</tr>\n`;
@@ -58,17 +54,13 @@ function figureClass(column: AnswerColumn): Markup | false {
   return isNumber(column) && html` class="number"`;
 }
 
-/** What JSON has, where the cell shows it otherwise. */
+/** The value as JSON has it, if the cell shows another text. */
 function exactValue(column: AnswerColumn, value: AnswerCell): Markup | false {
   if (value instanceof Date) return html` data-value="${value.toISOString()}"`;
   return typeof value === "number" && shownText(column, value) !== `${value}` && html` data-value="${value}"`;
 }
 
-function standIn(value: AnswerCell): Part {
-  return value !== null && html`<code>${foreign(String(value))}</code>`;
-}
-
-/** Words that need attention. */
+/** Words that the page marks. */
 const POOR: ReadonlySet<string> = new Set([
   ...WITHOUT_EXTERNAL_VALUE,
   "unsettled",
@@ -77,8 +69,8 @@ const POOR: ReadonlySet<string> = new Set([
   "failed",
 ]);
 
-function cellMarkup(column: AnswerColumn, value: NonNullable<AnswerCell>): Part {
-  const text = cut(shownText(column, value), TEXT_LIMIT);
+function cellMarkup(column: AnswerColumn, value: NonNullable<AnswerCell>): MarkupValue {
+  const text = cut(shownText(column, value), 300);
   if (column.judged === true && POOR.has(text)) return html`<span class="poor">${text}</span>`;
   if (column.kind === "name") return html`<code>${foreign(text)}</code>`;
   return typeof value === "string" || column.kind === "list" ? foreign(text) : text;

@@ -1,12 +1,12 @@
 /**
  * Keys of the lake, below its store's address:
  *
- *     <table>/_delta_log/00000000000000000000.json                      the table's log
- *     <table>/instance=<name>/<table>-<digest>-<random>.parquet         data files
- *     _published/instance=<name>/000042/manifest.json                   copy of the run of delivery 42: manifest, raw documents
+ *     <table>/_delta_log/00000000000000000000.json                 log of the table
+ *     <table>/instance=<name>/<table>-<digest>-<random>.parquet    data files
+ *     _published/instance=<name>/000042/manifest.json              copy of the run of delivery 42
  *
- * The name of a data file has the digest of its content, by which a delivery finds what the table has already, and is new
- * for each upload: a file that no version names any more is never named again, so `lake vacuum` may delete it.
+ * A delivery finds a file that the table has already by the digest in its name. Each upload has a new name, so a file that
+ * no version names any more is never named again, and `lake vacuum` may delete it.
  */
 import { randomBytes } from "node:crypto";
 import { TABLE_NAME } from "../../storage/parquet-sql.ts";
@@ -15,7 +15,7 @@ import type { Store } from "../store/store.ts";
 
 const DIGEST_DIGITS = 16;
 
-/** Folder of the copies of an instance's runs. All folders here end with a slash. */
+/** Folder with the copies of an instance's runs. All folders here end with a slash. */
 export function copiesFolder(instance: string): string {
   return `_published/instance=${instance}/`;
 }
@@ -24,13 +24,13 @@ export function copyFolder(instance: string, delivery: number): string {
   return `${copiesFolder(instance)}${String(delivery).padStart(6, "0")}/`;
 }
 
-/** Instances that have copies of runs. */
+/** Names of the instances that have copies of runs. */
 export async function instancesWithCopies(store: Store): Promise<string[]> {
   const folders = await store.folders("_published/");
   return folders.flatMap((folder) => /^instance=(.+)\/$/.exec(folder)?.[1] ?? []);
 }
 
-/** Whether a file of a run, by its path, lies in the run's copy: neither the tables' files nor the DuckDB file. */
+/** Whether a file of a run belongs to the run's copy: all but the tables' files and the DuckDB file do. */
 export function isCopied(path: string): boolean {
   return path !== DATABASE_FILE && !path.startsWith("parquet/");
 }
@@ -39,18 +39,17 @@ export function dataFolder(table: string, instance: string): string {
   return `${table}/instance=${instance}/`;
 }
 
-/** A path below the table's folder that no file has. */
+/** A path below the table's folder that no file has yet. */
 export function newPath(table: string, instance: string, sha256: string): string {
   const name = `${table}-${sha256.slice(0, DIGEST_DIGITS)}-${randomBytes(4).toString("hex")}`;
   return `instance=${instance}/${name}.parquet`;
 }
 
-/** Whether a path, by its name, has this content. */
+/** Whether the name of a file has the digest of this content. */
 export function hasDigest(path: string, sha256: string): boolean {
   return /-([0-9a-f]{16})-[0-9a-f]{8}\.parquet$/.exec(path)?.[1] === sha256.slice(0, DIGEST_DIGITS);
 }
 
-/** Names of the lake's tables. */
 export async function tableNames(store: Store): Promise<string[]> {
   const names = (await store.folders("")).map((folder) => folder.slice(0, -1));
   return names.filter((name) => TABLE_NAME.test(name) && !name.startsWith("_"));

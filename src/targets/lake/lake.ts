@@ -4,8 +4,7 @@ import { systemClock } from "../../common/clock.ts";
 import { nameOption, optionsError, parseOptions } from "../../common/parse-form.ts";
 import type { ProxyFor } from "../../common/proxy.ts";
 import type { InstanceIdentity, LastRun, Target } from "../../pipeline.ts";
-import { storeFaults } from "../store/address.ts";
-import { openStore } from "../store/open-store.ts";
+import { openStore, storeFaults } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { stageDelivery } from "./deliver.ts";
 import { assertDeliverable, readInstance } from "./instance.ts";
@@ -13,17 +12,16 @@ import { downloadRun, readRestorableManifest } from "./restore.ts";
 import type { LakeOpener, LakeSession } from "./session.ts";
 import { PARQUET_FORMAT } from "./snapshots.ts";
 
-/** A lake as a target, which commands can ask more of. */
+/** A lake as a target; the commands of `lake` open it themselves. */
 export interface LakeTarget extends Target {
   readonly kind: "lake";
   readonly open: LakeOpener;
-  /** The same where the configuration is read. */
+  /** The same lake with what the configuration says outside of its options. */
   readonly withEnvironment: (around: LakeEnvironment) => LakeTarget;
 }
 
-/** What is known where a configuration is read, and is none of the options. */
-export interface LakeEnvironment {
-  /** Name of the instance, where the options name none; undefined: there is none. */
+interface LakeEnvironment {
+  /** Name of the instance if the options do not name one. */
   readonly instance: string | undefined;
   readonly proxyFor: ProxyFor;
 }
@@ -37,16 +35,16 @@ export const lakeOptions = z
     url: z.string().describe("s3://bucket/prefix, or file:///folder."),
     instance: nameOption
       .optional()
-      .describe("Name of the instance in the lake; CONTENT_WAREHOUSE_INSTANCE else."),
-    name: nameOption.optional().describe('Of the target; "lake" unless given.'),
-    endpoint: z.string().optional().describe("Address of a store that speaks S3 and is not Amazon's."),
-    pathStyle: z.boolean().optional().describe("Whether the bucket stands in the path of an address."),
+      .describe("Name of the instance in the lake (default: CONTENT_WAREHOUSE_INSTANCE)."),
+    name: nameOption.optional().describe('Name of the target (default: "lake").'),
+    endpoint: z.string().optional().describe("Address of an S3-compatible store other than Amazon's."),
+    pathStyle: z.boolean().optional().describe("Whether the bucket is part of the path in addresses."),
     region: z.string().optional().describe("Region of the bucket."),
     logRetentionDays: z
       .int()
       .min(1)
       .optional()
-      .describe("Days that earlier versions of tables are kept; 30 unless given."),
+      .describe("Days for which earlier versions of tables are kept (default: 30)."),
   })
   .superRefine((options, { addIssue }) => {
     for (const fault of storeFaults(options)) addIssue(fault.replace(/\.$/, ""));
@@ -54,23 +52,22 @@ export const lakeOptions = z
 
 export type LakeOptions = Readonly<z.input<typeof lakeOptions>>;
 
-/** Delivers to a lake. Credentials of a bucket are none of its options: they come from the platform's own chain. */
+/** Delivers to a lake. Credentials of a bucket come from where the AWS tools look, not from the options. */
 export function lake(given: LakeOptions): LakeTarget {
   const options = parseOptions("lake", lakeOptions, given);
-  const within = ({ instance = "", proxyFor }: LakeEnvironment): LakeTarget => {
-    const opening = (signal: AbortSignal) => openStore(options, signal, proxyFor);
-    return { ...lakeIn(opening, { ...options, instance }), withEnvironment: (around) => named(around) };
-  };
-  const named = (around: LakeEnvironment) => {
-    const { instance = around.instance } = options;
-    if (instance === undefined)
-      throw optionsError("lake", ["instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE"]);
-    return within({ ...around, instance: parseOptions("lake: instance", nameOption, instance) });
-  };
-  return within({ instance: options.instance, proxyFor: () => null });
+  const connect = (instance: string, proxyFor: ProxyFor): LakeTarget => ({
+    ...lakeIn((signal) => openStore(options, signal, proxyFor), { ...options, instance }),
+    withEnvironment: (environment) => {
+      const name = options.instance ?? environment.instance;
+      if (name === undefined)
+        throw optionsError("lake", ["instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE"]);
+      return connect(parseOptions("lake: instance", nameOption, name), environment.proxyFor);
+    },
+  });
+  return connect(options.instance ?? "", () => null);
 }
 
-/** The lake in a store, which is opened for each step and ends with the signal of that. */
+/** A lake in a store, which is opened for each step and closed after it. */
 export function lakeIn(
   openStoreOf: (signal: AbortSignal) => Promise<Store>,
   options: Pick<LakeOptions, "name" | "logRetentionDays"> & { readonly instance: string },

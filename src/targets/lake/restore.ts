@@ -1,4 +1,4 @@
-/** The last run of an instance, for a machine with an empty disk. */
+/** Reads the last run of an instance back from a lake. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
@@ -12,9 +12,12 @@ import { copyFolder, dataFolder, isCopied } from "./keys.ts";
 import type { LakeSession } from "./session.ts";
 import { filesOfRun, type LakeRun } from "./snapshots.ts";
 
+/** A file of a run with its key in the store. */
+export type StoredFile = PublishedFile & { readonly key: string };
+
 /**
- * Downloads a run into an empty folder, without its DuckDB file, and checks each file by size and SHA-256. Throws
- * `config.not_found` if it is not the last run, `target.refused` if a file is not as it was delivered.
+ * Downloads a run into an empty folder, without its DuckDB file, and checks the size and SHA-256 of each file. Throws
+ * `config.not_found` if it is not the instance's last run, and `target.refused` if a file differs from what was delivered.
  */
 export async function downloadRun(session: LakeSession, run: TargetRun, directory: string): Promise<void> {
   const { bytes, files } = await readStoredRun(session, run);
@@ -26,7 +29,7 @@ export async function downloadRun(session: LakeSession, run: TargetRun, director
   });
 }
 
-/** The manifest that `restoreRun` would give. Throws what that would throw, as far as names and sizes of the files tell. */
+/** The manifest that `downloadRun` would write. Throws what that would throw, but checks only sizes of files. */
 export async function readRestorableManifest(session: LakeSession, run: TargetRun): Promise<Buffer> {
   const { last, bytes, files } = await readStoredRun(session, run);
   const [other] = await findSizeDifferences(session, last, files);
@@ -51,7 +54,6 @@ export async function readStoredManifest(
   throw changedObject(store.address, key);
 }
 
-/** The last run, if it is this one, with its manifest's bytes and its files. */
 async function readStoredRun(session: LakeSession, run: TargetRun) {
   const { last } = await readInstance(session, null);
   if (last === null || !sameRun(last, run))
@@ -63,9 +65,7 @@ async function readStoredRun(session: LakeSession, run: TargetRun) {
   return { last, bytes, files: storedFiles(session.instance, last, manifest.files) };
 }
 
-export type StoredFile = PublishedFile & { readonly key: string };
-
-/** Files of a run's manifest with their keys: in the run's copy, or, by their digests, in the tables. */
+/** Finds the key of each file: in the run's copy, or by its digest in the tables. Leaves out files without a key. */
 export function storedFiles(
   instance: string,
   run: LakeRun,
@@ -79,7 +79,7 @@ export function storedFiles(
   });
 }
 
-/** Files that the store does not have with their size. `found`: the size there; undefined: it is not there. */
+/** Files whose object has another size. `found`: size of the object in bytes; `undefined` if it is missing. */
 export async function findSizeDifferences(
   { store, instance }: LakeSession,
   { rows, delivery }: LakeRun,
@@ -90,8 +90,7 @@ export async function findSizeDifferences(
   await mapLimited([...folders, copyFolder(instance, delivery)], async (folder) => {
     for await (const { key, bytes } of store.list(folder)) sizes.set(key, bytes);
   });
-  return files.flatMap((file) => {
-    const found = sizes.get(file.key);
-    return found === file.bytes ? [] : [{ ...file, found }];
-  });
+  return files
+    .map((file) => ({ ...file, found: sizes.get(file.key) }))
+    .filter(({ found, bytes }) => found !== bytes);
 }

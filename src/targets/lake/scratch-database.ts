@@ -1,9 +1,10 @@
+/** A temporary DuckDB database for small work on files of a lake. */
 import { rm } from "node:fs/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { makeTemporaryFolder } from "../../common/temporary-folder.ts";
 import { openForScanning } from "../../storage/duckdb.ts";
 
-/** Works with a database and in a folder that it may read and write; both are gone afterwards. `reading`: what else it may read. */
+/** Runs `use` with a database and a folder that it may read and write, and removes both. `reading`: further readable folders. */
 export async function withScratchDatabase<Result>(
   use: (connection: DuckDBConnection, folder: string) => Promise<Result>,
   { memoryLimitMb = 128, reading = [] }: { memoryLimitMb?: number; reading?: readonly string[] } = {},

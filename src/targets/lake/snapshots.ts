@@ -1,7 +1,7 @@
 /**
- * `run_snapshots`: which version of each table has which run. Its log puts the deliveries of an instance in order, and
- * its rows are committed last, so a run with rows is whole. Each instance has one file with the rows of all its
- * runs, written anew by each delivery.
+ * The table `run_snapshots`: the version of each table that has a run. Its log puts the deliveries of an instance in order.
+ * Its rows are committed last, so a run with rows is whole. Each delivery writes one file with the rows of all runs of its
+ * instance.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -76,20 +76,20 @@ const snapshotRow = z.object({
   files: z.array(file).readonly().nullable(),
 });
 
-/** A row of `run_snapshots`, by the names of its columns. */
+/** A row of `run_snapshots`. */
 export type SnapshotRow = Readonly<z.infer<typeof snapshotRow>>;
 
-/** How rows are written into files and read from them. */
+/** Writes rows into a file, and reads them from files. */
 export interface SnapshotFormat {
   readonly read: (files: readonly Buffer[]) => Promise<readonly SnapshotRow[]>;
   readonly write: (rows: readonly SnapshotRow[]) => Promise<Buffer>;
 }
 
-/** Parquet files, by DuckDB. */
+/** Parquet files that DuckDB reads and writes. */
 export const PARQUET_FORMAT: SnapshotFormat = {
   read: (files) =>
     withScratchDatabase(async (connection, folder) => {
-      // Other programs may have added columns, and a file may lack some.
+      // A file may lack columns, or have columns of other programs.
       const types = RUN_SNAPSHOTS.columns.map(({ name, type }) => `NULL::${PARQUET_TYPES[type]} AS ${name}`);
       const parts = [`SELECT ${types.join(", ")} WHERE false`];
       for (const [part, body] of files.entries()) {
@@ -133,7 +133,7 @@ const WRITE: Readonly<Record<string, string>> = {
   files: "files::VARCHAR AS files",
 };
 
-/** The rows of an instance, of all its runs. `state`: of `run_snapshots`. */
+/** Rows of all runs of an instance. `state`: that of `run_snapshots`. */
 export async function readSnapshotRows(
   { store, format }: { readonly store: Store; readonly format: SnapshotFormat },
   state: TableState | null,
@@ -141,12 +141,12 @@ export async function readSnapshotRows(
 ): Promise<readonly SnapshotRow[]> {
   const files = state === null ? [] : activeFiles(state, instance);
   const bodies = await Promise.all(files.map(({ path }) => store.get(`${RUN_SNAPSHOTS.name}/${path}`)));
-  // Whoever removed a file took the past runs with it; deliveries go on.
+  // If somebody removed the file, the past runs are lost, but deliveries must go on.
   const found = bodies.filter((body) => body !== null);
   return found.length === 0 ? [] : await format.read(found);
 }
 
-/** A run of an instance that the lake has whole. */
+/** A run of an instance whose delivery has finished. */
 export interface LakeRun extends TargetRun {
   readonly delivery: number;
   readonly verdict: string;
@@ -157,7 +157,7 @@ export interface LakeRun extends TargetRun {
   readonly rows: readonly SnapshotRow[];
 }
 
-/** The run of the last delivery; null: there is none. */
+/** The run of the last delivery; `null` if there is none. */
 export function lastRunOf(all: readonly SnapshotRow[]): LakeRun | null {
   const delivery = all.reduce((highest, row) => Math.max(highest, row.delivery), 0);
   const rows = all.filter((row) => row.delivery === delivery);
@@ -180,7 +180,7 @@ export function lastRunOf(all: readonly SnapshotRow[]): LakeRun | null {
   };
 }
 
-/** Files of the tables of a run, with their keys in the store. */
+/** Data files of a run with their keys in the store. */
 export function filesOfRun({ rows }: LakeRun) {
   return rows.flatMap(({ table_name, files }) =>
     (files ?? []).map((each) => ({ ...each, key: `${table_name}/${each.path}` })),

@@ -1,4 +1,4 @@
-/** The last run of each instance of a lake: a query over `run_snapshots`. Changes nothing. */
+/** Lists the instances of a lake with their last runs. */
 import { type Answer, type AnswerRow, col, section } from "../../common/answer.ts";
 import { minuteOf } from "../../common/figures.ts";
 import { mapLimited } from "../../storage/parallel.ts";
@@ -11,10 +11,10 @@ const required = { required: true } as const;
 
 const INSTANCE_COLUMNS = {
   instance: col.name(required),
-  /** Null: no delivery has finished. */
+  /** NULL if no delivery has finished. */
   run: col.name({ head: "last run" }),
   verdict: col.name(),
-  /** When, and whether a later delivery did not finish. */
+  /** Minute of the delivery, and whether a later one has not finished. */
   delivered: col.name(required),
   tables: col.count(required),
   rows: col.count(required),
@@ -27,7 +27,6 @@ const INSTANCE_COLUMNS = {
   unfinished: col.flag({ ...required, hidden: true }),
 } as const;
 
-/** The instances by name. */
 export async function lakeStatus(session: LakeSession) {
   const names = instanceNames(await readTable(session.store, RUN_SNAPSHOTS.name));
   const instances = await mapLimited(names, (instance) => statusOf({ ...session, instance }));
@@ -54,7 +53,6 @@ async function statusOf(session: LakeSession): Promise<AnswerRow<typeof INSTANCE
   };
 }
 
-/** Keys of the sections of the answer. */
 export const LAKE_STATUS = ["instances"] as const;
 
 export function lakeStatusAnswer({ address, instances }: Awaited<ReturnType<typeof lakeStatus>>): Answer {
@@ -74,7 +72,7 @@ export function lakeStatusAnswer({ address, instances }: Awaited<ReturnType<type
     ],
     next: unfinished.map(
       (instance) =>
-        `${instance}: its tables may be of two runs until it is delivered again; its next run does that, or "content-warehouse deliver" now.`,
+        `${instance}: its tables may mix two runs until the next delivery; "content-warehouse deliver" does it now.`,
     ),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Removes data files that no version within the retention names, and copies of all runs but the last of each instance.
- * It may run during deliveries: a file that a version named is never named again, and one that none named yet is only
- * removed after a week. What the last whole run of an instance needs stays, whatever the tables name.
+ * Removes files that nobody reads any more: data files that no version within the retention names, and copies of all runs
+ * but the last of each instance. It may run during deliveries. A file that a version has named is never named again, and a
+ * file that no version has named is removed only after a week. Files of the last whole run of an instance always stay.
  */
 import { mapLimited } from "../../storage/parallel.ts";
 import type { StoredObject } from "../store/store.ts";
@@ -15,46 +15,43 @@ import { copiesFolder, instancesWithCopies, tableNames } from "./keys.ts";
 import type { LakeSession } from "./session.ts";
 import { filesOfRun, RUN_SNAPSHOTS } from "./snapshots.ts";
 
-export type Vacuumed = Awaited<ReturnType<typeof vacuumLake>>;
-
-/** Age of a file that no version ever named: it may be an upload of a delivery, or of another program, that commits it yet. */
-const YOUNG_MS = 7 * DAY_MS;
+/** Age from which a file that no version has named is removed. Until then it may be an upload that is yet to be committed. */
+const UNNAMED_MS = 7 * DAY_MS;
 
 /**
- * Works on all instances of the lake. `allVersions`: only the newest versions can be read afterwards. Throws `target.refused`
- * if a table cannot be read or written; nothing was removed then.
+ * Removes unused files of all instances of the lake. `allVersions`: also files of all versions but the newest, and those
+ * versions in the logs. Throws `target.refused` if a table cannot be read or written; then nothing was removed.
  */
 export async function vacuumLake(session: LakeSession, { allVersions }: { readonly allVersions: boolean }) {
-  const { store } = session;
-  const found = await mapLimited(await tableNames(store), (name) => unusedFiles(session, name, allVersions));
-  const tables = found.filter((each) => each !== null);
-  // Read last: what a run needs that finishes now was active above, or is young.
-  const { needed, instances } = await neededFiles(session);
-  const ours = tables.filter(({ state }) => instances.some((name) => deliveryNumber(state, name) > 0));
+  const { store, clock } = session;
+  const found = await mapLimited(await tableNames(store), (name) =>
+    findUnusedFiles(session, name, allVersions),
+  );
+  // Read after the tables: what a run needs that finishes now was active in them, or is young.
+  const { needed, instances } = await findNeededFiles(session);
+  const ours = found
+    .filter((each) => each !== null)
+    .filter(({ state }) => instances.some((name) => deliveryNumber(state, name) > 0));
   const unused = ours.flatMap(({ files }) => files.filter(({ key }) => !needed.has(key)));
   await store.remove(unused.map(({ key }) => key));
   const logs = allVersions
-    ? await mapLimited(ours, ({ state }) => shortenLog(store, state, session.clock.now()))
+    ? await mapLimited(ours, ({ state }) => shortenLog(store, state, clock.now()))
     : [];
   let copies = 0;
   for (const instance of await instancesWithCopies(store))
     copies += await removeCopies({ ...session, instance });
   return {
-    /** Data files of tables. */
+    /** Number of data files. */
     files: unused.length,
     bytes: unused.reduce((sum, { bytes }) => sum + bytes, 0),
-    /** Files of the tables' logs. */
     logFiles: logs.reduce((sum, each) => sum + each, 0),
-    /** Copies of runs. */
+    /** Number of runs whose copies were removed. */
     copies,
   };
 }
 
-/**
- * Null: nothing in the folder is the lake's. Lists before it reads the state, so that a file which is uploaded and committed
- * meanwhile is not in the list.
- */
-async function unusedFiles(
+/** `null` if the folder is no table of the lake. Lists first, so that a file that is committed meanwhile is not listed. */
+async function findUnusedFiles(
   { store, clock }: LakeSession,
   table: string,
   allVersions: boolean,
@@ -72,29 +69,31 @@ async function unusedFiles(
   const active = new Set(Array.from(state.files.values(), ({ path }) => path));
   const removedMs = new Map(Array.from(state.removed.values(), (each) => [each.path, each.removedMs]));
   const nowMs = clock.now();
-  const since = allVersions ? Number.POSITIVE_INFINITY : nowMs - retentionOf(state.metaData).filesMs;
+  const sinceMs = allVersions ? Number.POSITIVE_INFINITY : nowMs - retentionOf(state.metaData).filesMs;
   const isUnused = ({ key, modifiedMs }: StoredObject) => {
     const path = key.slice(table.length + 1);
     if (active.has(path)) return false;
     const endedMs = removedMs.get(path);
-    return endedMs === undefined ? modifiedMs < nowMs - YOUNG_MS : endedMs < since;
+    return endedMs === undefined ? modifiedMs < nowMs - UNNAMED_MS : endedMs < sinceMs;
   };
   return { state, files: objects.filter(isUnused) };
 }
 
-/** Keys of files that the last whole runs need. `instances`: all that were ever delivered. */
-async function neededFiles(session: LakeSession) {
+/** Keys of the files of the last whole runs, and the names of all instances that were ever delivered. */
+async function findNeededFiles(session: LakeSession) {
   const snapshots = await readTable(session.store, RUN_SNAPSHOTS.name);
   const runs = await mapLimited(
     instanceNames(snapshots),
     async (instance) => (await readInstance({ ...session, instance }, null)).last,
   );
   const files = runs.flatMap((run) => (run === null ? [] : filesOfRun(run)));
-  const instances = [...(snapshots?.transactions.keys() ?? [])];
-  return { needed: new Set(files.map(({ key }) => key)), instances };
+  return {
+    needed: new Set(files.map(({ key }) => key)),
+    instances: [...(snapshots?.transactions.keys() ?? [])],
+  };
 }
 
-/** Removes the copies of an instance's runs but those of the last one, and of a delivery at work. Gives their number. */
+/** Removes the copies of an instance's runs but for the last run and a delivery under way. Gives the number of runs. */
 export async function removeCopies(session: LakeSession): Promise<number> {
   const { store, instance } = session;
   const { last, number, isUnfinished } = await readInstance(session, null);

@@ -1,4 +1,4 @@
-/** Connections to PostgreSQL, and what its failures mean. */
+/** Connections to PostgreSQL, and descriptions of their failures. */
 import { addAbortSignal } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Client, DatabaseError } from "pg";
@@ -6,23 +6,23 @@ import { codeOf, type ErrorCode, WarehouseError } from "../../common/errors.ts";
 import { importPeers } from "../../common/import-module.ts";
 import { clauseOf } from "../../common/printable.ts";
 
-/** Optional peers: only who delivers to PostgreSQL needs them. A test holds that package.json says the same versions. */
+/** Optional peer dependencies, in the versions of package.json. */
 export const POSTGRES_PEERS = ["pg@8.23.1", "pg-copy-streams@7.0.0"] as const;
 
 const CONNECT_MS = 30_000;
 /** Many times what a swap waits for readers, 200 ms a table, and longer than a standby takes to become the primary. */
 const ANSWER_MS = 60_000;
-/** For a table's index, for the commit, and between two rows that are taken: many times what a slow server needs. */
+/** For an index, for the commit, and between two rows of a COPY: many times what a slow server needs. */
 const WORK_MS = 15 * 60_000;
-/** A peer that went away without a word is noticed ten seconds after so much silence. */
+/** Silence after which TCP checks whether the server is still there; that takes ten seconds. */
 const KEEP_ALIVE_MS = 30_000;
 
 export type PostgresConnection = Awaited<ReturnType<typeof connect>>;
 
 /**
- * Connects, with the password from PGPASSWORD or PGPASSFILE. Once the signal is aborted the connection is destroyed: what
- * is under way fails then, and the server rolls it back. Whoever connects ends it. Throws the signal's reason,
- * `config.invalid` where the packages are not installed, else `target.*`; what the methods throw is for `failure`.
+ * Connects with the password from PGPASSWORD or PGPASSFILE. Once the signal is aborted, the connection is destroyed: open
+ * statements fail, and the server rolls back. The caller ends the connection. Throws the signal's reason, `config.invalid`
+ * if the packages are not installed, else `target.*`. What the methods throw is runText by `failure`.
  */
 export async function connect(url: string, signal: AbortSignal) {
   const [pg, { from }] = await importPeers(
@@ -38,24 +38,24 @@ export async function connect(url: string, signal: AbortSignal) {
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: "content-warehouse",
   });
-  // A connection that is lost fails the next query.
+  // A lost connection fails the next query.
   client.on("error", () => {});
   addAbortSignal(signal, client.connection.stream);
+  const query = (text: string) => withTimeout(client, ANSWER_MS, () => client.query(text));
   const connection = {
     signal,
-    /** For what takes no longer the more rows there are. A server that is silent for a minute loses the connection. */
+    /** For statements whose time does not depend on the number of rows: one minute. */
     ask: (text: string, values: readonly unknown[] = []) =>
-      inTime(client, ANSWER_MS, () => client.query(text, [...values])),
-    /** For what takes longer with more rows: it has a quarter of an hour. */
-    perform: (text: string) => inTime(client, WORK_MS, () => client.query(text)),
-    /** `COPY ... FROM STDIN`, with its lines. A server that takes none for a quarter of an hour loses the connection. */
+      withTimeout(client, ANSWER_MS, () => client.query(text, [...values])),
+    /** For statements that take longer with more rows: a quarter of an hour. */
+    perform: (text: string) => withTimeout(client, WORK_MS, () => client.query(text)),
+    /** `COPY ... FROM STDIN` with its lines. Fails if the server takes no line for a quarter of an hour. */
     copy: (text: string, lines: AsyncIterable<string>) =>
-      inTime(client, WORK_MS, (onMove) => pipeline(noted(lines, onMove), client.query(from(text)))),
-    /** Does a work within the open transaction, or gives why it was refused, by its SQLSTATE: then it is undone. */
-    trying: <Result>(codes: RegExp, work: () => Promise<Result>) =>
-      trying((text) => inTime(client, ANSWER_MS, () => client.query(text)), codes, work),
-    /** Rolls an open transaction back. Never fails. */
-    end: () => inTime(client, ANSWER_MS, () => client.end()).catch(() => {}),
+      withTimeout(client, WORK_MS, (onMove) => pipeline(reportEach(lines, onMove), client.query(from(text)))),
+    /** Does work in the open transaction. If it fails with one of the SQLSTATEs, it is undone and the message is given. */
+    attempt: <Result>(codes: RegExp, work: () => Promise<Result>) => attemptWork(query, codes, work),
+    /** Ends the connection; the server rolls back an open transaction. Never fails. */
+    end: () => withTimeout(client, ANSWER_MS, () => client.end()).catch(() => {}),
     /** The signal's reason, or `target.*`. */
     failure: (thrown: unknown): unknown => (signal.aborted ? signal.reason : postgresError(thrown, client)),
   };
@@ -69,28 +69,25 @@ export async function connect(url: string, signal: AbortSignal) {
   return connection;
 }
 
-/** What the server does not take. */
-export type Refusal = Pick<DatabaseError, "code" | "message">;
-
-async function trying<Result>(
-  ask: (text: string) => Promise<unknown>,
+async function attemptWork<Result>(
+  query: (text: string) => Promise<unknown>,
   codes: RegExp,
   work: () => Promise<Result>,
-): Promise<{ readonly result: Result } | { readonly refusal: Refusal }> {
-  await ask("SAVEPOINT trying");
+): Promise<{ readonly result: Result } | { readonly refusal: string }> {
+  await query("SAVEPOINT trying");
   try {
     const result = await work();
-    await ask("RELEASE trying");
+    await query("RELEASE trying");
     return { result };
   } catch (thrown) {
     if (!isDatabaseError(thrown) || !codes.test(thrown.code ?? "")) throw thrown;
-    await ask("ROLLBACK TO trying; RELEASE trying");
-    return { refusal: thrown };
+    await query("ROLLBACK TO trying; RELEASE trying");
+    return { refusal: thrown.message };
   }
 }
 
-/** Destroys the connection where the work neither moves nor ends for so long, or for twice that where it has moved. */
-async function inTime<Answer>(
+/** Destroys the connection if the work neither moves nor ends within the limit, or within twice the limit after a move. */
+async function withTimeout<Answer>(
   { connection }: Client,
   limitMs: number,
   work: (onMove: () => void) => Promise<Answer>,
@@ -113,14 +110,14 @@ async function inTime<Answer>(
   }
 }
 
-async function* noted<Element>(elements: AsyncIterable<Element>, onEach: () => void) {
+async function* reportEach<Element>(elements: AsyncIterable<Element>, onEach: () => void) {
   for await (const element of elements) {
     onEach();
     yield element;
   }
 }
 
-/** Uses a connection and ends it; an open transaction is rolled back by that. */
+/** Uses a connection and ends it. */
 export async function withConnection<Result>(
   url: string,
   signal: AbortSignal,
@@ -136,58 +133,51 @@ export async function withConnection<Result>(
   }
 }
 
-type Remedy = readonly [code: ErrorCode, wayOut: string];
+type Remedy = readonly [code: ErrorCode, advice: string];
 
-const AGAIN = "check that it runs and can be reached, and try again";
+const AGAIN: Remedy = ["target.unavailable", "check that it runs and can be reached, and try again"];
 const CREDENTIALS: Remedy = [
   "target.refused",
   "check the user in `url`, and its password in PGPASSWORD or PGPASSFILE",
 ];
-const FULL: Remedy = ["target.unavailable", "free space there, and try again"];
 
-/** By SQLSTATE, or by its class. */
-const MEANINGS: Readonly<Record<string, Remedy>> = {
-  "08": ["target.unavailable", AGAIN],
+/** By SQLSTATE, or by the beginning of one. */
+const REMEDIES: Readonly<Record<string, Remedy>> = {
+  "08": AGAIN,
   "28": CREDENTIALS,
   "3D": ["target.refused", "make the database, or name another in `url`"],
   "53": ["target.unavailable", "wait until it has room, and try again"],
-  "53100": FULL,
-  "57P": ["target.unavailable", AGAIN],
+  "53100": ["target.unavailable", "free space there, and try again"],
+  "57P": AGAIN,
   "42P06": ["target.refused", "deliveries need that name: rename or drop it, or name another in `schema`"],
   "42501": [
     "target.refused",
     "GRANT CREATE ON DATABASE to the user of `url`, which must own the schemas that it replaces",
   ],
 };
-const UNKNOWN: Remedy = ["target.refused", "correct that there, and try again"];
 
-/** Whatever a query throws, as a sentence that names the database; credentials are in none. */
+/** A sentence that names the database, without credentials. */
 function postgresError(thrown: unknown, { host, port, database }: Client): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
-  const [code, wayOut] = meaningOf(thrown);
-  const why = clauseOf(thrown instanceof Error ? reasonOf(thrown) : thrown);
+  const [code, advice] = remedyFor(thrown);
+  // If several addresses of a host were tried, the first failure is enough.
+  const [first] = thrown instanceof AggregateError ? thrown.errors : [];
+  const why = clauseOf(first instanceof Error ? first : thrown);
   const place = `${host}:${port}/${database ?? ""}`;
-  return new WarehouseError(code, `PostgreSQL at ${place} failed: ${why}; ${wayOut}.`, {
-    cause: thrown,
-  });
+  return new WarehouseError(code, `PostgreSQL at ${place} failed: ${why}; ${advice}.`, { cause: thrown });
 }
 
-/** What has no SQLSTATE did not come from the server: the connection is at fault, or the password that is not there. */
-function meaningOf(thrown: unknown): Remedy {
+/** An error without a SQLSTATE does not come from the server: the connection failed, or the password is missing. */
+function remedyFor(thrown: unknown): Remedy {
   if (!isDatabaseError(thrown)) {
     const isPassword = thrown instanceof Error && /password/i.test(thrown.message);
-    return isPassword ? CREDENTIALS : ["target.unavailable", AGAIN];
+    return isPassword ? CREDENTIALS : AGAIN;
   }
   const { code = "" } = thrown;
-  return MEANINGS[code] ?? MEANINGS[code.slice(0, 3)] ?? MEANINGS[code.slice(0, 2)] ?? UNKNOWN;
+  const remedy = REMEDIES[code] ?? REMEDIES[code.slice(0, 3)] ?? REMEDIES[code.slice(0, 2)];
+  return remedy ?? ["target.refused", "correct that there, and try again"];
 }
 
 export function isDatabaseError(thrown: unknown): thrown is DatabaseError {
   return thrown instanceof Error && /^[0-9A-Z]{5}$/.test(codeOf(thrown) ?? "") && "severity" in thrown;
-}
-
-/** Where several addresses of a host were tried, the first failure says enough. */
-function reasonOf(error: Error): string {
-  const [first] = error instanceof AggregateError ? error.errors : [];
-  return first instanceof Error ? first.message : error.message;
 }

@@ -1,20 +1,39 @@
-/** Replaces the schema that readers see, between their transactions. */
+/** Swaps the schema that readers see with a new one, between the readers' transactions. */
 import { setTimeout } from "node:timers/promises";
 import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { isDatabaseError, type PostgresConnection } from "./connect.ts";
-import { readSchemaRun } from "./last.ts";
-import type { SchemaNames } from "./schema.ts";
+import { readSchemaRun, type SchemaNames } from "./schema.ts";
 
-/** SQLSTATE of a lock that was not to be had in time. */
+/** SQLSTATEs of a lock timeout, and of a DROP that other objects depend on. */
 const LOCKED = "55P03";
+const DEPENDED_ON = "2BP01";
 const TRIES = 600;
-const BETWEEN_MS = 1000;
+const PAUSE_MS = 1000;
 
 /**
- * Does the steps in the open transaction and commits it. Each try gives up before readers notice it, and before
- * PostgreSQL sees a deadlock: it is the delivery that waits for readers, ten minutes at most.
+ * Drops the current schema, gives its name to the new one, and commits. A reader's transaction that has read one table reads
+ * all others from the same run, because the locks wait for it. Views of others read the new tables from then on. Throws
+ * `target.refused` if a view cannot, or if something else depends on the current schema.
+ */
+export async function swapSchemas(connection: PostgresConnection, schemas: SchemaNames): Promise<void> {
+  const { current, made, old } = schemas;
+  await commitBetweenReaders(connection, async () => {
+    const names = await tableNames(connection, current);
+    if (names.length > 0) await connection.ask(`LOCK TABLE ${names.join(", ")} IN ACCESS EXCLUSIVE MODE`);
+    const views = await findUserViews(connection, schemas);
+    if ((await readSchemaRun(connection, current, null)) !== null)
+      await renameSchema(connection, current, old);
+    await renameSchema(connection, made, current);
+    for (const view of views) await remakeView(connection, view);
+    await dropSchema(connection, old);
+  });
+}
+
+/**
+ * Does the steps in the open transaction and commits it. Each try gives up before readers notice it and before PostgreSQL
+ * finds a deadlock, so it is the delivery that waits for readers: ten minutes at most.
  */
 async function commitBetweenReaders(
   { ask, perform, signal }: PostgresConnection,
@@ -25,47 +44,25 @@ async function commitBetweenReaders(
     try {
       await ask("SET LOCAL lock_timeout = '200ms'");
       await steps();
-      // It writes what was copied to disk, and removes the files of what was dropped.
+      // Takes longer with more rows: it syncs the new files and removes the old ones.
       await perform("COMMIT");
       return;
     } catch (thrown) {
-      const inUse = isDatabaseError(thrown) && thrown.code === LOCKED;
-      if (!inUse) throw thrown;
-      if (tries === TRIES) throw stillRead(thrown);
+      if (!isDatabaseError(thrown) || thrown.code !== LOCKED) throw thrown;
+      if (tries === TRIES) {
+        throw new WarehouseError(
+          "target.unavailable",
+          "Readers kept their transactions open for ten minutes, so the new run cannot replace the one that they read; end those transactions, and try again.",
+          { cause: thrown },
+        );
+      }
       await ask("ROLLBACK TO waiting");
-      await setTimeout(BETWEEN_MS, undefined, { signal });
+      await setTimeout(PAUSE_MS, undefined, { signal });
     }
   }
 }
 
-function stillRead(cause: unknown): WarehouseError {
-  return new WarehouseError(
-    "target.unavailable",
-    "Readers kept their transactions open for ten minutes, so the new run cannot take the place of the one that they read; end those transactions, and try again.",
-    { cause },
-  );
-}
-
-/**
- * Puts the schema that was made in the place of the current one, which is dropped. A transaction that has read a table of
- * the current one reads the others of the same run: the locks on all its tables wait for it. Views of others read the
- * tables of the same names from then on. Throws `target.refused` if one cannot, and if something else depends on what is
- * to be dropped.
- */
-export async function swapSchemas(connection: PostgresConnection, schemas: SchemaNames): Promise<void> {
-  const { current, made, old } = schemas;
-  await commitBetweenReaders(connection, async () => {
-    const names = await tablesIn(connection, current);
-    if (names.length > 0) await connection.ask(`LOCK TABLE ${names.join(", ")} IN ACCESS EXCLUSIVE MODE`);
-    const views = await viewsOn(connection, schemas);
-    if ((await readSchemaRun(connection, current, null)) !== null) await rename(connection, current, old);
-    await rename(connection, made, current);
-    for (const view of views) await remake(connection, view);
-    await dropOurs(connection, old);
-  });
-}
-
-async function tablesIn({ ask }: PostgresConnection, schema: string): Promise<readonly string[]> {
+async function tableNames({ ask }: PostgresConnection, schema: string): Promise<readonly string[]> {
   const { rows } = await ask(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
      WHERE schemaname = $1 ORDER BY tablename`,
@@ -76,16 +73,16 @@ async function tablesIn({ ask }: PostgresConnection, schema: string): Promise<re
 
 interface UserView {
   readonly name: string;
-  /** From its options on. */
+  /** Rest of the CREATE VIEW statement, from the options on. */
   readonly definition: string;
 }
 
-/** Views that others made outside of our schemas, on their tables. */
-async function viewsOn(
+/** Views outside of our schemas on tables in them. */
+async function findUserViews(
   { ask }: PostgresConnection,
   { current, made }: SchemaNames,
 ): Promise<readonly UserView[]> {
-  // With nothing but `made` in the path, which no view can name, definitions have the schemas of all tables.
+  // The search path names only `made`, which no view can read, so definitions name the schemas of all tables.
   const { rows } = await ask(
     `SELECT format('%I.%I', nspname, relname) AS name,
        coalesce('WITH (' || nullif(array_to_string(reloptions, ', '), '') || ') ', '') || 'AS ' || pg_get_viewdef(oid) AS definition
@@ -103,37 +100,37 @@ async function viewsOn(
   return rows.map(({ name, definition }) => ({ name, definition }));
 }
 
-/** Lets a view read the tables that have the names of those that it was made on. */
-async function remake({ ask }: PostgresConnection, { name, definition }: UserView): Promise<void> {
+/** Makes a view read the tables of the same names in the new schema. */
+async function remakeView({ ask }: PostgresConnection, { name, definition }: UserView): Promise<void> {
   try {
     await ask(`CREATE OR REPLACE VIEW ${name} ${definition}`);
   } catch (thrown) {
     if (!isDatabaseError(thrown) || thrown.code === LOCKED) throw thrown;
     throw new WarehouseError(
       "target.refused",
-      `The view ${name} cannot read the new run (${printable(thrown.message)}), so the delivery leaves all as it was; change or drop the view, or let the user of \`url\` own it and CREATE in its schema.`,
+      `The view ${name} cannot read the new run (${printable(thrown.message)}), so nothing was delivered; change or drop the view, or let the user of \`url\` own it and CREATE in its schema.`,
       { cause: thrown },
     );
   }
 }
 
-/** With all tables in it, and never with what others have made on them elsewhere. */
-async function dropOurs(connection: PostgresConnection, schema: string): Promise<void> {
+/** Drops a schema of ours with its tables, but nothing that others have made on them. */
+async function dropSchema(connection: PostgresConnection, schema: string): Promise<void> {
   if ((await readSchemaRun(connection, schema, null)) === null) return;
-  const tables = await tablesIn(connection, schema);
+  const tables = await tableNames(connection, schema);
   try {
     if (tables.length > 0) await connection.ask(`DROP TABLE ${tables.join(", ")}`);
     await connection.ask(`DROP SCHEMA ${quoteIdentifier(schema)}`);
   } catch (thrown) {
-    if (!isDatabaseError(thrown) || thrown.code !== "2BP01") throw thrown;
+    if (!isDatabaseError(thrown) || thrown.code !== DEPENDED_ON) throw thrown;
     throw new WarehouseError(
       "target.refused",
-      `Others have made something on an earlier run, which is to be dropped, so it stays: ${printable(thrown.detail ?? thrown.message)}; drop that, or make views in its place.`,
+      `Objects of others depend on an earlier run, so it cannot be dropped: ${printable(thrown.detail ?? thrown.message)}; drop them, or replace them by views.`,
       { cause: thrown },
     );
   }
 }
 
-async function rename({ ask }: PostgresConnection, from: string, to: string): Promise<void> {
+async function renameSchema({ ask }: PostgresConnection, from: string, to: string): Promise<void> {
   await ask(`ALTER SCHEMA ${quoteIdentifier(from)} RENAME TO ${quoteIdentifier(to)}`);
 }

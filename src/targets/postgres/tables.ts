@@ -1,13 +1,39 @@
-/** A table as PostgreSQL takes it: its declaration as DDL, its rows as the text of COPY. */
+/** Tables in PostgreSQL: their declarations as DDL, their rows as the text of COPY, and what does not fit. */
+import { WarehouseError } from "../../common/errors.ts";
 import { pluralize } from "../../common/figures.ts";
 import { printable } from "../../common/printable.ts";
 import type { LoadTable } from "../../pipeline.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Cell } from "../../storage/table-builder.ts";
 import type { Column, Table } from "../../tables/declare.ts";
-import type { PostgresConnection, Refusal } from "./connect.ts";
+import type { PostgresConnection } from "./connect.ts";
 
-/** `json` and not `jsonb`: it keeps the text as it is, the order of keys and `\u0000` too. */
+const MAX_COLUMNS = 1600;
+const MAX_NAME_BYTES = 63;
+/** Columns that every table of PostgreSQL has. */
+const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]);
+
+/** Throws `target.refused` for a table that PostgreSQL cannot have. It would cut long names without a message. */
+export function assertFitsPostgres({ name, columns }: Table): void {
+  const names = columns.map((each) => each.name);
+  const long = [name, ...names].find((each) => Buffer.byteLength(each) > MAX_NAME_BYTES);
+  const taken = names.find((each) => SYSTEM_COLUMNS.has(each));
+  const refuse = (problem: string) => {
+    const what = `The table ${printable(name)} cannot be delivered to PostgreSQL`;
+    return new WarehouseError("target.refused", `${what}: ${problem} in the pipeline.`);
+  };
+  if (long !== undefined)
+    throw refuse(
+      `names have at most ${MAX_NAME_BYTES} bytes there, and ${printable(long)} has more; shorten it`,
+    );
+  if (taken !== undefined) throw refuse(`every table has a column ${taken} there; give it another name`);
+  if (columns.length > MAX_COLUMNS)
+    throw refuse(
+      `tables have at most ${MAX_COLUMNS} columns there, and it has ${columns.length}; leave some out`,
+    );
+}
+
+/** `json` rather than `jsonb`: it keeps the text, with the order of keys and `\u0000`. */
 const TYPES: Record<Column["type"], string> = {
   text: "text",
   json: "json",
@@ -19,49 +45,54 @@ const TYPES: Record<Column["type"], string> = {
   date: "date",
 };
 
-/** What PostgreSQL refuses of JSON that DuckDB takes: its form, or its depth. */
+/** SQLSTATEs of JSON that PostgreSQL refuses, for its form or its depth. */
 const NOT_JSON = /^(?:22P02|54001)$/;
-/** What it refuses of a key or an index: its size, or a type that it cannot sort. */
+/** SQLSTATEs of a key or index that PostgreSQL refuses, for its size or for a type without an order. */
 const NOT_INDEXED = /^(?:54...|42704|23505)$/;
 
-/** A table that has its rows, and neither keys nor indexes. */
-export interface CopiedTable {
-  readonly table: Table;
-  /** What is not as it is in the run, as parts of a sentence. */
-  readonly notes: readonly string[];
-}
-
-/** Makes a table with all its rows. FREEZE: whoever sees it sees them, even in a transaction that is older than they are. */
+/**
+ * Creates a table with all its rows, without keys and indexes. FREEZE shows the rows also to transactions that are older.
+ * Gives what differs from the run, as parts of a sentence.
+ */
 export async function copyTable(
   connection: PostgresConnection,
   { table, cells }: LoadTable,
-): Promise<CopiedTable> {
-  const copied = (types: Types) => async () => {
+): Promise<string[]> {
+  const copyWith = (types: Record<Column["type"], string>) => async () => {
     const counts = { nul: 0, far: 0 };
-    await connection.ask(tableText(table, types));
+    const columns = table.columns.map(
+      ({ name, type, nullable }) =>
+        `${quoteIdentifier(name)} ${types[type]} ${nullable ? "NULL" : "NOT NULL"}`,
+    );
+    await connection.ask(`CREATE TABLE ${quoteIdentifier(table.name)} (${columns.join(", ")})`);
     const into = `COPY ${quoteIdentifier(table.name)} FROM STDIN (FREEZE)`;
-    await connection.copy(into, lines(table, cells(), counts));
+    await connection.copy(into, copyLines(table, cells(), counts));
     return counts;
   };
-  const first = await connection.trying(NOT_JSON, copied(TYPES));
-  const second = "refusal" in first ? await copied({ ...TYPES, json: "text" })() : first.result;
-  const json = "refusal" in first ? [`its JSON columns as text (${refusalText(first.refusal)})`] : [];
-  return { table, notes: [...json, ...changed(second)] };
+  const first = await connection.attempt(NOT_JSON, copyWith(TYPES));
+  const isText = "refusal" in first;
+  const { nul, far } = isText ? await copyWith({ ...TYPES, json: "text" })() : first.result;
+  return [
+    ...(isText ? [`its JSON columns as text (${printable(first.refusal, 200)})`] : []),
+    ...(nul === 0
+      ? []
+      : [`${pluralize(nul, "text")} with U+FFFD instead of U+0000, which PostgreSQL cannot store`]),
+    ...(far === 0 ? [] : [`${pluralize(far, "time")} outside its range, stored as infinity`]),
+  ];
 }
 
-/** Adds primary key and index to a table that has its rows, which is faster, and its comments. Gives further notes. */
-export async function completeTable(
-  connection: PostgresConnection,
-  { table }: CopiedTable,
-): Promise<readonly string[]> {
+/** Adds key, index and comments to a table that has its rows, which is faster. Gives what differs from the run. */
+export async function completeTable(connection: PostgresConnection, table: Table): Promise<string[]> {
   const name = quoteIdentifier(table.name);
   const key = table.key.map(quoteIdentifier).join(", ");
-  const wanted = { "primary key": `ALTER TABLE ${name} ADD PRIMARY KEY (${key})` };
-  const index = { "index on content_id": `CREATE INDEX ON ${name} (content_id)` };
+  const additions = [["primary key", `ALTER TABLE ${name} ADD PRIMARY KEY (${key})`]];
+  // A key that begins with `content_id` serves as its index.
+  if (table.key[0] !== "content_id" && table.columns.some((column) => column.name === "content_id"))
+    additions.push(["index on content_id", `CREATE INDEX ON ${name} (content_id)`]);
   const notes: string[] = [];
-  for (const [what, text] of Object.entries({ ...wanted, ...(isIndexed(table) && index) })) {
-    const outcome = await connection.trying(NOT_INDEXED, () => connection.perform(text));
-    if ("refusal" in outcome) notes.push(`no ${what} (${refusalText(outcome.refusal)})`);
+  for (const [what, text = ""] of additions) {
+    const added = await connection.attempt(NOT_INDEXED, () => connection.perform(text));
+    if ("refusal" in added) notes.push(`no ${what} (${printable(added.refusal, 200)})`);
   }
   const comments = table.columns.map(
     (column) =>
@@ -73,53 +104,27 @@ export async function completeTable(
   return notes;
 }
 
-/** A key that begins with `content_id` serves as its index. */
-function isIndexed({ key, columns }: Table): boolean {
-  return key[0] !== "content_id" && columns.some(({ name }) => name === "content_id");
-}
-
-function refusalText({ message }: Refusal): string {
-  return printable(message, 200);
-}
-
-type Types = Readonly<Record<Column["type"], string>>;
-
-function tableText({ name, columns }: Table, types: Types): string {
-  const texts = columns.map(
-    (column) =>
-      `${quoteIdentifier(column.name)} ${types[column.type]} ${column.nullable ? "NULL" : "NOT NULL"}`,
-  );
-  return `CREATE TABLE ${quoteIdentifier(name)} (${texts.join(", ")})`;
-}
-
-/** Values that PostgreSQL has not. */
+/** Numbers of replaced values. */
 interface ReplacementCounts {
-  /** Texts with U+0000: U+FFFD stands for it. */
+  /** Texts with U+0000, which is replaced by U+FFFD. */
   nul: number;
-  /** Instants and dates that are out of its range: infinity stands for them. */
+  /** Instants and dates outside of PostgreSQL's range, which are replaced by infinity. */
   far: number;
 }
 
-function changed({ nul, far }: ReplacementCounts): string[] {
-  return [
-    ...(nul === 0 ? [] : [`${pluralize(nul, "text")} with U+FFFD in the place of U+0000, which it has not`]),
-    ...(far === 0 ? [] : [`${pluralize(far, "time")} out of its range, infinity in the place of each`]),
-  ];
-}
-
-async function* lines(
+async function* copyLines(
   { columns }: Table,
   rows: AsyncIterable<readonly Cell[]>,
   counts: ReplacementCounts,
 ): AsyncGenerator<string> {
   for await (const row of rows)
-    yield `${columns.map(({ type }, at) => field(row[at] ?? null, type, counts)).join("\t")}\n`;
+    yield `${columns.map(({ type }, index) => cellText(row[index] ?? null, type, counts)).join("\t")}\n`;
 }
 
-function field(cell: Cell, type: Column["type"], counts: ReplacementCounts): string {
+function cellText(cell: Cell, type: Column["type"], counts: ReplacementCounts): string {
   if (cell === null) return "\\N";
-  if (type === "timestamp") return instant(BigInt(cell), counts);
-  if (type === "date") return day(Number(cell), counts);
+  if (type === "timestamp") return instantText(BigInt(cell), counts);
+  if (type === "date") return dateText(Number(cell), counts);
   if (Object.is(cell, -0)) return "-0";
   const text = String(cell);
   if (text.includes("\0")) counts.nul += 1;
@@ -127,33 +132,33 @@ function field(cell: Cell, type: Column["type"], counts: ReplacementCounts): str
   return whole.replace(/[\\\t\n\r]/g, (found) => `\\x${found.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }
 
-const DAY = 86_400_000_000n;
+const DAY_MICROS = 86_400_000_000n;
 const JULIAN_DAY_OF_1970 = 2_440_588;
-/** As DuckDB has them: of instants in microseconds, of dates in days. */
+/** DuckDB's infinity: of instants in microseconds, of dates in days. */
 const INFINITE_MICROS = 2n ** 63n - 1n;
 const INFINITE_DAYS = 2 ** 31 - 1;
-/** The last date of PostgreSQL, in the year 5,874,897. Its last instant is after all of DuckDB's. */
+/** PostgreSQL's last date, in the year 5,874,897. Its last instant is later than all of DuckDB's. */
 const LAST_JULIAN_DAY = 2_147_483_493;
 
-/** By Julian days, which have no years: the year 0 is 1 BC in PostgreSQL, and the day 0 its first one, in 4714 BC. */
-function instant(micros: bigint, counts: ReplacementCounts): string {
+/** Julian days need no years: PostgreSQL has 1 BC for the year 0. Day 0 is its first one, in 4714 BC. */
+function instantText(micros: bigint, counts: ReplacementCounts): string {
   if (micros === INFINITE_MICROS) return "infinity";
   if (micros === -INFINITE_MICROS) return "-infinity";
-  const julian = micros + BigInt(JULIAN_DAY_OF_1970) * DAY;
-  if (julian < 0n) return infinity("-", counts);
-  const time = new Date(Number((julian % DAY) / 1000n)).toISOString().slice(11, 23);
-  return `J${julian / DAY} ${time}${String(julian % 1000n).padStart(3, "0")}Z`;
+  const julian = micros + BigInt(JULIAN_DAY_OF_1970) * DAY_MICROS;
+  if (julian < 0n) return infinityText("-", counts);
+  const time = new Date(Number((julian % DAY_MICROS) / 1000n)).toISOString().slice(11, 23);
+  return `J${julian / DAY_MICROS} ${time}${String(julian % 1000n).padStart(3, "0")}Z`;
 }
 
-function day(days: number, counts: ReplacementCounts): string {
+function dateText(days: number, counts: ReplacementCounts): string {
   if (days === INFINITE_DAYS) return "infinity";
   if (days === -INFINITE_DAYS) return "-infinity";
   const julian = days + JULIAN_DAY_OF_1970;
-  if (julian < 0) return infinity("-", counts);
-  return julian > LAST_JULIAN_DAY ? infinity("", counts) : `J${julian}`;
+  if (julian < 0) return infinityText("-", counts);
+  return julian > LAST_JULIAN_DAY ? infinityText("", counts) : `J${julian}`;
 }
 
-function infinity(sign: "" | "-", counts: ReplacementCounts): string {
+function infinityText(sign: "" | "-", counts: ReplacementCounts): string {
   counts.far += 1;
   return `${sign}infinity`;
 }

@@ -1,10 +1,10 @@
-/** Copies of files whose bytes are known: to a store and back. */
+/** Copies files to a store and back, and checks their content. */
 import { createHash } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { WarehouseError } from "../../common/errors.ts";
 import type { FileContent } from "./store.ts";
 
-/** Writes all pieces at the file's position. Gives whether they are the content. */
+/** Writes all pieces at the file's position. Gives whether they have the stated content. */
 export async function writeChecked(
   pieces: AsyncIterable<Uint8Array>,
   to: FileHandle,
@@ -20,8 +20,8 @@ export async function writeChecked(
   return written === bytes && hash.digest("hex") === sha256;
 }
 
-/** Makes a new file, has it filled and brings it to the disk; what fails leaves none. */
-export async function newFile(file: string, fill: (handle: FileHandle) => Promise<void>): Promise<void> {
+/** Creates a file, fills it and syncs it to disk. Removes it if that fails. */
+export async function createFile(file: string, fill: (handle: FileHandle) => Promise<void>): Promise<void> {
   const handle = await open(file, "wx");
   try {
     await fill(handle);
@@ -34,15 +34,15 @@ export async function newFile(file: string, fill: (handle: FileHandle) => Promis
   await handle.close();
 }
 
-/** A local file that is not what its run says. */
+/** A local file differs from its run's manifest. */
 export function changedFile(file: string): WarehouseError {
   return new WarehouseError(
     "target.refused",
-    `The file ${file} has another content than its run's manifest says, so it was not delivered; see "content-warehouse verify".`,
+    `The file ${file} differs from its run's manifest, so it was not delivered; see "content-warehouse verify".`,
   );
 }
 
-/** An object that is not what was put there. */
+/** An object differs from what was put. */
 export function changedObject(address: string, key: string): WarehouseError {
   return new WarehouseError(
     "target.refused",
@@ -58,4 +58,4 @@ export function missingObject(address: string, key: string): WarehouseError {
 }
 
 const OTHERWISE =
-  'only if neither can be done, take the instance out of the lake by "content-warehouse lake remove INSTANCE" and run again';
+  'only if neither is possible, remove the instance with "content-warehouse lake remove INSTANCE" and run again';

@@ -18,13 +18,12 @@ import { pathToFileURL } from "node:url";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { sync } from "../../common/tree.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
-import { checkKey } from "./address.ts";
-import { changedFile, changedObject, missingObject, newFile, writeChecked } from "./checked-copy.ts";
-import type { FileContent, ListOptions, Store, StoredObject } from "./store.ts";
+import { changedFile, changedObject, createFile, missingObject, writeChecked } from "./checked-copy.ts";
+import { checkKey, type FileContent, type Store, type StoredObject } from "./store.ts";
 
-/** Where objects are written before they get their name: in the store itself, since names do not cross file systems. */
+/** Folder where objects are written before they get their name. It must be on the same file system. */
 const TEMPORARY = ".tmp";
-/** What a process that was killed leaves there is removed by one that comes later. */
+/** Age from which files of killed processes are removed there. */
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 const PIECE_BYTES = 1024 * 1024;
@@ -34,31 +33,31 @@ export function openFileStore(folder: string, signal: AbortSignal): Store {
 }
 
 /**
- * Objects are files. Each is written under a temporary name, brought to the disk, and then named in one step: by a hard
- * link, which never replaces, or by rename. A folder that is missing is an empty one.
+ * Stores objects as files. Each is written under a temporary name, synced to disk, and then named in one step: by a hard
+ * link, which never replaces a file, or by rename. A missing folder is an empty one.
  */
 class FileStore implements Store {
   readonly address: string;
   readonly #folder: string;
-  readonly #home: string;
+  readonly #temporary: string;
   readonly #signal: AbortSignal;
   #isSwept = false;
 
   constructor(folder: string, signal: AbortSignal) {
     this.address = pathToFileURL(folder).href;
     this.#folder = folder;
-    this.#home = join(folder, TEMPORARY);
+    this.#temporary = join(folder, TEMPORARY);
     this.#signal = signal;
   }
 
   get(key: string): Promise<Buffer | null> {
-    return this.#told(() => orNull(readFile(this.#pathOf(key))));
+    return this.#attempt(() => orNull(readFile(this.#pathOf(key))));
   }
 
   putNew(key: string, body: Uint8Array): Promise<boolean> {
-    return this.#told(async () => {
+    return this.#attempt(async () => {
       try {
-        await this.#place(key, (handle) => handle.writeFile(body), link);
+        await this.#write(key, (handle) => handle.writeFile(body), link);
         return true;
       } catch (thrown) {
         if (codeOf(thrown) === "EEXIST") return false;
@@ -68,7 +67,7 @@ class FileStore implements Store {
   }
 
   put(key: string, body: Uint8Array): Promise<void> {
-    return this.#told(() => this.#place(key, (handle) => handle.writeFile(body), rename));
+    return this.#attempt(() => this.#write(key, (handle) => handle.writeFile(body), rename));
   }
 
   async upload(key: string, file: string, content: FileContent): Promise<void> {
@@ -76,20 +75,20 @@ class FileStore implements Store {
     const copy = async (handle: FileHandle) => {
       if (!(await writeChecked(pieces(source, this.#signal), handle, content))) throw changedFile(file);
     };
-    await this.#told(() => this.#place(key, copy, rename));
+    await this.#attempt(() => this.#write(key, copy, rename));
   }
 
   async download(key: string, file: string, content: FileContent): Promise<void> {
-    const source = await this.#told(() => orNull(open(this.#pathOf(key))));
+    const source = await this.#attempt(() => orNull(open(this.#pathOf(key))));
     if (source === null) throw missingObject(this.address, key);
     await using _ = source;
-    await newFile(file, async (handle) => {
+    await createFile(file, async (handle) => {
       if (!(await writeChecked(pieces(source, this.#signal), handle, content)))
         throw changedObject(this.address, key);
     });
   }
 
-  async *list(prefix: string, options?: ListOptions): AsyncGenerator<StoredObject> {
+  async *list(prefix: string, options?: { readonly after?: string }): AsyncGenerator<StoredObject> {
     try {
       this.#signal.throwIfAborted();
       for await (const object of objectsBelow(this.#folder, "", { prefix, ...options })) {
@@ -97,19 +96,19 @@ class FileStore implements Store {
         this.#signal.throwIfAborted();
       }
     } catch (thrown) {
-      throw toldError(this.address, thrown);
+      throw describeError(this.address, thrown);
     }
   }
 
   folders(prefix: string): Promise<string[]> {
-    return this.#told(async () => {
+    return this.#attempt(async () => {
       const entries = await entriesOf(join(this.#folder, prefix));
       return entries.filter((entry) => entry.isDirectory()).map((entry) => `${entry.name}/`);
     });
   }
 
   remove(keys: readonly string[]): Promise<void> {
-    return this.#told(async () => {
+    return this.#attempt(async () => {
       const paths = keys.map((key) => this.#pathOf(key));
       for (const path of paths) await orNull(unlink(path));
       for (const parent of new Set(paths.map((path) => dirname(path))))
@@ -124,37 +123,38 @@ class FileStore implements Store {
     return join(this.#folder, key);
   }
 
-  /** Names what `fill` has written. */
-  async #place(
+  /** Writes a file by `fill` and names it by `name`. */
+  async #write(
     key: string,
     fill: (handle: FileHandle) => Promise<void>,
     name: (from: string, to: string) => Promise<void>,
   ): Promise<void> {
     const path = this.#pathOf(key);
-    const written = join(this.#home, randomUUID());
-    await inFolder(this.#home, () => newFile(written, fill));
+    const written = join(this.#temporary, randomUUID());
+    await inFolder(this.#temporary, () => createFile(written, fill));
     try {
-      if (!this.#isSwept) await removeAbandoned(this.#home, (await stat(written)).mtimeMs - ABANDONED_MS);
+      if (!this.#isSwept)
+        await removeAbandoned(this.#temporary, (await stat(written)).mtimeMs - ABANDONED_MS);
       this.#isSwept = true;
       await inFolder(dirname(path), () => name(written, path));
     } finally {
       await orNull(unlink(written));
     }
-    // Without its folder it was removed since.
+    // Another process may have removed the object and its folder since.
     await orNull(sync(dirname(path)));
   }
 
-  async #told<Result>(work: () => Promise<Result>): Promise<Result> {
+  async #attempt<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       this.#signal.throwIfAborted();
       return await work();
     } catch (thrown) {
-      throw toldError(this.address, thrown);
+      throw describeError(this.address, thrown);
     }
   }
 }
 
-/** From where the file is read until its end; whoever opened it closes it. */
+/** Reads a file to its end. The caller closes it. */
 async function* pieces(file: FileHandle, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   for await (const piece of file.createReadStream({ autoClose: false, highWaterMark: PIECE_BYTES })) {
     signal.throwIfAborted();
@@ -162,7 +162,7 @@ async function* pieces(file: FileHandle, signal: AbortSignal): AsyncGenerator<Ui
   }
 }
 
-/** By the file system's clock, which may be another machine's. */
+/** `beforeMs`: by the clock of the file system, which may be on another machine. */
 async function removeAbandoned(home: string, beforeMs: number): Promise<void> {
   for (const name of await readdir(home)) {
     const path = join(home, name);
@@ -171,10 +171,10 @@ async function removeAbandoned(home: string, beforeMs: number): Promise<void> {
   }
 }
 
-/** How often a folder is made again that somebody removes as an empty one at the same time. */
+/** Maximum number of attempts at a folder that another process keeps removing because it is empty. */
 const MAX_FOLDER_ATTEMPTS = 20;
 
-/** Does something in a folder, which is made where it is missing. */
+/** Works in a folder, and creates it if it is missing. */
 async function inFolder(folder: string, work: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -187,7 +187,7 @@ async function inFolder(folder: string, work: () => Promise<void>): Promise<void
   }
 }
 
-/** With those that it lies in. Node's own way of that says ENOENT of a file system that is read-only. */
+/** Creates a folder with its parents. Node's recursive `mkdir` reports ENOENT on a read-only file system. */
 async function makeFolder(folder: string): Promise<void> {
   try {
     await makeLastFolder(folder);
@@ -198,7 +198,7 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** It stays: its entry is brought to the disk too. */
+/** Also syncs the entry in the parent folder. */
 async function makeLastFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder);
@@ -220,27 +220,29 @@ async function removeEmpty(folder: string, root: string): Promise<void> {
   }
 }
 
-interface Wanted extends ListOptions {
+interface KeyFilter {
   readonly prefix: string;
+  /** Exclusive. */
+  readonly after?: string;
 }
 
-/** A folder's entries are walked in the order of whole keys: `a/x` comes after `a-b`, because `/` comes after `-`. */
-async function* objectsBelow(root: string, folder: string, wanted: Wanted): AsyncGenerator<StoredObject> {
+/** Walks entries in the order of whole keys: `a/x` comes after `a-b`, because `/` comes after `-`. */
+async function* objectsBelow(root: string, folder: string, filter: KeyFilter): AsyncGenerator<StoredObject> {
   for (const entry of await entriesOf(join(root, folder))) {
     const key = folder + entry.name;
     if (entry.isDirectory()) {
-      if (mayHold(`${key}/`, wanted)) yield* objectsBelow(root, `${key}/`, wanted);
-    } else if (wanted.prefix.startsWith(`${key}/`)) {
-      // Whoever puts an object there would fail so: ENOTDIR.
+      if (mayHold(`${key}/`, filter)) yield* objectsBelow(root, `${key}/`, filter);
+    } else if (filter.prefix.startsWith(`${key}/`)) {
+      // Throws ENOTDIR, as a put below this file would.
       await readdir(join(root, key));
-    } else if (key.startsWith(wanted.prefix) && isAfter(key, wanted.after)) {
+    } else if (key.startsWith(filter.prefix) && isAfter(key, filter.after)) {
       const found = await orNull(stat(join(root, key)));
       if (found !== null) yield { key, bytes: found.size, modifiedMs: found.mtimeMs };
     }
   }
 }
 
-function mayHold(folder: string, { prefix, after }: Wanted): boolean {
+function mayHold(folder: string, { prefix, after }: KeyFilter): boolean {
   const isOnTheWay = folder.startsWith(prefix) || prefix.startsWith(folder);
   return isOnTheWay && (isAfter(folder, after) || (after?.startsWith(folder) ?? false));
 }
@@ -257,7 +259,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
     .toSorted((a, b) => compareUtf8(nameOf(a), nameOf(b)));
 }
 
-/** Null: there is no such file or folder, or it is of the other kind. */
+/** `null` if there is no such file or folder, or it is of the other kind. */
 async function orNull<Result>(work: Promise<Result>): Promise<Result | null> {
   try {
     return await work;
@@ -270,21 +272,21 @@ async function orNull<Result>(work: Promise<Result>): Promise<Result | null> {
 const FILE_FOR_FOLDER = "has a file where a folder is needed, or the other way round; choose another folder";
 
 const REFUSALS: Readonly<Record<string, string>> = {
-  EACCES: "may not be read or written by this user; change its owner or mode",
+  EACCES: "cannot be read or written by this user; change its owner or mode",
   EPERM:
     "does not allow what the lake needs (hard links among it); use another file system, or change its mode",
   ENOTSUP: "lies on a file system without hard links; use another one",
   EEXIST: FILE_FOR_FOLDER,
   ENOTDIR: FILE_FOR_FOLDER,
   EISDIR: FILE_FOR_FOLDER,
-  ENOENT: "is not there and cannot be made; mount its file system, or choose another folder",
+  ENOENT: "does not exist and cannot be created; mount its file system, or choose another folder",
   EROFS: "is read-only; mount it for writing",
   ENOSPC: "is full; make room, and try again",
   EDQUOT: "is full (the quota is used up); make room, and try again",
 };
 
-/** What is neither the disk's doing nor told already stays as it is. */
-function toldError(address: string, thrown: unknown): unknown {
+/** Describes failures of system calls; gives everything else as it is. */
+function describeError(address: string, thrown: unknown): unknown {
   const code = codeOf(thrown);
   if (code === undefined || !("syscall" in (thrown as Error))) return thrown;
   const refusal = REFUSALS[code];

@@ -1,19 +1,18 @@
-/** What a store answers, or does not, as sentences. Of its own messages none is shown: they may quote what was sent. */
+/** Describes failures of a bucket. The store's own messages are not shown, because they may quote what was sent. */
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
 
-/** What was asked of a store. */
 export interface StoreRequest {
   readonly does: "read" | "write" | "list" | "remove";
-  /** Of an object, or where keys of a list begin. */
+  /** Key of the object, or the prefix of a list. */
   readonly key: string;
 }
 
-/** The store that was asked. */
+/** What messages call a store. */
 export interface StoreNames {
   readonly address: string;
   readonly bucket: string;
-  /** For messages: its address, or Amazon S3, and by which proxy. */
+  /** Address of the server or "Amazon S3", and the proxy. */
   readonly endpoint: string;
 }
 
@@ -24,7 +23,7 @@ const PERMISSIONS: Readonly<Record<StoreRequest["does"], string>> = {
   remove: "s3:DeleteObject",
 };
 
-/** By the names that the store, the SDK or the system give an error, and by statuses, where the name says nothing. */
+/** Sentences by the name that the store, the SDK or the system gives an error, or by the HTTP status. */
 const REFUSED: Readonly<Record<string, string>> = {
   NoSuchBucket: 'There is no bucket "{bucket}" for {address}; create it, or correct `url` (and `endpoint`).',
   "CredentialsProviderError TokenProviderError":
@@ -41,8 +40,8 @@ const REFUSED: Readonly<Record<string, string>> = {
   "QuotaExceeded XMinioAdminBucketQuotaExceeded XMinioStorageFull InsufficientStorage 507":
     "{address} is full; make room, and try again.",
   ProxyRefusal:
-    "No way is opened to {endpoint} for {address}; check the user and password in the proxy's address, and whether it allows the host.",
-  TLS: "No safe connection to {endpoint} for {address}; check its certificate, and NODE_EXTRA_CA_CERTS for one of your own.",
+    "The connection to {endpoint} for {address} was refused by the proxy; check the user and password in its address, and whether it allows the host.",
+  TLS: "No secure connection to {endpoint} for {address}; check its certificate, and NODE_EXTRA_CA_CERTS for one of your own.",
   unknown:
     "{address} refused to {does} {what} ({error}); check that `endpoint` names an S3-compatible store, and what its documentation says of that.",
 };
@@ -50,7 +49,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 const UNAVAILABLE: Readonly<Record<string, string>> = {
   RequestTimeTooSkewed:
     "The clocks of this machine and of {address} differ too much; set this machine's clock.",
-  "SlowDown 429 500 502 503 504": "{address} answers that it is busy or out of order; try again later.",
+  "SlowDown 429 500 502 503 504": "{address} is busy or unavailable; try again later.",
   "ConditionalRequestConflict OperationAborted 409":
     "Somebody else is writing {key} in {address} at this moment; try again later.",
   "ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ETIMEDOUT":
@@ -58,7 +57,7 @@ const UNAVAILABLE: Readonly<Record<string, string>> = {
   ERR_PROXY_TUNNEL:
     "{endpoint} is not reached for {address}; check `endpoint`, and whether the proxy knows it, or try again later.",
   "RequestTimeout IncompleteBody TimeoutError ECONNRESET EPIPE ERR_STREAM_PREMATURE_CLOSE 408":
-    "The connection to {address} was lost again and again; try again later.",
+    "The connection to {address} was lost repeatedly; try again later.",
   BadDigest: "{key} was damaged on the way to or from {address}; check the network, or try again later.",
 };
 
@@ -75,7 +74,7 @@ function byName(sentences: Readonly<Record<string, string>>): ReadonlyMap<string
 const TLS =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_MISMATCH|EPROTO)/;
 
-/** `target.unavailable` is worth another attempt. */
+/** Gives `target.unavailable` if another attempt may succeed, else `target.refused`. */
 export function storeError(thrown: unknown, store: StoreNames, request: StoreRequest): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
   const name = knownName(thrown);
@@ -96,7 +95,7 @@ export function storeError(thrown: unknown, store: StoreNames, request: StoreReq
   return new WarehouseError(code, sentence, { cause: causeOf(thrown) });
 }
 
-/** Of an answer its name and status alone: the SDK keeps the request beside it, and stores quote what was signed. */
+/** Keeps only name and status of an answer: the SDK keeps the request beside it, and stores quote signatures. */
 function causeOf(thrown: unknown): unknown {
   const status = statusOf(thrown);
   if (status === undefined) return thrown;
@@ -104,7 +103,6 @@ function causeOf(thrown: unknown): unknown {
   return Object.assign(new Error(`status ${status}`), { name, status });
 }
 
-/** What the store or the SDK calls an error. */
 export function errorName(thrown: unknown): string {
   return thrown instanceof Error ? thrown.name : "";
 }
@@ -114,7 +112,7 @@ export function statusOf(thrown: unknown): number | undefined {
   return $metadata?.httpStatusCode;
 }
 
-/** The one of its names that there is a sentence for. */
+/** The first name of an error that has a sentence. */
 function knownName(thrown: unknown): string {
   const code = codeOf(thrown) ?? "";
   const message = thrown instanceof Error ? thrown.message : "";

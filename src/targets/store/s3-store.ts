@@ -12,77 +12,73 @@ import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { importPeers } from "../../common/import-module.ts";
 import { type HttpProxy, type ProxyFor, reachedBy } from "../../common/proxy.ts";
-import { checkKey, type StoreAddress, type StoreSettings } from "./address.ts";
-import { changedObject, missingObject, newFile, writeChecked } from "./checked-copy.ts";
+import { changedObject, createFile, missingObject, writeChecked } from "./checked-copy.ts";
 import { errorName, type StoreNames, statusOf, storeError } from "./s3-errors.ts";
 import { type S3Bucket, type S3Request, type S3Sdk, uploadTo } from "./s3-upload.ts";
-import {
-  type FileContent,
-  type ListOptions,
-  overwriteError,
-  type Store,
-  type StoredObject,
-} from "./store.ts";
+import { checkKey, type FileContent, overwriteError, type Store, type StoredObject } from "./store.ts";
 
-/** An optional peer: only who delivers to a bucket needs it. A test holds that package.json says the same version. */
+/** Optional peer dependency for buckets, in the version of package.json. */
 export const S3_SDK = "@aws-sdk/client-s3@3.1175.0";
 
-/** A connection on which nothing moves for so long is given up; stores write blanks while they join parts. */
+/** A connection without traffic for this long is given up. Stores send blanks while they join parts. */
 const IDLE_MS = 60_000;
 const CONNECT_MS = 10_000;
-/** Attempts at a request, half a minute in all. */
+/** Attempts at a request, within about half a minute. */
 const MAX_ATTEMPTS = 8;
 const FIRST_WAIT_MS = 200;
 const MAX_WAIT_MS = 10_000;
-/** Objects that are read into memory: commits, checkpoints, claims. */
+/** Largest object that is read into memory: a commit or a checkpoint. */
 const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
-/** The protocol's limit of a request. */
+/** The protocol's limit for one request. */
 const MAX_REMOVED = 1000;
 
-/** Sleeps so many milliseconds; rejects with the signal's reason once that is aborted. */
+/** Sleeps; rejects with the signal's reason once it is aborted. */
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
 export const sleepWithJitter: Sleep = (milliseconds, signal) =>
   systemClock.sleep(milliseconds * Math.random(), signal);
 
-/** What a test sets. */
-export interface S3Conditions {
-  readonly sleep?: Sleep;
-  readonly idleMs?: number;
+/** Credentials are not among the settings: they come from where the AWS tools look. */
+export interface S3Settings {
+  /** An S3-compatible store: `https://minio.example.com:9000`. Amazon's by default. */
+  readonly endpoint?: string | undefined;
+  /** Whether the bucket is part of the path in addresses. By default it is if there is an `endpoint`. */
+  readonly pathStyle?: boolean | undefined;
+  readonly region?: string | undefined;
 }
 
-/** Throws `config.invalid` where the SDK is not installed. */
+/** `prefix`: empty, or ends with a slash. Throws `config.invalid` if the SDK is not installed. */
 export async function openS3Store(
-  { bucket, prefix }: Extract<StoreAddress, { kind: "s3" }>,
-  { proxyFor = () => null, ...options }: StoreSettings & { readonly proxyFor?: ProxyFor },
+  { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
+  { proxyFor = () => null, ...settings }: S3Settings & { readonly proxyFor?: ProxyFor },
   signal: AbortSignal,
-  { sleep = sleepWithJitter, idleMs = IDLE_MS }: S3Conditions = {},
+  { sleep = sleepWithJitter, idleMs = IDLE_MS }: { readonly sleep?: Sleep; readonly idleMs?: number } = {},
 ): Promise<Store> {
   const importing = () => import("@aws-sdk/client-s3");
   const sdk = await importPeers("A target in a bucket", [S3_SDK], importing);
-  const { endpoint, region } = options;
+  const { endpoint, region } = settings;
   const proxy = tunnelled(proxyFor, endpoint ?? `https://${bucket}.s3.${region ?? "region"}.amazonaws.com`);
-  const client = makeClient(sdk, options, { idleMs, proxy });
+  const client = makeClient(sdk, settings, { idleMs, proxy });
   const asked = reachedBy(endpoint ?? "Amazon S3", proxy);
   const store: StoreNames = { address: `s3://${bucket}/${prefix}`, bucket, endpoint: asked };
   const closing = new AbortController();
-  const ask = asking(store, AbortSignal.any([signal, closing.signal]), sleep);
+  const ask = retrying(store, AbortSignal.any([signal, closing.signal]), sleep);
   return new S3Store({ sdk, client, name: bucket, ask }, store.address, prefix, closing);
 }
 
-/** The proxy of an https address. Throws `config.invalid`, also where Node's own agent knows of none. */
+/** The proxy for an https address. Throws `config.invalid` if this version of Node cannot use one for a bucket. */
 function tunnelled(proxyFor: ProxyFor, address: string): HttpProxy | null {
   const url = new URL(address);
   const proxy = url.protocol === "https:" ? proxyFor(url) : null;
   if (proxy === null || allowedNodeEnvironmentFlags.has("--use-env-proxy")) return proxy;
   throw new WarehouseError(
     "config.invalid",
-    `This version of Node reaches no bucket by a proxy (${proxy.namedIn}); use 22.21 or 24.5, or newer, or name ${url.hostname} in NO_PROXY.`,
+    `This version of Node cannot reach a bucket through a proxy (${proxy.namedIn}); use 22.21 or 24.5, or newer, or name ${url.hostname} in NO_PROXY.`,
   );
 }
 
-/** `ending`: the store's own signal. */
-function asking(store: StoreNames, ending: AbortSignal, sleep: Sleep): S3Request {
+/** Retries failed requests. `ending`: the store's own signal. */
+function retrying(store: StoreNames, ending: AbortSignal, sleep: Sleep): S3Request {
   return async (request, send) => {
     for (let failures = 0; ; failures++) {
       try {
@@ -101,9 +97,8 @@ function asking(store: StoreNames, ending: AbortSignal, sleep: Sleep): S3Request
 class S3Store implements Store {
   readonly address: string;
   readonly #bucket: S3Bucket;
-  /** Of all keys in the bucket; ends with a slash, or is empty. */
+  /** Empty, or ends with a slash. */
   readonly #prefix: string;
-  /** Ends the store's own signal. */
   readonly #closing: AbortController;
 
   constructor(bucket: S3Bucket, address: string, prefix: string, closing: AbortController) {
@@ -150,18 +145,18 @@ class S3Store implements Store {
     await this.#bucket.ask({ does: "read", key }, async (abortSignal) => {
       const found = await this.#find(Key, abortSignal);
       if (found === null) throw missingObject(this.address, key);
-      await newFile(file, async (handle) => {
+      await createFile(file, async (handle) => {
         if (!(await writeChecked(streamOf(found), handle, content))) throw changedObject(this.address, key);
       });
     });
   }
 
-  async *list(keyPrefix: string, { after }: ListOptions = {}): AsyncGenerator<StoredObject> {
+  async *list(keyPrefix: string, { after }: { readonly after?: string } = {}): AsyncGenerator<StoredObject> {
     const begin = after === undefined ? {} : { StartAfter: this.#prefix + after };
     for await (const { Contents = [] } of this.#pages(keyPrefix, begin)) {
       for (const { Key = "", Size = 0, LastModified } of Contents) {
         const key = Key.slice(this.#prefix.length);
-        // Some stores list the folders themselves.
+        // Some stores list folders as objects.
         if (!key.endsWith("/")) yield { key, bytes: Size, modifiedMs: LastModified?.getTime() ?? 0 };
       }
     }
@@ -204,14 +199,14 @@ class S3Store implements Store {
     return client.send(new sdk.PutObjectCommand(object), { abortSignal });
   }
 
-  /** Null: there is no such object. */
+  /** `null` if there is no such object. */
   async #find(Key: string, abortSignal: AbortSignal, ChecksumMode?: "ENABLED") {
     const { sdk, client, name } = this.#bucket;
     try {
       const command = new sdk.GetObjectCommand({ Bucket: name, Key, ChecksumMode });
       return await client.send(command, { abortSignal });
     } catch (thrown) {
-      // A status of 404 says too little: some answer so where the bucket, or whoever asks, is unknown.
+      // Status 404 alone may also mean an unknown bucket or user.
       if (["NoSuchKey", "NotFound"].includes(errorName(thrown))) return null;
       throw thrown;
     }
@@ -234,12 +229,12 @@ class S3Store implements Store {
 }
 
 /**
- * Credentials come from the platform's chain: environment, files and profiles of the AWS tools, roles of containers
- * and machines. Each request is sent once: what is tried again is decided in one place, with the reading of answers in it.
+ * Credentials come from where the AWS tools look: environment, files and profiles, roles of containers and machines. The
+ * client does not retry, because `retrying` also covers reading the answer.
  */
 function makeClient(
   sdk: S3Sdk,
-  { endpoint, region, pathStyle }: StoreSettings,
+  { endpoint, region, pathStyle }: S3Settings,
   { idleMs, proxy }: { readonly idleMs: number; readonly proxy: HttpProxy | null },
 ): S3Client {
   const config: S3ClientConfig = {
@@ -250,18 +245,18 @@ function makeClient(
       socketTimeout: idleMs,
       ...(proxy !== null && { httpsAgent: { proxyEnv: { HTTPS_PROXY: proxy.url.reveal() } } }),
     },
-    // What is put has a SHA-256 of its own; stores that are not Amazon's refuse other digests that they do not know.
+    // Each put has a SHA-256 of its own. Other stores than Amazon's refuse digests that they do not know.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   };
   if (endpoint !== undefined) config.endpoint = endpoint;
-  // A store of one's own seldom has regions, but each signature names one.
+  // Compatible stores seldom have regions, but each signature needs one.
   const signed = region ?? (endpoint === undefined ? undefined : "us-east-1");
   if (signed !== undefined) config.region = signed;
   return new sdk.S3Client(config);
 }
 
-/** In Node the body is a stream, and there always is one. */
+/** In Node the body is always a stream. */
 function streamOf({ Body }: GetObjectCommandOutput): AsyncIterable<Uint8Array> {
   return Body as unknown as AsyncIterable<Uint8Array>;
 }
@@ -275,7 +270,7 @@ async function bytesOf(found: GetObjectCommandOutput, address: string, key: stri
     if (bytes <= MAX_OBJECT_BYTES) continue;
     throw new WarehouseError(
       "target.refused",
-      `${key} in ${address} is larger than 256 MiB, which no log of ours is; see which program wrote it.`,
+      `${key} in ${address} is larger than 256 MiB, so this program did not write it; find out which program did.`,
     );
   }
   return Buffer.concat(pieces);

@@ -1,4 +1,4 @@
-/** Puts files into a bucket: small ones in one piece, large ones in parts. */
+/** Uploads files to a bucket: small ones in one request, large ones in parts. */
 import { hash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import type { S3Client } from "@aws-sdk/client-s3";
@@ -7,16 +7,16 @@ import { changedFile } from "./checked-copy.ts";
 import { errorName, type StoreRequest } from "./s3-errors.ts";
 import type { FileContent } from "./store.ts";
 
-/** A piece lies in memory, so that it can be sent again. */
+/** Size of a part. It is held in memory, so that it can be sent again. */
 const PIECE_BYTES = 8 * 1024 * 1024;
-/** The protocol's limit: files above 80 GB have larger pieces. */
+/** The protocol's limit. Files above 80 GB have larger parts. */
 const MAX_PARTS = 10_000;
-/** An upload that failed is taken back within this time, or by the bucket's own rule. */
+/** Time limit for removing the parts of a failed upload. */
 const ABORT_MS = 5000;
 
 export type S3Sdk = typeof import("@aws-sdk/client-s3");
 
-/** One request, tried again and told as a store does it. */
+/** Sends a request, retries it, and describes its failure. */
 export type S3Request = <Result>(
   request: StoreRequest,
   send: (signal: AbortSignal) => Promise<Result>,
@@ -29,15 +29,15 @@ export interface S3Bucket {
   readonly ask: S3Request;
 }
 
-/** A file that is to be an object. `key`: in the store, for messages; `Key`: in the bucket. */
-interface Source {
+/** `key`: key in the store, for messages. `Key`: key in the bucket. */
+interface Upload {
   readonly key: string;
   readonly Key: string;
   readonly file: string;
   readonly content: FileContent;
 }
 
-export async function uploadTo(bucket: S3Bucket, source: Source): Promise<void> {
+export async function uploadTo(bucket: S3Bucket, source: Upload): Promise<void> {
   const { file, content } = source;
   const found = await digestFile(file);
   if (found.bytes !== content.bytes || found.sha256 !== content.sha256) throw changedFile(file);
@@ -47,7 +47,7 @@ export async function uploadTo(bucket: S3Bucket, source: Source): Promise<void> 
 
 async function uploadWhole(
   { sdk, client, name, ask }: S3Bucket,
-  { key, Key, file, content }: Source,
+  { key, Key, file, content }: Upload,
   handle: FileHandle,
 ): Promise<void> {
   const Body = await pieceOf(handle, file, 0, content.bytes);
@@ -60,7 +60,7 @@ async function uploadWhole(
 
 async function uploadParts(
   { sdk, client, name, ask }: S3Bucket,
-  { key, Key, file, content }: Source,
+  { key, Key, file, content }: Upload,
   handle: FileHandle,
 ): Promise<void> {
   const request = { does: "write", key } as const;
@@ -86,7 +86,7 @@ async function uploadParts(
         await client.send(new sdk.CompleteMultipartUploadCommand(complete), { abortSignal });
       } catch (thrown) {
         if (errorName(thrown) !== "NoSuchUpload") throw thrown;
-        // The answer of an attempt before was lost: the parts are joined already.
+        // The answer of an earlier attempt was lost: the parts are joined already.
         const head = new sdk.HeadObjectCommand({ Bucket: name, Key });
         const { ContentLength } = await client.send(head, { abortSignal });
         if (ContentLength !== content.bytes) throw thrown;
@@ -96,7 +96,7 @@ async function uploadParts(
     const abort = client.send(new sdk.AbortMultipartUploadCommand(upload), {
       abortSignal: AbortSignal.timeout(ABORT_MS),
     });
-    // The failure before this one is the one to tell, and parts that stay are the bucket's rule to remove.
+    // The first failure is the one to report. A lifecycle rule of the bucket removes parts that stay.
     await abort.catch(() => undefined);
     throw thrown;
   }

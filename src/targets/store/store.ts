@@ -1,47 +1,14 @@
-/** Objects by key, on a file system or in a bucket: what the lake is written to. */
+/** Stores of objects by key, on a file system or in a bucket: what the lake is written to. */
 import { randomUUID } from "node:crypto";
 import { WarehouseError } from "../../common/errors.ts";
+import { printable } from "../../common/printable.ts";
 
 export interface StoredObject {
-  /** Below the store's address, with slashes: `content/_delta_log/00000000000000000000.json`. */
+  /** Path below the store's address, with slashes: `content/_delta_log/00000000000000000000.json`. */
   readonly key: string;
   readonly bytes: number;
-  /** By the store's clock, in milliseconds since 1970. */
+  /** Milliseconds since 1970, by the store's clock. */
   readonly modifiedMs: number;
-}
-
-export interface ListOptions {
-  /** Only keys that come after this one, in the order of their UTF-8 bytes. */
-  readonly after?: string;
-}
-
-/**
- * Keys are compared by their UTF-8 bytes. Every method throws a WarehouseError `target.*` with a sentence that names the
- * store's address, never its credentials; what may go away by itself was tried again first. A store is opened with a signal:
- * once that is aborted, every call throws its reason, those that wait for an answer at once.
- */
-export interface Store extends AsyncDisposable {
-  /** `s3://bucket/prefix` or `file:///folder`, for messages. */
-  readonly address: string;
-  /** The bytes of an object; null: there is none. */
-  get(key: string): Promise<Buffer | null>;
-  /**
-   * Puts an object where there is none, at once and whole; false: there is one already. After an answer that was lost it
-   * may be this very object, so whoever gets false reads it before calling it another's.
-   */
-  putNew(key: string, body: Uint8Array): Promise<boolean>;
-  /** Puts an object, whatever is there. */
-  put(key: string, body: Uint8Array): Promise<void>;
-  /** Puts a file, whatever is there, in parts if it is large; the store checks what arrived. */
-  upload(key: string, file: string, content: FileContent): Promise<void>;
-  /** Writes an object into a new file and checks its bytes. */
-  download(key: string, file: string, content: FileContent): Promise<void>;
-  /** Objects whose key begins with the prefix, in order of their keys. */
-  list(prefix: string, options?: ListOptions): AsyncIterable<StoredObject>;
-  /** Folders below a prefix that ends with a slash, by name, in order: `instance=a/` of `content/`. */
-  folders(prefix: string): Promise<readonly string[]>;
-  /** Removes objects; those that are gone already are no failure. */
-  remove(keys: readonly string[]): Promise<void>;
 }
 
 export interface FileContent {
@@ -51,14 +18,43 @@ export interface FileContent {
 }
 
 /**
- * Puts one fresh key twice: only the first may succeed, and its bytes must be there. All that keeps deliveries apart rests
- * on that. Throws `target.refused` where the store overwrites.
+ * A store. Keys are compared by their UTF-8 bytes. Every method throws a WarehouseError `target.*` whose message names the
+ * store's address and never its credentials; temporary failures were retried first. A store is opened with a signal. Once
+ * that is aborted, every call throws its reason, also calls that wait for an answer.
+ */
+export interface Store extends AsyncDisposable {
+  /** `s3://bucket/prefix` or `file:///folder`, for messages. */
+  readonly address: string;
+  /** The bytes of an object; `null` if there is none. */
+  get(key: string): Promise<Buffer | null>;
+  /**
+   * Puts an object only if there is none, in one step; `false` if there is one. If an answer was lost, that may be this very
+   * object, so the caller compares it before it concludes that another writer was faster.
+   */
+  putNew(key: string, body: Uint8Array): Promise<boolean>;
+  /** Puts an object, and replaces an existing one. */
+  put(key: string, body: Uint8Array): Promise<void>;
+  /** Puts a file, and replaces an existing object. Large files go in parts. The store checks what arrived. */
+  upload(key: string, file: string, content: FileContent): Promise<void>;
+  /** Writes an object into a new file and checks its bytes. */
+  download(key: string, file: string, content: FileContent): Promise<void>;
+  /** Objects whose keys begin with the prefix, in order of keys. `after`: exclusive. */
+  list(prefix: string, options?: { readonly after?: string }): AsyncIterable<StoredObject>;
+  /** Names of the folders below a prefix that ends with a slash, in order: `instance=a/` below `content/`. */
+  folders(prefix: string): Promise<readonly string[]>;
+  /** Removes objects. Missing objects are not an error. */
+  remove(keys: readonly string[]): Promise<void>;
+}
+
+/**
+ * Throws `target.refused` if the store replaces an object that is put as new: deliveries rely on that to stay apart.
+ * Puts a new key twice and reads it.
  */
 export async function verifyConditionalPut(store: Store): Promise<void> {
   const key = `_published/.probe-${randomUUID()}`;
   const [first, second] = [Buffer.from("first"), Buffer.from("second")];
   try {
-    // After an answer that was lost the first put may be told to be there already; its bytes decide.
+    // After a lost answer the first put may report an existing object; its bytes decide.
     await store.putNew(key, first);
     const isPutTwice = await store.putNew(key, second);
     const there = await store.get(key);
@@ -68,10 +64,22 @@ export async function verifyConditionalPut(store: Store): Promise<void> {
   }
 }
 
-/** Of a store that ignores, or does not know, the condition of a put. */
 export function overwriteError(address: string): WarehouseError {
   return new WarehouseError(
     "target.refused",
-    `${address} overwrites objects that are to be put only where there is none (it ignores "If-None-Match: *"), so two deliveries could mix; use a store that honours it (docs/lake.md names some).`,
+    `${address} overwrites existing objects although it is asked not to (it ignores "If-None-Match: *"), so two deliveries could mix; use a store that honours it (docs/lake.md names some).`,
+  );
+}
+
+/**
+ * Throws `target.refused` for a key that a folder cannot hold, or that leads out of the store: logs of other programs may
+ * name any path.
+ */
+export function checkKey(address: string, key: string): void {
+  const isKey = !key.includes("\0") && key.split("/").every((segment) => !["", ".", ".."].includes(segment));
+  if (isKey) return;
+  throw new WarehouseError(
+    "target.refused",
+    `"${printable(key)}" is not a key below ${address}; look for this path in a table's log that another program wrote.`,
   );
 }

@@ -32,11 +32,15 @@ const BOTH = `
     ('unique key of content', 'passed', 0, '');
   CREATE TABLE run_lineage AS SELECT * FROM (VALUES
     ('content', 'wordcount', 'wordcount'), ('content', 'state', 'state')) AS t (table_name, column_name, path);
-  CREATE TABLE before_content AS SELECT * FROM (VALUES (1, 480), (2, 512), (3, NULL)) AS t (content_id, wordcount);
+  CREATE TABLE before_content AS SELECT * FROM (VALUES (1, 480, 'a'), (2, 512, 'b'), (3, NULL, 'c')) AS t (content_id, wordcount, derived);
   CREATE TABLE before_content_tags AS SELECT 'a' AS content_id, 'bread' AS tag;
 `;
-const BEFORE = { rows: { content: 3, content_tags: 1 }, emptyColumns: [], columns: ["content.wordcount"] };
-const NOW = { rows: { content: 3, content_tags: 0 }, emptyColumns: ["content.wordcount"] };
+const BEFORE = {
+  rows: { content: 3, content_tags: 1 },
+  emptyColumns: [],
+  columns: ["content.wordcount", "content.derived"],
+};
+const NOW = { rows: { content: 3, content_tags: 0 }, emptyColumns: ["content.wordcount", "content.derived"] };
 
 async function reportOf(before: typeof BEFORE | undefined, showsBefore = true): Promise<DriftReport> {
   const instance = await DuckDBInstance.create(":memory:");
@@ -68,7 +72,7 @@ suite("the drift of a run", () => {
     assert.equal(newFields[1]?.example, null, "the policy forbids it");
   });
 
-  test("names fields that have no value any more, by their API path, with one that they had", async () => {
+  test("names API fields that have no value any more, with one that they had, and no derived column", async () => {
     const { vanishedFields } = await reportOf(BEFORE);
     assert.deepEqual(
       vanishedFields.map(({ path, kind, count, before, example }) => [path, kind, count, before, example]),

@@ -51,18 +51,19 @@ async function rowsOf(sql: string): Promise<Record<string, DuckDBValue>[]> {
 
 const figure = (value: unknown) => Number(value).toLocaleString("en-US");
 
-/** Values at destinations that receive values in both runs; they differ where one side alone has the row. */
-const LEDGERS = `
-  WITH counted AS (
-    SELECT destination_id FROM destinations AS later JOIN before_destinations AS earlier USING (destination_id)
-    WHERE later.receives AND earlier.receives
-  ),
+/** Values as they stand in either run, at some destinations; they differ where one side alone has the row. */
+const ledgers = (destinations: string) => `
+  WITH counted AS (${destinations}),
   later AS (
     SELECT * EXCLUDE (ordinal), count(*) AS copies FROM content_mapped_values SEMI JOIN counted USING (destination_id) GROUP BY ALL
   ),
   earlier AS (
     SELECT * EXCLUDE (ordinal), count(*) AS copies FROM before_content_mapped_values SEMI JOIN counted USING (destination_id) GROUP BY ALL
   )`;
+
+const RECEIVING = `
+  SELECT destination_id FROM destinations AS later JOIN before_destinations AS earlier USING (destination_id)
+  WHERE later.receives AND earlier.receives`;
 
 const PAYLOADS = `
   SELECT content_id, destination_id
@@ -71,7 +72,7 @@ const PAYLOADS = `
   WHERE later.payload::VARCHAR IS DISTINCT FROM earlier.payload::VARCHAR`;
 
 test("the first screen and the leading sentence count the items and payloads that differ in the tables of both runs", async () => {
-  const [counts] = await rowsOf(`${LEDGERS}
+  const [counts] = await rowsOf(`${ledgers(RECEIVING)}
     SELECT
       (SELECT count(DISTINCT content_id) FROM (
         SELECT content_id FROM (FROM later EXCEPT FROM earlier)
@@ -139,7 +140,7 @@ test("item by item: the changes are those of the payloads that differ, and what 
 });
 
 test("each value says since when it is so", async () => {
-  const unlike = await rowsOf(`${LEDGERS}
+  const unlike = await rowsOf(`${ledgers("SELECT destination_id FROM destinations")}
     SELECT content_id, count(*)::INT AS number FROM (FROM later EXCEPT FROM earlier) GROUP BY content_id`);
   const since = [...page.items].flatMap(([id, { since, values }]) => {
     assert.equal(since.length, values.length);
@@ -182,7 +183,7 @@ test("after the first run the section says so in one sentence, and the first scr
   assert.ok(lines.every((line) => !line.includes("changed")));
   assert.equal(
     section,
-    "Changes The history begins with this run: from the next one on, what changed stands here, with its cause.",
+    "Changes The history begins with this run; from the next run on, this section shows what changed and why.",
   );
   assert.ok([...items.values()].every(({ since }) => since.every((sequence) => sequence === 1)));
 });

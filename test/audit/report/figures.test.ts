@@ -106,6 +106,6 @@ test("a page with room for few items has those that need attention most", async 
       shown.map((id) => numbers.get(id)),
       [...numbers.values()].slice(0, shown.length),
     );
-    assert.match(small, new RegExp(`The page has room for ${shown.length} items of 500, `));
+    assert.match(small, new RegExp(`The page shows ${shown.length} of 500 items, `));
   }
 });

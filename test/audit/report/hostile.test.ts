@@ -126,7 +126,7 @@ test("each figure of a table is the one that a command gives", async () => {
     "Changes by cause": diff.causes,
     "Changes of definitions": diff.definitions,
     "What changed in the mapped values": diff.lines.filter(isSent),
-    "No payload change": diff.lines.filter((row: Json) => !isSent(row)),
+    "No payload change": diff.lines.filter((row: Json) => !isSent(row) && row.reception === "receiving"),
     "Changes of content": content.columns,
     // Of what only the run before has a page has no title.
     "Items whose content changed": content.content_items.map((row: Json) =>

@@ -137,9 +137,9 @@ test("beside its share a destination has that of the night before; one that rece
   const page = await pageOf({ tables: same, earlier: { previous: 41, before, listed: [] } });
   assert.deepEqual(page.figures.slice(-4), [
     "91.1% mapped at Partner Portal was 50.0%",
-    "93.1% mapped at Web CMS receives values now",
-    "Print Archive receives values no longer supports no mappings",
-    "20ff76a286238f962af5b190 receives values no longer known by its ID alone",
+    "93.1% mapped at Web CMS now receives values",
+    "Print Archive no longer receives values supports no mappings",
+    "20ff76a286238f962af5b190 no longer receives values known by its ID alone",
   ]);
 });
 

@@ -67,7 +67,7 @@ for (const pipeline of few(["small", "parquet"], 1)) {
       " the listed item is not an object",
       " the item has no id",
       "c-010 the service denied access to this item (403)",
-      "c-020 the service fails when it is asked for the item (500)",
+      "c-020 the service fails when this item is requested (500)",
       `c-030 ${OTHER}`,
     ]) {
       assert.ok(found.has(expected), `${expected}\n${text}`);

@@ -113,7 +113,7 @@ test("a rollback says what targets have, brings them back, and holds for other m
     await digestIn(join(A, "runs", first)),
   );
   assert.deepEqual(world.warnings.B, [
-    `The target lake was rolled back to the run ${first}: this run goes on from it, and not from ${second} of this machine; that stays in runs/ until it is old, and is in no later history.`,
+    `The target lake was rolled back to the run ${first}: this run continues from it, not from ${second} on this machine; ${second} stays in runs/ until it is pruned, but is not part of the history.`,
   ]);
   const after = await night("A", 3);
   assert.deepEqual([after.sequence, exitCodeOf(after)], [4, 0]);
@@ -148,7 +148,7 @@ test("a rollback takes no target back from a run that this warehouse has not", a
   assert.equal(refused.error?.exitCode, 26);
   assert.match(
     refused.error?.message ?? "",
-    /^The run 000001-\S+ is current now, but was not delivered to lake: The target lake has the later run 3 .* does not take its place: that run is none of this warehouse; get it with "content-warehouse restore", or/,
+    /^The run 000001-\S+ is current now, but was not delivered to lake: The target lake has the later run 3 .* cannot replace it, because that run is not in this warehouse; fetch it with "content-warehouse restore", or/,
   );
   await b(restoreCommand);
   assert.equal((await b(runsCommand, "rollback", "1", "--deliver")).error, undefined);

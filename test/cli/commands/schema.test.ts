@@ -67,7 +67,7 @@ suite("the schema", () => {
   test("as text says of tables with instants what makes them UTC", async () => {
     assert.match(
       await shown(["run"]),
-      /\n\ntimestamp is an instant, .*SET TimeZone = 'UTC' \(other tools: docs\/tables\.md#time-zones\)\n$/,
+      /\n\nA timestamp is an instant, .*SET TimeZone = 'UTC' \(other tools: docs\/tables\.md#time-zones\)\n$/,
     );
     assert.doesNotMatch(await shown(["content_tags"]), /TimeZone/);
   });
@@ -85,7 +85,7 @@ suite("the schema", () => {
     assert.match(await shown(["mapping_coverage"]), /^mapping_coverage: .*\n +destination_id /);
     await assert.rejects(shown(["mapping_coverage", "--format", "mermaid"]), {
       code: "config.invalid",
-      message: "mapping_coverage is a view, and --format mermaid is for tables; use another format.",
+      message: "mapping_coverage is a view, and --format mermaid shows tables only; use another format.",
     });
   });
 

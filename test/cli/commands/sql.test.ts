@@ -247,7 +247,7 @@ test("--out takes the format from the name of the file, and keeps what was there
   assert.equal(await written("a.txt", "SELECT 1 AS a", "--format", "json"), '[\n{"a":1}\n]\n');
   await assert.rejects(ask("SELECT 1", "--out", join(folder, "a.foo")), {
     code: "config.invalid",
-    message: /a\.foo does not say in which format to write; add --format, /,
+    message: /a\.foo does not say which format to write; add --format, /,
   });
   await assert.rejects(ask("SELECT 1", "--out", join(folder, "a.csv"), "--format", "json"), {
     code: "config.invalid",
@@ -279,7 +279,7 @@ test("parquet is a file with the types of the columns, whatever ends or is in th
   }
   await assert.rejects(ask("SELECT 1", "--format", "parquet"), {
     code: "config.invalid",
-    message: "Parquet goes to a file; name it with --out FILE.",
+    message: "Parquet is written to a file; name it with --out FILE.",
   });
   await assert.rejects(ask("EXPLAIN SELECT 1", "--out", file), { code: "config.sql" });
   const injected = `SELECT 1) TO ${quoteLiteral(join(folder, "escaped.csv"))} (FORMAT csv); --`;
@@ -317,7 +317,7 @@ test("a terminal without a statement gets the lines that open the file in three 
   for (const tool of ["DuckDB CLI", "Python", "R"]) assert.match(text, new RegExp(`^${tool} \\(`, "m"));
   assert.ok(text.includes("duckdb -readonly -cmd \"SET TimeZone = 'UTC'\" '"), text);
   assert.ok(text.includes(`duckdb.connect(${JSON.stringify(file)}, read_only=True)`), text);
-  assert.match(text, /Without SET TimeZone = 'UTC', .* docs\/tables\.md#time-zones has other tools\.\n$/);
+  assert.match(text, /Without SET TimeZone = 'UTC', .* see docs\/tables\.md#time-zones for other tools\.\n$/);
 });
 
 test("of a run of Parquet files alone the lines that read them make instants UTC too", async (t) => {
@@ -331,7 +331,7 @@ test("of a run of Parquet files alone the lines that read them make instants UTC
   const text = await capture(sqlCommand, ["--warehouse", out], 80, { input });
   assert.match(text, /^This run has only Parquet files/);
   assert.match(text, /\n {2}duckdb -cmd "SET TimeZone = 'UTC'" -c 'FROM /);
-  assert.match(text, /Without SET TimeZone = 'UTC', .* docs\/tables\.md#time-zones has other tools\.\n$/);
+  assert.match(text, /Without SET TimeZone = 'UTC', .* see docs\/tables\.md#time-zones for other tools\.\n$/);
 });
 
 test("S19: csv on a screen leaves control characters out; --spreadsheet shows their code points", async () => {

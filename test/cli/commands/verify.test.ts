@@ -127,7 +127,7 @@ test("F20: a file that is missing, cut off, longer or too many is found, each wi
   assert.match(findings[4] ?? "", /^The file parquet\/content_tags.*-0000\.parquet cannot be read \(/);
   const { text, error } = await verify(out);
   assert.match(text, /^DAMAGED: run 000001-20261120T020000Z \(current\), \d findings\n {2}The file /);
-  assert.match(error?.message ?? "", /^\d findings: make a run that is whole current/);
+  assert.match(error?.message ?? "", /^\d findings: go back to a whole run/);
 });
 
 test("F17: a log beside the database is found", async (t) => {
@@ -166,7 +166,7 @@ test("what this user may not read is named, and says nothing against the rest of
     assert.deepEqual(await asOrdinaryUser(out, "verify"), {
       text: `NOT VERIFIED: run ${FIRST} (current), 1 finding\n  ${finding}\n`,
       code: "verify.failed",
-      message: "1 finding: verify it again as a user who may read all of the run.",
+      message: "1 finding: verify again as a user who can read all files of the run.",
     });
   }
 });

@@ -216,7 +216,7 @@ long(
     assert.deepEqual(found, [
       [
         POISON,
-        "its page cannot be read, and the service says that it is gone (404 or 410) when asked for it singly",
+        "its page cannot be read, and the service returned 404 or 410 when the item was requested singly",
       ],
     ]);
   },

@@ -1,5 +1,5 @@
 import type { Document, DocumentTask } from "../../../src/service/content-set.ts";
-import { toSecond } from "../../../src/service/instant.ts";
+import { toSecond } from "../../../src/service/content-set.ts";
 import { DAY_MS, iso, sharedId } from "../plan.ts";
 import type { OddityChange, OddityEffect } from "./effect.ts";
 

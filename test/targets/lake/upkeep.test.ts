@@ -300,7 +300,7 @@ suite("a lake", () => {
     }
     const before = objects.size;
     const message =
-      /^The table content of the lake has rowTracking, which we do not write; take it away in Spark with "ALTER TABLE content DROP FEATURE rowTracking", and deliver again\. The table tags /;
+      /^The table content of the lake has rowTracking, which this program cannot write; remove it in Spark with "ALTER TABLE content DROP FEATURE rowTracking", then deliver again\. The table tags /;
     await assert.rejects(on(store).stage(runs.a3), { code: "target.refused", message });
     await assert.rejects(async () => on(store).check?.(NEVER, []), { message });
     assert.equal(objects.size, before);

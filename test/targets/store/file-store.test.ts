@@ -69,7 +69,7 @@ suite("a store in a folder", () => {
     await assert.rejects(openFileStore("/sys/lake", NEVER).put("x", Buffer.from("")), {
       code: "target.refused",
       message:
-        /^file:\/\/\/sys\/lake (?:may not be read or written|does not allow what the lake needs|is read-only)/,
+        /^file:\/\/\/sys\/lake (?:cannot be read or written|does not allow what the lake needs|is read-only)/,
     });
   });
 
@@ -93,7 +93,7 @@ suite("a store in a folder", () => {
     for (const lake of [link, join(link, "one"), "/proc/lake"]) {
       await assert.rejects(openFileStore(lake, NEVER).put("x", Buffer.from("")), {
         code: "target.refused",
-        message: `${pathToFileURL(lake).href} is not there and cannot be made; mount its file system, or choose another folder.`,
+        message: `${pathToFileURL(lake).href} does not exist and cannot be created; mount its file system, or choose another folder.`,
       });
     }
   });

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { type StoreSettings, storeAddress, storeFaults } from "../../../src/targets/store/address.ts";
-import { openStore } from "../../../src/targets/store/open-store.ts";
+
+import {
+  openStore,
+  parseStoreAddress,
+  type StoreSettings,
+  storeFaults,
+} from "../../../src/targets/store/open-store.ts";
 import { S3_SDK } from "../../../src/targets/store/s3-store.ts";
 import { NEVER } from "../../never.ts";
 import { withoutPackage } from "../../without-package.ts";
@@ -45,12 +50,12 @@ suite("the options of a store", () => {
 
   test("name a bucket with or without a prefix, or a folder", () => {
     for (const url of ["s3://my.bucket-1", "s3://my.bucket-1/"]) {
-      assert.deepEqual(storeAddress(url), { kind: "s3", bucket: "my.bucket-1", prefix: "" });
+      assert.deepEqual(parseStoreAddress(url), { kind: "s3", bucket: "my.bucket-1", prefix: "" });
     }
     for (const url of ["s3://bucket/a/b=c", "s3://bucket/a/b=c/"]) {
-      assert.deepEqual(storeAddress(url), { kind: "s3", bucket: "bucket", prefix: "a/b=c/" });
+      assert.deepEqual(parseStoreAddress(url), { kind: "s3", bucket: "bucket", prefix: "a/b=c/" });
     }
-    assert.deepEqual(storeAddress("file:///srv/a%20lake"), { kind: "file", folder: "/srv/a lake" });
+    assert.deepEqual(parseStoreAddress("file:///srv/a%20lake"), { kind: "file", folder: "/srv/a lake" });
     assert.deepEqual(
       storeFaults({ url: "s3://bucket", endpoint: "http://127.0.0.1:9000", pathStyle: false }),
       [],

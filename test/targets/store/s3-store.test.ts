@@ -73,8 +73,8 @@ suite("a call that waits for a bucket", { timeout: 60_000 }, () => {
       process.nextTick(() => ending.abort(reason));
       return sleepWithJitter(1_000_000, signal);
     };
-    const nobody = { url: "", endpoint: "http://127.0.0.1:9" };
-    const bucket = { kind: "s3", bucket: "bucket", prefix: "" } as const;
+    const nobody = { endpoint: "http://127.0.0.1:9" };
+    const bucket = { bucket: "bucket", prefix: "" } as const;
     await using store = await openS3Store(bucket, nobody, ending.signal, { sleep });
     await assert.rejects(store.get("x"), reason);
   });

@@ -1,8 +1,9 @@
-/** The lines of a Delta log that we know; what else a line says is left out, as the protocol asks of readers. */
+/** Actions of a Delta log, of which a commit has one on each line. Fields that we do not know are left out. */
 import { z } from "zod";
+import { parseIfJson } from "../../../common/json.ts";
 
 const texts = z.record(z.string(), z.string().nullable());
-/** Writers spell what is not there as null or leave it out. */
+/** Some writers write `null` for a missing value, and some leave it out. */
 const orNull = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? null);
 
@@ -42,7 +43,7 @@ const protocol = z.object({
 const txn = z.object({ appId: z.string(), version: z.int(), lastUpdated: orNull(z.int()) });
 
 const action = z.object({
-  /** Of each commit of ours, `txnId` is unique: by it a writer finds its own. */
+  /** Each of our commits has a unique `txnId`, by which its writer recognizes it. */
   commitInfo: z.looseObject({}).nullish(),
   add: add.nullish(),
   remove: remove.nullish(),
@@ -51,38 +52,62 @@ const action = z.object({
   txn: txn.nullish(),
 });
 
-/** Paths are as the log has them: encoded as a URI, relative to the table's folder. */
+/** `path` is as the log has it: encoded as a URI, relative to the table's folder. */
 export type AddAction = Readonly<z.infer<typeof add>>;
 export type RemoveAction = Readonly<z.infer<typeof remove>>;
 export type MetaDataAction = Readonly<z.infer<typeof metaData>>;
 export type ProtocolAction = Readonly<z.infer<typeof protocol>>;
-/** One of its members is there, or none: an action that we do not know. */
+/** At most one member is set; none is set for an action that we do not know. */
 export type DeltaAction = Readonly<z.infer<typeof action>>;
 
-/** The actions of a commit, one on a line. Throws for what is none. */
+/** Parses a commit. Throws if a line is not an action. */
 export function parseActions(text: string): DeltaAction[] {
-  return text
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map(parseAction);
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return lines.map(parseAction);
 }
 
-/** Throws for what is no action. */
 export function parseAction(line: string): DeltaAction {
   return action.parse(JSON.parse(line));
 }
 
-/** A commit as its file has it. */
+/** The text of a commit. */
 export function commitText(actions: readonly object[]): string {
   return actions.map((each) => `${JSON.stringify(each)}\n`).join("");
 }
 
-/** A path as the log has it. */
 export function encodePath(path: string): string {
   return encodeURI(path).replace(/[?#]/g, encodeURIComponent);
 }
 
-/** Metadata as the log has them: files of every table are Parquet. */
 export function metaDataLine(metaData: MetaDataAction): object {
   return { metaData: { ...metaData, format: { provider: "parquet", options: {} } } };
+}
+
+export interface FileStatistics {
+  readonly rows: number;
+  /** Bounds of a column without NULLs, both inclusive; `null` if unknown. */
+  readonly bounds: {
+    readonly column: string;
+    readonly min: string | number;
+    readonly max: string | number;
+  } | null;
+}
+
+/** Statistics as the JSON text of an `add`. */
+export function statisticsText({ rows, bounds }: FileStatistics): string {
+  if (bounds === null) return JSON.stringify({ numRecords: rows });
+  const { column, min, max } = bounds;
+  return JSON.stringify({
+    numRecords: rows,
+    minValues: { [column]: min },
+    maxValues: { [column]: max },
+    nullCount: { [column]: 0 },
+  });
+}
+
+const statistics = z.object({ numRecords: z.int().nonnegative() });
+
+/** Number of rows of a file; `null` if its `add` does not say. */
+export function recordsOf({ stats }: Pick<AddAction, "stats">): number | null {
+  return statistics.safeParse(parseIfJson(stats ?? "")).data?.numRecords ?? null;
 }

@@ -1,4 +1,4 @@
-/** Checkpoints as Parquet files, which DuckDB reads and writes: a row for each action. */
+/** Reads and writes the Parquet files of checkpoints, which have a row for each action. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { all, execute } from "../../../storage/duckdb.ts";
@@ -11,7 +11,6 @@ import { type CheckpointFiles, damagedLog } from "./log-files.ts";
 
 const LIMITS = { memoryLimitMb: 512 };
 
-/** Actions of a checkpoint, whoever wrote it. */
 export async function readCheckpoint(
   store: Store,
   table: string,
@@ -24,7 +23,7 @@ export async function readCheckpoint(
     return await withScratchDatabase(async (connection, folder) => {
       const files = bodies.map((_, part) => join(folder, `${part}.parquet`));
       for (const [part, file] of files.entries()) await writeFile(file, bodies[part] ?? "");
-      // Other columns repeat what these say, column by column of the table.
+      // Other columns repeat these values for each column of the table.
       const known = "COLUMNS('^(txn|add|remove|metaData|protocol)$')";
       const union = `SELECT ${known} FROM ${readParquet(files)}`;
       const rows = await all(connection, `SELECT to_json(action)::VARCHAR AS line FROM (${union}) AS action`);
@@ -36,7 +35,7 @@ export async function readCheckpoint(
 }
 
 const TEXTS = "MAP(VARCHAR, VARCHAR)";
-/** Members by action, with all that the protocol has for reader version 1 and writer version 2. */
+/** Columns of a checkpoint, with all fields of reader version 1 and writer version 2. */
 const COLUMNS: Readonly<Record<string, string>> = {
   protocol:
     "STRUCT(minReaderVersion INTEGER, minWriterVersion INTEGER, readerFeatures VARCHAR[], writerFeatures VARCHAR[])",
@@ -46,7 +45,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   remove: `STRUCT(path VARCHAR, deletionTimestamp BIGINT, dataChange BOOLEAN, extendedFileMetadata BOOLEAN, partitionValues ${TEXTS}, size BIGINT)`,
 };
 
-/** Actions as the bytes of a checkpoint. */
+/** The bytes of a checkpoint with these actions. */
 export async function checkpointBytes(actions: readonly object[]): Promise<Buffer> {
   return withScratchDatabase(async (connection, folder) => {
     const [lines, file] = [join(folder, "actions.json"), join(folder, "checkpoint.parquet")];

@@ -1,4 +1,4 @@
-/** Keeps logs short: checkpoints, and what they make superfluous. */
+/** Writes checkpoints, and removes the log before them. */
 import type { Store } from "../../store/store.ts";
 import { metaDataLine } from "./actions.ts";
 import { checkpointBytes } from "./checkpoint-file.ts";
@@ -17,9 +17,8 @@ import type { TableState } from "./state.ts";
 export const VERSIONS_PER_CHECKPOINT = 50;
 
 /**
- * Writes a checkpoint if one is due, and removes the log that is older than the table's retention. Called after a commit,
- * with its version: whoever commits every fiftieth version writes one, and anybody does if that was left out. A crash
- * between its steps leaves a checkpoint that readers find in the list, or none.
+ * Writes a checkpoint after a commit if one is due, and removes the log that is older than the table's retention. Each
+ * fiftieth version gets a checkpoint; if that was missed, a later commit writes one. A crash leaves a readable log.
  */
 export async function keepLogShort(
   store: Store,
@@ -27,32 +26,29 @@ export async function keepLogShort(
   { version, nowMs }: { readonly version: number; readonly nowMs: number },
 ): Promise<void> {
   const behind = version - ((await lastCheckpointVersion(store, table)) ?? 0);
-  // A table without change has its version for many nights.
+  // An unchanged table keeps its version for many nights.
   if (behind === 0) return;
   const due = version % VERSIONS_PER_CHECKPOINT === 0 || behind >= 2 * VERSIONS_PER_CHECKPOINT;
   const state = due ? await readTable(store, table) : null;
-  // Another program may have given it actions since that we would leave out.
+  // Our checkpoint would lose actions of features that we do not know.
   if (state === null || blockingReason(state, { columns: [] }) !== null) return;
   await writeCheckpoint(store, state, nowMs);
   await cleanLog(store, state, nowMs);
 }
 
-/** Writes a checkpoint of a state, and makes readers begin with it. */
+/** Writes a checkpoint of a state, and points `_last_checkpoint` to it unless that names a later one. */
 export async function writeCheckpoint(store: Store, state: TableState, nowMs: number): Promise<void> {
   const { table, version, files } = state;
   const actions = checkpointActions(state, nowMs);
   const body = await checkpointBytes(actions);
-  // Where it is there already, it says the same.
+  // An existing checkpoint of this version has the same content.
   await store.putNew(checkpointKey(table, version), body);
   if (((await lastCheckpointVersion(store, table)) ?? -1) >= version) return;
   const hint = { version, size: actions.length, sizeInBytes: body.length, numOfAddFiles: files.size };
   await store.put(lastCheckpointKey(table), Buffer.from(JSON.stringify(hint)));
 }
 
-/**
- * Removes the files of the log before the newest checkpoint that is older than the retention, so that each younger
- * version can still be read.
- */
+/** Removes the log before the newest checkpoint that is older than the retention, so that younger versions stay readable. */
 export async function cleanLog(store: Store, state: TableState, nowMs: number): Promise<void> {
   const { files, commits, checkpoints } = await listLog(store, state.table, 0);
   const { logMs } = retentionOf(state.metaData);
@@ -63,8 +59,8 @@ export async function cleanLog(store: Store, state: TableState, nowMs: number): 
 }
 
 /**
- * Leaves only this state in the log: earlier versions, and the bounds that they state of their files, can no longer be
- * read. Gives the number of files that it removed.
+ * Removes the log before this state, so that earlier versions and the bounds in them can no longer be read. Gives the
+ * number of removed files.
  */
 export async function shortenLog(store: Store, state: TableState, nowMs: number): Promise<number> {
   const { table, version } = state;

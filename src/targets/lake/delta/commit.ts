@@ -1,45 +1,43 @@
-/** One commit to a table: its lines, and how it is put as the table's next version. */
+/** Puts a commit as the next version of a table. */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../../common/clock.ts";
 import { VERSION } from "../../../common/version.ts";
 import type { Store } from "../../store/store.ts";
-import { commitText, encodePath, metaDataLine } from "./actions.ts";
+import { commitText, encodePath, type FileStatistics, metaDataLine, statisticsText } from "./actions.ts";
 import { commitKey, listLog } from "./log-files.ts";
 import { readCommit, readNewer, readTable } from "./read.ts";
 import { withRetention } from "./retention.ts";
 import { type DeltaTable, INSTANCE, newMetaData, PROTOCOL, widenMetaData } from "./schema.ts";
 import { type ActiveFile, activeFiles, type TableState } from "./state.ts";
-import { type FileStatistics, statisticsText } from "./statistics.ts";
 
-/** What one instance changes in a table. */
+/** A change of one instance to a table. */
 export interface TableChange {
   readonly table: DeltaTable;
   readonly instance: string;
-  /** Number of the delivery: the version of the instance's `txn`. */
+  /** Number of the delivery, which is the version of the instance's `txn`. */
   readonly number: number;
-  /** All files that the instance has in the table afterwards; null: those that it has now. */
+  /** All files of the instance after the change; `null`: they stay as they are. */
   readonly files: readonly DataFile[] | null;
-  /** Days that earlier versions are kept, by the lake's setting. */
+  /** Days for which earlier versions are kept, by the lake's setting. */
   readonly retentionDays: number;
-  /** Name of the run; null if the instance is removed. */
+  /** Name of the run; `null` if the instance is removed. */
   readonly run: string | null;
   /** Other applications that get a `txn` with the same number. */
   readonly also?: readonly string[];
 }
 
 export interface DataFile extends FileStatistics {
-  /** Below the table's folder, not encoded. */
+  /** Path below the table's folder, not encoded. */
   readonly path: string;
   readonly bytes: number;
 }
 
 /**
- * `taken`: another writer has that version. `passed`: readers begin after it, at a checkpoint, so that it may have been put
- * where the log was cleaned, and nobody reads it.
+ * `taken`: another writer has this version. `passed`: the log has a later checkpoint, so readers may not see this version.
  */
 export type PutResult = { readonly version: number } | "taken" | "passed";
 
-/** Puts a change as the next version of a table. Finds its own commit by its ID if the answer was lost. */
+/** Puts a change as the next version of a table. If the answer is lost, it finds its own commit by its ID. */
 export async function putNext(
   store: Store,
   state: TableState | null,
@@ -61,7 +59,7 @@ export async function putNext(
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 2000;
 
-/** The table as it is after a put that failed, as `failed` did before it. Waits a little, if others commit at the same time. */
+/** Reads the state again after a failed put. `failed`: number of failed puts before it; after the first it waits a little. */
 export async function readAgain(
   store: Store,
   {
@@ -76,7 +74,7 @@ export async function readAgain(
   return state === null || put === "passed" ? readTable(store, table) : readNewer(store, state);
 }
 
-/** Whether the table has these files already, and keeps earlier versions long enough. */
+/** Whether the table has these files already and keeps earlier versions long enough. */
 export function isUnchanged(
   state: TableState,
   { instance, files, retentionDays }: Pick<TableChange, "instance" | "files" | "retentionDays">,
@@ -86,12 +84,11 @@ export function isUnchanged(
   return files === null || (files.length === there.size && files.every(({ path }) => there.has(path)));
 }
 
-interface Made {
-  readonly txnId: string;
-  readonly nowMs: number;
-}
-
-function linesOf(state: TableState | null, change: TableChange, made: Made): object[] {
+function linesOf(
+  state: TableState | null,
+  change: TableChange,
+  made: { readonly txnId: string; readonly nowMs: number },
+): object[] {
   const { instance, number, files, also = [] } = change;
   const paths = files && new Set(files.map(({ path }) => path));
   const active = state === null ? [] : [...state.files.values()];
@@ -102,15 +99,15 @@ function linesOf(state: TableState | null, change: TableChange, made: Made): obj
     { commitInfo: commitInfo(state, change, made) },
     ...definition(state, change, made.nowMs),
     ...[instance, ...also].map((appId) => ({ txn: { appId, version: number, lastUpdated: made.nowMs } })),
-    ...active.filter((file) => !isKept(file)).map((file) => ({ remove: removal(file, made) })),
-    ...added.map((file) => ({ add: addition(file, instance, made) })),
+    ...active.filter((file) => !isKept(file)).map((file) => ({ remove: removal(file, made.nowMs) })),
+    ...added.map((file) => ({ add: addition(file, instance, made.nowMs) })),
   ];
 }
 
 function commitInfo(
   state: TableState | null,
   { run, instance, number }: TableChange,
-  { txnId, nowMs }: Made,
+  { txnId, nowMs }: { readonly txnId: string; readonly nowMs: number },
 ): object {
   const removing = { predicate: JSON.stringify([`${INSTANCE} = '${instance}'`]) };
   const writing = { mode: "Overwrite", partitionBy: JSON.stringify([INSTANCE]), instance, run };
@@ -125,7 +122,7 @@ function commitInfo(
   };
 }
 
-/** Protocol and metadata, if they are new. */
+/** Protocol and metadata of a new table, or metadata that change. */
 function definition(
   state: TableState | null,
   { table, files, retentionDays }: TableChange,
@@ -135,18 +132,18 @@ function definition(
     const made = newMetaData(table, { id: randomUUID(), createdMs: nowMs, retentionDays });
     return [{ protocol: PROTOCOL }, metaDataLine(made)];
   }
-  // Without files there are no rows that the columns would have to fit.
+  // Without files there are no new columns.
   const widest = files === null || files.length === 0 ? state.metaData : widenMetaData(state, table);
   const metaData = withRetention(widest, retentionDays);
   return metaData === state.metaData ? [] : [metaDataLine(metaData)];
 }
 
-function removal({ add: { path, partitionValues, size } }: ActiveFile, { nowMs }: Made): object {
+function removal({ add: { path, partitionValues, size } }: ActiveFile, nowMs: number): object {
   const what = { path, partitionValues, size };
   return { ...what, deletionTimestamp: nowMs, dataChange: true, extendedFileMetadata: true };
 }
 
-function addition(file: DataFile, instance: string, { nowMs }: Made) {
+function addition(file: DataFile, instance: string, nowMs: number) {
   return {
     path: encodePath(file.path),
     partitionValues: { [INSTANCE]: instance },

@@ -1,6 +1,6 @@
 /**
- * Tables that we cannot write: another program gave them a feature that we do not know, or made them. Each message names
- * the table, the feature, and the statements that take it away.
+ * Finds tables that we cannot write: another program created them, or gave them an unsupported feature. The messages name
+ * the table, the feature and the statements that remove it.
  */
 import { WarehouseError } from "../../../common/errors.ts";
 import { joinWords } from "../../../common/nearest.ts";
@@ -14,7 +14,7 @@ import {
 } from "./schema.ts";
 import type { TableState } from "./state.ts";
 
-/** Throws `target.refused` for a table whose rows we could not write as its log demands. */
+/** Throws `target.refused` if we cannot write these columns to the table as its log demands. */
 export function assertWritable(state: TableState | null, declared: Pick<DeltaTable, "columns">): void {
   if (state === null) return;
   const uses = usesIn(state);
@@ -27,7 +27,7 @@ export function assertWritable(state: TableState | null, declared: Pick<DeltaTab
   }
 }
 
-/** Why `assertWritable` would refuse a table; null: it would not. */
+/** Message of `assertWritable`; `null` if it would not throw. */
 export function blockingReason(
   state: TableState | null,
   declared: Pick<DeltaTable, "columns">,
@@ -40,7 +40,7 @@ export function blockingReason(
   }
 }
 
-/** Throws `target.refused` for a table that cannot be read by the rules of reader version 1. */
+/** Throws `target.refused` if reader version 1 is not enough to read the table. */
 export function assertReadable(state: TableState): void {
   const { minReaderVersion, readerFeatures } = state.protocol;
   const others = (readerFeatures ?? []).filter((name) => !Object.hasOwn(USES, name));
@@ -53,14 +53,13 @@ function blockedTable(table: string, what: string): WarehouseError {
   return new WarehouseError("target.refused", `The table ${table} of the lake ${what}.`);
 }
 
-/** Versions from which the protocol lists features by name; above them nobody knows what it demands. */
+/** Highest versions that we know; from these on the protocol lists features by name. */
 const FEATURES_READER = 3;
 const FEATURES_WRITER = 7;
 
-/** Of a feature, or of what the protocol had before features had names. */
+/** A use of a feature or of a table property, with the SQL statement that removes it; `null` if none does. */
 interface FeatureUse {
   readonly what: string;
-  /** Takes it away; null: none does. */
   readonly statement: string | null;
 }
 
@@ -80,7 +79,7 @@ function usesIn(state: TableState): readonly FeatureUse[] {
   ];
 }
 
-/** Others are made of `domainMetadata`, so it is dropped after them. */
+/** Other features depend on `domainMetadata`, so it is dropped last. */
 function inOrderOfDropping(a: string, b: string): number {
   const last = "domainMetadata";
   return a === last ? 1 : b === last ? -1 : a < b ? -1 : 1;
@@ -90,7 +89,7 @@ function dropping(table: string, feature: string): FeatureUse {
   return { what: feature, statement: `ALTER TABLE ${table} DROP FEATURE ${feature}` };
 }
 
-/** Features that bind writers only where the table uses them, so that they may stay in the protocol; by name, the uses. */
+/** Finds the uses of features that may stay in the protocol: they bind writers only if the table uses them. */
 const USES = {
   appendOnly: (state) => property(state, "delta.appendOnly"),
   changeDataFeed: (state) => property(state, "delta.enableChangeDataFeed"),
@@ -113,11 +112,11 @@ const USES = {
     const mode = metaData.configuration["delta.columnMapping.mode"] ?? "none";
     return mode === "none" ? [] : [dropping(table, "columnMapping")];
   },
-  /** Of the log before a version, see {@link protectedBefore}. */
+  /** Protects the log before a version, see {@link protectedBefore}. */
   checkpointProtection: () => [],
 } satisfies Readonly<Record<string, (state: TableState) => readonly FeatureUse[]>>;
 
-/** `checkpointProtection`: what is before this version may be removed from the log with all that is before it alone. */
+/** First version that `checkpointProtection` does not protect: earlier versions may only be removed all together. */
 export function protectedBefore({ metaData }: TableState): number {
   return Number(metaData.configuration["delta.requireCheckpointProtectionBeforeVersion"] ?? 0);
 }
@@ -128,7 +127,7 @@ function property({ table, metaData }: TableState, name: string): FeatureUse[] {
   return [{ what: `the property ${name}`, statement }];
 }
 
-/** Columns whose metadata say what a writer must do for them. */
+/** Columns with this key in their metadata. */
 function columnsWith(state: TableState, mark: string) {
   return fieldsOf(state)
     .filter(({ metadata }) => Object.hasOwn(metadata, mark))
@@ -139,15 +138,14 @@ function withoutStatement(state: TableState, mark: string): FeatureUse[] {
   return columnsWith(state, mark).map(({ what }) => ({ what, statement: null }));
 }
 
-/** What ends it where no statement does. */
 const WAY_OUT = "deliver into another lake, or move this table out of it";
 
 function usesText(uses: readonly FeatureUse[]): string {
   const names = uses.map(({ what }) => what);
-  const has = `has ${joinWords(names, "and")}, which we do not write`;
+  const has = `has ${joinWords(names, "and")}, which this program cannot write`;
   const statements = uses.flatMap(({ statement }) => statement ?? []);
   if (statements.length < uses.length) return `${has}; ${WAY_OUT}`;
-  return `${has}; take it away in Spark with ${statements.map((each) => `"${each}"`).join(", ")}, and deliver again`;
+  return `${has}; remove it in Spark with ${statements.map((each) => `"${each}"`).join(", ")}, then deliver again`;
 }
 
 function assertPartitioned({ table, metaData: { partitionColumns } }: TableState): void {
@@ -166,6 +164,6 @@ function assertSameColumn(table: string, there: DeltaField, column: DeltaColumn)
   const found = typeof there.type === "string" ? there.type : JSON.stringify(there.type);
   throw blockedTable(
     table,
-    `has the column ${column.name} as ${found} where the run has ${type}, and no column changes its type; rename it in the pipeline, or deliver into another lake`,
+    `has the column ${column.name} as ${found} where the run has ${type}, and the type of a column cannot change; rename it in the pipeline, or deliver into another lake`,
   );
 }

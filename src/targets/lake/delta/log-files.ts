@@ -1,4 +1,4 @@
-/** Files of a table's log: their names, which are there, and what stands in them. */
+/** Names and lists of the files in a table's log. */
 import { z } from "zod";
 import { WarehouseError } from "../../../common/errors.ts";
 import { parseIfJson } from "../../../common/json.ts";
@@ -24,30 +24,26 @@ export function lastCheckpointKey(table: string): string {
   return `${logFolder(table)}_last_checkpoint`;
 }
 
-/** What the names of a version's files begin with. */
 function beginning(table: string, version: number): string {
   return logFolder(table) + String(version).padStart(DIGITS, "0");
 }
 
-/** A checkpoint of which all parts are there. */
+/** A checkpoint whose parts are all there. */
 export interface CheckpointFiles {
   readonly version: number;
-  /** In the order of their parts. */
+  /** In the order of the parts. */
   readonly keys: readonly string[];
 }
 
 interface DeltaLogFile extends StoredObject {
   readonly version: number;
-  /** Behind the version: `.json`, `.checkpoint.parquet`. */
+  /** Rest of the name: `.json`, `.checkpoint.parquet`. */
   readonly suffix: string;
 }
 
 export type DeltaLogListing = Awaited<ReturnType<typeof listLog>>;
 
-/**
- * A log's files by version, each in ascending order: all, those that we do not know among them, and of these commits and
- * whole checkpoints. `from`: the first version that matters.
- */
+/** Lists all files of a log in order of their versions, and of these the commits and whole checkpoints. `from`: first version. */
 export async function listLog(store: Store, table: string, from: number) {
   const folder = logFolder(table);
   const files: DeltaLogFile[] = [];
@@ -59,7 +55,7 @@ export async function listLog(store: Store, table: string, from: number) {
   return { files, commits, checkpoints: wholeCheckpoints(files) };
 }
 
-/** One may be there in several forms, each of so many parts. */
+/** A version may have several checkpoints with different numbers of parts. */
 function wholeCheckpoints(files: readonly DeltaLogFile[]): CheckpointFiles[] {
   const parts = files.flatMap(({ key, version, suffix }) => {
     const [found, , of = "1"] = CHECKPOINT.exec(suffix) ?? [];
@@ -76,14 +72,14 @@ function wholeCheckpoints(files: readonly DeltaLogFile[]): CheckpointFiles[] {
 export function damagedLog(store: Store, table: string, what: string, cause?: unknown): WarehouseError {
   return new WarehouseError(
     "target.refused",
-    `The log of the table ${table} in ${store.address} is damaged: ${what}; bring its files back, or deliver into another lake.`,
+    `The log of the table ${table} in ${store.address} is damaged: ${what}; restore its files, or deliver into another lake.`,
     { cause },
   );
 }
 
 const lastCheckpoint = z.object({ version: z.int().nonnegative() });
 
-/** Version of the checkpoint that `_last_checkpoint` names; null: there is none, or it cannot be read. Only a hint. */
+/** Version that `_last_checkpoint` names; `null` if it is missing or unreadable. It is only a hint. */
 export async function lastCheckpointVersion(store: Store, table: string): Promise<number | null> {
   const body = await store.get(lastCheckpointKey(table));
   return lastCheckpoint.safeParse(parseIfJson(String(body))).data?.version ?? null;

@@ -1,4 +1,4 @@
-/** Reads the state of a table: the newest checkpoint, and the commits after it. */
+/** Reads the state of a table from its newest checkpoint and the commits after it. */
 import { mapLimited } from "../../../storage/parallel.ts";
 import type { Store } from "../../store/store.ts";
 import { type DeltaAction, parseActions } from "./actions.ts";
@@ -7,13 +7,13 @@ import { assertReadable } from "./features.ts";
 import { commitKey, type DeltaLogListing, damagedLog, lastCheckpointVersion, listLog } from "./log-files.ts";
 import { applyCommit, copyReplay, type DeltaReplay, newReplay, type TableState } from "./state.ts";
 
-/** Commits that are read at a time, and those that are in memory at most. */
+/** Commits that are read in parallel, and the maximum number in memory. */
 const READERS = 16;
 const COMMITS_IN_MEMORY = 1024;
 
 /**
- * A table as its last version has it; null: there is none. Throws `target.refused` if its log is damaged, or demands what
- * reader version 1 does not know.
+ * Reads the newest state of a table; `null` if there is no table. Throws `target.refused` if its log is damaged, or needs
+ * more than reader version 1.
  */
 export async function readTable(store: Store, table: string): Promise<TableState | null> {
   for (let files = await listFromCheckpoint(store, table); ; ) {
@@ -24,7 +24,7 @@ export async function readTable(store: Store, table: string): Promise<TableState
     } catch (thrown) {
       const listed = files;
       files = await listFromCheckpoint(store, table);
-      // What was listed may have gone since, once a later checkpoint was there.
+      // Listed files may have been removed since, if there is a later checkpoint.
       if (lastCheckpoint(files) <= lastCheckpoint(listed)) throw thrown;
     }
   }
@@ -34,7 +34,7 @@ function lastCheckpoint({ checkpoints }: DeltaLogListing): number {
   return checkpoints.at(-1)?.version ?? -1;
 }
 
-/** A state with the versions that came after it; the same one where there are none. */
+/** Reads the versions after a state; gives the same object if there are none. */
 export async function readNewer(store: Store, state: TableState): Promise<TableState> {
   const replay = copyReplay(state);
   for (;;) {
@@ -46,7 +46,7 @@ export async function readNewer(store: Store, state: TableState): Promise<TableS
   return replay.version === state.version ? state : finished(store, replay);
 }
 
-/** A hint that does not say the truth costs a list of the whole log. */
+/** Lists the log from the hinted checkpoint on, or the whole log if the hint is wrong. */
 async function listFromCheckpoint(store: Store, table: string): Promise<DeltaLogListing> {
   const hint = await lastCheckpointVersion(store, table);
   if (hint === null) return listLog(store, table, 0);
@@ -77,7 +77,7 @@ async function read(
   return finished(store, replay);
 }
 
-/** Null: there is no such version. */
+/** `null` if there is no such version. */
 export async function readCommit(
   store: Store,
   table: string,

@@ -1,18 +1,18 @@
 /**
- * How long a table keeps what its newest version does not name: two properties of Delta's. A delivery raises them to the
- * lake's setting and never lowers them. `lake vacuum` and our checkpoints obey them, whoever set them.
+ * The two properties of a Delta table that say how long it keeps earlier versions. A delivery raises them to the lake's
+ * setting and never lowers them. `lake vacuum` and our checkpoints obey them.
  */
 import type { MetaDataAction } from "./actions.ts";
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Of versions. */
+/** How long versions stay in the log. */
 const LOG = "delta.logRetentionDuration";
-/** Of data files that were removed, and of their names in the log. */
+/** How long removed data files, and their names in the log, stay. */
 const FILES = "delta.deletedFileRetentionDuration";
 const PROPERTIES = [LOG, FILES] as const;
 
-/** Days that the protocol keeps each if a table does not say. */
+/** Days that apply if a table does not have the property. */
 const DEFAULT_DAYS = { [LOG]: 30, [FILES]: 7 } as const;
 
 type Property = (typeof PROPERTIES)[number];
@@ -25,7 +25,7 @@ function filesDays(days: number): number {
   return Math.max(DEFAULT_DAYS[FILES], days);
 }
 
-/** Metadata whose properties are at least these days. The same object if they are already. */
+/** Raises the properties to this number of days; gives the same object if they are long enough. */
 export function withRetention(metaData: MetaDataAction, days: number): MetaDataAction {
   const { configuration } = metaData;
   const texts = retentionProperties(days);
@@ -36,7 +36,7 @@ export function withRetention(metaData: MetaDataAction, days: number): MetaDataA
   return { ...metaData, configuration: { ...configuration, ...raised } };
 }
 
-/** `filesMs` is at least `logMs`, so that each version can be read. */
+/** `filesMs` is at least `logMs`, so that every version in the log can be read. */
 export function retentionOf({ configuration }: Pick<MetaDataAction, "configuration">): {
   readonly logMs: number;
   readonly filesMs: number;
@@ -53,7 +53,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   week: 7 * DAY_MS,
 };
 
-/** `interval 1 week`, `interval 36 hours`; infinite for other units and several of them, so that all is kept. */
+/** Parses `interval 1 week` or `interval 36 hours`; other forms are infinite, so that everything is kept. */
 function intervalMs(configuration: MetaDataAction["configuration"], property: Property): number {
   const text = configuration[property] ?? null;
   if (text === null) return DEFAULT_DAYS[property] * DAY_MS;

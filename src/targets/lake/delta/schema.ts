@@ -1,16 +1,21 @@
-/** Schemas of Delta tables: made from declarations, and widened by them. */
+/** Schemas of Delta tables, made from declared tables. */
 import { z } from "zod";
 import { WarehouseError } from "../../../common/errors.ts";
 import type { Column, ColumnType } from "../../../tables/declare.ts";
 import type { MetaDataAction } from "./actions.ts";
 import { retentionProperties } from "./retention.ts";
 import type { TableState } from "./state.ts";
-import { NO_COMPLETE_STATISTICS } from "./statistics.ts";
 
-/** The partition column of every table in the lake; no file has it. */
+/** Partition column of every table in the lake. Data files do not have it. */
 export const INSTANCE = "instance";
 
-/** Of the tables that we make. */
+/**
+ * Says that no column has bounds in all files. By default readers expect them of the first 32 columns: deltalake's pyarrow
+ * dataset, and polars and DuckDB with it, leaves out every row of a file that lacks them.
+ */
+const NO_INDEXED_COLUMNS = { "delta.dataSkippingNumIndexedCols": "0" };
+
+/** Protocol of the tables that we create. */
 export const PROTOCOL = { minReaderVersion: 1, minWriterVersion: 2 } as const;
 
 export const DELTA_TYPES: Readonly<Record<ColumnType, string>> = {
@@ -26,7 +31,7 @@ export const DELTA_TYPES: Readonly<Record<ColumnType, string>> = {
 
 const field = z.object({
   name: z.string(),
-  /** A word, or an object where the type is nested. */
+  /** A nested type is an object. */
   type: z.union([z.string(), z.looseObject({})]),
   nullable: z.boolean(),
   metadata: z.record(z.string(), z.unknown()),
@@ -39,24 +44,22 @@ export type DeltaColumn = Pick<Column, "name" | "type" | "nullable" | "comment">
 export interface DeltaTable {
   readonly name: string;
   readonly comment: string;
-  /** `instance` is not among them: it partitions every table. */
+  /** All columns but `instance`. */
   readonly columns: readonly DeltaColumn[];
 }
 
-/** Columns of a table in the order of its schema. Throws `target.refused` where its log has no schema. */
+/** Columns of a table in order. Throws `target.refused` if its schema is unreadable. */
 export function fieldsOf({ table, metaData }: Pick<TableState, "table" | "metaData">): readonly DeltaField[] {
   try {
     return struct.parse(JSON.parse(metaData.schemaString)).fields;
   } catch (cause) {
-    throw new WarehouseError(
-      "target.refused",
-      `The table ${table} of the lake has no schema that we can read.`,
-      { cause },
-    );
+    throw new WarehouseError("target.refused", `The table ${table} of the lake has an unreadable schema.`, {
+      cause,
+    });
   }
 }
 
-/** Metadata of a table that is not there yet. `retentionDays`: how long it keeps earlier versions. */
+/** Metadata of a new table. `retentionDays`: how long it keeps earlier versions. */
 export function newMetaData(
   declared: DeltaTable,
   made: { readonly id: string; readonly createdMs: number; readonly retentionDays: number },
@@ -73,14 +76,14 @@ export function newMetaData(
     description: declared.comment,
     schemaString: schemaText([partition, ...declared.columns.map((column) => fieldOf(column))]),
     partitionColumns: [INSTANCE],
-    configuration: { ...retentionProperties(made.retentionDays), ...NO_COMPLETE_STATISTICS },
+    configuration: { ...retentionProperties(made.retentionDays), ...NO_INDEXED_COLUMNS },
     createdTime: made.createdMs,
   };
 }
 
 /**
- * The metadata that a table needs for rows of these columns beside those that it has: what is declared anew joins at the
- * end, nullable; a column that is not declared any more, or is nullable now, becomes so. The same object: it has all.
+ * Metadata of a table that also takes rows with these columns; the same object if it takes them already. New columns come
+ * last and are nullable. Columns that are no longer declared, or are nullable now, become nullable.
  */
 export function widenMetaData(state: TableState, declared: DeltaTable): MetaDataAction {
   const fields = fieldsOf(state);

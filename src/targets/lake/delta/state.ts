@@ -1,27 +1,27 @@
-/** What a table is at a version: the log, replayed. */
+/** State of a table at a version, which is made by replaying its log. */
 import type { AddAction, DeltaAction, MetaDataAction, ProtocolAction, RemoveAction } from "./actions.ts";
 
-/** A data file that readers of the version see, whoever wrote it. */
+/** A data file that readers of the version see. */
 export interface ActiveFile {
   /** Relative to the table's folder, decoded. */
   readonly path: string;
-  /** Of the partition column `instance`; null: it has none. */
+  /** Value of the partition column `instance`. */
   readonly instance: string | null;
   readonly add: AddAction;
 }
 
-/** A data file that readers of earlier versions see. */
+/** A data file that only readers of earlier versions see. */
 export interface Tombstone {
   /** Relative to the table's folder, decoded. */
   readonly path: string;
-  /** Milliseconds since 1970; 0: its writer did not say. */
+  /** Milliseconds since 1970; 0 if unknown. */
   readonly removedMs: number;
   readonly remove: RemoveAction;
 }
 
 /** The last `txn` of an application. */
 interface Transaction {
-  /** Of an instance: the number of its last delivery that committed to the table. */
+  /** Number of the last delivery that committed to the table. */
   readonly number: number;
   readonly lastUpdatedMs: number | null;
 }
@@ -29,18 +29,15 @@ interface Transaction {
 export interface TableState {
   readonly table: string;
   readonly version: number;
-  /** Version of the checkpoint that it was read from; null: of none. */
+  /** Version of the checkpoint that it was read from; `null` if there was none. */
   readonly checkpoint: number | null;
   readonly protocol: ProtocolAction;
   readonly metaData: MetaDataAction;
-  /** Active files by path as the log has it. */
+  /** By path as the log has it. */
   readonly files: ReadonlyMap<string, ActiveFile>;
-  /**
-   * Removed files by path as the log has it: those that a checkpoint still names, which are all of the last seven days at
-   * least, and those that were removed since.
-   */
+  /** By path as the log has it. A checkpoint names those of the last seven days at least. */
   readonly removed: ReadonlyMap<string, Tombstone>;
-  /** By application: the name of an instance. */
+  /** By application, which is the name of an instance. */
   readonly transactions: ReadonlyMap<string, Transaction>;
 }
 
@@ -49,12 +46,12 @@ export function activeFiles(state: TableState, instance: string): readonly Activ
   return [...state.files.values()].filter((file) => file.instance === instance);
 }
 
-/** Number of the instance's last delivery that committed to the table; 0: none did. */
+/** Number of the instance's last delivery that committed to the table; 0 if none did. */
 export function deliveryNumber(state: TableState | null, instance: string): number {
   return state?.transactions.get(instance)?.number ?? 0;
 }
 
-/** State as it grows, version by version. */
+/** A state that grows version by version. */
 export type DeltaReplay = ReturnType<typeof newReplay>;
 
 export function newReplay(table: string, checkpoint: number | null) {
@@ -70,7 +67,7 @@ export function newReplay(table: string, checkpoint: number | null) {
   };
 }
 
-/** A replay that goes on from a state and leaves it as it is. */
+/** A replay that continues from a copy of a state. */
 export function copyReplay(state: TableState): DeltaReplay {
   return {
     ...state,
@@ -80,7 +77,7 @@ export function copyReplay(state: TableState): DeltaReplay {
   };
 }
 
-/** Throws URIError for a path that is not encoded as the protocol says. */
+/** Applies the actions of a commit. Throws a URIError if a path is not encoded. */
 export function applyCommit(replay: DeltaReplay, version: number, actions: readonly DeltaAction[]): void {
   replay.version = version;
   const { files, removed, transactions } = replay;

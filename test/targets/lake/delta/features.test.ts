@@ -43,7 +43,7 @@ suite("a table is blocked", () => {
         minWriterVersion: 7,
         writerFeatures: ["domainMetadata", "appendOnly", "rowTracking", "invariants"],
       }),
-      /^The table content of the lake has rowTracking and domainMetadata, which we do not write; take it away in Spark with "ALTER TABLE content DROP FEATURE rowTracking", "ALTER TABLE content DROP FEATURE domainMetadata", and deliver again\.$/,
+      /^The table content of the lake has rowTracking and domainMetadata, which this program cannot write; remove it in Spark with "ALTER TABLE content DROP FEATURE rowTracking", "ALTER TABLE content DROP FEATURE domainMetadata", then deliver again\.$/,
     );
     const features = { readerFeatures: ["deletionVectors"], writerFeatures: ["deletionVectors"] };
     refuses(
@@ -52,7 +52,7 @@ suite("a table is blocked", () => {
     );
     refuses(
       withProtocol({ minReaderVersion: 4, minWriterVersion: 8 }),
-      /has reader version 4 and writer version 8, which we do not write; deliver into another lake/,
+      /has reader version 4 and writer version 8, which this program cannot write; deliver into another lake/,
     );
   });
 
@@ -61,7 +61,7 @@ suite("a table is blocked", () => {
     [
       "only grows",
       property("delta.appendOnly", "true"),
-      /content .* property delta\.appendOnly, .* with "ALTER TABLE content SET TBLPROPERTIES \('delta\.appendOnly' = 'false'\)", and deliver again\.$/,
+      /content .* property delta\.appendOnly, .* with "ALTER TABLE content SET TBLPROPERTIES \('delta\.appendOnly' = 'false'\)", then deliver again\.$/,
     ],
     [
       "has a change data feed",
@@ -144,7 +144,7 @@ suite("a table is blocked", () => {
   });
 
   test("whose schema cannot be read", () => {
-    refuses(withMetaData({ schemaString: "{" }), /content .* has no schema that we can read/);
+    refuses(withMetaData({ schemaString: "{" }), /content .* has an unreadable schema/);
   });
 });
 

@@ -165,7 +165,7 @@ suite("a log", () => {
         assert.match(thrown.message, message);
         assert.match(
           thrown.message,
-          /The log of the table content in memory: is damaged: .*; bring its files back/,
+          /The log of the table content in memory: is damaged: .*; restore its files/,
         );
         return true;
       });

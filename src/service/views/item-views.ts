@@ -1,14 +1,66 @@
-import type { DynamicColumnName } from "../../api/dynamic.ts";
-import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS, isDynamicColumn } from "../../api/dynamic.ts";
-import { sortableInstant, toSecond } from "../instant.ts";
+/** The views of an item at the three levels of detail: how each column is computed. */
+import { BASIC_FIELDS } from "../../api/basic.ts";
+import {
+  DYNAMIC_COLUMN_NAMES,
+  DYNAMIC_COLUMNS,
+  type DynamicColumnName,
+  isDynamicColumn,
+} from "../../api/dynamic.ts";
+import { FULL_FIELDS } from "../../api/full.ts";
+import { sortableInstant, toSecond } from "../content-set.ts";
 import { availableActions, canDestroy, canModify } from "../permissions.ts";
 import type { ViewRequest } from "../query.ts";
-import { CUSTOM_FIELD_COLUMNS } from "./custom-fields.ts";
-import { addressOf, campaignsOf, firstPublishedUrl, nextTask, preferredTitle, userOf } from "./facts.ts";
-import { type ColumnFunctions, type ViewColumn, type ViewItem, viewColumns } from "./view.ts";
+import { CUSTOM_FIELD_COLUMNS, fullCustomFields } from "./custom-fields.ts";
+import {
+  addressOf,
+  type ColumnFunction,
+  campaignsOf,
+  firstPublishedUrl,
+  nextTask,
+  preferredTitle,
+  userOf,
+  type ViewColumn,
+  type ViewItem,
+  viewColumns,
+} from "./view.ts";
 
-/** The default set, then the requested columns that this request may have. */
-export function dynamicView({ columns, gallery }: ViewRequest, singleItem: boolean): ViewColumn[] {
+type ColumnFunctions<Name extends string> = Readonly<Partial<Record<Name, ColumnFunction>>>;
+
+/** Columns of `detail=basic`; a column that is not named here shows the document's fact of the same name. */
+const BASIC: ColumnFunctions<keyof typeof BASIC_FIELDS> = {
+  assignee_id: ({ document }) => document.author,
+  campaign_ids: ({ document }) => document.campaigns,
+  content_type: ({ document, type }) => type?.json ?? document.content_type,
+  creator_id: ({ document }) => document.creator,
+  factory_url: addressOf.factory,
+  next_task: ({ document }) => nextTask(document)?.description,
+  preferred_title: preferredTitle,
+  updated_at: ({ document }) => toSecond(document.updated_at),
+  categories: ({ document }) => document.categories ?? [],
+};
+
+/** Columns that `detail=full` adds. */
+const FULL: ColumnFunctions<keyof typeof FULL_FIELDS> = {
+  last_updated_by_details: (item) => userOf(item, item.document.last_updated_by)?.extended,
+  owner_details: (item) => userOf(item, item.document.owner)?.extended,
+  custom_fields: fullCustomFields,
+  last_updated_by: (item) => userOf(item, item.document.last_updated_by)?.plain,
+  persona_ids: ({ document }) => document.personas,
+  published_url: ({ document }) => firstPublishedUrl(document),
+  stage_ids: ({ document }) => document.stages,
+};
+
+const BASIC_VIEW = viewColumns(BASIC, BASIC_FIELDS);
+const FULL_VIEW = [...BASIC_VIEW, ...viewColumns(FULL, FULL_FIELDS)];
+
+/** Columns of the view that a request asks for. */
+export function viewOf(request: ViewRequest, singleItem: boolean): readonly ViewColumn[] {
+  if (request.detail === "basic") return BASIC_VIEW;
+  return request.detail === "full" ? FULL_VIEW : dynamicView(request, singleItem);
+}
+
+/** The default set, then the requested columns that the request may have. */
+function dynamicView({ columns, gallery }: ViewRequest, singleItem: boolean): ViewColumn[] {
   const asked = columns.filter(isDynamicColumn).filter((name) => {
     const { galleryOnly, singleItemOnly } = DYNAMIC_COLUMNS[name];
     return (gallery || !galleryOnly) && (singleItem || !singleItemOnly);
@@ -28,10 +80,10 @@ function deadlines({ document }: ViewItem): string[] {
   return known.sort((a, b) => (sortableInstant(a) < sortableInstant(b) ? -1 : 1));
 }
 
-/** How the columns are computed that are no plain facts of the document. */
+/** Columns of the dynamic set. */
 const DYNAMIC: ColumnFunctions<DynamicColumnName> = {
   added_to_collection_date: (item) =>
-    Object.fromEntries(collections(item).map((one) => [one.collection_id, one.added_date])),
+    Object.fromEntries(collections(item).map(({ collection_id, added_date }) => [collection_id, added_date])),
   added_to_collection_dates: (item) =>
     collections(item).map(({ collection_id, added_date }) => ({ collection_id, added_date })),
   author_details: (item) => userOf(item, item.document.author)?.dynamic,
@@ -46,12 +98,12 @@ const DYNAMIC: ColumnFunctions<DynamicColumnName> = {
   content_type_details: ({ type }) => type?.json,
   creator_details: (item) => userOf(item, item.document.creator)?.dynamic,
   ...CUSTOM_FIELD_COLUMNS,
-  discussion_url: (item) => item.document.discussion_url ?? addressOf.discussion(item),
+  discussion_url: addressOf.discussion,
   favorite: ({ actor, document }) => document.favorites?.some(({ user_id }) => user_id === actor.id),
   favorite_count: ({ document }) => document.favorites?.length,
   favorite_dates: ({ document }) => document.favorites?.map(({ date }) => date),
   favorited_by_users: ({ document }) => document.favorites?.map(({ user_id }) => user_id),
-  field_locks: ({ document }) => document.field_locks ?? {},
+  field_locks: () => ({}),
   full_content_type: ({ type }) => type?.json,
   gallery_preview_revision_id: ({ document }) => document.gallery?.gallery_preview_revision?.id,
   initiatives_details: campaignsOf,
@@ -75,7 +127,7 @@ const DYNAMIC: ColumnFunctions<DynamicColumnName> = {
     document.tasks?.map(({ description, deadline, deadline_offset }) => ({
       description,
       deadline,
-      // A deadline that is an offset from something else moves with it.
+      // A deadline with an offset moves with the task that it depends on.
       smart_deadline: deadline_offset !== null,
     })),
   tasks_begin_at: (item) => deadlines(item)[0],

@@ -1,0 +1,202 @@
+/** Makes a run continue from the newest run that a target has and this warehouse folder has not. */
+import { join } from "node:path";
+import type { WarehouseError } from "../common/errors.ts";
+import type { InstanceIdentity, Target, TargetRun } from "../pipeline.ts";
+import {
+  assertOfOneKind,
+  assertSameInstance,
+  type Baseline,
+  baselineOf,
+  instanceOf,
+  readBaseline,
+} from "../warehouse/baseline.ts";
+import {
+  excludesRun,
+  goesOnFromUndone,
+  isAmong,
+  type RunAncestry,
+  runText,
+  sameRun,
+  standingOf,
+} from "../warehouse/identity.ts";
+import { type OutputFolder, runsIn } from "../warehouse/layout.ts";
+import { MANIFEST_FILE, parseManifest } from "../warehouse/manifest.ts";
+import { assertReadable, listRuns, type PublishedRun, rollback } from "../warehouse/retention.ts";
+import { targetError } from "./deliver.ts";
+import { type CurrentRun, readCurrentRun } from "./published-run.ts";
+import { type ArchiveTarget, assertRequested, callTarget, isArchive, restoreRun } from "./restore.ts";
+
+/** What a target answered before a run. */
+export interface TargetProbe {
+  readonly target: Target;
+  /** Last run that its readers see; `null` if there is none or it is unknown. */
+  readonly last: TargetRun | null;
+  /** Highest number of any run that it names. */
+  readonly taken: number;
+  /** Why the target cannot be asked; `null` if it answered. */
+  readonly failure: WarehouseError | null;
+}
+
+/**
+ * Asks each target for its last run. `instance`: `null` if unknown. A target that cannot be asked does not stop the run,
+ * unless the folder is empty and the target may keep runs: then this throws `target.*`.
+ */
+export async function probeTargets(
+  folder: OutputFolder,
+  targets: readonly Target[],
+  { instance, signal }: { readonly instance: InstanceIdentity | null; readonly signal: AbortSignal },
+): Promise<readonly TargetProbe[]> {
+  const isEmpty = (await runsIn(folder)).length === 0;
+  const probes: TargetProbe[] = [];
+  for (const target of targets) {
+    try {
+      const last = await target.last(instance, signal);
+      const taken = Math.max(last?.sequence ?? 0, last?.rollbackOf?.sequence ?? 0);
+      probes.push({ target, last, taken, failure: null });
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const failure = targetError(target, thrown);
+      if (isEmpty && isArchive(target)) throw failure;
+      probes.push({ target, last: null, taken: 0, failure });
+    }
+  }
+  return probes;
+}
+
+/**
+ * Restores the newest run that another machine delivered, so that history, removals and numbers continue from it. If
+ * somebody rolled the target back from the current run or an earlier one, the folder is rolled back too: a delivery holds for
+ * every machine. Warns of targets that keep no runs or cannot be asked.
+ */
+export async function restoreNewest(
+  folder: OutputFolder,
+  probes: readonly TargetProbe[],
+  { signal, warn }: { readonly signal: AbortSignal; readonly warn: (message: string) => void },
+): Promise<void> {
+  for (const { failure } of probes) {
+    if (failure !== null)
+      warn(`${failure.message} The run continues; it will be delivered after publication.`);
+  }
+  const current = await readCurrentRun(folder);
+  const foreign = findForeignRuns(current, probes);
+  const newest = newestOf(current, foreign);
+  if (newest !== undefined) {
+    const { target, last, here } = newest;
+    const name = await (newest.here === undefined
+      ? restoreRun(folder, newest.target, last, signal)
+      : (await rollback(folder, newest.here.run)).run);
+    const runs = await listRuns(folder);
+    const restored = runs.find((each) => each.current);
+    const isFork = current && restored && excludesRun(current, restored, runs);
+    const done = here
+      ? `The target ${target.name} was rolled back to the run ${last.run}`
+      : `Restored the run ${last.run} from the target ${target.name}`;
+    warn(restoredText(done, last, { name, fork: isFork ? current : undefined }));
+  }
+  if (current === undefined) return;
+  for (const { target, last } of foreign) {
+    if (isArchive(target) || (newest !== undefined && sameRun(last, newest.last))) continue;
+    warn(
+      `The target ${target.name} has the ${runText(last)}, from another machine, and keeps no runs, so this run cannot continue from it: the changes it reports are not those at the target.`,
+    );
+  }
+}
+
+/** `done`: the beginning of the sentence. `name`: the folder of the run. `fork`: the run that is left behind. */
+function restoredText(
+  done: string,
+  last: TargetRun,
+  { name, fork }: { readonly name: string; readonly fork: RunAncestry | undefined },
+): string {
+  if (fork === undefined) return `${done}: this run continues from it.`;
+  const folder = name === last.run ? "" : ` as runs/${name}`;
+  const which = standingOf(last, fork) === "other" ? `, another run ${fork.sequence}` : "";
+  return `${done}${folder}: this run continues from it, not from ${fork.run} on this machine${which}; ${fork.run} stays in runs/ until it is pruned, but is not part of the history.`;
+}
+
+interface ForeignRun {
+  readonly target: Target;
+  readonly last: TargetRun;
+}
+
+/** The run to continue from. `here`: the same run in the folder; `undefined` if only the target has it. */
+type NewestRun = { readonly last: TargetRun } & (
+  | { readonly target: Target; readonly here: PublishedRun }
+  | { readonly target: ArchiveTarget; readonly here: undefined }
+);
+
+/** Last runs that were delivered by another machine, or that a target was rolled back to. */
+function findForeignRuns(
+  current: RunAncestry | undefined,
+  probes: readonly TargetProbe[],
+): readonly ForeignRun[] {
+  return probes.flatMap(({ target, last }) =>
+    last !== null && isForeign(last, current) ? [{ target, last }] : [],
+  );
+}
+
+function newestOf(current: CurrentRun | undefined, foreign: readonly ForeignRun[]): NewestRun | undefined {
+  const found = foreign.flatMap(({ target, last }): NewestRun[] => {
+    const here = current?.kept.find((each) => sameRun(each, last));
+    if (here !== undefined) return [{ target, last, here }];
+    return isArchive(target) ? [{ target, last, here }] : [];
+  });
+  return found.toSorted((a, b) => b.last.sequence - a.last.sequence)[0];
+}
+
+/** A run that the folder knows is not foreign, unless the target was rolled back to it or has gone on from there. */
+function isForeign(last: TargetRun, current: RunAncestry | undefined): boolean {
+  if (current === undefined) return true;
+  const standing = standingOf(last, current);
+  if (standing === "same" || standing === "earlier") return false;
+  return !isAmong(last, current.known) || goesOnFromUndone(last, current);
+}
+
+/** The run of a target that the next run would continue from. */
+export interface TargetBaseline {
+  readonly target: string;
+  readonly run: string;
+  /** Whether the folder has it. */
+  readonly isHere: boolean;
+  /** `none` if the target does not show the manifest. If the run is not here, its directory does not exist. */
+  readonly baseline: Baseline;
+}
+
+/**
+ * What {@link restoreNewest} would make the current run, as far as manifest and file sizes tell; `null` if nothing. Changes
+ * nothing, and throws what that would throw.
+ */
+export async function readTargetBaseline(
+  folder: OutputFolder,
+  probes: readonly TargetProbe[],
+  signal: AbortSignal,
+): Promise<TargetBaseline | null> {
+  const current = await readCurrentRun(folder);
+  const newest = newestOf(current, findForeignRuns(current, probes));
+  if (newest === undefined) return null;
+  const { target, last, here } = newest;
+  const named = { target: target.name, run: last.run };
+  if (here === undefined) {
+    const baseline = await archivedBaseline(folder, newest.target, last, signal);
+    return { ...named, isHere: false, baseline };
+  }
+  assertReadable(here);
+  return { ...named, isHere: true, baseline: await baselineOf(folder, here.run) };
+}
+
+async function archivedBaseline(
+  folder: OutputFolder,
+  target: ArchiveTarget,
+  run: TargetRun,
+  signal: AbortSignal,
+): Promise<Baseline> {
+  const before = await readBaseline(folder);
+  assertOfOneKind(before, { isLimited: false, root: folder.root });
+  const bytes = await callTarget(target, signal, () => target.manifest?.(run, signal));
+  if (bytes === undefined) return { kind: "none" };
+  const found = parseManifest(bytes, `${target.name}: ${MANIFEST_FILE}`);
+  const { manifest, sha256 } = found;
+  assertRequested(target, found, run);
+  assertSameInstance(instanceOf(before), manifest.instance, folder.root, "moved");
+  return { kind: "run", run: manifest.run, directory: join(folder.runs, run.run), manifest, sha256 };
+}
