@@ -233,7 +233,7 @@ export async function readExtractRecord(file: string): Promise<ExtractRecord> {
 function recordIn(text: string, file: string): ExtractRecord {
   const record = extractRecord.safeParse(parseIfJson(text));
   if (record.success) return record.data;
-  throw new WarehouseError("verify.failed", `${file} does not say what was extracted: it is damaged.`, {
+  throw new WarehouseError("verify.failed", `${file} is damaged.`, {
     cause: record.error,
   });
 }

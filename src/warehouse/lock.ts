@@ -4,7 +4,7 @@ import { link, mkdtemp, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import { duckdbError } from "../storage/duckdb.ts";
+import { duckdbError } from "../storage/duckdb-error.ts";
 import { assertFoldersApart } from "./folders-apart.ts";
 import { type OutputFolder, outputError } from "./layout.ts";
 

@@ -48,7 +48,7 @@ long("E2, E3: more than five such items, or a hundredth, end the run", async (t)
 
 const BAD: Readonly<Record<string, readonly [reply: Reply, reason: string]>> = {
   "E2: a refusal": [{ status: 403 }, "the service denied access to this item (403)"],
-  "E5: a failure, each time": [{ status: 500 }, "the service fails when this item is requested (500)"],
+  "E5: a failure, each time": [{ status: 500 }, "the service failed for this item (500)"],
   "A16: too large": [
     { body: " ".repeat(33 * 1024 * 1024), headers: { "content-length": String(33 * 1024 * 1024) } },
     "the service sent more than 32 MB at once (34603008 bytes announced)",

@@ -193,7 +193,7 @@ test("E1: an item that is there in one mode and gone in the other was answered f
   const world = new World(each);
   const { complete, reasons, published } = certify(world);
   assert.equal(complete, false);
-  assert.match(reasons.join("\n"), /1 item in one mode alone/);
+  assert.match(reasons.join("\n"), /1 item in only one mode/);
   assert.match(published, /undefined/);
 });
 

@@ -30,22 +30,22 @@ test("a document that nobody changed is kept byte for byte", () => {
     '{"\\\\":1,"id":"a","b":{"\\\\\\"":2}}',
     '{"id":"é\u{1f600}","2":1,"1":{"x":2},"__proto__":3}',
   ]) {
-    const { document, text } = sent(json);
-    assert.equal(textOf(serializeDocument(document, text, NOTHING)), json);
+    const { document, source } = sent(json);
+    assert.equal(textOf(serializeDocument(document, source, NOTHING)), json);
   }
 });
 
 test("members that changed are written anew, those that are gone are left out, and all others stay as they came", () => {
-  const { document, text } = sent('{ "a": 1.50, "b":"x" ,"c":[ 2.0 ],"d" : {"e":1}, "f":7}');
+  const { document, source } = sent('{ "a": 1.50, "b":"x" ,"c":[ 2.0 ],"d" : {"e":1}, "f":7}');
   document.b = { g: "\n" };
   delete document.d;
   delete document.f;
-  const kept = serializeDocument(document, text, new Set(["b", "d", "f", "none"]));
+  const kept = serializeDocument(document, source, new Set(["b", "d", "f", "none"]));
   assert.equal(textOf(kept), '{ "a": 1.50,"b":{"g":"\\n"},"c":[ 2.0 ]}');
   delete document.a;
   delete document.b;
   delete document.c;
-  assert.equal(textOf(serializeDocument(document, text, new Set("abcdf"))), "{}");
+  assert.equal(textOf(serializeDocument(document, source, new Set("abcdf"))), "{}");
 });
 
 /**
@@ -68,14 +68,14 @@ test("the text of any document means what the document is, whatever was changed"
   fc.assert(
     fc.property(fc.array(member, { minLength: 1, maxLength: 8 }), fc.array(fc.nat(7)), (members, changes) => {
       const json = `{${members.map(([key, value, gap]) => `${gap}${JSON.stringify(key)}${gap}:${value}${gap}`)}}`;
-      const { document, text } = sent(json);
+      const { document, source } = sent(json);
       const names = Object.keys(document);
       const changed = new Set(changes.flatMap((place) => names[place] ?? []));
       for (const [place, each] of [...changed].entries()) {
         if (place % 2 === 0) delete document[each];
         else Object.defineProperty(document, each, { value: [place], enumerable: true });
       }
-      const kept = textOf(serializeDocument(document, text, changed));
+      const kept = textOf(serializeDocument(document, source, changed));
       assert.equal(JSON.stringify(JSON.parse(kept)), JSON.stringify(document));
     }),
     { numRuns: either(200, 1000) },
@@ -116,10 +116,10 @@ test("what the personal-data policy or an alias did to a document shows in its t
       fc.constantFrom(...POLICIES),
       fc.constantFrom("dynamic", "full"),
       (members, policy, shape) => {
-        const { document, text } = sent(JSON.stringify({ id: "a", ...members }));
+        const { document, source } = sent(JSON.stringify({ id: "a", ...members }));
         const at = { order: 1, contentId: "a" };
         const { changed } = documentPreparer(policy)(shape, document, at, new Drift());
-        const kept = JSON.parse(textOf(serializeDocument(document, text, changed)));
+        const kept = JSON.parse(textOf(serializeDocument(document, source, changed)));
         assert.deepEqual(kept, JSON.parse(JSON.stringify(document)));
       },
     ),
@@ -130,9 +130,9 @@ test("what the personal-data policy or an alias did to a document shows in its t
 test("C13: a member is never taken for another whose name has the same bytes in another encoding", () => {
   const [drop] = POLICIES;
   assert.ok(drop);
-  const { document, text } = sent('{"Ã©_owner":"Jane Doe","é_owner":5,"0":1,"id":"a"}');
+  const { document, source } = sent('{"Ã©_owner":"Jane Doe","é_owner":5,"0":1,"id":"a"}');
   const { changed } = documentPreparer(drop)("full", document, { order: 1, contentId: "a" }, new Drift());
-  const kept = textOf(serializeDocument(document, text, changed));
+  const kept = textOf(serializeDocument(document, source, changed));
   assert.deepEqual(JSON.parse(kept), { 0: 1, é_owner: 5, id: "a" });
 });
 
@@ -140,15 +140,15 @@ test("a document of more members than any item has, or nested deeply, is written
   const many = `{ ${Array.from({ length: 20_000 }, (_, i) => `"m${i}": ${i}`)} }`;
   const deep = `{"a": 1, "b": ${"[".repeat(2000)}${"]".repeat(2000)}}`;
   for (const json of [many, deep]) {
-    const { document, text } = sent(json);
-    assert.equal(textOf(serializeDocument(document, text, NOTHING)), JSON.stringify(document));
+    const { document, source } = sent(json);
+    assert.equal(textOf(serializeDocument(document, source, NOTHING)), JSON.stringify(document));
   }
 });
 
 test("a text is written anew where it may hide something from who reads or searches it", () => {
   const of = (json: string) => {
-    const { document, text } = sent(json);
-    return textOf(serializeDocument(document, text, NOTHING));
+    const { document, source } = sent(json);
+    return textOf(serializeDocument(document, source, NOTHING));
   };
   assert.equal(of('{"a":{"b":1,"c":2,"b":3}}'), '{"a":{"b":3,"c":2}}', "a name that stands twice");
   assert.equal(of('{"a":1,"a":2}'), '{"a":2}', "a name that stands twice at the top");
@@ -157,7 +157,7 @@ test("a text is written anew where it may hide something from who reads or searc
 });
 
 test("without the text, or with new names, all is written anew", () => {
-  const { document, text } = sent('{"a": 1.0}');
+  const { document, source } = sent('{"a": 1.0}');
   assert.equal(textOf(serializeDocument(document, undefined, NOTHING)), '{"a":1}');
-  assert.equal(textOf(serializeDocument(document, text, undefined)), '{"a":1}');
+  assert.equal(textOf(serializeDocument(document, source, undefined)), '{"a":1}');
 });

@@ -193,7 +193,7 @@ suite("previous", () => {
         instance.closeSync();
         return rows.map(([, ...cells]) => cells);
       };
-      assert.deepEqual(await checks(), [["passed", "0", null, "passed over: there is no run before", null]]);
+      assert.deepEqual(await checks(), [["passed", "0", null, "skipped: there is no run before", null]]);
       assert.deepEqual(first.warnings, []);
       service.items = service.items.slice(2);
       await run([GONE], stages);
@@ -210,7 +210,7 @@ suite("previous", () => {
     assert.equal(warnings.length, 1);
     assert.match(
       warnings[0] ?? "",
-      /^The test "tags" was skipped: the run before lacks what it asks for: .*there is no table "content_tags"/,
+      /^The test "tags" was skipped: the run before lacks what it needs: .*there is no table "content_tags"/,
     );
     assert.deepEqual(
       (await rowsOf(join(out, "current"), TESTS)).map(([, verdict]) => verdict),

@@ -69,7 +69,7 @@ test("E3: a single-item answer of another item is a reject, and the listed views
   });
   assert.deepEqual([accounting.listed, accounting.loaded, accounting.rejected], [11, 11, 0]);
   assert.deepEqual(await rowsOf(directory, "SELECT mode, content_id, reason FROM run_rejects"), [
-    ["item", "c-010", "the answer is of another item than the one asked for"],
+    ["item", "c-010", "the response is about another item"],
   ]);
 });
 

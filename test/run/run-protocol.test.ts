@@ -41,7 +41,7 @@ const CASES: Partial<
     "B16: no pagination": [body({ pagination: undefined }), /pagination/],
     "B16: an empty list instead of an envelope": [() => ({ body: [] }), /content service/],
     "B15: status 206": [() => ({ status: 206, body: {} }), /status 206/],
-    "D7: a page without end": [paged({ next: 3 }), /goes on beyond page/],
+    "D7: a page without end": [paged({ next: 3 }), /continues after page/],
   },
   "source.damaged": { "B16: an empty body": [() => ({ body: "" }), /not JSON/] },
   "source.unavailable": {

@@ -52,7 +52,7 @@ function isGzip(contentEncoding: string | null): boolean {
   if (coding === "" || coding === "identity") return false;
   throw new SourceError(
     "source.damaged",
-    `The service compressed a body in a way that was not asked for (content-encoding: ${declaredAs(coding)}; only gzip was); look for a proxy that recodes answers.`,
+    `The service used a compression that was not requested (content-encoding: ${declaredAs(coding)}; only gzip was); look for a proxy that recodes responses.`,
   );
 }
 
@@ -93,7 +93,7 @@ function isInflated(value: unknown): value is Inflated {
 }
 
 function damagedGzip(how: string, attemptsAtMost?: number): SourceError {
-  const sentence = `The service sent a body that is not whole gzip, as declared by content-encoding (${how}).`;
+  const sentence = `The service sent a damaged gzip body (${how}).`;
   return new SourceError("source.damaged", sentence, { attemptsAtMost });
 }
 
@@ -123,6 +123,6 @@ export function parseJson(text: string): unknown {
 function notJson(text: string, error: unknown): SourceError {
   const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
   const size = text.trim() === "" ? "it is empty" : `${text.length} characters`;
-  const place = position === undefined ? "" : `, wrong from ${position} on`;
+  const place = position === undefined ? "" : `, invalid from position ${position}`;
   return new SourceError("source.damaged", `The service sent a body that is not JSON (${size}${place}).`);
 }

@@ -62,7 +62,7 @@ export class Lander {
   /** Reads the response for a single item. A document of another item is a reject. */
   item(task: ItemTask): ItemResult {
     const { decoded, echoes } = this.#decoded(task.body);
-    const read = this.#reader.item(task, { text: decoded.toString(), echoes });
+    const read = this.#reader.item(task, { text: decoded.toString(), tokenDrift: echoes });
     if (task.lands) this.#land(task.unit, read, []);
     return { updatedAt: read.items[0]?.updatedAt, rejects: read.rejects };
   }

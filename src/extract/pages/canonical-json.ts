@@ -1,11 +1,11 @@
-/** Names and spellings in JSON texts: what a parsed value does not show any more. */
+/** Checks on JSON texts for what a parsed value no longer shows: repeated names and other spellings of strings. */
 
-/** Deeper values are for `JSON.stringify` to write or to refuse. */
+/** Deeper values are not counted. */
 const MAX_LEVELS = 1000;
 
 /**
- * Names of members in a value, at any depth; not a number where it is too deep. One that stands twice in a text counts
- * once here: there it hides its first value from whoever reads the value.
+ * Number of member names in a value, at any depth; `NaN` if it is nested too deeply. If a text has more names than its
+ * value, a name is repeated and hides its first value.
  */
 export function countNames(value: object, level = 1): number {
   if (level > MAX_LEVELS) return Number.NaN;
@@ -23,10 +23,7 @@ export function countNames(value: object, level = 1): number {
   return names;
 }
 
-/**
- * Whether the texts in a JSON text are written as `JSON.stringify` would: without an escape that need not be one, nor
- * one that looks so.
- */
+/** Whether the strings of a JSON text are written as `JSON.stringify` writes them: without needless escapes. */
 export function hasCanonicalStrings(text: string): boolean {
   return !text.includes("\\u") && !text.includes("\\/");
 }

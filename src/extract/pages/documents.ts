@@ -1,5 +1,4 @@
-/** What the documents of an answer give: items, rejects and raw documents. */
-
+/** Turns the documents of a response into items, rejects and raw documents. */
 import { mayHoldHalves } from "../../common/json.ts";
 import { isObject, type JsonObject, type Shape } from "../../raw/document.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
@@ -32,51 +31,42 @@ import {
 } from "./tasks.ts";
 import { FRESH_MS, isFresh, secondsOf } from "./updated-at.ts";
 
-/** Places on a page, and pages in a pass, that the order of observation tells apart. */
-const PLACES = 100_000;
-const PAGES = 10_000_000;
+/** Positions on a page, and pages in a pass, that the order of observation has room for. */
+const MAX_POSITIONS = 100_000;
+const MAX_PAGES = 10_000_000;
 
-/** Position in the order of observation. Single-item answers come after all pages of their pass. */
-function observation(
+/** A number that orders documents by pass, all pages of a pass before its single items, then by page and position. */
+function observationOrder(
   { kind, pass, page }: Pick<PageTask | ItemTask, "pass" | "page"> & { readonly kind: string },
   position: number,
 ): number {
-  return ((pass * 2 + Number(kind !== "page")) * PAGES + page) * PLACES + position;
+  return ((pass * 2 + Number(kind !== "page")) * MAX_PAGES + page) * MAX_POSITIONS + position;
 }
 
 export interface DocumentBatch {
   readonly items: ListEntry[];
   readonly rejects: readonly Reject[];
   readonly raw: readonly RawDocument[];
-  /** Names of the custom fields that the documents carry. */
+  /** Names of the custom fields that the documents hold. */
   readonly fieldNames: ReadonlySet<string>;
-  /** What departs from the specification. */
   readonly drift: Drift;
 }
 
-/** An answer for one item, without the token; what is said of where it stood. */
-export interface SentItem {
-  readonly text: string;
-  readonly echoes: readonly DriftEntry[];
-}
-
-/** A raw document without what is found in it. */
-type RawPlace = Omit<RawDocument, "unknownFields" | "largeNumbers" | "reuse" | "document">;
-
-interface PlacedAndPrepared {
-  readonly placed: ObjectPosition;
+interface InsertedObject {
+  readonly position: ObjectPosition;
   readonly prepared: PreparedObject;
 }
 
-interface Sent extends Pick<PageDocument, "largeNumbers" | "text"> {
+/** A document that lands, before cached objects are put back. */
+interface LandingDocument extends Pick<PageDocument, "largeNumbers" | "source"> {
   readonly document: JsonObject;
-  /** Those that are still to be put into it. */
-  readonly objects: readonly PlacedAndPrepared[];
+  readonly objects: readonly InsertedObject[];
 }
 
-/** Which items of the dynamic listing get a fingerprint, and what is part of it besides their documents. */
 export interface FingerprintSettings {
+  /** Which items get a fingerprint. */
   readonly details: SingleItemScope;
+  /** Digest of the settings that decide what a single-item document becomes. */
   readonly settings: string;
 }
 
@@ -84,169 +74,176 @@ const NO_FINGERPRINTS: FingerprintSettings = { details: "none", settings: "" };
 
 export class DocumentReader {
   readonly #prepare: DocumentPreparer;
-  readonly #objects: PreparedObjects;
-  /** What the documents of pages come without. */
-  readonly #recurring = new ObjectCache();
+  readonly #prepared: PreparedObjects;
+  readonly #cache = new ObjectCache();
+  readonly #fingerprints: FingerprintSettings;
 
-  readonly #fingerprintOf: (document: JsonObject, item: { readonly event: boolean }) => string;
-
-  constructor(options: PrepareSettings, { details, settings }: FingerprintSettings = NO_FINGERPRINTS) {
-    this.#fingerprintOf = (document, item) =>
-      isInScope(details, item) ? fingerprintOf(document, settings) : NO_FINGERPRINT;
-    this.#prepare = documentPreparer(options);
-    this.#objects = new PreparedObjects(this.#prepare, options.aliases);
+  constructor(settings: PrepareSettings, fingerprints: FingerprintSettings = NO_FINGERPRINTS) {
+    this.#fingerprints = fingerprints;
+    this.#prepare = documentPreparer(settings);
+    this.#prepared = new PreparedObjects(this.#prepare, settings.aliases);
   }
 
-  /** A page of a listing; its documents are for this reader alone. Errors: those of {@link readList}. */
+  /** Reads a page of a listing; only this reader can read its documents. Throws the errors of {@link readList}. */
   list(bytes: Buffer): ListPage {
-    return readList(bytes, this.#recurring);
+    return readList(bytes, this.#cache);
   }
 
   page(task: PageTask, documents: Iterable<PageDocument>): DocumentBatch {
-    return readable(() => this.#readPage(task, documents));
+    return orTooDeep(() => this.#readPage(task, documents));
   }
 
-  /** A document of another item is a reject. */
-  item(task: ItemTask, sent: SentItem): DocumentBatch {
-    return readable(() => this.#readItem(task, sent));
+  /**
+   * Reads the response for one item. A document of another item is a reject. `tokenDrift`: where the API token was
+   * removed from `text`.
+   */
+  item(
+    task: ItemTask,
+    response: { readonly text: string; readonly tokenDrift: readonly DriftEntry[] },
+  ): DocumentBatch {
+    return orTooDeep(() => this.#readItem(task, response));
   }
 
-  /** Copies of documents of the run before, in the place of answers, each with its drift. */
+  /** Copies documents of the run before, each with its drift. */
   *copies(
     task: CopyTask,
   ): Generator<{ readonly raw: RawDocument; readonly drift: Drift; readonly unit: number }> {
     const { pass, rawFile, run, items } = task;
     using rows = new RawFileReader(rawFile);
     for (const { row, unit, ...place } of items) {
-      const order = observation({ ...task, page: place.page }, place.position);
+      const order = observationOrder({ ...task, page: place.page }, place.position);
       const drift = new Drift();
       yield { raw: copyReusable(rows, { row, run }, { ...place, pass, order }, drift), drift, unit };
     }
   }
 
   #readPage(task: PageTask, documents: Iterable<PageDocument>): DocumentBatch {
-    const { mode, pass, page, lands } = task;
-    const { observedAt } = task.body;
+    const { mode, pass, page, lands, body } = task;
     const shape = mode === "dynamic" ? "dynamic" : "full";
     const items: ListEntry[] = [];
     const rejects: Reject[] = [];
     const raw: RawDocument[] = [];
     const fieldNames = new Set<string>();
     const drift = new Drift();
-    /** How many documents hold an object: what is counted of it is counted once for all. */
-    const held = new Map<PreparedObject, number>();
+    /** In how many documents an object stands: its drift is counted once, for all of them. */
+    const objectCounts = new Map<PreparedObject, number>();
     let position = (task.offset ?? 0) - 1;
-    for (const sent of documents) {
+    for (const pageDocument of documents) {
       position += 1;
-      const order = observation(task, position);
-      const objects = this.#prepared(shape, sent);
-      const parsed = objects === undefined ? sent.whole() : sent.document;
-      const document = sent.halves ? wellFormed(parsed, order, drift) : parsed;
+      const order = observationOrder(task, position);
+      const objects = this.#prepareObjects(shape, pageDocument);
+      const parsed = objects === undefined ? pageDocument.parseWhole() : pageDocument.document;
+      const document = pageDocument.mayHoldLoneSurrogates ? wellFormed(parsed, order, drift) : parsed;
       const found = readItemId(document);
       if ("reason" in found || !isObject(document)) {
         const reason = "reason" in found ? found.reason : "";
-        const text = this.#rejected(shape, document, { order, contentId: null }, drift);
+        const text = this.#rejectText(shape, document, { order, contentId: null }, drift);
         rejects.push({ mode, pass, page, position, contentId: null, reason, document: text });
         continue;
       }
       const { id: contentId } = found;
-      // First the document, which gives fields the names of the specification.
+      // First the raw document: preparing it renames fields to the specification's names.
       if (lands) {
-        const view = { shape, order, observedAt } as const;
-        const { largeNumbers, text } = sent;
-        const listed = { document, objects: objects ?? [], largeNumbers, text };
-        const place = { contentId, mode: shape, pass, page, position, whole: true, view } as const;
-        for (const { prepared } of listed.objects) held.set(prepared, (held.get(prepared) ?? 0) + 1);
-        raw.push(this.#raw(place, listed, drift));
+        const view = { shape, order, observedAt: body.observedAt } as const;
+        const { largeNumbers, source } = pageDocument;
+        const at = { contentId, mode: shape, pass, page, position, whole: true, view } as const;
+        for (const { prepared } of objects ?? [])
+          objectCounts.set(prepared, (objectCounts.get(prepared) ?? 0) + 1);
+        raw.push(this.#rawDocument(at, { document, objects: objects ?? [], largeNumbers, source }, drift));
         addFieldNames(fieldNames, shape, document);
       }
-      const item = listedItem(contentId, position, document);
-      const isPrinted = lands && shape === "dynamic" && task.body.dated;
-      items.push(isPrinted ? { ...item, fingerprint: this.#fingerprintOf(document, item) } : item);
+      const item = listEntry(contentId, position, document);
+      const { details, settings } = this.#fingerprints;
+      const hasFingerprint = lands && shape === "dynamic" && body.dated && isInScope(details, item);
+      items.push(hasFingerprint ? { ...item, fingerprint: fingerprintOf(document, settings) } : item);
     }
-    for (const [prepared, count] of held)
+    for (const [prepared, count] of objectCounts)
       for (const entry of prepared.drift) drift.add({ ...entry, count: entry.count * count });
     return { items, rejects, raw, fieldNames, drift };
   }
 
-  /** The known objects that a document holds. Undefined: it is to be read with all that it holds. */
-  #prepared(shape: Shape, { document, recurring }: PageDocument): PlacedAndPrepared[] | undefined {
-    const objects: PlacedAndPrepared[] = [];
-    if (recurring.length > 0 && "reason" in readItemId(document)) return undefined;
-    for (const placed of recurring) {
-      const prepared = this.#objects.of(shape, placed);
+  /** `undefined` if the document must be parsed and prepared with all its objects. */
+  #prepareObjects(shape: Shape, { document, objects }: PageDocument): InsertedObject[] | undefined {
+    const inserted: InsertedObject[] = [];
+    if (objects.length > 0 && "reason" in readItemId(document)) return undefined;
+    for (const position of objects) {
+      const prepared = this.#prepared.get(shape, position);
       if (prepared === undefined) return undefined;
-      objects.push({ placed, prepared });
+      inserted.push({ position, prepared });
     }
-    return objects;
+    return inserted;
   }
 
-  #raw(place: RawPlace, { document, objects, largeNumbers, text }: Sent, drift: Drift): RawDocument {
+  #rawDocument(
+    place: Omit<RawDocument, "unknownFields" | "largeNumbers" | "reuse" | "document">,
+    { document, objects, largeNumbers, source }: LandingDocument,
+    drift: Drift,
+  ): RawDocument {
     const { contentId, view } = place;
     const at = { order: view.order, contentId };
-    const { unknown, changed } = this.#prepare(view.shape, document, at, drift, text);
-    const made = new Map<string, Buffer>();
-    for (const { placed, prepared } of objects) {
-      put(document, placed, prepared.value);
-      if (placed.place === undefined) made.set(placed.name, prepared.member);
+    const { unknown, changed } = this.#prepare(view.shape, document, at, drift, source);
+    const members = new Map<string, Buffer>();
+    for (const { position, prepared } of objects) {
+      insert(document, position, prepared.value);
+      if (position.place === undefined) members.set(position.name, prepared.member);
     }
-    const pieces = serializeDocument(document, text, changed, made);
+    const pieces = serializeDocument(document, source, changed, members);
     return { ...place, unknownFields: unknown.length, largeNumbers, reuse: NOT_REUSED, document: pieces };
   }
 
-  /** The text of what is no item. The policy holds for what is no object too, and may take it away altogether. */
-  #rejected(shape: Shape, document: unknown, at: DocumentPosition, drift: Drift): string {
+  /** The JSON text of a reject, after the personal-data policy, which may remove all of it. */
+  #rejectText(shape: Shape, document: unknown, at: DocumentPosition, drift: Drift): string {
     const holder: JsonObject = { document };
     this.#prepare(shape, isObject(document) ? document : holder, at, drift);
     return JSON.stringify(holder.document) ?? "null";
   }
 
-  #readItem(task: ItemTask, { text, echoes }: SentItem): DocumentBatch {
-    const { shape, pass, page, position, contentId, whole } = task;
-    const order = observation(task, position);
+  #readItem(task: ItemTask, { text, tokenDrift }: Parameters<DocumentReader["item"]>[1]): DocumentBatch {
+    const { shape, pass, page, position, contentId, whole, body } = task;
+    const order = observationOrder(task, position);
+    const at = { order, contentId };
     const drift = new Drift();
-    for (const entry of echoes) drift.add(entry);
+    for (const entry of tokenDrift) drift.add(entry);
     const fieldNames = new Set<string>();
-    const sent = readItem(text);
-    const document = mayHoldHalves(text) ? wellFormed(sent, order, drift) : sent;
+    const parsed = readItem(text);
+    const document = mayHoldHalves(text) ? wellFormed(parsed, order, drift) : parsed;
     const found = readItemId(document);
     if ("reason" in found || found.id !== contentId || !isObject(document)) {
-      const other = "the answer is of another item than the one asked for";
-      const reason = "reason" in found ? found.reason : other;
-      const kept = this.#rejected(shape, document, { order, contentId }, drift);
-      const reject = { mode: "item", pass, page, position, contentId, reason, document: kept };
+      const reason = "reason" in found ? found.reason : "the response is about another item";
+      const rejected = this.#rejectText(shape, document, at, drift);
+      const reject = { mode: "item", pass, page, position, contentId, reason, document: rejected };
       return { items: [], rejects: [reject], raw: [], fieldNames, drift };
     }
-    const item = listedItem(contentId, position, document);
-    const view = { shape, order, observedAt: task.body.observedAt };
+    const item = listEntry(contentId, position, document);
+    const view = { shape, order, observedAt: body.observedAt };
     const place = { contentId, mode: "item", pass, page, position, whole, view } as const;
-    const parsed = { document, objects: [], largeNumbers: true, text: undefined };
-    const raw = this.#raw(place, parsed, drift);
+    const landing = { document, objects: [], largeNumbers: true, source: undefined };
+    const raw = this.#rawDocument(place, landing, drift);
     addFieldNames(fieldNames, shape, document);
-    const fingerprint = isAsListed(task, item, document) ? task.listed.fingerprint : NO_FINGERPRINT;
-    const reuse = reuseRecord({ document, at: { order, contentId }, drift }, fingerprint);
+    const fingerprint = isReusable(task, item, document) ? task.listed.fingerprint : NO_FINGERPRINT;
+    const reuse = reuseRecord({ document, at, drift }, fingerprint);
     return { items: [item], rejects: [], raw: [{ ...raw, reuse }], fieldNames, drift };
   }
 }
 
 /**
- * Whether the listing tells what the answer says, tonight and later: not where it was asked for in the seconds in which
- * the item was edited, where the listing is of another state, or where nobody knows when it was answered.
+ * Whether the listing's fingerprint identifies this response. It does not if the item was edited within seconds of the
+ * response, if the listing is of another state, or if the time of the response is not known.
  */
-function isAsListed({ body, listed }: ItemTask, { updatedAt }: ListEntry, document: JsonObject): boolean {
+function isReusable({ body, listed }: ItemTask, { updatedAt }: ListEntry, document: JsonObject): boolean {
   const { dated, observedAt } = body;
   const isEdited = isFresh(secondsOf(updatedAt), { observedAt, milliseconds: FRESH_MS });
   return dated && !isEdited && matchesFingerprint(listed.fingerprint, document);
 }
 
-/** Puts an object where an empty one stands for it. */
-function put(document: JsonObject, { name, place }: ObjectPosition, value: JsonObject): void {
+/** Replaces the empty object that stands for a cached one. */
+function insert(document: JsonObject, { name, place }: ObjectPosition, value: JsonObject): void {
   const member = document[name];
   if (place === undefined) document[name] = value;
   else if (Array.isArray(member)) member[place] = value;
 }
 
-/** Where documents describe the custom fields of which they have values. */
+/** Where documents describe the custom fields that they have values of. */
 const DESCRIBED_FIELDS: Readonly<Record<Shape, string>> = {
   dynamic: "custom_fields_details",
   full: "custom_fields",
@@ -260,8 +257,8 @@ function addFieldNames(names: Set<string>, shape: Shape, document: JsonObject): 
       names.add(field.name);
 }
 
-/** What the service nested more deeply than it can be read is its fault. */
-function readable<Read>(read: () => Read): Read {
+/** Reports a stack overflow as what causes it: JSON that is nested too deeply. */
+function orTooDeep<Result>(read: () => Result): Result {
   try {
     return read();
   } catch (thrown) {
@@ -269,12 +266,11 @@ function readable<Read>(read: () => Read): Read {
   }
 }
 
-/** The document without halves of characters. */
 function wellFormed(document: unknown, order: number, drift: Drift): unknown {
   return replaceLoneSurrogates(document, (path) => drift.note(path, "unreadable", order, null));
 }
 
-function listedItem(id: string, position: number, document: JsonObject): ListEntry {
+function listEntry(id: string, position: number, document: JsonObject): ListEntry {
   const updatedAt = document.updated_at;
   return {
     id,

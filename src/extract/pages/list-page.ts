@@ -1,3 +1,7 @@
+/**
+ * Reads a page of the content list. A body that is not a page is an error, never an empty page. The documents are not
+ * checked here.
+ */
 import { z } from "zod";
 import { type Pagination, pagination } from "../../api/envelope.ts";
 import { isObject, mayHoldHalves, parseLarge } from "../../common/json.ts";
@@ -6,179 +10,172 @@ import { parseJson } from "../http/decode.ts";
 import { misfit, readBody } from "../http/json-body.ts";
 import { countNames, hasCanonicalStrings } from "./canonical-json.ts";
 import type { CachedObject, ObjectCache } from "./object-cache.ts";
-import { type ObjectMatch, type PageElement, splitPage } from "./split-page.ts";
-
-/**
- * What the body of an answer with status 200 is: a page, an item, the rows of a lookup, or a failure that came with
- * the wrong status. A body that is none of these is an error, never an empty page. Documents are not looked into here.
- * Pure, for worker threads.
- */
+import { type PageElement, splitPage } from "./split-page.ts";
 
 export interface ListPage {
   readonly pagination: Pagination;
-  /** How many documents it lists. */
+  /** Number of documents. */
   readonly rows: number;
   /**
-   * What it lists, as it came, parsed when it is taken; to be taken once. Taking all of them proves that the page is
-   * JSON.
+   * The documents, to be read once; each is parsed when it is read. Reading all of them proves that the page is JSON.
    *
    * @throws {SourceError} `source.damaged`, `source.protocol`
    */
   readonly documents: Iterable<PageDocument>;
 }
 
+/** Where a cached object stands in a document. */
 export interface ObjectPosition {
-  /** Of the document's own member. */
+  /** Name of a top-level member. */
   readonly name: string;
-  /** Place in the list that the member is; undefined: the object is the member. */
+  /** Index in the list that is the member's value; `undefined` if the object is the value. */
   readonly place: number | undefined;
   readonly object: CachedObject;
 }
 
 export interface PageDocument {
+  /** With an empty object in place of each cached object. */
   readonly document: unknown;
-  /** Known objects that the document holds: an empty one stands in place of each. */
-  readonly recurring: readonly ObjectPosition[];
-  /** The document with all that it holds; parsed anew where it came without something. */
-  readonly whole: () => unknown;
-  /** Whether it may hold halves of characters. */
-  readonly halves: boolean;
+  readonly objects: readonly ObjectPosition[];
+  /** Returns the complete document. */
+  readonly parseWhole: () => unknown;
+  readonly mayHoldLoneSurrogates: boolean;
   /** Whether it may hold integers beyond 2^53, or exponents. */
   readonly largeNumbers: boolean;
-  /** Undefined: its text is not to be kept as it came. */
-  readonly text: SourceText | undefined;
+  /** Its text as received; `undefined` if raw documents must not repeat it. */
+  readonly source: SourceText | undefined;
 }
 
-/** The top-level `count` means different things at different services: it is not read. */
-const listAnswer = z.looseObject({ response: z.array(z.unknown()), pagination });
+/** The top-level `count` is not read: services mean different things by it. */
+const listResponse = z.looseObject({ response: z.array(z.unknown()), pagination });
 
 /**
- * A page of the content list: an object with `response`, a list, and `pagination`. `bytes`: its text in UTF-8.
- * `recurring`: objects that it knows are not parsed again, and documents come without them; the page adds to it.
+ * Reads a page: an object with a list `response` and with `pagination`. `bytes`: its text in UTF-8. `cache`: objects that
+ * are not parsed again; the page adds to it.
  *
  * @throws {SourceError} `source.damaged`, `source.credentials`, `source.unavailable` or `source.protocol`
  */
-export function readList(bytes: Buffer, recurring?: ObjectCache): ListPage {
-  const split = splitPage(bytes, recurring);
-  if (split === undefined) return readWhole(bytes.toString());
-  const { pagination } = listIn(parsedPart(bytes, () => parseJson(split.envelope)));
-  return { pagination, rows: split.elements.length, documents: parsedElements(bytes, split.elements) };
+export function readList(bytes: Buffer, cache?: ObjectCache): ListPage {
+  const split = splitPage(bytes, cache);
+  if (split === undefined) return readUnsplit(bytes.toString());
+  const { pagination } = envelopeOf(parsePart(bytes, () => parseJson(split.envelope)));
+  return { pagination, rows: split.elements.length, documents: readElements(bytes, split.elements) };
 }
 
-function readWhole(text: string): ListPage {
-  const { response, pagination } = listIn(readBody(text));
-  const halves = mayHoldHalves(text);
-  const documents = response.map((document) => {
-    return { document, recurring: [], whole: () => document, halves, largeNumbers: true, text: undefined };
+function readUnsplit(text: string): ListPage {
+  const { response, pagination } = envelopeOf(readBody(text));
+  const mayHoldLoneSurrogates = mayHoldHalves(text);
+  const documents = response.map((document): PageDocument => {
+    const parseWhole = () => document;
+    return {
+      document,
+      objects: [],
+      parseWhole,
+      mayHoldLoneSurrogates,
+      largeNumbers: true,
+      source: undefined,
+    };
   });
   return { pagination, rows: response.length, documents };
 }
 
-function listIn(body: unknown): z.infer<typeof listAnswer> {
-  const answer = listAnswer.safeParse(body);
-  if (answer.success) return answer.data;
-  throw misfit(body, "a page of the content list", answer.error);
+function envelopeOf(body: unknown): z.infer<typeof listResponse> {
+  const envelope = listResponse.safeParse(body);
+  if (envelope.success) return envelope.data;
+  throw misfit(body, "a page of the content list", envelope.error);
 }
 
-function* parsedElements(bytes: Buffer, elements: readonly PageElement[]): Generator<PageDocument> {
-  for (const element of elements) yield withoutFound(bytes, element) ?? wholeDocument(bytes, element);
+function* readElements(bytes: Buffer, elements: readonly PageElement[]): Generator<PageDocument> {
+  for (const element of elements) yield readWithCache(bytes, element) ?? readWhole(bytes, element);
 }
 
-function wholeDocument(bytes: Buffer, element: PageElement): PageDocument {
-  const parsed = parsedText(bytes, element, bytes.toString("utf8", element.start, element.end));
-  return sentDocument(bytes, element, parsed, [], () => parsed.document);
+function readWhole(bytes: Buffer, element: PageElement): PageDocument {
+  const parsed = parseElement(bytes, element, bytes.toString("utf8", element.start, element.end), 0);
+  return pageDocument(bytes, element, parsed, [], () => parsed.document);
 }
 
-/** Undefined where nothing was found, or nobody knows where it stands. */
-function withoutFound(bytes: Buffer, element: PageElement): PageDocument | undefined {
-  if (element.found.length === 0) return undefined;
-  const parsed = parsedText(bytes, element, textWithoutFound(bytes, element), element.found);
-  const recurring = placed(element, parsed);
-  if (recurring === undefined) return undefined;
-  return sentDocument(bytes, element, parsed, recurring, () => wholeDocument(bytes, element).document);
+/** `undefined` if the element holds no cached object, or if the objects cannot be put back. */
+function readWithCache(bytes: Buffer, element: PageElement): PageDocument | undefined {
+  if (element.matches.length === 0) return undefined;
+  const cachedNames = element.matches.reduce((sum, { object }) => sum + object.nameCount, 0);
+  const parsed = parseElement(bytes, element, textWithoutMatches(bytes, element), cachedNames);
+  const objects = positionsOf(element, parsed);
+  if (objects === undefined) return undefined;
+  return pageDocument(bytes, element, parsed, objects, () => readWhole(bytes, element).document);
 }
 
-function sentDocument(
+function pageDocument(
   bytes: Buffer,
   element: PageElement,
   parsed: ParsedElement,
-  recurring: readonly ObjectPosition[],
-  whole: () => unknown,
+  objects: readonly ObjectPosition[],
+  parseWhole: () => unknown,
 ): PageDocument {
   const { text, document } = parsed;
-  return {
-    document,
-    recurring,
-    whole,
-    halves: mayHoldHalves(text),
-    largeNumbers: element.large,
-    text: sentText(bytes, element, parsed),
-  };
+  const mayHoldLoneSurrogates = mayHoldHalves(text);
+  const source = sourceOf(bytes, element, parsed);
+  return { document, objects, parseWhole, mayHoldLoneSurrogates, largeNumbers: element.large, source };
 }
 
-/** An element of a page, with or without the objects that were found in it, which hide nothing. */
 interface ParsedElement {
   readonly text: string;
   readonly document: unknown;
-  /** Whether each name stands once in its object. */
-  readonly namesOnce: boolean;
+  /** Whether no object of the text repeats a name. */
+  readonly hasUniqueNames: boolean;
 }
 
 /**
- * Undefined where the text is not to be kept as it came. Texts in it must be written in the one way that
- * `JSON.stringify` has, for raw documents are searched for texts as it writes them: none with an escape that need not be
- * one, or that looks so. And a name that stands twice hides its first value from whoever reads the document, and with it
- * what the personal-data policy would have taken away.
+ * `undefined` if raw documents must not repeat the text. They are searched for texts as `JSON.stringify` writes them, so
+ * no string may be escaped in another way. A repeated name hides its first value from readers, and with it what the
+ * personal-data policy must remove.
  */
-function sentText(
+function sourceOf(
   bytes: Buffer,
   { marks, large }: PageElement,
-  { text, document, namesOnce }: ParsedElement,
+  { text, document, hasUniqueNames }: ParsedElement,
 ): SourceText | undefined {
-  if (!isObject(document) || large || !namesOnce || !hasCanonicalStrings(text)) return undefined;
-  const own = Object.keys(document);
-  return marks.length === own.length + 1 ? { bytes, marks, names: own } : undefined;
+  if (!isObject(document) || large || !hasUniqueNames || !hasCanonicalStrings(text)) return undefined;
+  const names = Object.keys(document);
+  return marks.length === names.length + 1 ? { bytes, marks, names } : undefined;
 }
 
-/** `leftOut`: what the text comes without. */
-function parsedText(
+/** `cachedNames`: number of names in the objects that the text lacks. */
+function parseElement(
   bytes: Buffer,
   { large, nameCount }: PageElement,
   text: string,
-  leftOut: readonly ObjectMatch[] = [],
+  cachedNames: number,
 ): ParsedElement {
-  const document = parsedPart(bytes, () => (large ? parseLarge(text) : JSON.parse(text)));
-  let names = typeof document === "object" && document !== null ? countNames(document) : 0;
-  for (const { object } of leftOut) names += object.nameCount;
-  return { text, document, namesOnce: names === nameCount };
+  const document = parsePart(bytes, () => (large ? parseLarge(text) : JSON.parse(text)));
+  const names = typeof document === "object" && document !== null ? countNames(document) : 0;
+  return { text, document, hasUniqueNames: names + cachedNames === nameCount };
 }
 
-/** The text of an element with an empty object in place of each that was found. */
-function textWithoutFound(bytes: Buffer, { start, end, found }: PageElement): string {
+/** The text of an element with an empty object in place of each cached object. */
+function textWithoutMatches(bytes: Buffer, { start, end, matches }: PageElement): string {
   const pieces: string[] = [];
   let from = start;
-  for (const object of found) {
-    pieces.push(bytes.toString("utf8", from, object.start));
-    from = object.end;
+  for (const match of matches) {
+    pieces.push(bytes.toString("utf8", from, match.start));
+    from = match.end;
   }
   pieces.push(bytes.toString("utf8", from, end));
   return pieces.join("{}");
 }
 
 /**
- * Where the objects stand that were found. Undefined where the members of the document are not those of the text, in its
- * order: of a name that stands twice the first is gone, and one that is a place in a list comes first, wherever it
- * stands.
+ * Where the cached objects stand. `undefined` if the members of the document do not have the order of the text: a repeated
+ * name, or a name that is an array index and therefore comes first.
  */
-function placed(
-  { found, marks }: PageElement,
-  { document, namesOnce }: ParsedElement,
+function positionsOf(
+  { matches, marks }: PageElement,
+  { document, hasUniqueNames }: ParsedElement,
 ): ObjectPosition[] | undefined {
-  if (!isObject(document) || !namesOnce) return undefined;
+  if (!isObject(document) || !hasUniqueNames) return undefined;
   const names = Object.keys(document);
   if (names.length !== marks.length - 1 || /^\d/.test(names[0] ?? "")) return undefined;
   const objects: ObjectPosition[] = [];
-  for (const { member, place, object } of found) {
+  for (const { member, place, object } of matches) {
     const name = names[member];
     if (name === undefined || name === "__proto__") return undefined;
     objects.push({ name, place, object });
@@ -186,12 +183,12 @@ function placed(
   return objects;
 }
 
-/** Where a part of a page cannot be parsed the error is that of the whole, with the place in it. */
-function parsedPart(bytes: Buffer, parse: () => unknown): unknown {
+/** If a part of a page is not JSON, throws the error of the whole page, with the position in it. */
+function parsePart(bytes: Buffer, parse: () => unknown): unknown {
   try {
     return parse();
   } catch {
     parseJson(bytes.toString());
-    throw new TypeError("a page can be parsed, and a part of it cannot");
+    throw new TypeError("a page can be parsed, but a part of it cannot");
   }
 }

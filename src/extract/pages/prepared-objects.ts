@@ -1,5 +1,4 @@
-/** What becomes of objects that recur on their way into the tables and raw documents: found out once, for each place. */
-
+/** Prepares cached objects for the raw documents, once for each member that they stand in. */
 import { deeplyFrozen, isObject, type JsonObject, type Shape } from "../../raw/document.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
 import type { DocumentPreparer } from "../../raw/prepare.ts";
@@ -7,31 +6,32 @@ import type { ObjectPosition } from "./list-page.ts";
 import type { CachedObject } from "./object-cache.ts";
 
 export interface PreparedObject {
-  /** Shared by all documents that hold it: it cannot be changed. */
+  /** Frozen: all documents that hold the object share it. */
   readonly value: JsonObject;
-  /** Text of the member of which it is the value, in UTF-8, as `JSON.stringify` writes it. */
+  /** The member with this value, as `JSON.stringify` writes it, in UTF-8. */
   readonly member: Buffer;
-  /** What is counted in each document that holds it. */
+  /** Drift to count for each document that holds the object. */
   readonly drift: readonly DriftEntry[];
 }
 
-interface PreparedPlace extends PreparedObject {
+/** The member that an object was prepared in. */
+interface PreparedIn {
   readonly shape: Shape;
   readonly name: string;
-  readonly listed: boolean;
+  readonly isListed: boolean;
 }
 
-/** Stands for the document that is prepared: what is noted of it has this ID, what is only counted has none. */
+/** Position of the document that an object is prepared in. Drift with this ID belongs to an item, not to the object. */
 const SOME_DOCUMENT = { order: 1, contentId: "some document" };
-/** 4 MB: texts of all that is prepared. */
-const PREPARED_BYTES = 4 * 1024 * 1024;
+/** 4 MB: texts of all prepared objects. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
 export class PreparedObjects {
   readonly #prepare: DocumentPreparer;
-  /** Names that members have before or after they were given the specification's. */
+  /** Names of renamed members, before and after. */
   readonly #aliases: ReadonlySet<string>;
-  /** An object stands in a few places. */
-  readonly #places = new WeakMap<CachedObject, PreparedPlace[]>();
+  /** An object stands in few members. */
+  readonly #prepared = new WeakMap<CachedObject, (PreparedObject & PreparedIn)[]>();
   #bytes = 0;
 
   constructor(prepare: DocumentPreparer, aliases: Readonly<Record<string, string>>) {
@@ -39,39 +39,42 @@ export class PreparedObjects {
     this.#aliases = new Set(Object.entries(aliases).flat());
   }
 
-  /** Undefined where the object is to be prepared as a part of its document; then it is refused, wherever it stands. */
-  of(shape: Shape, { name, place, object }: ObjectPosition): PreparedObject | undefined {
+  /** `undefined` if the object must be prepared with its document; then it is not cached any more. */
+  get(shape: Shape, { name, place, object }: ObjectPosition): PreparedObject | undefined {
     if (object.refused) return undefined;
-    const listed = place !== undefined;
-    const places = this.#places.get(object) ?? [];
-    const known = places.find((at) => at.name === name && at.shape === shape && at.listed === listed);
+    const isListed = place !== undefined;
+    const prepared = this.#prepared.get(object) ?? [];
+    const known = prepared.find(
+      (each) => each.name === name && each.shape === shape && each.isListed === isListed,
+    );
     if (known !== undefined) return known;
-    const prepared = this.#prepared(shape, name, listed, object);
-    if (prepared === undefined) {
+    const made = this.#prepareIn(shape, name, isListed, object);
+    if (made === undefined) {
       object.refused = true;
       return undefined;
     }
-    this.#places.set(object, [...places, { shape, name, listed, ...prepared }]);
-    this.#bytes += prepared.member.length;
-    return prepared;
+    this.#prepared.set(object, [...prepared, { shape, name, isListed, ...made }]);
+    this.#bytes += made.member.length;
+    return made;
   }
 
-  /** As in a document of this member alone. What is noted there of the document is not the object's, but an item's. */
-  #prepared(shape: Shape, name: string, listed: boolean, object: CachedObject): PreparedObject | undefined {
-    if (this.#aliases.has(name) || this.#bytes > PREPARED_BYTES) return undefined;
-    const sent: unknown = JSON.parse(object.bytes.toString());
-    const document: JsonObject = { [name]: listed ? [sent] : sent };
+  /** Prepares a document that has only this member. */
+  #prepareIn(
+    shape: Shape,
+    name: string,
+    isListed: boolean,
+    object: CachedObject,
+  ): PreparedObject | undefined {
+    if (this.#aliases.has(name) || this.#bytes > MAX_BYTES) return undefined;
+    const parsed: unknown = JSON.parse(object.bytes.toString());
+    const document: JsonObject = { [name]: isListed ? [parsed] : parsed };
     const drift = new Drift();
     this.#prepare(shape, document, SOME_DOCUMENT, drift);
     const member = document[name];
     const value = Array.isArray(member) ? member[0] : member;
     const entries = drift.take();
-    if (!isObject(value) || entries.some(ofTheDocument)) return undefined;
+    if (!isObject(value) || entries.some(({ contentId }) => contentId !== null)) return undefined;
     const text = Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
     return { value: deeplyFrozen(value), member: text, drift: entries };
   }
-}
-
-function ofTheDocument({ contentId }: DriftEntry): boolean {
-  return contentId !== null;
 }

@@ -1,42 +1,38 @@
 /**
- * Where the elements of a page's `response` stand in its bytes. Each is then decoded and parsed alone: a page that is
- * parsed as a whole holds all its documents in memory at once, which a thread's garbage collection pays for, and one
- * character beyond Latin-1 makes the texts of all of them twice as wide.
+ * Finds the elements of a page's `response` in its bytes, so that each can be decoded and parsed by itself. A page that
+ * is parsed as a whole holds all its documents in memory at once, and one character beyond Latin-1 doubles the size of
+ * all its strings.
  */
 
 import type { CachedObject, ObjectCache } from "./object-cache.ts";
 
-/** A known object that an element holds: as the value of one of its members, or in the list that this value is. */
+/** A cached object in an element: the value of one of its members, or an element of the list that is this value. */
 export interface ObjectMatch {
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
-  /** Place of the member in the element. */
+  /** Index of the member in the element. */
   readonly member: number;
-  /** Place in the list; undefined: it is the member's value. */
+  /** Index in the list; `undefined` if the object is the member's value. */
   readonly place: number | undefined;
   readonly object: CachedObject;
 }
 
-/** Bytes of a page that hold one element of its list, white space around it included. */
+/** One element of a page's list, with the white space around it. */
 export interface PageElement {
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
   /**
-   * Whether it may hold a number that is more than a double: sixteen digits, or an exponent. Never
-   * false where `parseJson` would keep a number as it came. Objects that were found have none.
+   * Whether it may hold a number that a double cannot hold: sixteen digits, or an exponent. Never false if `parseJson`
+   * would keep the digits of a number. Cached objects hold no such number.
    */
   readonly large: boolean;
-  /**
-   * Where its own members begin and end, if it is an object: its braces, and the commas between the members. Of one with
-   * more members than any item has, not all of them.
-   */
+  /** Positions of an object's own braces and of the commas between its members; at most {@link MAX_MARKS}. */
   readonly marks: readonly number[];
-  /** Names of members in it, at any depth; one that stands twice counts twice. */
+  /** Number of member names at any depth; a repeated name counts each time. */
   readonly nameCount: number;
-  /** In the order of the text. */
-  readonly found: readonly ObjectMatch[];
+  readonly matches: readonly ObjectMatch[];
 }
 
 const QUOTE = 0x22;
@@ -54,36 +50,36 @@ const CAPITAL_E = 0x45;
 const SMALL_E = 0x65;
 
 const LARGE_DIGITS = 16;
-/** A longer text is searched for its end. */
+/** Bytes of a string to look at one by one, before its end is searched for. */
 const NEAR = 64;
 
-/** The list of a page is its first field, as the specification shows it; else the page is parsed as a whole. */
+/** The list must be the first field of the page, as in the specification. */
 const HEAD = /^[ \n\r\t]*\{[ \n\r\t]*"response"[ \n\r\t]*:[ \n\r\t]*\[/;
-/** The list may be named once more, plainly or escaped: the last one would count. */
+/** The list may be named again, plainly or escaped. Then the last one counts. */
 const NAMED_AGAIN = /"response"|\\u/;
 const HEAD_BYTES = 256;
-/** More than any page has. What a body of commas is would be told by so many elements that memory ends. */
+/** More than any page has. Bounds the memory for a body of commas. */
 const MAX_ELEMENTS = 100_000;
-/** A hundred times what an item of the specification has. */
+/** A hundred times as many as an item of the specification needs. */
 const MAX_MARKS = 10_000;
 const BLANK = /^[ \n\r\t]*$/;
 
 /**
- * Splits a page, of which nothing but its bytes being UTF-8 is known. What is no JSON makes an element or the envelope
- * that is none either. Undefined: it is not such a page, or does not end, and is to be parsed as a whole. `recurring`:
- * what is known of objects that recur; the page adds to it. Undefined: none is looked for.
+ * Splits a page into its envelope and its elements. If the bytes, which must be UTF-8, are not JSON, then some element or
+ * the envelope is not JSON either. `undefined` if the page must be parsed as a whole. `cache`: objects to look for; the
+ * page adds to it.
  */
-export function splitPage(bytes: Buffer, recurring?: ObjectCache) {
+export function splitPage(bytes: Buffer, cache?: ObjectCache) {
   const head = HEAD.exec(bytes.toString("latin1", 0, HEAD_BYTES))?.[0];
   if (head === undefined) return undefined;
-  const elements = elementsFrom(bytes, head.length, recurring);
+  const elements = elementsFrom(bytes, head.length, cache);
   const last = elements?.at(-1);
   if (elements === undefined || last === undefined) return undefined;
   const rest = bytes.toString("utf8", last.end);
   if (NAMED_AGAIN.test(rest)) return undefined;
   const empty = elements.length === 1 && isBlank(bytes, last);
   return {
-    /** Text of the page with an empty list in place of its elements. */
+    /** Text of the page with an empty list. */
     envelope: head + rest,
     elements: empty ? [] : elements,
   };
@@ -93,18 +89,15 @@ function isBlank(bytes: Buffer, { start, end }: PageElement): boolean {
   return BLANK.test(bytes.toString("latin1", start, end));
 }
 
-/**
- * The elements of the list that begins at `first`; one at least, which may be blank. Undefined: it has no end, or too
- * many.
- */
+/** The elements of the list that begins at `first`, at least one, which may be blank; `undefined` if there is no end. */
 function elementsFrom(
   bytes: Buffer,
   first: number,
-  recurring: ObjectCache | undefined,
+  cache: ObjectCache | undefined,
 ): PageElement[] | undefined {
   const elements: PageElement[] = [];
   const { length } = bytes;
-  let element = new ElementScanner(bytes, first, recurring);
+  let element = new ElementScanner(bytes, first, cache);
   for (let at = first; at < length; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) at = endOfText(bytes, at + 1);
@@ -113,7 +106,7 @@ function elementsFrom(
       if (element.goesOnAfter(at)) continue;
       if (elements.length === MAX_ELEMENTS) return undefined;
       elements.push(element.endedAt(at));
-      element = new ElementScanner(bytes, at + 1, recurring);
+      element = new ElementScanner(bytes, at + 1, cache);
     } else if (isDigit(byte)) at = element.lastOfNumber(at);
     else if (byte === OPEN_BRACE) at = element.openBrace(at);
     else if (byte === OPEN_BRACKET) element.openBracket(at);
@@ -126,32 +119,29 @@ function elementsFrom(
   return undefined;
 }
 
-/** The member of an element that is looked at is no list. */
+/** The current member is not a list. */
 const NO_LIST = -1;
 
-/** What is known of an element up to the byte that is looked at. */
+/** Scans one element, up to the current byte. */
 class ElementScanner {
-  /** Braces and brackets of it that are open. Below zero in what is no JSON. */
+  /** Number of open braces and brackets; below zero if the bytes are not JSON. */
   depth = 0;
   nameCount = 0;
   readonly #bytes: Buffer;
   readonly #start: number;
-  readonly #recurring: ObjectCache | undefined;
+  readonly #cache: ObjectCache | undefined;
   readonly #marks: number[] = [];
-  readonly #found: ObjectMatch[] = [];
+  readonly #matches: ObjectMatch[] = [];
   #large = false;
-  /** Place in the list that its member is, or {@link NO_LIST}. */
+  /** Index in the list that is the current member, or {@link NO_LIST}. */
   #place = NO_LIST;
-  /**
-   * The last object that began, is not known and may be one that recurs: where its brace stands, how many braces and
-   * brackets are open around it, and how many names come before it in the element.
-   */
+  /** The last object that is not cached and may recur: its position, its depth, and the number of names before it. */
   #unknown: { readonly start: number; readonly depth: number; readonly nameCount: number } | undefined;
 
-  constructor(bytes: Buffer, start: number, recurring: ObjectCache | undefined) {
+  constructor(bytes: Buffer, start: number, cache: ObjectCache | undefined) {
     this.#bytes = bytes;
     this.#start = start;
-    this.#recurring = recurring;
+    this.#cache = cache;
   }
 
   endedAt(end: number): PageElement {
@@ -161,18 +151,18 @@ class ElementScanner {
       large: this.#large,
       marks: this.#marks,
       nameCount: this.nameCount,
-      found: this.#found,
+      matches: this.#matches,
     };
   }
 
-  /** Whether the comma at `at` is one of its own: between its members, or deeper. */
+  /** Whether the comma at `at` belongs to the element, not to the list. */
   goesOnAfter(at: number): boolean {
     if (this.depth === 1 && this.#marks.length < MAX_MARKS) this.#marks.push(at);
     if (this.depth === 2 && this.#place !== NO_LIST) this.#place += 1;
     return this.depth > 0;
   }
 
-  /** Where the last byte stands of the number whose digits begin at `at`. */
+  /** Position of the last byte of the number whose digits begin at `at`. */
   lastOfNumber(at: number): number {
     const bytes = this.#bytes;
     const whole = endOfDigits(bytes, at + 1);
@@ -188,12 +178,12 @@ class ElementScanner {
     this.depth += 1;
   }
 
-  /** Returns where the last byte stands that is known by then: of a known object its last one. */
+  /** Returns the position of the last byte that was scanned: the end of a cached object, or `at`. */
   openBrace(at: number): number {
     if (this.depth === 0) this.#marks.push(at);
     if (this.depth === 1) this.#place = NO_LIST;
-    if (this.#recurring !== undefined && this.#mayRecur()) {
-      const object = this.#recurring.at(this.#bytes, at);
+    if (this.#cache !== undefined && this.#mayRecur()) {
+      const object = this.#cache.at(this.#bytes, at);
       if (object !== undefined) return this.#skip(object, at);
       this.#unknown = { start: at, depth: this.depth, nameCount: this.nameCount };
     }
@@ -201,7 +191,7 @@ class ElementScanner {
     return at;
   }
 
-  /** Whether what begins is the value of a member, or stands in the list that this value is. */
+  /** Whether the object that begins is a member's value, or an element of the list that is this value. */
   #mayRecur(): boolean {
     return this.depth === 1 || (this.depth === 2 && this.#place !== NO_LIST);
   }
@@ -209,7 +199,7 @@ class ElementScanner {
   #skip(object: CachedObject, start: number): number {
     const end = start + object.bytes.length;
     const place = this.depth === 1 ? undefined : this.#place;
-    this.#found.push({ start, end, member: this.#marks.length - 1, place, object });
+    this.#matches.push({ start, end, member: this.#marks.length - 1, place, object });
     this.nameCount += object.nameCount;
     return end - 1;
   }
@@ -219,12 +209,12 @@ class ElementScanner {
     if (this.depth === 0) this.#marks.push(at);
     const unknown = this.#unknown;
     if (unknown === undefined || unknown.depth !== this.depth) return;
-    this.#recurring?.note(this.#bytes, unknown.start, at + 1, this.nameCount - unknown.nameCount);
+    this.#cache?.learn(this.#bytes, unknown.start, at + 1, this.nameCount - unknown.nameCount);
     this.#unknown = undefined;
   }
 }
 
-/** Where the quote stands that ends a text: the next one that is not escaped. */
+/** Position of the next quote that is not escaped. */
 function endOfText(bytes: Buffer, from: number): number {
   const near = Math.min(from + NEAR, bytes.length);
   let at = from;
@@ -236,7 +226,7 @@ function endOfText(bytes: Buffer, from: number): number {
   return farEndOfText(bytes, at);
 }
 
-/** The same, of a text that is long: to search it for quotes is faster then than a look at each byte. */
+/** As {@link endOfText}, for a long string: searching for quotes is faster than looking at each byte. */
 function farEndOfText(bytes: Buffer, from: number): number {
   let at = from;
   for (;;) {
@@ -253,7 +243,7 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO && byte <= NINE;
 }
 
-/** Where digits end that begin here; none need to. */
+/** Position after the digits that begin here, if any. */
 function endOfDigits(bytes: Buffer, from: number): number {
   let at = from;
   while (isDigit(bytes[at])) at += 1;

@@ -1,16 +1,16 @@
 /**
- * The API token in what the service sends: in links that carry it, in texts that quote it. It is replaced in the bytes of
- * a body, before anything of it is parsed, so that nothing behind this file ever sees it.
+ * Removes the API token from responses that repeat it, such as in links. The bytes of a body are changed before they are
+ * parsed, so that no other code sees the token.
  *
- * Most bodies do not have it, and a search for a few bytes says so in a hundredth of the time that parsing takes. Only
- * those that may have it are read text by text.
+ * A search for a few bytes takes a hundredth of the time of parsing and shows that most bodies do not hold the token. Only
+ * the others are read string by string.
  */
 import { redactor, type Secret, secretForms } from "../../common/secret.ts";
 
-/** A shorter token may be an ordinary word: it is not looked for. */
-const MIN_ECHO_LENGTH = 8;
+/** A shorter token may be an ordinary word, so it is not looked for. */
+const MIN_TOKEN_LENGTH = 8;
 
-/** What no serializer escapes: a text with such a run has it in JSON too, however the rest of it is written there. */
+/** A run of characters that no serializer escapes, so that it stands in JSON as it is. */
 const NEVER_ESCAPED = /[A-Za-z0-9._~%-]+/g;
 /** Shorter runs are in every body. */
 const MIN_ANCHOR_LENGTH = 4;
@@ -24,12 +24,12 @@ export class TokenRedactor {
 
   constructor(token: Secret) {
     this.#redact = redactor([token]);
-    this.#anchors = token.reveal().length < MIN_ECHO_LENGTH ? [] : anchorsOf(secretForms(token));
+    this.#anchors = token.reveal().length < MIN_TOKEN_LENGTH ? [] : anchorsOf(secretForms(token));
   }
 
   /**
-   * The same JSON with `[redacted]` in its `texts`, and how many of these were changed, by the name of the member that they
-   * belong to. Undefined: the token is not in the body. What is no JSON is left as it is: whoever parses it refuses it.
+   * Replaces the token by `[redacted]`. Returns the new JSON and the number of changed `texts` by the name of their member;
+   * `undefined` if the token is not in the body. A body that is not JSON is left to the parser to refuse.
    */
   redact(bytes: Buffer) {
     if (!this.#anchors.some((anchor) => bytes.includes(anchor))) return undefined;
@@ -54,7 +54,7 @@ export class TokenRedactor {
     return copied === 0 ? undefined : { bytes: Buffer.from(pieces.join("") + body.slice(copied)), texts };
   }
 
-  /** The literal without the token; undefined: it does not have it. */
+  /** The literal without the token; `undefined` if it does not hold it. */
   #redacted(literal: string): string | undefined {
     if (!this.#anchors.some((anchor) => literal.includes(anchor))) return undefined;
     const text = textOf(literal);
@@ -64,7 +64,7 @@ export class TokenRedactor {
   }
 }
 
-/** Behind the quote that ends the literal; the end of the body where none does. */
+/** Position after the quote that ends the literal, or the end of the body. */
 function endOfLiteral(body: string, start: number): number {
   for (let at = start + 1; at < body.length; at++) {
     if (body[at] === QUOTE) return at + 1;
@@ -73,10 +73,7 @@ function endOfLiteral(body: string, start: number): number {
   return body.length;
 }
 
-/**
- * The longest run of each form of the token that is never escaped. Where a form has none, the empty run, which is
- * everywhere: then every text of every body is read.
- */
+/** The longest run of each form of the token; the empty run if it has none: then every string of every body is read. */
 function anchorsOf(forms: readonly string[]): string[] {
   const runs = new Set(forms.map(longestRun));
   return [...runs].filter((run) => ![...runs].some((other) => other !== run && run.includes(other)));
@@ -88,12 +85,12 @@ function longestRun(form: string): string {
   return longest.length < MIN_ANCHOR_LENGTH ? "" : longest;
 }
 
-/** Undefined: it is no literal of JSON. */
+/** `undefined` if it is not a JSON string. */
 function textOf(literal: string): string | undefined {
   try {
     return String(JSON.parse(literal));
   } catch {
-    // The body cannot be parsed then, and whoever does says so.
+    // The parser will refuse the body.
     return undefined;
   }
 }

@@ -16,8 +16,9 @@
 import type { Shape } from "../../raw/document.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import type { ListMode } from "../http/request.ts";
-import { FRESH_MS, NO_TIME } from "../pages/updated-at.ts";
+import { FRESH_MS } from "../pages/updated-at.ts";
 import type { ItemVersions } from "./item-versions.ts";
+import { ageOf, isOfTwoStates, isOfTwoTimes, type ModeComparison } from "./mode-comparison.ts";
 import {
   countOfItems,
   disagreements,
@@ -39,17 +40,6 @@ export type CertificationStep =
   | { readonly kind: "wait"; readonly milliseconds: number }
   /** `disagreements`: why the run is unsettled; empty: it is complete. */
   | { readonly kind: "end"; readonly disagreements: readonly string[] };
-
-/** `updated_at` of an item in three responses, as `secondsOf`; `undefined` if the response could not be read. */
-export interface ModeComparison {
-  readonly dynamic: number | undefined;
-  readonly full: number | undefined;
-  readonly dynamicAgain: number | undefined;
-  /** `Date` of the last response, in seconds since 1970. */
-  readonly answeredAt: number;
-  /** Whether some response is fresh, see `isFresh`. */
-  readonly fresh: boolean;
-}
 
 const MAX_PASSES = 6;
 /**
@@ -235,14 +225,14 @@ export class Certification<Pass extends PassEvidence> {
         unaccounted,
         (n) => `earlier passes listed ${countOfItems(n)} that the last one did not`,
       ),
-      ...this.#itemsReason(inPart, (n) => `${countOfItems(n)} in one mode alone`),
+      ...this.#itemsReason(inPart, (n) => `${countOfItems(n)} in only one mode`),
       ...this.#itemsReason(
         ofTwoTimes,
         (n) => `${countOfItems(n)} that the last pass did not list, read at two times`,
       ),
       ...this.#itemsReason(
         goneSince,
-        (n) => `${countOfItems(n)} of the last pass gone when asked for singly`,
+        (n) => `${countOfItems(n)} of the last pass returned 404 or 410 when requested singly`,
       ),
     ];
   }
@@ -262,7 +252,7 @@ export class Certification<Pass extends PassEvidence> {
     for (const shape of this.#listings) {
       const [last, before] = this.#passes.filter((pass) => shapeOf(pass) === shape).toReversed();
       if (last === undefined || before === undefined)
-        return [`the modes mean different times by updated_at, and only one pass read those of ${shape}`];
+        return [`updated_at differs between the modes, and only one pass read ${shape}`];
       pairs.push([before, last]);
     }
     const [one, other] = pairs;
@@ -278,7 +268,7 @@ export class Certification<Pass extends PassEvidence> {
   #laggingReason(last: Pass): string[] {
     return itemsReason(this.#ids(this.#ofTwoTimes(last)), (n) => {
       const have = n === 1 ? "1 item has" : `${n} items have`;
-      return `${have} another updated_at in dynamic than in full answers, as if some were of an older state of the service`;
+      return `${have} another updated_at in dynamic than in full answers, as if some came from an older state of the service`;
     });
   }
 
@@ -294,7 +284,7 @@ export class Certification<Pass extends PassEvidence> {
     const refused = numbers.filter((number) => this.#versions.wasRejected(number)).length;
     const items = refused === numbers.length ? "" : `${refused} of `;
     const them = numbers.length === 1 ? "it" : "them";
-    const why = `; the service refused to give ${items}${them} singly, or gave another`;
+    const why = `; the service refused to give ${items}${them} singly, or returned another item`;
     return itemsReason(this.#ids(numbers), say).map((reason) => (refused === 0 ? reason : reason + why));
   }
 
@@ -315,23 +305,5 @@ function resumedReasons({ mode, resumedPages }: PassEvidence): string[] {
 function momentReasons(dynamic: PassPair<PassEvidence>, full: PassPair<PassEvidence>): string[] {
   const since = Math.max(dynamic[0].pass, full[0].pass);
   const until = Math.min(dynamic[1].pass, full[1].pass);
-  return since < until ? [] : ["no moment lies between the last two passes of both modes"];
-}
-
-/** Whether the responses are of two states, and no edit between two of them explains it. */
-function isOfTwoStates({ dynamic, full, dynamicAgain }: ModeComparison): boolean {
-  if (dynamic === undefined || full === undefined || dynamicAgain === undefined) return false;
-  const isEditedSince = dynamic === full && dynamicAgain > full;
-  return full !== dynamicAgain && !isEditedSince;
-}
-
-/** Whether the modes give different times, and dynamic the same one twice. */
-function isOfTwoTimes({ dynamic, full, dynamicAgain }: ModeComparison): boolean {
-  return dynamic !== undefined && full !== undefined && dynamic === dynamicAgain && dynamic !== full;
-}
-
-/** Seconds since the last edit, by the later time of both modes; 0 if neither gives one. */
-function ageOf({ dynamic = NO_TIME, full = NO_TIME, answeredAt }: ModeComparison): number {
-  const later = Math.max(dynamic, full);
-  return later < 0 ? 0 : answeredAt - later;
+  return since < until ? [] : ["the last two passes of both modes do not share a moment"];
 }

@@ -5,9 +5,9 @@ import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
 import type { ItemResponse } from "../landing/checkpoint.ts";
 import type { StageLanding } from "../landing/landing.ts";
 import { isFresh, secondsOf } from "../pages/updated-at.ts";
-import type { ModeComparison } from "./certification.ts";
 import type { ExtractContext } from "./context.ts";
 import { singlesLimit } from "./failure-budget.ts";
+import type { ModeComparison } from "./mode-comparison.ts";
 import { isRejected, recordItemResponse, requestItem } from "./single-item.ts";
 
 /** Page number of the first group. It puts these documents after all pages in the order of observation. */

@@ -162,7 +162,7 @@ export class PassReader {
       if ((next ?? null) === null || this.#missing.has(pages + 1)) return;
       if (this.#barrenPages > MAX_BARREN_PAGES)
         throw this.#protocolError(
-          `The ${this.#plan.mode} listing goes on beyond page ${pages} without new items; ask the operator of the service.`,
+          `The ${this.#plan.mode} listing continues after page ${pages} without new items; ask the operator of the service.`,
         );
       await this.#queuePage(pages + 1);
       await this.#queue.done();
@@ -259,7 +259,7 @@ export class PassReader {
         : (next ?? page + 1) !== page + 1 && `it names page ${next} as the next`;
     if (problem === false) return;
     throw this.#protocolError(
-      `Page ${page} of the ${this.#plan.mode} listing is out of order: ${problem}; look for a proxy or cache in between.`,
+      `Page ${page} of the ${this.#plan.mode} listing is inconsistent: ${problem}; look for a proxy or cache in between.`,
     );
   }
 

@@ -71,8 +71,7 @@ interface PageSplit {
   failed: boolean;
 }
 
-const GONE =
-  "its page cannot be read, and the service returned 404 or 410 when the item was requested singly";
+const GONE = "its page cannot be read, and a single request for the item returned 404 or 410";
 
 export class PageReader {
   readonly #context: ExtractContext;

@@ -109,7 +109,7 @@ function rejectReason(thrown: unknown): string | undefined {
   const { code, status, message } = thrown;
   if (status === 403) return "the service denied access to this item (403)";
   if (status === 405) return "the service does not answer requests for this item (405)";
-  if (status === 500) return "the service fails when this item is requested (500)";
+  if (status === 500) return "the service failed for this item (500)";
   // Any other status is a failure of the service, not of the item.
   return status === null && UNREADABLE.has(code) ? firstClause(message) : undefined;
 }

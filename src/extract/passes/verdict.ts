@@ -87,7 +87,7 @@ export function disagreements(earlier: PassEvidence, later: PassEvidence): strin
     ...itemsReason(different, (n) => `${n === 1 ? "1 item differs" : `${n} items differ`} ${between}`),
     // The time of a fresh item may name several versions, and the later pass may have seen another one.
     ...itemsReason(earlier.fresh, (n) => {
-      return `${countOfItems(n)} ${n === 1 ? "was" : "were"} edited in the very second of ${passName(earlier)}`;
+      return `${countOfItems(n)} ${n === 1 ? "was" : "were"} edited in the second in which ${passName(earlier)} read ${n === 1 ? "it" : "them"}`;
     }),
   ];
 }

@@ -162,7 +162,7 @@ export class FieldPolicy {
     if (typeof id === "string" && id !== "")
       throw new WarehouseError(
         "source.protocol",
-        `A custom field "${printable(name, 60)}" of \`personalFields\` has the ID ${printable(id, 60)}, which the lookup of that name did not give when the run began; nothing was published: run again.`,
+        `A custom field "${printable(name, 60)}" of \`personalFields\` has the ID ${printable(id, 60)}, which was unknown when the run began; nothing was published, run again.`,
       );
     return name;
   }

@@ -14,7 +14,7 @@ interface Rejected {
   readonly rejects: (...args: string[]) => ReturnType<typeof outcome>;
 }
 
-const OTHER = "the answer is of another item than the one asked for";
+const OTHER = "the response is about another item";
 
 /** Of 31 items, four are events: c-000 is well; the others are forbidden, poison, and confused with another. */
 function troubles({ kind, id }: Question): Reply | undefined {
@@ -67,7 +67,7 @@ for (const pipeline of few(["small", "parquet"], 1)) {
       " the listed item is not an object",
       " the item has no id",
       "c-010 the service denied access to this item (403)",
-      "c-020 the service fails when this item is requested (500)",
+      "c-020 the service failed for this item (500)",
       `c-030 ${OTHER}`,
     ]) {
       assert.ok(found.has(expected), `${expected}\n${text}`);

@@ -29,9 +29,9 @@ function knowing(documents: readonly string[]): ObjectCache {
 }
 
 /** The document with the objects that it came without. */
-function filled({ document, recurring }: PageDocument): unknown {
+function filled({ document, objects }: PageDocument): unknown {
   assert.ok(isObject(document));
-  for (const { name, place, object } of recurring) {
+  for (const { name, place, object } of objects) {
     const member = document[name];
     const original: unknown = JSON.parse(object.bytes.toString());
     if (place === undefined) document[name] = original;
@@ -45,13 +45,13 @@ test("an object that comes a second time is known from then on: as a member, and
   const field = description("f1", { values: [{ deep: [1] }] });
   const document = `{"id":"a","user":${user},"fields":[{"id":"x"},${field},null,${field}],"last":1}`;
   const recurring = new ObjectCache();
-  assert.deepEqual(read(recurring, [document])[0]?.recurring, [], "seen for the first time");
+  assert.deepEqual(read(recurring, [document])[0]?.objects, [], "seen for the first time");
   read(recurring, [document]);
   const [sent] = read(recurring, [document]);
   assert.ok(sent);
   assert.deepEqual(sent.document, { id: "a", user: {}, fields: [{ id: "x" }, {}, null, {}], last: 1 });
   assert.deepEqual(
-    sent.recurring.map(({ name, place }) => [name, place]),
+    sent.objects.map(({ name, place }) => [name, place]),
     [
       ["user", undefined],
       ["fields", 1],
@@ -59,7 +59,7 @@ test("an object that comes a second time is known from then on: as a member, and
     ],
   );
   assert.deepEqual(filled(sent), JSON.parse(document));
-  assert.deepEqual(sent.whole(), JSON.parse(document));
+  assert.deepEqual(sent.parseWhole(), JSON.parse(document));
 });
 
 test("what is no JSON is none, whatever is known in it", () => {
@@ -83,10 +83,10 @@ test("no more is remembered than 2 MB of text, and what is known stays", () => {
   let bytes = 0;
   for (const document of documents) for (let times = 0; times < 2; times++) read(known, [document]);
   for (const document of documents)
-    for (const { object } of read(known, [document])[0]?.recurring ?? []) bytes += object.bytes.length;
+    for (const { object } of read(known, [document])[0]?.objects ?? []) bytes += object.bytes.length;
   assert.ok(bytes <= 2 * 1024 * 1024, `${bytes}`);
   assert.ok(bytes > 1024 * 1024, `${bytes}`);
-  assert.equal(read(known, documents.slice(0, 1))[0]?.recurring.length, 1);
+  assert.equal(read(known, documents.slice(0, 1))[0]?.objects.length, 1);
 });
 
 test("documents give the same values and texts whether or not what recurs in them is known", () => {
@@ -114,13 +114,13 @@ test("documents give the same values and texts whether or not what recurs in the
       assert.equal(again.length, afresh.length);
       for (const [i, sent] of again.entries()) {
         const one = afresh[i];
-        const all = sent.recurring.length === 0 ? sent.document : filled(sent);
+        const all = sent.objects.length === 0 ? sent.document : filled(sent);
         assert.equal(JSON.stringify(all), JSON.stringify(one?.document));
-        assert.equal(JSON.stringify(sent.whole()), JSON.stringify(one?.document));
-        assert.equal(sent.halves, one?.halves);
+        assert.equal(JSON.stringify(sent.parseWhole()), JSON.stringify(one?.document));
+        assert.equal(sent.mayHoldLoneSurrogates, one?.mayHoldLoneSurrogates);
         assert.equal(sent.largeNumbers, one?.largeNumbers);
-        assert.deepEqual(sent.text?.names, one?.text?.names);
-        assert.deepEqual(sent.text?.marks, one?.text?.marks);
+        assert.deepEqual(sent.source?.names, one?.source?.names);
+        assert.deepEqual(sent.source?.marks, one?.source?.marks);
       }
     }),
     { numRuns: either(200, 1000) },
@@ -133,15 +133,15 @@ test("a document of more members than any item has is read as a whole, whatever 
   const many = Array.from({ length: 9997 }, (_, i) => `"k${i}":1`).join(",");
   const document = `{"id":"a",${many},"owner_details":null,"title":null,"k0":2,"owner_details":${user}}`;
   const [sent] = read(known, [document]);
-  assert.deepEqual(sent?.recurring, []);
+  assert.deepEqual(sent?.objects, []);
   assert.deepEqual(sent?.document, JSON.parse(document));
 });
 
 test("of objects that begin alike sixteen are known, and none that is longer than 64 KB", () => {
   const documents = Array.from({ length: 40 }, (_, n) => `{"id":"a","user":${description("u1", { n })}}`);
   const known = knowing(documents);
-  const found = documents.filter((document) => read(known, [document])[0]?.recurring.length === 1);
+  const found = documents.filter((document) => read(known, [document])[0]?.objects.length === 1);
   assert.equal(found.length, 16);
   const long = `{"id":"a","user":${description("u2", { text: "x".repeat(65_536) })}}`;
-  assert.deepEqual(read(knowing([long]), [long])[0]?.recurring, []);
+  assert.deepEqual(read(knowing([long]), [long])[0]?.objects, []);
 });

@@ -107,7 +107,7 @@ test("no more than 4 MB of prepared objects are remembered, in however many plac
     const documents = [`{"id":"a","${name}":${object}}`];
     for (let times = 0; times < 3; times++) read(reader, { mode: "dynamic", documents });
     const [sent] = reader.list(Buffer.from(bodyOf(...documents).bytes)).documents;
-    return sent?.recurring.length === 1;
+    return sent?.objects.length === 1;
   };
   const fitting = Object.keys(dynamicItem.shape).filter((name) => isKnownAt(new DocumentReader(DROP), name));
   assert.ok(fitting.length > 80, `${fitting.length}`);
@@ -123,7 +123,7 @@ test("an object that belongs to an item in one place is shared nowhere any more"
   for (let times = 0; times < 3; times++) read(reader, pageOf("title"));
   const listed = () => {
     const [sent] = reader.list(Buffer.from(bodyOf(...pageOf("title").documents).bytes)).documents;
-    return sent?.recurring.length;
+    return sent?.objects.length;
   };
   assert.equal(listed(), 1, "known in one place");
   // No field of an item has such a name, so the object is an item's there, and none that is shared.

@@ -139,7 +139,8 @@ test("a page of more elements than any page has is parsed as a whole, or is dama
 function assertDamaged(text: string): void {
   const place = /position (\d+)/.exec(messageOf(() => JSON.parse(text)))?.[1];
   const message = messageOf(() => documentsOf(text));
-  if (place !== undefined) assert.ok(message.includes(`wrong from ${place} on`), `${text}: ${message}`);
+  if (place !== undefined)
+    assert.ok(message.includes(`invalid from position ${place}`), `${text}: ${message}`);
 }
 
 function messageOf(act: () => unknown): string {

@@ -214,10 +214,7 @@ long(
     assert.deepEqual([accounting.loaded, accounting.rejected], [ITEMS - 1, 1]);
     const found = await rowsOf(directory, "SELECT DISTINCT content_id, reason FROM run_rejects");
     assert.deepEqual(found, [
-      [
-        POISON,
-        "its page cannot be read, and the service returned 404 or 410 when the item was requested singly",
-      ],
+      [POISON, "its page cannot be read, and a single request for the item returned 404 or 410"],
     ]);
   },
 );
