@@ -243,7 +243,7 @@ suite("previous", () => {
     await assertNowhereIn(directory, [NEEDLE]);
     const found = await rowsOf(join(out, "current"), TESTS);
     const withheld = found.filter(([, , , , detail]) =>
-      /its rows are withheld, for the run before/.test(String(detail)),
+      /its rows are withheld, because the run before/.test(String(detail)),
     );
     assert.deepEqual(
       found.filter(([, , , , , examples]) => examples !== null).map(([name]) => name),

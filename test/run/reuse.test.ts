@@ -170,7 +170,7 @@ test("what is asked for in the nights of one warehouse", async (t) => {
   });
 
   await t.test(
-    "each item once in `rereadDays`, by the run's clock, even if the service's stands still",
+    "G14: each item once in `rereadDays`, by the run's clock, even if the service's stands still",
     async () => {
       await run({ rereadDays: 0 });
       assert.deepEqual(asked(), ALL);
