@@ -5,7 +5,7 @@ import { validateTests } from "../audit/checks/validate-tests.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { duration, fileSize, megabytes, pluralize } from "../common/figures.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
-import { configuredObservers, type Observers, problemOf } from "../observe/observers.ts";
+import { createObservers, problemOf, type RunObservers } from "../observe/observers.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import { targetError } from "../targets/deliver.ts";
@@ -60,7 +60,7 @@ interface PrepareRequest {
    * asks service, targets and observers what a run would find out later.
    */
   readonly isRehearsal: boolean;
-  readonly observers?: Observers;
+  readonly observers?: RunObservers;
 }
 
 export type PreparedRun = Awaited<ReturnType<typeof prepare>>;
@@ -292,7 +292,7 @@ async function rehearseTargets(
 /** Only warns: the run does not depend on its observers. */
 async function rehearseObservers({ config, clock }: RunInputs, listener: StepListener): Promise<void> {
   const { observe: settings, warehouse } = config;
-  for (const observer of configuredObservers({ settings, warehouse }, clock.now())) {
+  for (const observer of createObservers({ settings, warehouse }, clock.now())) {
     listener.begin("observers");
     const problem = await problemOf(observer);
     if (problem === null) listener.note(`${observer.name} works`);

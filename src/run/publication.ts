@@ -6,7 +6,7 @@ import { collectGarbage } from "../common/free-memory.ts";
 import { joinWords } from "../common/nearest.ts";
 import type { Config } from "../config/config.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
-import { type RunSummary, resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
+import { type RunSummary, resumeCounts, reuseCounts, summarizeChecks } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawFolder } from "../raw/raw-folder.ts";
 import { type Delivery, deliver, deliveryWarnings, failedDeliveries } from "../targets/deliver.ts";
@@ -83,7 +83,7 @@ export async function landAndPublish(
   const summary = {
     ...publishedFacts(run, facts, built, manifest),
     replayOf,
-    resumed: resumedOf(kept),
+    resumed: resumeCounts(kept),
     removedRuns: retired.removed,
     // The failure of a loader is reported every night, so it is never new.
     warnings: [...warnings.map(warningText), ...(failure === null ? [] : [failure.message])],
@@ -132,7 +132,7 @@ function publishedFacts(
     requests: facts.requests.count,
     throttled: facts.throttled,
     outages: facts.outages,
-    reused: reusedOf(facts),
+    reused: reuseCounts(facts),
     bytesReceived: facts.requests.bytes,
     bytesPublished: files.reduce((sum, file) => sum + file.bytes, 0),
     filesPublished: files.length,
@@ -141,7 +141,7 @@ function publishedFacts(
     changes,
     mappedValues,
     drift,
-    checks: summaryOfChecks(built.checks),
+    checks: summarizeChecks(built.checks),
     report: built.report === null ? null : join(directory, built.report),
     noMappedValues,
     milliseconds: Date.parse(endedAt) - Date.parse(startedAt),

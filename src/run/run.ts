@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import type { Config } from "../config/config.ts";
 import { EMPTY_RESUME, hasCheckpoints, readResumeState } from "../extract/landing/checkpoint.ts";
-import { type Observers, openObservers } from "../observe/observers.ts";
+import { openObservers, type RunObservers } from "../observe/observers.ts";
 import { exitCodeOf } from "../observe/outcome.ts";
-import { type RunSummary, resumedOf } from "../observe/run-summary.ts";
+import { type RunSummary, resumeCounts } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
 import { fullDisk, PeakUse } from "../warehouse/disk.ts";
 import {
@@ -76,7 +76,7 @@ async function currentRunIn(warehouse: string): Promise<RunSummary["current"] | 
   return { run, publishedAt: manifest instanceof WarehouseError ? null : manifest.endedAt };
 }
 
-async function runUnderLock(inputs: RunInputs, observers: Observers): Promise<RunResult> {
+async function runUnderLock(inputs: RunInputs, observers: RunObservers): Promise<RunResult> {
   const { log } = inputs;
   const opened: OpenResources = {};
   try {
@@ -101,7 +101,7 @@ type Disposition = ReturnType<typeof failureDisposition>;
 async function stageAndPublish(
   prepared: PreparedRun,
   inputs: RunInputs,
-  observers: Observers,
+  observers: RunObservers,
 ): Promise<RunResult> {
   const { pipeline, folder, baseline, history, above, session, resumable, resumeRecord } = prepared;
   const { config, clock, log } = inputs;
@@ -116,7 +116,7 @@ async function stageAndPublish(
   await using peak = new PeakUse(staging.root, record.peakBytes);
   try {
     if (resumable !== null)
-      log.warn("Resuming an interrupted run.", { run: name, ...resumedOf(resumable.kept) });
+      log.warn("Resuming an interrupted run.", { run: name, ...resumeCounts(resumable.kept) });
     await createStaging(folder, name);
     await writeResumeRecord(staging, record);
     observers.started(name);

@@ -10,7 +10,7 @@ import { printable } from "../common/printable.ts";
 import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { ThrottleTotals } from "../extract/http/pace.ts";
-import type { Resumed, Reused, RunSummary } from "../observe/run-summary.ts";
+import type { RunSummary } from "../observe/run-summary.ts";
 import { isRunTable } from "../tables/all.ts";
 
 const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Limited", "Rejected", "Warning"]);
@@ -105,7 +105,7 @@ function throttled({ ratePerSecond, refused }: ThrottleTotals): string {
   return `limited to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
 }
 
-function reused({ reused: fromBefore, read }: Reused): string {
+function reused({ reused: fromBefore, read }: NonNullable<RunSummary["reused"]>): string {
   return `${pluralize(fromBefore, "unchanged single item")}; ${count(read)} requested`;
 }
 
@@ -121,7 +121,7 @@ function outages({ count: number, seconds }: OutageTotals): string {
   return `the service was out ${often}; the run waited ${duration(seconds)} in all`;
 }
 
-function resumed({ pages, items }: Resumed): string {
+function resumed({ pages, items }: NonNullable<RunSummary["resumed"]>): string {
   const singly = items === 0 ? "" : ` and ${pluralize(items, "single item")}`;
   return `${pluralize(pages, "page")}${singly} from the interrupted run`;
 }

@@ -224,7 +224,7 @@ function createRateLimit(perSecond: number, now: () => number): (token: string) 
       const seconds = String(Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)));
       throw new HttpError(
         429,
-        `Too many requests: this service answers ${perSecond} a second for each token. Ask again in ${seconds} s.`,
+        `Too many requests: this service answers ${perSecond} a second for each token. Retry in ${seconds} s.`,
         { "retry-after": seconds },
       );
     }

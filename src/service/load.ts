@@ -125,7 +125,7 @@ function openFile(folder: string, name: string): Promise<FileHandle> {
 function refuseFolder(folder: string, name: string, cause: unknown): never {
   throw new WarehouseError(
     "config.content_set",
-    `The content set ${folder} has no readable ${name}; name another folder; without one the sample is served.`,
+    `The content set ${folder} has no readable ${name}; name another folder, or leave it out to serve the sample.`,
     { cause },
   );
 }

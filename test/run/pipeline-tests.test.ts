@@ -192,7 +192,7 @@ suite("previous", () => {
         instance.closeSync();
         return rows.map(([, ...cells]) => cells);
       };
-      assert.deepEqual(await checks(), [["passed", "0", null, "passed over: there is no run before", null]]);
+      assert.deepEqual(await checks(), [["passed", "0", null, "skipped: there is no run before", null]]);
       assert.deepEqual(first.warnings, []);
       service.items = service.items.slice(2);
       await run([GONE], stages);
@@ -209,7 +209,7 @@ suite("previous", () => {
     assert.equal(warnings.length, 1);
     assert.match(
       warnings[0] ?? "",
-      /^The test "tags" was skipped: the run before lacks what it asks for: .*there is no table "content_tags"/,
+      /^The test "tags" was skipped: the run before lacks what it needs: .*there is no table "content_tags"/,
     );
     assert.deepEqual(
       (await rowsOf(join(out, "current"), TESTS)).map(([, verdict]) => verdict),
@@ -253,7 +253,7 @@ suite("previous", () => {
       await assertNowhereIn(directory, personal);
       const found = await rowsOf(join(out, "current"), TESTS);
       const withheld = found.filter(([, , , , detail]) =>
-        /its rows are withheld, for the run before/.test(String(detail)),
+        /its rows are withheld, because the run before/.test(String(detail)),
       );
       assert.deepEqual(
         found.filter(([, , , , , examples]) => examples !== null).map(([name]) => name),

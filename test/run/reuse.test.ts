@@ -171,7 +171,7 @@ test("what is asked for in the nights of one warehouse", async (t) => {
 
   for (const clock of ["goes", "stands still"]) {
     await t.test(
-      `each item once in \`rereadDays\`, by the run's clock, where the service's ${clock}`,
+      `G14: each item once in \`rereadDays\`, by the run's clock, where the service's ${clock}`,
       async () => {
         world.isStill = clock === "stands still";
         await run({ rereadDays: 0 });
