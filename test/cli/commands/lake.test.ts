@@ -118,7 +118,7 @@ suite("commands on a lake", () => {
     await store.remove([lost]);
     await assert.rejects(answer(lakeCommand, ["vacuum"]), {
       code: "target.refused",
-      message: /The log of the table tags in file:\S+ is damaged: version 0 is missing; bring its files back/,
+      message: /The log of the table tags in file:\S+ is damaged: version 0 is missing; restore its files/,
     });
     await store.put(lost, before);
   });
