@@ -6,7 +6,7 @@ import { suite, test } from "node:test";
 
 /**
  * From below: what a folder may import from, itself apart. A folder goes by the row of the nearest one around it that
- * has one; a file of `src` itself has its own. A row that names a folder names the rows below it too.
+ * has one; a file of `src` itself has its own. A row that names another folder names the rows below it too.
  */
 const MAY_IMPORT: Readonly<Record<string, string>> = {
   common: "",
@@ -25,7 +25,12 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
     "common api tables storage raw pipeline.ts warehouse extract/http extract/pages extract/landing extract/passes",
   transform: "common api tables storage raw pipeline.ts define-pipeline.ts",
   load: "common tables storage raw pipeline.ts warehouse transform",
-  audit: "common api tables storage raw pipeline.ts warehouse extract load",
+  audit: "common tables storage warehouse load",
+  "audit/mapping": "common storage tables warehouse load audit",
+  "audit/stages.ts": "common pipeline.ts audit/mapping",
+  "audit/checks": "common api tables storage raw pipeline.ts warehouse extract load audit audit/mapping",
+  "audit/questions": "common storage raw tables warehouse load audit audit/mapping audit/checks",
+  "audit/diff": "common api storage tables warehouse load audit audit/mapping audit/questions",
   show: "common storage",
   "show/page": "common storage warehouse audit show",
   targets: "common tables storage pipeline.ts warehouse load",
@@ -74,7 +79,8 @@ function named(row: string): string[] {
 function mayImport(from: string, to: string): boolean {
   const [row, other] = [rowOf(from), rowOf(to)];
   if (row === undefined || other === undefined) return false;
-  return row === other || named(row).some((name) => name === other || other.startsWith(`${name}/`));
+  const isBelow = (name: string) => other.startsWith(`${name}/`) && !row.startsWith(`${name}/`);
+  return row === other || named(row).some((name) => name === other || isBelow(name));
 }
 
 function againstDirection(): string[] {

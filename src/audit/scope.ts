@@ -43,7 +43,7 @@ const NAMED = { id: col.text({ required: true }), name: col.text(), platform: co
 
 /**
  * IDs with this name, or the ID itself. `candidates`: SQL that selects `id` and `name`. Returns undefined if
- * `wanted` is.
+ * `wanted` is. Throws `config.not_found` with the nearest names.
  */
 export async function readIds(
   connection: DuckDBConnection,
@@ -53,14 +53,10 @@ export async function readIds(
 ): Promise<string[] | undefined> {
   if (wanted === undefined) return undefined;
   const sql = `SELECT DISTINCT id, name, platform FROM (SELECT NULL::VARCHAR AS platform WHERE false UNION ALL BY NAME FROM (${candidates})) ORDER BY ALL`;
-  return requireIds(await readRows(connection, NAMED, sql), what, wanted);
-}
-
-/** Throws `config.not_found` with the nearest names. */
-export function requireIds(candidates: readonly NameCandidate[], what: string, wanted: string): string[] {
-  const found = findIds(candidates, wanted);
-  if (found.length > 0) return found;
-  throw notFound(`There is no ${what} "${wanted}" in the run.${nearestNames(candidates, wanted)}`);
+  const known = await readRows(connection, NAMED, sql);
+  const ids = findIds(known, wanted);
+  if (ids.length > 0) return ids;
+  throw notFound(`There is no ${what} "${wanted}" in the run.${nearestNames(known, wanted)}`);
 }
 
 /** IDs whose ID, name or `name:platform` is `wanted`. */
@@ -86,7 +82,7 @@ function existingNames(candidates: readonly NameCandidate[]): string {
   const names = [...new Set(candidates.map(({ id, name }) => JSON.stringify(printable(name ?? id))))];
   const more = names.length - NAMES_LISTED;
   const shown = more > 0 ? [...names.slice(0, NAMES_LISTED), `${more} more`] : names;
-  return names.length === 1 ? `The run has ${shown[0]} alone.` : `The run has ${joinWords(shown, "and")}.`;
+  return names.length === 1 ? `The run has only ${shown[0]}.` : `The run has ${joinWords(shown, "and")}.`;
 }
 
 export function notFound(message: string): WarehouseError {

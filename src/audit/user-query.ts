@@ -3,7 +3,8 @@ import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb
 import { WarehouseError } from "../common/errors.ts";
 import { nearestSentence } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
-import { all, duckdbError } from "../storage/duckdb.ts";
+import { all } from "../storage/duckdb.ts";
+import { duckdbError } from "../storage/duckdb-error.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
 import { MACRO_NAMES } from "../tables/custom-tables.ts";
 
@@ -59,7 +60,7 @@ function assertNoPreviousMacro(query: string): void {
   const [, name] = MACRO_OF_PREVIOUS.exec(query.replace(COMMENTS, "")) ?? [];
   if (name === undefined) return;
   throw refuseQuery(
-    `previous.${name}() would read the tables of this run; leave out "previous", for its history has the past too, or ask the run before with --run.`,
+    `previous.${name}() would read the tables of this run; leave out "previous" (the history has earlier values too), or query the run before with --run.`,
   );
 }
 
@@ -76,7 +77,7 @@ async function unknownTableError(
     `SELECT DISTINCT table_name AS name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY name`,
   );
   const names = rows.map((row) => String(row.name));
-  const near = nearestSentence(name, names, '"SHOW TABLES" lists those that there are.');
+  const near = nearestSentence(name, names, '"SHOW TABLES" lists the tables.');
   return refuseQuery(`there is no table ${JSON.stringify(printable(name))}.${near}`, thrown);
 }
 
@@ -119,7 +120,7 @@ export async function subqueryOf(connection: DuckDBConnection, query: string): P
     );
   });
   if (prepared.parameterCount === 0) return subquery;
-  throw refuseQuery("it has parameters, which nobody gives a value; write the values into it.");
+  throw refuseQuery("it has parameters without values; write the values into it.");
 }
 
 /** The statement without its `;` and trailing comments. */
@@ -211,7 +212,7 @@ function statementCountError(count: number): WarehouseError {
   return new WarehouseError(
     "config.sql",
     count === 0
-      ? "There is no SQL statement in the query; give one."
+      ? "The query has no SQL statement."
       : `There are ${count} SQL statements in the query; give one at a time.`,
   );
 }

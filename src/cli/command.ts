@@ -8,7 +8,7 @@ import { systemClock } from "../common/clock.ts";
 import { asWarehouseError, invalidConfig, WarehouseError } from "../common/errors.ts";
 import { createLog, LOG_FORMATS, type Log, type LogSettings } from "../common/log.ts";
 import type { ConfigFlags, ConfigInputs } from "../config/config.ts";
-import { configFileName, DEFAULT_WAREHOUSE, namedWarehouse } from "../config/locations.ts";
+import { configFileName, DEFAULT_WAREHOUSE, namedWarehouse } from "../config/config-file.ts";
 import { ANSWER_FORMATS } from "../show/answer.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
 import { sectionName } from "./answer-form.ts";
@@ -138,7 +138,7 @@ export class CliCommand extends Command {
 
   /** For answers without long tables. */
   formats(): this {
-    return this.choice("--format <format>", "format", ANSWER_FORMATS, "table").json().spreadsheet();
+    return this.choice("--format <format>", "output", ANSWER_FORMATS, "table").json().spreadsheet();
   }
 
   json(): this {

@@ -28,7 +28,7 @@ const GROUPS = {
     verify: async () => (await import("./commands/verify.ts")).verifyCommand(),
     replay: async () => (await import("./commands/replay.ts")).replayCommand(),
   },
-  "Look and ask": {
+  Query: {
     sql: async () => (await import("./commands/sql.ts")).sqlCommand(),
     schema: async () => (await import("./commands/schema.ts")).schemaCommand(),
     report: async () => (await import("./commands/report.ts")).reportCommand(),
@@ -72,7 +72,7 @@ export async function program(
 ): Promise<Command> {
   const root = new Command("content-warehouse")
     .description("Exports a content-management service to DuckDB and Parquet.")
-    .version(VERSION)
+    .version(VERSION, "-V, --version", "print the version")
     .option("--debug", "show the stack trace of a failure")
     .option("--no-color", "print no colours; NO_COLOR does the same")
     .addHelpText("after", AFTER)
@@ -83,6 +83,7 @@ export async function program(
   for (const command of everyCommand(root)) {
     command
       .configureHelp(HELP)
+      .helpOption("-h, --help", "show this help")
       .configureOutput({
         getOutHelpWidth: () => HELP_WIDTH,
         getErrHelpWidth: () => HELP_WIDTH,

@@ -17,7 +17,7 @@ export function addRunOptions(command: CliCommand, sample: string, asIf?: string
   return command
     .warehouseOption()
     .service(sample)
-    .choice("--contract <contract>", "accept departures from the specification", CONTRACTS)
+    .choice("--contract <contract>", "on departures from the specification", CONTRACTS)
     .option("--accept-shrink", asIf ?? "publish although there is far less than before")
     .option("--reread", asIf ?? "request all single items, unchanged ones too")
     .destinations()

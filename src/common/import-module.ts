@@ -4,7 +4,7 @@ import { type ResolveFnOutput, registerHooks } from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { codeOf, WarehouseError } from "./errors.ts";
-import { printable } from "./printable.ts";
+import { clauseOf } from "./printable.ts";
 
 const OWN_NAME = "content-warehouse";
 const OWN_ENTRY = new URL(`../index${extname(import.meta.url)}`, import.meta.url).href;
@@ -37,8 +37,7 @@ function asModule(resolved: ResolveFnOutput): ResolveFnOutput {
 
 /** End of a sentence that says why a module could not be imported. */
 export function importProblem(thrown: unknown): string {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return `cannot be imported: ${printable(message).replace(/\.$/, "")}.`;
+  return `cannot be imported: ${clauseOf(thrown)}.`;
 }
 
 /** Imports optional packages that `who` needs. Throws `config.invalid` with how to install missing ones. */

@@ -20,26 +20,21 @@ function editDistance(a: string, b: string): number {
 
 const MAX_SUGGESTIONS = 3;
 
-/** Up to three similar names, the nearest first. */
+/** Up to three similar names, the nearest first. A name that contains the wanted one, or half of it, counts as near. */
 export function nearest(wanted: string, names: Iterable<string>): string[] {
   const asked = wanted.toLowerCase();
-  const ranked = [...new Set(names)].map((name) => ({
-    name,
-    distance: distanceOf(asked, name.toLowerCase()),
-    edits: editDistance(asked, name.toLowerCase()),
-  }));
+  const ranked = [...new Set(names)].map((name) => {
+    const lower = name.toLowerCase();
+    const contains = asked.length > 2 && lower.includes(asked);
+    const isPart = lower.length * 2 >= asked.length && asked.includes(lower);
+    const edits = editDistance(asked, lower);
+    return { name, edits, distance: contains || isPart ? Math.min(1, edits) : edits };
+  });
   return ranked
     .filter(({ distance }) => distance <= Math.max(2, asked.length / 2))
     .sort((a, b) => a.distance - b.distance || a.edits - b.edits)
     .slice(0, MAX_SUGGESTIONS)
     .map(({ name }) => name);
-}
-
-/** Distance of two names. One that contains the other is near: any longer name, or one of at least half the length. */
-function distanceOf(asked: string, name: string): number {
-  const holds = asked.length > 2 && name.includes(asked);
-  const isHeld = name.length * 2 >= asked.length && asked.includes(name);
-  return (holds || isHeld) && name !== asked ? 1 : editDistance(asked, name);
 }
 
 /** ` The nearest are "Web CMS" and "Web Shop".`, or `otherwise` if nothing is near. */

@@ -11,7 +11,7 @@ import { onFinish } from "../observe/settings.ts";
 import { PERSONAL_POLICIES } from "../raw/personal/policy.ts";
 import { SHRINK_LIMITS } from "../warehouse/baseline.ts";
 import { RUNS_KEPT } from "../warehouse/retention.ts";
-import { DEFAULT_WAREHOUSE } from "./locations.ts";
+import { DEFAULT_WAREHOUSE } from "./config-file.ts";
 import { target } from "./target-spec.ts";
 
 const text = z.string().min(1);

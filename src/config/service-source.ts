@@ -4,9 +4,8 @@ import { invalidConfig, WarehouseError } from "../common/errors.ts";
 import type { HttpProxy, ProxyFor } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import { readServiceUrl, type ServiceUrl, type SettingNames } from "../extract/http/service-url.ts";
-import { type ConfigFile, readTokenFile } from "./config-file.ts";
+import { type ConfigFile, nonEmpty, readTokenFile } from "./config-file.ts";
 import type { Settings } from "./config-spec.ts";
-import { nonEmpty } from "./locations.ts";
 
 export interface ServiceSource {
   readonly kind: "service";

@@ -200,6 +200,6 @@ function assertIdentified(requested: DestinationName, rows: readonly Partial<Des
 function unreadable(what: string): WarehouseError {
   return new WarehouseError(
     "contract.drift",
-    `The service answered a lookup with ${what}, so its values cannot be mapped; correct it at the service, or remove the name from the configuration.`,
+    `The service answered a lookup with ${what}, so mapped values cannot be computed from it; correct it at the service, or remove the name from the configuration.`,
   );
 }

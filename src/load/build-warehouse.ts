@@ -7,7 +7,7 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import type { DriftEntry, DriftItemCount } from "../raw/drift.ts";
 import { createTable, parquetColumns } from "../storage/ddl.ts";
 import { checkpoint, type Database, execute, openForBuilding, type SqlQuery } from "../storage/duckdb.ts";
-import { failureText } from "../storage/failure-text.ts";
+import { failureText } from "../storage/duckdb-error.ts";
 import type { RangeBounds } from "../storage/id-ranges.ts";
 import { type DatabaseConnections, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";

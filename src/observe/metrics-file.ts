@@ -1,37 +1,35 @@
-/** What a run says of itself in a file of metrics. */
-import { readFile, stat } from "node:fs/promises";
+/** Writes the metrics of a run for the textfile collector of Prometheus' node exporter, in the text format 0.0.4. */
+import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { withoutMetrics } from "../audit/mapping/value-counts.ts";
 import { codeOf } from "../common/errors.ts";
 import { FULL_VERDICTS } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
-import type { EndedRun, Observer } from "./observer.ts";
+import type { Observer, RunEnd } from "./observer.ts";
 import type { RunPublished } from "./outcome.ts";
-import { besideFile, gaugesOf, labelText, PREFIX, replaceMetrics, type Sample } from "./prometheus-text.ts";
 
-/** Metrics of the last run that was published: a run that fails leaves them as they are. */
+const PREFIX = "content_warehouse";
+const LAST_PUBLISHED = `${PREFIX}_published_timestamp_seconds`;
+
+/** Metrics of the last published run: a run that fails keeps these lines. */
 const OF_PUBLISHED = linesAbout("published_");
-/** Of the run that readers see. */
+/** Metrics of the run that readers see. */
 const OF_CURRENT = linesAbout("current_");
-/** What is known before a run ends. */
+/** Metrics that are known when a run begins. */
 const OF_ATTEMPT = linesAbout("attempt_");
 
 function linesAbout(name: string): RegExp {
   return new RegExp(`^(?:# (?:HELP|TYPE) )?${PREFIX}_${name}`);
 }
 
-interface MeasuredRun {
-  readonly warehouse: string;
-  /** Milliseconds since 1970. */
-  readonly startedMs: number;
-}
+/** `startedMs`: milliseconds since 1970. */
+type MeasuredRun = { readonly warehouse: string; readonly startedMs: number };
 
 /**
- * Writes the file when the run begins and when it ends, under another name first, so that nobody reads half of it. Where
- * the file has what another warehouse published, a run that publishes nothing leaves it as it is: an alert on that
- * warehouse would have nothing to go by.
+ * Replaces the file when the run begins and when it ends. If the file has what another warehouse published, a run that
+ * publishes nothing leaves it as it is, so that alerts on that warehouse keep their metrics.
  */
 export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
-  /** Attempts by HTTP status: there is always a 429 to look at. */
+  /** Attempts by HTTP status; 429 is always there. */
   const byStatus = new Map([["429", 0]]);
   let bytes = 0;
   return {
@@ -40,31 +38,30 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
       const lines = await linesOf(file);
       if (isOfAnother(lines, run)) return;
       const others = lines.filter((line) => !OF_ATTEMPT.test(line));
-      await orUnwritable(file, replaceMetrics(file, [attempt(run), ...others].join("")));
+      await replaceFile(file, [attemptMetric(run), ...others].join(""));
     },
     onAttempt: (httpStatus, bodyBytes) => {
       const status = String(httpStatus ?? "none");
       byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
       bytes += bodyBytes;
     },
-    onEnd: async (ended) => {
-      const { outcome, current, endedMs } = ended;
+    onEnd: async (end) => {
+      const { outcome, current, endedMs } = end;
       const lines = await linesOf(file);
       if (!outcome.ok && isOfAnother(lines, run)) return;
       const published = outcome.ok
         ? publishedMetrics(outcome, endedMs)
         : lines.filter((line) => OF_PUBLISHED.test(line));
       const seen =
-        // A run whose manifest cannot be read keeps the instant that was known.
+        // If the manifest of the current run cannot be read, the known instant stays.
         current?.publishedAt == null
           ? lines.filter((line) => OF_CURRENT.test(line))
-          : currentMetrics(run, current);
-      const all = [attempt(run), ...runMetrics(run, ended, { byStatus, bytes }), ...published, ...seen];
-      const text = all.join("");
-      await orUnwritable(file, replaceMetrics(file, text));
+          : [currentMetric(run, current.publishedAt)];
+      const all = [attemptMetric(run), ...runMetrics(run, end, { byStatus, bytes }), ...published, ...seen];
+      await replaceFile(file, all.join(""));
     },
     check: async () => {
-      const probing = besideFile(file, async () => {
+      const probing = withTemporaryFile(file, async () => {
         if (!(await stat(file).catch(() => undefined))?.isDirectory()) return;
         throw Object.assign(new Error("a folder is in the way"), { code: "EISDIR" });
       });
@@ -73,25 +70,28 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
   };
 }
 
-const LAST_PUBLISHED = `${PREFIX}_published_timestamp_seconds`;
-
-/** Whether the file has what another warehouse published. */
-function isOfAnother(lines: readonly string[], { warehouse }: Pick<MeasuredRun, "warehouse">): boolean {
+/** Whether another warehouse published what the file has. */
+function isOfAnother(lines: readonly string[], { warehouse }: MeasuredRun): boolean {
   const own = `${LAST_PUBLISHED}${labelText({ warehouse })} `;
   const last = lines.filter((line) => line.startsWith(`${LAST_PUBLISHED}{`));
   return last.length > 0 && !last.some((line) => line.startsWith(own));
 }
 
-function attempt({ warehouse, startedMs }: MeasuredRun): string {
-  return gaugesOf({ warehouse })("attempt_timestamp_seconds", "When the last run began.", startedMs / 1000);
+function attemptMetric({ warehouse, startedMs }: MeasuredRun): string {
+  return gauges({ warehouse })("attempt_timestamp_seconds", "When the last run began.", startedMs / 1000);
+}
+
+function currentMetric({ warehouse }: MeasuredRun, publishedAt: string): string {
+  const help = "When the run that readers see was published.";
+  return gauges({ warehouse })("current_timestamp_seconds", help, Date.parse(publishedAt) / 1000);
 }
 
 function runMetrics(
   { warehouse, startedMs }: MeasuredRun,
-  { outcome, endedMs }: EndedRun,
+  { outcome, endedMs }: RunEnd,
   { byStatus, bytes }: { readonly byStatus: ReadonlyMap<string, number>; readonly bytes: number },
 ): string[] {
-  const gauge = gaugesOf({ warehouse });
+  const gauge = gauges({ warehouse });
   const requests = [...byStatus]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([status, value]): Sample => [{ status }, value]);
@@ -106,7 +106,7 @@ function runMetrics(
 
 function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
   const { warehouse, run, pipeline, verdict, accounting, tables, bytesPublished, mappedValues } = outcome;
-  const gauge = gaugesOf({ warehouse });
+  const gauge = gauges({ warehouse });
   const { listed, loaded, rejected, vanished, unread } = accounting;
   const items = Object.entries({ listed, loaded, rejected, vanished, unread });
   return [
@@ -114,7 +114,7 @@ function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
     gauge("published_timestamp_seconds", "When a run was last published.", endedMs / 1000),
     gauge(
       "published_verdict",
-      "Verdict of the last published run: 1 for the one that it has.",
+      "Verdict of the last published run: 1 for the verdict that it has, else 0.",
       FULL_VERDICTS.map((each) => [{ verdict: each }, each === verdict ? 1 : 0]),
     ),
     gauge(
@@ -129,7 +129,7 @@ function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
     ),
     gauge(
       "published_values_without_external_value",
-      "Values without an external value in the last published run, by status and by what becomes of values at their destination.",
+      "Values without an external value in the last published run, by status and by whether their destination receives values.",
       mappedValues === null
         ? []
         : withoutMetrics(mappedValues).map(({ value, ...labels }): Sample => [labels, value]),
@@ -138,18 +138,29 @@ function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
   ];
 }
 
-function currentMetrics(
-  { warehouse }: MeasuredRun,
-  { publishedAt }: NonNullable<EndedRun["current"]>,
-): string[] {
-  const gauge = gaugesOf({ warehouse });
-  const instant = (text: string | null): Sample[] => (text === null ? [] : [[{}, Date.parse(text) / 1000]]);
-  return [
-    gauge("current_timestamp_seconds", "When the run that readers see was published.", instant(publishedAt)),
-  ];
+type Labels = Readonly<Record<string, string>>;
+type Sample = readonly [labels: Labels, value: number];
+
+/** Makes the lines of a gauge, whose samples all have the labels `common`; no lines if it has no samples. */
+function gauges(common: Labels) {
+  return (name: string, help: string, value: number | readonly Sample[]): string => {
+    const samples: readonly Sample[] = typeof value === "number" ? [[{}, value]] : value;
+    if (samples.length === 0) return "";
+    const full = `${PREFIX}_${name}`;
+    const lines = samples.map(([labels, each]) => `${full}${labelText({ ...common, ...labels })} ${each}\n`);
+    return `# HELP ${full} ${help}\n# TYPE ${full} gauge\n${lines.join("")}`;
+  };
 }
 
-/** Of a file that is not there, none. */
+function labelText(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => {
+    const escaped = value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
+    return `${name}="${escaped}"`;
+  });
+  return `{${pairs.join(",")}}`;
+}
+
+/** Lines with their ends; none if there is no file. */
 async function linesOf(file: string): Promise<string[]> {
   const reading = readFile(file, "utf8").catch((thrown: unknown) => {
     if (codeOf(thrown) === "ENOENT") return "";
@@ -157,6 +168,27 @@ async function linesOf(file: string): Promise<string[]> {
   });
   const text = await orUnwritable(file, reading);
   return text.split("\n").flatMap((line) => (line === "" ? [] : [`${line}\n`]));
+}
+
+/** A reader has the old text or the new one. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  const replacing = withTemporaryFile(file, async (temporary) => {
+    await writeFile(temporary, text);
+    await rename(temporary, file);
+  });
+  await orUnwritable(file, replacing);
+}
+
+/** Makes a file that the collector can read, but does not, because its name does not end in `.prom`; then removes it. */
+async function withTemporaryFile(file: string, use: (temporary: string) => Promise<void>): Promise<void> {
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    await writeFile(temporary, "", { mode: 0o644 });
+    await use(temporary);
+  } finally {
+    // A failure to remove it must not hide why the file could not be written.
+    await rm(temporary, { force: true }).catch(() => {});
+  }
 }
 
 async function orUnwritable<Result>(file: string, working: Promise<Result>): Promise<Result> {

@@ -1,30 +1,31 @@
-/** Everybody who observes a run. Whatever goes wrong with one is a warning, and the run goes on. */
+/** Tells all observers of a run what happens. If one fails, the run logs a warning and goes on. */
 import { type Clock, withGrace } from "../common/clock.ts";
 import type { WarehouseError } from "../common/errors.ts";
 import { clauseOf } from "../common/printable.ts";
 import { metricsFileObserver } from "./metrics-file.ts";
-import type { EndedRun, Observer } from "./observer.ts";
+import type { Observer, RunEnd } from "./observer.ts";
 import type { RunOutcome } from "./outcome.ts";
 import type { RunSummary } from "./run-summary.ts";
 import type { ObserveSettings } from "./settings.ts";
 
-/** How long each observer may take to be told of the start, and of the end. */
-const TELL_MS = 10_000;
+/** Longest time that an observer may take for the start, and for the end. */
+const OBSERVER_MS = 10_000;
 
-export interface Observed {
+interface ObserverContext {
   readonly settings: ObserveSettings;
   readonly warehouse: string;
   readonly clock: Clock;
 }
 
-/** Opens those that the settings name. */
-export function openObservers(observed: Observed): Observers {
-  return observersOf(configuredObservers(observed, observed.clock.now()), observed, TELL_MS);
+export type RunObservers = ReturnType<typeof observeWith>;
+
+export function openObservers(context: ObserverContext): RunObservers {
+  return observeWith(createObservers(context, context.clock.now()), context, OBSERVER_MS);
 }
 
-/** Those that the settings name. `startedMs`: milliseconds since 1970. */
-export function configuredObservers(
-  { settings, warehouse }: Pick<Observed, "settings" | "warehouse">,
+/** The observers that the settings name. `startedMs`: milliseconds since 1970. */
+export function createObservers(
+  { settings, warehouse }: Pick<ObserverContext, "settings" | "warehouse">,
   startedMs: number,
 ): readonly Observer[] {
   const { onFinish, metricsFile } = settings;
@@ -32,57 +33,50 @@ export function configuredObservers(
     metricsFile === null ? null : metricsFileObserver(metricsFile, { warehouse, startedMs }),
     onFinish && {
       name: "`onFinish`",
-      onEnd: async ({ outcome }: EndedRun, signal: AbortSignal) => void (await onFinish(outcome, signal)),
+      onEnd: async ({ outcome }: RunEnd, signal: AbortSignal) => void (await onFinish(outcome, signal)),
     },
   ].filter((each) => each !== null);
 }
 
-/** What a run would warn of, without telling the observer anything; null: nothing is known against it. */
+/** What a run would warn of, found without telling the observer anything; null if nothing is wrong. */
 export async function problemOf(observer: Observer): Promise<string | null> {
   try {
-    await within(TELL_MS, async () => observer.check?.());
+    await withTimeLimit(OBSERVER_MS, async () => observer.check?.());
     return null;
   } catch (thrown) {
-    return sentenceOf(observer, thrown);
+    return failureSentence(observer, thrown);
   }
 }
 
-function sentenceOf({ name }: Observer, thrown: unknown): string {
+function failureSentence({ name }: Observer, thrown: unknown): string {
   return `${name} failed: ${clauseOf(thrown)}; the run does not depend on it.`;
 }
 
-export type Observers = ReturnType<typeof observersOf>;
-
-export function observersOf(
+/** `limitMs`: longest time of each observer. `published` and `failed` return the warnings, one for each observer. */
+export function observeWith(
   observers: readonly Observer[],
-  { warehouse, clock }: Omit<Observed, "settings">,
-  tellMs: number,
+  { warehouse, clock }: Omit<ObserverContext, "settings">,
+  limitMs: number,
 ) {
-  const warned = new Set<Observer>();
-  const told: string[] = [];
+  const warnings = new Map<Observer, string>();
   let starting: Promise<void> | undefined;
   let pipeline: string | null = null;
   let run: string | null = null;
 
-  /** Once for each. */
-  function warn(observer: Observer, thrown: unknown): void {
-    if (warned.has(observer)) return;
-    warned.add(observer);
-    told.push(sentenceOf(observer, thrown));
-  }
-
-  async function tell(work: (observer: Observer, signal: AbortSignal) => Promise<void>): Promise<void> {
+  async function tellAll(work: (observer: Observer, signal: AbortSignal) => Promise<void>): Promise<void> {
     const telling = observers.map((observer) =>
-      within(tellMs, (signal) => work(observer, signal)).catch((thrown: unknown) => warn(observer, thrown)),
+      withTimeLimit(limitMs, (signal) => work(observer, signal)).catch((thrown: unknown) => {
+        if (!warnings.has(observer)) warnings.set(observer, failureSentence(observer, thrown));
+      }),
     );
     await Promise.all(telling);
   }
 
-  async function ended(outcome: RunOutcome, current: EndedRun["current"]): Promise<readonly string[]> {
+  async function ended(outcome: RunOutcome, current: RunEnd["current"]): Promise<readonly string[]> {
     await starting;
-    const how = { outcome, current, endedMs: clock.now() };
-    await tell((observer, signal) => observer.onEnd(how, signal));
-    return told;
+    const end = { outcome, current, endedMs: clock.now() };
+    await tellAll((observer, signal) => observer.onEnd(end, signal));
+    return [...warnings.values()];
   }
 
   return {
@@ -90,23 +84,21 @@ export function observersOf(
       for (const observer of observers) observer.onAttempt?.(status, bytes);
     },
 
-    /** The pipeline is loaded. */
     loaded(name: string): void {
       pipeline = name;
     },
 
-    /** Tells of the start, beside the run. */
+    /** The run does not wait for observers to take its start. */
     started(name: string): void {
       run = name;
-      starting = tell(async (observer) => observer.onStart?.());
+      starting = tellAll(async (observer) => observer.onStart?.());
     },
 
-    /** Gives what went wrong with observers, a sentence each. */
     async published(summary: RunSummary, exitCode: number): Promise<readonly string[]> {
       return ended({ ok: true, exitCode, ...summary }, summary.current);
     },
 
-    /** Likewise. What was refused since another run is under way is no end of a run: the other one tells of its own. */
+    /** A run that is refused because another one is under way is not an end: the other one reports its own. */
     async failed(error: WarehouseError, current: RunSummary["current"] | null): Promise<readonly string[]> {
       const { code, message, exitCode } = error;
       if (code === "run.locked") return [];
@@ -115,11 +107,11 @@ export function observersOf(
   };
 }
 
-/** Waits for the work, and no longer than so many milliseconds: then its signal is aborted, and it is left alone. */
-async function within(milliseconds: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+/** Waits for the work at most so long; then its signal is aborted and it is left alone. */
+async function withTimeLimit(limitMs: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const late = new AbortController();
-  const error = new Error(`it took longer than ${milliseconds / 1000} s`);
-  const timer = setTimeout(() => late.abort(error), milliseconds);
+  const error = new Error(`it took longer than ${limitMs / 1000} s`);
+  const timer = setTimeout(() => late.abort(error), limitMs);
   try {
     await withGrace(work(late.signal), late.signal, 0);
   } finally {

@@ -1,14 +1,14 @@
-/** Settings for whoever observes a run. They decide nothing about its data. */
+/** Settings of the observers of a run; they do not change its data. */
 import { resolve } from "node:path";
 import { z } from "zod";
 import type { OnFinish } from "./outcome.ts";
 
-/** No `z.custom`: that has no JSON Schema, and the settings have one. */
+/** Not `z.custom`, which has no JSON Schema. */
 export const onFinish: z.ZodType<OnFinish, OnFinish> = z
   .any()
   .refine((value) => typeof value === "function", "expected a function, which a JSON file cannot have");
 
-/** Stands for the name of the instance in `metricsFile`, for a configuration that several instances share. */
+/** Placeholder in `metricsFile` for the name of the instance, if several instances share a configuration. */
 const INSTANCE = "{instance}";
 
 export interface ObserveSettings {
@@ -17,26 +17,24 @@ export interface ObserveSettings {
   readonly metricsFile: string | null;
 }
 
-interface Given {
-  readonly onFinish: OnFinish | undefined;
-  readonly metricsFile: string | undefined;
-  /** Takes the place of `{instance}`. */
-  readonly instance: string | undefined;
-  /** Folder of the configuration; paths are relative to it. */
-  readonly folder: string;
-}
-
-/** What is wrong if `metricsFile` needs the name of the instance, and none is set. */
+/** A problem if `metricsFile` has the placeholder and the instance has no name. */
 export function metricsFileFaults(metricsFile: string | undefined, instance: string | undefined): string[] {
   if (metricsFile?.includes(INSTANCE) !== true || instance !== undefined) return [];
   return [`\`metricsFile\`: set CONTENT_WAREHOUSE_INSTANCE, the name that \`${INSTANCE}\` stands for`];
 }
 
-/** Of settings without problems. */
-export function observeSettings({ onFinish, metricsFile, instance = "", folder }: Given): ObserveSettings {
-  return {
-    onFinish: onFinish ?? null,
-    metricsFile:
-      metricsFile === undefined ? null : resolve(folder, metricsFile.replaceAll(INSTANCE, instance)),
-  };
+/** `instance` replaces the placeholder; `folder` is that of the configuration, to which paths are relative. */
+export function observeSettings({
+  onFinish = null,
+  metricsFile,
+  instance = "",
+  folder,
+}: {
+  readonly onFinish: OnFinish | undefined | null;
+  readonly metricsFile: string | undefined;
+  readonly instance: string | undefined;
+  readonly folder: string;
+}): ObserveSettings {
+  const path = metricsFile?.replaceAll(INSTANCE, instance);
+  return { onFinish, metricsFile: path === undefined ? null : resolve(folder, path) };
 }

@@ -7,7 +7,7 @@ import { pluralize } from "../common/figures.ts";
 import type { Log } from "../common/log.ts";
 import type { Secret } from "../common/secret.ts";
 import { type ConfigInputs, loadConfig } from "../config/config.ts";
-import { configFileName } from "../config/locations.ts";
+import { configFileName } from "../config/config-file.ts";
 import type { Machine, RunInputs } from "./inputs.ts";
 import { prepare } from "./prepare.ts";
 import { closeOpened, type OpenResources, type StepListener, type StepName } from "./steps.ts";

@@ -6,7 +6,7 @@ import { collectGarbage } from "../common/free-memory.ts";
 import { joinWords } from "../common/nearest.ts";
 import type { Config } from "../config/config.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
-import { type RunSummary, resumedOf, reusedOf, summaryOfChecks } from "../observe/run-summary.ts";
+import { type RunSummary, resumeCounts, reuseCounts, summarizeChecks } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawFolder } from "../raw/raw-folder.ts";
 import { type Delivery, deliver, deliveryWarnings, failedDeliveries } from "../targets/deliver.ts";
@@ -21,7 +21,6 @@ import { type BuildResult, build } from "./build.ts";
 import { type NewRun, type Runtime, targetsOf } from "./inputs.ts";
 import { StagedLoads } from "./stage-loads.ts";
 
-/** A published run. */
 export interface RunResult {
   readonly summary: RunSummary;
   /** Failure of a loader that could not make the run visible. */
@@ -35,7 +34,6 @@ interface RunDocuments {
   readonly replayOf: string | null;
   /** Answers from before the run was resumed. */
   readonly kept: ResumeState;
-  /** Disk use of the staging folder. */
   readonly peak: PeakUse;
 }
 
@@ -83,7 +81,7 @@ export async function landAndPublish(
   const summary = {
     ...publishedFacts(run, facts, built, manifest),
     replayOf,
-    resumed: resumedOf(kept),
+    resumed: resumeCounts(kept),
     removedRuns: retired.removed,
     // The failure of a loader is reported every night, so it is never new.
     warnings: [...warnings.map(warningText), ...(failure === null ? [] : [failure.message])],
@@ -132,7 +130,7 @@ function publishedFacts(
     requests: facts.requests.count,
     throttled: facts.throttled,
     outages: facts.outages,
-    reused: reusedOf(facts),
+    reused: reuseCounts(facts),
     bytesReceived: facts.requests.bytes,
     bytesPublished: files.reduce((sum, file) => sum + file.bytes, 0),
     filesPublished: files.length,
@@ -141,14 +139,13 @@ function publishedFacts(
     changes,
     mappedValues,
     drift,
-    checks: summaryOfChecks(built.checks),
+    checks: summarizeChecks(built.checks),
     report: built.report === null ? null : join(directory, built.report),
     noMappedValues,
     milliseconds: Date.parse(endedAt) - Date.parse(startedAt),
   };
 }
 
-/** A failure is a warning. */
 async function removeOldRuns({ folder }: NewRun, { keepRuns }: PublishSettings) {
   try {
     const removed = await prune(folder, keepRuns);

@@ -1,4 +1,4 @@
-/** Rows as Arrow record batches. */
+/** Converts rows to Arrow record batches. */
 import {
   Bool,
   type Data,
@@ -18,10 +18,8 @@ import {
 import type { Column, ColumnType } from "../tables/declare.ts";
 import type { Cell } from "./table-builder.ts";
 
-type Cells = readonly Cell[];
-
-/** A batch of rows; instants are microseconds in UTC, `json` is text. */
-export function recordBatch(columns: readonly Column[], rows: readonly Cells[]): RecordBatch {
+/** A record batch. Instants are microseconds in UTC, and `json` is text. */
+export function recordBatch(columns: readonly Column[], rows: readonly (readonly Cell[])[]): RecordBatch {
   const children = columns.map(({ type }, at) => DATA[type](rows.map((row) => row[at] ?? null)));
   const fields = columns.map(
     ({ name, nullable }, at) => new Field(name, children[at]?.type ?? new Utf8(), nullable),
@@ -32,7 +30,7 @@ export function recordBatch(columns: readonly Column[], rows: readonly Cells[]):
   );
 }
 
-const DATA: Readonly<Record<ColumnType, (cells: Cells) => Data>> = {
+const DATA: Readonly<Record<ColumnType, (cells: readonly Cell[]) => Data>> = {
   text,
   json: text,
   boolean: bits,
@@ -43,23 +41,23 @@ const DATA: Readonly<Record<ColumnType, (cells: Cells) => Data>> = {
   timestamp: (cells) => numbers(new TimestampMicrosecond("UTC"), bigints(cells), cells),
 };
 
-function text(cells: Cells): Data {
+function text(cells: readonly Cell[]): Data {
   const texts = cells.map((cell) => (cell === null ? null : String(cell)));
   return vectorFromArray(texts, new Utf8()).data[0] as Data;
 }
 
-function bits(cells: Cells): Data {
+function bits(cells: readonly Cell[]): Data {
   return vectorFromArray(cells as readonly (boolean | null)[], new Bool()).data[0] as Data;
 }
 
-function bigints(cells: Cells): BigInt64Array {
+function bigints(cells: readonly Cell[]): BigInt64Array {
   return BigInt64Array.from(cells, (cell) => BigInt(cell ?? 0));
 }
 
 function numbers(
   type: Int32 | DateDay | Float64 | Int64 | TimestampMicrosecond,
   data: Int32Array | Float64Array | BigInt64Array,
-  cells: Cells,
+  cells: readonly Cell[],
 ): Data {
   return makeData({
     type: type as Int32,

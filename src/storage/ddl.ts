@@ -1,9 +1,10 @@
+/** Column types and statements for declared tables. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { COLUMN_TYPES, type ColumnType, type Table } from "../tables/declare.ts";
 import { execute } from "./duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
-/** Column types as DuckDB names them. */
+/** DuckDB's names of the column types. */
 export const DUCKDB_TYPES: Readonly<Record<ColumnType, string>> = {
   text: "VARCHAR",
   boolean: "BOOLEAN",
@@ -15,21 +16,21 @@ export const DUCKDB_TYPES: Readonly<Record<ColumnType, string>> = {
   json: "JSON",
 };
 
-/** `text[]` of `VARCHAR[]`; what no column is declared with keeps its name. */
+/** `text[]` for `VARCHAR[]`. Types that no column can be declared with keep their names. */
 export function shownTypeOf(duckdb: string): string {
   const scalar = duckdb.replace(/\[\]$/, "");
   const type = COLUMN_TYPES.find((each) => DUCKDB_TYPES[each] === scalar) ?? scalar;
   return `${type}${duckdb.slice(scalar.length)}`;
 }
 
-/** `VARCHAR[]` of `text[]`. */
+/** `VARCHAR[]` for `text[]`. */
 export function duckdbTypeOf(shown: string): string {
   const scalar = shown.replace(/\[\]$/, "");
   const type = COLUMN_TYPES.find((each) => each === scalar);
   return `${type === undefined ? scalar : DUCKDB_TYPES[type]}${shown.slice(scalar.length)}`;
 }
 
-/** Column types in Parquet. JSON is text there: readers of its JSON type round large integers and lose the JSON null. */
+/** Column types in Parquet. JSON is text: readers of the JSON type round large integers and lose the JSON null. */
 export const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, json: "VARCHAR" };
 
 /** Statements that create a table with its comments. */
@@ -52,9 +53,8 @@ function tableDdl(table: Table, longTexts: ReadonlySet<string>): readonly string
 }
 
 /**
- * Creates a table with its comments in one transaction: each would wait for the disk. No PRIMARY KEY: its index would have
- * to fit in memory, so uniqueness is checked by a query. The columns in `longTexts` are compressed with Zstandard: left
- * to choose, the engine takes several times the bytes.
+ * Creates a table with its comments, in one transaction. There is no PRIMARY KEY, because its index would have to fit in
+ * memory; a query checks uniqueness. Columns in `longTexts` are compressed with Zstandard.
  */
 export async function createTable(
   connection: DuckDBConnection,
@@ -64,19 +64,19 @@ export async function createTable(
   try {
     await execute(connection, ["BEGIN", ...tableDdl(table, longTexts), "COMMIT"].join(";\n"));
   } catch (thrown) {
-    // The first failure is the one to report; the connection is not used after it.
+    // Report the first failure. The connection is not used after it.
     await execute(connection, "ROLLBACK").catch(() => undefined);
     throw thrown;
   }
 }
 
-/** Select list that turns what a staged part holds into what the final Parquet file holds. */
+/** Select list from a staged part to the final Parquet file. */
 export const parquetColumns = (table: Table): string => castList(table, PARQUET_TYPES);
 
-/** Select list that turns what the final Parquet file holds into what the DuckDB table holds. */
+/** Select list from the final Parquet file to the DuckDB table. */
 export const duckdbColumns = (table: Table): string => castList(table, DUCKDB_TYPES);
 
-/** Select list of no rows with the final types, for a table without any. */
+/** Select list with the final types, for a table without rows. */
 export const emptyColumns = (table: Table): string => castList(table, PARQUET_TYPES, () => "NULL");
 
 function castList(

@@ -1,82 +1,85 @@
+/** Opens DuckDB databases, which reach nothing but the folders they are given, and runs statements. */
 import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { type DuckDBConnection, DuckDBInstance, type DuckDBResult, type DuckDBValue } from "@duckdb/node-api";
-import { type ErrorCode, WarehouseError } from "../common/errors.ts";
-import "./exact-texts.ts";
+import accessors from "@duckdb/node-api/lib/vectors/dataAccessors.js";
+import { WarehouseError } from "../common/errors.ts";
+import { duckdbError, firstLine } from "./duckdb-error.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
-/** Catalog name under which the previous run is attached to the one that is being built. */
+/** Catalog name of the attached previous run. */
 export const PREVIOUS_CATALOG = "previous";
-/** Catalog name of the database that is being built: that of its file, once it is published. */
+/** Catalog name of the database that is being built. Views name it, and the published file has the same name. */
 const BUILT_CATALOG = "warehouse";
 
 /**
- * Oldest DuckDB that can open what is built: pinned, so that an upgrade of the engine does not lock readers out in
- * silence. 1.3 would give wrong answers to views without a word (twice the rows of `mapping_coverage`, no payloads of an
- * instant); 1.4.0 and 1.4.1 fail at them.
+ * Oldest DuckDB that can open a built database. It is pinned, so that an upgrade of the engine does not lock readers out.
+ * DuckDB 1.3 would silently give wrong results for some views, and 1.4.0 and 1.4.1 fail at them.
  */
 const STORAGE_VERSION = "v1.4.0";
 
 /**
- * Half of the default. What the engine knows of a row group, and rows that fill none, stay in memory or are spilled: with
- * half as many rows the file grows by a fifth, with twice as many the load spills more than it saves.
+ * Half of the default. With half as many rows the file grows by a fifth; with twice as many, the load spills more than it
+ * saves.
  */
 export const ROWS_PER_GROUP = 61_440;
 
 /**
- * Average length from which texts are compressed with Zstandard, or they need seven times the bytes; their columns are
- * declared. In another column it takes row groups with a text that is too long for the other way.
+ * Average length of texts, in bytes, from which a column is declared with Zstandard compression: without it such texts need
+ * seven times the space.
  */
 export const LONG_TEXT_BYTES = 512;
 
 /**
- * What a block may take before what statements have freed goes back to the system; the engine's own 512 MB are never
- * asked for at once. Texts of 500 KB take 40 MB less with it. At 2 MB memory was given back and asked for again all the
- * time: a fifth of the load's CPU.
+ * Freed memory from which the engine returns it to the system; its default of 512 MB is never reached. Texts of 500 KB take
+ * 40 MB less with it. At 2 MB, returning memory took a fifth of the load's CPU.
  */
-const GIVE_BACK_AT = "8MB";
+const RETURN_MEMORY_AT = "8MB";
 
 const IN_MEMORY = ":memory:";
 
+// The client's own decoder drops a U+FEFF at the beginning of a text, so that two keys could become one. All texts of its
+// vectors, also those in lists, structures, maps and variants, go through this decoder.
+Object.assign(accessors, { textDecoder: new TextDecoder("utf-8", { ignoreBOM: true }) });
+
 export interface BuildSettings {
-  /** Database file to create; lies in `staging`. */
+  /** Database file to create, in `staging`. */
   readonly file: string;
-  /** Folder that the database may read and write, and nothing else; exists. */
+  /** Existing folder, the only one that the database may read and write. */
   readonly staging: string;
-  /** Folder for spilled blocks; lies in `staging`. */
+  /** Folder for spilled blocks, in `staging`. */
   readonly temporaryDirectory: string;
-  /** Of DuckDB's buffers; the process takes up to 400 MB more. */
+  /** Limit of DuckDB's buffers; the process takes up to 400 MB more. */
   readonly memoryLimitMb: number;
-  /** Database of the run before, attached read-only as `previous` (never later), or its folder to read files of. */
+  /** Database of the run before, which is attached read-only as `previous`; or its folder, to read files there. */
   readonly previous: string | { readonly directory: string } | undefined;
 }
 
 interface ReadSettings {
   readonly file: string;
-  /** Database of another run, attached read-only as `previous`. */
+  /** Database of another run, which is attached read-only as `previous`. */
   readonly previous?: string | undefined;
-  /** Folder for spilled blocks: a published run lies in a folder that cannot be written. */
+  /** Folder for spilled blocks. A published run's own folder cannot be written. */
   readonly temporaryDirectory: string;
-  /** Folders that may be read besides the database itself. */
+  /** Folders that may be read in addition to the database. */
   readonly allowedDirectories: readonly string[];
-  /** Files that may be written; none unless given. */
+  /** Files that may be written; none by default. */
   readonly allowedPaths?: readonly string[] | undefined;
-  /** Bytes of spilled blocks at most, such as `10GB`; DuckDB's own default unless given: most of the disk. */
+  /** Maximum size of spilled blocks, such as `10GB`; by default most of the disk. */
   readonly maxSpilled?: string | undefined;
-  /** Undefined: DuckDB's own default, a share of the machine. */
+  /** `undefined`: DuckDB's default, a share of the machine. */
   readonly memoryLimitMb: number | undefined;
   readonly threads: number | undefined;
 }
 
-/** Databases that are open in this process. */
 const OPEN = new Set<Database>();
 
-/** Ends the statements that are under way in this process: each fails. */
+/** Makes all running statements of this process fail. */
 export function interruptStatements(): void {
   for (const database of OPEN) database.interrupt();
 }
 
-/** An open database with its connections. Leave it with `close()`; disposal is for ways out that failed. */
+/** An open database with its connections. End it with `close()`; disposal is for failures. */
 export class Database implements AsyncDisposable {
   readonly connection: DuckDBConnection;
   readonly #connections: DuckDBConnection[];
@@ -84,7 +87,7 @@ export class Database implements AsyncDisposable {
   readonly #built: string | undefined;
   #open = true;
 
-  /** `built`: the file that is being built; undefined: nothing is. */
+  /** `built`: the file that is being built, if any. */
   constructor(instance: DuckDBInstance, connection: DuckDBConnection, built: string | undefined) {
     this.#instance = instance;
     this.connection = connection;
@@ -97,7 +100,7 @@ export class Database implements AsyncDisposable {
     for (const connection of this.#connections) connection.interrupt();
   }
 
-  /** A further connection, for work beside that of the first; what is temporary there is not seen here. */
+  /** A further connection for parallel work. It does not see temporary tables of the first one. */
   async connect(): Promise<DuckDBConnection> {
     const other = await this.#instance.connect();
     this.#connections.push(other);
@@ -105,7 +108,7 @@ export class Database implements AsyncDisposable {
     return other;
   }
 
-  /** Writes everything into the file that is built and lets go of it; throws `verify.failed` if a log stays beside it. */
+  /** Writes everything into the file that is being built and closes it. Throws `verify.failed` if a log stays beside it. */
   async close(): Promise<void> {
     if (!this.#open) return;
     try {
@@ -130,54 +133,53 @@ export class Database implements AsyncDisposable {
 }
 
 /**
- * Refuses, as `config.output`, a folder in which DuckDB cannot work: at a `?` it takes the rest of a path for the
- * query of a web address and puts its log into another folder; see `exactPattern` for the other case.
+ * Throws `config.output` for a folder in which DuckDB cannot work. It takes a `?` for the beginning of a URL's query and
+ * writes its log elsewhere; see also `exactPattern`.
  */
 export function assertUsableFolder(folder: string): void {
   exactPattern(folder);
   if (!folder.includes("?")) return;
   throw new WarehouseError(
     "config.output",
-    `The path ${folder} has a question mark in it, which the database engine cannot work with; choose another.`,
+    `The path ${folder} contains a question mark, which the database engine does not support; choose another.`,
   );
 }
 
-/** A write-ahead log beside a database would be replayed into it by the next reader: such a file is not finished. */
+/** Throws `verify.failed` if the file is unfinished: the next reader would replay a write-ahead log beside it. */
 export function assertNoWal(file: string): void {
   if (!existsSync(`${file}.wal`)) return;
   throw new WarehouseError(
     "verify.failed",
-    `A write-ahead log lies beside ${file}, so its content is not settled; do not use this run, publish another.`,
+    `A write-ahead log lies beside ${file}, so it may be incomplete; do not use this run, publish another.`,
   );
 }
 
-/** Writes all rows into the file that is built, also those that fill no row group. What others write meanwhile waits. */
+/** Writes all rows into the file that is being built, also incomplete row groups. Other writers wait. */
 export async function checkpoint(connection: DuckDBConnection): Promise<void> {
   await execute(connection, `CHECKPOINT ${BUILT_CATALOG}`);
 }
 
 /**
- * A new database that can reach nothing outside its staging folder: no other file, no network, no extension, no
- * change of settings. Time zone UTC, insertion order kept.
+ * Creates a database that reaches nothing outside its staging folder: no other file, no network, no extension, no change of
+ * settings. Its time zone is UTC, and it keeps the insertion order.
  *
- * A statement has one thread: several that must keep the order of rows take turns where memory is short, while the others
- * spin. What is to be done beside each other has connections of its own.
- *
- * It has no write-ahead log: nobody could go on with it, and a log would hold all rows again and wait for the disk.
+ * A statement has one thread, because threads that keep the order of rows block each other when memory is short. Parallel
+ * work uses several connections. There is no write-ahead log: an interrupted build is not continued, and a log would write
+ * all rows twice.
  */
 export async function openForBuilding(options: BuildSettings): Promise<Database> {
   const { file, staging, previous, temporaryDirectory, memoryLimitMb } = options;
   assertUsableFolder(staging);
   const settings = {
     ...settingsOf({ temporaryDirectory, memoryLimitMb, threads: 1 }),
-    allocator_bulk_deallocation_flush_threshold: GIVE_BACK_AT,
+    allocator_bulk_deallocation_flush_threshold: RETURN_MEMORY_AT,
     preserve_insertion_order: "true",
-    // Never by itself: a checkpoint on the way compresses again what is no full row group yet.
+    // No automatic checkpoints: each would compress incomplete row groups again.
     checkpoint_threshold: "64GB",
     zstd_min_string_length: String(LONG_TEXT_BYTES),
   };
   return open(IN_MEMORY, settings, file, async (connection) => {
-    await giveBack(connection, memoryLimitMb);
+    await returnMemory(connection, memoryLimitMb);
     const attached = `RECOVERY_MODE no_wal_writes, STORAGE_VERSION ${quoteLiteral(STORAGE_VERSION)}, ROW_GROUP_SIZE ${ROWS_PER_GROUP}`;
     await execute(connection, `ATTACH ${quoteLiteral(file)} AS ${BUILT_CATALOG} (${attached})`);
     await execute(connection, `USE ${BUILT_CATALOG}`);
@@ -187,7 +189,7 @@ export async function openForBuilding(options: BuildSettings): Promise<Database>
   });
 }
 
-/** A finished database, read-only, with the same walls around it. Throws `verify.failed` if there is none. */
+/** Opens a finished database read-only, with the same restrictions. Throws `verify.failed` if it is missing or damaged. */
 export async function openForReading(options: ReadSettings): Promise<Database> {
   const { file, previous, allowedDirectories, allowedPaths, maxSpilled } = options;
   assertThere(file);
@@ -202,7 +204,6 @@ export async function openForReading(options: ReadSettings): Promise<Database> {
   });
 }
 
-/** A database that was published must be there, and finished. */
 function assertThere(file: string): void {
   if (!existsSync(file)) {
     throw new WarehouseError(
@@ -213,17 +214,17 @@ function assertThere(file: string): void {
   assertNoWal(file);
 }
 
-/** Catalog name of a published run that is attached. */
+/** Catalog name of an attached published run. */
 export const PUBLISHED_CATALOG = "published";
 
 export interface ScanSettings extends Omit<ReadSettings, "file" | "allowedPaths" | "maxSpilled"> {
-  /** Database that is attached read-only as `published`. */
+  /** Database to attach read-only as `published`. */
   readonly published?: string | undefined;
 }
 
 /**
- * A database in memory that reads files of these folders, each once, and the finished databases beside it, which it cannot
- * write; what a question makes stands in it. Throws `verify.failed` where one is missing or cannot be opened.
+ * Opens a database in memory that reads files of these folders, each once, and the attached databases. Temporary tables of
+ * a question go into it. Throws `verify.failed` if an attached database is missing or damaged.
  */
 export async function openForScanning({ published, previous, ...options }: ScanSettings): Promise<Database> {
   const { memoryLimitMb, allowedDirectories } = options;
@@ -233,22 +234,21 @@ export async function openForScanning({ published, previous, ...options }: ScanS
   ];
   const settings = {
     ...settingsOf(options),
-    allocator_bulk_deallocation_flush_threshold: GIVE_BACK_AT,
+    allocator_bulk_deallocation_flush_threshold: RETURN_MEMORY_AT,
     enable_external_file_cache: "false",
   };
   return open(IN_MEMORY, settings, undefined, async (connection) => {
-    if (memoryLimitMb !== undefined) await giveBack(connection, memoryLimitMb);
+    if (memoryLimitMb !== undefined) await returnMemory(connection, memoryLimitMb);
     for (const each of attached) await attach(connection, each);
     await harden(connection, allowedDirectories);
   });
 }
 
-/** Set once more, the limit makes the engine give back to the system what the process has freed by now. */
-async function giveBack(connection: DuckDBConnection, memoryLimitMb: number): Promise<void> {
+/** Makes the engine return freed memory to the system, by setting its limit again. */
+async function returnMemory(connection: DuckDBConnection, memoryLimitMb: number): Promise<void> {
   await execute(connection, `SET memory_limit = '${memoryLimitMb}MB'`);
 }
 
-/** A finished database. Throws `verify.failed` where it is missing or cannot be opened. */
 async function attach(
   connection: DuckDBConnection,
   { file, catalog }: { readonly file: string; readonly catalog: string },
@@ -263,10 +263,12 @@ function attachment(file: string, catalog: string): string {
   return `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(catalog)} (READ_ONLY)`;
 }
 
-type Limits = Pick<ReadSettings, "temporaryDirectory" | "memoryLimitMb" | "threads">;
-
-/** With the limits, and without extensions. */
-function settingsOf({ temporaryDirectory, memoryLimitMb, threads }: Limits): Record<string, string> {
+/** Settings with the limits, and without extensions. */
+function settingsOf({
+  temporaryDirectory,
+  memoryLimitMb,
+  threads,
+}: Pick<ReadSettings, "temporaryDirectory" | "memoryLimitMb" | "threads">): Record<string, string> {
   return {
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
@@ -277,7 +279,7 @@ function settingsOf({ temporaryDirectory, memoryLimitMb, threads }: Limits): Rec
   };
 }
 
-/** `built`: the file that is built, which `prepare` attaches. */
+/** `built`: the file that is being built, which `prepare` attaches. */
 async function open(
   file: string,
   settings: Record<string, string>,
@@ -310,7 +312,7 @@ function unreadable(thrown: unknown, file: string): WarehouseError {
   );
 }
 
-/** Order matters: what may be reached is said before external access ends, and the lock comes last. */
+/** Restricts a database. The order matters: allowed paths, then no external access, then the lock. */
 async function harden(
   connection: DuckDBConnection,
   directories: readonly string[],
@@ -324,15 +326,15 @@ async function harden(
   await execute(connection, "SET lock_configuration = true");
 }
 
-/** The values of a statement's `$1`, `$2`, ... */
+/** Values of a statement's `$1`, `$2`, ... */
 export type QueryParams = readonly DuckDBValue[];
 
-/** Undefined where there are none: then a statement goes to the engine in one step instead of four. */
+/** `undefined` if there are none: then the client takes one step instead of four. */
 function bound(params: QueryParams): DuckDBValue[] | undefined {
   return params.length === 0 ? undefined : [...params];
 }
 
-/** Runs one statement, or several without parameters; what they answer is thrown away. */
+/** Runs one statement, or several without parameters, and discards the results. */
 export async function execute(
   connection: DuckDBConnection,
   sql: string,
@@ -341,10 +343,10 @@ export async function execute(
   await attempt(async () => connection.run(sql, bound(params)));
 }
 
-/** A row by column name, without a prototype: a column named `__proto__` is a column like any other. */
+/** A row by column name. It has no prototype, so a column may be named `__proto__`. */
 export type QueryRow = Readonly<Record<string, DuckDBValue>>;
 
-/** All rows of a query. Integers above 32 bit and counts are bigint; see `toSafeInteger`. */
+/** All rows of a query. Counts and integers above 32 bits are bigint; see `toSafeInteger`. */
 export async function all(
   connection: DuckDBConnection,
   sql: string,
@@ -359,7 +361,7 @@ export async function all(
   });
 }
 
-/** The single figure of a query such as `SELECT count(*) ...`. */
+/** The single number of a query such as `SELECT count(*) ...`. */
 export async function scalar(
   connection: DuckDBConnection,
   sql: string,
@@ -369,14 +371,14 @@ export async function scalar(
   return toSafeInteger(reader.getRows()[0]?.[0] ?? null);
 }
 
-/** An integer of any width as a number; throws rather than round. */
+/** An integer as a number. Throws if that would round it. */
 export function toSafeInteger(value: DuckDBValue): number {
   const number = typeof value === "bigint" ? Number(value) : value;
   if (typeof number === "number" && Number.isSafeInteger(number)) return number;
   throw new WarehouseError("internal", "A figure from the database is no integer below 2^53.");
 }
 
-/** Streamed result of one statement: chunks are fetched as they are read. */
+/** Result of one statement, whose chunks are fetched as they are read. */
 export async function stream(connection: DuckDBConnection, sql: string): Promise<DuckDBResult> {
   return attempt(async () => connection.stream(sql));
 }
@@ -393,54 +395,4 @@ async function attempt<T>(step: () => Promise<T>): Promise<T> {
   } catch (thrown) {
     throw duckdbError(thrown);
   }
-}
-
-const FULL = /No space left|Disk quota|failed to offload/i;
-const TOO_LARGE = /File too large/i;
-const DISK = /Input\/output error|Could not (write|sync)|fsync failed/i;
-/** The second is told by a checkpoint that failed for want of memory, and invalidated the database. */
-const MEMORY = /^Out of Memory Error|Original error: (failed to (pin|allocate)|could not allocate)/i;
-/** Other reasons are the disk's. */
-const INVALIDATED = /database has been invalidated/i;
-/** Kinds whose text repeats the cell that failed: shown without it, because a cell may hold personal data. */
-const REPEATS_CELLS = /^(Conversion|Constraint|Invalid Input|Out of Range|Serialization) Error/;
-
-/** A file that is not what was written: of a database, or of Parquet. No cell stands in such a line. */
-const DAMAGE = /^(?:IO Error: (Corrupt database file)|Invalid Input Error: (Failed to read file .*))/;
-
-const DENIED = /Cannot open file "(.*)": Permission denied/;
-
-/**
- * What DuckDB threw, as a WarehouseError: `disk.full` or `disk.io` where the disk is at fault, `verify.failed` where a file is damaged,
- * `config.output` where this user may not read it, else `internal`, also for want of memory.
- */
-export function duckdbError(thrown: unknown): WarehouseError {
-  if (thrown instanceof WarehouseError) return thrown;
-  const error = (code: ErrorCode, sentence: string) => new WarehouseError(code, sentence, { cause: thrown });
-  const line = firstLine(thrown);
-  const denied = DENIED.exec(line)?.[1];
-  if (denied !== undefined) {
-    const wayOut = "permission is denied; ask as a user who may read all of the warehouse";
-    return error("config.output", `${denied} cannot be read: ${wayOut}.`);
-  }
-  const damage = DAMAGE.exec(line);
-  if (damage !== null) {
-    return error(
-      "verify.failed",
-      `A file is damaged (${damage[1] ?? damage[2]}); "content-warehouse verify" says which of a published run, and "content-warehouse runs rollback" makes another run current.`,
-    );
-  }
-  const memory = MEMORY.test(line);
-  if (FULL.test(line)) return error("disk.full", "The disk has no room for the database; free space.");
-  if (TOO_LARGE.test(line))
-    return error("disk.full", "A file of the database may not grow (EFBIG); raise its limit (ulimit -f).");
-  if (DISK.test(line) || (INVALIDATED.test(line) && !memory))
-    return error("disk.io", "The disk refused a write of the database; check the disk.");
-  if (memory) return error("internal", "The database ran out of memory; give the run more memory.");
-  return error("internal", `The database refused a step: ${REPEATS_CELLS.exec(line)?.[0] ?? line}.`);
-}
-
-function firstLine(thrown: unknown): string {
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
-  return (text.split("\n", 1)[0] ?? "").replace(/\.$/, "");
 }

@@ -1,3 +1,4 @@
+/** ID ranges, by which large tables are loaded and checked. */
 import { WarehouseError } from "../common/errors.ts";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import type { Table } from "../tables/declare.ts";
@@ -6,23 +7,23 @@ import { quoteIdentifier } from "./sql-text.ts";
 /** First key column of the tables that are loaded by ID ranges. */
 const CONTENT_ID = "content_id";
 
-/** Ascending least key of each ID range, by UTF-8 bytes; the first range is open below, the last above. */
+/** Bounds between ID ranges, ascending by UTF-8 bytes. */
 export type RangeBounds = readonly string[];
 
-/** An ID range: keys of a text column. */
+/** A range of keys in a text column. */
 export interface IdRange {
-  /** Inclusive; undefined: open below. */
+  /** Inclusive; `undefined`: no lower bound. */
   readonly lower: string | undefined;
-  /** Exclusive; undefined: open above. */
+  /** Exclusive; `undefined`: no upper bound. */
   readonly upper: string | undefined;
 }
 
-/** Bounds of a table, given those of the items: one that is not keyed by item is one range. */
+/** Bounds for a table: those of the items if the table is keyed by item, else none. */
 export function boundsFor(table: Table, itemBounds: RangeBounds): RangeBounds {
   return table.key[0] === CONTENT_ID ? itemBounds : [];
 }
 
-/** Ranges between bounds: `["a", "m"]` gives everything below m, then m and above. No bounds: everything. */
+/** One range from each bound to the next: `["a", "m"]` gives everything below m, then m and above. */
 export function rangesOf(bounds: RangeBounds): IdRange[] {
   for (const [index, bound] of bounds.entries()) {
     const before = bounds[index - 1];
@@ -33,7 +34,7 @@ export function rangesOf(bounds: RangeBounds): IdRange[] {
   return bounds.map((bound, index) => ({ lower: index === 0 ? undefined : bound, upper: bounds[index + 1] }));
 }
 
-/** Conditions that keep the rows whose `column` is in the range, with the values of their `$1`, `$2`. */
+/** Conditions on `column` for a range, with the values of their `$1`, `$2`. */
 export function rangeConditions(
   table: Table,
   range: IdRange,
@@ -51,12 +52,12 @@ export function isBounded(range: IdRange): boolean {
   return range.lower !== undefined || range.upper !== undefined;
 }
 
-/** ` WHERE a AND b`, or nothing. */
+/** ` WHERE a AND b`; empty without conditions. */
 export function whereClause(conditions: readonly string[]): string {
   return conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
 }
 
-/** Whether keys from `firstKey` to `lastKey`, both inclusive, can lie in the range. */
+/** Whether some key from `firstKey` to `lastKey`, both inclusive, may lie in the range. */
 export function overlaps(
   keys: { readonly firstKey: string; readonly lastKey: string },
   range: IdRange,

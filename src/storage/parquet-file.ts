@@ -1,4 +1,4 @@
-/** Files of staged parts and of raw documents: complete or not at all, for their owner alone. */
+/** Parquet files of staged parts and raw documents. A file appears only when it is complete, and only its owner can read it. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type ParquetColumns, readColumns } from "./parquet/read.ts";
@@ -10,9 +10,9 @@ export interface StagedPart {
   /** Absolute path. */
   readonly file: string;
   readonly rows: number;
-  /** Least `content_id` in the part, by UTF-8 bytes; read only where the table's key begins with it. */
+  /** Lowest `content_id` in the part, by UTF-8 bytes; used only if the table's key begins with it. */
   readonly firstKey: string;
-  /** Greatest `content_id` in the part. */
+  /** Highest `content_id` in the part. */
   readonly lastKey: string;
 }
 
@@ -20,13 +20,13 @@ export function sumOfRows(parts: readonly { readonly rows: number }[]): number {
   return parts.reduce((total, part) => total + part.rows, 0);
 }
 
-/** Writes one Parquet file after another, inside the calling thread. */
+/** Writes Parquet files in the calling thread. */
 export class PartWriter {
   readonly #parquet = new ParquetWriter();
-  /** That there are, because files were written into them. */
+  /** Folders that exist. */
   readonly #folders = new Set<string>();
 
-  /** Writes rows, under a temporary name first. Returns what was written. */
+  /** Writes a file under a temporary name and renames it. Gives its bytes. */
   write(file: string, rows: RowBatch): Uint8Array {
     const bytes = this.#parquet.file(rows);
     const folder = dirname(file);
@@ -39,7 +39,7 @@ export class PartWriter {
   }
 }
 
-/** Throws a TypeError that names the file and what is wrong with it where it is damaged, whatever of it is read. */
+/** Opens a file. Reading damaged parts throws a TypeError that names the file. */
 export function readPart(file: string): ParquetColumns {
   const bytes = readFileSync(file);
   const columns = naming(file, () => readColumns(bytes));

@@ -1,4 +1,4 @@
-/** What a published Parquet file says of its table, so that it can be read without whoever declared the table. */
+/** Table declarations in the metadata of Parquet files, so that a run can be read without its pipeline. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { COLUMN_TYPES, column, defineTable, type Table } from "../tables/declare.ts";
@@ -10,7 +10,7 @@ const columnType = z.enum(COLUMN_TYPES);
 const written = z.string().regex(new RegExp(`^(${COLUMN_TYPES.join("|")})(${NOT_NULL})?$`));
 const reference = z.object({ columns: z.array(z.string()), table: z.string(), to: z.array(z.string()) });
 
-/** For `KV_METADATA` of a COPY: the declaration of the table, and nothing of the run. */
+/** The `KV_METADATA` of a COPY, which declares the table and does not depend on the run. */
 export function metadataLiteral(table: Table): string {
   const { columns } = table;
   const comments = Object.fromEntries(columns.map(({ name, comment }) => [name, comment]));
@@ -30,8 +30,8 @@ export function metadataLiteral(table: Table): string {
 }
 
 /**
- * The declarations in files that were written with {@link metadataLiteral}, by path. What the transform alone needs is
- * not in them: origins, and how rows are found. Undefined: the file has none, or one of another version.
+ * Reads the declarations of {@link metadataLiteral}, by path; `undefined` if a file has none, or one of another version.
+ * Origins and sources of rows are not in them.
  */
 export async function declarationsIn(
   connection: DuckDBConnection,

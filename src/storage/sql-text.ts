@@ -1,15 +1,14 @@
+/** The only module that puts names and values into SQL text. Values are bound wherever DuckDB allows it. */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
-
-/** The only module that puts names and values into SQL text. Values are bound wherever DuckDB allows it. */
 
 const IDENTIFIER_LENGTH = 255;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * A name as a quoted identifier: `my "table"` becomes `"my ""table"""`.
- * Throws for what DuckDB would refuse or change in silence: empty, NUL, more than 255 characters, broken UTF-16.
+ * Quotes an identifier: `my "table"` becomes `"my ""table"""`. Throws for names that DuckDB would refuse or silently change:
+ * empty, with NUL, with more than 255 characters, or broken UTF-16.
  */
 export function quoteIdentifier(name: string): string {
   if (name.length === 0) throw new WarehouseError("internal", "A table or column name is empty.");
@@ -23,7 +22,7 @@ export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** A text as a string literal, for the places where nothing can be bound: file names, comments, settings. */
+/** Quotes a string literal, for places where nothing can be bound: file names, comments, settings. */
 export function quoteLiteral(text: string): string {
   assertWhole(text, "A text in a query");
   return `'${text.replaceAll("'", "''")}'`;
@@ -35,8 +34,8 @@ function assertWhole(text: string, what: string): void {
 }
 
 /**
- * A path as a pattern that matches this path alone: DuckDB's readers take `a?b` for `aXb` too. Throws `config.output` for
- * a path with both `?`, `*` or `[` and a backslash, which in a pattern can only be a separator.
+ * A pattern that matches only this path: for DuckDB's readers, `a?b` matches `aXb` too. Throws `config.output` for a path with
+ * a backslash and one of `?`, `*` and `[`, which no pattern can match.
  */
 export function exactPattern(path: string): string {
   if (!/[?*[]/.test(path)) return path;
@@ -47,7 +46,7 @@ export function exactPattern(path: string): string {
   );
 }
 
-/** Gives the text of a set-based step by the name of its file, from a stage's folder `sql/` and those below it. */
+/** Reads SQL steps by the names of their files, in a stage's folder `sql/` and below it. */
 export function sqlSteps(folder: URL): (name: string) => string {
   const files = new Map<string, string>();
   return (name) => {
@@ -62,7 +61,7 @@ export function sqlSteps(folder: URL): (name: string) => string {
   };
 }
 
-/** Puts texts in the place of the marks, comments such as `columns` alone, in one pass: a name may look like a mark. */
+/** Replaces marks, which are comments of one word, by texts. In one pass, because a text may look like a mark. */
 export function fillMarks(sql: string, texts: Readonly<Record<string, string>>): string {
   const marks = new Map(Object.entries(texts));
   return sql.replace(/\/\* (\w+) \*\//g, (mark, name: string) => marks.get(name) ?? mark);

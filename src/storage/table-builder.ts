@@ -1,16 +1,16 @@
-/** Columns built over typed arrays: a builder per column, no object per row. */
+/** Builds columns over typed arrays: one builder per column, no object per row. */
 import type { Column, ColumnType, Table } from "../tables/declare.ts";
 
 /**
- * One value on its way into a column. text, json: string. boolean: boolean. integer, double: number. bigint: an
- * integer. timestamp: microseconds since 1970 UTC. date: days since 1970.
+ * A value of a column. text, json: string. boolean: boolean. integer, double: number. bigint: an integer. timestamp:
+ * microseconds since 1970 UTC. date: days since 1970.
  */
 export type Cell = string | number | bigint | boolean | null;
 
-/** Of text or json also the text's bytes in UTF-8. */
+/** Text and json may also be bytes in UTF-8. */
 export type EncodedCell = Cell | Uint8Array;
 
-/** A row of a table, its cells by the names of the columns. Throws a TypeError where a column has no cell, not even NULL. */
+/** Cells in the order of the columns. Throws a TypeError if a column has no cell, not even NULL. */
 export function rowOf<C extends EncodedCell>(
   { columns }: Pick<Table, "columns">,
   cells: Readonly<Record<string, C>>,
@@ -22,25 +22,25 @@ export function rowOf<C extends EncodedCell>(
   });
 }
 
-/** A column as its builder holds it and the Parquet writer takes it: typed arrays, no object per value. */
+/** A column as typed arrays. */
 export interface ColumnVector {
   readonly name: string;
   readonly type: ColumnType;
   readonly nullable: boolean;
   readonly rows: number;
   readonly nulls: number;
-  /** A bit a row, the least significant first: 1 where it has a value. Empty where no row is without one. */
+  /** One bit per row, the lowest first: 1 if the row has a value. Empty if all rows have one. */
   readonly validity: Uint8Array;
   /**
-   * Of text and json the texts in UTF-8, one after another; of booleans a byte a row, 0 or 1; of others the
-   * numbers, little-endian, in 4 bytes (integer, date) or 8. A null takes no text, and as much as any number.
+   * Text and json: the texts in UTF-8, one after another, none for a null. Boolean: one byte per row, 0 or 1. Others: one
+   * little-endian number per row, also for a null, of 4 bytes (integer, date) or 8.
    */
   readonly values: Uint8Array;
-  /** Of text and json where each row's text begins, and where the last one ends; of others empty. */
+  /** Text and json: begin of each row's text, and end of the last one. Others: empty. */
   readonly offsets: Int32Array;
 }
 
-/** Rows in a builder's own buffers: nobody sees them any more once they are disposed of. */
+/** Rows in a builder's own buffers. After disposal they cannot be read any more. */
 export class RowBatch implements Disposable {
   readonly count: number;
   #columns: readonly ColumnVector[] | undefined;
@@ -62,7 +62,7 @@ export class RowBatch implements Disposable {
 
 const INITIAL_ROWS = 1024;
 const INITIAL_TEXT_BYTES = 16 * 1024;
-/** A buffer that a large text made larger than this is not kept. */
+/** A larger buffer, which a long text needs, is freed after use. */
 const KEPT_TEXT_BYTES = 8 * 1024 * 1024;
 const NO_BITS = new Uint8Array(0);
 const NO_OFFSETS = new Int32Array(0);
@@ -76,7 +76,7 @@ function grow<T extends NumberArray>(array: T, length: number, make: (n: number)
   return larger;
 }
 
-/** Validity bits, least significant first; nothing is kept while no value is null. */
+/** Validity bits, the lowest first. */
 class Validity {
   #bits = new Uint8Array(INITIAL_ROWS / 8);
   nulls = 0;
@@ -88,7 +88,7 @@ class Validity {
     else this.nulls += 1;
   }
 
-  shown(rows: number): Pick<ColumnVector, "rows" | "nulls" | "validity"> {
+  values(rows: number): Pick<ColumnVector, "rows" | "nulls" | "validity"> {
     const { nulls } = this;
     return { rows, nulls, validity: nulls === 0 ? NO_BITS : this.#bits.subarray(0, (rows + 7) >> 3) };
   }
@@ -99,16 +99,15 @@ class Validity {
   }
 }
 
-/** What a column holds, without what its declaration says of it. */
-type Filling = Omit<ColumnVector, "name" | "type" | "nullable">;
+/** A column without its declaration. */
+type ColumnValues = Omit<ColumnVector, "name" | "type" | "nullable">;
 
-/** Fills one column. */
 interface ColumnBuilder {
-  /** Bytes held, roughly. */
+  /** Approximate size of the values. */
   readonly bytes: number;
   append(cell: EncodedCell): void;
-  /** What was appended since `clear`, in the builder's own buffers: nothing is copied. */
-  shown(): Filling;
+  /** The values since `clear`, in the builder's own buffers. */
+  values(): ColumnValues;
   clear(): void;
 }
 
@@ -131,25 +130,25 @@ class TextBuilder implements ColumnBuilder {
   }
 
   #copy(encoded: Uint8Array): void {
-    this.#makeRoom(encoded.length);
+    this.#reserve(encoded.length);
     this.#data.set(encoded, this.bytes);
     this.bytes += encoded.length;
   }
 
-  #makeRoom(bytes: number): void {
+  #reserve(bytes: number): void {
     const room = this.bytes + bytes;
     if (room > this.#data.length) this.#data = grow(this.#data, room, Buffer.alloc);
   }
 
-  /** A buffer of Node encodes a text in half the time that an encoder into a part of an array takes. */
+  /** `Buffer.write` takes half the time of `TextEncoder.encodeInto`. */
   #write(text: string): void {
-    this.#makeRoom(text.length * 3);
+    this.#reserve(text.length * 3);
     this.bytes += this.#data.write(text, this.bytes);
   }
 
-  shown(): Filling {
+  values(): ColumnValues {
     return {
-      ...this.#validity.shown(this.#rows),
+      ...this.#validity.values(this.#rows),
       values: this.#data.subarray(0, this.bytes),
       offsets: this.#offsets.subarray(0, this.#rows + 1),
     };
@@ -163,7 +162,6 @@ class TextBuilder implements ColumnBuilder {
   }
 }
 
-/** How values of fixed width are kept. */
 interface FixedWidth<Array extends NumberArray> {
   readonly allocate: (length: number) => Array;
   readonly store: (values: Array, row: number, cell: EncodedCell) => void;
@@ -192,9 +190,9 @@ class FixedBuilder<Array extends NumberArray> implements ColumnBuilder {
     this.#rows += 1;
   }
 
-  shown(): Filling {
+  values(): ColumnValues {
     const values = new Uint8Array(this.#values.buffer, 0, this.bytes);
-    return { ...this.#validity.shown(this.#rows), values, offsets: NO_OFFSETS };
+    return { ...this.#validity.values(this.#rows), values, offsets: NO_OFFSETS };
   }
 
   clear(): void {
@@ -242,7 +240,7 @@ const BUILDERS: Record<ColumnType, () => ColumnBuilder> = {
   double: () => new FixedBuilder(DOUBLE),
 };
 
-/** Rows of one table on their way to a Parquet part. */
+/** Collects rows of one table for a Parquet part. */
 export class TableBuilder {
   readonly columns: readonly Column[];
   readonly #builders: readonly ColumnBuilder[];
@@ -253,7 +251,7 @@ export class TableBuilder {
     this.#builders = table.columns.map((column) => BUILDERS[column.type]());
   }
 
-  /** Bytes held, roughly. */
+  /** Approximate size of the values. */
   get bytes(): number {
     let sum = 0;
     for (const builder of this.#builders) sum += builder.bytes;
@@ -268,11 +266,11 @@ export class TableBuilder {
     this.rows += 1;
   }
 
-  /** Gives the rows since the last call, in the builder's own buffers: for the time of the call. Starts anew. */
+  /** Passes the rows since the last call to `use`, which may read them only during the call, and clears the builder. */
   take<Result>(use: (rows: RowBatch) => Result): Result {
-    const columns = this.columns.flatMap(({ name, type, nullable }, place) => {
-      const shown = this.#builders[place]?.shown();
-      return shown === undefined ? [] : [{ name, type, nullable, ...shown }];
+    const columns = this.columns.flatMap(({ name, type, nullable }, index) => {
+      const values = this.#builders[index]?.values();
+      return values === undefined ? [] : [{ name, type, nullable, ...values }];
     });
     using rows = new RowBatch(this.rows, columns);
     try {

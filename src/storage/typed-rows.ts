@@ -1,4 +1,4 @@
-/** Rows of a query by a declaration of columns: names are checked, and cells are of the kinds that it says. */
+/** Reads rows of a query as declared columns, and checks names and types. */
 import {
   type DuckDBConnection,
   DuckDBListValue,
@@ -8,7 +8,10 @@ import {
 import type { AnswerCell, AnswerColumn, AnswerColumns, AnswerRow, CellKind } from "../common/answer.ts";
 import { all, type QueryParams, stream, toSafeInteger } from "./duckdb.ts";
 
-/** All rows; `contentId` reads the column `content_id`. Throws a TypeError where the query has no such column, or a value of another kind in it. */
+/**
+ * All rows of a query; `contentId` reads the column `content_id`. Throws a TypeError if the query lacks a column or has a
+ * value of another kind in it.
+ */
 export async function readRows<const C extends AnswerColumns>(
   connection: DuckDBConnection,
   columns: C,
@@ -21,7 +24,7 @@ export async function readRows<const C extends AnswerColumns>(
   );
 }
 
-/** The same, some rows at a time as they come. */
+/** Rows of a query in batches, as they arrive. */
 export async function* streamRows<const C extends AnswerColumns>(
   connection: DuckDBConnection,
   columns: C,
@@ -54,7 +57,7 @@ function cellBy(
   const isAllowed = of === undefined || cell === null || of.some((text) => text === cell);
   if (cell === undefined || !isAllowed) throw new TypeError(`${name} is no ${kind}: ${String(value)}`);
   if (cell !== null || required !== true) return cell;
-  // NULL is false.
+  // A required flag is false for NULL.
   if (kind === "flag") return false;
   throw new TypeError(`${name} is empty`);
 }
@@ -73,7 +76,7 @@ const number = (value: Given) =>
       ? value
       : undefined;
 
-/** Undefined: it is of another kind. */
+/** Converts values by kind; `undefined` if a value is of another kind. */
 const CELLS: Readonly<Record<CellKind, (value: Given) => AnswerCell | undefined>> = {
   text,
   name: text,

@@ -40,7 +40,7 @@ interface DescriptionField {
 }
 
 /** `[]` after a key marks a list of descriptions. */
-function place(
+function describes(
   kind: EntityKind,
   shape: Shape,
   key: string,
@@ -49,25 +49,25 @@ function place(
   return { kind, shape, key: key.replace("[]", ""), list: key.endsWith("[]"), ofTheItem };
 }
 
-const PLACES: readonly DescriptionField[] = [
-  place("users", "full", "last_updated_by"),
-  place("users", "full", "last_updated_by_details"),
-  place("users", "full", "owner_details"),
-  place("users", "dynamic", "author_details"),
-  place("users", "dynamic", "creator_details"),
-  place("content_types", "full", "content_type"),
-  place("content_types", "dynamic", "content_type_details"),
-  place("content_types", "dynamic", "full_content_type"),
-  place("campaigns", "dynamic", "campaign_details[]"),
-  place("campaigns", "dynamic", "initiatives_details[]"),
-  place("instances", "dynamic", "instance"),
-  place("custom_fields", "full", "custom_fields[]", ["value"]),
-  place("custom_fields", "dynamic", "custom_fields_details[]", ["value", "value_id", "updated_at"]),
+const DESCRIPTION_FIELDS: readonly DescriptionField[] = [
+  describes("users", "full", "last_updated_by"),
+  describes("users", "full", "last_updated_by_details"),
+  describes("users", "full", "owner_details"),
+  describes("users", "dynamic", "author_details"),
+  describes("users", "dynamic", "creator_details"),
+  describes("content_types", "full", "content_type"),
+  describes("content_types", "dynamic", "content_type_details"),
+  describes("content_types", "dynamic", "full_content_type"),
+  describes("campaigns", "dynamic", "campaign_details[]"),
+  describes("campaigns", "dynamic", "initiatives_details[]"),
+  describes("instances", "dynamic", "instance"),
+  describes("custom_fields", "full", "custom_fields[]", ["value"]),
+  describes("custom_fields", "dynamic", "custom_fields_details[]", ["value", "value_id", "updated_at"]),
 ];
-const INSTANCE_ID = place("instances", "dynamic", "newsroom_id");
+const INSTANCE_ID = describes("instances", "dynamic", "newsroom_id");
 
 interface EntityDescription {
-  readonly place: DescriptionField;
+  readonly field: DescriptionField;
   readonly order: number;
   readonly object: JsonObject;
   /** Names of the attributes in their order. */
@@ -83,8 +83,8 @@ export class EntityPool {
 
   describe(item: RawItem): void {
     for (const view of item.views) {
-      for (const place of PLACES) {
-        if (place.shape === view.shape) this.#describePlace(item, view, place);
+      for (const field of DESCRIPTION_FIELDS) {
+        if (field.shape === view.shape) this.#describeField(item, view, field);
       }
       const instance = view.document.newsroom_id;
       if (view.shape === "dynamic" && typeof instance === "string")
@@ -92,23 +92,23 @@ export class EntityPool {
     }
   }
 
-  #describePlace(item: RawItem, view: ItemDocument, place: DescriptionField): void {
-    const value = view.document[place.key];
+  #describeField(item: RawItem, view: ItemDocument, field: DescriptionField): void {
+    const value = view.document[field.key];
     if (value === null || value === undefined) return;
-    const described = place.list ? toList(item, place.key, value) : [value];
+    const described = field.list ? toList(item, field.key, value) : [value];
     for (const each of described) {
-      if (isObject(each) && typeof each.id === "string") this.#see(place, view, each);
+      if (isObject(each) && typeof each.id === "string") this.#see(field, view, each);
       // A description without an ID is kept in the item's `extra`.
-      else if (each !== null && !isContentTypeId(place, each)) keepMisplaced(item, view, place.key, each);
+      else if (each !== null && !isContentTypeId(field, each)) keepMisplaced(item, view, field.key, each);
     }
   }
 
-  #see(place: DescriptionField, view: ItemDocument, object: JsonObject): void {
-    const key = `${place.kind} ${object.id}`;
+  #see(field: DescriptionField, view: ItemDocument, object: JsonObject): void {
+    const key = `${field.kind} ${object.id}`;
     const known = this.#newest.get(key) ?? [];
     this.#newest.set(key, known);
     const pointer: EntityDescription = {
-      place,
+      field,
       order: view.order,
       object,
       keys: Object.keys(object),
@@ -129,11 +129,11 @@ export class EntityPool {
 }
 
 function sameKeys(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((key, place) => key === b[place]);
+  return a.length === b.length && a.every((key, index) => key === b[index]);
 }
 
-function isContentTypeId(place: DescriptionField, value: unknown): boolean {
-  return place.key === "content_type" && typeof value === "string";
+function isContentTypeId(field: DescriptionField, value: unknown): boolean {
+  return field.key === "content_type" && typeof value === "string";
 }
 
 function claimed(view: ItemDocument, object: JsonObject): string | undefined {
@@ -149,13 +149,13 @@ function claimed(view: ItemDocument, object: JsonObject): string | undefined {
   return typeof cell === "string" ? cell : undefined;
 }
 
-function version({ place, order, object, unknown = "{}" }: EntityDescription): EntityVersion {
+function version({ field, order, object, unknown = "{}" }: EntityDescription): EntityVersion {
   const strange: object = JSON.parse(unknown);
   const attributes = Object.entries(object).filter(
-    ([name]) => !Object.hasOwn(strange, name) && !place.ofTheItem.includes(name),
+    ([name]) => !Object.hasOwn(strange, name) && !field.ofTheItem.includes(name),
   );
   return {
-    kind: place.kind,
+    kind: field.kind,
     id: String(object.id),
     order,
     attributes: JSON.stringify(Object.fromEntries(attributes)),

@@ -13,7 +13,7 @@ import { capture, outcome } from "./capture.ts";
 test("every answer takes every form", async () => {
   const formats = everyCommand(await program()).flatMap((command) => {
     const format = command.options.find(({ long }) => long === "--format");
-    return format?.description === "format" ? [[command.name(), format.argChoices]] : [];
+    return format?.description === "output" ? [[command.name(), format.argChoices]] : [];
   });
   assert.ok(formats.length >= 8, formats.join("; "));
   for (const [name, choices] of formats) assert.deepEqual(choices, ANSWER_FORMATS, String(name));

@@ -67,7 +67,7 @@ test("--destination replaces the configured ones; a name that the service does n
 });
 
 const gone = (name: string) =>
-  `There is no destination "${name}" on platform "External" any more: its mapped values are missing.`;
+  `Destination "${name}" on platform "External" no longer exists, so its mapped values are missing.`;
 
 test("--quiet says a warning once: of a night like the one before nothing, and again once it was gone", async (t) => {
   const { night, there } = await nights(t);

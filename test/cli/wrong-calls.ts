@@ -84,7 +84,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["audit --value", 'The nearest is "Asia Pacific".', ["Asai Pacific"]],
   ["audit --status unmaped", "option '--status <status>' argument 'unmaped' is invalid"],
   ["audit --fail-on unmaped", "option '--fail-on <kinds>' argument 'unmaped' is invalid"],
-  ["audit --fail-on unmapped,unmapped=900", '"unmapped" stands there twice'],
+  ["audit --fail-on unmapped,unmapped=900", '"unmapped" is given twice'],
   ["audit --section collisions --status unmapped", "leave them out."],
 
   ["report 2", 'There is no run "2"'],

@@ -34,7 +34,7 @@ interface Result {
 async function build(
   packages: readonly string[],
   sources: string,
-  timeZone = "Asia/Tokyo",
+  { timeZone = "Asia/Tokyo", selected = [] }: { timeZone?: string; selected?: readonly string[] } = {},
 ): Promise<{ results: Result[]; output: string; database: string }> {
   const project = await mkdtemp(join(folder, "project-"));
   const files = new Map([...(await projectOfThePage()), ["models/sources.yml", sources]]);
@@ -49,10 +49,14 @@ async function build(
     TZ: timeZone,
     DBT_SEND_ANONYMOUS_USAGE_STATS: "false",
   };
-  const { stdout } = await promisify(execFile)(dbt, ["build", "--profiles-dir", ".", "--threads", "2"], {
-    cwd: project,
-    env,
-  }).catch((error: { stdout: string }) => error);
+  const { stdout } = await promisify(execFile)(
+    dbt,
+    ["build", "--profiles-dir", ".", "--threads", "2", ...selected],
+    {
+      cwd: project,
+      env,
+    },
+  ).catch((error: { stdout: string }) => error);
   const { results } = JSON.parse(await readFile(join(project, "target/run_results.json"), "utf8"));
   return { results, output: stdout, database: join(project, "articles.duckdb") };
 }
@@ -73,7 +77,7 @@ suite("a dbt project on the sources that are written", () => {
       const { results, output, database } = await build(
         packages,
         await capture(schemaCommand, ["--format", "dbt"]),
-        timeZone,
+        { timeZone },
       );
       assert.doesNotMatch(output, /deprecat/i);
       const tests = results.filter(({ unique_id }) => unique_id.startsWith("test."));
@@ -119,7 +123,8 @@ suite("a dbt project on the sources that are written", () => {
     const sources = await capture(schemaCommand, ["--format", "dbt"]);
     const wrong = sources.replace(/(unique_key_of_content_tags\n.*\n +column_name: ).*/, '$1"content_id"');
     assert.notEqual(wrong, sources);
-    const { results } = await build(DBT[0], wrong);
+    const selected = ["--select", "source:content_warehouse.content_tags"];
+    const { results } = await build(DBT[0], wrong, { selected });
     const [failed, ...others] = results.filter(({ status }) => status === "fail");
     assert.match(failed?.unique_id ?? "", /unique_key_of_content_tags/);
     assert.deepEqual(others, []);

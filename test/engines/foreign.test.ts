@@ -1,4 +1,4 @@
-/** What Spark does to tables of a lake, each of its own: the next delivery is right, or the table waits for what ends it. */
+/** Spark changes tables of a lake. The next delivery is right, or is refused until the named statements have run. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
@@ -12,10 +12,10 @@ import { openFileStore } from "../../src/targets/store/file-store.ts";
 import { temporaryFolder } from "../folders.ts";
 import { deliver } from "../targets/lake/deliver.ts";
 import { makeRun, mark } from "../targets/lake/runs.ts";
-import { type Engine, installEngine, type LakeReader, startEngine } from "./lake-engine.ts";
+import { ENGINES, type Engine, installEngine, type LakeReader, startEngine } from "./lake-engine.ts";
 import { type S3Server, startS3 } from "./s3-server.ts";
 
-/** By table, named after what is done to it. */
+/** Statements on tables that are named after them. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   edited: [
     "DELETE FROM LAKE_TABLE WHERE id = 1",
@@ -34,7 +34,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 };
 
 const set = (property: string) => `ALTER TABLE LAKE_TABLE SET TBLPROPERTIES (${property})`;
-/** Likewise, with what the sentence names. */
+/** Features that block a delivery: what the message names, and the statements that add them. */
 const BLOCKING: Readonly<Record<string, readonly [has: string, ...statements: string[]]>> = {
   constrained: ["the constraint low", "ALTER TABLE LAKE_TABLE ADD CONSTRAINT low CHECK (id < 100)"],
   fed: ["the property delta.enableChangeDataFeed", set("'delta.enableChangeDataFeed' = 'true'")],
@@ -65,7 +65,7 @@ const store = openFileStore(lake, new AbortController().signal);
 after(() => store[Symbol.asyncDispose]());
 
 let s3: S3Server;
-let engine: Engine | undefined;
+const engines = new Map<string, Engine>();
 let missing = "";
 
 before(async () => {
@@ -77,16 +77,25 @@ before(async () => {
     missing = `Spark could not be installed: ${thrown}`;
     return;
   }
-  engine = await startEngine("spark", s3);
+  for (const name of ENGINES) engines.set(name, await startEngine(name, s3));
 });
 after(async () => {
-  await engine?.[Symbol.asyncDispose]();
+  for (const engine of engines.values()) await engine[Symbol.asyncDispose]();
   await s3?.[Symbol.asyncDispose]();
 });
 
 function spark(t: TestContext): LakeReader | undefined {
+  const engine = engines.get("spark");
   if (engine === undefined) t.skip(missing);
   return engine?.at(lake);
+}
+
+/** All engines read the same from the newest versions. */
+async function assertAgree(tables: readonly string[]): Promise<void> {
+  const newest = Object.fromEntries(tables.map((table) => [table, null]));
+  const read = (each: Engine) => each.at(lake).tables(newest);
+  const expected = await read(engines.get("spark") ?? assert.fail());
+  for (const [name, each] of engines) assert.deepEqual(await read(each), expected, name);
 }
 
 const on = (instance: string) => lakeIn(async () => store, { instance });
@@ -136,8 +145,8 @@ suite("what Spark does to a table", () => {
     if (reader === undefined) return;
     const tables = Object.keys(ALLOWED);
     await twoInstances(tables);
-    for (const [table, statements] of Object.entries(ALLOWED))
-      for (const statement of statements) await reader.write(table, statement);
+    await reader.write(ALLOWED);
+    await assertAgree(tables);
     const before = await rowsOf(reader, tables);
     const others = (table: string) => (before[table] ?? []).filter(([instance]) => instance === "two");
     await deliver(on("one"), await run("one", 2, tables));
@@ -145,6 +154,7 @@ suite("what Spark does to a table", () => {
       await rowsOf(reader, tables),
       all(tables, (table) => [rowsIn(2), ...others(table)]),
     );
+    await assertAgree(tables);
     const verified = await on("one").open(signal, (place) => verifyLake(place, { full: true }));
     assert.deepEqual(verified.findings, []);
     const state = async (table: string) => (await readTable(store, table)) ?? assert.fail();
@@ -167,8 +177,8 @@ suite("what Spark does to a table", () => {
     const tables = [...names, "free"];
     const [first, second] = [await run("one", 3, tables), await run("one", 4, tables)];
     await deliver(on("one"), first);
-    for (const [table, [, ...statements]] of Object.entries(BLOCKING))
-      for (const statement of statements) await reader.write(table, statement);
+    const blocking = Object.entries(BLOCKING).map(([table, [, ...statements]]) => [table, statements]);
+    await reader.write(Object.fromEntries(blocking));
     const before = await rowsOf(reader, ["free"]);
     const named = new Map<string, string>();
     // A table that cannot even be read is named alone, so what is refused is delivered again.
@@ -182,17 +192,24 @@ suite("what Spark does to a table", () => {
       );
       refused = sentences.length > 0;
       if (refused && named.size === 0) assert.deepEqual(await rowsOf(reader, ["free"]), before);
+      const statements: Record<string, readonly string[]> = {};
       for (const sentence of sentences) {
         const name = /^The table (\w+) of the lake has /.exec(sentence)?.[1] ?? assert.fail(sentence);
         assert.ok(!named.has(name), `refused again: ${sentence}`);
         named.set(name, sentence);
-        for (const [, statement = ""] of sentence.matchAll(/"(ALTER TABLE [^"]+)"/g))
-          await reader.write(name, statement.replace(`ALTER TABLE ${name} `, "ALTER TABLE LAKE_TABLE "));
+        const quoted = [...sentence.matchAll(/"(ALTER TABLE [^"]+)"/g)].map(([, text = ""]) => text);
+        statements[name] = quoted.map((text) =>
+          text.replace(`ALTER TABLE ${name} `, "ALTER TABLE LAKE_TABLE "),
+        );
       }
+      await reader.write(statements);
     }
     assert.deepEqual([...named.keys()].toSorted(), names);
     for (const name of names)
-      assert.ok(named.get(name)?.includes(` has ${BLOCKING[name]?.[0]}, which we do not`), named.get(name));
+      assert.ok(
+        named.get(name)?.includes(` has ${BLOCKING[name]?.[0]}, which this program cannot`),
+        named.get(name),
+      );
     const asRun = (sequence: number) => all(tables, () => [rowsIn(sequence)]);
     assert.deepEqual(await rowsOf(reader, tables), asRun(4));
     const { findings } = await on("one").open(signal, (place) => verifyLake(place, { full: false }));

@@ -1,12 +1,11 @@
 /**
- * Installs what the tests with other engines need before they begin: two of them would do so at once, and what takes long
- * is not taken for a test. What cannot be installed is told by the tests that need it.
+ * Installs what the tests with other engines need, before they begin: two tests would install the same at once, and the
+ * time is not that of a test. A test that needs what cannot be installed says so.
  */
-
 import { runOnEach } from "../../src/storage/parallel.ts";
 import { globalSetup as makeSamples } from "../global-setup.ts";
 import { installEngine } from "./lake-engine.ts";
-import { DBT, IBIS, OBSERVERS, pythonWith } from "./python.ts";
+import { DBT, IBIS, installerFolder, OBSERVERS, pythonWith } from "./python.ts";
 import { s3Program } from "./s3-server.ts";
 
 export { globalTeardown } from "../global-setup.ts";
@@ -22,6 +21,7 @@ const INSTALLED: readonly (() => Promise<unknown>)[] = [
 ];
 
 export async function globalSetup(): Promise<void> {
+  await installerFolder().catch(() => undefined);
   const rest = INSTALLED.values();
   await runOnEach([1, 2], async () => {
     for (const install of rest) await install().catch(() => undefined);

@@ -71,8 +71,8 @@ export interface LakeReader {
   query(sql: string, tables: readonly string[]): Promise<Rows>;
   /** Of Spark: the query's rows, although a group of processes is ended in the middle of it. */
   kill(group: number, sql: string, tables: readonly string[]): Promise<Rows>;
-  /** Of Spark: a statement on a table, which it calls LAKE_TABLE. */
-  write(table: string, statement: string): Promise<void>;
+  /** Of Spark: statements on each table, in order. They call it LAKE_TABLE. */
+  write(statements: Readonly<Record<string, readonly string[]>>): Promise<void>;
 }
 
 /** Installs what an engine needs, once; it is kept in `node_modules/.cache`. */
@@ -118,7 +118,7 @@ export async function startEngine(name: EngineName, s3: S3Server, master = "loca
       tables: (tables) => ask({ do: "tables", lake, tables }),
       query: (sql, tables) => ask({ do: "query", lake, sql, tables }),
       kill: (group, sql, tables) => ask({ do: "kill", lake, group, sql, tables }),
-      write: (table, statement) => ask({ do: "write", lake, table, statement }),
+      write: (statements) => ask({ do: "write", lake, statements }),
     }),
     [Symbol.asyncDispose]: async () => {
       child.stdin.end();

@@ -117,12 +117,13 @@ async function versions(lake: string, night: Night, tables: readonly string[]) {
 for (const place of ["folder", "bucket"] as const) {
   suite(`the tables of both nights are read from a ${place}`, () => {
     for (const name of ENGINES) {
-      // The bucket has the files of the folder, and Spark takes seconds for each table of a night.
+      // Spark takes seconds for each table of a night.
       const tablesOn = (night: Night) =>
         name === "spark" || place === "bucket" || night === 1 ? SOME_TABLES : TABLES;
       test(`by ${name}`, async (t) => {
         if (isSkipped(t, name, "duckdb")) return;
-        for (const night of [1, 2] as const) {
+        // The bucket has the files of the folder.
+        for (const night of place === "bucket" ? ([2] as const) : ([1, 2] as const)) {
           const tables = tablesOn(night);
           const read = await engineOf(name)
             .at(places[place])
@@ -148,12 +149,15 @@ const FEW_EDITS = either(4, 10);
 test(`after each of ${FEW_EDITS} nights with few edits all engines have what the local DuckDB file has`, async (t) => {
   if (isSkipped(t, ...ENGINES)) return;
   const lake = join(folder, "nights");
+  let nightsDone = 0;
   const after = async (objects: Objects, warehouse: string) => {
     await writeLake(objects, lake);
     const { directory, manifest } = await findRun(outputFolder(warehouse), "current");
     const tables = manifest instanceof Error ? assert.fail(manifest) : Object.keys(manifest.rows);
     const file = join(directory, DATABASE_FILE);
-    for (const name of ENGINES) {
+    nightsDone++;
+    // Spark takes ten times as long as the others.
+    for (const name of ENGINES.filter((each) => each !== "spark" || nightsDone === FEW_EDITS)) {
       const some = name === "duckdb" ? tables : [...SOME_TABLES, "mapped_value_history", "users"];
       const there = tables.filter((table) => some.includes(table));
       const newest = Object.fromEntries(there.map((table) => [table, null]));
@@ -274,29 +278,6 @@ test("docs/lake.md has statements that run", async (t) => {
   }
 });
 
-const MAINTENANCE = [
-  "DELETE FROM LAKE_TABLE WHERE instance = 'west'",
-  "DELETE FROM LAKE_TABLE WHERE instance = 'north' AND content_id < '68'",
-  "ALTER TABLE LAKE_TABLE ADD COLUMNS (noted STRING)",
-  "OPTIMIZE LAKE_TABLE",
-  "VACUUM LAKE_TABLE RETAIN 0 HOURS",
-];
-
-test("after maintenance by Spark all readers agree, and deliveries go on", async (t) => {
-  if (isSkipped(t, ...ENGINES)) return;
-  const lake = join(folder, "maintained");
-  const read = (name: EngineName) => engineOf(name).at(lake).tables({ content: null });
-  const [first, second] = ([1, 2] as const).map((night) => nights.filter((each) => each.night === night));
-  for (const each of first ?? []) await deliver(each, { url: pathToFileURL(lake).href });
-  for (const statement of MAINTENANCE) await engineOf("spark").at(lake).write("content", statement);
-  const changed = await read("spark");
-  assert.deepEqual(Object.keys(changed.content?.instances ?? {}).toSorted(), ["north", "south"]);
-  for (const name of ENGINES) assert.deepEqual(await read(name), changed, name);
-  for (const each of second ?? []) await deliver(each, { url: pathToFileURL(lake).href });
-  const expected = await local(2, ["content"], ["noted"]);
-  for (const name of ENGINES) assert.deepEqual(await read(name), expected, name);
-});
-
 test("all readers agree where an instance is removed, and where another service has its name", async (t) => {
   if (isSkipped(t, ...ENGINES)) return;
   const place = join(folder, "removed");
@@ -333,17 +314,11 @@ const LONG = (numbers: string) => `
   FROM content CROSS JOIN (${numbers}) AS numbers
   GROUP BY content.instance ORDER BY instance`;
 
-test("a cluster of Spark has the same results, although a worker is killed in the middle of a query", async (t) => {
+test("a cluster of Spark has the same result, although a worker is killed in the middle of the query", async (t) => {
   if (isSkipped(t, "spark", "duckdb")) return;
   await using cluster = await startCluster();
   await using spark = await startEngine("spark", s3, cluster.master);
   const over = spark.at(places.folder);
-  for (const [file, sql] of await statements())
-    assert.deepEqual(
-      await over.query(sql, ASKED),
-      await engineOf("duckdb").at(places.folder).query(sql, ASKED),
-      file,
-    );
   const [worker = assert.fail("no worker")] = cluster.workers;
   assert.deepEqual(
     await over.kill(worker, LONG("SELECT id AS number FROM range(0, 8000, 1, 40)"), ASKED),

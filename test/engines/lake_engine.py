@@ -8,7 +8,7 @@ One engine that reads lakes: `lake_engine.py ENGINE`. Requests come as JSON, one
     {"do": "probes", "databases": {"north": "..."}, "tables": [...]}   of local DuckDB files: a value of each column, and how
                                                                 many rows have it, have none, and have it or more
     {"do": "filter", "probes": {...}, "by": "..."}              how many rows the engine finds for these
-    {"do": "write", "statement": "OPTIMIZE LAKE_TABLE", "table": "content"}   maintenance by Spark
+    {"do": "write", "statements": {"content": ["OPTIMIZE LAKE_TABLE"]}}   by Spark: the statements of each table in order
     {"do": "kill", "group": 123, "sql": "...", "tables": [...]} a query of Spark; once it is at work the processes end
 
 A digest does not depend on the order of rows: two of them are equal where each row has the same values in the same columns,
@@ -170,6 +170,7 @@ class Spark:
             # The tables are small: what Spark does for large ones takes most of the time.
             "spark.sql.shuffle.partitions": "2",
             "spark.databricks.delta.snapshotPartitions": "2",
+            "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
             "spark.sql.codegen.wholeStage": "false",
             "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "spark.executor.memory": "512m",
@@ -208,8 +209,13 @@ class Spark:
             "`",
         )
 
-    def write(self, statement, table):
-        self.session.sql(statement.replace("LAKE_TABLE", self.of(table))).collect()
+    def write(self, statements):
+        def run(table):
+            for statement in statements[table]:
+                self.session.sql(statement.replace("LAKE_TABLE", self.of(table))).collect()
+
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(run, statements))
 
     def kill(self, group, sql):
         """Ends a group of processes while both workers have tasks of the query."""

@@ -26,7 +26,6 @@ import { ODD_ROWS, oddValues } from "./odd-values.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 const CONFIG = "docs/examples/postgres.mts";
-const NIGHTLY = "nightly";
 const ODD = "test/engines/odd-pipeline.ts";
 const SMALL = "test/engines/small-pipeline.ts";
 
@@ -69,8 +68,7 @@ function command(words: readonly string[], env: Env = {}): Promise<Outcome> {
 }
 
 function run(pipeline: string, env?: Env): Promise<Outcome> {
-  const named = pipeline === NIGHTLY ? pipeline : packagePath(pipeline);
-  return command(["run", named, "--sample", "--accept-pipeline"], env);
+  return command(["run", packagePath(pipeline), "--sample", "--accept-pipeline"], env);
 }
 
 /** Gives what is printed. */
@@ -146,50 +144,13 @@ async function assertSameTables(): Promise<unknown[]> {
 const OPEN = "SELECT query FROM pg_stat_activity WHERE application_name = 'content-warehouse'";
 
 suite("the target postgres", () => {
-  test("has every row of every table as the run's DuckDB file has it", async () => {
-    await publish(NIGHTLY);
-    assert.equal(await loaded(), await current());
-    const names = await assertSameTables();
-    assert.ok(names.length > 35 && names.includes("content") && names.includes("run"), names.join());
-    assert.deepEqual(await schemas(), [CURRENT]);
-  });
-
-  test("lets a transaction go on with the run that it has begun to read, and takes its place then", async () => {
-    const before = await current();
-    const reader = await server.connect("postgres", "reports");
-    await reader.query("BEGIN");
-    assert.equal(await loaded(reader), before);
-    const ended = publish(ODD);
-    const tries = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE 'ROLLBACK TO%'";
-    await until("it waits", async () => (await admin.query(tries)).rows[0].n > 0, { ended });
-    assert.notEqual(await current(), before);
-    // Tables that it had not read before, while others begin to read as well.
-    const items =
-      "SELECT count(*)::int AS n, min(run) AS run FROM content_warehouse.content, content_warehouse.run";
-    for (const each of [reader, admin])
-      assert.deepEqual((await each.query(items)).rows, [{ n: 500, run: before }]);
-    await reader.query("COMMIT");
-    await ended;
-    assert.deepEqual((await reader.query(items)).rows, [{ n: 500, run: await current() }]);
-    await reader.end();
-    assert.deepEqual(await schemas(), [CURRENT]);
-  });
-
-  test("shows a transaction that is older than the rows all of them, and never an empty table", async () => {
-    const reader = await server.connect("postgres", "reports");
-    await reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
-    await reader.query("SELECT 1 FROM pg_class LIMIT 1");
-    await publish(SMALL);
-    const items = "SELECT count(*)::int AS n FROM content_warehouse.content";
-    assert.deepEqual((await reader.query(items)).rows, [{ n: 500 }]);
-    await reader.end();
+  test("has every row of every table as the run's DuckDB file has it, and NUL as U+FFFD", async () => {
     assert.match(
       await publish(ODD),
       /\n *Warning +postgres: In PostgreSQL the table odd_values has 1 text with U\+FFFD instead of U\+0000, which PostgreSQL cannot store\.\n/,
     );
-  });
-
-  test("has values of every type exactly, and NUL as U+FFFD", async () => {
+    assert.equal(await loaded(), await current());
+    assert.deepEqual(await schemas(), [CURRENT]);
     const names = await assertSameTables();
     assert.ok(names.length > 50 && names.includes("mapped_value_history"), names.join());
     assert.deepEqual(await rowsIn("SELECT count(*)::int FROM content_warehouse.odd_values"), [[ODD_ROWS]]);
@@ -266,6 +227,37 @@ suite("the target postgres", () => {
     );
     assert.ok(wanted.length > 0);
     assert.deepEqual(found, new Set(wanted));
+  });
+
+  test("lets a transaction go on with the run that it has begun to read, and takes its place then", async () => {
+    const before = await current();
+    const reader = await server.connect("postgres", "reports");
+    await reader.query("BEGIN");
+    assert.equal(await loaded(reader), before);
+    const ended = publish(SMALL);
+    const tries = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE 'ROLLBACK TO%'";
+    await until("it waits", async () => (await admin.query(tries)).rows[0].n > 0, { ended });
+    assert.notEqual(await current(), before);
+    // Tables that it had not read before, while others begin to read as well.
+    const items =
+      "SELECT count(*)::int AS n, min(run) AS run FROM content_warehouse.content, content_warehouse.run";
+    for (const each of [reader, admin])
+      assert.deepEqual((await each.query(items)).rows, [{ n: 500, run: before }]);
+    await reader.query("COMMIT");
+    await ended;
+    assert.deepEqual((await reader.query(items)).rows, [{ n: 500, run: await current() }]);
+    await reader.end();
+    assert.deepEqual(await schemas(), [CURRENT]);
+  });
+
+  test("shows a transaction that is older than the rows all of them, and never an empty table", async () => {
+    const reader = await server.connect("postgres", "reports");
+    await reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    await reader.query("SELECT 1 FROM pg_class LIMIT 1");
+    await publish(SMALL);
+    const items = "SELECT count(*)::int AS n FROM content_warehouse.content";
+    assert.deepEqual((await reader.query(items)).rows, [{ n: 500 }]);
+    await reader.end();
   });
 
   test("has a run once, says so, and keeps a later one", async () => {

@@ -9,7 +9,7 @@ import { packagePath } from "../../src/common/package-root.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { capture } from "../cli/capture.ts";
 import { questionsIn } from "../questions.ts";
-import { pythonWith, READERS, SPARK } from "./python.ts";
+import { pythonWith, READERS, SPARK, sparkArguments } from "./python.ts";
 
 const warehouse = await sampleWarehouse();
 const page = await readFile(packagePath("docs/questions.md"), "utf8");
@@ -39,13 +39,11 @@ async function expected(): Promise<Answers> {
 
 /** On a machine in Vancouver: the lines of the page say what makes it UTC. */
 async function answersOf(python: string, opening: string): Promise<Answers> {
-  const conf = ["spark.ui.enabled=false", "spark.sql.shuffle.partitions=2"].map((each) => `--conf ${each}`);
   const child = spawn(python, [packagePath("test/engines/questions.py")], {
     env: {
       ...process.env,
       TZ: "America/Vancouver",
-      SPARK_LOCAL_IP: "127.0.0.1",
-      PYSPARK_SUBMIT_ARGS: `--master local[2] ${conf.join(" ")} pyspark-shell`,
+      ...sparkArguments(),
     },
     stdio: ["pipe", "pipe", "pipe"],
   });

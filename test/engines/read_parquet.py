@@ -70,13 +70,7 @@ def datafusion():
 def pyspark():
     from pyspark.sql import SparkSession
 
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.sql.session.timeZone", "UTC")
-        .getOrCreate()
-    )
+    session = SparkSession.builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
 
     def read(path):
         frame = session.read.parquet(path)

@@ -9,7 +9,7 @@ import { sqlCommand } from "../../src/cli/commands/sql.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { capture } from "../cli/capture.ts";
-import { duckdbOf, IBIS, pythonWith, READERS, SPARK } from "./python.ts";
+import { duckdbOf, IBIS, pythonWith, READERS, SPARK, sparkArguments } from "./python.ts";
 
 const run = promisify(execFile);
 
@@ -41,7 +41,9 @@ suite("all rows of every table are read from the Parquet folders", () => {
   for (const reader of OF_FOLDERS) {
     test(`by ${reader}`, async () => {
       const python = await pythonWith(reader === "pyspark" ? SPARK : READERS);
-      const { stdout } = await run(python, [packagePath("test/engines/read_parquet.py"), reader, parquet]);
+      const env = { ...process.env, ...sparkArguments() };
+      const script = packagePath("test/engines/read_parquet.py");
+      const { stdout } = await run(python, [script, reader, parquet], { env });
       const read: Read = JSON.parse(stdout);
       for (const [table, rows] of Object.entries(read.rows)) {
         // Tables that are counted before they are written themselves say nothing of their own rows.

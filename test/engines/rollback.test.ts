@@ -8,6 +8,7 @@ import { after, before, suite, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { Client } from "pg";
+import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { DATABASE_FILE } from "../../src/warehouse/layout.ts";
 import { type Outcome, program } from "../cli/running.ts";
@@ -18,6 +19,7 @@ import { type S3Server, startS3 } from "./s3-server.ts";
 
 const INSTANCE = "main";
 const TABLES = ["content", "content_tags", "run"];
+const PIPELINE = packagePath("test/engines/small-pipeline.ts");
 
 let folder: string;
 let server: PostgresServer;
@@ -65,7 +67,7 @@ function command(
 
 /** Publishes and delivers; gives the number. */
 async function night(): Promise<number> {
-  const { code, stderr } = await command("run nightly --sample --config content-warehouse.config.json");
+  const { code, stderr } = await command(`run ${PIPELINE} --sample --config content-warehouse.config.json`);
   assert.equal(code, 0, stderr);
   const { stdout } = await command("runs show --format json");
   const { run, sequence } = JSON.parse(stdout);

@@ -3,14 +3,7 @@ import { type TestContext, test } from "node:test";
 import { type Log, silentLog } from "../../src/common/log.ts";
 import { failsWith } from "../failing.ts";
 import { either, few, long } from "../long.ts";
-import {
-  type ExportOptions,
-  exportFrom,
-  HurriedClock,
-  publishedIds,
-  temporaryFolder,
-  treeOf,
-} from "../run/running.ts";
+import { type ExportOptions, exportFrom, HurriedClock, temporaryFolder, treeOf } from "../run/running.ts";
 import { type Item, itemsOf, type Question, type Reply, Scripted } from "../run/scripted.ts";
 
 type Bad = Reply | "reset";
@@ -211,22 +204,6 @@ test("A20: a service that resets each fourth use of a connection is read without
     "connections are kept",
   );
 });
-
-for (const poison of few(["c-000", "c-011", "c-005"], 1)) {
-  test(`E5: ${poison} fails alone while nothing else is asked for, and is a reject`, async (t) => {
-    const { service, run, clock } = await worldOf(t);
-    service.script = ({ kind, id }) =>
-      kind === "item" && id === poison ? { status: 500, body: "<html>" } : undefined;
-    const { verdict, outages, directory, warnings } = await run({
-      config: { details: "all", concurrency: 1 },
-    });
-    assert.deepEqual([verdict, outages], ["complete", null]);
-    assert.equal(service.asked("item").filter(({ id }) => id === poison).length, 6);
-    assert.ok(clock.elapsedMs() < MINUTE_MS, `${clock.elapsedMs()} ms`);
-    assert.equal((await publishedIds(directory)).length, 12);
-    assert.match(warnings.join(), new RegExp(`could not be read singly \\(${poison}\\)`));
-  });
-}
 
 long("E5: the only single item of a run that always fails is a reject too", async (t) => {
   const items = itemsOf(3);

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../src/common/clock.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
-import type { EndedRun, Observer } from "../../src/observe/observer.ts";
-import { observersOf } from "../../src/observe/observers.ts";
+import type { Observer, RunEnd } from "../../src/observe/observer.ts";
+import { observeWith } from "../../src/observe/observers.ts";
 
 const FAILURE = new WarehouseError("disk.io", "A disk failed (EIO); check it.");
 
@@ -13,7 +13,7 @@ const OBSERVED = { warehouse: "/srv/warehouse", clock: systemClock };
 function witness(told: unknown[]): Observer {
   return {
     name: "witness",
-    onEnd: async (ended: EndedRun) => {
+    onEnd: async (ended: RunEnd) => {
       told.push(ended.outcome);
     },
   };
@@ -31,7 +31,7 @@ test("one that never ends is given up after its time, with its signal aborted, a
       }),
   };
   const told: unknown[] = [];
-  const warnings = await observersOf([hanging, witness(told)], OBSERVED, 20).failed(FAILURE, null);
+  const warnings = await observeWith([hanging, witness(told)], OBSERVED, 20).failed(FAILURE, null);
   assert.deepEqual(warnings, [
     "`onFinish` failed: it took longer than 0.02 s; the run does not depend on it.",
   ]);
@@ -50,7 +50,7 @@ test("one that throws at the start and at the end is one warning, and the others
       throw new TypeError("no such thing");
     },
   };
-  const observers = observersOf([throwing, witness(told)], OBSERVED, 1000);
+  const observers = observeWith([throwing, witness(told)], OBSERVED, 1000);
   observers.started("1");
   const warnings = await observers.failed(FAILURE, null);
   assert.deepEqual(warnings, ["`metricsFile` failed: no such thing; the run does not depend on it."]);

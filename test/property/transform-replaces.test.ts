@@ -137,17 +137,3 @@ test("so it is where all documents of one mode come before all of the other", ()
     { numRuns: 300 },
   );
 });
-
-for (const acl of [{}, null, { group_ids: [] }]) {
-  test(`an item whose acl becomes ${JSON.stringify(acl)} keeps no access_summary and no principals of before`, () => {
-    const before = { id: "i", acl: { access_summary: "PRIVATE_MEMBERS", group_ids: ["g"], user_ids: ["u"] } };
-    const { rows } = transform([
-      [
-        { shape: "dynamic", document: before },
-        { shape: "dynamic", document: { id: "i", acl } },
-      ],
-    ]);
-    assert.equal(rows.get("content")?.[0]?.access_summary, null);
-    assert.deepEqual(rows.get("content_acl_principals"), []);
-  });
-}

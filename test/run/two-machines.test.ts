@@ -164,7 +164,7 @@ long("commands tell the run of another machine from one's own of the same name",
   assert.match((await ask(deliverCommand)).text, new RegExp(`^lake: already has ${name}`));
   const { text } = await ask(runsCommand, "list");
   assert.match(text, new RegExp(`│ \\* │ ${beside} │[^]*│ / │ ${name} +│`));
-  assert.match(text, /; \/ is not in the history of the current run: put aside, or rolled back\.\n/);
+  assert.match(text, /; \/ is not in the history of the current run: replaced or rolled back\.\n/);
   assert.match((await ask(runsCommand, "show", "1")).error?.message ?? "", /^Several runs have the number 1/);
   assert.match(
     (await ask(runsCommand, "show", beside)).text,

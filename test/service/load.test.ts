@@ -72,7 +72,7 @@ test("lines may end in any way, be blank, and be longer than a read", async (t) 
 });
 
 test("a folder or a file that is missing is a configuration error with a way out", async (t) => {
-  await assertUnreadable("/nowhere/at/all", "/nowhere/at/all", "without one the sample is served");
+  await assertUnreadable("/nowhere/at/all", "/nowhere/at/all", "or leave it out to serve the sample");
   await assertUnreadable(await folder(t, { "users.ndjson": null }), "users.ndjson");
   await assertUnreadable(await folder(t, { "tokens.json": null }), "tokens.json");
   await assertUnreadable(await folder(t, { "content.ndjson": null }), "content.ndjson");

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { basicItem } from "../../src/api/basic.ts";
+import { BASIC_FIELDS, basicItem } from "../../src/api/basic.ts";
 import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS, dynamicItem } from "../../src/api/dynamic.ts";
 import { listEnvelope } from "../../src/api/envelope.ts";
-import { NO_DEFAULT } from "../../src/api/field.ts";
-import { fullItem } from "../../src/api/full.ts";
+import { type ItemField, NO_DEFAULT } from "../../src/api/field.ts";
+import { FULL_FIELDS, fullItem } from "../../src/api/full.ts";
 import type { Document } from "../../src/service/content-set.ts";
+import { COMPUTED_COLUMNS } from "../../src/service/views/item-views.ts";
+import { exampleOf } from "../generator/example.ts";
 import { ALL_COLUMNS, ask, json, read, serve } from "./ask.ts";
-import { BARE, CAMPAIGN, CONTENT_SET, EVENT, makeType, makeUser, RICH } from "./fixture.ts";
+import { BARE, CAMPAIGN, CONTENT_SET, EVENT, makeType, makeUser, ODD, RICH } from "./fixture.ts";
 import { contentSetOf } from "./memory-set.ts";
 import { singleEnvelope } from "./single-envelope.ts";
 
@@ -28,89 +30,66 @@ const {
 const WRITER_PLAIN = { ...WRITER_DYNAMIC, superadmin: false };
 const PHOTO = makeType("photo", "photo");
 
-test("basic shows an item without values with every default", async (t) => {
-  const service = await serve(t);
-  const { response } = await read(service, "/api/v1/content/c-bare?detail=basic", singleEnvelope(basicItem));
-  assert.deepEqual(response, {
-    archived: false,
-    assignee_id: null,
-    campaign_ids: [],
-    content_type: makeType("article", "html"),
-    creator_id: null,
-    factory_url: "https://press.example/factory/content/bare",
-    id: "c-bare",
-    next_task: "Completed",
-    preferred_title: "(no title)",
-    progress_stage: "planned",
-    published_date: null,
-    slug: "bare",
-    state: "production",
-    title: null,
-    updated_at: "2024-03-03T03:03:03Z",
-    categories: [],
-  });
+/** Values by the names of the fields, for a view whose other fields show what a document states. */
+type Shown = Readonly<Record<string, unknown>>;
+
+/** Defaults of a view's fields, but for those that every item has. */
+function defaultsOf(fields: Readonly<Record<string, ItemField>>, given: Shown): Shown {
+  const entries = Object.entries(fields).map(([name, field]) => [
+    name,
+    field.default === NO_DEFAULT ? given[name] : (given[name] ?? field.default),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+const BARE_BASIC = defaultsOf(BASIC_FIELDS, {
+  content_type: makeType("article", "html"),
+  factory_url: "https://press.example/factory/content/bare",
+  id: "c-bare",
+  slug: "bare",
+  updated_at: "2024-03-03T03:03:03Z",
+  categories: [],
 });
 
-test("full shows an item without values with every default, and the fields that its type carries", async (t) => {
+test("basic and full show an item without values with every default, and the fields that its type carries", async (t) => {
   const service = await serve(t);
-  const { response } = await read(service, "/api/v1/content/c-bare?detail=full", singleEnvelope(fullItem));
-  const { custom_fields, ...rest } = response;
   const basic = await read(service, "/api/v1/content/c-bare?detail=basic", singleEnvelope(basicItem));
-  assert.deepEqual(rest, {
-    ...basic.response,
-    last_updated_by_details: null,
-    owner_details: null,
-    owner: null,
-    attachments: [],
-    content: "",
-    last_updated_by: null,
-    library_tracking_url: null,
-    media_url: null,
-    persona_ids: [],
-    published_url: "",
-    stage_ids: [],
-    tags: [],
-  });
+  assert.deepEqual(basic.response, BARE_BASIC);
+  const full = await read(service, "/api/v1/content/c-bare?detail=full", singleEnvelope(fullItem));
+  const { custom_fields, ...rest } = full.response;
+  const { custom_fields: _none, ...added } = defaultsOf(FULL_FIELDS, {});
+  assert.deepEqual(rest, { ...BARE_BASIC, ...added });
   assert.deepEqual(
     custom_fields?.map(({ id, value }) => [id, value]),
     ["note", "region", "regions", "due", "plan", "budget"].map((id) => [id, null]),
   );
 });
 
+/** What `detail=full` computes of the document with everything; other fields show what it states. */
+const FULL_COMPUTED: Shown = {
+  assignee_id: "writer",
+  campaign_ids: ["camp-1", "camp-gone"],
+  content_type: PHOTO,
+  creator_id: "admin",
+  factory_url: "https://press.example/factory/content/rich-item",
+  next_task: "Publish it",
+  preferred_title: "Ärger im Büro",
+  updated_at: "2024-02-02T02:02:02Z",
+  last_updated_by_details: { ...WRITER_PLAIN, name_sort, removed, role, group_ids },
+  owner_details: makeUser("admin", { role: "admin", superadmin: true }),
+  last_updated_by: WRITER_PLAIN,
+  persona_ids: ["p-1"],
+  published_url: "https://site.example/rich",
+  stage_ids: ["s-1"],
+};
+
 test("full shows what an item has", async (t) => {
-  const service = await serve(t);
+  const service = await serve(t, { data: contentSetOf({ ...CONTENT_SET, documents: [COMPLETE] }) });
   const { response } = await read(service, "/api/v1/content/c-rich?detail=full", singleEnvelope(fullItem));
-  const { custom_fields, ...rest } = response;
-  assert.deepEqual(rest, {
-    archived: true,
-    assignee_id: "writer",
-    campaign_ids: ["camp-1", "camp-gone"],
-    content_type: PHOTO,
-    creator_id: "admin",
-    factory_url: "https://press.example/factory/content/rich-item",
-    id: "c-rich",
-    next_task: "Publish it",
-    preferred_title: "Ärger im Büro",
-    progress_stage: "in_progress",
-    published_date: "2024-01-21T00:00:00Z",
-    slug: "rich-item",
-    state: "promotion",
-    title: "Ärger im Büro",
-    updated_at: "2024-02-02T02:02:02Z",
-    categories: ["News", null],
-    last_updated_by_details: { ...WRITER_PLAIN, name_sort, removed, role, group_ids },
-    owner_details: makeUser("admin", { role: "admin", superadmin: true }),
-    owner: "admin",
-    attachments: RICH.attachments,
-    content: "<p>Text</p>",
-    last_updated_by: WRITER_PLAIN,
-    library_tracking_url: "https://t.example/rich",
-    media_url: "https://m.example/rich",
-    persona_ids: ["p-1"],
-    published_url: "https://site.example/rich",
-    stage_ids: ["s-1"],
-    tags: ["b", "a", "b"],
-  });
+  const { custom_fields: _tested, ...shown } = response;
+  const names = Object.keys({ ...BASIC_FIELDS, ...FULL_FIELDS }).filter((name) => name !== "custom_fields");
+  const expected = names.map((name) => [name, FULL_COMPUTED[name] ?? Reflect.get(COMPLETE, name)]);
+  assert.deepEqual(shown, Object.fromEntries(expected));
 });
 
 test("requested columns follow the default set in the order of the request, each once, and unknown names are ignored", async (t) => {
@@ -186,87 +165,92 @@ test("every dynamic column of an item without values is its default", async (t) 
   }
 });
 
+/** What the dynamic view computes of the document with everything, for a viewer; other columns show what it states. */
+const DYNAMIC_COMPUTED: Shown = {
+  added_to_collection_date: { "col-1": "2024-01-23T00:00:00Z", "col-2": "2024-01-24T00:00:00Z" },
+  added_to_collection_dates: [
+    { collection_id: "col-1", added_date: "2024-01-23T00:00:00Z" },
+    { collection_id: "col-2", added_date: "2024-01-24T00:00:00Z" },
+  ],
+  author_details: WRITER_DYNAMIC,
+  available_actions: [],
+  body_type: "photo",
+  campaign_details: [CAMPAIGN],
+  can_destroy: false,
+  can_modify: false,
+  categories_array: ["News", null],
+  collection_uids: ["col-1", "col-2"],
+  content_file_format: { name: "Image", extensions: ["jpg", "png"] },
+  content_type_details: PHOTO,
+  creator_details: {
+    ...WRITER_DYNAMIC,
+    id: "admin",
+    email: "admin@example.com",
+    name: "Name of admin",
+    slug: "slug-admin",
+  },
+  favorite: true,
+  favorite_count: 2,
+  favorite_dates: ["2024-01-07T00:00:00Z", "2024-01-08T00:00:00Z"],
+  favorited_by_users: ["writer", "viewer"],
+  full_content_type: PHOTO,
+  gallery_preview_revision_id: "rev-1",
+  initiatives_details: [CAMPAIGN],
+  instance: { id: "instance-1", name: "Press Office", subdomain: "press" },
+  service_url: "https://press.example/c/c-rich",
+  newsroom_id: "instance-1",
+  next_task: RICH.tasks?.[1],
+  next_task_deadline: "2024-01-09T00:00:00Z",
+  next_task_owner: ["writer", "admin"],
+  next_task_title: "Publish it",
+  pinned_collection_rank: { "col-1": 3 },
+  preferred_title: "Ärger im Büro",
+  preferred_title_sort: "ärger im büro",
+  published_url: "https://site.example/rich",
+  task_deadlines: [
+    { description: "Draft", deadline: "2024-01-10T00:00:00Z", smart_deadline: false },
+    { description: "Publish it", deadline: "2024-01-09T00:00:00Z", smart_deadline: true },
+  ],
+  tasks_begin_at: "2024-01-09T00:00:00Z",
+  tasks_end_at: "2024-01-10T00:00:00Z",
+  updated: "2024-02-02T02:02:02Z",
+  url: "https://press.example/content/rich-item",
+};
+
+/** The document with everything, and an example of every other column that a document can state. */
+const COMPLETE: Document = { ...examples(false), ...RICH, gallery: { ...examples(true), ...RICH.gallery } };
+
+function examples(galleryOnly: boolean): object {
+  const names = DYNAMIC_COLUMN_NAMES.filter((name) => {
+    const column = DYNAMIC_COLUMNS[name];
+    return !COMPUTED_COLUMNS.has(name) && !column.eventOnly && column.galleryOnly === galleryOnly;
+  });
+  return Object.fromEntries(names.map((name) => [name, exampleOf(DYNAMIC_COLUMNS[name].schema, name)]));
+}
+
 test("every dynamic column shows what an item has", async (t) => {
-  const service = await serve(t);
+  const service = await serve(t, { data: contentSetOf({ ...CONTENT_SET, documents: [BARE, COMPLETE] }) });
   const path = `/api/v1/content/c-rich?${ALL_COLUMNS}&gallery=true`;
   const { response } = await read(service, path, singleEnvelope(dynamicItem), { token: "t-viewer" });
-  // Custom fields have tests of their own.
-  const custom = Object.fromEntries(
-    Object.entries(response).filter(([name]) => name.includes("custom_field")),
-  );
-  const nextTask = RICH.tasks?.[1];
-  const stated: Readonly<Record<string, unknown>> = { ...RICH.gallery, ...RICH };
-  const facts = DYNAMIC_COLUMN_NAMES.map((name) => [name, stated[name] ?? DYNAMIC_COLUMNS[name].default]);
-  const computed = {
-    added_to_collection_date: { "col-1": "2024-01-23T00:00:00Z", "col-2": "2024-01-24T00:00:00Z" },
-    added_to_collection_dates: [
-      { collection_id: "col-1", added_date: "2024-01-23T00:00:00Z" },
-      { collection_id: "col-2", added_date: "2024-01-24T00:00:00Z" },
-    ],
-    author_details: WRITER_DYNAMIC,
-    available_actions: [],
-    body_type: "photo",
-    campaign_details: [CAMPAIGN],
-    can_destroy: false,
-    can_modify: false,
-    categories_array: ["News", null],
-    collection_uids: ["col-1", "col-2"],
-    content_file_format: { name: "Image", extensions: ["jpg", "png"] },
-    content_type_details: PHOTO,
-    creator_details: {
-      ...WRITER_DYNAMIC,
-      id: "admin",
-      email: "admin@example.com",
-      name: "Name of admin",
-      slug: "slug-admin",
-    },
-    favorite: true,
-    favorite_count: 2,
-    favorite_dates: ["2024-01-07T00:00:00Z", "2024-01-08T00:00:00Z"],
-    favorited_by_users: ["writer", "viewer"],
-    full_content_type: PHOTO,
-    gallery_preview_revision_id: "rev-1",
-    initiatives_details: [CAMPAIGN],
-    instance: { id: "instance-1", name: "Press Office", subdomain: "press" },
-    service_url: "https://press.example/c/c-rich",
-    newsroom_id: "instance-1",
-    next_task: nextTask,
-    next_task_deadline: "2024-01-09T00:00:00Z",
-    next_task_owner: ["writer", "admin"],
-    next_task_title: "Publish it",
-    pinned_collection_rank: { "col-1": 3 },
-    preferred_title: "Ärger im Büro",
-    preferred_title_sort: "ärger im büro",
-    published_url: "https://site.example/rich",
-    task_deadlines: [
-      { description: "Draft", deadline: "2024-01-10T00:00:00Z", smart_deadline: false },
-      { description: "Publish it", deadline: "2024-01-09T00:00:00Z", smart_deadline: true },
-    ],
-    tasks_begin_at: "2024-01-09T00:00:00Z",
-    tasks_end_at: "2024-01-10T00:00:00Z",
-    updated: "2024-02-02T02:02:02Z",
-    url: "https://press.example/content/rich-item",
-  };
-  assert.deepEqual(response, { ...Object.fromEntries(facts), ...computed, ...custom });
+  for (const name of DYNAMIC_COLUMN_NAMES.filter((each) => !each.includes("custom_field"))) {
+    const { galleryOnly, eventOnly } = DYNAMIC_COLUMNS[name];
+    const stated = eventOnly ? null : Reflect.get((galleryOnly ? COMPLETE.gallery : COMPLETE) ?? {}, name);
+    const expected = DYNAMIC_COMPUTED[name] ?? stated;
+    assert.notEqual(expected, undefined, name);
+    assert.deepEqual(response[name], expected, name);
+  }
 });
 
 test("event fields are shown on events, and are null on items of other types whatever their document says", async (t) => {
-  const service = await serve(t);
-  const fields = [
-    "event_start_date",
-    "event_end_date",
-    "latitude",
-    "longitude",
-    "place_id",
-    "timezone_name",
-  ] as const;
-  assert.deepEqual(
-    fields.toSorted(),
-    DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].eventOnly).toSorted(),
+  const fields = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].eventOnly);
+  const event = Object.fromEntries(
+    fields.map((name) => [name, exampleOf(DYNAMIC_COLUMNS[name].schema, name)]),
   );
+  const documents = [{ ...EVENT, event }, ODD];
+  const service = await serve(t, { data: contentSetOf({ ...CONTENT_SET, documents }) });
   const query = fields.map((name) => `columns[]=${name}`).join("&");
-  const event = await read(service, `/api/v1/content/c-event?${query}`, singleEnvelope(dynamicItem));
-  for (const name of fields) assert.equal(event.response[name], EVENT.event?.[name], name);
+  const shown = await read(service, `/api/v1/content/c-event?${query}`, singleEnvelope(dynamicItem));
+  for (const name of fields) assert.equal(shown.response[name], event[name], name);
   const odd = json(await ask(service, `/api/v1/content/c-odd?${query}`)) as {
     response: Record<string, unknown>;
   };

@@ -5,14 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
-import {
-  all,
-  duckdbError,
-  execute,
-  openForBuilding,
-  openForReading,
-  scalar,
-} from "../../src/storage/duckdb.ts";
+import { all, execute, openForBuilding, openForReading, scalar } from "../../src/storage/duckdb.ts";
+import { duckdbError } from "../../src/storage/duckdb-error.ts";
 import { exactPattern, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { failsWith } from "../failing.ts";
 import { build, HOSTILE_NAME, temporaryFolder } from "../load/fixtures.ts";

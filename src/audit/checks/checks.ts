@@ -141,7 +141,7 @@ export function accountingChecks(accounting: Accounting, isLimited: boolean): Ch
     detail: "pagination.count of the last pass",
   };
   if (!CAPS.has(listedLast)) return [sum, total];
-  const mayBeMore = "services cap lists at 1,000, 5,000 or 10,000: look whether there are more";
+  const mayBeMore = "services often cap lists at 1,000, 5,000 or 10,000: check whether there are more items";
   const cap = noneExpected("a list as long as a usual cap", listedLast, mayBeMore);
   return [sum, total, { ...cap, expected: null }];
 }

@@ -142,7 +142,7 @@ function missingDestination(
 
 /** For a destination that an earlier run had; a name that no run had ends the run. */
 export function removedDestinationText(name: string, platform: string): string {
-  return `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)} any more: its mapped values are missing.`;
+  return `Destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)} no longer exists, so its mapped values are missing.`;
 }
 
 /** A nearest name is given for configured fields only: names that items carry are not misspelled. */
@@ -162,7 +162,7 @@ function whyNoMappedValues({ asked, lookups, rows }: NameMatching): string | nul
   }
   const isEmpty = rows[MAPPED_VALUES] === 0;
   if (isEmpty && !columns.some((atService) => (aliases[atService] ?? atService) === CUSTOM_FIELDS)) {
-    return `the setting \`columns\` leaves out "${CUSTOM_FIELDS}", which they are made from; add it`;
+    return `the setting \`columns\` leaves out "${CUSTOM_FIELDS}", from which they are computed; add it`;
   }
   if ((rows.content_custom_field_values ?? 0) === 0) return null;
   const mapped = mappedDestinations(lookups);

@@ -120,10 +120,10 @@ export function misfitChecks(found: Awaited<ReturnType<typeof countMisfits>>): C
     if (misfits > limit)
       throw new WarehouseError(
         "contract.drift",
-        `Of ${values} values of ${place}, ${misfits} are not of its type, limit: ${limit}; nothing was published. ` +
-          "Ask what changed at the service, or set the field aside with the setting `aliases`.",
+        `${misfits} of ${values} values of ${place} do not have its type (limit: ${limit}); nothing was published. ` +
+          "Ask what changed at the service, or exclude the field with `aliases`.",
       );
-    const detail = `of ${values} values; they stand in extra`;
+    const detail = `of ${values} values; they are in extra`;
     return { ...noneExpected(misfitCheck(place), misfits, detail, examples), expected: limit };
   });
 }

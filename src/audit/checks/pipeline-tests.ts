@@ -6,7 +6,7 @@ import { count, pluralize } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import type { CoverageTest, QueryTest, Severity, Test } from "../../pipeline.ts";
 import { PREVIOUS_CATALOG, scalar } from "../../storage/duckdb.ts";
-import { failureText } from "../../storage/failure-text.ts";
+import { failureText } from "../../storage/duckdb-error.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
@@ -94,7 +94,7 @@ async function runQueryTest(test: QueryTest, run: OpenTestRun): Promise<CheckRes
     const why = rows === undefined ? queryErrorText(thrown) : failedQueryText(thrown);
     if (why === undefined) throw thrown;
     // The tables of this run fit the test, so the run before is of another pipeline or version.
-    if (readsPrevious && rows === undefined) return skip(`the run before lacks what it asks for: ${why}`);
+    if (readsPrevious && rows === undefined) return skip(`the run before lacks what it needs: ${why}`);
     if (test.severity === "error") throw invalidTest(test, why, thrown);
     return skip(why);
   }
@@ -145,8 +145,7 @@ async function runQuery(test: QueryTest, rows: string, run: OpenTestRun): Promis
   if (figure === 0 || !isWithheld)
     return testCheck(test, figure, figure === 0 ? undefined : await readExamples(connection, rows));
   const check = testCheck(test, figure, undefined);
-  const withheld =
-    "its rows are withheld, for the run before is not known to have treated personal data as this one does";
+  const withheld = "its rows are withheld, because the run before may have treated personal data differently";
   return { ...check, detail: `${check.detail}; ${withheld}` };
 }
 
@@ -179,7 +178,7 @@ function skippedTest(
   { why, isDamaged }: NoPreviousTables,
 ): CheckResults {
   const verdict = isDamaged ? "warning" : "passed";
-  const detail = `passed over: ${why}`;
+  const detail = `skipped: ${why}`;
   const check: Check = {
     name: `${TEST_PREFIX}${name}`,
     verdict,

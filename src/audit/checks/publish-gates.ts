@@ -111,6 +111,6 @@ export function checkTokenEchoes(drift: readonly DriftEntry[]): CheckResults {
   const detail = total === 0 ? "" : `each is published with [redacted] in its place; in ${places}`;
   return checkWithWarning(
     noneExpected("texts in which the service repeats the API token", total, detail),
-    `The service repeats the API token in ${count(total)} texts (${places}): [redacted] is published in its place. Ask its operator why others may read it there.`,
+    `The service repeats the API token in ${count(total)} texts (${places}): [redacted] is published in its place. Ask the service's operator why it is readable there.`,
   );
 }

@@ -165,7 +165,7 @@ async function contentLists(connection: DuckDBConnection, { pair, withItems, one
     onlyInOne: section({
       key: "only_in_one",
       none: "",
-      title: "Not compared, because one run alone has it",
+      title: "Not compared: only one run has it",
       columns: ONE_SIDED,
       rows: oneSided.map(({ table, column, side }) => ({ table, column, run: pair[side].run })),
     }),
@@ -276,9 +276,9 @@ function comparedWords({ before, after }: RunPair, beside: Stated, stated: State
   const [one, other] = [beside.personalData.policy, stated.personalData.policy];
   const sentences = [
     `Content of run ${before.run} and of run ${after.run}.`,
-    unsettled.length > 0 && `${are} unsettled: items that it did not see count as not there.`,
+    unsettled.length > 0 && `${are} unsettled: items that it did not see count as absent.`,
     one !== other &&
-      `Their policies for personal data differ (${one}, then ${other}): so do the columns that hold such.`,
+      `Their policies for personal data differ (${one}, then ${other}), and so do the columns with such data.`,
   ];
   return sentences.filter((sentence) => sentence !== false);
 }
@@ -304,7 +304,7 @@ async function contentTables(
     ["after", after],
   ] as const) {
     if (Object.hasOwn(rows, "content")) continue;
-    throw notFound(`Run ${pair[side].run} has no table content, so that its items cannot be compared.`);
+    throw notFound(`Run ${pair[side].run} has no table content, so its items cannot be compared.`);
   }
   return comparedTables(connection, before.rows, after.rows, wanted);
 }
@@ -313,7 +313,7 @@ function namedTable(wanted: string, tables: readonly ComparedTable[]): ComparedT
   const found = tables.find(({ name }) => name === wanted);
   if (found !== undefined) return found;
   const names = tables.map(({ name }) => name);
-  const near = nearestSentence(wanted, names, `Compared are ${joinWords(names, "and")}.`);
+  const near = nearestSentence(wanted, names, `The compared tables are ${joinWords(names, "and")}.`);
   throw notFound(`There is no table "${wanted}" of items in both runs.${near}`);
 }
 

@@ -1,5 +1,5 @@
 /** Finds the two runs to compare, and the run whose history knows both. */
-import { WarehouseError } from "../../common/errors.ts";
+import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
 import { isReplaced, previousOf, sameInstance, withAncestors } from "../../warehouse/identity.ts";
 import { nameOf, type OutputFolder } from "../../warehouse/layout.ts";
@@ -63,7 +63,7 @@ export async function findRunPair(
   const [before, after] = [find(wanted[0]), find(wanted[1])];
   for (const { run } of [before, after]) {
     if (kept.has(run)) continue;
-    const missing = `No history knows both ${before.run} and ${after.run}, and the files of ${run} are gone, so that the two cannot be compared.`;
+    const missing = `No history knows both ${before.run} and ${after.run}, and the files of ${run} are gone, so they cannot be compared.`;
     throw unreadableRun(run, runs) ?? notFound(missing);
   }
   return orderPair(before, after, undefined);
@@ -73,8 +73,7 @@ export async function findRunPair(
 function assertHasPast(current: PublishedRun | undefined): void {
   if (current === undefined || current.manifest instanceof WarehouseError) return;
   if (current.manifest.verdict !== "limited") return;
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalidConfig(
     `The run ${current.run} is limited to its first items and has no history, so there is nothing to compare it with; name the warehouse of full runs with --warehouse.`,
   );
 }
@@ -90,27 +89,23 @@ function unknownRun(wanted: string, { root }: OutputFolder, known: readonly Pair
     return notFound(
       new Set(known.map(({ run }) => run)).size === 1
         ? `A comparison needs two runs, and ${root} has only one; "content-warehouse run nightly" makes another.`
-        : `The current run of ${root} is the first of its history, or has none: it names no run before it; name two runs that "content-warehouse runs list" has.`,
+        : `The current run of ${root} is the first of its history, or has none, so there is no earlier run; name two runs from "content-warehouse runs list".`,
     );
   }
   const names = ["current", "previous", ...known.flatMap(({ run, sequence }) => [run, String(sequence)])];
   const newest = known[0] === undefined ? "Nothing was published yet." : `The newest is ${known[0].run}.`;
   return notFound(
-    `Neither ${root} nor its history knows a run "${wanted}".${nearestSentence(wanted, names, newest)} The table run_history lists those that are known.`,
+    `There is no run "${wanted}" in ${root} or its history.${nearestSentence(wanted, names, newest)} The table run_history lists all known runs.`,
   );
 }
 
 /** `basis`: the run whose history knows both; undefined if no history does and both runs are kept. */
 function orderPair(before: PairedRun, after: PairedRun, basis: string | undefined) {
+  const named = ({ run, sequence, verdict }: PairedRun): PairedRun => ({ run, sequence, verdict });
   if (before.sequence <= after.sequence) return { before: named(before), after: named(after), basis };
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalidConfig(
     `Run ${before.run} is later than ${after.run}; causes go forward in time, so name the earlier one first: ${after.sequence}, then ${before.sequence}.`,
   );
-}
-
-function named({ run, sequence, verdict }: PairedRun): PairedRun {
-  return { run, sequence, verdict };
 }
 
 export interface ContentSelection extends RunSelection {
@@ -153,8 +148,7 @@ function assertOneInstance(before: ReadableRun, after: ReadableRun): void {
   if (sameInstance(one, other)) return;
   const named = (run: ReadableRun) =>
     `${run.run} of ${run.manifest.instance.id ?? run.manifest.instance.origin}`;
-  throw new WarehouseError(
-    "config.invalid",
-    `The runs are of two instances, ${named(before)} and ${named(after)}, whose content has nothing in common; name two runs of one.`,
+  throw invalidConfig(
+    `The runs are from two instances, ${named(before)} and ${named(after)}; compare runs of one instance.`,
   );
 }

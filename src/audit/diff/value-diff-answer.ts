@@ -170,9 +170,9 @@ function compared({ before, after, basis }: RunPair, { sendsOtherwise }: ValueDi
   const are = unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${joinWords(unsettled, "and")} are`;
   const sentences = [
     `From run ${before.run} to run ${after.run}, by the history of run ${basis}.`,
-    unsettled.length > 0 && `${are} unsettled: what it did not see counts as it was.`,
+    unsettled.length > 0 && `${are} unsettled: what it did not see counts as unchanged.`,
     sendsOtherwise &&
-      "Their pipelines differ in sending values of fields without value mappings as they are; that alone is no change here.",
+      "Their pipelines differ in sending values of fields without value mappings as they are; that does not count as a change.",
   ];
   return sentences.filter((sentence) => sentence !== false);
 }
@@ -199,7 +199,7 @@ function cameTo(diff: ValueDiff, { cause, destination, field, item }: DiffFilter
   if (others.length > 0)
     return ["Nothing changed at destinations that receive values in both runs.", ...others].join(" ");
   return [cause, destination, field, item].some((each) => each !== undefined)
-    ? "Nothing that the filters let through changed."
+    ? "Nothing that matches the filters changed."
     : "Nothing changed: every mapped value is as it was.";
 }
 
@@ -234,7 +234,7 @@ export async function diffForReport(connection: DuckDBConnection, pair: RunPair)
         ...(await linesSection(lists, same)),
         key: "alike",
         title: "No payload change",
-        lead: `${count(alike)} mapped values: the destination is sent the same, and the status, a flag or a value that is not sent is another.`,
+        lead: `${count(alike)} mapped values: the destination receives the same; only the status, a flag or an unsent value differs.`,
         limit: 0,
       },
     ],

@@ -9,7 +9,7 @@
 import { isUtf8 } from "node:buffer";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { csvCell, FORMULA } from "../../common/csv.ts";
-import { WarehouseError } from "../../common/errors.ts";
+import { invalidConfig, type WarehouseError } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
 import { all, type QueryRow } from "../../storage/duckdb.ts";
 import { loadSql } from "../queries.ts";
@@ -122,7 +122,7 @@ function csvObjects(text: CsvText): CsvRow[] {
 function assertColumns({ members, offset: start }: CsvRow, text: CsvText): void {
   const names = new Set<string>();
   for (const { name, offset } of members) {
-    if (names.has(name)) throw text.invalid(offset, `the column ${name} is there twice; keep one.`);
+    if (names.has(name)) throw text.invalid(offset, `the column ${name} appears twice; remove one.`);
     names.add(name);
     if (EXPORT_COLUMNS.some((known) => known === name)) continue;
     const near = nearestSentence(name, EXPORT_COLUMNS, "Leave it out.");
@@ -155,7 +155,7 @@ function mappingRow({ members, offset }: CsvRow, text: CsvText): MappingRow {
   };
 }
 
-const NEW_MAPPING = "; an entry has that of its mapping, and a new mapping takes any that no other has";
+const NEW_MAPPING = "; copy that of the mapping, or for a new mapping choose an unused ID";
 
 /** The entry of a row: it has an entry ID or a value ID. */
 function entryOf(
@@ -167,7 +167,7 @@ function entryOf(
   const externalValue = value("external_value");
   if (id !== null || valueId) return { id, valueId, externalValue };
   if (!externalValue) return undefined;
-  throw mappingFileError(placeOf("value_id"), "value_id is missing; an external value belongs to one.");
+  throw mappingFileError(placeOf("value_id"), "value_id is missing; every external value needs one.");
 }
 
 function assertConsistent(rows: readonly MappingRow[]): void {
@@ -203,7 +203,7 @@ function assertSameMapping(row: MappingRow, first: MappingRow): void {
     );
   }
   if (row.entry !== undefined && first.entry !== undefined) return;
-  const problem = `the mapping ${row.mappingId} has a row without an entry and another one besides.`;
+  const problem = `the mapping ${row.mappingId} has a row without an entry and other rows.`;
   throw mappingFileError(row.placeOf("mapping_id"), problem);
 }
 
@@ -215,7 +215,7 @@ export interface CellPosition {
 }
 
 export function mappingFileError({ file, line, column }: CellPosition, problem: string): WarehouseError {
-  return new WarehouseError("config.invalid", `${file}, line ${line}, column ${column}: ${problem}`);
+  return invalidConfig(`${file}, line ${line}, column ${column}: ${problem}`);
 }
 
 /** `offset`: of its first character in the file's text. */

@@ -63,7 +63,7 @@ const CALLED = { custom_field_id: "custom field", destination_id: "destination" 
 
 function unknownId(row: MappingRow, column: keyof typeof CALLED, id: string, known: Iterable<string>): Error {
   const what = CALLED[column];
-  const near = nearestSentence(id, known, `The run has no ${what} like it.`);
+  const near = nearestSentence(id, known, "Nothing in the run is similar.");
   return mappingFileError(
     row.placeOf(column),
     `there is no ${what} with the ID ${JSON.stringify(id)}.${near}`,
@@ -124,5 +124,5 @@ function unknownValue(field: FieldDefinition, valueId: string, known: ReadonlySe
   const start = `the field ${name} has no value with the ID ${JSON.stringify(valueId)}.`;
   const meant = field.selectValues.find(({ value, display }) => value === valueId || display === valueId);
   if (meant !== undefined) return `${start} That is the text of a value; its ID is "${meant.valueId}".`;
-  return `${start}${nearestSentence(valueId, known, 'No ID is like it; "audit --export-mapping" and custom_field_select_values show them.')}`;
+  return `${start}${nearestSentence(valueId, known, 'No ID is similar; "audit --export-mapping" and custom_field_select_values show them.')}`;
 }

@@ -65,7 +65,7 @@ export async function readDestinationCounts(
   connection: DuckDBConnection,
   ignored?: readonly string[],
 ): Promise<DestinationCounts[]> {
-  await prepareReceptions(connection, ignored ?? (await readIgnoredDestinations(connection)));
+  await prepareReceptions(connection, ignored);
   return readRows(connection, OF_DESTINATION, PER_DESTINATION);
 }
 
@@ -73,7 +73,7 @@ const OF_ID = { destination_id: col.text(required), reception: RECEPTION } as co
 
 /** Whether each destination receives values, by ID. */
 export async function readReceptions(connection: DuckDBConnection): Promise<ReadonlyMap<string, Reception>> {
-  await prepareReceptions(connection, await readIgnoredDestinations(connection));
+  await prepareReceptions(connection);
   const rows = await readRows(connection, OF_ID, "FROM audit_receptions");
   return new Map(rows.map(({ destination_id, reception }) => [destination_id, reception]));
 }
@@ -81,11 +81,10 @@ export async function readReceptions(connection: DuckDBConnection): Promise<Read
 /** Creates the table `audit_receptions`: whether each destination receives values. */
 export async function prepareReceptions(
   connection: DuckDBConnection,
-  ignored: readonly string[],
+  ignored?: readonly string[],
 ): Promise<void> {
-  await createTempTable(connection, "audit_receptions", loadSql("audit_receptions"), [
-    JSON.stringify(ignored),
-  ]);
+  const ids = JSON.stringify(ignored ?? (await readIgnoredDestinations(connection)));
+  await createTempTable(connection, "audit_receptions", loadSql("audit_receptions"), [ids]);
 }
 
 /** IDs of the destinations that the run ignores. */

@@ -20,7 +20,6 @@ import {
   prepareReceptions,
   RECEPTION,
   RECEPTION_TEXT,
-  readIgnoredDestinations,
   readPassthrough,
   receivingDestinations,
   sumCounts,
@@ -144,7 +143,7 @@ export async function readCoverage(
   rowsPerRange: number = LEDGER_ROWS_PER_RANGE,
 ) {
   await prepareMappings(connection);
-  await prepareReceptions(connection, await readIgnoredDestinations(connection));
+  await prepareReceptions(connection);
   await createFilterTables(connection, filter);
   await createTempTable(connection, "audit_used_entries", USED_ENTRIES);
   if (filter.value !== undefined) await assertKnownValue(connection, filter.value);
@@ -231,7 +230,8 @@ function totalText({ coverage, destinations, passthrough }: Coverage, run: strin
   const { ambiguous, collision, ...all } = sumCounts(receivingDestinations(destinations));
   const kinds = kindsText({ unmapped: all.unmapped, unknown: all.unknown_value });
   const others = sum("values", coverage) - sum("values");
-  const apart = others === 0 ? "" : ` Destinations that receive none: ${pluralize(others, "value")} more.`;
+  const apart =
+    others === 0 ? "" : ` Another ${pluralize(others, "value")} at destinations that receive none.`;
   return (
     `${pluralize(sum("values"), "value")} at destinations that receive values, in the run ${run}: ` +
     `${count(countWithoutExternal(all))} without an external value (${kinds}), ` +
@@ -252,25 +252,24 @@ export const COVERAGE_SECTIONS = [
   "collisions",
 ] as const;
 
-export function coverageSections(answered: Coverage): Section[] {
-  const { coverage, destinations, values, definitions, passthrough } = answered;
-  const keyed = <K extends (typeof COVERAGE_SECTIONS)[number]>(key: K, title: string) => ({
-    key,
-    title,
-    apart: "The same at destinations that receive no values",
-  });
+const OTHERS = "The same at destinations that receive no values";
+
+export function coverageSections({ coverage, destinations, values, definitions, passthrough }: Coverage) {
   const head = passthroughText(passthrough);
-  const ofValues = [
+  const isNarrow = definitions === undefined;
+  return [
     section({
-      ...keyed("coverage", "Coverage, in values"),
+      key: "coverage",
+      title: "Coverage, in values",
+      apart: OTHERS,
       none: "no mapped field has such a value",
       columns: { ...COVERAGE, no_value_mapping: { ...COVERAGE.no_value_mapping, head } },
       rows: coverage,
       limit: 100,
     }),
     section({
-      ...keyed("destinations", "Destinations"),
-      apart: undefined,
+      key: "destinations",
+      title: "Destinations",
       lead: LIMITS_COUNT,
       columns: DESTINATIONS_COVERED,
       rows: destinations.map((each) => ({
@@ -281,34 +280,42 @@ export function coverageSections(answered: Coverage): Section[] {
       limit: 100,
     }),
     section({
-      ...keyed(
-        "values",
-        definitions === undefined ? "Values" : "Values that are unmapped, unknown, archived or ambiguous",
-      ),
+      key: "values",
+      title: isNarrow ? "Values" : "Values that are unmapped, unknown, archived or ambiguous",
+      apart: OTHERS,
       columns: VALUES,
       rows: values,
     }),
+    ...(isNarrow ? [] : definitionSections(definitions)),
   ];
-  if (definitions === undefined) return ofValues;
+}
+
+function definitionSections(definitions: NonNullable<Coverage["definitions"]>): Section[] {
   return [
-    ...ofValues,
     section({
-      ...keyed("unused_entries", "Mapping entries that no item uses"),
+      key: "unused_entries",
+      title: "Mapping entries that no item uses",
+      apart: OTHERS,
       columns: UNUSED_ENTRIES,
       rows: definitions.unusedEntries,
     }),
     section({
-      ...keyed("unmapped_fields", "Fields with values that no destination maps"),
+      key: "unmapped_fields",
+      title: "Fields with values that no destination maps",
       columns: UNMAPPED_FIELDS,
       rows: definitions.unmappedFields,
     }),
     section({
-      ...keyed("many_to_one", "Many-to-one values"),
+      key: "many_to_one",
+      title: "Many-to-one values",
+      apart: OTHERS,
       columns: MANY_TO_ONE,
       rows: definitions.manyToOne,
     }),
     section({
-      ...keyed("collisions", "Name collisions"),
+      key: "collisions",
+      title: "Name collisions",
+      apart: OTHERS,
       columns: COLLISIONS,
       rows: definitions.collisions,
     }),
@@ -367,7 +374,7 @@ async function assertKnownValue(connection: DuckDBConnection, value: string): Pr
   throw notFound(
     names.includes(value)
       ? `No item has the value "${value}", though the definitions of the run know it.`
-      : `There is no value "${value}" in the run.${nearestSentence(value, names, "No value in the run is like it.")}`,
+      : `There is no value "${value}" in the run.${nearestSentence(value, names, "Nothing in the run is similar.")}`,
   );
 }
 

@@ -152,7 +152,7 @@ const EVIDENCE = {
 } as const;
 
 const NO_DOCUMENT =
-  "The run keeps no raw document of the item, so that its values are those of content_custom_field_values.";
+  "The run keeps no raw document of the item, so its values come from content_custom_field_values.";
 
 export function evidenceSection({ document, reused, lookups }: Evidence): Section {
   return section({

@@ -3,7 +3,7 @@ import { type Answer, type AnswerRow, col, type Section, section } from "../../c
 import { minuteOf } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import type { Reception } from "../../warehouse/manifest.ts";
-import { MAPPING_STATUSES } from "../mapped-value.ts";
+import { MAPPING_STATUSES, type MappedValue } from "../mapped-value.ts";
 import type { DestinationDefinition } from "../mapping/definitions.ts";
 import { RECEPTION_TEXT } from "../mapping/value-counts.ts";
 import type { OpenedRun, RunQuestion } from "../open-run.ts";
@@ -106,7 +106,8 @@ export function explainAnswer(
       })),
     },
     sections: [
-      ...valueSections(explanation, destinations, scope),
+      payloadsSection(explanation, destinations, scope),
+      valuesSection(explanation, scope),
       notMappedSection(explanation, scope),
       ...(steps ? [stepsSection(explanation, scope), evidenceSection(evidence)] : []),
     ],
@@ -133,45 +134,69 @@ function minute(iso: string): string {
   return `${minuteOf(new Date(iso))} UTC`;
 }
 
-function valueSections(
-  explanation: ItemExplanation,
-  destinations: readonly DestinationDefinition[],
-  scope: AuditScope,
-): Section[] {
-  const { definitions, ledger, payloads, passthrough, since } = explanation;
-  const names = new Map(destinations.map((each) => [each.destinationId, each.identification]));
-  const fields = new Map(definitions.fields.map((field) => [field.customFieldId, field]));
-  const wanted = ledger.filter(
+/** Mapped values in the scope; destinations that receive values come first. */
+function selectedValues(explanation: ItemExplanation, scope: AuditScope): MappedValue[] {
+  const selected = explanation.ledger.filter(
     (row) =>
       isSelected(scope.destinationIds, row.destinationId) && isSelected(scope.fieldIds, row.customFieldId),
   );
-  const isApart = (id: string) => receptionOf(explanation, id) !== "receiving";
-  wanted.sort((a, b) => Number(isApart(a.destinationId)) - Number(isApart(b.destinationId)));
-  const at = (id: string) => ({
-    destination_id: id,
-    destination: names.get(id) ?? null,
-    reception: receptionOf(explanation, id),
+  const isOther = ({ destinationId: id }: MappedValue) => receptionOf(explanation, id) !== "receiving";
+  return selected.sort((a, b) => Number(isOther(a)) - Number(isOther(b)));
+}
+
+function payloadsSection(
+  explanation: ItemExplanation,
+  destinations: readonly DestinationDefinition[],
+  scope: AuditScope,
+): Section {
+  const selected = Map.groupBy(selectedValues(explanation, scope), ({ destinationId }) => destinationId);
+  const payloads = [...selected].map(([id, values]) => {
+    const names = new Set(values.map(({ externalFieldName }) => externalFieldName));
+    const members = [...(explanation.payloads.get(id) ?? [])].filter(([name]) => names.has(name));
+    return { cells: destinationCells(explanation, id), members };
   });
-  const byDestination = [...Map.groupBy(wanted, ({ destinationId }) => destinationId)];
-  const sent = byDestination.map(([id, some]) => {
-    const external = new Set(some.map(({ externalFieldName }) => externalFieldName));
-    return { id, members: [...(payloads.get(id) ?? [])].filter(([name]) => external.has(name)) };
-  });
-  const without = sent.filter(({ id, members }) => members.length === 0 && !isApart(id));
-  const receive = without.length === 1 ? "receives" : "receive";
-  const of = scope.fieldIds === undefined ? "of this item" : "by this field";
-  const who = without.map(({ id }) => names.get(id) ?? id);
-  const nothing = without.length === 0 ? [] : [`${joinWords(who, "and")} ${receive} nothing ${of}.`];
+  const empty = payloads.filter(
+    ({ cells, members }) => members.length === 0 && cells.reception === "receiving",
+  );
+  const names = empty.map(({ cells }) => cells.destination ?? cells.destination_id);
+  const what = scope.fieldIds === undefined ? "of this item" : "by this field";
   const others = destinations
-    .map(({ destinationId: id, identification }) => ({ id, name: identification ?? id }))
-    .filter(({ id }) => isApart(id))
-    .map(({ id, name }) => `${name} (${RECEPTION_TEXT[receptionOf(explanation, id)]})`);
-  const apart = others.length === 0 ? [] : [`No values go to ${joinWords(others, "and")}.`];
-  const lead = [...nothing, ...apart].join(" ");
-  const values = wanted.map((row) => {
+    .map(({ destinationId }) => destinationCells(explanation, destinationId))
+    .filter(({ reception }) => reception !== "receiving")
+    .map((cells) => `${cells.destination ?? cells.destination_id} (${RECEPTION_TEXT[cells.reception]})`);
+  const lead = [
+    ...(names.length === 0
+      ? []
+      : [`${joinWords(names, "and")} ${names.length === 1 ? "receives" : "receive"} nothing ${what}.`]),
+    ...(others.length === 0 ? [] : [`No values go to ${joinWords(others, "and")}.`]),
+  ].join(" ");
+  return section({
+    key: "payloads",
+    title: "What destinations receive",
+    apart: "What others would get, if they received values",
+    ...(lead === "" ? {} : { lead }),
+    none:
+      payloads.length > 0 ? "nothing" : "nothing; no destination maps a field of which this item has a value",
+    columns: PAYLOADS,
+    rows: payloads.flatMap(({ cells, members }) =>
+      members.map(([name, values]) => ({ ...cells, external_field_name: name, values })),
+    ),
+    limit: 1000,
+  });
+}
+
+function destinationCells(explanation: ItemExplanation, id: string) {
+  const found = explanation.definitions.destinations.find(({ destinationId }) => destinationId === id);
+  const destination = found?.identification ?? null;
+  return { destination_id: id, destination, reception: receptionOf(explanation, id) };
+}
+
+function valuesSection(explanation: ItemExplanation, scope: AuditScope): Section {
+  const fields = new Map(explanation.definitions.fields.map((field) => [field.customFieldId, field]));
+  const rows = selectedValues(explanation, scope).map((row) => {
     const field = fields.get(row.customFieldId);
     return {
-      ...at(row.destinationId),
+      ...destinationCells(explanation, row.destinationId),
       custom_field_id: row.customFieldId,
       custom_field: field?.name ?? null,
       ordinal: row.ordinal,
@@ -188,38 +213,18 @@ function valueSections(
       matched_by_text: row.matchedByText,
       collision: row.collision,
       notes: notesOf(explanation, row).join("; ") || null,
-      why: outcomeText(row, field?.fieldType ?? null, passthrough),
-      ...sinceCells(since?.get(versionKey(row))),
+      why: outcomeText(row, field?.fieldType ?? null, explanation.passthrough),
+      ...sinceCells(explanation.since?.get(versionKey(row))),
     };
   });
-  return [
-    section({
-      key: "payloads",
-      title: "What destinations receive",
-      apart: "What others would get, if they received values",
-      ...(lead === "" ? {} : { lead }),
-      none: whyNothing({ values: ledger.length, wanted: wanted.length }),
-      columns: PAYLOADS,
-      rows: sent.flatMap(({ id, members }) =>
-        members.map(([name, texts]) => ({ ...at(id), external_field_name: name, values: texts })),
-      ),
-      limit: 1000,
-    }),
-    section({
-      key: "values",
-      title: "What became of each value",
-      apart: "What would become of each value at destinations that receive none",
-      columns: VALUES,
-      rows: values,
-      limit: 1000,
-    }),
-  ];
-}
-
-function whyNothing({ values, wanted }: Readonly<Record<"values" | "wanted", number>>): string {
-  if (wanted > 0) return "nothing";
-  const unmapped = "no destination maps a field of which this item has a value";
-  return values === 0 ? `nothing; ${unmapped}` : `nothing; of what was asked for, ${unmapped}`;
+  return section({
+    key: "values",
+    title: "Result for each value",
+    apart: "Result at destinations that receive no values",
+    columns: VALUES,
+    rows,
+    limit: 1000,
+  });
 }
 
 function sinceCells(
@@ -260,7 +265,7 @@ function notMappedSection({ definitions, values }: ItemExplanation, scope: Audit
     .filter((row) => row.fields.length > 0);
   return section({
     key: "without_mapping",
-    title: "Fields with a value, and no mapping",
+    title: "Fields with a value but no mapping",
     none: "",
     columns: NOT_MAPPED,
     rows,

@@ -143,11 +143,11 @@ function supportText({ identification, supportsMappings }: DestinationDefinition
   if (supportsMappings === null) return "whether it supports custom field mappings is not known";
   return supportsMappings
     ? "it supports custom field mappings"
-    : "it says that it supports no custom field mappings; they are followed all the same";
+    : "it does not support custom field mappings; they are applied anyway";
 }
 
 function mappingText([first, ...others]: readonly Mapping[]): string {
-  if (first === undefined) return "the field has no mapping there: its values go nowhere";
+  if (first === undefined) return "the field has no mapping there, so its values are not sent";
   if (others.length === 0) return `the mapping ${first.mappingId}`;
   const ids = others.map(({ mappingId }) => mappingId);
   return `the mapping ${first.mappingId}, the first; there is ${joinWords(ids, "and")} too, so all values are ambiguous`;
@@ -158,8 +158,7 @@ function nameText(
   { destinationId, externalFieldName, entries }: Mapping,
   { customFieldId }: FieldDefinition,
 ): string {
-  if (externalFieldName === null || destinationId === null)
-    return "no external name, so that nothing can be sent under it";
+  if (externalFieldName === null || destinationId === null) return "no external name, so nothing can be sent";
   const others = definitions
     .fieldsNamed(destinationId, externalFieldName)
     .filter((id) => id !== customFieldId)
@@ -200,7 +199,7 @@ function inputText(
   const input = value?.input;
   const ids = fittingValues(selectValues, input).map(({ valueId }) => valueId);
   const several = ids.length < 2 ? "" : `; it fits ${ids.join(", ")}, so this is ambiguous`;
-  const what = offered?.value === input ? "the text of a value" : "what people are shown for a value";
+  const what = offered?.value === input ? "the text of a value" : "the display text of a value";
   return `no ID, but ${what}${own}${several}`;
 }
 
@@ -276,7 +275,7 @@ export function outcomeText(
   passthrough: boolean,
 ): string {
   if (status === "unmapped") return `the mapping ${mappingId} has no entry for it`;
-  if (status === "unknown_value") return "it is none of the field's values";
+  if (status === "unknown_value") return "it is not a value of the field";
   if (status === "no_value_mapping") {
     const field = fieldType === null ? "the field" : `a field of the type ${fieldType}`;
     return `${field} has no value mappings: it is ${passthrough ? "sent as it is" : "not sent"}`;

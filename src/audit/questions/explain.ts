@@ -148,7 +148,7 @@ async function unknownItem(opened: OpenedRun, wanted: string): Promise<Warehouse
   const byId =
     removed.length === 0
       ? ""
-      : " Of removed items the history knows the ID alone: name one by it, or name a kept run that had it with --run.";
+      : " The history knows removed items only by ID: give the ID, or name a kept run that had it with --run.";
   return notFound(`The run has no item "${wanted}", neither by ID nor by slug. ${near}${byId}`);
 }
 
@@ -156,6 +156,6 @@ export async function nearestItems(connection: DuckDBConnection, wanted: string)
   const nearest = ID_LIKE.test(wanted) ? NEAREST_IDS : NEAREST;
   const names = (await all(connection, nearest, [wanted])).map(({ name }) => JSON.stringify(String(name)));
   return names.length === 0
-    ? "No item is like it; a query over the table content may find it."
+    ? "No item has a similar name; try a query over the table content."
     : `The nearest ${names.length === 1 ? "is" : "are"} ${joinWords(names, "and")}.`;
 }

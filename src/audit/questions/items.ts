@@ -5,7 +5,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { LEDGER_ROWS_PER_RANGE, rangeParams } from "../../load/mapped-values.ts";
 import { scalar, stream } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
-import { prepareReceptions, readIgnoredDestinations } from "../mapping/value-counts.ts";
+import { prepareReceptions } from "../mapping/value-counts.ts";
 import { createTempTable, fillTempTable, loadSql } from "../queries.ts";
 import { itemBounds } from "./coverage.ts";
 
@@ -23,7 +23,7 @@ export async function readReportItems(
   hasHistory: boolean,
   limits: ReportLimits = REPORT_LIMITS,
 ) {
-  await prepareReceptions(connection, await readIgnoredDestinations(connection));
+  await prepareReceptions(connection);
   const ranges = rangesOf(await itemBounds(connection, LEDGER_ROWS_PER_RANGE));
   for (const [index, range] of ranges.entries()) {
     await fillTempTable(connection, "report_items", loadSql("report_items"), {

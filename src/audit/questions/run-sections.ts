@@ -171,8 +171,8 @@ function throttling(refused: number, ratePerSecond: number | null): string {
       ? "The service refused none"
       : `The service refused ${pluralize(refused, "request")} because there were too many`;
   if (ratePerSecond === null) return `${refusals}; \`ratePerSecond\` sets an upper bound.`;
-  const then = refused === 0 ? "as the run before" : "and the next one starts with that";
-  return `${refusals}; the run was held to about ${ratePerSecond} requests a second, ${then}. \`ratePerSecond\` sets an upper bound.`;
+  const then = refused === 0 ? "like the run before" : "and the next one starts with that";
+  return `${refusals}; the run was limited to about ${ratePerSecond} requests a second, ${then}. \`ratePerSecond\` sets an upper bound.`;
 }
 
 const TABLES = {

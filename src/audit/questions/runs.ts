@@ -63,22 +63,12 @@ const RUNS = {
 const WITH_REPLAYS = { ...RUNS, replay_of: col.name({ head: "replay of" }) };
 export type RunListRow = AnswerRow<typeof RUNS>;
 
-type Stated = Pick<
-  Manifest,
-  | "run"
-  | "sequence"
-  | "startedAt"
-  | "endedAt"
-  | "verdict"
-  | "items"
-  | "mappedValues"
-  | "changes"
-  | "files"
-  | "replayOf"
->;
-
 /** A row of the list. `run`: name of the folder, if it differs from the manifest's. */
-export function runListRow(manifest: Stated, mark: RunListRow["mark"], run = manifest.run): RunListRow {
+export function runListRow(
+  manifest: Omit<Manifest, "rows">,
+  mark: RunListRow["mark"],
+  run = manifest.run,
+): RunListRow {
   const { sequence, startedAt, verdict, items, mappedValues, changes, files } = manifest;
   return {
     mark,
@@ -133,7 +123,7 @@ export const RUNS_LEGEND =
   "change: new +, edited ~, removed -, since the run before; without: values without an external value; receiving: those of them at destinations that receive values";
 
 export function keptRunsSection(runs: readonly RunListRow[]): Section {
-  const outside = "; / is not in the history of the current run: put aside, or rolled back";
+  const outside = "; / is not in the history of the current run: replaced or rolled back";
   return section({
     key: "runs",
     title: "Runs",
@@ -179,8 +169,8 @@ function unpublishedText(
   const { result, resumeRecord } = stagingFolder(folder, unpublished);
   const isLeft = existsSync(result) && !existsSync(resumeRecord);
   const what = isLeft
-    ? "which failed a check or a test; its tables are left for a look, and the next run reads anew"
-    : "which is under way or ended early; the next run goes on with it where it can";
+    ? "which failed a check or test; its tables stay for inspection until the next run, which starts over"
+    : "which is under way or ended early; the next run resumes it if it can";
   return [`Not published: ${unpublished}, ${what}.`];
 }
 

@@ -14,12 +14,7 @@ import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { MappingRow } from "../mapping/mapping-file.ts";
 import { assertKnownIds } from "../mapping/validate-mapping.ts";
-import {
-  prepareReceptions,
-  readIgnoredDestinations,
-  readPassthrough,
-  receivingDestinations,
-} from "../mapping/value-counts.ts";
+import { prepareReceptions, readPassthrough, receivingDestinations } from "../mapping/value-counts.ts";
 import type { RunQuestion } from "../open-run.ts";
 import { createTempTable, fillTempTable, loadSql, readList } from "../queries.ts";
 import { FIELD, itemBounds, RECEIVER, VALUE } from "./coverage.ts";
@@ -141,7 +136,7 @@ export async function whatIf(
 ) {
   await assertKnownIds(connection, rows);
   const passthrough = await readPassthrough(connection);
-  await prepareReceptions(connection, await readIgnoredDestinations(connection));
+  await prepareReceptions(connection);
   const bounds = await itemBounds(connection, rowsPerRange);
   const published = await scalar(connection, ENTRIES);
   await replaceMappings(connection, rows);

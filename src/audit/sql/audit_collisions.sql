@@ -1,4 +1,4 @@
--- External field names that several custom fields have at one destination: their values share a list.
+-- External field names that several custom fields share at one destination.
 WITH shared_names AS (
   SELECT destination_id, external_field_name, custom_field_id
   FROM custom_field_mappings

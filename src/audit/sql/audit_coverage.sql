@@ -1,4 +1,4 @@
--- One row per destination and mapped custom field, by the temporary tables of the audit. values = mapped + unmapped +
+-- One row per destination and mapped custom field. values = mapped + unmapped +
 -- unknown_value + no_value_mapping.
 --
 -- $1  status to keep to; NULL: any
@@ -8,7 +8,7 @@
 -- items_without_external_value  those of them with a value that is unmapped or unknown
 -- archived                      uses of values that can no longer be chosen
 -- entries                       entries of the field's mappings at the destination
--- entries_unused                those of them that no item of the run uses, whatever its type
+-- entries_unused                entries that no item of the run uses
 WITH field_counts AS (
   SELECT
     destination_id,

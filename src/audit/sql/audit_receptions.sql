@@ -1,9 +1,9 @@
--- Whether each destination receives values, and if not, why: its values without an external value count apart then.
+-- Whether each destination receives values, and if not, why.
 --
 -- $1  IDs that `ignoreDestinations` names, a JSON array
 --
--- ignored      acknowledged by the setting
--- nameless     known by its ID alone, which mappings name: it is gone, or was not configured
+-- ignored      named by the setting
+-- nameless     known only by the ID that mappings have: it was removed, or not configured
 -- unsupported  the service does not say that it supports mappings
 SELECT
   destination_id,

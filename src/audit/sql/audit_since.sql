@@ -1,9 +1,8 @@
--- Since when the mapped values of an item are as they are, and why: the rows of the history that hold in the run that has
--- it. A value that the item gives several times has one row.
+-- The current versions of an item's mapped values in the history: since when they hold, and why. A value that the item
+-- gives several times has one row.
 --
--- ordered_at: start of a later run that found the values of the field in another order
--- sequence_before: the run before that one; where the item came back in it, the run that last had the item. While an item
--- is there, its `last_seen_run` is NULL.
+-- ordered_at       start of a later run that found the values of the field in another order
+-- sequence_before  the run before the version; for an item that returned, the last run that had it
 --
 -- $1  content ID
 SELECT

@@ -1,4 +1,4 @@
--- Mapping entries that no item uses, and why where that is known: another one for the same value ID comes first.
+-- Mapping entries that no item uses, and why.
 SELECT
   mapping.destination_id,
   destinations.destination,

@@ -1,5 +1,5 @@
--- Uses of each value in a range of items, per destination and mapped custom field. The values of fields without value
--- mappings are counted together, but for the one that is asked for.
+-- Uses of each value in a range of items, per destination and mapped custom field. Values of fields without value mappings
+-- are counted together, except one that is asked for.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item

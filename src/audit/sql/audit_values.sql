@@ -1,8 +1,8 @@
--- One row per destination, mapped custom field and value in use, the one that most items have first.
+-- One row per destination, mapped custom field and value in use; values that most items have come first.
 --
 -- $1  status to keep to; NULL: any
 -- $2  value ID, value or external value to keep to; NULL: any
--- $3  whether only values are wanted that are not mapped, archived or ambiguous
+-- $3  whether to keep only values that are not mapped, archived or ambiguous
 WITH counts AS (
   SELECT
     destination_id,

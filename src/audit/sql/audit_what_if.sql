@@ -1,12 +1,11 @@
--- What destinations would receive otherwise in a range of items: the published content_mapped_values against
--- what_if_after, which has the same columns by the edited mappings. One row per value of an item that is sent under
--- another name, as another value, newly or no longer.
+-- Compares the published content_mapped_values of a range of items with what_if_after, the same by the edited mappings. One
+-- row per value of an item that would be sent under another name, as another value, newly, or no longer.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
 -- $3  whether values of fields without value mappings are sent, as they are
 --
--- Not kept in memory, but read again: each time one of the sides alone.
+-- Not materialized: reading each side again needs less memory.
 WITH sides AS NOT MATERIALIZED (
   SELECT 'published' AS side, *
   FROM content_mapped_values

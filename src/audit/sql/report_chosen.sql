@@ -1,4 +1,4 @@
--- The items of report_items that need attention most.
+-- The items of report_items that need most attention.
 --
 -- $1  items at most
 -- $2  mapped values of all of them at most

@@ -1,5 +1,5 @@
--- The chosen items, and each of their mapped values, as rows of JSON. Those of an item's values have the item's place; what
--- they are ordered by is NULL in the row of the item itself.
+-- The chosen items and their mapped values as JSON. Values have the place of their item; the other columns of the order are
+-- NULL in the row of the item itself.
 --
 -- $1  longest text, in characters; longer ones are cut
 --

@@ -1,5 +1,4 @@
--- Since when each mapped value of the chosen items is as it is, and why: the rows of the history that hold in the run that
--- has it.
+-- The current versions of the chosen items' mapped values: since when they hold, and why.
 --
 -- text  of a value that has no ID
 WITH held AS (

@@ -25,7 +25,6 @@ import { CliCommand, type CliEnvironment, processEnvironment } from "../command.
 import { openOutputFile } from "../user-file.ts";
 import { withRun } from "../with-run.ts";
 
-/** What may be there before the command fails. */
 type Limits = ReadonlyMap<LimitKind, number>;
 
 interface AuditFlags extends AnswerFlags {
@@ -45,9 +44,9 @@ Examples:
   $ content-warehouse audit 42 --section values --format csv > values.csv
   $ content-warehouse audit --fail-on unknown_value,unmapped=100
 
-Counts are of values, which are rows of content_mapped_values; only "items"
-counts items. --fail-on looks at destinations that receive values, within the
-filters; the section "destinations" says which those are.
+All columns but "items" count values: rows of content_mapped_values. --fail-on
+counts only destinations that receive values, within the filters; the section
+"destinations" shows which do.
 `;
 
 export function auditCommand(environment = processEnvironment()): CliCommand {
@@ -63,7 +62,7 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
     .answerForm(COVERAGE_SECTIONS)
     .option(
       "--fail-on <kinds>",
-      `end with 25 if there are any (or =N): ${joinWords(LIMIT_KINDS, "or")}`,
+      `exit with 25 if there are any (or more than N, with =N): ${joinWords(LIMIT_KINDS, "or")}`,
       limits,
     )
     .option("--export-mapping <file>", "also write all mappings, as what-if reads them")
@@ -79,7 +78,7 @@ function limits(text: string): Limits {
     const [, name, number = "0"] = /^\s*([a-z_]+)(?:=(\d{1,15}))?\s*$/.exec(part) ?? [];
     const kind = LIMIT_KINDS.find((each) => each === name);
     if (kind !== undefined && found.has(kind)) {
-      throw new InvalidArgumentError(`"${kind}" stands there twice; give it once.`);
+      throw new InvalidArgumentError(`"${kind}" is given twice.`);
     }
     if (kind === undefined) {
       throw new InvalidArgumentError(
@@ -91,8 +90,7 @@ function limits(text: string): Limits {
   return found;
 }
 
-const DEFINITIONS_ALONE =
-  "is about the definitions, which --status and --value say nothing about; leave them out";
+const DEFINITIONS_ALONE = "is about definitions, to which --status and --value do not apply; leave them out";
 
 async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: AuditFlags): Promise<void> {
   const { destination, field, contentType, status, value, exportMapping: file } = options;
@@ -117,7 +115,7 @@ function assertWithin({ destinations, coverage }: Coverage, allowed: Limits = ne
   const parts = exceeded.map(([kind, limit]) => {
     const worst = limitedDestinations(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
     const where = `${worst?.custom_field ?? worst?.custom_field_id} at ${worst?.destination ?? worst?.destination_id}`;
-    return `${count(totals[kind])} ${LIMIT_TEXTS[kind]} at destinations that receive values, where ${count(limit)} are allowed (most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
+    return `${count(totals[kind])} ${LIMIT_TEXTS[kind]} at destinations that receive values, (limit: ${count(limit)}; most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
   });
   throw new WarehouseError(
     "audit.threshold",

@@ -28,11 +28,11 @@ Examples:
   $ content-warehouse diff 41 42 --items --cause mapping_changed
   $ content-warehouse diff --content --table content_tags
 
-Of mapped values a line is one change, however many items it touches; --items
-lists those. "No payload change": the destination is sent the same. Content is
-compared between two runs that are kept; what changes with the moment, or with
-who asks, only if --table names its table. CSV has the changes of mapped values,
-with --items those of each item, with --content those of the content.
+A line for mapped values is one change, however many items it touches; --items
+lists the items. "No payload change": the destination receives the same. Content
+is compared if both runs are kept. What changes with the moment, or with the
+user, is compared only if --table names its table. CSV has the changes of mapped
+values; with --items those of each item, with --content those of the content.
 `;
 
 export function diffCommand({ out } = processEnvironment()): CliCommand {
@@ -65,12 +65,12 @@ export function diffCommand({ out } = processEnvironment()): CliCommand {
     });
 }
 
-/** Options that are about mapped values alone. */
+/** Options that apply only to mapped values. */
 const OF_VALUES = ["cause", "destination", "field", "items"] as const;
 
 type Head = Answer | WarehouseError;
 
-/** Has one of two questions answered; an error tells why these runs have no such answer. */
+/** Answers one of the two questions. An error with exit code 2 takes the place of its answer. */
 async function withHead<C extends RunSelection>(
   warehouse: string,
   question: RunQuestion<C>,
@@ -88,12 +88,12 @@ async function withHead<C extends RunSelection>(
   }
 }
 
-/** Rows of a list beside others. */
+/** Rows of each list if both answers are shown. */
 const ROWS_SHOWN = 10;
-/** Lists that a screen has only of one head. */
+/** Sections that a screen shows only if one answer is shown. */
 const ONLY_IN_FULL: readonly string[] = ["columns", "causes", "definitions", "only_in_one"];
 
-/** Both answers, the first rows of each; of an item all. Throws where neither question has one. */
+/** Both answers with their first rows; all rows if one item is asked for. Throws if neither question has an answer. */
 function both(content: Head, values: Head, { item }: Pick<DiffFlags, "item">): Answer {
   const heads = [content, values];
   const answers = heads.filter((head): head is Answer => !(head instanceof WarehouseError));
@@ -108,12 +108,12 @@ function both(content: Head, values: Head, { item }: Pick<DiffFlags, "item">): A
     }),
     next:
       item === undefined
-        ? ["--content and --values show one of both in full, --item the changes of one item."]
+        ? ["Use --content or --values for all changes of one kind, --item for one item."]
         : [],
   };
 }
 
-/** CSV has the changes of mapped values, or those of each item; of the content its changes. */
+/** For CSV, only the section with the changes. */
 function wanted(answer: Answer, { format, items, item }: DiffFlags): Answer {
   if (format !== "csv") return answer;
   const keys = [items === true || item !== undefined ? "items" : "lines", "changes"];

@@ -16,9 +16,9 @@ Examples:
   $ content-warehouse explain fellgate-mid
   $ content-warehouse explain fellgate-mid --field audience --steps
 
-For runs that are gone, ask the macros mapped_values_as_of and payload_as_of
-with "sql". Exit code 31: the run published other values than its raw document
-has.
+For runs that are no longer kept, use the macros mapped_values_as_of and
+payload_as_of with "sql". Exit code 31: the published values differ from the raw
+document.
 `;
 
 export function explainCommand({ out } = processEnvironment()): CliCommand {
@@ -29,7 +29,7 @@ export function explainCommand({ out } = processEnvironment()): CliCommand {
     .option("--destination <name>", "only this destination: name, name:platform or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--run <run>", "name or number of a run (default: current)")
-    .option("--steps", "also show each rule, and where each thing was read")
+    .option("--steps", "also show each rule and its evidence")
     .answerForm(EXPLAIN_SECTIONS)
     .addHelpText("after", EXAMPLES)
     .action(

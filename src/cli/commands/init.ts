@@ -9,7 +9,7 @@ import { pluralize } from "../../common/figures.ts";
 import { packagePath } from "../../common/package-root.ts";
 import { printable } from "../../common/printable.ts";
 import { type ConfigSpec, loadConfig } from "../../config/config.ts";
-import { configFileName, nonEmpty } from "../../config/locations.ts";
+import { configFileName, nonEmpty } from "../../config/config-file.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
 import { Lookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";

@@ -18,9 +18,9 @@ Examples:
   $ content-warehouse audit --export-mapping mapping.csv
   $ content-warehouse what-if --mapping mapping.csv
 
-The file is what "audit --export-mapping" writes, with changes: other external
-values or names, rows that are added (the ID of an added entry may be empty) or
-taken away. The service is not asked, and nothing is published.
+The file is an edited export of "audit --export-mapping": change external values
+or names, remove rows, or add rows (the ID of an added entry may be empty). The
+service is not needed, and nothing is published.
 `;
 
 export function whatIfCommand({ out } = processEnvironment()): CliCommand {

@@ -213,7 +213,7 @@ export class HttpClient {
       onStart();
       if (status < 200) informational += 1;
       if (informational <= MAX_INFORMATIONAL) return;
-      const sentence = `${this.host} sends one informational response (1xx) after another and no answer; look for a proxy in between.`;
+      const sentence = `${this.host} keeps sending interim responses (1xx) without an answer; look for a proxy in between.`;
       deadline.abort(new SourceError("source.protocol", sentence));
     };
   }

@@ -65,7 +65,7 @@ function pathSegment(id: string): string {
   if (!unsendable) return encodeURIComponent(id);
   throw new SourceError(
     "source.protocol",
-    `The service listed an item whose ID cannot be part of a URL: "${printable(id)}".`,
+    `The service listed an item with an invalid ID: "${printable(id)}".`,
   );
 }
 

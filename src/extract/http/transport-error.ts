@@ -80,7 +80,7 @@ const FAILURES: readonly (TransportFailure & { readonly codes: RegExp })[] = [
     codes:
       /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_MISMATCH|EPROTO)/,
     code: "source.tls",
-    says: "is not trusted ({code}): its certificate or TLS version is not valid; check the URL, or add your certificate authority with NODE_EXTRA_CA_CERTS.",
+    says: "is not trusted ({code}): its certificate or TLS version is not accepted; check the URL, or add your certificate authority with NODE_EXTRA_CA_CERTS.",
   },
 ];
 
@@ -140,7 +140,7 @@ function tunnelError(
       cause,
     });
   }
-  const wayOut = "have the host allowed there, or name it in NO_PROXY";
+  const wayOut = "ask for the host to be allowed there, or name it in NO_PROXY";
   const sentence = `${it} refuses to connect to ${host} (${status}); ${wayOut}.`;
   return new SourceError("source.proxy", sentence, { cause });
 }

@@ -1,5 +1,5 @@
--- Values that do not read as the type of their custom field, by the number of the column, with the first of them. So is
--- every further value of a field that should have one. An empty text is no value.
+-- Values that do not read as the type of their custom field, by column of content_wide, with an example. Further
+-- values of a field with a single value count, too. An empty text is no value.
 WITH numbers AS (
   /* numbers */
 ),

@@ -1,7 +1,7 @@
--- The columns of content_wide that are the run's custom fields, in their order, numbered from 1.
+-- Columns of content_wide for custom fields, in their order, numbered from 1.
 --
--- part         value, or of a file: file_name, file_url
--- column_type  the type of the column, by the definition alone; NULL: text, or a list of texts
+-- part         value, file_name or file_url
+-- column_type  type by the definition of the field; NULL for text and lists of texts
 WITH parts AS (
   SELECT 1 AS place, 'value' AS part, '' AS suffix
   UNION ALL

@@ -1,5 +1,5 @@
--- The staged rows of content_custom_field_values, which stand in place of the mark, each with the select value that it
--- means: by its ID, else by what rule 5 makes of the text. The text of mapping_inputs stands in place of the other mark.
+-- Staged rows of content_custom_field_values, each with the select value that it means: by its ID, else by rule 5.
+-- Marks: the staged rows, and the text of mapping_inputs.
 WITH inputs AS (
   /* mapping_inputs */
 ),

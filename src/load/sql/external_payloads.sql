@@ -1,9 +1,7 @@
--- content_external_payloads of a range of items, from its rows of content_mapped_values. The text of payloads stands in
--- place of the mark.
+-- Rows of content_external_payloads of a range of items, from content_mapped_values. The mark is the text of payloads.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
--- $3  whether values of fields without value mappings are sent too, as they are
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
+-- $3      whether values of fields without value mappings are sent as they are
 WITH given AS (
   SELECT *, $3::BOOLEAN AS passthrough
   FROM content_mapped_values

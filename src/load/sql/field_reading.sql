@@ -1,5 +1,5 @@
--- The text `given` as a column of `column_type` reads it; NULL where it does not read as one. A date may be an instant at
--- midnight in UTC. A column without a type takes any text.
+-- The text `given` if it reads as `column_type`, else NULL. A date may be an instant at midnight in UTC. A column
+-- without a type takes any text.
 CASE column_type
   WHEN 'DOUBLE' THEN CASE
     WHEN

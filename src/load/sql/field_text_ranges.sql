@@ -1,6 +1,4 @@
--- The first item of each range of about so many custom field values, but for the range that begins with the first item.
---
--- $1  values of a range
+-- First items of ranges with about $1 custom field values, without the range that begins with the first item.
 SELECT DISTINCT content_id
 FROM (
   SELECT content_id, row_number() OVER () AS place

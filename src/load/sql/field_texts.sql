@@ -1,10 +1,8 @@
--- What content_wide shows of the items of a range, a row for each item: the texts of its custom fields by the number of
--- the column; lists of texts where the field is a multiselect. A text of another field with several values is a JSON
--- array, or none if its column has a type; so is a text that does not read as that type. A pipeline may lack the files:
--- what stands in for them is in place of the mark.
+-- Texts of custom fields that content_wide shows, a row for each item, by the number of the column. A multiselect has
+-- a list of texts. Several values of another field are a JSON array, or NULL if the column has a type. A text that
+-- does not read as that type is NULL. The mark `files` is the table of files, or an empty one.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 WITH numbers AS (
   /* numbers */
 ),
@@ -37,7 +35,7 @@ shown AS (
     AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
     AND given IS NOT NULL
 ),
--- Hardly any: so that lists are made of few values.
+-- They are few, so that few lists are made.
 several AS (
   SELECT DISTINCT content_id, field
   FROM shown

@@ -1,9 +1,6 @@
--- The first items of the parts of a range of items, where a part has about $3 rows of content_mapped_values. By the
--- temporary table mapping_targets.
+-- First items of ranges with about $3 rows of content_mapped_values, from the temporary table mapping_targets.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
--- $3  rows of a part
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 WITH weights AS (
   SELECT custom_field_id, count(*) AS destinations
   FROM mapping_targets

@@ -1,7 +1,7 @@
--- Versions of the mapped values, copy by copy: the rows of mapped_value_history, each the first copy of its value, and
--- of a value that stands at several places at once one for each further copy, of which the history of the orders tells.
--- A further copy began with the version of its value or later, when the item gave the value once more, and ended with
--- it or sooner: either is a change of the item.
+-- Versions of mapped values with their copies: the rows of mapped_value_history are first copies. If a value occurs
+-- at several positions, each further copy has rows of its own, from the history of the orders. A copy begins with a
+-- version of its value, or later when the item got it; it ends with the version, or sooner. Both are changes of the
+-- item.
 --
 -- copy                   from 1
 -- cause, valid_to_cause  as lists
@@ -65,8 +65,8 @@ joined AS (
     ) AS stretch
   FROM followed
 ),
--- As long as the item gave the copy, in whatever places.
--- came_back: it was there when the item was last seen
+-- Spans in which the item had the copy, at any position.
+-- came_back: the item had it when it was last seen
 stretches AS (
   SELECT
     content_id,
@@ -82,7 +82,7 @@ stretches AS (
   FROM joined
   GROUP BY content_id, destination_id, custom_field_id, value_number, copy, stretch
 ),
--- was_there: the item had the value when it was last seen, be it as another version; has_next: one follows at once
+-- was_there: the item had the value, in any version, when it was last seen; has_next: a version follows immediately
 versions AS (
   SELECT
     history.* REPLACE (
@@ -114,7 +114,7 @@ bounded AS (
     versions.* EXCLUDE (from_sequence, to_sequence, was_there, has_next, cause, valid_to_cause),
     stretches.copy,
     greatest(versions.from_sequence, stretches.from_sequence) AS from_sequence,
-    -- A NULL counts for nothing in least().
+    -- least() ignores NULL.
     least(versions.to_sequence, stretches.to_sequence) AS to_sequence,
     CASE WHEN versions.from_sequence >= stretches.from_sequence THEN versions.cause ELSE [] END
     || CASE

@@ -1,8 +1,7 @@
--- content_mapped_values of a range of items, by the temporary tables mapping_targets, mapping_inputs and
+-- Rows of content_mapped_values of a range of items, from the temporary tables mapping_targets, mapping_inputs and
 -- mapping_answers.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 WITH given AS (
   SELECT
     content_id,

@@ -1,8 +1,8 @@
--- Rule 6: what a mapping says to a value ID. One row per mapping that counts and value ID that is a select value of
--- its field or has an entry in it. A value ID without a row here is an unknown value.
+-- Rule 6: the external value that a mapping has for a value ID. One row for each mapping that counts and each value
+-- ID that is a select value of its field or has an entry. A value ID without a row is an unknown value.
 --
--- value_unknown            the value ID has an entry, but is none of the field's select values
--- several_entries          the mapping has further entries for the value ID; the first in source order counts
+-- value_unknown            the value ID has an entry, but is not a select value of the field
+-- several_entries          the value ID has several entries; the first in source order counts
 WITH entries AS (
   SELECT
     mapping_id,

@@ -1,7 +1,7 @@
--- Rule 5: what a string that stands in an item means. One row per select or multiselect field and known string.
+-- Rule 5: the value ID that a string in an item means. One row for each select or multiselect field and known string.
 --
--- A string is an ID where a select value of the field, or an entry of any of its mappings, has it as ID. Any other
--- string is a text: it means the first select value whose `value` is that text, else the first whose `display` is.
+-- A string is an ID if a select value of the field, or an entry of its mappings, has it as ID. Any other string is a
+-- text: it means the first select value with this `value`, else the first with this `display`.
 --
 -- fits_several             the text is the `value` or the `display` of more than one select value
 WITH select_fields AS (

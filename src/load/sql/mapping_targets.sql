@@ -1,8 +1,8 @@
--- Rules 1 to 4: the mapping that counts for a custom field at a destination. One row per field and destination.
+-- Rules 1 to 4: the mapping that counts for a custom field at a destination. One row for each field and destination.
 --
--- several_mappings         the field has further mappings for the destination; the first in source order counts
+-- several_mappings         the field has several mappings for the destination; the first in source order counts
 -- collision                another field has a mapping to the same external field name at the destination
--- destination_unsupported  NULL where the destination is known only by its ID
+-- destination_unsupported  NULL if the destination is known only by its ID
 -- has_values               only select and multiselect fields have value mappings
 WITH shared_names AS (
   SELECT destination_id, external_field_name

@@ -1,5 +1,5 @@
--- What fields held in two runs, as the history has it, for reordered_values: of those that had an order in both, for one
--- value alone has none.
+-- Values of fields in two runs by the history, for reordered_values. Fields that had an order in both runs; a single
+-- value has none.
 --
 -- Reads asked_orders: a field of an item at a destination, the pair of runs, and their sequence numbers.
 WITH ends AS (

@@ -1,10 +1,9 @@
--- Payloads of the mapped values in `given`: rows with the columns of content_mapped_values, each with whether values of
--- fields without value mappings are sent too, as they are, in `passthrough`. What a payload is of stands in place of the
--- marks. Rule 7: one key per external field name, always an array. Values stand in ascending order of custom field ID,
--- then in source order; keys in ascending order of their bytes, so that a payload's text changes only where its content
--- does, whatever becomes of the IDs of the definitions.
+-- Payloads of the mapped values in `given`, which has the columns of content_mapped_values, and `passthrough`:
+-- whether values of fields without value mappings are sent as they are. The mark is the key of a payload. Rule 7: one
+-- key per external field name, always an array. Values are in ascending order of custom field ID, then in source
+-- order; keys are in byte order. So the text of a payload changes only with its content.
 --
--- A list per payload, sorted in itself: aggregates with an ORDER BY of their own need gigabytes for as many groups.
+-- Sorts one list per payload, because aggregates with ORDER BY need gigabytes for so many groups.
 WITH sent AS (
   SELECT *, CASE status WHEN 'mapped' THEN external_value ELSE value END AS sent_value
   FROM given

@@ -1,8 +1,8 @@
--- Values that two runs both have, of the fields whose values stand in another order: a row per value, with its place in
--- either run. Each copy is a value, whatever number the history gave it, and one that came or went leaves the others in
--- their order. A value is known by its ID, else by its text.
+-- Values that two runs have in another order: a row for each value with its position in both runs. Each copy is a
+-- value, and values that came or went do not change the order of others. A value is known by its ID, else by its
+-- text.
 --
--- Reads ordered_values: a row per value of a field of an item at a destination in a run.
+-- Reads ordered_values: a row for each value of a field of an item at a destination in a run.
 -- pair  the two runs that are compared
 -- side  before or after
 WITH copies AS (

@@ -1,8 +1,8 @@
--- The raw documents that count, with the request that each was the answer to. `raw_files` and `request_files` stand for
--- their files; $1: items whose documents do not count, as a JSON list.
+-- Raw documents that count, with the request of each. `raw_files` and `request_files` stand for their files. $1 is a
+-- JSON list of items whose documents do not count.
 --
--- A page is read in parts, and anew with its pass: a document is the answer to the last request for its page that begins
--- at or before its position. The join compares nothing but equal columns: any other condition in it takes twice the CPU.
+-- A page may be read in parts, and once per pass: the request of a document is the last one for its page that begins
+-- at or before its position. The join compares only equal columns; other conditions take twice the CPU.
 WITH counting AS (
   SELECT
     *,

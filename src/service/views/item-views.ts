@@ -136,4 +136,7 @@ const DYNAMIC: ColumnFunctions<DynamicColumnName> = {
   url: addressOf.canonical,
 };
 
+/** Names of the columns that a document does not state, because they follow from it. */
+export const COMPUTED_COLUMNS: ReadonlySet<string> = new Set(Object.keys(DYNAMIC));
+
 const COLUMNS = new Map(viewColumns(DYNAMIC, DYNAMIC_COLUMNS).map((column) => [column.name, column]));

@@ -1,9 +1,9 @@
-/** Numbers and names of the Parquet format, and what a table's types are in it. */
+/** Constants of the Parquet format, and the types of columns in it. */
 import type { ColumnType } from "../../tables/declare.ts";
 import { bool, i32, struct, type ThriftFields } from "./thrift.ts";
 
 export const MAGIC = Buffer.from("PAR1");
-/** Of the length that stands before a text, before the levels of a page, and behind the footer. */
+/** Size of the length before a text, before the levels of a page, and after the footer. */
 export const LENGTH_BYTES = 4;
 
 export const CODECS = { none: 0, zstd: 6 } as const;
@@ -13,14 +13,13 @@ export const DATA_PAGE = 0;
 /** Physical types. */
 export const PHYSICAL = { boolean: 0, int32: 1, int64: 2, double: 5, bytes: 6 } as const;
 
-/** The physical type of the values, and what the schema says of them. */
 export interface LogicalType {
   readonly physical: keyof typeof PHYSICAL;
-  /** Fields of the format's `SchemaElement`. */
+  /** Fields of `SchemaElement` that describe the type. */
   readonly annotation: ThriftFields;
 }
 
-/** Both in the older words of the format and in the newer ones. */
+/** States a type as `converted_type` for older readers and as `logicalType`. */
 function logical(converted: number, number: number, type = struct()): ThriftFields {
   return [
     [6, i32(converted)],

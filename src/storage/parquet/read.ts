@@ -1,6 +1,6 @@
 /**
- * Reads columns of flat Parquet files that were written here or by DuckDB, from their bytes. `hyparquet` does it, by the
- * part of it that reads a column of bytes in memory: what is around that is asynchronous, and takes nearly twice as long.
+ * Reads columns of flat Parquet files that were written by this program or by DuckDB. It calls the part of `hyparquet` that
+ * reads a column in memory; the asynchronous interface takes nearly twice as long.
  */
 import { zstdDecompressSync } from "node:zlib";
 import { type Compressors, parquetMetadata, parquetSchema } from "hyparquet";
@@ -8,21 +8,20 @@ import { readColumn } from "hyparquet/src/column.js";
 import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
 import { release } from "../../common/free-memory.ts";
 
-/** A text's bytes, a number or a truth value; null where the row has none. Days or microseconds since 1970 are numbers. */
+/** Texts are bytes in UTF-8. Dates and instants are days and microseconds since 1970. */
 export type ParquetCell = Buffer | number | bigint | boolean | null;
 
 /**
- * The rows of a file. They own its memory, which their texts' bytes are parts of: once disposed of, such bytes are empty
- * (those of a file of a few KB may stay), and no more cells are given.
+ * The columns of a file. They own its memory, of which the bytes of texts are views. After disposal these views are empty
+ * (those of a file of a few KB may stay), and no more cells can be read.
  */
 export interface ParquetColumns extends Disposable {
   readonly rows: number;
   readonly has: (name: string) => boolean;
-  /** The column's cells, one a row. A RangeError for a column that the file does not have. */
+  /** The cells of a column, one per row. Throws a RangeError if the file does not have the column. */
   readonly cells: (name: string) => ParquetCell[];
 }
 
-/** Texts stay bytes; days and microseconds stay numbers. */
 const PARSERS = {
   ...DEFAULT_PARSERS,
   stringFromBytes: (text: Uint8Array | undefined) =>
@@ -32,8 +31,8 @@ const PARSERS = {
 };
 
 /**
- * The file's bytes are the columns' from here on. Throws for a file that is cut off, and for most that are damaged: that
- * all values are as they were written, only a digest of the file says.
+ * Reads a file and takes over its bytes. Throws for a truncated file and for most damage; only a digest proves that all
+ * values are right.
  */
 export function readColumns(file: Buffer): ParquetColumns {
   const metadata = parquetMetadata(file, { geoparquet: false });
@@ -42,7 +41,7 @@ export function readColumns(file: Buffer): ParquetColumns {
   const decompressed: Uint8Array[] = [];
   const compressors: Compressors = {
     ZSTD: (compressed, bytes) => {
-      // One byte more: a buffer that is just full would be followed by another.
+      // One byte more, because zlib allocates another buffer when one is full.
       const chunkSize = Math.max(bytes + 1, 64);
       const plain = zstdDecompressSync(compressed, { chunkSize, maxOutputLength: Math.max(bytes, 1) });
       if (plain.buffer.byteLength === chunkSize) decompressed.push(new Uint8Array(plain.buffer));

@@ -1,18 +1,18 @@
-/** Writes Thrift's compact protocol, as far as the metadata of a Parquet file need it. */
+/** Writes the part of Thrift's compact protocol that the metadata of a Parquet file need. */
 
-/** A value on its way out: the number of its type, and what writes it. */
+/** `type`: number of the type in the protocol. `write`: appends the value. */
 export interface ThriftValue {
   readonly type: number;
   readonly write: (bytes: number[]) => void;
 }
 
-/** Values under the numbers that the format's definition gives them, which ascend. */
+/** Values by their field numbers, in ascending order. */
 export type ThriftFields = readonly (readonly [number: number, value: ThriftValue])[];
 
-/** Lengths and distances up to this stand in a header's own byte. */
+/** Lists below this length have it in the byte of their type. */
 const SHORT = 15;
 
-/** Zigzag; what is written here is never negative. */
+/** Zigzag encoding of a non-negative integer. */
 const integer =
   (type: number) =>
   (value: number): ThriftValue => ({ type, write: (bytes) => writeVarint(bytes, value * 2) });
@@ -20,7 +20,7 @@ const integer =
 export const i32 = integer(5);
 export const i64 = integer(6);
 
-/** A field of a structure, not an element of a list: its type is its value. */
+/** A boolean field, whose type is its value. It cannot be an element of a list. */
 export const bool = (value: boolean): ThriftValue => ({ type: value ? 1 : 2, write: () => {} });
 
 export const text = (value: string): ThriftValue => ({
@@ -37,7 +37,7 @@ export const struct = (...fields: ThriftFields): ThriftValue => ({
   write: (bytes) => writeFields(bytes, fields),
 });
 
-/** All of one type; of none, it is a list of structures. */
+/** A list of values of one type. An empty list counts as one of structures. */
 export const list = (values: readonly ThriftValue[]): ThriftValue => ({
   type: 9,
   write: (bytes) => {
@@ -64,7 +64,7 @@ function writeFields(bytes: number[], fields: ThriftFields): void {
   bytes.push(0);
 }
 
-/** Seven bits a byte, the least first. Up to 2^53. */
+/** Seven bits per byte, the lowest first. Up to 2^53. */
 export function writeVarint(bytes: number[], value: number): void {
   let rest = value;
   while (rest >= 0x80) {

@@ -1,4 +1,4 @@
-/** Parquet files of filled columns: one row group, plain values, pages in Zstandard where that is worth a call. */
+/** Writes Parquet files: one row group, plain encoding, and Zstandard for columns that are worth it. */
 import { constants, zstdCompressSync } from "node:zlib";
 import { release } from "../../common/free-memory.ts";
 import type { ColumnVector, RowBatch } from "../table-builder.ts";
@@ -25,48 +25,47 @@ import {
 } from "./thrift.ts";
 
 const CREATED_BY = "content-warehouse";
-/** Documents repeat each other: with a window of 2 MB, four times the level's own, they take less room and less time. */
+/** A window of 2 MB, four times the default of the level: documents repeat each other. */
 const ZSTD = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 21 };
 /**
- * What most pages become has room in one buffer of half their size; more is joined from several. So many bytes at least
- * that it is a buffer of its own, and no part of the one that Node shares out.
+ * Limits of the compressor's output buffer, which has half the size of the page: most pages need no second one. The minimum
+ * keeps it out of the pool that Node shares between buffers, so that its memory can be freed.
  */
-const MIN_COMPRESSED_BYTES = 128 * 1024;
-const MOST_COMPRESSED_BYTES = 1024 * 1024;
-/** To set the compressor up takes as long as to compress some thousand bytes. */
+const MIN_BUFFER_BYTES = 128 * 1024;
+const MAX_BUFFER_BYTES = 1024 * 1024;
+/** Smaller columns are not compressed: setting up the compressor takes longer. */
 const COMPRESSED_FROM_BYTES = 4096;
-/** A page ends with the eight rows that bring it here. Long ones compress better and faster; readers take one whole. */
+/** Size from which a page ends. Long pages compress better and faster, but readers read a whole page. */
 const PAGE_BYTES = 4 * 1024 * 1024;
-/** Pages begin at a whole byte of the bits that say which rows have a value. */
+/** Pages begin at a whole byte of the validity bits. */
 const ROWS_PER_STEP = 8;
-/** Texts up to here are copied in less time than it takes to ask for a copy. */
+/** Up to this length a loop copies a text faster than a call. */
 const SHORT_BYTES = 32;
-const FIRST_ROOM_BYTES = 64 * 1024;
-/** More room than this, which long values need, is not kept for what comes next. */
-const KEPT_ROOM_BYTES = 2 * PAGE_BYTES;
-/** Of a run's header, and of the length of all runs. */
+const INITIAL_BYTES = 64 * 1024;
+/** A larger buffer, which long values need, is freed after use. */
+const MAX_KEPT_BYTES = 2 * PAGE_BYTES;
+/** Maximum size of a run's header and of the length before it. */
 const LEVEL_HEADER_BYTES = 12;
 
-/** A column on its way into a file. */
 interface TypedColumn extends ColumnVector {
-  readonly meaning: LogicalType;
+  readonly logicalType: LogicalType;
 }
 
 interface ColumnChunk {
   readonly column: TypedColumn;
   readonly codec: number;
-  /** With the headers of the pages. */
+  /** Includes the headers of the pages. */
   readonly bytes: number;
   readonly uncompressedBytes: number;
 }
 
-/** A buffer that is kept for what comes next. */
+/** A buffer that grows and is reused. */
 class GrowingBuffer {
-  #bytes = Buffer.allocUnsafeSlow(FIRST_ROOM_BYTES);
-  /** Bytes of it that hold something. */
+  #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
+  /** Number of used bytes. */
   used = 0;
 
-  /** So many bytes at least, behind those that hold something. A view: empty once there is more room or less. */
+  /** A view of at least this many free bytes. It is invalid after the buffer has grown or shrunk. */
   free(bytes: number): Buffer {
     const wanted = this.used + bytes;
     if (wanted > this.#bytes.length) {
@@ -83,33 +82,30 @@ class GrowingBuffer {
     this.used += bytes.length;
   }
 
-  /** What is in it, for the caller to keep. */
+  /** A copy of the used bytes. */
   copied(): Buffer {
     return Buffer.from(this.#bytes.subarray(0, this.used));
   }
 
   clear(): void {
     this.used = 0;
-    if (this.#bytes.length <= KEPT_ROOM_BYTES) return;
+    if (this.#bytes.length <= MAX_KEPT_BYTES) return;
     release(this.#bytes);
-    this.#bytes = Buffer.allocUnsafeSlow(FIRST_ROOM_BYTES);
+    this.#bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   }
 }
 
-/**
- * Writes one file after another. Page and file are put together in buffers that are kept: megabytes that are left to the
- * garbage collection are a heap's cause to look for garbage.
- */
+/** Writes one file after another and reuses its buffers: new ones for each file would cause garbage collections. */
 export class ParquetWriter {
   readonly #page = new GrowingBuffer();
   readonly #file = new GrowingBuffer();
 
-  /** The rows as a file, which is the caller's. A RangeError for a null in a column that has none. */
+  /** The bytes of a file. Throws a RangeError for a null in a required column. */
   file(rows: RowBatch): Buffer {
     const columns = rows.columns.map((column): TypedColumn => {
       const lacking = !column.nullable && column.nulls > 0;
       if (lacking) throw new RangeError(`the column ${column.name} must have a value in each row`);
-      return { ...column, meaning: LOGICAL_TYPES[column.type] };
+      return { ...column, logicalType: LOGICAL_TYPES[column.type] };
     });
     const file = this.#file;
     file.clear();
@@ -138,7 +134,7 @@ export class ParquetWriter {
     return { column, codec, bytes: this.#file.used - begin, uncompressedBytes };
   }
 
-  /** Bytes of the page that it adds to the file, as they were before they were compressed. */
+  /** Adds a page and gives its size before compression. */
   #addPage(column: TypedColumn, codec: number, from: number, to: number): number {
     const levels = LEVEL_HEADER_BYTES + Math.ceil((to - from) / ROWS_PER_STEP);
     this.#page.clear();
@@ -146,10 +142,10 @@ export class ParquetWriter {
     const start = column.nullable ? writeLevels(room, column, from, to) : 0;
     const page = room.subarray(0, writeValues(room, start, column, from, to));
     if (codec === CODECS.none) return this.#add(page, to - from, page.length);
-    const chunkSize = Math.min(Math.max(page.length >> 1, MIN_COMPRESSED_BYTES), MOST_COMPRESSED_BYTES);
+    const chunkSize = Math.min(Math.max(page.length >> 1, MIN_BUFFER_BYTES), MAX_BUFFER_BYTES);
     const compressed = zstdCompressSync(page, { params: ZSTD, chunkSize });
     const added = this.#add(compressed, to - from, page.length);
-    // A part of one buffer, or joined from several.
+    // The result is a part of one buffer, or was joined from several.
     const isPart = compressed.buffer.byteLength === chunkSize;
     release(isPart ? new Uint8Array(compressed.buffer) : compressed);
     return added;
@@ -163,10 +159,10 @@ export class ParquetWriter {
   }
 }
 
-/** Bytes that the values of the rows before one take at most. */
-function bytesBefore({ meaning, offsets }: TypedColumn, row: number): number {
-  if (meaning.physical === "bytes") return (offsets[row] ?? 0) + row * LENGTH_BYTES;
-  return row * (meaning.physical === "boolean" ? 1 : WIDTHS[meaning.physical]);
+/** Maximum size of the values before a row. */
+function bytesBefore({ logicalType, offsets }: TypedColumn, row: number): number {
+  if (logicalType.physical === "bytes") return (offsets[row] ?? 0) + row * LENGTH_BYTES;
+  return row * (logicalType.physical === "boolean" ? 1 : WIDTHS[logicalType.physical]);
 }
 
 const WIDTHS = { int32: 4, int64: 8, double: 8 } as const;
@@ -180,7 +176,7 @@ function endOfPage(column: TypedColumn, from: number): number {
   return Math.min(to, rows);
 }
 
-/** Which rows have a value: one run of rows that all have one, or the validity bits as one run of groups of eight. */
+/** Writes which rows have a value: as one run if all have one, else the validity bits as one bit-packed run. */
 function writeLevels(room: Buffer, { nulls, validity }: TypedColumn, from: number, to: number): number {
   const rows = to - from;
   const groups = Math.ceil(rows / ROWS_PER_STEP);
@@ -194,9 +190,9 @@ function writeLevels(room: Buffer, { nulls, validity }: TypedColumn, from: numbe
   return LENGTH_BYTES + header.length + run.length;
 }
 
-/** Writes the values that are there, in the format's plain encoding, and returns where they end. */
+/** Writes the values that are not null in plain encoding, and gives their end. */
 function writeValues(room: Buffer, start: number, column: TypedColumn, from: number, to: number): number {
-  const { physical } = column.meaning;
+  const { physical } = column.logicalType;
   switch (physical) {
     case "bytes":
       return writeTexts(room, start, column, from, to);
@@ -297,19 +293,19 @@ function metadata(chunks: readonly ColumnChunk[], rows: number): ThriftFields {
   ];
 }
 
-function schemaElement({ name, nullable, meaning }: TypedColumn): ThriftValue {
+function schemaElement({ name, nullable, logicalType }: TypedColumn): ThriftValue {
   return struct(
-    [1, i32(PHYSICAL[meaning.physical])],
-    // Optional or required.
+    [1, i32(PHYSICAL[logicalType.physical])],
+    // 1: optional; 0: required.
     [3, i32(nullable ? 1 : 0)],
     [4, text(name)],
-    ...meaning.annotation,
+    ...logicalType.annotation,
   );
 }
 
 function chunkMetadata({ column, ...chunk }: ColumnChunk, rows: number, offset: number): ThriftValue {
   return struct(
-    [1, i32(PHYSICAL[column.meaning.physical])],
+    [1, i32(PHYSICAL[column.logicalType.physical])],
     [2, list([i32(ENCODINGS.plain), i32(ENCODINGS.rle)])],
     [3, list([text(column.name)])],
     [4, i32(chunk.codec)],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmod, readdir, readFile, readlink, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { compareRowCounts } from "../../../src/audit/checks/mass-change.ts";
+import { compareRowCounts, findVanished } from "../../../src/audit/checks/mass-change.ts";
 import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
@@ -69,11 +69,13 @@ long(
       ],
       [false, true, false, true, true, false, true],
     );
-    const { service, run } = await warehouse(t, itemsOf(100));
-    await run();
+    const { service, out, run } = await warehouse(t, itemsOf(100));
+    const first = await run();
     service.items = itemsOf(60);
     await failsWith("guard.shrink", run({ maxShrinkPercent: 30 }));
     assert.equal((await run({ maxShrinkPercent: 40 })).changes?.removed, 40);
+    await rollback(outputFolder(out), first.run);
+    await failsWith("guard.shrink", run());
   },
 );
 
@@ -82,6 +84,10 @@ long(
   async (t) => {
     const { service, run, current } = await warehouse(t, itemsOf(100));
     const first = await run();
+    assert.deepEqual(await rowsOf(first.directory, BASELINE), [
+      ["runs before this one that it was held against", "passed", "0", null, "none was published yet"],
+    ]);
+    assert.deepEqual(await rowsOf(first.directory, COMPARED), []);
     service.items = itemsOf(60);
     const accepted = await run({ acceptShrink: true });
     assert.equal(await current(), `runs/${accepted.run}`);
@@ -158,24 +164,6 @@ long(
   },
 );
 
-long("a first run has nothing to be held against, and needs no word", async (t) => {
-  const { run } = await warehouse(t, []);
-  const { directory } = await run();
-  assert.deepEqual(await rowsOf(directory, BASELINE), [
-    ["runs before this one that it was held against", "passed", "0", null, "none was published yet"],
-  ]);
-  assert.deepEqual(await rowsOf(directory, COMPARED), []);
-});
-
-long("after a rollback, the run that readers see is the one to be held against", async (t) => {
-  const { service, out, run } = await warehouse(t, itemsOf(100));
-  const first = await run();
-  service.items = itemsOf(10);
-  await run({ acceptShrink: true });
-  await rollback(outputFolder(out), first.run);
-  assert.match((await failsWith("guard.shrink", run())).message, /items from 100 to 10/);
-});
-
 const DAMAGES: Readonly<Record<string, (text: string) => string>> = {
   "cut off": (text) => text.slice(0, -20),
   empty: () => "",
@@ -209,18 +197,12 @@ long(
     const [check] = await rowsOf(accepted.directory, BASELINE);
     assert.deepEqual(check?.slice(1, 4), ["warning", "0", null]);
     assert.match(String(check?.[4]), /is damaged, and --accept-shrink was given: Its manifest is that of/);
+    await chmod(accepted.directory, 0o755);
+    await rename(accepted.directory, join(out, "elsewhere"));
+    await failsWith("guard.shrink", run());
+    assert.equal((await run({ acceptShrink: true })).sequence, 3);
   },
 );
-
-long("G1: so it is where the run that current names is gone", async (t) => {
-  const { out, run } = await warehouse(t, itemsOf(5));
-  const { directory } = await run();
-  await chmod(directory, 0o755);
-  await rename(directory, join(out, "elsewhere"));
-  await failsWith("guard.shrink", run());
-  const accepted = await run({ acceptShrink: true });
-  assert.equal(accepted.sequence, 2);
-});
 
 test("G2: a run of a newer program is not built upon, and costs no request", async (t) => {
   const { service, out, run } = await warehouse(t, itemsOf(5));
@@ -257,4 +239,17 @@ long("G3: so it is where the same address answers with the content of another in
   const error = await failsWith("config.other_instance", run());
   assert.match(error.message, /\(instance one\), and this run reads .* \(instance two\);/);
   assert.equal(await current(), `runs/${first.run}`);
+});
+
+test("what all items have lost is told, and not what a history that begins anew has not yet", () => {
+  const rows = { content: 3, content_tags: 2, run_history: 2, mapping_history: 5 };
+  const columns = ["content.slug", "content.title", "run_history.previous_run"];
+  const before = { rows, emptyColumns: ["content.slug"], columns };
+  const now = {
+    rows: { ...rows, content_tags: 0, run_history: 1, mapping_history: 0 },
+    emptyColumns: ["content.mood", ...columns],
+  };
+  assert.deepEqual(findVanished(before, now), ["content_tags", "content.title"]);
+  const withoutTitle = { ...before, columns: ["content.slug"] };
+  assert.deepEqual(findVanished(withoutTitle, now), ["content_tags"], "it did not have the column");
 });

@@ -82,7 +82,7 @@ test("what is wrong in a CSV file is told with line and column", () => {
       `${COLUMNS},extrenal_value\n`,
       /line 1, column 104: there is no column "extrenal_value" .* The nearest is "external_value"/,
     ],
-    [`${COLUMNS},value_id\n`, /column 104: the column value_id is there twice/],
+    [`${COLUMNS},value_id\n`, /column 104: the column value_id appears twice/],
     [
       `${COLUMNS}\n${row}\n${row.replace("e1", "e2")},y\n`,
       /line 3, column 21: the row has 8 cells where the first line has 7/,
@@ -97,10 +97,7 @@ test("what is wrong in a CSV file is told with line and column", () => {
     ],
     [`${COLUMNS}\n${row}\nf,d,m,Topic,,,\n`, /line 3, column 5: the mapping m has a row without an entry/],
     [`${COLUMNS}\n,d,m,Topic,e1,v1,x\n`, /line 2, column 1: custom_field_id is missing/],
-    [
-      `${COLUMNS}\nf,d,,Topic,e1,v1,x\n`,
-      /line 2, column 5: mapping_id is missing; an entry has that of its mapping, and a new mapping takes any/,
-    ],
+    [`${COLUMNS}\nf,d,,Topic,e1,v1,x\n`, /line 2, column 5: mapping_id is missing; copy that of the mapping/],
     [`${COLUMNS}\nf,d,m,Topic,,,x\n`, /line 2, column 14: value_id is missing/],
     [
       `${COLUMNS}\nf,d,m,"To\npic",e1,v1,x\nf,d,m,"To\npic",e1,v1,x\n`,

@@ -71,10 +71,10 @@ test("an explanation says how each string was read, and that a field has no mapp
     "5 a value ID, as custom_field_value_ids says",
     "5 the ID of a value of the field",
     "5 no ID, but the text of a value",
-    "5 no ID, but what people are shown for a value",
+    "5 no ID, but the display text of a value",
     "5 neither an ID nor the text of any value of the field",
     "5 a value as it is",
-    "2 the field has no mapping there: its values go nowhere",
+    "2 the field has no mapping there, so its values are not sent",
   ])
     assert.ok(
       found.some((each) => each.startsWith(said)),

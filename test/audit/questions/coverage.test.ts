@@ -116,7 +116,9 @@ test("each filter keeps to its rows, and they hold together", async () => {
   ] as const) {
     const expected = await straightforward(run, where);
     assert.ok(expected.length > 0, where);
-    assert.deepEqual(counts(await readCoverage(run.connection, filter, 1000)), expected, where);
+    // One range of items at a time where all filters meet.
+    const rowsPerRange = "status" in filter && filter.status === "mapped" ? 1000 : undefined;
+    assert.deepEqual(counts(await readCoverage(run.connection, filter, rowsPerRange)), expected, where);
   }
   assert.equal((await readCoverage(run.connection, { ...ALL, status: "unmapped" })).definitions, undefined);
   const season = await resolveScope(run.connection, { ...none, field: "season" });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { CHANGE_LINES, changeListSql, diffValues, findReasons } from "../../../src/audit/diff/value-diff.ts";
+import type { SelectValue } from "../../../src/audit/mapping/definitions.ts";
 import { readValueVersions } from "../../../src/audit/questions/item-values.ts";
 import { readRows } from "../../../src/storage/typed-rows.ts";
 import type { Nights } from "../../load/history-world.ts";
@@ -8,26 +9,28 @@ import type { MappingWorld } from "../../load/mapping-tables.ts";
 import { long } from "../../long.ts";
 import { nightsOf, runOf } from "./nights.ts";
 
-/** Items with one value of the field region, which one mapping makes `external` at a destination. */
+/** Items with one value of a field, which one mapping makes `external` at a destination. `field`: its name. */
 function world(
   text: string,
   external: string,
   destinationId: "web-id" | "print-id",
   items: readonly string[] = ["item"],
+  field = "region",
 ): MappingWorld {
+  const own = (id: string) => (field === "region" ? id : `${field} ${id}`);
   return {
     fields: [
       {
-        customFieldId: "region-id",
-        name: "region",
+        customFieldId: own("region-id"),
+        name: field,
         fieldType: "multiselect",
         selectValues: [{ valueId: "north-id", display: text, value: text, archived: false }],
         mappings: [
           {
-            mappingId: "mapping-id",
+            mappingId: own("mapping-id"),
             destinationId,
-            externalFieldName: "market",
-            entries: [{ mappingValueId: "entry-id", valueId: "north-id", externalValue: external }],
+            externalFieldName: own("market"),
+            entries: [{ mappingValueId: own("entry-id"), valueId: "north-id", externalValue: external }],
           },
         ],
       },
@@ -38,16 +41,57 @@ function world(
     ],
     items: items.map((contentId) => ({
       contentId,
-      values: [{ customFieldId: "region-id", ordinal: 0, input: "north-id", inputIsId: true, text: null }],
+      values: [
+        { customFieldId: own("region-id"), ordinal: 0, input: "north-id", inputIsId: true, text: null },
+      ],
     })),
   };
 }
 
-const WORLDS = [
+/** The same with other select values. */
+function offering(field: string, text: string, selectValues: SelectValue[]): MappingWorld {
+  const { fields, ...rest } = world(text, "nordic", "web-id", [`item of ${field}`], field);
+  return { ...rest, fields: fields.map((each) => ({ ...each, selectValues })) };
+}
+
+const moved = [
   world("Nordics", "nordic", "web-id"),
   world("Nordics", "north", "web-id"),
   world("North", "north", "print-id"),
+  world("North", "north", "print-id"),
 ];
+
+/** Of a value that is not archived the service says so in every other place alone. */
+const archived = [
+  ["Nordics", false, true],
+  ["North", false, false],
+  ["Nordics", true, false],
+  ["North", false, false],
+] as const;
+
+const ordered = [
+  ["a", "north-id", "b"],
+  ["north-id", "b"],
+  ["b", "north-id"],
+  ["b", "north-id"],
+];
+
+/** Four nights in which each of three fields has changes of its own. */
+const WORLDS = moved.map((each, at): MappingWorld => {
+  const [text = "", isArchived = false, isSecond = false] = archived[at] ?? [];
+  const value = { valueId: "north-id", display: text, value: text, archived: isArchived };
+  const second = { valueId: "other", display: null, value: null, archived: false };
+  const places = (ordered[at] ?? []).map((id) => ({ valueId: id, display: id, value: id, archived: true }));
+  const others = [
+    offering("archived", text, isSecond ? [second, value] : [value]),
+    offering("ordered", "Nordics", places),
+  ];
+  return {
+    ...each,
+    fields: [each, ...others].flatMap(({ fields }) => fields),
+    items: [each, ...others].flatMap(({ items }) => items),
+  };
+});
 
 /** A destination that is renamed, and then removed, while a mapping still names it. */
 function named(fieldName: string, destinations: MappingWorld["destinations"]): MappingWorld {
@@ -55,9 +99,9 @@ function named(fieldName: string, destinations: MappingWorld["destinations"]): M
   return { fields: fields.map((field) => ({ ...field, name: fieldName })), destinations, items };
 }
 
-let moving: Nights;
+let shared: Nights;
 before(async () => {
-  moving = await nightsOf(WORLDS);
+  shared = await nightsOf(WORLDS);
 });
 
 interface Filter {
@@ -69,8 +113,8 @@ interface Filter {
 async function reasons(
   from: number,
   to: number,
-  nights = moving,
-  { destination, field }: Filter = {},
+  nights = shared,
+  { destination, field }: Filter = { field: "region" },
 ): Promise<unknown[][]> {
   const pair = { before: runOf(from), after: runOf(to), basis: runOf(to).run };
   const found = await diffValues(nights.connection, pair, { cause: undefined, destination, field });
@@ -85,45 +129,20 @@ test("a reason is told by the definitions of the two runs, whatever became of th
 });
 
 test("a value of which nobody knew whether it is archived is not said to be so no longer", async () => {
-  // Of a value that is not archived the service says so in every other place alone.
-  const second = { valueId: "other", display: null, value: null, archived: false };
-  const at = (text: string, { isSecond = false, archived = false }): MappingWorld => {
-    const { fields, ...rest } = world(text, "nordic", "web-id");
-    const values = fields.flatMap(({ selectValues }) =>
-      selectValues.map((value) => ({ ...value, archived })),
-    );
-    const selectValues = isSecond ? [second, ...values] : values;
-    return { ...rest, fields: fields.map((field) => ({ ...field, selectValues })) };
-  };
-  const nights = await nightsOf([
-    at("Nordics", { isSecond: true }),
-    at("North", {}),
-    at("Nordics", { archived: true }),
-    at("North", {}),
-  ]);
   const renamed = (from: string, to: string) =>
     `select value "${to}": shown as "${from}" -> "${to}", text "${from}" -> "${to}"`;
-  const why = async (from: number) => (await reasons(from, from + 1, nights)).map(([, , ...told]) => told);
+  const why = async (from: number) =>
+    (await reasons(from, from + 1, shared, { field: "archived" })).map(([, , ...told]) => told);
   assert.deepEqual(await why(1), [[`${renamed("Nordics", "North")}, archived none -> no`]]);
   assert.deepEqual(await why(2), [[`${renamed("North", "Nordics")}, archived`]]);
   assert.deepEqual(await why(3), [[`${renamed("Nordics", "North")}, no longer archived`]]);
 });
 
 test("another order is a change; a place that only others moved by coming or going is none", async () => {
-  const ordered = (...ids: readonly string[]): MappingWorld => {
-    const { fields, ...rest } = world("Nordics", "nordic", "web-id");
-    const selectValues = ids.map((id) => ({ valueId: id, display: id, value: id, archived: true }));
-    return { ...rest, fields: fields.map((field) => ({ ...field, selectValues })) };
-  };
-  const nights = await nightsOf([
-    ordered("a", "north-id", "b"),
-    ordered("north-id", "b"),
-    ordered("b", "north-id"),
-  ]);
   const changes = async (from: number) => {
     const pair = { before: runOf(from), after: runOf(from + 1) };
-    const all = { cause: undefined, destination: undefined, field: undefined };
-    const { definitionRows } = await diffValues(nights.connection, pair, all);
+    const filter = { cause: undefined, destination: undefined, field: "ordered" };
+    const { definitionRows } = await diffValues(shared.connection, pair, filter);
     return definitionRows.map(({ definition, value }) => `${value} ${definition}`);
   };
   assert.deepEqual(await changes(1), ["a select value: removed"]);

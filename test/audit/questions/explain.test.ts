@@ -53,7 +53,7 @@ function outcomeOf(said: string): (string | undefined)[] {
   const [, entry, value] = /^the entry (\w+) makes it "(.*?)"(?:;|$)/.exec(said) ?? [];
   if (entry !== undefined) return ["mapped", entry, value];
   if (said.startsWith("the mapping")) return ["unmapped"];
-  return [said.startsWith("it is none of") ? "unknown_value" : "no_value_mapping"];
+  return [said.startsWith("it is not a value of") ? "unknown_value" : "no_value_mapping"];
 }
 
 /** The same of the tables, which other tests hold to a second program that makes them. */
@@ -158,9 +158,9 @@ test("an item is found by ID and by slug, and of one that is like none no guess 
   const { contentId, slug } = await findItem(run, FIRST);
   assert.equal((await findItem(run, slug ?? "")).contentId, contentId);
   const nothing = await failsWith("config.not_found", findItem(run, "qqqqqqqqqqqqqqqqqqq"));
-  assert.match(nothing.message, /No item is like it/);
+  assert.match(nothing.message, /No item has a similar name/);
   const noId = await failsWith("config.not_found", findItem(run, "aaaaaaaaaaaaaaaaaaaaaaaa"));
-  assert.match(noId.message, /No item is like it/);
+  assert.match(noId.message, /No item has a similar name/);
 });
 
 test("a value that the raw document does not have is an internal error, said loudly", async () => {

@@ -10,8 +10,6 @@ import { all } from "../../../src/storage/duckdb.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { capture } from "../../cli/capture.ts";
 import { either } from "../../long.ts";
-import { exportFrom, HISTORY, temporaryFolder } from "../../run/running.ts";
-import { item, Scripted } from "../../run/scripted.ts";
 import { fewSampleNights, sampleNights, site } from "../two-nights.ts";
 import { parsePage, tableRecords } from "./dom.ts";
 import { pageItems } from "./page-data.ts";
@@ -186,32 +184,4 @@ test("after the first run the section says so in one sentence, and the first scr
     "Changes The history begins with this run; from the next run on, this section shows what changed and why.",
   );
   assert.ok([...items.values()].every(({ since }) => since.every((sequence) => sequence === 1)));
-});
-
-test("an item that gives one select value by its ID and by its text has each once, with its run", async (t) => {
-  const service = await Scripted.start(t, [item("a", 1, { custom_fields: { "f-1": ["v-1", "North"] } })]);
-  let external = "n";
-  service.script = ({ kind }) => {
-    if (kind === "destinations")
-      return { body: [{ id: "d-1", identification: "Web", platform: "External" }] };
-    const entry = { id: "e-1", value_id: "v-1", value: external };
-    const mapping = { id: "m-1", field_name: "market", external_site_id: "d-1", values: [entry] };
-    const region = {
-      id: "f-1",
-      name: "region",
-      field_type: "multiselect",
-      formatted_select_values: [{ id: "v-1", display: "North", value: "North", archived: false }],
-      mappings: [mapping],
-    };
-    return kind === "custom_fields" ? { body: [region] } : undefined;
-  };
-  const warehouse = await temporaryFolder(t);
-  const config = { destinations: [{ name: "Web", platform: "External" }], customFields: ["region"] };
-  const run = () => exportFrom({ url: service.url, out: warehouse, pipelineUrl: HISTORY, config });
-  await run();
-  external = "north";
-  const { directory } = await run();
-  const { items } = await pageIn(join(directory, "report.html"));
-  assert.deepEqual(items.get("a")?.payloads.get("d-1"), [{ name: "market", values: ["north", "north"] }]);
-  assert.deepEqual(items.get("a")?.since, [2, 2]);
 });

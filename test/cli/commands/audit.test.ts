@@ -32,7 +32,7 @@ test("a screen gets every part of the answer, and its lines fit", async () => {
   }
   assert.match(
     text.replaceAll("\n", " "),
-    /^6,770 values at destinations that receive values, in the run 000001-\S+Z: 450 without an external value \(442 unmapped, 8 unknown\), 1,095 not sent \(no value mapping\), 396 ambiguous, 493 sent under a name shared by several fields\. Destinations that receive none: 960 values more\. /,
+    /^6,770 values at destinations that receive values, in the run 000001-\S+Z: 450 without an external value \(442 unmapped, 8 unknown\), 1,095 not sent \(no value mapping\), 396 ambiguous, 493 sent under a name shared by several fields\. Another 960 values at destinations that receive none\. /,
   );
   for (const line of text.split("\n")) assert.ok(line.length <= 80, line);
   const heads = text.split("\n").filter((line) => line.startsWith("┌"));
@@ -96,12 +96,12 @@ test("with --fail-on too many values end with 25 and a sentence, after the answe
   assert.deepEqual([error?.code, error?.exitCode], ["audit.threshold", 25]);
   assert.match(
     error?.message ?? "",
-    /^There are 8 unknown values at destinations that receive values, where 0 are allowed \(most of them in \w+ at [\w ]+: \d+\); .*\.$/,
+    /^There are 8 unknown values at destinations that receive values, \(limit: 0; most of them in \w+ at [\w ]+: \d+\); .*\.$/,
   );
   assert.equal((await run("--fail-on", "unknown_value=8,unmapped=442")).error, undefined);
   assert.match(
     (await run("--fail-on", "unmapped=441,collision=1")).error?.message ?? "",
-    /442 unmapped values at .*, where 441 .* and 493 values sent under a name/,
+    /442 unmapped values at .* \(limit: 441; .* and 493 values sent under a name/,
   );
   assert.equal(
     (await run("--fail-on", "collision", "--field", "season")).error,

@@ -392,7 +392,10 @@ test("runs of two instances, and one whose files are gone, cannot be compared", 
       instance: { id: "another", origin: "https://another.example" },
     }),
   );
-  assert.match(await refused("--content"), /^The runs are of two instances, \S+ of another and \S+ of \w+, /);
+  assert.match(
+    await refused("--content"),
+    /^The runs are from two instances, \S+ of another and \S+ of \w+, /,
+  );
   await writeFile(file, written);
   await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);
   assert.match(await refused("--content"), /^There is no run "\S+" in /);

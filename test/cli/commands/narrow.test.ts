@@ -27,7 +27,7 @@ const ANSWERS = [
     ITEM,
     {
       "What destinations receive": ["destination", "external name", "external values"],
-      "What became of each value": [
+      "Result for each value": [
         ...["destination", "field", "value", "status", "external value", "since", "cause"],
       ],
     },

@@ -129,7 +129,7 @@ suite("a run against a service", () => {
     await assertNowhereIn(join(cwd, "warehouse/runs"), [CANARY, credentials.slice("Basic ".length, -4)]);
   });
 
-  test("by modules beside the package.json of npm init, with --json, prints one object", async (t) => {
+  test("G15: by modules beside the package.json of npm init, with --json, prints one object", async (t) => {
     const service = await Scripted.start(t, itemsOf(12));
     const cwd = await temporaryFolder(t);
     const files = {

@@ -156,7 +156,7 @@ test("a table that is not there is told with the nearest of the warehouse, none 
     ["DESCRIBE contnt", 'The query was refused: there is no table "contnt". The nearest is "content".'],
     [
       'SELECT 1 FROM content JOIN "tables\u001b pace" ON true',
-      'The query was refused: there is no table "tables pace". "SHOW TABLES" lists those that there are.',
+      'The query was refused: there is no table "tables pace". "SHOW TABLES" lists the tables.',
     ],
   ] as const) {
     await assert.rejects(ask(query), { code: "config.sql", message });
@@ -302,7 +302,7 @@ test("a statement comes from a file or from standard input where no argument has
   assert.equal(await ask(["-f", file], "SELECT 2"), "a\n1\n");
   assert.equal(await ask([], "SELECT 2", " AS a"), "a\n2\n");
   assert.equal(await ask(["-f", "-"], "SELECT 3 AS a"), "a\n3\n");
-  await assert.rejects(ask([]), { code: "config.sql", message: /^There is no SQL statement in the query/ });
+  await assert.rejects(ask([]), { code: "config.sql", message: /^The query has no SQL statement\./ });
   await assert.rejects(ask(["-f", join(folder, "none.sql")]), {
     code: "config.not_found",
     message: /ENOENT/,
@@ -375,7 +375,7 @@ const refused: Record<string, [query: string, message: RegExp]> = {
     "SELECT nope FROM content",
     /column "nope" not found in FROM clause; Candidate bindings: "content_id"/,
   ],
-  "no statement": [" ; /* nothing */ -- at all", /^There is no SQL statement in the query/],
+  "no statement": [" ; /* nothing */ -- at all", /^The query has no SQL statement\./],
   "two statements": ["SELECT 1; SELECT 2", /^There are 2 SQL statements in the query/],
   "a table of its own": ["CREATE TABLE x (a INTEGER)", QUESTION],
   "a file that is written": ["COPY (SELECT 1) TO '/tmp/x.csv'", /disabled by configuration/],

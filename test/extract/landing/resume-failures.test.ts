@@ -17,7 +17,7 @@ function warnings(): { readonly log: Log; readonly told: string[] } {
 }
 
 test("B8: a token that is revoked at page 137 ends the run with 20, and one that holds goes on from there", async (t) => {
-  const service = await Scripted.start(t, oddItems(400));
+  const service = await Scripted.start(t, oddItems(290));
   const out = join(await temporaryFolder(t), "warehouse");
   service.script = ({ page }) => (page >= 137 ? { status: 401 } : undefined);
   const { log, told } = warnings();
@@ -32,7 +32,7 @@ test("B8: a token that is revoked at page 137 ends the run with 20, and one that
   assert.ok((summary.resumed?.pages ?? 0) >= 64);
   assert.ok(told.includes("Resuming an interrupted run."));
   const asked = service.questions.slice(before).filter(({ kind }) => kind === "list");
-  assert.equal(asked.length, 400 - (summary.resumed?.pages ?? 0));
+  assert.equal(asked.length, 290 - (summary.resumed?.pages ?? 0));
 });
 
 test("answers that cannot be written when the service ends a run are told of beside its failure", async (t) => {

@@ -1,11 +1,11 @@
--- Changes of mapped values between two runs, as mapped_value_changes has them, by what the destination is sent.
+-- Changes of mapped values between two runs (mapped_value_changes), with what the destination receives.
 --
--- change: gained, lost or changed; alike, where the destination is sent the same and something else of the value is not;
--- reordered, for the values of a field: then no value is named
+-- change  gained, lost or changed; alike: the destination receives the same, but a status or flag differs; reordered: the
+--         values of a field have another order, and no value is named
 --
 -- $1  sequence number of the earlier run
 -- $2  that of the later one
--- $3  whether values of fields without value mappings are sent as they are: on both sides what the later run says
+-- $3  whether the later run sends values of fields without value mappings; applies to both
 WITH changes AS (
   SELECT
     *,

@@ -1,10 +1,9 @@
--- What the definitions of one history were in two runs: a row for each that it knows. What names a definition, what it
--- says, and the history stand in place of the marks.
+-- The definitions of one history in two runs, a row each. The marks stand for the history, its key, and the other columns.
 --
 -- $1  sequence number of the earlier run
 -- $2  that of the later one
 --
--- was, is_now  what the earlier run had, and the later one; NULL where it had none
+-- was, is_now  the definition in the earlier and in the later run; NULL if absent
 SELECT
   /* key */,
   any_value(definition) FILTER (is_before) AS was,

@@ -1,7 +1,6 @@
--- Definitions that are not as they were between two runs: before and after as JSON, NULL where there was none; what is
--- the same in both, in whatever way it got there, has no row. A mapping that went to another destination has a row for
--- each of the two, and so has an entry, as far as it was in the mapping there. The text of audit_diff_definition_sides
--- over each history stands in place of the history's mark.
+-- Definitions that differ between two runs: before and after as JSON, NULL if absent. A mapping that moved to another
+-- destination has a row for each of the two, and so do its entries. Each mark stands for audit_diff_definition_sides over
+-- that history.
 --
 -- $1  sequence number of the earlier run
 -- $2  that of the later one

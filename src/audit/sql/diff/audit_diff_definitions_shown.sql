@@ -1,5 +1,5 @@
--- The rows of audit_diff_definitions that the filter of diff_filter lets through, with names; its text stands in place of
--- the mark. A field, and a select value, are no destination's.
+-- The rows of audit_diff_definitions that match diff_filter, with names. Fields and select values belong to no destination.
+-- The mark stands for audit_diff_definitions.
 --
 -- $1  sequence number of the earlier run
 -- $2  that of the later one

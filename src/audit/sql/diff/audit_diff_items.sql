@@ -1,5 +1,4 @@
--- The changes of diff_shown, item by item. The causes with the fewest changes come first: what touches many items at once
--- is one of the lines too. A condition stands in place of the mark.
+-- The changes of diff_shown, item by item; causes with the fewest changes come first. The mark stands for a condition.
 SELECT
   array_to_string(changes.causes, ' ') AS causes,
   content.title,

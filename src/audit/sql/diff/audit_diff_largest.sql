@@ -1,5 +1,4 @@
--- What is behind the changes of most items in diff_shown, and of second most: a definition, by the columns that say
--- which, or a cause alone.
+-- The two causes that touch most items in diff_shown: a definition, identified by the columns, or only a cause.
 SELECT
   array_to_string(causes, ' ') AS causes,
   CASE WHEN of_definition THEN destination_id END AS destination_id,

@@ -1,7 +1,7 @@
--- The changes of diff_shown by what became of what, a line each however many items it touches: those that send another
--- payload first, then those that touch most items; destinations that do not receive values in both runs come last. The texts of fields without value mappings count together. What is
--- true of a field's values whatever they are (another external name, a destination that supports mappings now, a
--- collision) is one line without a value. A condition stands in place of the mark.
+-- The changes of diff_shown, one line per change however many items it touches. Changes of payloads come first, then those
+-- that touch most items; destinations that do not receive values in both runs come last. The texts of fields without value
+-- mappings count together. A change of a whole field (external name, support of the destination, collision) is one line
+-- without a value. The mark stands for a condition.
 WITH judged AS (
   SELECT
     *,

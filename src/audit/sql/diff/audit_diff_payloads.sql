@@ -1,9 +1,9 @@
--- Payloads that differ between two runs, of those in which diff_changes has a value that is sent otherwise. The texts of
--- the view mapped_value_intervals and of payloads stand in place of the marks.
+-- Payloads that differ between two runs, among those with a changed value in diff_changes. The marks stand for the view
+-- mapped_value_intervals and for payloads.
 --
 -- $1  sequence number of the earlier run
 -- $2  that of the later one
--- $3  whether values of fields without value mappings are sent as they are: on both sides what the later run says
+-- $3  whether the later run sends values of fields without value mappings; applies to both
 WITH touched AS (
   SELECT DISTINCT content_id, destination_id
   FROM diff_changes

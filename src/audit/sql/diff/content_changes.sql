@@ -1,6 +1,6 @@
--- Changes of the rows of a table in the items of diff_range. Rows that both runs have are left out, of equal rows one for
--- one. Of the others, those of one key that both runs have are a changed row each, in their order, with a row here for
--- each column that differs; one that a run alone has is here as a whole. A list has no key: its rows come and go.
+-- Changed rows of a table in the items of diff_range. Equal rows of both runs cancel out one for one. The remaining rows
+-- are paired by key, in their order: a pair gives a row for each column that differs, a row without a partner is shown as
+-- a whole. Lists have no key, so their rows are added or removed.
 --
 -- key            of a row, beside its item and its place, as texts; names where they have any
 -- place          of a row in its list

@@ -1,5 +1,5 @@
--- Items whose rows of a table are not the same in both runs, by sums of digests, with the bytes of their texts. An item that
--- one run alone has is not among them.
+-- Items whose rows of a table differ between the runs, by sums of digests, with the bytes of their texts. Items that only
+-- one run has are left out.
 --
 -- ids            table of the items that are compared
 -- hashed, bytes  of a row: all of its cells

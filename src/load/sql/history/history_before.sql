@@ -1,10 +1,9 @@
--- Versions in the fields of history_fields that held when their items were last there: the temporary table history_before.
--- Columns as in history_now. A version of an item that was removed since has ended; that of another is open.
+-- Versions in the fields of history_fields that held when their items were last seen, with the columns of
+-- history_now. They are the temporary table history_before. Versions of removed items have ended; others are open.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 --
--- Not kept in memory, but read again for the fields in which a value is repeated: where there are none, nothing is read.
+-- `held` is read a second time for fields with a repeated value. Usually there are none, and nothing is read.
 WITH held AS NOT MATERIALIZED (
   SELECT
     content_id,
@@ -23,7 +22,7 @@ WITH held AS NOT MATERIALIZED (
     AND before.valid_to_run IS NOT DISTINCT FROM field.removed_in_run
     AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
 ),
--- Fields in which a value is given twice, otherwise answered; one that never had a second value has no order.
+-- Fields in which a value occurs twice with different answers. A field that never had a second value has no order.
 repeated AS (
   SELECT content_id, destination_id, custom_field_id
   FROM held

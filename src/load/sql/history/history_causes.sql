@@ -1,12 +1,11 @@
--- Why each value in history_pairs begins, ends or becomes another: the temporary table history_causes.
+-- Causes why values in history_pairs begin, end or change: the temporary table history_causes.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 --
--- What an item held while its field was mapped nowhere is not in the history: then only the mapping is a cause.
+-- The history has no values of unmapped fields. If a field was unmapped before, the mapping is the only cause.
 --
--- held   values that the item had in the field, also at destinations that are not looked at
--- given  values that the item has, mapped or not
+-- held   values that the item had in the field at any destination
+-- given  values that the item has now, mapped or not
 WITH held AS (
   SELECT DISTINCT content_id, custom_field_id, coalesce(before.matched_text, before.value_id, before.value) AS input
   FROM previous_mapped_value_history AS before
@@ -47,7 +46,7 @@ bearing AS (
       ELSE coalesce(effects.mapping, false)
     END AS mapping,
     coalesce(effects.definition, false) AS definition,
-    -- The mapping of another field, which an unsettled run did not know.
+    -- Another field's mapping, which an unsettled run did not know.
     coalesce(pair.answer.collision <> pair.answer_before.collision, false) AS collides_otherwise
   FROM history_pairs AS pair
   LEFT JOIN held USING (content_id, custom_field_id, input)
@@ -66,7 +65,7 @@ SELECT
     ELSE list_filter(
       [
         CASE WHEN state = 'returned' THEN 'item_returned' END,
-        -- A difference that no definition explains is one of what the service says of the item.
+        -- A difference that no definition explains comes from the item.
         CASE
           WHEN item THEN 'item_changed'
           WHEN differs AND NOT (destination OR mapping OR definition OR collides_otherwise) THEN 'item_changed'

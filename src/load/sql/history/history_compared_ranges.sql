@@ -1,8 +1,7 @@
--- The first items of the parts of a range of items, where a part has about $3 rows of the ledger and the history in the
--- fields of history_fields. No row where nothing has to be looked at.
+-- First items of ranges with about $3 rows of the ledger and the history in the fields of history_fields. No rows if
+-- nothing is compared.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 WITH looked_at AS (
   SELECT content_id
   FROM content_mapped_values

@@ -1,12 +1,9 @@
 -- Rows of content_history of the items of history_items.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
--- $3  this run
--- $4  its start
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
+-- $3, $4  this run and its start
 --
--- An item with mapped values that an unsettled run kept without seeing them (history_kept) has no digest: the next run
--- must look at it again.
+-- Items in history_kept, whose values an unsettled run could not see, have no digest: the next run compares them again.
 SELECT
   before.* REPLACE (
     CASE WHEN item.state = 'removed' THEN $3 ELSE before.valid_to_run END AS valid_to_run,

@@ -1,6 +1,5 @@
--- Rows of the history of one kind of definitions: the marks are its names. $1 this run, $2 its start, $3 the word for
--- a change of this kind, $4 whether this run knows every definition: an unsettled one ends none by absence, unless it
--- looked up what would have it.
+-- Rows of the history of one kind of definitions; the marks are its names. $1 is this run, $2 its start, $3 the cause
+-- of a change, $4 whether this run knows all definitions. An unsettled run ends a definition only if it looked it up.
 WITH before AS (
   SELECT *, /* columns_as_row */ AS definition
   FROM /* previous */

@@ -1,7 +1,7 @@
--- Questions whose answer would be another if one family of definitions were as it was in an epoch: that family bears on
--- the value. The steps of the ledger, with that family's tables as they were, stand in place of the marks.
+-- Questions whose answer changes if one family of definitions is as it was in an epoch: that family is a cause.
+-- Marks: the mapping steps, with the family's tables as they were.
 --
--- $1, $2  NULL: all questions
+-- $1, $2  NULL for all questions
 -- $3      the epoch
 WITH content_custom_field_values AS (
   SELECT

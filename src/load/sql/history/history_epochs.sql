@@ -1,7 +1,7 @@
--- For each run the sequence number of the run that last changed a definition until then, 0 where none had: between two
--- epochs, all runs mapped alike. NULL: as this run does. The temporary table history_epochs.
+-- For each run the sequence number of the last run until then that changed a definition, or 0: the temporary table
+-- history_epochs. All runs of an epoch have the same mapping. NULL is the epoch of this run.
 --
--- $1  whether this run knows every definition: an unsettled one may have mapped without some that the history keeps
+-- $1  whether this run knows all definitions; an unsettled run may lack some that the history keeps
 WITH changes AS (
   SELECT valid_from_run AS run FROM destination_history
   UNION

@@ -1,15 +1,14 @@
--- Fields of items at destinations whose open versions cannot be copied as they are: the temporary table history_fields.
--- By the temporary tables history_items, history_several and history_texts.
+-- Fields of items at destinations whose versions are compared: the temporary table history_fields. All other open
+-- versions are copied.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 --
--- state  that of the item: first_seen (fields whose lists are not plain), returned, changed, removed
--- removed_in_run, epoch  those of the item
+-- state  of the item: first_seen (only fields whose lists are not plain), returned, changed, removed
+-- removed_in_run, epoch  of the item
 --
--- Of an item that changed, only fields of which some value, its place or its answer at the destination is not as it was:
--- one digest for each value that the item has, another for each that it had, and what stands alone differs. Where an
--- unsettled run kept what it did not see, the open versions are not what the item had: then all its fields.
+-- Of a changed item, these are fields with a changed value, position or answer. Each value now and each value before
+-- has a digest; a digest without a partner is a difference. If an unsettled run kept values that it did not see, the
+-- open versions are not what the item had: then all fields of the item are compared.
 WITH looked_at AS (
   SELECT content_id, state, state = 'changed' AND digest_before IS NOT NULL AS by_digest
   FROM history_items

@@ -1,11 +1,8 @@
--- Rows of mapped_value_history of items that were never there before, except in lists that are not plain: nothing to
--- compare, and each value has the number of its place. By the temporary tables history_items, history_several and
--- history_texts.
+-- Rows of mapped_value_history of items that are new, except in lists that are not plain. Nothing is compared, and the
+-- number of a value follows from its position.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
--- $3  this run
--- $4  its start
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
+-- $3, $4  this run and its start
 SELECT
   ledger.* EXCLUDE (ordinal, receives),
   ledger.ordinal + 1 AS value_number,

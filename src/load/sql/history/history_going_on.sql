@@ -1,8 +1,7 @@
--- Rows of mapped_value_history of a range of items that stay as they are: ended versions, and open ones but those of
--- history_fields. Read, and written, without being compared; the rows come in the order of the file that they are in.
+-- Rows of mapped_value_history that are copied: ended versions, and open versions outside of history_fields. They
+-- keep the order of their file.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 SELECT *
 FROM previous_mapped_value_history AS before
 ANTI JOIN (

@@ -1,19 +1,18 @@
--- What became of each item of a range: the temporary table history_items. One row per item that is there or that the
--- history knows.
+-- What happened to each item of a range: the temporary table history_items, with a row for each item of this run or
+-- of the history.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
--- $3  whether absence from this run says that an item is removed
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
+-- $3  whether an item that this run does not have is removed
 --
--- state   first_seen  there, and never before
---         returned    there, and it was removed
---         same        there, with the mapped values that it had
---         changed     there, and its mapped values or what they are made from may differ
---         removed     gone, with evidence
---         unseen      not there, which says nothing
+-- state   first_seen  new
+--         returned    was removed, and is back
+--         same        has the same mapped values
+--         changed     its mapped values or their inputs may differ
+--         removed     removed in this run
+--         unseen      this run does not have it, and cannot tell why
 --         gone        removed by an earlier run
--- epoch   the run whose definitions the item was last mapped with; NULL where no definition has changed since
--- weight  rows that the item has in the history, and in the ledger where those have to be looked at: ranges are cut by it
+-- epoch   epoch of the definitions that the item was last mapped with; NULL if no definition changed since
+-- weight  rows of the item in the history, and in the ledger if they are compared; ranges are cut by it
 WITH present AS (
   SELECT content_id
   FROM content

@@ -1,14 +1,12 @@
--- Mapped values of the fields of history_fields, each once, with the places where it stands: the temporary table
--- history_now.
+-- Mapped values in the fields of history_fields, each once with its positions: the temporary table history_now.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 --
--- input    the value as the item gives it
--- answer   what the mapping makes of it
--- variant  tells values apart that the item gives alike: 1, as good as always, and in plain lists without a look
+-- input    value of the item
+-- answer   result of the mapping
+-- variant  number among equal inputs with different answers; nearly always 1, and always in plain lists
 --
--- Not kept in memory, but read again for the lists that are not plain: where there are none, nothing is read.
+-- `given` is read a second time for lists that are not plain. Usually there are none, and nothing is read.
 WITH given AS NOT MATERIALIZED (
   SELECT
     content_id,

@@ -1,5 +1,5 @@
--- Numbers of the values in history_pairs that begin: the temporary table history_numbers. A value keeps its number; a new
--- one gets the first that is free, in the order of the item's list.
+-- Numbers of values in history_pairs that begin: the temporary table history_numbers. A value keeps its number; a new
+-- value gets the first free number, in the order of the item's list.
 WITH opened AS (
   SELECT
     rowid AS pair,

@@ -1,9 +1,7 @@
 -- Rows of mapped_value_order_history of a range of items.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
--- $3  this run
--- $4  its start
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
+-- $3, $4  this run and its start
 WITH going_on AS (
   SELECT *
   FROM previous_mapped_value_order_history

@@ -1,11 +1,10 @@
--- The order of the values in history_pairs: the temporary table history_orders. One row for each field of an item at a
--- destination that has several values, or had at some time.
+-- Order of the values in history_pairs: the temporary table history_orders, with a row for each field of an item at a
+-- destination that has or had several values.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 --
--- numbers         the value numbers in the item's order; NULL where it has no value of the field any more
--- numbers_before  the same, when the item was last there
+-- numbers         value numbers in the item's order; NULL if it has no value of the field
+-- numbers_before  the same, when the item was last seen
 -- causes          why they differ
 WITH listed AS (
   SELECT content_id, destination_id, custom_field_id
@@ -76,7 +75,7 @@ orders AS (
     custom_field_id,
     fields.* EXCLUDE (content_id, destination_id, custom_field_id),
     list_transform(range(0, now.last_place + 1), lambda place: now.at_place[CAST(place AS INTEGER)]) AS numbers,
-    -- One value that never had company has no order of its own.
+    -- A single value that was always alone has no order.
     coalesce(before.numbers, fields.held) AS numbers_before,
     coalesce(before.is_open, false) AS is_open
   FROM fields

@@ -1,17 +1,17 @@
--- What became of each value: the temporary table history_pairs, history_before beside history_now. Further steps know a
--- row by its rowid, as `pair`.
+-- What happened to each value: the temporary table history_pairs, which joins history_before with history_now. Later
+-- steps refer to a row by its rowid, as `pair`.
 --
--- $1  whether this run knows every field: an unsettled one says nothing of a field whose definition it did not look up
+-- $1  whether this run knows all fields; an unsettled run knows only those whose definitions it looked up
 --
--- event     same      the version goes on
---           changed   another version of the same value takes its place
---           opened    the value was not there
---           closed    the value is no longer there
---           kept      the run cannot know
---           returned  the item was removed, and has come back with this value
---           lost      the item was removed, and has come back without it
--- differs   a destination that is named now, or no longer, is known better or worse: that is no change of its values
--- question  digest of what is to be asked of the definitions as they were; NULL: nothing
+-- event     same      the version continues
+--           changed   the value gets a new version
+--           opened    the value is new
+--           closed    the value is gone
+--           kept      the run cannot tell
+--           returned  the item was removed, and is back with this value
+--           lost      the item was removed, and is back without it
+-- differs   whether answers differ; a destination that got or lost its name does not change its values
+-- question  digest of the question to earlier definitions; NULL if there is none
 WITH known_fields AS (
   SELECT custom_field_id
   FROM custom_fields

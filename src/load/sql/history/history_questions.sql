@@ -1,7 +1,7 @@
--- What is to be asked of the definitions as they were: the temporary table history_questions. Each value that an item
--- gives, once, whatever the number of items that give it.
+-- Questions to earlier definitions: the temporary table history_questions, with each input once, however many items
+-- have it.
 --
--- digest  as history_pairs.question has it
+-- digest  as in history_pairs.question
 SELECT CAST(row_number() OVER () AS VARCHAR) AS question, *
 FROM (
   SELECT DISTINCT ON (digest)

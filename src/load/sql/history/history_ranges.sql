@@ -1,4 +1,4 @@
--- The first items of the parts of history_items, where a part has about $1 rows by their weight.
+-- First items of ranges of history_items with a weight of about $1 rows.
 WITH placed AS (
   SELECT
     content_id,

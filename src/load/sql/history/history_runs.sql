@@ -1,4 +1,4 @@
--- The runs of the history, this one included: the temporary table history_runs. $1 this run, $2 its sequence number.
+-- Runs of the history and this run: the temporary table history_runs. $1 is this run, $2 its sequence number.
 SELECT run, sequence
 FROM previous_run_history
 UNION ALL

@@ -1,11 +1,9 @@
--- Fields in which an item of a range has more than one value, or its one value not in the first place: the temporary
--- table history_several.
+-- Fields in which an item has several values, or its only value not in the first position: the temporary table
+-- history_several.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 --
--- plain  whether the list has no gaps, and no value that is given twice: the first night, its values are numbered as they
---        stand
+-- plain  whether the list has no gaps and no repeated value; values of new items are numbered by position
 SELECT
   content_id,
   custom_field_id,

@@ -1,8 +1,7 @@
--- Texts that values of the items of history_items were matched by, where a digest or a first version needs them: the
+-- Texts by which values of the items of history_items were matched, if a digest or first version needs them: the
 -- temporary table history_texts.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 SELECT content_id, custom_field_id, ordinal, any_value(given.mapping_input) AS matched_text
 FROM content_mapped_values AS matched
 SEMI JOIN (SELECT content_id FROM history_items WHERE state IN ('first_seen', 'changed')) AS item USING (content_id)

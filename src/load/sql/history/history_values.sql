@@ -1,10 +1,7 @@
--- Rows of mapped_value_history of a range of items, but those of history_going_on and
--- history_first_values.
+-- Rows of mapped_value_history of a range of items, except those of history_going_on and history_first_values.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
--- $3  this run
--- $4  its start
+-- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
+-- $3, $4  this run and its start
 WITH removed AS (
   SELECT * REPLACE ($3 AS valid_to_run, $4 AS valid_to, '["item_removed"]'::JSON AS valid_to_cause)
   FROM previous_mapped_value_history
@@ -18,7 +15,7 @@ compared AS (
     destination_id,
     custom_field_id,
     value_number,
-    -- What is known of the destination may be another while the version goes on.
+    -- What is known of the destination may change while the version continues.
     unnest(CASE WHEN event = 'same' THEN answer ELSE answer_before END),
     CASE WHEN answer_before.matched_by_text THEN input END AS matched_text,
     valid_from_run,

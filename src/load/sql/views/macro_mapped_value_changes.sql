@@ -1,10 +1,9 @@
--- mapped_value_changes(from_run, to_run): values that differ between two runs, given by name or number, with both
--- sides, and every cause of a change of the value in between. A value that another took the place of is one row. Where an
--- item gives a value at several places of its list, each copy is a value: a further copy is added by item_changed. Texts
--- of other steps stand in place of the marks.
--- flags_before, flags_after: names of the columns of content_mapped_values that are true, with blanks between them
--- change: added, removed, changed; reordered, for a field where the values that both runs have stand in another order,
--- whatever was between: then no value is named.
+-- mapped_value_changes(from_run, to_run): values that differ between two runs (name or number), with both sides and all
+-- causes in between. A replaced value is one row. If an item has a value several times, each copy is a value, and a further
+-- copy is added by item_changed. Marks: texts of other steps.
+-- flags_before, flags_after: names of the columns of content_mapped_values that are true, separated by blanks
+-- change: added, removed, changed, or reordered for a field whose common values are in another order; then no value is
+-- named.
 WITH ends AS (
   SELECT
     coalesce(

@@ -1,9 +1,9 @@
--- payload_as_of(content_id, destination_id, instant): the payload that a destination would have received for an item;
--- NULL where there was none. The text of payloads stands in place of the mark.
+-- payload_as_of(content_id, destination_id, instant): the payload of an item for a destination; NULL if there was
+-- none. The mark is the text of payloads.
 (
   WITH given AS (
     SELECT asked.item, intervals.*, run_history.passthrough
-    -- Apart, because the parameters have the names of columns.
+    -- In a subquery, because the parameters have the names of columns.
     FROM (SELECT content_id AS item, destination_id AS destination, instant AS at) AS asked
     CROSS JOIN mapped_value_intervals AS intervals
     JOIN run_history

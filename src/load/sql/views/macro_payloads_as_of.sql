@@ -1,5 +1,5 @@
--- payloads_as_of(instant): content_external_payloads as the last run found it that had started by then. What an
--- unsettled run did not see counts as it was. The text of payloads stands in place of the mark.
+-- payloads_as_of(instant): content_external_payloads of the last run that had started by the instant. What an
+-- unsettled run did not see counts as before. The mark is the text of payloads.
 WITH at_run AS (
   SELECT max(run_history.sequence) AS sequence, max_by(run_history.passthrough, run_history.sequence) AS passthrough
   FROM run_history

@@ -1,4 +1,4 @@
--- The payloads of content_external_payloads with one column per external field name, in place of the mark.
+-- Payloads of content_external_payloads with a column for each external field name, which are the mark.
 WITH payloads AS (
   SELECT content_id, destination_id, receives, CAST(payload AS MAP(VARCHAR, VARCHAR[])) AS members
   FROM content_external_payloads

@@ -1,5 +1,4 @@
--- content with one column per custom field. The columns of the run's fields, and the join that gives them, stand in
--- place of the marks.
+-- content with a column for each custom field. The marks are these columns, and the join that gives them.
 SELECT
   content.*
   /* columns */

@@ -1,6 +1,6 @@
--- Rows of content_mapped_values of all runs of the history, each with the runs in which it held. A value and its place
--- have versions of their own; a row here is what both have in common. The text of mapped_value_versions stands in place
--- of the mark.
+-- Rows of content_mapped_values of all runs of the history, with the runs in which each held. A value and its
+-- position have versions of their own; a row here is their intersection. The mark is the text of
+-- mapped_value_versions.
 WITH numbered AS (
   SELECT run, sequence, started_at
   FROM run_history

@@ -1,5 +1,4 @@
--- What the definitions of the run offer and what its items use. The two steps that prepare the mapping stand in
--- place of the marks.
+-- Values that definitions offer and items use, with their mapping. Marks: the texts of the two mapping steps.
 WITH mapping_targets AS (
   /* mapping_targets */
 ),

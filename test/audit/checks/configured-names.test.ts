@@ -93,7 +93,7 @@ suite("a run without mapped values for its destinations", () => {
       "says that the columns leave out what they are made from",
       { destinations: named("Web CMS"), columns: ["id", "title", "custom_fields_details"] },
       {},
-      /: the setting `columns` leaves out "custom_fields", which they are made from; add it\.$/,
+      /: the setting `columns` leaves out "custom_fields", from which they are computed; add it\.$/,
     ],
     [
       "says that nothing is mapped for them",
@@ -161,7 +161,7 @@ suite("what the configuration names and the service does not have", () => {
       ["warning", "2", "regoin, wholly else"],
     ]);
     assert.deepEqual(summary.warnings, [
-      'There is no destination "Web CSM" on platform "External" any more: its mapped values are missing. The nearest is "Web CMS".',
+      'Destination "Web CSM" on platform "External" no longer exists, so its mapped values are missing. The nearest is "Web CMS".',
       'The service knows no custom field "regoin". The nearest is "region".',
       'The service knows no custom field "wholly else".',
     ]);
@@ -172,7 +172,7 @@ suite("what the configuration names and the service does not have", () => {
     const { warnings } = await night(t, { destinations }, { before: [{ ...WEB, platform: "Mail" }] });
     assert.equal(
       warnings[1],
-      'There is no destination "Web CMS" on platform "Mail" any more: its mapped values are missing. The nearest is "Web CMS (External)".',
+      'Destination "Web CMS" on platform "Mail" no longer exists, so its mapped values are missing. The nearest is "Web CMS (External)".',
     );
   });
 
