@@ -22,7 +22,7 @@ import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf, parseRunName } from "../warehouse/layout.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
-import { concludedFrom, judgeRun } from "./judge-run.ts";
+import { concludeVerdict, judgeRun } from "./judge-run.ts";
 import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from "./run-tables.ts";
 import { comparisonOf } from "./source.ts";
 import type { TransformedItems } from "./transform-raw.ts";
@@ -42,7 +42,7 @@ export async function buildTables(
   const tally = new Drift();
   for (const entry of [...facts.drift, ...transformed.drift]) tally.add(entry);
   const lookups = source.landed.lookups();
-  const conclusion = concludedFrom(facts, tally.sorted());
+  const conclusion = concludeVerdict(facts, tally.sorted());
   const request = buildRequest(run, facts, transformed, {
     // The definitions add to the drift.
     entityRows: makeEntityRows({ store: transformed.store, lookups, drift: tally }),

@@ -55,7 +55,6 @@ export async function build(
   };
 }
 
-/** Writes the report. A failure is a warning. */
 async function makeReport({ folder, staging, pipeline }: NewRun, statement: BuiltStatement, log: Log) {
   try {
     const { writeReport, REPORT_FILE } = await import("../show/page/report.ts");

@@ -1,6 +1,6 @@
 /** Checks the names of configured destinations, and suggests the name that was meant. */
 import { scalarText } from "../api/normalize.ts";
-import { WarehouseError } from "../common/errors.ts";
+import { invalidConfig, WarehouseError } from "../common/errors.ts";
 import { didYouMean } from "../common/nearest.ts";
 import type { HttpClient } from "../extract/http/client.ts";
 import type { DestinationLookup } from "../extract/lookups.ts";
@@ -51,8 +51,5 @@ export async function assertNoneMisspelled(
     if (names.includes(name)) return `${no}, but items have that name, so it is on another platform.`;
     return `${no}${didYouMean(name, [...names, ...known])}.`;
   });
-  throw new WarehouseError(
-    "config.invalid",
-    `${sentences.join(" ")} Correct \`destinations\` or --destination.`,
-  );
+  throw invalidConfig(`${sentences.join(" ")} Correct \`destinations\` or --destination.`);
 }

@@ -43,9 +43,7 @@ export interface NewRun {
   readonly pipelineUrl: string | undefined;
   readonly folder: OutputFolder;
   readonly staging: StagingFolder;
-  /** The run before. */
   readonly baseline: Baseline;
-  /** History that the run before left. */
   readonly history: PreviousHistory;
 }
 

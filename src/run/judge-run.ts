@@ -27,21 +27,18 @@ import type { TransformedItems } from "./transform-raw.ts";
  * The verdict, and why the run is not complete. A run whose passes agree is still unsettled if documents contradict each
  * other.
  */
-export function concludedFrom(
+export function concludeVerdict(
   facts: ExtractRecord,
   drift: readonly DriftEntry[],
 ): Pick<BuiltStatement, "verdict" | "reasons"> {
-  const reasons = [...facts.disagreements, ...limitReasons(facts), ...contradictionReasons(drift, facts)];
+  const { limit, passes } = facts;
+  const reasons = [...facts.disagreements, ...contradictionReasons(drift, facts)];
+  if (limit !== null)
+    reasons.push(
+      `no more than ${pluralize(limit, "item")} were to be read; the service counts ${count(passes[0]?.countAfter ?? 0)}`,
+    );
   const isContradicted = facts.verdict === "complete" && reasons.length > 0;
   return { verdict: isContradicted ? "unsettled" : facts.verdict, reasons };
-}
-
-function limitReasons({ limit, passes }: ExtractRecord): string[] {
-  if (limit === null) return [];
-  const { countAfter = 0 } = passes[0] ?? {};
-  return [
-    `no more than ${pluralize(limit, "item")} were to be read; the service counts ${count(countAfter)}`,
-  ];
 }
 
 /**
@@ -163,7 +160,7 @@ function judgeSingles(extraction: ExtractRecord): CheckResults {
       detailsGone.length,
       `of ${detailsAsked} single-item requests`,
     ),
-    counting(
+    countCheck(
       "unchanged single items reused",
       detailsReused,
       "the fields that only single items have may be up to `rereadDays` old",
@@ -173,7 +170,7 @@ function judgeSingles(extraction: ExtractRecord): CheckResults {
       detailsRejected.length,
       "each is a reject, and its listed views count",
     ),
-    counting(
+    countCheck(
       "items that were asked for again because passes differed",
       repaired,
       `${vanished.length} of the listed items are gone`,
@@ -213,7 +210,7 @@ function judgeSingles(extraction: ExtractRecord): CheckResults {
   return { checks, warnings };
 }
 
-function counting(name: string, figure: number, detail: string): Check {
+function countCheck(name: string, figure: number, detail: string): Check {
   return { name, verdict: "passed", figure, expected: null, detail };
 }
 
@@ -230,7 +227,7 @@ function judgeMissing({ missing, removed, unlisted }: Extraction): CheckResults 
   const name = "items of the run before that no pass listed";
   if (missing.notAsked !== null) {
     const detail = `none was requested singly: ${missing.notAsked}`;
-    return { checks: [{ ...counting(name, missing.count, detail), verdict: "warning" }], warnings: [] };
+    return { checks: [{ ...countCheck(name, missing.count, detail), verdict: "warning" }], warnings: [] };
   }
   const skipped = missing.skipped.length;
   const unread = missing.count - removed.length - unlisted.length - skipped;
@@ -238,7 +235,7 @@ function judgeMissing({ missing, removed, unlisted }: Extraction): CheckResults 
     `requested singly: ${removed.length} are gone, ${unlisted.length} are there` +
     (unread > 0 ? `, ${unread} could not be read` : "") +
     (skipped > 0 ? `; after too many failures, ${skipped} were not requested` : "");
-  const check = counting(name, missing.count, detail);
+  const check = countCheck(name, missing.count, detail);
   if (unread === 0) return { checks: [check], warnings: [] };
   const notListed = unread + skipped;
   const what = `${pluralize(notListed, "item")} of the run before ${notListed === 1 ? "was" : "were"} not listed`;

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { validateTests } from "../audit/checks/validate-tests.ts";
-import { WarehouseError } from "../common/errors.ts";
+import { invalidConfig } from "../common/errors.ts";
 import { duration, fileSize, megabytes, pluralize } from "../common/figures.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
 import { createObservers, problemOf, type RunObservers } from "../observe/observers.ts";
@@ -38,7 +38,7 @@ import { acquireLock } from "../warehouse/lock.ts";
 import { finishPublication } from "../warehouse/publish.ts";
 import { type RunInputs, targetsOf } from "./inputs.ts";
 import { personalFieldIds } from "./personal-fields.ts";
-import { historyWarnings, previousHistory, withoutPersonal } from "./previous-history.ts";
+import { historyWarnings, previousHistory, removePersonal } from "./previous-history.ts";
 import {
   findInterrupted,
   foreignSentence,
@@ -48,7 +48,7 @@ import {
   resumeFingerprint,
 } from "./resume.ts";
 import { openSession } from "./session.ts";
-import { assertKnownAddress, knownInstance } from "./source.ts";
+import { assertKnownAddress, expectedInstance } from "./source.ts";
 import type { OpenResources, StepListener } from "./steps.ts";
 
 interface PrepareRequest {
@@ -100,7 +100,7 @@ export async function prepare(request: PrepareRequest) {
     pipeline,
     folder,
     baseline,
-    history: withoutPersonal(before.history, treatment),
+    history: removePersonal(before.history, treatment),
     above,
     session,
     resumable,
@@ -121,8 +121,7 @@ export async function preparePipeline({
   const loaded = typeof pipeline === "string" ? await loadPipeline(pipeline) : pipeline;
   await validateTests(loaded);
   if (targetsOf(config).length > 0 && !publishes(loaded, "parquet"))
-    throw new WarehouseError(
-      "config.invalid",
+    throw invalidConfig(
       `The pipeline ${loaded.name} publishes no Parquet files, and targets are made from them: add parquet() to its loaders, or leave out \`targets\`.`,
     );
   return loaded;
@@ -141,8 +140,7 @@ export function assertAddressSpace(limits: string, threads: number): void {
   const [, limit] = /^Max address space +(\d+) /m.exec(limits) ?? [];
   const needed = MIN_ADDRESS_SPACE + threads * THREAD_ADDRESS_SPACE;
   if (limit === undefined || Number(limit) >= needed) return;
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalidConfig(
     `The limit on virtual memory (ulimit -v) is ${megabytes(Number(limit))}, and a run reserves ${megabytes(needed)}, of which it uses little; ` +
       "raise or remove it, and limit memory with a cgroup or container instead.",
   );
@@ -186,7 +184,7 @@ async function prepareRunBefore(
   listener.begin("run before");
   const found = await readBaseline(folder);
   assertOfOneKind(found, { isLimited: config.limit !== null, root: folder.root });
-  const instance = knownInstance(found, config);
+  const instance = expectedInstance(found, config);
   const targets = await probeTargets(folder, targetsOf(config), { instance, signal });
   const goesOnFrom = isRehearsal ? await readTargetBaseline(folder, targets, signal) : null;
   if (!isRehearsal) await restoreNewest(folder, targets, { signal, warn: (message) => log.warn(message) });

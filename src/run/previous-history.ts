@@ -45,7 +45,7 @@ async function lastWithHistory(
  * The history without the personal custom fields that the run before treated otherwise: it would publish their values once
  * more.
  */
-export function withoutPersonal(
+export function removePersonal(
   history: PreviousHistory,
   { policy, keyId, customFieldIds }: PersonalTreatment,
 ): PreviousHistory {

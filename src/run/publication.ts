@@ -21,7 +21,6 @@ import { type BuildResult, build } from "./build.ts";
 import { type NewRun, type Runtime, targetsOf } from "./inputs.ts";
 import { StagedLoads } from "./stage-loads.ts";
 
-/** A published run. */
 export interface RunResult {
   readonly summary: RunSummary;
   /** Failure of a loader that could not make the run visible. */
@@ -35,7 +34,6 @@ interface RunDocuments {
   readonly replayOf: string | null;
   /** Answers from before the run was resumed. */
   readonly kept: ResumeState;
-  /** Disk use of the staging folder. */
   readonly peak: PeakUse;
 }
 
@@ -148,7 +146,6 @@ function publishedFacts(
   };
 }
 
-/** A failure is a warning. */
 async function removeOldRuns({ folder }: NewRun, { keepRuns }: PublishSettings) {
   try {
     const removed = await prune(folder, keepRuns);

@@ -2,7 +2,7 @@
 import { copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findReadableRun, type ReadableRun } from "../audit/open-run.ts";
-import { WarehouseError } from "../common/errors.ts";
+import { invalidConfig } from "../common/errors.ts";
 import { joinFirst } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import type { ReplaySettings } from "../config/config.ts";
@@ -22,7 +22,7 @@ import { assertKeepsTables, type Baseline, baselineOf } from "../warehouse/basel
 import { assertDiskSpace, PeakUse } from "../warehouse/disk.ts";
 import {
   createStaging,
-  namingFolder,
+  nameFolder,
   nextRun,
   type OutputFolder,
   stagingFolder,
@@ -32,7 +32,7 @@ import { discardStaging, finishPublication } from "../warehouse/publish.ts";
 import { assertRawWhole, rawDocumentsOf } from "../warehouse/raw-documents.ts";
 import type { NewRun, Runtime } from "./inputs.ts";
 import { preparePipeline } from "./prepare.ts";
-import { previousHistory, withoutPersonal } from "./previous-history.ts";
+import { previousHistory, removePersonal } from "./previous-history.ts";
 import { landAndPublish, type RunResult } from "./publication.ts";
 import { personalFieldsDigest, policyDigest } from "./reuse.ts";
 
@@ -65,7 +65,7 @@ export async function replay(request: ReplayRequest): Promise<RunResult> {
       log.warn(`The next run starts over and does not resume the interrupted run ${interrupted.run}.`);
     return await publishReplay(run, published, facts, request);
   } catch (thrown) {
-    throw namingFolder(thrown, folder);
+    throw nameFolder(thrown, folder);
   }
 }
 
@@ -82,7 +82,7 @@ async function prepareReplay(
   const pipeline = await preparePipeline({ threads, pipeline: pipelineUrl, config: { ...wishes, limit } });
   const missing = missingFor(pipeline, wishes, { facts, lookups });
   if (missing.length > 0)
-    throw invalid(
+    throw invalidConfig(
       `The pipeline "${printable(pipeline.name)}" needs data that run ${published.run} did not request: ${printable(joinFirst(missing, 5), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
     );
   // A limited run has no run before it.
@@ -96,7 +96,7 @@ async function prepareReplay(
     folder,
     staging: stagingFolder(folder, await nextRun(folder, new Date(clock.now()))),
     baseline,
-    history: withoutPersonal(history, facts.personalData),
+    history: removePersonal(history, facts.personalData),
   };
 }
 
@@ -129,7 +129,7 @@ async function landAgain(
   const raw = join(staging.result, "raw");
   for (const { path } of rawDocumentsOf(published)) {
     if (basename(path) === EXTRACT_FILE) continue;
-    const copy = join(staging.result, renumbered(path, published.sequence, staging.sequence));
+    const copy = join(staging.result, renumberPath(path, published.sequence, staging.sequence));
     await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
     await copyFile(join(published.directory, path), copy);
   }
@@ -144,7 +144,7 @@ async function landAgain(
 }
 
 /** Path of a raw file under another run number, which is part of the file's name. */
-function renumbered(path: string, from: number, to: number): string {
+function renumberPath(path: string, from: number, to: number): string {
   const [old = "", now = ""] = [from, to].map((sequence) => `-${String(sequence).padStart(6, "0")}-`);
   return path.replace(old, now);
 }
@@ -152,7 +152,7 @@ function renumbered(path: string, from: number, to: number): string {
 /** URL of the pipeline's module. Throws `config.invalid` if the pipeline was not a file. */
 function moduleOf({ pipeline: { name, module } }: ExtractRecord): string {
   if (module !== null) return module.startsWith("file:") ? module : pipelineUrl(module, "");
-  throw invalid(
+  throw invalidConfig(
     `The pipeline "${printable(name)}" of this run is not a file that can be loaded again; name one with --pipeline.`,
   );
 }
@@ -165,20 +165,20 @@ function assertSameTreatment(
 ): void {
   const then = facts.personalData.policy;
   const settings = facts.documentSettings;
-  if (policy === then && settings.policy !== policyDigest(policy))
-    throw invalid(
-      `This version treats other names as personal than the one that read run ${run}; use "run".`,
-    );
   if (policy !== then)
-    throw invalid(
+    throw invalidConfig(
       `The documents of run ${run} were kept with \`personalData: "${then}"\`, and the configuration says "${policy}"; replay with "${then}", or use "run".`,
+    );
+  if (settings.policy !== policyDigest(policy))
+    throw invalidConfig(
+      `This version treats other names as personal than the one that read run ${run}; use "run".`,
     );
   const names = [...new Set(personalFields.map((name) => aliases[name] ?? name))];
   const customFields = lookups.definitions.flatMap(({ id, answer: { name } }): [string, string][] =>
     typeof name === "string" && names.includes(name) ? [[id, name]] : [],
   );
   if (personalFieldsDigest({ names, customFields }) === settings.personalFields) return;
-  throw invalid(
+  throw invalidConfig(
     `The documents of run ${run} were kept with other \`personalFields\` than the configuration names; replay with those, or use "run".`,
   );
 }
@@ -225,7 +225,3 @@ const ofColumn = (aliases: ReplaySettings["aliases"]) => (column: string) =>
 const ofDestination = ({ name, platform }: { readonly name: string; readonly platform: string }) =>
   `the destination ${name} (${platform})`;
 const ofField = (name: unknown) => `the custom field ${name}`;
-
-function invalid(sentence: string): WarehouseError {
-  return new WarehouseError("config.invalid", sentence);
-}

@@ -13,7 +13,7 @@ import { type ResumeState, readResumeState } from "../extract/landing/checkpoint
 import type { Pipeline } from "../pipeline.ts";
 import { RAW_COLUMNS } from "../raw/raw-file.ts";
 import { bytesBelow, bytesOf } from "../warehouse/disk.ts";
-import { laterRun } from "../warehouse/identity.ts";
+import { isLaterRun } from "../warehouse/identity.ts";
 import {
   currentRun,
   type OutputFolder,
@@ -116,7 +116,7 @@ export async function findInterrupted(
   if (latest === undefined || latest.sequence <= above) return NO_RUN;
   const current = parseRunName((await currentRun(folder)) ?? "");
   const published = [...(await runsIn(folder)), ...(current ? [current] : [])];
-  if (!published.every((each) => laterRun(latest, each))) return NO_RUN;
+  if (!published.every((each) => isLaterRun(latest, each))) return NO_RUN;
   const { run } = latest;
   const staging = stagingFolder(folder, run);
   const path = staging.resumeRecord;

@@ -9,12 +9,12 @@ import { openObservers, type RunObservers } from "../observe/observers.ts";
 import { exitCodeOf } from "../observe/outcome.ts";
 import { type RunSummary, resumeCounts } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
-import { fullDisk, PeakUse } from "../warehouse/disk.ts";
+import { diskFullError, PeakUse } from "../warehouse/disk.ts";
 import {
   createStaging,
   databaseOf,
   discardUnused,
-  namingFolder,
+  nameFolder,
   nextRun,
   outputFolder,
   type StagingFolder,
@@ -26,7 +26,7 @@ import type { RunInputs } from "./inputs.ts";
 import { land } from "./land.ts";
 import { type PreparedRun, prepare } from "./prepare.ts";
 import { landAndPublish, type RunResult } from "./publication.ts";
-import { failureDisposition, keepResumable, type ResumeRecord, writeResumeRecord } from "./resume.ts";
+import { failureDisposition, keepResumable, writeResumeRecord } from "./resume.ts";
 import { closeOpened, type OpenResources } from "./steps.ts";
 
 /**
@@ -53,7 +53,7 @@ export async function runExport(inputs: RunInputs): Promise<RunResult> {
 }
 
 /** What an interrupted run leaves, for its message. */
-export function leftOf({ limit }: Pick<Config, "limit">): string {
+export function leftoverText({ limit }: Pick<Config, "limit">): string {
   return limit === null
     ? "nothing was published, and the next run resumes from what was read"
     : "nothing was published";
@@ -62,7 +62,7 @@ export function leftOf({ limit }: Pick<Config, "limit">): string {
 /** An abort by the caller is `run.interrupted`, unless its reason is a `WarehouseError`. */
 function failureOf(thrown: unknown, { config, signal }: RunInputs): WarehouseError {
   if (thrown !== signal.reason || thrown instanceof WarehouseError) return asWarehouseError(thrown);
-  return new WarehouseError("run.interrupted", `The caller stopped the run; ${leftOf(config)}.`, {
+  return new WarehouseError("run.interrupted", `The caller stopped the run; ${leftoverText(config)}.`, {
     cause: thrown,
   });
 }
@@ -90,7 +90,7 @@ async function runUnderLock(inputs: RunInputs, observers: RunObservers): Promise
     await discardUnused(folder).catch((untidy: unknown) => {
       log.warn(asWarehouseError(untidy).message);
     });
-    throw namingFolder(thrown, folder);
+    throw nameFolder(thrown, folder);
   } finally {
     await closeOpened(opened, log);
   }
@@ -127,10 +127,12 @@ async function stageAndPublish(
     if (asWarehouseError(thrown).code !== "disk.full") throw thrown;
     await peak.measure();
     // Only what the next run resumes is kept.
-    const isKept = disposition === "resume";
-    const keptBytes = isKept ? await keepResumable(staging, (await readResumeState(staging.root)).files) : 0;
+    const keptBytes =
+      disposition === "resume"
+        ? await keepResumable(staging, (await readResumeState(staging.root)).files)
+        : 0;
     const taken = { peakBytes: peak.bytes, keptBytes };
-    throw await fullDisk({
+    throw await diskFullError({
       thrown: asWarehouseError(thrown),
       folder: folder.root,
       baseline,
@@ -138,20 +140,22 @@ async function stageAndPublish(
       taken,
     });
   } finally {
-    const { retry } = session;
-    const next: ResumeRecord = {
-      ...record,
-      ratePerSecond: retry.throttled?.ratePerSecond ?? null,
-      peakBytes: peak.bytes,
-      shrunk: record.shrunk || disposition === "accept",
-    };
-    await disposeOf(staging, disposition, next, () => discardStaging(folder, name)).catch(
-      (thrown: unknown) => {
-        // The next run removes what is left. How this run ended matters more.
-        const { message } = asWarehouseError(thrown);
-        log.warn(`The staged files could not be removed: ${message}`, { run: name });
-      },
-    );
+    try {
+      if (disposition === "remove") await discardStaging(folder, name);
+      // No run resumes staged files without a record.
+      else if (disposition === "inspect") await rm(staging.resumeRecord, { force: true });
+      else
+        await writeResumeRecord(staging, {
+          ...record,
+          ratePerSecond: session.retry.throttled?.ratePerSecond ?? null,
+          peakBytes: peak.bytes,
+          shrunk: record.shrunk || disposition === "accept",
+        });
+    } catch (thrown) {
+      // The next run removes what is left. How this run ended matters more.
+      const { message } = asWarehouseError(thrown);
+      log.warn(`The staged files could not be removed: ${message}`, { run: name });
+    }
   }
 }
 
@@ -178,16 +182,4 @@ async function dispositionAfter(
   const details = disposition === "inspect" ? { run: staging.run, file } : { run: staging.run };
   log.warn(DISPOSITION_SENTENCES[disposition], details);
   return disposition;
-}
-
-async function disposeOf(
-  staging: StagingFolder,
-  disposition: Disposition,
-  next: ResumeRecord,
-  discard: () => Promise<void>,
-): Promise<void> {
-  if (disposition === "remove") return discard();
-  // No run resumes staged files without a record.
-  if (disposition === "inspect") return rm(staging.resumeRecord, { force: true });
-  return writeResumeRecord(staging, next);
 }

@@ -74,7 +74,7 @@ export async function openSession(request: SessionRequest): Promise<ServiceSessi
   const fieldNames = await probeInstance(request, source, client);
   const personalFields = await personalFieldsOf(request, client, fieldNames);
   const journal = new Journal();
-  const lookups = new Lookups(client, config.lookupMethod, withoutToken(source, journal));
+  const lookups = new Lookups(client, config.lookupMethod, tokenRedactor(source, journal));
   const destinations = await lookUpDestinations(request, { source, client, lookups });
   recordLookups(journal, inputs, destinations);
   return { source, client, retry, journal, lookups, destinations, personalFields };
@@ -116,7 +116,7 @@ export function recordLookups(
 }
 
 /** Takes the token out of answers that are read on this thread. */
-function withoutToken(source: OpenSource, journal: Journal): (bytes: Buffer) => Buffer {
+function tokenRedactor(source: OpenSource, journal: Journal): (bytes: Buffer) => Buffer {
   const echoes = new TokenRedactor(source.token);
   return (bytes) => {
     const redacted = echoes.redact(bytes);

@@ -132,7 +132,7 @@ export function comparisonOf({ acceptNewAddress }: Pick<Config, "acceptNewAddres
  * Instance that targets are asked for before the service is. It is `null` if a new address is accepted: the ID is
  * unknown until the service answers.
  */
-export function knownInstance(baseline: Baseline, config: Config): InstanceIdentity | null {
+export function expectedInstance(baseline: Baseline, config: Config): InstanceIdentity | null {
   if (baseline.kind === "run") return baseline.manifest.instance;
   return config.acceptNewAddress ? null : { id: null, origin: originOf(config) };
 }

@@ -41,7 +41,7 @@ export class StagedLoads implements AsyncDisposable {
     for (const loader of this.#loaders) {
       if (loader.stage === undefined) continue;
       signal.throwIfAborted();
-      this.#staged.push({ name: loader.name, load: await staged(loader, shared) });
+      this.#staged.push({ name: loader.name, load: await stageWith(loader, shared) });
     }
   }
 
@@ -56,7 +56,7 @@ export class StagedLoads implements AsyncDisposable {
         await load.commit();
       } catch (thrown) {
         // No error of a loader makes the run doubtful or resumable.
-        return failed(name, "cannot make the run visible", reasonOf(thrown), PUBLISHED, thrown);
+        return loadError(name, "cannot make the run visible", reasonOf(thrown), PUBLISHED, thrown);
       }
       this.#staged.shift();
     }
@@ -73,7 +73,7 @@ const NOTHING = "nothing was published";
 const PUBLISHED = 'the run stays published in the warehouse folder: run "content-warehouse run" again';
 
 /** Does not wait for a loader that ignores the signal. What it stages later is aborted. */
-async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
+async function stageWith(loader: Loader, run: LoadRun): Promise<StagedLoad> {
   const { name } = loader;
   const work = (async () => loader.stage?.(run))();
   let load: unknown;
@@ -83,11 +83,11 @@ async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
     work.then(takeBack, () => {});
     run.signal.throwIfAborted();
     if (thrown instanceof TableReadError) throw thrown;
-    throw failed(name, "cannot stage the run", reasonOf(thrown), NOTHING, thrown);
+    throw loadError(name, "cannot stage the run", reasonOf(thrown), NOTHING, thrown);
   }
   if (isStaged(load)) return load;
   await takeBack(load);
-  throw failed(
+  throw loadError(
     name,
     "cannot stage the run",
     "its stage() must return an object with commit and abort",
@@ -112,7 +112,7 @@ function reasonOf(thrown: unknown): string {
   return clauseOf(thrown instanceof Error ? thrown : asWarehouseError(thrown)) + locationOf(thrown);
 }
 
-function failed(name: string, what: string, why: string, so: string, cause?: unknown): WarehouseError {
+function loadError(name: string, what: string, why: string, so: string, cause?: unknown): WarehouseError {
   return new WarehouseError("load.failed", `The loader ${printable(name)} ${what}: ${why}; ${so}.`, {
     cause,
   });

@@ -42,31 +42,31 @@ function fieldsOf(summary: RunSummary): (SummaryField | false)[] {
     failure === null ? [] : [`to ${printable(target)}`],
   );
   return [
-    ["Items", items(summary)],
+    ["Items", itemsText(summary)],
     mappedValues !== null && ["Values", valuesText(mappedValues)],
-    ["Evidence", evidence(summary)],
-    ["Rows", rows(summary)],
+    ["Evidence", evidenceText(summary)],
+    ["Rows", rowsText(summary)],
     summary.replayOf === null && [
       "Requests",
       `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`,
     ],
-    summary.replayOf === null && summary.reused !== null && ["Reused", reused(summary.reused)],
-    summary.throttled !== null && ["Throttled", throttled(summary.throttled)],
-    summary.outages !== null && ["Outages", outages(summary.outages)],
-    summary.resumed !== null && ["Resumed", resumed(summary.resumed)],
+    summary.replayOf === null && summary.reused !== null && ["Reused", reuseText(summary.reused)],
+    summary.throttled !== null && ["Throttled", throttleText(summary.throttled)],
+    summary.outages !== null && ["Outages", outageText(summary.outages)],
+    summary.resumed !== null && ["Resumed", resumeText(summary.resumed)],
     summary.replayOf !== null && ["Replay of", summary.replayOf],
-    ["Published", published(summary)],
+    ["Published", publishedText(summary)],
     report !== null && ["Report", report],
     ...reasons.map((reason): SummaryField => [verdict === "limited" ? "Limited" : "Unsettled", reason]),
     accounting.rejected > 0 && [
       "Rejected",
       `${pluralize(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
     ],
-    ...contradicting(summary).map((text): SummaryField => ["Differing", text]),
-    ...drifted(summary).map((text): SummaryField => ["Drift", text]),
-    ["Checks", checks(summary)],
-    delivered(summary.deliveries) !== "" && ["Delivered", delivered(summary.deliveries)],
-    failed.length > 0 && ["Warning", `NOT delivered ${failed.join(", ")}: ${deliverAgain(summary)}`],
+    ...contradictionTexts(summary).map((text): SummaryField => ["Differing", text]),
+    ...driftTexts(summary).map((text): SummaryField => ["Drift", text]),
+    ["Checks", checksText(summary)],
+    deliveryText(summary.deliveries) !== "" && ["Delivered", deliveryText(summary.deliveries)],
+    failed.length > 0 && ["Warning", `NOT delivered ${failed.join(", ")}: ${deliveryAdvice(summary)}`],
     removedRuns.length > 0 && ["Removed", pluralize(removedRuns.length, "old run")],
     ...warnings.map((warning): SummaryField => ["Warning", warning]),
     ["Next", nextCommand(summary)],
@@ -85,7 +85,7 @@ function headline({ verdict, run, pipeline, milliseconds, noMappedValues }: RunS
   return `${word}${lacking}: run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}${so}`;
 }
 
-function items({ accounting, changes, previousRun }: RunSummary): string {
+function itemsText({ accounting, changes, previousRun }: RunSummary): string {
   const { listed, loaded, rejected, vanished, unread } = accounting;
   const parts = [
     `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected`,
@@ -98,30 +98,30 @@ function items({ accounting, changes, previousRun }: RunSummary): string {
   return `${became}; ${count(changes.new)} new${edited}, ${count(changes.removed)} removed since ${previousRun}`;
 }
 
-function throttled({ ratePerSecond, refused }: ThrottleTotals): string {
+function throttleText({ ratePerSecond, refused }: ThrottleTotals): string {
   const refusals = `the service refused ${refused === 0 ? "none" : pluralize(refused, "request")}`;
   if (ratePerSecond === null) return `${refusals} for a while; \`ratePerSecond\` sets an upper bound`;
   const before = refused === 0 ? ", as found earlier" : "";
   return `limited to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
 }
 
-function reused({ reused: fromBefore, read }: NonNullable<RunSummary["reused"]>): string {
+function reuseText({ reused: fromBefore, read }: NonNullable<RunSummary["reused"]>): string {
   return `${pluralize(fromBefore, "unchanged single item")}; ${count(read)} requested`;
 }
 
-function published({ directory, bytesPublished, filesPublished, unchanged }: RunSummary): string {
+function publishedText({ directory, bytesPublished, filesPublished, unchanged }: RunSummary): string {
   const size = megabytes(bytesPublished);
   if (unchanged === null) return `${directory} (${size})`;
   const { files, bytes } = unchanged;
   return `${directory} (${size}; ${count(files)} of ${pluralize(filesPublished, "file")}, ${megabytes(bytes)}, as in the run before)`;
 }
 
-function outages({ count: number, seconds }: OutageTotals): string {
+function outageText({ count: number, seconds }: OutageTotals): string {
   const often = number === 1 ? "once" : pluralize(number, "time");
   return `the service was out ${often}; the run waited ${duration(seconds)} in all`;
 }
 
-function resumed({ pages, items }: NonNullable<RunSummary["resumed"]>): string {
+function resumeText({ pages, items }: NonNullable<RunSummary["resumed"]>): string {
   const singly = items === 0 ? "" : ` and ${pluralize(items, "single item")}`;
   return `${pluralize(pages, "page")}${singly} from the interrupted run`;
 }
@@ -129,7 +129,7 @@ function resumed({ pages, items }: NonNullable<RunSummary["resumed"]>): string {
 /**
  * Fields in which documents of an item contradict each other. Fields that make the run unsettled are reasons instead.
  */
-function contradicting({ drift, modesDiffer, accounting: { loaded } }: RunSummary): string[] {
+function contradictionTexts({ drift, modesDiffer, accounting: { loaded } }: RunSummary): string[] {
   const isExpected = ({ path }: DriftLine) => modesDiffer && path === "content.updated_at";
   const lines = (drift?.contradictions ?? []).filter(
     (line) =>
@@ -144,7 +144,7 @@ function contradicting({ drift, modesDiffer, accounting: { loaded } }: RunSummar
   ];
 }
 
-function evidence({ verdict, passes, accounting, modesDiffer }: RunSummary): string {
+function evidenceText({ verdict, passes, accounting, modesDiffer }: RunSummary): string {
   const complete = verdict === "complete";
   const two = passes.length > 2 ? `of ${passes.length} passes the last two agree` : "two passes agree";
   const agree = {
@@ -160,7 +160,7 @@ function evidence({ verdict, passes, accounting, modesDiffer }: RunSummary): str
 
 const LARGEST = 3;
 
-function rows({ tables }: RunSummary): string {
+function rowsText({ tables }: RunSummary): string {
   const data = tables.filter(({ name }) => !isRunTable(name));
   const total = data.reduce((sum, table) => sum + table.rows, 0);
   const largest = data.filter((table) => table.rows > 0).toSorted((a, b) => b.rows - a.rows);
@@ -169,13 +169,13 @@ function rows({ tables }: RunSummary): string {
   return `${count(total)} in ${count(data.length)} ${data.length === 1 ? "table" : "tables"} of data${most}`;
 }
 
-function deliverAgain({ deliveries }: RunSummary): string {
+function deliveryAdvice({ deliveries }: RunSummary): string {
   const failures = deliveries.flatMap(({ failure }) => failure ?? []);
   const isFenced = failures.every(({ code }) => code === "target.fenced");
   return isFenced ? "run again to resume" : '"content-warehouse deliver" repeats it';
 }
 
-function delivered(deliveries: RunSummary["deliveries"]): string {
+function deliveryText(deliveries: RunSummary["deliveries"]): string {
   return deliveries
     .filter(({ state }) => state !== "failed")
     .map(({ target, state, milliseconds }) =>
@@ -185,18 +185,18 @@ function delivered(deliveries: RunSummary["deliveries"]): string {
 }
 
 /** Argument of commands that ask the current run by default. */
-function argument({ run, current }: RunSummary): string {
+function runArgument({ run, current }: RunSummary): string {
   return current.run === run ? "" : ` ${run}`;
 }
 
 const CHECKS_NAMED = 3;
 
-function checks(summary: RunSummary): string {
+function checksText(summary: RunSummary): string {
   const { passed, warnings } = summary.checks;
   if (warnings.length === 0) return `all ${pluralize(passed, "check")} passed`;
   const named = warnings.slice(0, CHECKS_NAMED).map(({ name, figure }) => `${name}: ${count(figure)}`);
   const more = warnings.length - named.length;
-  const asked = `"content-warehouse runs show${argument(summary) || " current"}"`;
+  const asked = `"content-warehouse runs show${runArgument(summary) || " current"}"`;
   const rest = more > 0 ? `; and ${count(more)} more, in ${asked}` : "";
   return `${count(passed)} passed, ${pluralize(warnings.length, "warning")}: ${named.join("; ")}${rest}`;
 }
@@ -221,7 +221,7 @@ const DRIFT: readonly (readonly [
 ];
 
 /** New departures by name, known ones as a figure. */
-function drifted(summary: RunSummary): string[] {
+function driftTexts(summary: RunSummary): string[] {
   const { drift, previousRun } = summary;
   if (drift === null) return [];
   const isTold = previousRun === null ? () => true : isFresh;
@@ -240,19 +240,19 @@ function drifted(summary: RunSummary): string[] {
   const them = known === 1 ? "it" : "them";
   return [
     ...told,
-    `${count(known)} known before; "content-warehouse runs show${argument(summary)} --section drift" lists ${them}`,
+    `${count(known)} known before; "content-warehouse runs show${runArgument(summary)} --section drift" lists ${them}`,
   ];
 }
 
 /** The command that shows what is most worth a look. A limited run needs `--warehouse`. */
 function nextCommand(summary: RunSummary): string {
   const place = summary.verdict === "limited" ? ` --warehouse ${relative("", summary.warehouse) || "."}` : "";
-  return `content-warehouse ${nextQuestion(summary)}${place}`;
+  return `content-warehouse ${chooseNext(summary)}${place}`;
 }
 
-function nextQuestion(summary: RunSummary): string {
+function chooseNext(summary: RunSummary): string {
   const { accounting, mappedValues, changes, drift, previousRun } = summary;
-  const run = argument(summary);
+  const run = runArgument(summary);
   const sql = run === "" ? "sql" : `sql --run${run}`;
   if (accounting.rejected > 0) return `runs show${run} --section rejects`;
   if (drift !== null && previousRun !== null && DRIFT.some(([part]) => drift[part].some(isFresh)))

@@ -1,3 +1,4 @@
+/** The routes of the read interface. */
 import { readFileSync } from "node:fs";
 import { METHODS } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
@@ -18,23 +19,23 @@ export interface AppConfig {
   readonly bounds: PageSizeLimits;
   /** Requests a second for each token. */
   readonly rateLimit: number | undefined;
-  /** Every answer is held back for so long. */
+  /** Delay of every response. */
   readonly latencyMs: number;
-  /** How long a request may take to arrive, its body included. */
+  /** Longest time in which a request must arrive, with its body. */
   readonly requestTimeoutMs: number;
   readonly logger: FastifyBaseLogger | false;
   readonly now: () => number;
 }
 
-/** The routes of the read interface, not yet listening. */
+/** Builds the service; it does not listen yet. */
 export function buildApp(options: AppConfig): FastifyInstance {
   const app = fastify({
     ...(options.logger && { loggerInstance: options.logger }),
     requestTimeout: options.requestTimeoutMs,
     http: { connectionsCheckingInterval: options.requestTimeoutMs },
-    // Every refusal of an address has the same body, the framework's too.
+    // Refusals by the framework get the same body as ours.
     frameworkErrors: async ({ statusCode }, _request, reply) => {
-      // No hook is called for these.
+      // No hook is called here.
       await holdBack(reply, options.latencyMs);
       refuse(
         reply,
@@ -43,10 +44,10 @@ export function buildApp(options: AppConfig): FastifyInstance {
           : badRequest("The address cannot be decoded."),
       );
     },
-    // Slugs are as long as titles are.
+    // Slugs are as long as titles.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 8192 },
   });
-  // Fastify knows a few methods of those that Node can parse: an address refuses the others too.
+  // Node parses more methods than Fastify knows; routes refuse them too.
   for (const method of METHODS) {
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
@@ -56,7 +57,7 @@ export function buildApp(options: AppConfig): FastifyInstance {
   return app;
 }
 
-/** The only bodies are forms, for the lookups. */
+/** Accepts forms for the lookups, and no other bodies. */
 function addBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -78,7 +79,7 @@ function addHooks(app: FastifyInstance, { latencyMs, now }: AppConfig): void {
   app.addHook("onSend", async (_request, reply) => {
     await holdBack(reply, latencyMs);
     reply.header("date", new Date(now()).toUTCString());
-    // A connection that is kept alive would keep the service from closing.
+    // A kept connection would keep the service from closing.
     if (closing) reply.header("connection", "close");
   });
   app.setErrorHandler((thrown, request, reply) => refuse(reply, asHttpError(thrown, request)));
@@ -115,7 +116,7 @@ function addRoutes(app: FastifyInstance, options: AppConfig): void {
   route(app, "/api/v1/custom_fields_reference", ["GET", "POST"], admit, async (request) =>
     JSON.stringify(content.customFields(parametersOf(request))),
   );
-  // Made by a test from the contract; each request adds the address that it was sent to.
+  // The file is written by a test from the contract; the URL of the request is added here.
   const description = readFileSync(new URL("openapi.json", import.meta.url), "utf8")
     .trim()
     .slice(1);
@@ -127,7 +128,7 @@ function addRoutes(app: FastifyInstance, options: AppConfig): void {
 
 type Admit = (request: FastifyRequest) => Promise<void>;
 
-/** Waits, unless the client goes: its answer is not kept then. */
+/** Delays a response, unless the client disconnects. */
 async function holdBack({ raw }: FastifyReply, latencyMs: number): Promise<void> {
   if (latencyMs === 0 || raw.destroyed) return;
   const gone = new AbortController();
@@ -137,7 +138,7 @@ async function holdBack({ raw }: FastifyReply, latencyMs: number): Promise<void>
   raw.off("close", leave);
 }
 
-/** Lets a request in whose token is known and within its limit. */
+/** Checks the token of a request and its rate limit. */
 function admission({ content, rateLimit, now }: AppConfig): Admit {
   const count = rateLimit === undefined ? undefined : createRateLimit(rateLimit, now);
   return async (request) => {
@@ -147,7 +148,7 @@ function admission({ content, rateLimit, now }: AppConfig): Admit {
   };
 }
 
-/** One address: its methods, whoever may use them, the JSON that it answers, and 405 for every other method. */
+/** Adds a route that answers with JSON, and 405 for every other method. */
 function route(
   app: FastifyInstance,
   url: string,
@@ -174,7 +175,7 @@ function queryOf(request: FastifyRequest): URLSearchParams {
   return new URLSearchParams(start === -1 ? "" : request.url.slice(start + 1));
 }
 
-/** Parameters of a lookup: the query's, and the form's where one was sent. */
+/** Parameters of a lookup: the query, and the form if one was sent. */
 function parametersOf(request: FastifyRequest): URLSearchParams {
   const form = request.body instanceof URLSearchParams ? [...request.body] : [];
   return new URLSearchParams([...queryOf(request), ...form]);
@@ -201,7 +202,7 @@ function asHttpError(thrown: unknown, request: FastifyRequest): HttpError {
 const FORMS_ONLY =
   "Send the parameters in the query, or as uncompressed form data (application/x-www-form-urlencoded).";
 
-/** Refusals of the framework, in our words. */
+/** Our sentences for refusals by the framework. */
 const REFUSALS: Readonly<Record<number, string>> = {
   413: "The body is too large.",
   415: FORMS_ONLY,

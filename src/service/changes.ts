@@ -1,6 +1,6 @@
 /**
- * What became of a content set: a folder with the lines that changed or are new, in files of the same names, and
- * `removed.ndjson`, whose lines name those that are gone: `{"file": "content.ndjson", "id": "..."}`.
+ * Applies changes to a content set: a folder with changed and new lines in files of the same names, and `removed.ndjson`
+ * with removed ones: `{"file": "content.ndjson", "id": "..."}`.
  */
 import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,8 +13,8 @@ const identified = z.object({ id: z.string() });
 const removal = z.object({ file: z.string(), id: z.string() });
 
 /**
- * Writes a content set as it is after some changes into a new folder. Changed lines keep their place, new ones come
- * last. Throws `config.content_set` for a change of what is not there, or a line that cannot be read.
+ * Writes the changed content set into a new folder. Changed lines keep their position; new ones come last. Throws
+ * `config.content_set` for the removal of a missing line, or a line that cannot be read.
  */
 export async function applyChanges(set: string, changes: string, out: string): Promise<void> {
   await mkdir(out, { recursive: true });

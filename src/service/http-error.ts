@@ -1,4 +1,4 @@
-/** A request that is refused: the status, one sentence for the body, and headers that belong to the refusal. */
+/** A refusal of a request: status, one sentence for the body, and headers. */
 export class HttpError extends Error {
   override readonly name = "HttpError";
   readonly status: number;
@@ -15,7 +15,7 @@ export function badRequest(sentence: string): HttpError {
   return new HttpError(400, sentence);
 }
 
-/** 405, with the methods that the address does answer. */
+/** 405, with the methods that the URL allows. */
 export function methodRefusal(allowed: readonly string[]): HttpError {
   const sentence = "This interface is for reading; the address does not answer this method.";
   return new HttpError(405, sentence, { allow: allowed.join(", ") });

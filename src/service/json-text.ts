@@ -1,4 +1,4 @@
-/** JSON that was written once and stands as it is in many answers. */
+/** JSON text that is written once and used in many responses. */
 export class JsonText {
   readonly text: string;
 

@@ -1,3 +1,4 @@
+/** Reads a content set from a folder. */
 import { isUtf8 } from "node:buffer";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,8 +8,8 @@ import { assembleContentSet, type ContentSet, DocumentOutline, type DocumentStor
 import { contentSetSchema, type Document, type ServedDefinitions } from "./content-set.ts";
 
 /**
- * Reads a content set's folder and checks every line of it. Documents stay in their file, which is held open until
- * the set is closed. Throws `config.content_set`, naming file and line, for whatever cannot be served.
+ * Reads a content set and checks every line. Documents stay in their file, which is open until the set is closed. Throws
+ * `config.content_set` with file and line for anything that cannot be served.
  */
 export async function loadContentSet(folder: string): Promise<ContentSet> {
   const shared = await loadShared(folder);
@@ -40,7 +41,7 @@ async function readLines<T>(folder: string, name: string, schema: z.ZodType<T>):
   return Array.fromAsync(parsedLines(folder, name, schema), ({ value }) => value);
 }
 
-/** The lines of a file of a folder, with their texts. Throws `config.content_set` with the place of one that cannot be read. */
+/** Values and texts of the lines of a file. Throws `config.content_set` with the line that cannot be read. */
 export async function* parsedLines<T>(folder: string, name: string, schema: z.ZodType<T>) {
   const file = await openFile(folder, name);
   try {
@@ -60,7 +61,7 @@ async function readWhole<T>(folder: string, name: string, schema: z.ZodType<T>):
   return parseAs(schema, bytes, path);
 }
 
-/** Where each document is, in bytes; all are parsed and checked once, and only their outline is kept. */
+/** Byte offsets and lengths of the documents. Each is parsed and checked once; memory keeps its outline. */
 async function indexDocuments(file: FileHandle, path: string, outline: DocumentOutline) {
   const offsets: number[] = [];
   const lengths: number[] = [];
@@ -73,10 +74,7 @@ async function indexDocuments(file: FileHandle, path: string, outline: DocumentO
   return { offsets, lengths };
 }
 
-/**
- * Documents left in their file, which the operating system caches: memory holds 16 bytes a document, and a page of
- * the list is one read. The lines were checked when the index was made.
- */
+/** Documents in their file, which the operating system caches: 16 bytes of memory each, and one read for a page. */
 function fileStore(
   file: FileHandle,
   { offsets, lengths }: Awaited<ReturnType<typeof indexDocuments>>,
@@ -152,7 +150,7 @@ function unreadable(where: string, reason: string, cause?: unknown): WarehouseEr
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 0x0a;
 
-/** The lines of a file that are not blank, without their line ends; `number` counts from 1, `offset` is in bytes. */
+/** Lines of a file, without blank ones and line ends. `number` counts from 1; `offset` is in bytes. */
 async function* linesOf(file: FileHandle) {
   let pending: Buffer = Buffer.alloc(0);
   let offset = 0;
@@ -175,7 +173,7 @@ async function* linesOf(file: FileHandle) {
   }
 }
 
-/** Where the line that begins at `start` ends, or -1 where the bytes do not say yet. */
+/** End of the line that begins at `start`; -1 if it is not in these bytes. */
 function lineEnd(bytes: Buffer, start: number, atEnd: boolean): number {
   const newline = bytes.indexOf(NEWLINE, start);
   if (newline !== -1 || !atEnd) return newline;

@@ -1,24 +1,23 @@
 import type { ContentSet, PrivateAccess } from "./assemble-set.ts";
+/**
+ * What a user may do. The specification names the actions, but no rules; ours are: admins and editors work on everything,
+ * others on items that they are involved in.
+ */
 import type { Document, User } from "./content-set.ts";
 import { HttpError } from "./http-error.ts";
 
-/**
- * Who asks, and what that user may do. The specification says that this is decided per user and names the actions, but not
- * the rules; these are ours: admins and editors work on everything, others on what they have a part in.
- */
-
-/** The user behind a token, as far as decisions need one. */
+/** The user of a token, as far as permissions need it. */
 export type Actor = Pick<User, "id" | "superadmin" | "role" | "removed" | "group_ids">;
 
-/** The user with this ID. One that the set does not describe sees what is public and may do nothing. */
+/** The user with this ID. An unknown user sees public items and may do nothing. */
 export function actorOf({ users }: Pick<ContentSet, "users">, id: string): Actor {
   return users.get(id)?.user ?? { id, superadmin: false, role: "viewer", removed: false, group_ids: [] };
 }
 
-/** Who asks: the token that was presented and the user that it belongs to. */
+/** The token of a request and its user. */
 export type Caller = ReturnType<typeof identify>;
 
-/** Basic credentials: the token is the user name, the password means nothing. Throws 401. */
+/** Reads Basic credentials: the token is the user name; the password is ignored. Throws 401. */
 export function identify(authorization: string | undefined, actors: ReadonlyMap<string, Actor>) {
   const [, encoded = ""] = /^basic +([a-z0-9+/_-]+=*) *$/i.exec(authorization ?? "") ?? [];
   const [token = ""] = Buffer.from(encoded, "base64").toString("utf8").split(":", 1);
@@ -37,35 +36,34 @@ function isAdmin({ superadmin, role }: Actor): boolean {
   return superadmin || role === "admin";
 }
 
-/** Sees everything, whatever its acl says. */
+/** Staff sees everything, whatever the acl says. */
 export function isStaff(actor: Actor): boolean {
   return isAdmin(actor) || actor.role === "editor";
 }
 
-/** Whether an item with this restriction (`undefined`: none) is listed for the user. */
+/** Whether an item is listed for the user. `undefined`: the item is public. */
 export function canView(actor: Actor, restriction: PrivateAccess | undefined): boolean {
   if (restriction === undefined || isStaff(actor)) return true;
   return restriction.userIds.has(actor.id) || restriction.groupIds.some((id) => actor.group_ids.includes(id));
 }
 
-/** `can_modify`. A locked item is for admins, a deleted one for nobody. */
+/** `can_modify`. Only admins modify locked items; nobody modifies deleted ones. */
 export function canModify(actor: Actor, document: Document): boolean {
   if (actor.removed || actor.role === "viewer" || typeof document.deleted_at === "string") return false;
   if (document.locked === true) return isAdmin(actor);
   return isStaff(actor) || [document.author, document.creator, document.owner].includes(actor.id);
 }
 
-/** `can_destroy`: admins, and whoever made or owns the item. */
+/** `can_destroy`: admins, and the creator and owner of the item. */
 export function canDestroy(actor: Actor, document: Document): boolean {
   if (!canModify(actor, document)) return false;
   return isAdmin(actor) || [document.creator, document.owner].includes(actor.id);
 }
 
-type Condition = (actor: Actor, document: Document) => boolean;
-const always: Condition = () => true;
+const always = () => true;
 
-/** Every action that the specification names, with when it can be taken by somebody who can modify the item. */
-const ACTIONS: Readonly<Record<string, Condition>> = {
+/** The actions of the specification, each with its condition for a user who can modify the item. */
+const ACTIONS: Readonly<Record<string, (actor: Actor, document: Document) => boolean>> = {
   publish: always,
   publish_as_draft: (_, { published }) => published !== true,
   add_campaigns: always,

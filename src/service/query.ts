@@ -1,9 +1,8 @@
-import { badRequest } from "./http-error.ts";
-
 /**
- * Query strings and form bodies, parsed into requests. Parameters that the service does not know are ignored; where a
- * parameter that takes one value is given several times, the first counts.
+ * Parses query strings and forms. Unknown parameters are ignored. If a parameter for one value is given several times, the
+ * first counts.
  */
+import { badRequest } from "./http-error.ts";
 
 export const SORT_FIELDS = ["created_at", "updated_at"] as const;
 
@@ -12,7 +11,7 @@ export interface PageSizeLimits {
   readonly maxPerPage: number;
 }
 
-/** Which view of an item is asked for. */
+/** The view of an item that a request asks for. */
 export type ViewRequest = ReturnType<typeof parseView>;
 
 export function parseView(query: URLSearchParams) {
@@ -20,7 +19,7 @@ export function parseView(query: URLSearchParams) {
     detail:
       oneOf(query, "detail", ["basic", "full"], "basic or full, or be left out for the dynamic set") ??
       "dynamic",
-    /** For the dynamic set; names that the contract does not know are passed over. */
+    /** For the dynamic set; unknown names are ignored. */
     columns: query.getAll("columns[]"),
     gallery: query.get("gallery") === "true",
   };
@@ -45,7 +44,7 @@ export function parseNames(parameters: URLSearchParams): string[] {
   return names;
 }
 
-/** The value of a parameter, which must be one of these; undefined where it is left out. */
+/** The value of a parameter, which must be one of these; `undefined` if it is missing. */
 function oneOf<Value extends string>(
   query: URLSearchParams,
   name: string,
@@ -60,7 +59,7 @@ function oneOf<Value extends string>(
   return known;
 }
 
-/** A whole number of any length; the largest that is exact stands for those above it. */
+/** A whole number of any length; numbers above the largest exact one become that one. */
 function positiveInteger(query: URLSearchParams, name: string): number | undefined {
   const given = query.get(name);
   if (given === null) return undefined;

@@ -1,14 +1,14 @@
-/** A content set many times over, made as it is asked for: to try a client with more items than there are files for. */
+/** A content set with copies of its items, made on request: for trials with many items. */
 
 import { type ContentSet, DocumentOutline, type DocumentStore } from "./assemble-set.ts";
 import type { Document } from "./content-set.ts";
 
-/** Documents that are read at once while the outline is made. */
+/** Documents that are read at once for the outline. */
 const READ_AT_ONCE = 200;
 
 /**
- * The documents of a set, and `times - 1` copies of each, with IDs, slugs and times of their own. Closing it closes the
- * set. Throws `config.content_set` where an ID or slug of a copy is that of a document.
+ * The documents of a set, and `times - 1` copies of each with other IDs, slugs and times. Closing it closes the set.
+ * Throws `config.content_set` if the ID or slug of a copy is that of a document.
  */
 export async function repeatContentSet(set: ContentSet, times: number): Promise<ContentSet> {
   const { documents } = set;
@@ -35,7 +35,7 @@ function copies(documents: DocumentStore, times: number): DocumentStore {
   };
 }
 
-/** Copy 0 is the document itself; the others were created and edited a second earlier, each than the one before. */
+/** Copy 0 is the document itself. Each further copy was created and edited a second earlier. */
 function copyOf(document: Document, copy: number): Document {
   if (copy === 0) return document;
   const { id, slug, created_at, updated_at } = document;
@@ -48,7 +48,7 @@ function copyOf(document: Document, copy: number): Document {
   };
 }
 
-/** The fraction of the second stays as it is; what is no time, too. */
+/** The instant moved back, with its fraction of a second. A text that is not an instant stays as it is. */
 function earlier(instant: string, seconds: number): string {
   const ms = Date.parse(`${instant.slice(0, WHOLE_SECONDS)}Z`);
   if (Number.isNaN(ms)) return instant;

@@ -1,3 +1,4 @@
+/** Sends JSON as the client accepts it. */
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -5,22 +6,22 @@ import { HttpError } from "./http-error.ts";
 
 const compress = promisify(gzip);
 
-/** Below this a compressed body saves nothing worth the work. */
+/** Smaller bodies are not worth compressing. */
 const GZIP_FROM_BYTES = 1024;
 
-/** Sends JSON, compressed where the client accepts it and the body is large enough. */
+/** Sends JSON, compressed if the client accepts that and the body is large enough. */
 export async function sendJson(request: FastifyRequest, reply: FastifyReply, json: string): Promise<void> {
   const body = Buffer.from(json);
   reply.header("content-type", "application/json; charset=utf-8").header("vary", "accept-encoding");
   if (body.length < GZIP_FROM_BYTES || !acceptsGzip(request.headers["accept-encoding"])) {
     return reply.send(body);
   }
-  // Level 1: on loopback a smaller body is worth less than the time that it takes.
+  // Level 1: on loopback, a smaller body is not worth more time.
   const compressed = await compress(body, { level: constants.Z_BEST_SPEED });
   return reply.header("content-encoding", "gzip").send(compressed);
 }
 
-/** 406 where the client accepts no JSON. */
+/** Throws 406 if the client does not accept JSON. */
 export function checkAccepts(accept: string | undefined): void {
   if (accept === undefined || accept.trim() === "") return;
   if (!weights(accept).some(([type, weight]) => weight > 0 && JSON_RANGES.has(type))) {

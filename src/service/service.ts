@@ -1,3 +1,4 @@
+/** The embedded service: the read interface over a content set. */
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { codeOf, WarehouseError } from "../common/errors.ts";
 import type { ContentSet } from "./assemble-set.ts";
@@ -6,23 +7,23 @@ import { loadContentSet } from "./load.ts";
 import { repeatContentSet } from "./repeat.ts";
 
 export interface ServiceOptions {
-  /** Folder of a content set, or one that is loaded: closing that one stays its owner's business. */
+  /** Folder of a content set, or a loaded set, which the service does not close. */
   readonly data: string | ContentSet;
-  /** Serves the set so many times, under new IDs, slugs and times; once unless told otherwise. */
+  /** Number of copies of the set, with other IDs, slugs and times; 1 unless given. */
   readonly repeat?: number;
   /** 0 (the default) takes any free port. */
   readonly port?: number;
-  /** Address to listen on; loopback unless told otherwise. */
+  /** Address to listen on; loopback unless given. */
   readonly host?: string;
-  /** Largest page, 100 unless told otherwise; a larger `per_page` is taken as this. */
+  /** Largest page, 100 unless given. A larger `per_page` is reduced to it. */
   readonly maxPerPage?: number;
-  /** Page size of a request that names none, 25 unless told otherwise. */
+  /** Page size of requests without one, 25 unless given. */
   readonly defaultPerPage?: number;
-  /** Requests a second for each token; no limit unless told otherwise. */
+  /** Requests a second for each token; no limit unless given. */
   readonly rateLimit?: number;
-  /** Milliseconds for which every answer is held back, but to what is not HTTP; 0 unless told otherwise. */
+  /** Delay of every response in milliseconds; 0 unless given. */
   readonly latency?: number;
-  /** How long a request may take to arrive, its body included; 30 seconds unless told otherwise. Then: 408. */
+  /** Longest time in which a request must arrive, with its body, or it gets a 408; 30 seconds unless given. */
   readonly requestTimeoutMs?: number;
   /** A pino logger; false (the default) logs nothing. */
   readonly logger?: FastifyBaseLogger | false;
@@ -35,17 +36,17 @@ export interface Service {
   /** E.g. `http://127.0.0.1:41523`. */
   readonly url: string;
   readonly port: number;
-  /** Answers what was begun, for a second at most, then ends every connection. */
+  /** Finishes responses under way for a second at most, then closes all connections. */
   close(): Promise<void>;
   readonly contentSet: ContentSet;
 }
 
-/** How long answers under way may take once the service is closing. */
+/** Longest time for responses under way after the service began to close. */
 const CLOSE_GRACE_MS = 1000;
 
 /**
- * Starts the read interface over a content set. Throws `config.content_set` for data that cannot be served and
- * `config.invalid` for an address that cannot be listened on.
+ * Starts the service. Throws `config.content_set` for data that cannot be served, and `config.invalid` for an address that
+ * cannot be listened on.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { data, repeat = 1, rateLimit, host = "127.0.0.1", port = 0 } = options;
@@ -56,7 +57,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   }
   const once = typeof data === "string" ? await loadContentSet(data) : data;
   const contentSet = repeat === 1 ? once : await repeatContentSet(once, repeat);
-  // Its framework takes a tenth of a command's start, and only who serves needs it.
+  // The framework takes a tenth of a command's start, so only a service imports it.
   const { buildApp } = await import("./app.ts");
   const app = buildApp({
     content: contentApi(contentSet),
@@ -80,7 +81,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** What a URL does not say where it is the port of its scheme. */
+/** The port, which a URL leaves out if it is the default of its scheme. */
 function portOf({ server }: FastifyInstance): number {
   const address = server.address();
   return typeof address === "object" && address !== null ? address.port : 0;

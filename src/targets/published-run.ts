@@ -7,14 +7,13 @@ import { declarationsIn } from "../storage/parquet-metadata.ts";
 import { ancestryOf, type RunAncestry, type RunKey } from "../warehouse/identity.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest, readManifestFile } from "../warehouse/manifest.ts";
-import { prunedRuns } from "../warehouse/pruned.ts";
 import {
   openTables,
   type PublishedFiles,
   parquetFilesOf,
   tablesSourceOf,
 } from "../warehouse/published-tables.ts";
-import { listRuns, type PublishedRun } from "../warehouse/retention.ts";
+import { listRuns, type PublishedRun, prunedRuns } from "../warehouse/retention.ts";
 import { digestFile } from "../warehouse/verify.ts";
 
 /** The run that readers of a warehouse folder see. */

@@ -1,6 +1,6 @@
 /** The baseline of a run: the published run that it is compared with and continues. */
 import { join } from "node:path";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, invalidConfig, WarehouseError } from "../common/errors.ts";
 import { pluralize } from "../common/figures.ts";
 import { joinFirst } from "../common/nearest.ts";
 import { RUN_TABLES } from "../tables/all.ts";
@@ -90,7 +90,7 @@ export function assertOfOneKind(
   const [has, wanted] = isLimited
     ? [`has ${kind === "full" ? "full runs" : "a damaged run"}`, "this run is limited"]
     : ["has limited runs", "this run is a full one"];
-  throw new WarehouseError("config.invalid", `${root} ${has}, and ${wanted}; ${OTHER_FOLDER}.`);
+  throw invalidConfig(`${root} ${has}, and ${wanted}; ${OTHER_FOLDER}.`);
 }
 
 const TABLES_NAMED = 3;
@@ -108,8 +108,7 @@ export function assertKeepsTables(
   const all = Object.keys(before.manifest.rows).filter((table) => !isOneOf(RUN_TABLES)(table));
   const lacking = all.filter((table) => !isOneOf(tables)(table));
   if (lacking.length === 0) return;
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalidConfig(
     `The pipeline ${name} lacks ${lacking.length} of the ${pluralize(all.length, "table")} that the current run in ${root} has ` +
       `(${joinFirst(lacking, TABLES_NAMED)}); ${OTHER_FOLDER}, or, if nobody needs these tables any more, run once with --accept-pipeline.`,
   );
@@ -148,7 +147,7 @@ export function assertSameInstance(
   const what = comparison === "question" ? "question" : "run";
   throw new WarehouseError(
     "config.other_instance",
-    `${root} has the content of ${named(before, otherId)}, and this ${what} reads ${named(instance, otherId)}; ` +
+    `${root} has the content of ${instanceName(before, otherId)}, and this ${what} reads ${instanceName(instance, otherId)}; ` +
       `${wayOut(comparison, before, otherId)}.`,
   );
 }
@@ -165,7 +164,7 @@ function wayOut(comparison: InstanceComparison, before: SourceInstance, otherId:
   return `${unknown} names no single instance ID, so it is unclear whether it is the same: ${OTHER_FOLDER}`;
 }
 
-function named({ id, origin }: SourceInstance, withId: boolean): string {
+function instanceName({ id, origin }: SourceInstance, withId: boolean): string {
   const service = origin === "sample" ? "the sample" : origin;
   return withId ? `${service} (instance ${id})` : service;
 }
@@ -201,8 +200,7 @@ export function assertSameKey(
   if (baseline.kind !== "run" || policy !== "hash") return;
   const before = baseline.manifest.personalData;
   if (before.policy !== "hash" || before.keyId === keyId) return;
-  throw new WarehouseError(
-    "config.invalid",
+  throw invalidConfig(
     `The key of CONTENT_WAREHOUSE_HASH_KEY (${keyId}) is not the one of the current run ${baseline.run} in ${root} ` +
       `(${before.keyId}), so the same person would have another hash; restore that key, or name another folder with --warehouse.`,
   );

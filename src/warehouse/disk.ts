@@ -69,7 +69,13 @@ interface Full {
 /**
  * The error of a run that filled the disk or reached a file size limit, with the free and the needed bytes.
  */
-export async function fullDisk({ thrown, folder, baseline, free, taken }: Full): Promise<WarehouseError> {
+export async function diskFullError({
+  thrown,
+  folder,
+  baseline,
+  free,
+  taken,
+}: Full): Promise<WarehouseError> {
   const { keptBytes } = taken;
   const left = await free(folder);
   const [cause] = thrown.message.split("; ");
@@ -103,8 +109,8 @@ export async function bytesOf(file: string): Promise<number> {
 }
 
 const MEASURE_EVERY_MS = 2000;
-/** Largest share of the time that measuring may take. */
-const MEASURE_SHARE = 0.01;
+/** Pauses are at least this many times as long as a measurement. */
+const PAUSE_FACTOR = 100;
 
 /** Measures the peak disk use of a folder while a run writes to it. */
 export class PeakUse implements AsyncDisposable {
@@ -137,7 +143,7 @@ export class PeakUse implements AsyncDisposable {
       if (signal.aborted) return;
       const begunMs = performance.now();
       await this.measure();
-      pauseMs = Math.max(MEASURE_EVERY_MS, (performance.now() - begunMs) / MEASURE_SHARE);
+      pauseMs = Math.max(MEASURE_EVERY_MS, (performance.now() - begunMs) * PAUSE_FACTOR);
     }
   }
 }

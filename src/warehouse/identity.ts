@@ -43,15 +43,15 @@ interface TargetRunKey extends RunKey {
 }
 
 /** Run that a target was rolled back from, once `run` is its last one. */
-export function rolledBackFrom(last: TargetRunKey | null, run: RunKey): RunKey | undefined {
+export function rollbackOrigin(last: TargetRunKey | null, run: RunKey): RunKey | undefined {
   const latest = last?.rollbackOf ?? last ?? undefined;
-  return latest && laterRun(latest, run)
+  return latest && isLaterRun(latest, run)
     ? { run: latest.run, sequence: latest.sequence, sha256: latest.sha256 }
     : undefined;
 }
 
 /** Orders runs by number, never by a clock. */
-export function laterRun(one: RunKey, other: RunKey): boolean {
+export function isLaterRun(one: RunKey, other: RunKey): boolean {
   return one.sequence > other.sequence;
 }
 
@@ -78,11 +78,11 @@ export type RunStanding = "same" | "earlier" | "other" | "later" | "apart" | "un
 
 export function standingOf(last: TargetRunKey, run: RunAncestry): RunStanding {
   if (sameRun(last, run)) return "same";
-  if (laterRun(last, run)) return "later";
-  if (last.rollbackOf !== undefined && !laterRun(run, last.rollbackOf)) return "undone";
-  if (!laterRun(run, last)) return "other";
+  if (isLaterRun(last, run)) return "later";
+  if (last.rollbackOf !== undefined && !isLaterRun(run, last.rollbackOf)) return "undone";
+  if (!isLaterRun(run, last)) return "other";
   if (goesOnFromUndone(last, run)) return "apart";
-  const isPassed = run.past.some((each) => !laterRun(each, last));
+  const isPassed = run.past.some((each) => !isLaterRun(each, last));
   return isPassed && !isAmong(last, [...run.past, ...run.known]) ? "apart" : "earlier";
 }
 
@@ -110,7 +110,7 @@ export function ancestorsOf(run: StoredRun, runs: readonly StoredRun[]): RunKey[
   while (at !== undefined) {
     const before: RunKey | undefined =
       at.manifest instanceof WarehouseError ? undefined : previousKey(at.manifest);
-    if (before === undefined || !laterRun(at, before)) break;
+    if (before === undefined || !isLaterRun(at, before)) break;
     past.push(before);
     at = runs.find((each) => sameRun(each, before));
   }
@@ -122,7 +122,7 @@ export function excludesRun(other: RunKey, run: StoredRun, runs: readonly Stored
   const past = ancestorsOf(run, runs);
   if (sameRun(other, run) || isAmong(other, past)) return false;
   const oldest = past.at(-1) ?? run;
-  if (!laterRun(oldest, other)) return true;
+  if (!isLaterRun(oldest, other)) return true;
   const manifest = runs.find((each) => sameRun(each, oldest))?.manifest;
   return !(manifest instanceof WarehouseError) && manifest?.previousRun === null;
 }
@@ -145,7 +145,7 @@ export function withAncestors(run: StoredRun | undefined, runs: readonly StoredR
 /** Whether a run certainly does not belong to this history. The history is unknown before its oldest run. */
 export function isNoAncestor(run: RunKey, past: readonly RunKey[]): boolean {
   const oldest = past.at(-1);
-  return oldest !== undefined && !isAmong(run, past) && !laterRun(oldest, run);
+  return oldest !== undefined && !isAmong(run, past) && !isLaterRun(oldest, run);
 }
 
 /** Whether the history has another run of the same number. */

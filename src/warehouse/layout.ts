@@ -172,7 +172,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Adds the folder to an error of the disk. */
-export function namingFolder(thrown: unknown, { root }: OutputFolder): unknown {
+export function nameFolder(thrown: unknown, { root }: OutputFolder): unknown {
   const error = asWarehouseError(thrown);
   const { code, message } = error;
   if (!isOfTheDisk(error) || message.includes(root)) return thrown;
@@ -183,7 +183,7 @@ export function namingFolder(thrown: unknown, { root }: OutputFolder): unknown {
 export function outputError(thrown: unknown, folder: OutputFolder): WarehouseError {
   const reason = reasonOf(thrown);
   if (thrown instanceof WarehouseError || reason === undefined) {
-    return asWarehouseError(namingFolder(thrown, folder));
+    return asWarehouseError(nameFolder(thrown, folder));
   }
   return new WarehouseError(
     "config.output",
@@ -202,13 +202,14 @@ export async function currentRun(folder: OutputFolder): Promise<string | undefin
   } catch (thrown) {
     if (codeOf(thrown) === "ENOENT") return undefined;
     if (codeOf(thrown) !== "EINVAL") throw outputError(thrown, folder);
-    throw notOurs(folder);
+    throw foreignCurrentError(folder);
   }
-  if (dirname(target) !== "runs" || parseRunName(basename(target)) === undefined) throw notOurs(folder);
+  if (dirname(target) !== "runs" || parseRunName(basename(target)) === undefined)
+    throw foreignCurrentError(folder);
   return basename(target);
 }
 
-function notOurs(folder: OutputFolder): WarehouseError {
+function foreignCurrentError(folder: OutputFolder): WarehouseError {
   return new WarehouseError(
     "config.output",
     `${folder.current} is not a link to a run; move it away or name another folder with --warehouse.`,
@@ -262,7 +263,6 @@ export function databaseOf(staging: StagingFolder, isPublished: boolean): string
   return isPublished ? staging.database : join(staging.root, DATABASE_FILE);
 }
 
-/** The staged files of a run, as absolute paths. */
 export function stagingFolder({ staging }: OutputFolder, run: string) {
   const identity = parseRunName(run);
   if (identity === undefined)

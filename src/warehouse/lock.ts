@@ -23,7 +23,7 @@ export async function acquireLock(folder: OutputFolder): Promise<AsyncDisposable
     throw outputError(thrown, folder);
   });
   assertFoldersApart(folder);
-  if (heldHere.has(key)) throw locked(folder, undefined);
+  if (heldHere.has(key)) throw lockedError(folder, undefined);
   heldHere.add(key);
   try {
     let instance: DuckDBInstance | undefined = await openLock(folder);
@@ -58,7 +58,7 @@ async function openLock(folder: OutputFolder): Promise<DuckDBInstance> {
     });
     if (before !== undefined && inodeOf(folder.lock) === before) return instance;
     instance.closeSync();
-    if (opened === MAX_OPENED) throw locked(folder, undefined);
+    if (opened === MAX_OPENED) throw lockedError(folder, undefined);
   }
 }
 
@@ -95,7 +95,7 @@ const HELD = /Could not set lock on file.*Conflicting lock is held(?: in .*?\(PI
 function lockError(thrown: unknown, folder: OutputFolder): WarehouseError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const held = HELD.exec(message);
-  if (held !== null) return locked(folder, held[1], thrown);
+  if (held !== null) return lockedError(folder, held[1], thrown);
   const reason = message.split("\n", 1)[0];
   const wayOut = /permission denied/i.test(message)
     ? "run as the owner of the warehouse"
@@ -107,7 +107,7 @@ function lockError(thrown: unknown, folder: OutputFolder): WarehouseError {
   );
 }
 
-function locked(folder: OutputFolder, holder: string | undefined, cause?: unknown): WarehouseError {
+function lockedError(folder: OutputFolder, holder: string | undefined, cause?: unknown): WarehouseError {
   const who = holder === undefined ? "" : ` (process ${holder})`;
   return new WarehouseError(
     "run.locked",

@@ -24,7 +24,6 @@ const instant = z.iso.datetime({ precision: 3 });
 const publishedFile = z.object({
   path: z.string().min(1),
   bytes: count,
-  /** Lower-case hexadecimal. */
   sha256,
   /** Rows of a Parquet file; `null` for other files. */
   rows: count.nullable(),
@@ -52,7 +51,6 @@ const statement = z.object({
   pipeline: z.string(),
   /** Destinations that were looked up by name. */
   destinations: z.array(z.object({ name: z.string(), platform: z.string() })),
-  /** What was published. */
   loaders: z.array(z.enum(["duckdb", "parquet"])),
   /** `origin`: scheme, host and port of the service, e.g. `https://example.org`. */
   instance: z.object({ id: z.string().nullable(), origin: z.string() }),
@@ -64,11 +62,8 @@ const statement = z.object({
   requests: z.object({ count, bytes: count }),
   /** `complete`: two passes in a row agreed. `limited`: only the first items were read. */
   verdict: z.enum(VERDICTS),
-  /** Why the run is not complete. */
   reasons: z.array(z.string()),
-  /** Evidence for the verdict. */
   passes: z.json(),
-  /** What became of the listed items. */
   items: z.object({ listed: count, loaded: count, rejected: count, vanished: count, unread: count }),
   /**
    * Items compared with the run before. `edited`: with another `updated_at`; `null` if a run has none. Absent if not
@@ -77,14 +72,12 @@ const statement = z.object({
   changes: z.object({ new: count, edited: count.nullable(), removed: count }).optional(),
   /** Values with and without an external value. Absent if the pipeline makes none. */
   mappedValues: z.object({ ...values, destinations: z.array(valuesAt) }).optional(),
-  /** Rows by table. */
   rows: z.record(z.string(), count),
   /** `table.column` of columns without any value in tables with rows, except personal columns and `extra`. */
   emptyColumns: z.array(z.string()),
   /** `table.column` of all columns that could be in `emptyColumns`. */
   columns: z.array(z.string()),
   versions: z.object({ package: z.string(), duckdb: z.string(), node: z.string() }),
-  /** Fingerprint of the configuration. */
   configuration: z.string(),
   personalData: z.object({
     policy: z.enum(["drop", "hash", "keep"]),
@@ -162,7 +155,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
 export async function readManifestFile(directory: string): Promise<ManifestFile> {
   const file = join(directory, MANIFEST_FILE);
   const bytes = await readFile(file).catch((cause: unknown) => {
-    throw unreadable(file, "it is missing or cannot be opened", cause);
+    throw unreadableError(file, "it is missing or cannot be opened", cause);
   });
   return parseManifest(bytes, file);
 }
@@ -170,7 +163,7 @@ export async function readManifestFile(directory: string): Promise<ManifestFile>
 /** `file`: path of the manifest, for messages. */
 export function parseManifest(bytes: Uint8Array, file: string): ManifestFile {
   const content = parseIfJson(Buffer.from(bytes).toString());
-  if (content === undefined) throw unreadable(file, "it is not JSON");
+  if (content === undefined) throw unreadableError(file, "it is not JSON");
   const version = z.object({ manifestVersion: z.number() }).safeParse(content);
   if (version.success && version.data.manifestVersion > MANIFEST_VERSION) {
     throw new WarehouseError(
@@ -185,10 +178,10 @@ export function parseManifest(bytes: Uint8Array, file: string): ManifestFile {
   }
   const issue = parsed.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? "the whole" : issue.path.join(".");
-  throw unreadable(file, `${where}: ${issue?.message ?? "unexpected"}`, parsed.error);
+  throw unreadableError(file, `${where}: ${issue?.message ?? "unexpected"}`, parsed.error);
 }
 
-function unreadable(file: string, reason: string, cause?: unknown): WarehouseError {
+function unreadableError(file: string, reason: string, cause?: unknown): WarehouseError {
   return new WarehouseError(
     "verify.failed",
     `The manifest ${file} cannot be read (${reason}); do not use this run; publish another or roll back.`,

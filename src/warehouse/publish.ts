@@ -78,7 +78,7 @@ async function makeVisible(folder: OutputFolder, { run, root, result }: StagingF
     await sealTree(published);
     await pointCurrentAt(folder, run);
   } catch (thrown) {
-    throw (await isUnfinished(folder, run)) ? unfinished(folder, run, thrown) : thrown;
+    throw (await isUnfinished(folder, run)) ? unfinishedError(folder, run, thrown) : thrown;
   }
 }
 
@@ -88,7 +88,7 @@ async function isUnfinished(folder: OutputFolder, run: string): Promise<boolean>
   return (await currentRun(folder).catch(() => undefined)) !== run;
 }
 
-function unfinished(folder: OutputFolder, run: string, thrown: unknown): WarehouseError {
+function unfinishedError(folder: OutputFolder, run: string, thrown: unknown): WarehouseError {
   const { code, message } = asWarehouseError(thrown);
   const reason = code === "internal" ? reasonOf(thrown) : undefined;
   const why = reason === undefined ? message.replace(/\.?$/, ".") : `${reason} there; fix that.`;

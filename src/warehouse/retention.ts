@@ -1,21 +1,24 @@
 /** Finds, rolls back and removes published runs. */
 import { statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { z } from "zod";
+import { asWarehouseError, codeOf, invalidConfig, WarehouseError } from "../common/errors.ts";
+import { parseIfJson } from "../common/json.ts";
 import { nearestSentence } from "../common/nearest.ts";
-import { sealTree } from "../common/tree.ts";
+import { replaceFile, sealTree } from "../common/tree.ts";
 import { assertNoWal } from "../storage/duckdb.ts";
-import { withAncestors } from "./identity.ts";
+import { isAmong, isLaterRun, type RunKey, withAncestors } from "./identity.ts";
 import {
   currentRun,
   DATABASE_FILE,
   type OutputFolder,
+  outputError,
   type RunIdentity,
   removeStaging,
   runsIn,
 } from "./layout.ts";
-import { type Manifest, readManifestFile } from "./manifest.ts";
-import { recordPruned } from "./pruned.ts";
+import { type Manifest, readManifestFile, runIdentifier } from "./manifest.ts";
 import { pointCurrentAt, removeRun } from "./run-folders.ts";
 
 /** Default number of published runs to keep, besides the current one. */
@@ -48,7 +51,7 @@ export async function findRun(folder: OutputFolder, wanted: string): Promise<Pub
   const runs = await listRuns(folder);
   const found = wanted === "current" ? runs.find(({ current }) => current) : runCalled(wanted, runs);
   if (found !== undefined) return found;
-  throw new WarehouseError("config.not_found", notFound(folder, wanted, runs));
+  throw new WarehouseError("config.not_found", notFoundSentence(folder, wanted, runs));
 }
 
 /** Finds a run by its name or number. Throws `config.not_found` for a number that several runs have. */
@@ -64,7 +67,7 @@ export function runCalled<Run extends Pick<RunIdentity, "run" | "sequence">>(
   throw new WarehouseError("config.not_found", several);
 }
 
-function notFound({ root }: OutputFolder, wanted: string, runs: readonly PublishedRun[]): string {
+function notFoundSentence({ root }: OutputFolder, wanted: string, runs: readonly PublishedRun[]): string {
   const newest = runs[0]?.run;
   if (newest === undefined) {
     return `Nothing was published in ${root} yet; run "content-warehouse run nightly --sample", or name the folder with --warehouse.`;
@@ -111,7 +114,7 @@ export function assertReadable({ directory, manifest }: PublishedRun): void {
  */
 export async function prune(folder: OutputFolder, keep: number): Promise<RunIdentity[]> {
   if (!Number.isSafeInteger(keep) || keep < 1) {
-    throw new WarehouseError("config.invalid", "The number of runs to keep is a whole number from 1.");
+    throw invalidConfig("The number of runs to keep is a whole number from 1.");
   }
   const runs = await listRuns(folder);
   const old = runs.slice(keep).filter(({ current }) => !current);
@@ -121,4 +124,41 @@ export async function prune(folder: OutputFolder, keep: number): Promise<RunIden
   await recordPruned(folder, old, { left, past: withAncestors(current, runs) });
   for (const { run } of old) await removeRun(folder, run);
   return old;
+}
+
+/** Pruned runs that had been rolled back or replaced. A target may still have one, and only this folder knows it. */
+const prunedForm = z.array(
+  z.object({ run: runIdentifier, sequence: z.number().int().positive(), sha256: z.string().optional() }),
+);
+
+/** Throws `verify.failed` if the file is damaged. */
+export async function prunedRuns(folder: OutputFolder): Promise<readonly RunKey[]> {
+  const text = await readFile(folder.pruned, "utf8").catch((thrown: unknown) => {
+    if (codeOf(thrown) === "ENOENT") return "[]";
+    throw outputError(thrown, folder);
+  });
+  const { data } = prunedForm.safeParse(parseIfJson(text));
+  if (data !== undefined) return data;
+  throw new WarehouseError(
+    "verify.failed",
+    `${folder.pruned} is damaged, so it is unknown which runs were rolled back; remove it, and check with "content-warehouse runs show --section targets" that no target has one of them.`,
+  );
+}
+
+/**
+ * Records runs that are about to be removed, except those of the history. Forgets runs that are older than every run
+ * left. Needs the lock.
+ */
+async function recordPruned(
+  folder: OutputFolder,
+  old: readonly RunKey[],
+  { left, past }: { readonly left: readonly RunKey[]; readonly past: readonly RunKey[] },
+): Promise<void> {
+  const before = await prunedRuns(folder);
+  const aside = [...before, ...old.filter((run) => !isAmong(run, [...past, ...before]))];
+  const noted = aside.filter((run) => [...left, ...past].some((each) => !isLaterRun(each, run)));
+  if (noted.length === before.length && noted.every((run) => before.includes(run))) return;
+  const keys = noted.map(({ run, sequence, sha256 }) => ({ run, sequence, sha256 }));
+  const unnamed = join(folder.root, ".pruned-runs");
+  await replaceFile(folder.pruned, `${JSON.stringify(keys)}\n`, { unnamed, mode: 0o644 });
 }

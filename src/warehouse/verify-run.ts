@@ -45,7 +45,7 @@ export async function verifyRuns(
   const current = await currentRun(folder);
   const link = linkFinding(published, current);
   const runs: VerifiedRun[] = [];
-  for (const each of await chosen(folder, wanted, published, link)) {
+  for (const each of await chooseRuns(folder, wanted, published, link)) {
     const verified = await verifyRun(each, temporaryDirectory);
     // A run that was pruned meanwhile is not damaged.
     if (verified.findings.length === 0 || existsSync(each.directory)) runs.push(verified);
@@ -61,7 +61,7 @@ function linkFinding(published: readonly PublishedRun[], current: string | undef
   return published.length === 0 ? undefined : `No run is current, though ${published[0]?.run} was published.`;
 }
 
-async function chosen(
+async function chooseRuns(
   folder: OutputFolder,
   wanted: VerifyScope,
   published: readonly PublishedRun[],

@@ -235,7 +235,7 @@ async function tableFindings(
       counts.set(name, await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(name)}`));
     return counts;
   });
-  return typeof counted === "string" ? [counted] : differences("DuckDB", counted, stated.rows);
+  return typeof counted === "string" ? [counted] : rowDifferences("DuckDB", counted, stated.rows);
 }
 
 /** Compares rows of tables. Ignores other Parquet files. */
@@ -246,10 +246,10 @@ function parquetFindings({ stated }: VerifyInput, files: readonly PublishedFile[
     if (rows === null || folder !== "parquet" || table === undefined) continue;
     counted.set(table, (counted.get(table) ?? 0) + rows);
   }
-  return differences("Parquet", counted, stated.loaders.includes("parquet") ? stated.rows : {});
+  return rowDifferences("Parquet", counted, stated.loaders.includes("parquet") ? stated.rows : {});
 }
 
-function differences(
+function rowDifferences(
   where: string,
   counted: ReadonlyMap<string, number>,
   expected: RowCounts,

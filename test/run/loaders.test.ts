@@ -227,7 +227,6 @@ const FAILING: readonly (readonly [stage: (out: string) => unknown, message: Reg
   [thrown(new WarehouseError("source.unavailable", "The lake says 503.")), SAYS_503],
   [thrown(new WarehouseError("disk.io", "The lake says 503.")), SAYS_503],
   [() => null, NO_OBJECT],
-  [() => ({ abort: async () => {} }), NO_OBJECT],
   [() => ({ commit: async () => {} }), NO_OBJECT],
   [
     thrown(new TableReadError(new WarehouseError("disk.io", "The disk is full."), undefined)),

@@ -7,6 +7,7 @@ import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import type { Config } from "../../src/config/config.ts";
+import { mayShow } from "../../src/warehouse/baseline.ts";
 import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
 import { assertNowhereIn, exportFrom, rowsOf, temporaryFolder, visibleIn } from "./running.ts";
@@ -219,7 +220,6 @@ suite("previous", () => {
 
   const PEOPLE = 'transform: [contentTables({ only: ["content", "users"] })], load: [duckdb(), parquet()]';
   const NEEDLE = "Needle Roe 7f3a";
-  const NOTES = "Ask Roe 9c1d";
   const OF_BEFORE = [
     { name: "people", sql: "SELECT user_id, name FROM previous.users WHERE name IS NOT NULL" },
     { name: "hidden", sql: `SELECT name FROM query_table('previous.users')` },
@@ -232,45 +232,44 @@ suite("previous", () => {
       items.map((each) => ({
         ...(each as object),
         author_details: { id: "u-1", name: NEEDLE },
-        repository_notes: NOTES,
       }));
   };
 
-  for (const [what, before, now, personal] of [
-    ["kept personal data", KEEP, {}, [NEEDLE]],
-    [
-      "did not treat a field that personalFields names by now",
-      {},
-      { personalFields: ["repository_notes"] },
-      [NEEDLE, NOTES],
-    ],
-  ] as const) {
-    test(`where the run before ${what}, its rows are withheld`, async (t) => {
-      const { out, service, run } = await nights(t);
-      withPeople(service);
-      await run([], PEOPLE, before);
-      const { directory, warnings } = await run(OF_BEFORE, PEOPLE, now);
-      await assertNowhereIn(directory, personal);
-      const found = await rowsOf(join(out, "current"), TESTS);
-      const withheld = found.filter(([, , , , detail]) =>
-        /its rows are withheld, because the run before/.test(String(detail)),
-      );
-      assert.deepEqual(
-        found.filter(([, , , , , examples]) => examples !== null).map(([name]) => name),
-        ["test: own"],
-      );
-      assert.ok(withheld.some(([name]) => name === "test: hidden"));
-      assert.ok(
-        warnings.some((each) => each === 'The test "hidden" found 1 failing row, limit: 0.'),
-        String(warnings),
-      );
-      // From then on both are treated alike.
-      const { directory: next } = await run(OF_BEFORE, PEOPLE, now);
-      await assertNowhereIn(next, personal);
-      const shown = await rowsOf(join(out, "current"), TESTS);
-      assert.ok(shown.every(([, , figure, , , examples]) => figure === "0" || examples !== null));
-    });
-  }
+  test("where the run before kept personal data, its rows are withheld", async (t) => {
+    const { out, service, run } = await nights(t);
+    withPeople(service);
+    await run([], PEOPLE, KEEP);
+    const { directory, warnings } = await run(OF_BEFORE, PEOPLE);
+    await assertNowhereIn(directory, [NEEDLE]);
+    const found = await rowsOf(join(out, "current"), TESTS);
+    const withheld = found.filter(([, , , , detail]) =>
+      /its rows are withheld, because the run before/.test(String(detail)),
+    );
+    assert.deepEqual(
+      found.filter(([, , , , , examples]) => examples !== null).map(([name]) => name),
+      ["test: own"],
+    );
+    assert.ok(withheld.some(([name]) => name === "test: hidden"));
+    assert.ok(warnings.includes('The test "hidden" found 1 failing row, limit: 0.'), String(warnings));
+    // From then on both are treated alike.
+    const { directory: next } = await run(OF_BEFORE, PEOPLE);
+    await assertNowhereIn(next, [NEEDLE]);
+    const shown = await rowsOf(join(out, "current"), TESTS);
+    assert.ok(shown.every(([, , figure, , , examples]) => figure === "0" || examples !== null));
+  });
+
+  test("its rows are shown by a run that keeps personal data, or treats the same fields alike", () => {
+    const own = { policy: "hash", keyId: "k", fields: "f" } as const;
+    const cases: readonly (readonly [other: Parameters<typeof mayShow>[0], shown: boolean])[] = [
+      [own, true],
+      [{ ...own, policy: "keep", keyId: null }, false],
+      [{ ...own, policy: "drop", keyId: null }, false],
+      [{ ...own, keyId: "other" }, false],
+      [{ ...own, fields: "other" }, false],
+    ];
+    for (const [other, shown] of cases) assert.equal(mayShow(other, own), shown, JSON.stringify(other));
+    for (const [other] of cases) assert.ok(mayShow(other, { ...own, policy: "keep", keyId: null }));
+  });
 
   test("the report has the counts of tests alone, and names the command for the rows", async (t) => {
     const { service, run } = await nights(t);

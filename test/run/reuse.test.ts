@@ -169,28 +169,25 @@ test("what is asked for in the nights of one warehouse", async (t) => {
     assert.deepEqual(await rowsOf(directory, title), [["Edited again"]]);
   });
 
-  for (const clock of ["goes", "stands still"]) {
-    await t.test(
-      `G14: each item once in \`rereadDays\`, by the run's clock, where the service's ${clock}`,
-      async () => {
-        world.isStill = clock === "stands still";
-        await run({ rereadDays: 0 });
-        assert.deepEqual(asked(), ALL);
-        const due: string[] = [];
-        for (const half of ["first", "second"]) {
-          world.now += 3.5 * DAY_MS;
-          const { reused } = await run();
-          assert.ok(asked().length > 2 && asked().length < 18, `${asked().length} in the ${half} half`);
-          assert.deepEqual(reused, { reused: 20 - asked().length, read: asked().length });
-          due.push(...asked());
-        }
-        assert.deepEqual(due.sort(), ALL);
-      },
-    );
-  }
+  await t.test(
+    "G14: each item once in `rereadDays`, by the run's clock, even if the service's stands still",
+    async () => {
+      await run({ rereadDays: 0 });
+      assert.deepEqual(asked(), ALL);
+      const due: string[] = [];
+      for (const half of ["first", "second"]) {
+        world.isStill = half === "first";
+        world.now += 3.5 * DAY_MS;
+        const { reused } = await run();
+        assert.ok(asked().length > 2 && asked().length < 18, `${asked().length} in the ${half} half`);
+        assert.deepEqual(reused, { reused: 20 - asked().length, read: asked().length });
+        due.push(...asked());
+      }
+      assert.deepEqual(due.sort(), ALL);
+    },
+  );
 
   await t.test("all items where the run's clock went back", async () => {
-    world.isStill = false;
     world.now -= 4 * DAY_MS;
     await run();
     assert.deepEqual(asked(), ALL);

@@ -29,9 +29,8 @@ import {
   type StagingFolder,
 } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
-import { prunedRuns } from "../../src/warehouse/pruned.ts";
 import { finishPublication, publishRun } from "../../src/warehouse/publish.ts";
-import { findRun, listRuns, prune, rollback } from "../../src/warehouse/retention.ts";
+import { findRun, listRuns, prune, prunedRuns, rollback } from "../../src/warehouse/retention.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 import { long } from "../long.ts";
 import { asOrdinaryUser } from "../run/as-ordinary-user.ts";

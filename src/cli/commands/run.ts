@@ -7,7 +7,7 @@ import { exitCodeOf } from "../../observe/outcome.ts";
 import type { RunSummary } from "../../observe/run-summary.ts";
 import { thisMachine } from "../../run/inputs.ts";
 
-import { leftOf, runExport } from "../../run/run.ts";
+import { leftoverText, runExport } from "../../run/run.ts";
 import { summaryAnswer } from "../../run/summary-answer.ts";
 import { answerText } from "../../show/answer.ts";
 import { createDisplay, type Display, quietDisplay } from "../../show/display.ts";
@@ -72,7 +72,7 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
   const config = await loadConfig(inputs);
   const secrets = config.source.kind === "service" ? config.source.secrets : [];
   const { log, display } = standardError(environment, flags, secrets);
-  using stop = new StopSignals(leftOf(config));
+  using stop = new StopSignals(leftoverText(config));
   const { summary, failure } = await runExport({
     config,
     pipeline: url,

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { WarehouseError } from "../../common/errors.ts";
 import type { DeliveredRun } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
-import { rolledBackFrom } from "../../warehouse/identity.ts";
+import { rollbackOrigin } from "../../warehouse/identity.ts";
 import { type LakeDelivery, type LakeFile, uploadFiles } from "./delivery.ts";
 import { keepLogShort } from "./delta/checkpoint.ts";
 import { isUnchanged, putNext, readAgain, type TableChange } from "./delta/commit.ts";
@@ -135,7 +135,7 @@ export async function finishDelivery(
       ...rowsOfRun(run, tables, {
         delivery: number,
         delivered_at: clock.now(),
-        replaced: rolledBackFrom(lastRunOf(before), run),
+        replaced: rollbackOrigin(lastRunOf(before), run),
       }),
     ];
     return { table: RUN_SNAPSHOTS, files: rows.length === 0 ? [] : [await putRows(session, rows)] };
@@ -149,7 +149,7 @@ function rowsOfRun(
   {
     replaced,
     ...delivered
-  }: Pick<SnapshotRow, "delivery" | "delivered_at"> & { replaced: ReturnType<typeof rolledBackFrom> },
+  }: Pick<SnapshotRow, "delivery" | "delivered_at"> & { replaced: ReturnType<typeof rollbackOrigin> },
 ): readonly SnapshotRow[] {
   return tables
     .filter(({ files }) => files.length > 0)

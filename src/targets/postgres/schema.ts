@@ -4,7 +4,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { parseIfJson } from "../../common/json.ts";
 import type { DeliveredRun, InstanceIdentity, TargetRun } from "../../pipeline.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
-import { instanceText, rolledBackFrom, sameInstance } from "../../warehouse/identity.ts";
+import { instanceText, rollbackOrigin, sameInstance } from "../../warehouse/identity.ts";
 import type { PostgresConnection } from "./connect.ts";
 
 /** What readers see; the one that a delivery makes; during a swap, what readers saw before. */
@@ -43,7 +43,7 @@ const comment = z.object({
 export function commentStatement(schema: string, delivered: DeliveredRun, last: TargetRun | null): string {
   const { run, sequence, instance, sha256 } = delivered;
   const tool = "content-warehouse";
-  const rollbackOf = rolledBackFrom(last, delivered);
+  const rollbackOf = rollbackOrigin(last, delivered);
   const said = { tool, run, sequence, instance, sha256, rollbackOf } satisfies z.infer<typeof comment>;
   return `COMMENT ON SCHEMA ${quoteIdentifier(schema)} IS ${quoteLiteral(JSON.stringify(said))}`;
 }

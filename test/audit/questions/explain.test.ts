@@ -53,7 +53,7 @@ function outcomeOf(said: string): (string | undefined)[] {
   const [, entry, value] = /^the entry (\w+) makes it "(.*?)"(?:;|$)/.exec(said) ?? [];
   if (entry !== undefined) return ["mapped", entry, value];
   if (said.startsWith("the mapping")) return ["unmapped"];
-  return [said.startsWith("it is none of") ? "unknown_value" : "no_value_mapping"];
+  return [said.startsWith("it is not a value of") ? "unknown_value" : "no_value_mapping"];
 }
 
 /** The same of the tables, which other tests hold to a second program that makes them. */

@@ -300,6 +300,6 @@ test("without a history that names the run before, diff asks for two runs", asyn
   assert.equal(error?.code, "config.not_found");
   assert.match(
     error?.message ?? "",
-    /is the first of its history, or has none: .*; name two runs from "content-warehouse runs list"\.$/,
+    /is the first of its history, or has none, so .*; name two runs from "content-warehouse runs list"\.$/,
   );
 });

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { type TestContext, test } from "node:test";
+import { type RejectLimits, rejectLimit } from "../../src/extract/passes/failure-budget.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
+import { failsWith } from "../failing.ts";
+import { exportFrom, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
+import { itemsOf, Scripted } from "./scripted.ts";
+
+const NO_ITEMS: readonly (readonly [unknown, string])[] = [
+  [null, "the listed item is not an object"],
+  ["c-text", "the listed item is not an object"],
+  [["c-list"], "the listed item is not an object"],
+  [{ title: "Nameless" }, "the item has no id"],
+  [{ id: null, title: "Null" }, "the item has no id"],
+  [{ id: 17, title: "Number" }, "the item's id is a number, not a text"],
+  [{ id: { $oid: "c-object" } }, "the item's id is a object, not a text"],
+  [{ id: "" }, "the item's id is empty or has white space at its ends"],
+  [{ id: " c-blank " }, "the item's id is empty or has white space at its ends"],
+];
+
+test("C14, C15: what is no item goes to run_rejects with its reason and document; the rest is published, and the account holds", async (t) => {
+  const service = await Scripted.start(t, [...itemsOf(12), ...NO_ITEMS.map(([document]) => document)]);
+  const summary = await exportFrom({
+    url: service.url,
+    out: await temporaryFolder(t),
+    config: { perPage: 4 },
+  });
+  const { listed, loaded, rejected, vanished, counted } = summary.accounting;
+  assert.deepEqual(
+    [summary.verdict, listed, loaded, rejected, vanished, counted],
+    ["complete", 21, 12, 9, 0, 21],
+  );
+  const rejects = await rowsOf(
+    summary.directory,
+    "SELECT mode, page::INTEGER, position::INTEGER, reason, document::VARCHAR FROM run_rejects ORDER BY reject",
+  );
+  const expected = ["dynamic", "full"].flatMap((mode) =>
+    NO_ITEMS.map(([document, reason], index) => {
+      const place = 12 + index;
+      return [mode, Math.floor(place / 4) + 1, place % 4, reason, JSON.stringify(document)];
+    }),
+  );
+  assert.deepEqual(rejects, expected);
+  assert.deepEqual(
+    await publishedIds(summary.directory),
+    itemsOf(12).map(({ id }) => id),
+  );
+  const checks =
+    "SELECT verdict, figure, expected, detail FROM run_checks WHERE check_name LIKE 'listed%' ORDER BY check_name";
+  assert.deepEqual(
+    (await rowsOf(summary.directory, checks)).map((row) => row.slice(0, 3)),
+    [
+      ["passed", "21", "21"],
+      ["passed", "21", "21"],
+      ["warning", "9", "20"],
+    ],
+  );
+});
+
+test("E3: a single-item answer of another item is a reject, and the listed views count", async (t) => {
+  const service = await Scripted.start(t, itemsOf(11));
+  service.script = ({ kind, id }) =>
+    kind === "item" && id === "c-010" ? { body: { response: itemsOf(11)[3] } } : undefined;
+  const { directory, accounting } = await exportFrom({
+    url: service.url,
+    out: await temporaryFolder(t),
+    config: { details: "events", perPage: 100 },
+  });
+  assert.deepEqual([accounting.listed, accounting.loaded, accounting.rejected], [11, 11, 0]);
+  assert.deepEqual(await rowsOf(directory, "SELECT mode, content_id, reason FROM run_rejects"), [
+    ["item", "c-010", "the response is about another item"],
+  ]);
+});
+
+test("C14: the limit of rejects is a number or a share of the listed items, whichever is more", () => {
+  const cases: readonly (readonly [listed: number, limits: RejectLimits, limit: number])[] = [
+    [100, { share: 0.005, items: 20 }, 20],
+    [4399, { share: 0.005, items: 20 }, 21],
+    [4400, { share: 0.005, items: 20 }, 22],
+    [100, { items: 30, share: 0 }, 30],
+    [100, { items: 0, share: 0 }, 0],
+    [100, { items: 0, share: 0.255 }, 25],
+    [100, { items: 0, share: 0.01 }, 1],
+  ];
+  for (const [listed, limits, limit] of cases) assert.equal(rejectLimit(listed, limits), limit);
+});
+
+/** A run of so many items, and so many things in the same listing that are none. */
+async function run(
+  t: TestContext,
+  items: number,
+  rejects: readonly unknown[],
+  out?: string,
+): Promise<RunSummary> {
+  const service = await Scripted.start(t, [...itemsOf(items), ...rejects]);
+  return exportFrom({ url: service.url, out: out ?? (await temporaryFolder(t)), config: { perPage: 1000 } });
+}
+
+const nulls = (count: number) => Array.from({ length: count }, () => null);
+
+test("C14: more of them end the run with 22, with what is wrong with them, and nothing is published", async (t) => {
+  const out = await temporaryFolder(t);
+  const error = await failsWith("source.rejects", run(t, 80, [...nulls(15), ...Array(6).fill({})], out));
+  assert.equal(error.exitCode, 22);
+  assert.equal(
+    error.message,
+    "21 of 101 listed items could not be read, limit: 20 (the listed item is not an object; " +
+      "the item has no id); nothing was published. Ask the operator of the service what changed, or set `maxRejects`.",
+  );
+  assert.deepEqual(await readdir(out), []);
+});
+
+test("C15: where most of them have an id of another type, it is the contract that is broken", async (t) => {
+  const numbers = (count: number) => Array.from({ length: count }, (_, id) => ({ id }));
+  await failsWith("source.rejects", run(t, 5, [...nulls(11), ...numbers(10)]));
+  assert.equal((await failsWith("contract.drift", run(t, 5, [...nulls(10), ...numbers(11)]))).exitCode, 23);
+});
