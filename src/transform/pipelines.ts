@@ -3,7 +3,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { extname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { WarehouseError } from "../common/errors.ts";
+import { invalidConfig, WarehouseError } from "../common/errors.ts";
 import { importModule, importProblem } from "../common/import-module.ts";
 import { isObject } from "../common/json.ts";
 import { printable } from "../common/printable.ts";
@@ -49,22 +49,18 @@ export function pipelineModule(pipeline: string | Pipeline): string | null {
 export async function loadPipeline(url: string): Promise<Pipeline> {
   const module = await importModule(url).catch((thrown: unknown) => {
     // Errors of `definePipeline` are complete sentences.
-    if (thrown instanceof WarehouseError) throw invalid(`${shownUrl(url)}: ${thrown.message}`, thrown);
-    throw invalid(`The pipeline ${shownUrl(url)} ${importProblem(thrown)}`, thrown);
+    if (thrown instanceof WarehouseError) throw invalidConfig(`${shownUrl(url)}: ${thrown.message}`, thrown);
+    throw invalidConfig(`The pipeline ${shownUrl(url)} ${importProblem(thrown)}`, thrown);
   });
   const pipeline = isObject(module) ? module.default : undefined;
   if (isPipeline(pipeline)) return pipeline;
-  throw invalid(
+  throw invalidConfig(
     `${shownUrl(url)} exports no pipeline: its default export must be what definePipeline(...) returns.`,
   );
 }
 
 function shownUrl(url: string): string {
   return printable(url.startsWith("file:") ? fileURLToPath(url) : url, 1000);
-}
-
-function invalid(sentence: string, cause?: unknown): WarehouseError {
-  return new WarehouseError("config.invalid", sentence, { cause });
 }
 
 function isPipeline(value: unknown): value is Pipeline {

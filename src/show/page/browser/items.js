@@ -1,5 +1,5 @@
-// The items of a page: search, and what each destination receives. What the service sent only ever becomes text: no
-// markup, no address, no code. `INVISIBLE` is declared for all of the package, and stands before this script.
+// Searches the items of the report, and shows what each destination receives. Texts of the service never become markup,
+// addresses or code. The page declares `INVISIBLE` before this script.
 (async () => {
   const PAGE_SIZE = 50;
   const byId = (id) => document.getElementById(id);
@@ -12,7 +12,7 @@
     return made;
   }
 
-  /** A text of foreign origin, with marks for what cannot be seen. */
+  /** A text of the service, with marks for invisible characters. */
   function foreign(text) {
     const parts = [];
     let from = 0;
@@ -29,16 +29,16 @@
   const named = (name, id) => (name === null ? code(id) : foreign(name));
   const note = (...parts) => element("p", { class: "note" }, parts);
   const small = (...parts) => element("small", {}, parts);
-  /** What the address says: `#item=ID`, `#find=WORDS`. */
+  /** A value of the address: `#item=ID`, `#find=WORDS`. */
   const addressed = (name) => new URLSearchParams(location.hash.slice(1)).get(name);
 
-  // How old the run is, when somebody looks.
+  // The age of the run at the time of reading.
   const hours = Math.floor((Date.now() - Date.parse(document.querySelector("time").dateTime)) / 36e5);
   const age =
     hours < 1 ? "less than 1 h" : hours < 48 ? `${hours} h` : `${count(Math.floor(hours / 24))} days`;
   byId("age").textContent = `, ${age} ago`;
 
-  /** What the address names is shown, also where it is folded. */
+  /** Shows the section that the address names, even if it is folded. */
   function unfoldNamed() {
     const section = byId(location.hash.slice(1));
     if (section === null) return;
@@ -48,7 +48,7 @@
   }
   addEventListener("hashchange", unfoldNamed);
   unfoldNamed();
-  // A page is printed whole.
+  // Folded sections are printed too.
   addEventListener("beforeprint", () => {
     for (const each of document.querySelectorAll("details")) each.open = true;
   });
@@ -57,7 +57,7 @@
   const packed = Uint8Array.from(atob(byId("data").textContent), (character) => character.charCodeAt(0));
   const rows = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const items = [];
-  // The row of an item stands before those of its values.
+  // The row of an item comes before those of its values.
   for (const row of await new Response(rows).json()) {
     if (row.values === undefined) items.at(-1).values.push(row);
     else items.push(row);
@@ -119,7 +119,7 @@
     );
   }
 
-  /** The address has the words, so that what they find can be sent to somebody. */
+  /** Puts the words into the address, so that a search can be sent to somebody. */
   function nameSearch() {
     const find = words.value.trim();
     history.replaceState(null, "", find === "" ? "#items" : `#${new URLSearchParams({ find })}`);
@@ -132,7 +132,7 @@
     search();
   }
 
-  // One item. The address names it, so that it can be sent to somebody.
+  // One item, which the address names.
 
   const dialog = byId("item");
 
@@ -154,7 +154,7 @@
     return element("div", { class: "item-head" }, element("h2", { id: "item-title" }, title), close);
   }
 
-  /** Of an address that may be older than the page. */
+  /** The address may be older than the page. */
   function missing(id) {
     const told = " was removed, or the page has no room for it; this says which: ";
     return [head("Not in this page"), note(code(id), told, code("content-warehouse explain ITEM"))];
