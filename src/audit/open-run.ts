@@ -46,12 +46,10 @@ export interface OpenedRun extends AsyncDisposable {
   connect(): Promise<DuckDBConnection>;
 }
 
-export interface OpenRequest {
-  readonly folder: OutputFolder;
+/** Which run to open, and another run beside it. */
+export interface RunSelection {
   /** Name or number of a run, or `current`. */
   readonly wanted: string;
-  /** Existing folder where DuckDB spills blocks. */
-  readonly temporaryDirectory: string;
   /** Another run. Its tables become views whose names begin with `before_`. */
   readonly beside?: string | undefined;
   /** Whether runs without mapped values are accepted. */
@@ -59,9 +57,6 @@ export interface OpenRequest {
   /** Undefined: {@link QUESTION_LIMITS}. */
   readonly limits?: Limits | undefined;
 }
-
-/** Which run to open, and another run beside it. */
-export type RunSelection = Omit<OpenRequest, "folder" | "temporaryDirectory">;
 
 /** A question about published runs. `answer` may read the run while its answer is shown. */
 export interface RunQuestion<C extends RunSelection = RunSelection> {
@@ -73,7 +68,13 @@ export interface RunQuestion<C extends RunSelection = RunSelection> {
  * Throws `config.not_found` for a run that does not exist (with the nearest names) or that has no mapped values,
  * `verify.failed` for a damaged one.
  */
-export async function openRun(request: OpenRequest): Promise<OpenedRun> {
+export async function openRun(
+  request: RunSelection & {
+    readonly folder: OutputFolder;
+    /** Existing folder where DuckDB spills blocks. */
+    readonly temporaryDirectory: string;
+  },
+): Promise<OpenedRun> {
   const { folder, wanted, beside, temporaryDirectory, anyPipeline, limits = QUESTION_LIMITS } = request;
   const find = async (name: string) => {
     const found = await findReadableRun(folder, name);
@@ -132,14 +133,15 @@ export function runTables(run: Pick<ReadableRun, "directory" | "manifest">): Run
   return { tables: Object.keys(run.manifest.rows), source: tablesSourceOf(run, { isQuestioned: true }) };
 }
 
-interface ViewsRequest extends RunTables, Pick<ScanSettings, "temporaryDirectory" | "memoryLimitMb"> {
-  readonly threads?: number | undefined;
-  /** Another run. Its tables become views whose names begin with `before_`. */
-  readonly beside?: RunTables | undefined;
-}
-
 /** Opens a database in memory with a view of each table. */
-export async function openViews(request: ViewsRequest): Promise<Database> {
+export async function openViews(
+  request: RunTables &
+    Pick<ScanSettings, "temporaryDirectory" | "memoryLimitMb"> & {
+      readonly threads?: number | undefined;
+      /** Another run. Its tables become views whose names begin with `before_`. */
+      readonly beside?: RunTables | undefined;
+    },
+): Promise<Database> {
   const { source, beside, temporaryDirectory, memoryLimitMb, threads = THREADS } = request;
   const limits = { temporaryDirectory, memoryLimitMb, threads };
   const database = await openTables(source, limits, beside?.source);

@@ -17,6 +17,7 @@ import {
   keyId,
   loadConfig,
 } from "../../src/config/config.ts";
+import { configSpec } from "../../src/config/config-spec.ts";
 import { assertNoToken } from "../failing.ts";
 import { temporaryFolder } from "../folders.ts";
 import { CANARY } from "../run/canary.ts";
@@ -50,32 +51,15 @@ async function refusal(code: ErrorCode, loading: Promise<unknown>): Promise<stri
   return error.message;
 }
 
-/** What holds where nobody says anything, but for the source and the folder of the warehouse. */
+const { warehouse: _folder, ...SETTINGS } = configSpec.parse({});
+/** Configuration without any file, flag or variable, except the source and the folder of the warehouse. */
 const DEFAULTS = {
-  destinations: [],
-  ignoreDestinations: [],
-  customFields: [],
+  ...SETTINGS,
   columns: DYNAMIC_COLUMN_NAMES,
   details: undefined,
-  perPage: "auto",
-  rereadDays: 7,
-  reread: false,
-  maxRejects: null,
-  concurrency: 4,
-  ratePerSecond: null,
-  deadlineMinutes: 300,
-  outageMinutes: 30,
-  lookupMethod: "auto",
-  raw: true,
   personalData: { policy: "drop", key: null },
-  personalFields: [],
-  aliases: {},
-  contract: "evolve",
-  maxShrinkPercent: 10,
-  minShrink: 20,
-  keepRuns: 7,
-  targets: [],
   observe: { onFinish: null, metricsFile: null },
+  reread: false,
   acceptShrink: false,
   acceptNewAddress: false,
   acceptPipeline: false,

@@ -165,7 +165,7 @@ test("createClient goes through the proxy that it is given, for https alone", as
   assert.equal((await client.listPage({ mode: "basic", page: 1 })).items.length, 3);
   assert.deepEqual(await proxy.asked(), [new URL(url).host]);
   const plain = { url: "http://127.0.0.1:1", token: CANARY, proxy: proxy.withPassword };
-  assert.throws(() => createClient(plain), /`proxy`: an http:\/\/ address is reached directly/);
+  assert.throws(() => createClient(plain), /`proxy`: an http:\/\/ URL is reached without a proxy/);
   assert.throws(() => createClient({ ...plain, proxy: "proxy:3128" }), /`proxy`: expected an address/);
 });
 

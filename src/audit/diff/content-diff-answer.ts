@@ -11,8 +11,7 @@ import { readList } from "../queries.ts";
 import { lastSeen, nearestItems } from "../questions/explain.ts";
 import { notFound } from "../scope.ts";
 import { type ComparedTable, type ContentDiffRequest, comparedTables, diffContent } from "./content-diff.ts";
-import type { RunPair } from "./run-pair.ts";
-import { type ContentSelection, selectContentRuns } from "./run-pair.ts";
+import { type ContentSelection, type RunPair, selectContentRuns, unsettledSentence } from "./run-pair.ts";
 
 export function contentDiffQuestion({
   table,
@@ -126,8 +125,6 @@ interface Stated extends Pick<Manifest, "rows"> {
   readonly personalData: { readonly policy: string };
 }
 
-type ContentDiff = Awaited<ReturnType<typeof compareContent>>;
-
 /** Compares the content and summarizes the result in sentences. */
 async function compareContent(
   connection: DuckDBConnection,
@@ -145,7 +142,10 @@ async function compareContent(
 }
 
 /** The lists that show no content but titles. */
-async function contentLists(connection: DuckDBConnection, { pair, withItems, oneSided }: ContentDiff) {
+async function contentLists(
+  connection: DuckDBConnection,
+  { pair, withItems, oneSided }: Awaited<ReturnType<typeof compareContent>>,
+) {
   return {
     columns: section({
       key: "columns",
@@ -271,12 +271,10 @@ function changedItemsSql(withItems: boolean): string {
 
 /** Sentences: which runs were compared, and how reliable the comparison is. */
 function comparedWords({ before, after }: RunPair, beside: Stated, stated: Stated): string[] {
-  const unsettled = [before, after].filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
-  const are = unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${joinWords(unsettled, "and")} are`;
   const [one, other] = [beside.personalData.policy, stated.personalData.policy];
   const sentences = [
     `Content of run ${before.run} and of run ${after.run}.`,
-    unsettled.length > 0 && `${are} unsettled: items that it did not see count as absent.`,
+    unsettledSentence([before, after], "items that it did not see count as absent"),
     one !== other &&
       `Their policies for personal data differ (${one}, then ${other}), and so do the columns with such data.`,
   ];

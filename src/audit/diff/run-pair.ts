@@ -1,6 +1,6 @@
 /** Finds the two runs to compare, and the run whose history knows both. */
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
-import { nearestSentence } from "../../common/nearest.ts";
+import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { isReplaced, previousOf, sameInstance, withAncestors } from "../../warehouse/identity.ts";
 import { nameOf, type OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns, type PublishedRun, runCalled } from "../../warehouse/retention.ts";
@@ -67,6 +67,13 @@ export async function findRunPair(
     throw unreadableRun(run, runs) ?? notFound(missing);
   }
   return orderPair(before, after, undefined);
+}
+
+/** What an unsettled run means for a comparison; false if no run is unsettled. */
+export function unsettledSentence(runs: readonly PairedRun[], meaning: string): string | false {
+  const names = runs.filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
+  const are = names.length === 1 ? `Run ${names[0]} is` : `${joinWords(names, "and")} are`;
+  return names.length > 0 && `${are} unsettled: ${meaning}.`;
 }
 
 /** Throws `config.invalid` for a limited run. */

@@ -1,7 +1,6 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col, type Section, section } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
-import { joinWords } from "../../common/nearest.ts";
 import { printableLine } from "../../common/printable.ts";
 import type { Cause } from "../../tables/history.ts";
 import { DEFINITION_CHANGES } from "../mapping/definition-changes.ts";
@@ -10,7 +9,7 @@ import { readList } from "../queries.ts";
 import { notFound, type ScopeNames } from "../scope.ts";
 import { changeTexts, wordsIn } from "./change-text.ts";
 import { findItemId } from "./content-diff-answer.ts";
-import { findRunPair, type RunPair } from "./run-pair.ts";
+import { findRunPair, type RunPair, unsettledSentence } from "./run-pair.ts";
 import {
   CAUSES_COUNTED,
   CHANGE_ITEMS,
@@ -166,11 +165,9 @@ function inWords(diff: ValueDiff) {
 
 /** Sentences: which runs were compared, and how reliable the comparison is. */
 function compared({ before, after, basis }: RunPair, { sendsOtherwise }: ValueDiff): string[] {
-  const unsettled = [before, after].filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
-  const are = unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${joinWords(unsettled, "and")} are`;
   const sentences = [
     `From run ${before.run} to run ${after.run}, by the history of run ${basis}.`,
-    unsettled.length > 0 && `${are} unsettled: what it did not see counts as unchanged.`,
+    unsettledSentence([before, after], "what it did not see counts as unchanged"),
     sendsOtherwise &&
       "Their pipelines differ in sending values of fields without value mappings as they are; that does not count as a change.",
   ];
@@ -203,16 +200,10 @@ function cameTo(diff: ValueDiff, { cause, destination, field, item }: DiffFilter
     : "Nothing changed: every mapped value is as it was.";
 }
 
-export interface ReportDiff {
-  readonly lead: string;
-  readonly sections: readonly Section[];
-  readonly totals: Pick<ValueDiff, "items" | "values" | "payloads" | "payloadItems">;
-}
-
 /** Rows of a list before it is unfolded. */
 const ROWS_SHOWN = 10;
 
-export async function diffForReport(connection: DuckDBConnection, pair: RunPair): Promise<ReportDiff> {
+export async function diffForReport(connection: DuckDBConnection, pair: RunPair) {
   const filter = { cause: undefined, destination: undefined, field: undefined };
   const diff = await diffValues(connection, pair, filter);
   const lists = { connection, diff };

@@ -38,7 +38,7 @@ function withSides<Row extends Readonly<Record<"before" | "after", string | null
 }
 
 /** A changed value; null where one run does not have it. */
-export interface ChangedValue {
+interface ChangedValue {
   readonly causes: readonly string[];
   readonly destinationId: string;
   readonly customFieldId: string;
@@ -300,8 +300,6 @@ function ownText({ kind, before, after }: DefinitionChange): string {
   return "";
 }
 
-type Member = DefinitionFields[string];
-
 const NAMES: Readonly<Record<string, string>> = {
   external_field_name: "external name",
   external_value: "external value",
@@ -318,7 +316,7 @@ const NAMES: Readonly<Record<string, string>> = {
   supports_custom_field_mappings: "supports custom field mappings",
 };
 
-function difference(name: string, before: Member, after: Member): string {
+function difference(name: string, before: DefinitionFields[string], after: DefinitionFields[string]): string {
   if (name === "external_value") return `${quoted(before)} -> ${quoted(after)}`;
   if (name === "ordinal") return "order changed";
   if (name === "archived" && before !== null && after !== null)
@@ -326,7 +324,7 @@ function difference(name: string, before: Member, after: Member): string {
   return `${NAMES[name] ?? name} ${quoted(before)} -> ${quoted(after)}`;
 }
 
-function quoted(value: Member): string {
+function quoted(value: DefinitionFields[string]): string {
   if (value === null) return "none";
   if (typeof value === "boolean") return value ? "yes" : "no";
   return typeof value === "number" ? String(value) : JSON.stringify(value);

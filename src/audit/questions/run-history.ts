@@ -75,8 +75,6 @@ export async function findPreviousRun(folder: OutputFolder, wanted: string) {
   return { manifest: found, missing: found === undefined ? missing : null };
 }
 
-type ComparedRun = Pick<ReadableRun, "run" | "sequence" | "directory" | "manifest">;
-
 export type EarlierRuns = ReturnType<typeof findEarlierRuns>;
 
 /** Runs listed in a report, its own included. */
@@ -99,7 +97,9 @@ export function findEarlierRuns(
     // A limited run has no earlier runs.
     .slice(0, stated.verdict === "limited" ? 0 : RUNS_SHOWN - 1);
   const isComparable = before !== undefined && missingTables(before.manifest.rows).length === 0;
-  const compared: ComparedRun | undefined = isComparable ? before : undefined;
+  const compared: Pick<ReadableRun, "run" | "sequence" | "directory" | "manifest"> | undefined = isComparable
+    ? before
+    : undefined;
   return {
     /** Number of the run that this one continues; null for the first run. */
     previous: parseRunName(stated.previousRun ?? "")?.sequence ?? null,

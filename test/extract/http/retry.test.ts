@@ -236,7 +236,7 @@ test("a pause of weeks is slept in pieces that a timer can count", async () => {
   assert.ok(clock.longestMs < 2 ** 31);
 });
 
-test("the log says once that all requests go on more slowly", async () => {
+test("the log says once that all requests slow down", async () => {
   const lines: string[] = [];
   const log = { ...silentLog, warn: (line: string) => lines.push(line) };
   await attemptsOf([status(429, 1000), status(503, 1000), status(429)], { log });
