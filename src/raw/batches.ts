@@ -1,10 +1,11 @@
+/** Splits lists into batches of bounded size. */
 export interface BatchLimits {
   readonly items: number;
-  /** A single item may have more. */
+  /** A batch of one item may have more. */
   readonly bytes: number;
 }
 
-/** Cuts a list, in its order, so that no batch has more items or bytes than it may. */
+/** Splits a list, in its order. */
 export function* splitIntoBatches<Item>(
   items: Iterable<Item>,
   bytesOf: (item: Item) => number,

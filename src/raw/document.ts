@@ -1,10 +1,9 @@
 /**
- * The views of one item, and how a fact is read from them. A view is one answer's document of the item that no later
- * whole document of its shape replaces. Of several that give a fact the latest wins: a key that it lacks takes nothing
- * from another, one that it has replaces everything below. Where they differ, the drift says so.
+ * The documents of one item, and how a column is read from them. If several documents have a field, the latest one wins,
+ * with all that stands below the field. A field that a document lacks is read from the others. Differences are counted as
+ * drift.
  */
 import { withoutSignature } from "../api/signed-url.ts";
-import type { UnknownFieldWalker } from "../api/unknown-fields.ts";
 import { isPrintOf } from "../common/json.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Origin, Table } from "../tables/declare.ts";
@@ -15,10 +14,10 @@ import { exactNumber, toCell } from "./values.ts";
 
 export type JsonObject = Record<string, unknown>;
 
-/** Which of the specification's item shapes a document has: dynamic (listed or single), or full (basic included). */
+/** Shape of an item's document in the specification: dynamic, or full, which includes basic. */
 export type Shape = "dynamic" | "full";
 
-/** A field that the contract does not know, until the row that it belongs to claims it. */
+/** A field that the contract does not know. The row that it belongs to claims it. */
 export interface UnknownField {
   readonly path: readonly string[];
   readonly parent: JsonObject;
@@ -29,14 +28,14 @@ export interface UnknownField {
 export interface ItemDocument {
   readonly shape: Shape;
   readonly document: JsonObject;
-  /** Microseconds since 1970 UTC: the answer's `Date`. */
+  /** `Date` of the response, in microseconds since 1970 UTC. */
   readonly observedAt: number;
-  /** Position in the order of observation; later observations have larger ones. */
+  /** Position in the order of observation; a later document has a larger one. */
   readonly order: number;
   readonly unknown: UnknownField[];
 }
 
-/** Whose value it is that drift is noted of. */
+/** What drift is counted for. */
 export interface DriftSubject {
   readonly contentId: string | null;
   /** Position in the order of observation. */
@@ -46,7 +45,7 @@ export interface DriftSubject {
 
 export interface RawItem extends DriftSubject {
   readonly contentId: string;
-  /** The latest observation first; at least one. */
+  /** The latest first; at least one. */
   readonly views: readonly ItemDocument[];
 }
 
@@ -54,7 +53,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
-/** The same value; neither it nor anything in it can be changed any more. No deeper than a parsed document goes. */
+/** Freezes a value with all that it holds. Returns the value. */
 export function deeplyFrozen<Value extends object>(value: Value): Value {
   for (const inner of Object.values(value)) {
     if (typeof inner === "object" && inner !== null && !Object.isFrozen(inner)) deeplyFrozen(inner);
@@ -62,13 +61,7 @@ export function deeplyFrozen<Value extends object>(value: Value): Value {
   return Object.freeze(value);
 }
 
-export function unknownFields(walk: UnknownFieldWalker, document: JsonObject): UnknownField[] {
-  const found: UnknownField[] = [];
-  walk(document, (path, value, parent) => found.push({ path, parent, value, claimed: false }));
-  return found;
-}
-
-/** API fields of a row that have no column, by path; text of a JSON object at the end. */
+/** API fields of a row that have no column, by path. They make the JSON object in the column `extra`. */
 export class ExtraFields {
   #fields: Map<string, unknown> | undefined;
 
@@ -77,7 +70,7 @@ export class ExtraFields {
     this.#fields.set(path, value);
   }
 
-  /** Takes over the unknown fields of `owner`, and those of the objects nested in it that have no row of their own. */
+  /** Claims the unknown fields of `owner` and of the objects `nested` in it that have no rows of their own. */
   claim(unknown: readonly UnknownField[], owner: unknown, nested: readonly string[] = []): void {
     for (const field of unknown) {
       const path = field.claimed ? undefined : pathWithin(field, owner, nested);
@@ -87,7 +80,7 @@ export class ExtraFields {
     }
   }
 
-  /** Shows the unknown fields of `owner` too, whoever else claims them. */
+  /** Copies the unknown fields of `owner` without claiming them. */
   copy(unknown: readonly UnknownField[], owner: unknown): void {
     for (const field of unknown) {
       const path = pathWithin(field, owner, []);
@@ -104,7 +97,7 @@ export class ExtraFields {
   }
 }
 
-/** Path of an unknown field in its owner; undefined where it is of something else. */
+/** Path of an unknown field in its owner; `undefined` if the field belongs to something else. */
 function pathWithin(field: UnknownField, owner: unknown, nested: readonly string[]): string | undefined {
   if (!isObject(owner)) return undefined;
   const key = field.path.at(-1) ?? "";
@@ -113,21 +106,21 @@ function pathWithin(field: UnknownField, owner: unknown, nested: readonly string
   return within === undefined ? undefined : `${within}.${key}`;
 }
 
-/** One place where a column's value may stand, relative to the object that is read. */
+/** A path below the object that is read, where a column's value may stand. */
 interface ColumnPath {
   readonly path: string;
   readonly steps: readonly string[];
-  /** Deeper places of the same column begin here: an object in this place is not the value itself. */
+  /** Whether another path of the column begins with this one: then an object here is not the value. */
   readonly container: boolean;
 }
 
-/** How one column is read from the documents of either shape. */
+/** Where one column is read in the documents of either shape. */
 export interface ColumnReader {
   readonly column: Column;
-  /** Table and column, as the drift names them. */
+  /** Table and column, as drift names them. */
   readonly label: string;
   readonly places: Readonly<Record<Shape, readonly ColumnPath[]>>;
-  /** Whether some place is below another object. */
+  /** Whether some path has more than one step. */
   readonly nested: boolean;
 }
 
@@ -136,7 +129,7 @@ export function shapeOf(origin: Origin): Shape | undefined {
   return origin.resource === "basic" || origin.resource === "full" ? "full" : undefined;
 }
 
-/** Compiles the reader of a column in what a row of its table is made of. */
+/** Finds the paths of a column below the object that a row of its table is made from. */
 export function columnReader(table: Table, column: Column): ColumnReader {
   const places: Record<Shape, ColumnPath[]> = { dynamic: [], full: [] };
   for (const origin of column.origins) {
@@ -173,7 +166,7 @@ export function valueAt(root: unknown, steps: readonly string[]): unknown {
   return value;
 }
 
-/** Notes a value that its column cannot hold: it goes to the row's `extra`, and the drift counts it. */
+/** Keeps a value in `extra` that its column cannot hold, and counts it as drift. Returns `null`, the cell. */
 export function keepMisfit(
   subject: DriftSubject,
   column: Column,
@@ -187,13 +180,13 @@ export function keepMisfit(
   return null;
 }
 
-/** Keeps what stands in a top-level field and is of another kind than its rows are made from: with the item. */
+/** Keeps the value of a top-level field in the item's `extra` if no rows can be made from it. */
 export function keepMisplaced(item: RawItem, view: ItemDocument, key: string, value: unknown): void {
   item.drift.note(key, "type", view.order, item.contentId, value);
   view.unknown.push({ path: [key], parent: view.document, value, claimed: false });
 }
 
-/** The cell of one API value; null, absent and an empty text that means neither are null, what does not fit goes to `extra`. */
+/** The cell of an API value. Null and absent values are `null`, and so is an empty text if the column says so. */
 export function readCell(
   subject: DriftSubject,
   column: Column,
@@ -209,19 +202,22 @@ export function readCell(
   if (column.type !== "double" || typeof cell !== "number") return cell;
   const digits = exactNumber(value);
   if (digits !== undefined && !isPrintOf(cell, digits)) {
-    // The column has the nearest number that it can hold.
+    // The column has the nearest double.
     subject.drift.note(path, "rounded", subject.order, subject.contentId, value);
     extra.set(path, value);
   }
   return cell;
 }
 
-/** Keys below which a view has nothing in a place: what earlier views have there is outdated. Asked from the latest on. */
+/**
+ * Keys that a later document has and that lack a nested value: the value in an earlier document is outdated. Documents are
+ * read from the latest on.
+ */
 export class EmptiedKeys {
   #earlier: string[] | undefined;
   #here: string[] | undefined;
 
-  /** Nothing was reached in the place. */
+  /** Notes that a path leads to no value. */
   note(document: JsonObject, steps: readonly string[]): void {
     const [key = ""] = steps;
     if (steps.length > 1 && document[key] !== undefined) this.#here = [...(this.#here ?? []), key];
@@ -233,7 +229,7 @@ export class EmptiedKeys {
     this.#here = undefined;
   }
 
-  /** Whether a later view has emptied the place. */
+  /** Whether a later document has the key but no value below it. */
   has([key = ""]: readonly string[]): boolean {
     return this.#earlier?.includes(key) ?? false;
   }
@@ -243,7 +239,7 @@ export class EmptiedKeys {
   }
 }
 
-/** Reads a column from all views of an item; undefined: none of them gives it. */
+/** Reads a column from all documents of an item; `undefined` if none has it. */
 export function readColumn(item: RawItem, reader: ColumnReader, extra: ExtraFields): Cell | undefined {
   let found = false;
   let value: unknown;
@@ -270,8 +266,8 @@ export function readColumn(item: RawItem, reader: ColumnReader, extra: ExtraFiel
 }
 
 /**
- * Notes that two documents of an item contradict each other. `versions_differ` where they are of different times: the
- * service answered from two states of the item, whatever the listing says.
+ * Counts a contradiction between two documents of an item. It is `versions_differ` if the documents have different times:
+ * then the service answered from two states of the item.
  */
 export function noteDifference(item: RawItem, path: string, later: unknown, earlier: unknown): void {
   if (sameJson(later, earlier) || isDescribed(later, earlier)) return;
@@ -280,13 +276,13 @@ export function noteDifference(item: RawItem, path: string, later: unknown, earl
   item.drift.note(path, kind, item.order, item.contentId, [later, earlier]);
 }
 
-/** Whether one is an ID, and the other an object that has it. */
+/** Whether one value is an ID, and the other an object with this ID. */
 function isDescribed(one: unknown, other: unknown): boolean {
   const [id, described] = typeof one === "string" ? [one, other] : [other, one];
   return typeof id === "string" && isObject(described) && described.id === id;
 }
 
-/** Whether values differ in `updated_at` alone, their own or what is in them: modes may mean different times by it. */
+/** Whether values differ only in `updated_at`, by which the modes may mean different times. */
 function isOfTimes(path: string, later: unknown, earlier: unknown): boolean {
   return path.endsWith(".updated_at") || sameJson(withoutTimes(later), withoutTimes(earlier));
 }
@@ -304,7 +300,7 @@ function isOfTwoTimes(views: readonly ItemDocument[]): boolean {
   return new Set(times.map(truncateToSecond)).size > 1;
 }
 
-/** The value to keep of a later and an earlier one that are not identical. */
+/** The value to keep of two that are not identical. */
 function reconcile(item: RawItem, reader: ColumnReader, later: unknown, earlier: unknown): unknown {
   const { type, emptyDefault } = reader.column;
   if (emptyDefault !== undefined && isEmpty(later) && isEmpty(earlier)) return null;
@@ -320,10 +316,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === "";
 }
 
-/**
- * Whether two API values are the same JSON: keys of an object in any order, instants to the second, URLs whoever signed
- * them when.
- */
+/** Whether two API values are equal. Ignores the order of keys, fractions of seconds and the signatures of URLs. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a === "string" && typeof b === "string")

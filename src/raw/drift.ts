@@ -1,4 +1,4 @@
-/** Where answers depart from the specification, counted by path and kind, with the first example. */
+/** Drift: where documents depart from the specification, counted by path and kind, with the first example. */
 import { z } from "zod";
 
 export const DRIFT_KINDS = [
@@ -17,54 +17,53 @@ export const DRIFT_KINDS = [
 ] as const;
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
-/** Form of an entry where it is written down. */
 export const driftEntry = z.strictObject({
   path: z.string(),
   kind: z.enum(DRIFT_KINDS),
   count: z.number().int().positive(),
-  /** Order of the observation that gave the example: the lowest wins, so that the order of work does not show. */
+  /** Position of the example in the order of observation. The lowest wins, whatever the order of work. */
   order: z.number().int().nonnegative(),
   contentId: z.string().nullable(),
-  /** Cut to 200 characters; null where the policy forbids one. */
+  /** At most 200 characters; `null` if the personal-data policy forbids an example. */
   example: z.string().nullable(),
 });
 export type DriftEntry = Readonly<z.infer<typeof driftEntry>>;
 
-/** What a reused document keeps of the drift of its answer. */
+/** Drift of a response that is kept with its document for reuse. */
 export const responseDrift = driftEntry.omit({ example: true });
 export type ResponseDrift = Readonly<z.infer<typeof responseDrift>>;
 
-/** An entry on its way: its count still grows. */
-type Counted = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] };
-
-/** Texts in which the token was replaced, by the name of their member: nothing of them is an example. */
+/** Drift for texts in which the API token was replaced. `texts`: number by the name of the member. */
 export function tokenDrift(texts: ReadonlyMap<string, number>): DriftEntry[] {
   return [...texts].map(([path, count]) => {
     return { path, kind: "token_redacted", count, order: 0, contentId: null, example: null };
   });
 }
 
-/** In how many items something was found. */
+/** Number of items with an entry of drift. */
 export interface DriftItemCount extends Pick<DriftEntry, "path" | "kind"> {
   readonly items: number;
 }
 
 const EXAMPLE_LENGTH = 200;
 
-/** Text of a value as an entry has it: cut to 200 characters. */
+/** A value as an example: at most 200 characters. */
 export function driftExample(value: unknown): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "null");
   return text.length <= EXAMPLE_LENGTH ? text : `${text.slice(0, EXAMPLE_LENGTH - 1)}…`;
 }
 
-/** A tally; two of them added give what one would have given. */
+/** A tally of drift. Tallies of several threads can be added up. */
 export class Drift {
-  readonly #entries = new Map<DriftKind, Map<string, Counted>>();
+  readonly #entries = new Map<
+    DriftKind,
+    Map<string, { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] }>
+  >();
 
-  /** `value` absent: no example is kept. */
+  /** Counts one observation. Without `value` there is no example. */
   note(path: string, kind: DriftKind, order: number, contentId: string | null, value?: unknown): void {
     const known = this.#entries.get(kind)?.get(path);
-    // Most observations are only counted: their text is not made.
+    // Most observations are only counted, so no example is made of them.
     if (known !== undefined && order >= known.order) known.count += 1;
     else
       this.add({
@@ -93,7 +92,7 @@ export class Drift {
     }
   }
 
-  /** All entries so far, and starts anew. */
+  /** Returns all entries and empties the tally. */
   take(): DriftEntry[] {
     const entries = this.#all();
     this.#entries.clear();
@@ -112,7 +111,7 @@ export class Drift {
   }
 }
 
-/** A tally of items that come one after another, each with all its documents: it counts them too. */
+/** A tally that counts items too. All documents of an item must come one after another. */
 export class ItemDrift extends Drift {
   readonly #items = new Map<DriftKind, Map<string, { items: number; last: string }>>();
 
@@ -127,7 +126,7 @@ export class ItemDrift extends Drift {
     if (contentId !== null) this.noteItem(path, kind, contentId);
   }
 
-  /** Counts the item alone, for what was counted when its documents landed. */
+  /** Counts only the item; its documents were counted when they landed. */
   noteItem(path: string, kind: DriftKind, contentId: string): void {
     let paths = this.#items.get(kind);
     if (paths === undefined) {
@@ -142,7 +141,7 @@ export class ItemDrift extends Drift {
     }
   }
 
-  /** All items so far, and starts anew. */
+  /** Returns all counts of items and empties them. */
   takeItems(): DriftItemCount[] {
     const found = [...this.#items].flatMap(([kind, paths]) =>
       [...paths].map(([path, { items }]): DriftItemCount => ({ path, kind, items })),
@@ -153,11 +152,11 @@ export class ItemDrift extends Drift {
 }
 
 export interface CountedDrift extends DriftEntry {
-  /** Null: not known, because it was counted when documents landed, of which one item has several. */
+  /** `null` if not known: documents were counted, and an item has several. */
   readonly items: number | null;
 }
 
-/** Entries with their items. Those of `landed` count documents; of these, unknown fields were looked for again. */
+/** Adds the number of items to each entry. `landed`: entries that counted documents when these landed. */
 export function addItemCounts(
   entries: readonly DriftEntry[],
   counts: readonly DriftItemCount[],

@@ -1,10 +1,7 @@
-/**
- * Under which keys `extra` has the values that their columns cannot hold: the transform writes them by these, and the
- * contract counts them by these.
- */
+/** Keys in `extra` of values that their columns cannot hold. The transform writes them, and checks count them. */
 import type { Column, Origin, Table } from "../tables/declare.ts";
 
-/** The attribute of a described thing that a column has: its name, but for the thing's own ID, the instance and the options. */
+/** Path of an entity's attribute that a column is read from. Only the ID, the instance and options have other names. */
 export function attributePath(table: Table, { name }: Column): string[] {
   if (table.key.includes(name)) return ["id"];
   if (name === "instance_id") return ["newsroom_id"];
@@ -12,14 +9,14 @@ export function attributePath(table: Table, { name }: Column): string[] {
   return [name];
 }
 
-/** The key of an attribute of a described thing. */
+/** The key of an entity's attribute. */
 export function attributeKey(table: Table, column: Column): string {
   return `${table.name}.${attributePath(table, column).join(".")}`;
 }
 
 /**
- * The path of an API field below what a row is made of, an item, an object or an element of a list, which is also its key;
- * empty: it is that object or element itself, whose key is its own path; undefined: it is elsewhere.
+ * The path of an API field below the item, object or list element that a row is made from. It is also the key. Empty if the
+ * field is that object or element itself; `undefined` if the field stands elsewhere.
  */
 export function pathInRow({ rows }: Table, column: Column, { path }: Origin): string | undefined {
   if (rows.kind === "program") return undefined;
@@ -33,13 +30,13 @@ export function pathInRow({ rows }: Table, column: Column, { path }: Origin): st
   return container === undefined ? undefined : path.slice(container.length + below.length);
 }
 
-/** All keys under which a value may lie that did not fit the column. */
+/** All keys under which `extra` may have values of a column. */
 export function extraKeys(table: Table, column: Column): string[] {
-  // A list of texts of a described thing has rows of its own, and there the column's name.
+  // Lists of texts of an entity have rows of their own, which use the column's name.
   if (table.stage === "shared") return [column.name, attributeKey(table, column)];
   return column.origins.flatMap((origin) => {
     const { path } = origin;
-    // Programs say the whole path or, of what has an object of its own, the attribute.
+    // Rows made by a program use the whole path, or the name of the attribute.
     if (table.rows.kind === "program")
       return [path.replaceAll("[]", ""), path.slice(path.lastIndexOf(".") + 1)];
     return pathInRow(table, column, origin) || path;

@@ -1,6 +1,6 @@
 /**
- * The facts of a run that its raw documents do not say: `raw/extract.json`, version 2. Its tables are built from these
- * and from the documents, and from nothing else that was landed. Keys and IDs are sorted.
+ * The extract record, `raw/extract.json`: the facts of a run that its raw documents do not hold. The tables are built from
+ * both. Keys and lists of IDs are sorted.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -23,7 +23,7 @@ const shape = z.enum(["dynamic", "full"]);
 const perPage = z.number().int().positive();
 const destination = z.strictObject({ name: z.string(), platform: z.string() });
 
-/** A pass as it is certified: in `run_passes` and in the manifest. Instants are milliseconds since 1970. */
+/** A pass as in `run_passes` and in the manifest. Instants are milliseconds since 1970. */
 const pass = z.strictObject({
   pass: z.number().int().positive(),
   mode: z.string(),
@@ -33,7 +33,7 @@ const pass = z.strictObject({
   rows: count,
   distinctItems: count,
   duplicates: count,
-  /** The service's own totals, on the first and the last page. */
+  /** The service's own total, on the first and on the last page. */
   countBefore: z.number(),
   countAfter: z.number(),
   digest: z.string(),
@@ -43,63 +43,54 @@ const pass = z.strictObject({
   endedMs: z.number(),
 });
 
-/** What decides, besides the answer, what a single-item document becomes. */
+/** Settings that decide what a single-item document becomes. */
 const DOCUMENT_SETTINGS = ["version", "policy", "hashKey", "aliases", "personalFields", "columns"] as const;
-/** A digest of each: a document is reused while all are the same. */
+/** A digest of each setting. A document is reused while all are the same. */
 const documentSettings = z.record(z.enum(DOCUMENT_SETTINGS), z.string());
 export type DocumentSettings = Readonly<z.infer<typeof documentSettings>>;
 
-/** What came of the requests for items. */
+/** The result of the requests for items. */
 const extraction = z.strictObject({
   passes: z.array(pass).readonly(),
-  /** Why the run is unsettled, in sentences; empty: the passes agree. */
+  /** Why the run is unsettled; empty if the passes agree. */
   disagreements: z.array(z.string()).readonly(),
-  /** Whether dynamic and full documents have other times though they are of the same version. */
+  /** Whether documents of the same version have different times in the two modes. */
   modesDiffer: z.boolean(),
-  /** All items that any pass listed, and those of `unlisted`. */
+  /** Number of items that any pass listed, and of `unlisted` ones. */
   items: count,
-  /**
-   * Listed documents that are no items, of the pass that had most of them: without an ID they cannot be told from those
-   * of another pass, so there are at least as many.
-   */
+  /** Listed documents that are not items, of the pass that had most of them: without an ID, passes cannot be added up. */
   rejected: count,
-  /** Those of the last pass. */
+  /** The same, of the last pass. */
   rejectedLast: count,
-  /** Items that were listed and are gone, by the word of a single-item request. Their documents do not count. */
+  /** Listed items that then returned 404 or 410. Their documents do not count. */
   vanished: ids,
-  /** Items that the pages of a limited run had besides the first ones. Their documents do not count. */
+  /** Items on the pages of a limited run beyond its limit. Their documents do not count. */
   beyond: ids,
-  /** Items of the run before that no pass listed, and that are gone by such a word. Nor do documents of theirs count. */
+  /** Items of the run before that no pass listed and that returned 404 or 410. Their documents do not count. */
   removed: ids,
-  /** Items of the run before that no pass listed, and that the service has all the same. */
+  /** Items of the run before that no pass listed, but that the service returned. */
   unlisted: ids,
-  /**
-   * Items of the run before that no pass listed, and why none was asked for singly; null: all were, but for those that
-   * were `skipped` after too many that could not be read.
-   */
+  /** Items of the run before that no pass listed. `notAsked`: why none was requested; `skipped`: after too many rejects. */
   missing: z.strictObject({ count, notAsked: z.string().nullable(), skipped: ids }),
-  /** Requests for items whose fields only single-item requests give. */
+  /** Single items that were requested after the dynamic listing. */
   detailsAsked: count,
-  /** Documents of earlier runs that stood in for such requests. */
+  /** Documents of earlier runs that replaced such requests. */
   detailsReused: count,
-  /** What is wrong with the run before, so that none of it was reused, in a clause; null: nothing. */
+  /** Why nothing of the run before was reused, as a clause; `null` if nothing is wrong. */
   reuseDamage: z.string().nullable(),
-  /** Items that the service then said are gone. */
+  /** Items that then returned 404 or 410. */
   detailsGone: ids,
-  /** And those that could not be had: each is a reject. */
+  /** Items that could not be read singly: each is a reject. */
   detailsRejected: ids,
-  /** Items that were asked for again, because passes differed. */
+  /** Items that were requested again because passes differed. */
   repaired: count,
-  /**
-   * Items that were listed, and that there is no document of: those that the service refused to give, and those that were
-   * listed so late, and were so many, that no request asked for them.
-   */
+  /** Listed items without a document: rejected ones, and ones listed so late and so many that they were not requested. */
   unread: z.strictObject({ rejected: count, notAsked: count }),
-  /** Items that there is a document of in one mode, because the service refused the other one. */
+  /** Items with a document in only one mode, because the other one was rejected. */
   inPartRejected: ids,
-  /** And those of which nobody asked for the other one: the list moved until the end, and the run is unsettled. */
+  /** Items with a document in only one mode, because the other one was not requested. The run is unsettled. */
   inPartNotAsked: ids,
-  /** Items a page that were asked for in the end: fewer than the configuration says where pages were too large. */
+  /** Items a page, by mode. Smaller than configured if pages were too large. */
   pageSizes: z.strictObject({
     dynamic: perPage.optional(),
     full: perPage.optional(),
@@ -107,20 +98,20 @@ const extraction = z.strictObject({
   }),
 });
 
-/** What was asked for: tables are judged by it, and a pipeline that needs more cannot be built from these documents. */
+/** What was requested. A pipeline that needs more cannot be built from these documents. */
 const asked = z.strictObject({
   shapes: z.array(shape).readonly(),
-  /** Of the dynamic set, by their names at the service. */
+  /** Columns of the dynamic set, by their names at the service. */
   columns: z.array(z.string()).readonly(),
   singleItems: z.enum(["none", "events", "all"]),
   destinations: z.array(destination).readonly(),
-  /** Whether these are all that the service has: then nobody can name a further one. */
+  /** Whether these are all destinations of the service. */
   allDestinations: z.boolean(),
-  /** Destinations that nobody is warned of, as the configuration names them. */
+  /** Destinations without warnings, as configured. */
   ignoreDestinations: z.array(z.string()).readonly(),
-  /** Whether definitions of custom fields were. */
+  /** Whether definitions of custom fields were requested. */
   definitions: z.boolean(),
-  /** Custom fields that the configuration names, besides those that items carry. */
+  /** Custom fields that the configuration names. */
   customFields: z.array(z.string()).readonly(),
   /** Name of a field at the service to its name in the specification. */
   aliases: z.record(z.string(), z.string()),
@@ -128,7 +119,7 @@ const asked = z.strictObject({
   perPage: z.union([perPage, z.literal("auto")]),
 });
 
-/** What keeps a run from being published, as it was settled that night: its checks are judged by it. */
+/** The limits of this run for publication. */
 const gates = z.strictObject({
   contract: z.enum(["evolve", "freeze"]),
   maxRejects: z.strictObject({ share: z.number(), items: count }).nullable(),
@@ -136,10 +127,10 @@ const gates = z.strictObject({
   minShrink: count,
 });
 
-/** What the lookups did not find as it was asked for. */
+/** What the lookups did not find. */
 const unmatched = z.strictObject({
   destinations: z.array(destination).readonly(),
-  /** Answered without being asked for, by a service that searches more loosely. */
+  /** Returned without being requested, by a service that searches more loosely. */
   otherDestinations: z
     .array(z.strictObject({ name: z.string(), platform: z.string().nullable() }))
     .readonly(),
@@ -149,7 +140,7 @@ const unmatched = z.strictObject({
 
 const extractRecord = extraction.extend({
   version: z.literal(VERSION),
-  /** `module`: the name of a pipeline of the package, or the URL of a file; null: it is neither. */
+  /** `module`: name of a pipeline of the package or URL of a file; `null` if neither. */
   pipeline: z.strictObject({ name: z.string(), module: z.string().nullable() }),
   /** Scheme, host, port and path of the service; `sample`. */
   origin: z.string(),
@@ -158,7 +149,7 @@ const extractRecord = extraction.extend({
   startedAt: instant,
   /** When the run was resumed. */
   resumedAt: z.array(instant).readonly(),
-  /** When the last answer was there. */
+  /** Time of the last response. */
   extractedAt: instant,
   asked,
   unmatched,
@@ -166,29 +157,29 @@ const extractRecord = extraction.extend({
   personalData: z.strictObject({
     policy: z.enum(PERSONAL_POLICIES),
     keyId: z.string().nullable(),
-    /** Of the custom fields that were treated as personal, in order. */
+    /** Sorted IDs of the custom fields that were treated as personal. */
     customFieldIds: z.array(z.string()).readonly(),
   }),
   documentSettings,
-  /** What a person said of this run. */
+  /** What was accepted explicitly for this run. */
   accepted: z.strictObject({ shrink: z.boolean(), newAddress: z.boolean() }),
-  /** By the passes: documents that contradict each other are found when they are transformed. */
+  /** By the passes. Contradicting documents are found only when they are transformed. */
   verdict: z.enum(VERDICTS),
-  /** Items that were to be read, the first that are listed; null: all. */
+  /** Items of a limited run; `null` if there is no limit. */
   limit: z.number().int().positive().nullable(),
-  /** Items of which some answer could not be read, and those that were skipped because of them. */
+  /** Items with a rejected response, and items that were skipped because of these. */
   unreadable: ids,
-  /** Whether something was listed that has no ID. */
+  /** Whether a listed document had no ID. */
   rejectedWithoutId: z.boolean(),
-  /** Found while the documents landed. */
+  /** Drift that was found when the documents landed. */
   drift: z.array(driftEntry).readonly(),
-  /** That were answered, and the bytes of all bodies as they came. */
+  /** Answered requests, and the bytes of all bodies as received. */
   requests: z.strictObject({ count, bytes: count }),
-  /** The rate that the service was found to allow, and how many requests it refused; null: it refused none. */
+  /** The rate that the service allows, and the number of refused requests; `null` if there were none. */
   throttled: z.strictObject({ ratePerSecond: z.number().nullable(), refused: count }).nullable(),
-  /** How often and how long the service was out, since the run was started or resumed; null: never. */
+  /** Number and length of outages since the run was started or resumed; `null` if there were none. */
   outages: z.strictObject({ count, seconds: z.number().nonnegative() }).nullable(),
-  /** By pass: bytes that an item takes on each page of a listing, from the first on. They decide where large tables are cut. */
+  /** Bytes per item of each listing page, by pass. They decide where large tables are split. */
   bytesPerItem: z.record(z.string(), z.array(z.number().nonnegative()).readonly()),
 });
 
@@ -196,14 +187,14 @@ export type PassRecord = Readonly<z.infer<typeof pass>>;
 export type Extraction = Readonly<z.infer<typeof extraction>>;
 export type ExtractRecord = Readonly<z.infer<typeof extractRecord>>;
 
-/** IDs of items of which documents may have landed that do not count. */
+/** IDs of items whose documents do not count. */
 export function excludedItems({ vanished, removed, beyond }: ExtractRecord): readonly string[] {
   return [...vanished, ...removed, ...beyond];
 }
 
 const SORTED = ["vanished", "beyond", "removed", "unlisted", "unreadable"] as const;
 
-/** Writes the file, for its owner alone. Gives what reading it gives. */
+/** Writes the file, readable only by its owner. Returns the record as read back. */
 export async function writeExtractRecord(
   file: string,
   stated: Omit<ExtractRecord, "version">,
@@ -215,7 +206,6 @@ export async function writeExtractRecord(
   return recordIn(text, file);
 }
 
-/** Ascending by UTF-8 bytes, each once. */
 function sorted(list: readonly string[]): string[] {
   return [...new Set(list)].sort(compareUtf8);
 }

@@ -1,22 +1,22 @@
 /**
- * What tells whether an item is as it was: a digest of its dynamic listing document. A single-item document of an earlier
- * run stands in for a request while the digest is the same.
+ * Fingerprints of items: digests of their dynamic listing documents. While the fingerprint stays the same, a run reuses a
+ * single-item document of an earlier run.
  */
 import { hash } from "node:crypto";
 import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/dynamic.ts";
 import { withoutSignature } from "../api/signed-url.ts";
 import type { JsonObject } from "./document.ts";
 
-/** Of a document that must not be reused. */
+/** The fingerprint of a document that must not be reused. */
 export const NO_FINGERPRINT = "";
 
-/** Hexadecimal digits of the part that answers for one item repeat. */
+/** Hexadecimal digits of the first part, which single-item documents have too. */
 const COMMON_LENGTH = 16;
 
 /**
- * Digests, in lower-case hexadecimal, of all that a prepared document says of its item: without what the contract marks
- * as `apart`, and without the signatures of URLs; its members in any order. First one of the default set, then one of it all.
- * `settings`: what else decides what a single-item answer becomes.
+ * Digests of a prepared document in lower-case hexadecimal: first of its default set, then of all members and `settings`.
+ * The order of members, the signatures of URLs and columns that change without an edit do not count. `settings`: digest of
+ * the settings that decide what a single-item document becomes.
  */
 export function fingerprintOf(document: JsonObject, settings: string): string {
   const { common, rest } = textsOf(document);
@@ -24,15 +24,12 @@ export function fingerprintOf(document: JsonObject, settings: string): string {
   return commonDigest + hash("sha256", `${settings}\n${common}\n${rest}`);
 }
 
-/**
- * Whether an answer for one item says what the listing said that the fingerprint is of, in all that both give: else one
- * of them is of another state, and the listing does not tell what the answer says.
- */
-export function matchesFingerprint(fingerprint: string, answer: JsonObject): boolean {
-  return fingerprint.startsWith(hash("sha256", textsOf(answer).common).slice(0, COMMON_LENGTH));
+/** Whether a single-item document agrees with the listing of a fingerprint in the default set, which both have. */
+export function matchesFingerprint(fingerprint: string, document: JsonObject): boolean {
+  return fingerprint.startsWith(hash("sha256", textsOf(document).common).slice(0, COMMON_LENGTH));
 }
 
-/** Members of the default set, of which what has no value may be null or missing, and all the others. */
+/** The members of the default set that have a value, and all others. */
 function textsOf(document: JsonObject): { readonly common: string; readonly rest: string } {
   const common: string[] = [];
   const rest: string[] = [];
@@ -47,8 +44,8 @@ function textsOf(document: JsonObject): { readonly common: string; readonly rest
 }
 
 /**
- * What of a single-item document stands for tonight's answer: what listings do not give, and what item and version it is
- * of. All else is tonight's listing's to say. Undefined where a URL in it was signed for that answer alone.
+ * The members of a single-item document that a later run reuses: those that listings do not have, `id` and `updated_at`.
+ * `undefined` if one holds a signed URL, which expires.
  */
 export function reusablePart(document: JsonObject): JsonObject | undefined {
   const members = Object.entries(document).filter(([name]) => isKept(name));

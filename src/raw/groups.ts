@@ -1,24 +1,24 @@
 /**
- * Groups of items whose documents lie in the same few raw files. An item is at home in the file of its latest document.
- * Where the listings agree in order, its other documents lie with those of the items around it; else it is of the rest.
+ * Groups items whose documents lie in the same few raw files. A group has the items whose latest document lies in one
+ * file. If both listings have the same order, the other documents of these items lie together too.
  */
 import type { RawIndex } from "./raw-index.ts";
 
-/** Items that are transformed together, and where their documents lie. */
+/** Items that are transformed together. */
 export interface ItemGroup {
   readonly files: readonly string[];
-  /** Of each item: how many documents count, then of each, the latest first, the place in `files` and the row. */
+  /** For each item: number of documents that count, then for each, the latest first, index in `files` and row. */
   readonly documents: Uint32Array<ArrayBuffer>;
 }
 
-/** A file is read for a group that needs so much of it, or that has so many of its items in it. */
+/** A file is read for a group that needs this share of it, or this share of the group. */
 const SHARE = 1 / 8;
-/** So many items alone are not worth it: reading what they need of a file by a query costs less. */
+/** For fewer items, a query for their documents costs less than reading a file. */
 const FEW = 8;
 
 /**
- * Groups of all items but those that `isLeftOut` names, then the rest: items of which some document lies in no file of
- * their group. An item is in one of them, once; without a document it is in none.
+ * Yields the groups, and returns the numbers of the remaining items, of which some document lies in another file. Items
+ * without documents, and those that are left out, are in neither.
  */
 export function* planGroups(
   index: RawIndex,
@@ -44,7 +44,7 @@ export function* planGroups(
   return rest;
 }
 
-/** Items whose latest document lies in the file, in the order of its rows. */
+/** Items whose latest document lies in the file, in the order of rows. */
 function atHome(index: RawIndex, file: number, isLeftOut: (item: number) => boolean) {
   const latest = [...index.itemsIn(file)].filter(
     (item, row) => index.isLatest(file, row) && !isLeftOut(item),
@@ -52,7 +52,7 @@ function atHome(index: RawIndex, file: number, isLeftOut: (item: number) => bool
   return latest.map((item) => ({ item, counting: index.counting(item) }));
 }
 
-/** The file, and the others that are worth to be read with it. */
+/** The file, and the other files to read with it. */
 function filesTogether(index: RawIndex, file: number, items: ReturnType<typeof atHome>): number[] {
   const needed = new Map<number, number>();
   for (const { counting } of items)

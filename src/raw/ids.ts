@@ -1,12 +1,12 @@
 import { compareUtf8 } from "../common/utf8-order.ts";
 
 /**
- * Texts numbered from 0 in the order in which they came. IDs are nearly always 24 hexadecimal digits: these take 12
- * bytes and a place in a table of numbers, some 20 bytes, where a map of texts takes 100.
+ * Numbers IDs from 0 in the order in which they come. IDs are nearly always 24 hexadecimal digits. Such an ID takes about
+ * 20 bytes here; a map of strings takes 100.
  */
 
 const DIGITS = 24;
-/** Each word of an ID has eight of its digits. */
+/** An ID is kept in words of eight digits. */
 const WORDS = 3;
 const WORD_DIGITS = DIGITS / WORDS;
 const BYTES_OF_A_WORD = 4;
@@ -15,13 +15,13 @@ const FREE = -1;
 
 export class IdTable {
   #words = new Uint32Array(FIRST_IDS * WORDS);
-  /** Numbers, each at the place that its words give or at the next free one. At most half of it is filled. */
+  /** Hash table of numbers with linear probing; at most half of it is filled. */
   #table = new Int32Array(FIRST_IDS * 2).fill(FREE);
   readonly #others = new Map<string, number>();
   readonly #otherTexts = new Map<number, string>();
-  /** The words of the ID that is looked for. */
+  /** The words of the current ID. */
   readonly #wanted = new Uint32Array(WORDS);
-  /** Of the ID that is given back: a text joined from its words would take three times the memory. */
+  /** Bytes of the ID to return: a string joined from its words would take three times the memory. */
   readonly #bytes = Buffer.alloc(WORDS * BYTES_OF_A_WORD);
   #size = 0;
 
@@ -29,14 +29,14 @@ export class IdTable {
     return this.#size;
   }
 
-  /** Undefined for an ID that has none. */
+  /** `undefined` if the ID has no number. */
   find(id: string): number | undefined {
     if (!this.#want(id)) return this.#others.get(id);
     const number = this.#table[this.#place()];
     return number === FREE ? undefined : number;
   }
 
-  /** An ID that has no number gets the next one. */
+  /** Returns the ID's number. A new ID gets the next one. */
   numberOf(id: string): number {
     if (this.#size * WORDS === this.#words.length) this.#grow();
     if (!this.#want(id)) return this.#numberOfOther(id);
@@ -65,7 +65,7 @@ export class IdTable {
     );
   }
 
-  /** Digits have the order of the numbers that they make. */
+  /** Compares words, because digits sort like the numbers that they make. */
   #compare(a: number, b: number): number {
     if (this.#otherTexts.has(a) || this.#otherTexts.has(b)) return compareUtf8(this.idOf(a), this.idOf(b));
     for (let word = 0; word < WORDS; word++) {
@@ -84,7 +84,7 @@ export class IdTable {
     return number;
   }
 
-  /** Where the wanted ID stands in the table, or would stand. */
+  /** Index in the table of the current ID, or of the free place for it. */
   #place(): number {
     const wanted = this.#wanted;
     const a = wanted[0] ?? 0;
@@ -99,7 +99,7 @@ export class IdTable {
     }
   }
 
-  /** Neither array stands in memory twice: at a million IDs that would be 20 MB, until somebody collects them. */
+  /** Transfers the buffers instead of copying them: a copy of a million IDs takes 20 MB. */
   #grow(): void {
     const words = new Uint32Array(this.#words.buffer.transfer(this.#words.byteLength * 2));
     this.#words = words;
@@ -111,7 +111,7 @@ export class IdTable {
     }
   }
 
-  /** Reads the digits of an ID; false: it is none of 24 digits. */
+  /** Reads an ID into {@link #wanted}. Returns `false` if it is not 24 hexadecimal digits. */
   #want(id: string): boolean {
     if (id.length !== DIGITS) return false;
     for (let word = 0; word < WORDS; word++) {
@@ -127,13 +127,13 @@ export class IdTable {
   }
 }
 
-/** Of a character code: capital letters are no digits here, because they would not come back as they were. */
+/** Value of a hexadecimal digit, or -1. Capital letters do not count, because they would come back in lower case. */
 function digitOf(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   return code >= 0x61 && code <= 0x66 ? code - 0x57 : -1;
 }
 
-/** Counters in the IDs must not make neighbours in the table of long runs. */
+/** Hash of the words. Counters in IDs must not give neighbouring hashes. */
 function mixed(a: number, b: number, c: number): number {
   let hash = Math.imul(a ^ 0x9e3779b9, 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 15) ^ b, 0xc2b2ae35);

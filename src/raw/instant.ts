@@ -1,6 +1,6 @@
 /**
- * Instants as a service writes them. All of RFC 3339 are read: with any offset, `t` and `z` in lower case, any fraction;
- * without seconds too. Nothing else reads or compares such a text.
+ * Reads and compares the instants of a service: all of RFC 3339, with any offset and fraction, `t` and `z` in lower case,
+ * and also without seconds.
  */
 
 const MICROS_PER_SECOND = 1_000_000;
@@ -13,7 +13,7 @@ const TIME_MARK = 10;
 const SECONDS_MARK = 16;
 const FRACTION_START = 20;
 
-/** The first second of the year 1 and the last one of the year 9999, in UTC: Python has no others, and fails at them. */
+/** The first second of the year 1 and the last one of the year 9999, in UTC: Python fails for others. */
 export const FIRST_SECOND = -62_135_596_800;
 const LAST_SECOND = 253_402_300_799;
 
@@ -23,25 +23,25 @@ const CYCLE_MILLIS = Date.UTC(1970 + CYCLE_YEARS);
 
 const ZERO = 0x30;
 
-/** The number that the decimal digits from `start` to `end` (exclusive) say; a text for each would cost more. */
+/** Parses the decimal digits from `start` to `end` (exclusive), without making a string of them. */
 export function parseDigits(text: string, start: number, end: number): number {
   let number = 0;
   for (let at = start; at < end; at++) number = number * 10 + text.charCodeAt(at) - ZERO;
   return number;
 }
 
-/** Days since 1970 of a calendar date that exists, else `undefined`: `2024-02-30` does not roll over. */
+/** Days since 1970 of a calendar date; `undefined` if there is no such date. */
 export function utcDay(year: number, month: number, day: number): number | undefined {
   if (month < 1 || month > 12 || day < 1) return undefined;
-  // A year below 100 would be taken for one of the 20th century.
+  // `Date.UTC` takes a year below 100 for one of the 20th century.
   const date = Date.UTC(year + CYCLE_YEARS, month - 1, day);
   const nextMonth = Date.UTC(year + CYCLE_YEARS, month, 1);
   return date < nextMonth ? (date - CYCLE_MILLIS) / MILLIS_PER_DAY : undefined;
 }
 
 /**
- * Whole seconds since 1970 of an instant of the years 1 to 9999 in UTC; undefined: the text is none. A leap second, which
- * is the last one of a month in UTC, is the second that follows, as in PostgreSQL.
+ * Whole seconds since 1970; `undefined` if the text is not an instant of the years 1 to 9999 in UTC. A leap second is the
+ * second that follows, as in PostgreSQL.
  */
 export function secondsOfInstant(text: string): number | undefined {
   if (!INSTANT.test(text)) return undefined;
@@ -57,7 +57,7 @@ export function secondsOfInstant(text: string): number | undefined {
   return total >= FIRST_SECOND && total <= LAST_SECOND ? total : undefined;
 }
 
-/** Of local time before UTC; undefined: there is no such offset. */
+/** Seconds by which local time is ahead of UTC; `undefined` if there is no such offset. */
 function offsetSeconds(text: string): number | undefined {
   const sign = text[text.length - 6];
   if (isUtcMark(text.at(-1))) return 0;
@@ -75,7 +75,7 @@ function beginsMonth(seconds: number): boolean {
   return seconds % SECONDS_PER_DAY === 0 && new Date(seconds * 1000).getUTCDate() === 1;
 }
 
-/** Microseconds since 1970 UTC, finer ones cut: BigInt where a number would round them. Undefined: no instant. */
+/** Whole microseconds since 1970 UTC, as a BigInt if a number would round them; `undefined` if it is no instant. */
 export function parseInstant(text: string): number | bigint | undefined {
   const seconds = secondsOfInstant(text);
   if (seconds === undefined) return undefined;
@@ -84,7 +84,7 @@ export function parseInstant(text: string): number | bigint | undefined {
   return Number.isSafeInteger(total) ? total : BigInt(seconds) * 1_000_000n + BigInt(micros);
 }
 
-/** Index after the last digit of the fraction; that of its first one where there is none. */
+/** Index after the last digit of the fraction, or where it would begin. */
 function fractionEnd(instant: string): number {
   if (instant[FRACTION_START - 1] !== ".") return FRACTION_START;
   return isUtcMark(instant.at(-1)) ? instant.length - 1 : instant.length - 6;
@@ -95,7 +95,7 @@ function microsOfFraction(instant: string): number {
   return parseDigits(instant, FRACTION_START, end) * 10 ** (FRACTION_START + 6 - end);
 }
 
-/** Whether an instant has the form of the specification: `2024-05-05T10:11:12Z`, with or without a fraction. */
+/** Whether an instant has the specification's form: `2024-05-05T10:11:12Z`, with or without a fraction. */
 export function hasSpecifiedForm(instant: string): boolean {
   return (
     instant.at(-1) === "Z" &&
@@ -106,22 +106,21 @@ export function hasSpecifiedForm(instant: string): boolean {
   );
 }
 
-/** The finer of two instants that agree to the second; undefined where they do not, or one is no instant. */
+/** The instant with more digits, of two of the same second; else `undefined`. */
 export function finerInstant(later: unknown, earlier: unknown): string | undefined {
   if (typeof later !== "string" || typeof earlier !== "string") return undefined;
   if (!isSameSecond(later, earlier)) return undefined;
   return fractionEnd(earlier) > fractionEnd(later) ? earlier : later;
 }
 
-/** Whether both are instants of the same second. */
 export function isSameSecond(a: string, b: string): boolean {
   const seconds = secondsOfInstant(a);
   return seconds !== undefined && seconds === secondsOfInstant(b);
 }
 
 /**
- * What tells two versions of an item apart by their `updated_at`, whose fraction not all listings give: the instant to the
- * second, in the form of the specification. Of a text that is no instant the text, without a fraction.
+ * An instant in whole seconds, in the specification's form; another text without a fraction. This tells versions of an item
+ * apart by `updated_at`, of which not all listings give the fraction.
  */
 export function truncateToSecond(text: string): string {
   const seconds = secondsOfInstant(text);

@@ -1,4 +1,4 @@
-/** Every item ID of a run, once, with the room that the item takes. Memory: about 30 bytes an item. */
+/** All item IDs of a run, with the approximate size of each item, in about 30 bytes an item. */
 import { IdTable } from "./ids.ts";
 
 export class ItemIndex extends IdTable {
@@ -9,7 +9,7 @@ export class ItemIndex extends IdTable {
     return this.find(id) !== undefined;
   }
 
-  /** Notes how many bytes an answer spent on the item, roughly; the most counts. */
+  /** Records the approximate bytes of a document of the item. The largest counts. */
   weigh(id: string, bytes: number): void {
     const number = this.numberOf(id);
     if (number >= this.#weights.length) {
@@ -21,7 +21,7 @@ export class ItemIndex extends IdTable {
     this.#weights[number] = Math.max(this.#weights[number] ?? 0, bytes);
   }
 
-  /** Notes how many bytes a page of a pass whose documents land spent on each of its items. */
+  /** Records the bytes of a page for each of its items. */
   weighPage(pass: number, page: number, bytesPerItem: number): void {
     const pages = this.#pages.get(pass) ?? [];
     this.#pages.set(pass, pages);
@@ -29,7 +29,7 @@ export class ItemIndex extends IdTable {
     pages[page - 1] = bytesPerItem;
   }
 
-  /** By pass: what was noted of each page, from the first on. */
+  /** Bytes per item of each page, by pass. */
   get pages(): ReadonlyMap<number, readonly number[]> {
     return this.#pages;
   }

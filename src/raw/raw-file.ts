@@ -1,4 +1,4 @@
-/** Raw documents, after the personal-data policy, a row each: evidence for audits, and what all tables are made from. */
+/** Writes and reads raw files: a row for each document, after the personal-data policy. README.md describes the columns. */
 import { isAscii } from "node:buffer";
 import { hash } from "node:crypto";
 import { z } from "zod";
@@ -10,9 +10,8 @@ import { bigint, boolean, type Column, integer, json, text, timestamp } from "..
 import { type ItemDocument, isObject, type JsonObject, type UnknownField } from "./document.ts";
 import { type ResponseDrift, responseDrift } from "./drift.ts";
 import { NO_FINGERPRINT } from "./fingerprint.ts";
-import { fieldsUnknown, type LookupResource, type RawShape } from "./prepare.ts";
+import { unknownFields as findUnknownFields, type LookupResource, type RawShape } from "./prepare.ts";
 
-/** README.md says what they hold. */
 const COLUMNS = {
   content_id: text,
   shape: text,
@@ -37,69 +36,67 @@ export const RAW_COLUMNS: readonly Column[] = Object.entries(COLUMNS).map(([name
   column(name, { comment: "", required: true }),
 );
 
-/** What a document says for a run to come, and of the run that read it. */
+/** What a later run needs to reuse a document. */
 export interface ReuseRecord {
-  /** Of its item's dynamic listing document; blank: the document is not reused. */
+  /** Fingerprint of the item's dynamic listing document; blank if the document must not be reused. */
   readonly fingerprint: string;
-  /** What was found in the answer and cannot be found in the document again. */
+  /** Drift of the response that the document no longer shows. */
   readonly drift: readonly ResponseDrift[];
-  /** The earlier run that read it, and its SHA-256 there; null: this run read it. */
+  /** The earlier run that read the document, and its SHA-256 there; `null` if this run read it. */
   readonly earlier: { readonly run: string; readonly sha256: string } | null;
 }
 
 export const NOT_REUSED: ReuseRecord = { fingerprint: NO_FINGERPRINT, drift: [], earlier: null };
 
-/** A document on its way into a raw file. */
+/** A document to write to a raw file. */
 export interface RawDocument {
   readonly contentId: string;
   readonly mode: "dynamic" | "full" | "item";
   readonly pass: number;
   readonly page: number;
   readonly position: number;
-  /** Whether all configured columns were asked for. */
+  /** Whether all configured columns were requested. */
   readonly whole: boolean;
   readonly view: Omit<ItemDocument, "document" | "unknown">;
   readonly unknownFields: number;
   /** Whether it may hold integers beyond 2^53, or exponents. */
   readonly largeNumbers: boolean;
   readonly reuse: ReuseRecord;
-  /** Its JSON text, in UTF-8 and in pieces, some of them of the page that it came in: gone when it is written. */
+  /** Its JSON text in UTF-8. Pieces may belong to the buffer of the page, which is released after writing. */
   readonly document: readonly Uint8Array[];
 }
 
-/** The requests that answer what an item's documents refer to. */
+/** Lookups of what the documents of items refer to. */
 export type LookupMode = "destinations" | "custom_fields";
 
-/** The same of an answer of a lookup. `contentId` is the ID of what it describes. */
+/** A row of a lookup to write to a raw file. `contentId` is the ID of the destination or custom field. */
 export interface LookupDocument extends Omit<RawDocument, "mode" | "view"> {
   readonly mode: LookupMode;
   readonly view: Omit<RawDocument["view"], "shape"> & { readonly shape: LookupResource };
 }
 
-/** An answer of a lookup, as it is read back. */
+/** A row of a lookup, read from a raw file. */
 export interface RawLookup {
   readonly id: string;
   readonly answer: JsonObject;
-  /** What the contract does not know of it. */
   readonly unknown: readonly UnknownField[];
 }
 
-/** What a file must be for its content to be believed again later. */
+/** Size and digest of a file, to verify it later. */
 export interface WrittenFile {
   readonly bytes: number;
   /** Lower-case hexadecimal. */
   readonly sha256: string;
 }
 
-/** More than nearly every document has. */
-const ROOM_BYTES = 1024 * 1024;
+/** 1 MB: larger than nearly every document. */
+const BUFFER_BYTES = 1024 * 1024;
 
-/** Writes raw files, one after another: a large buffer for each would cost more than what is put into it. */
+/** Writes raw files, one after another, with the same buffers. */
 export class RawFileWriter {
   readonly #parts: PartWriter;
   readonly #builder = new TableBuilder({ columns: RAW_COLUMNS });
-  /** Where texts are put together, one after another. */
-  readonly #room = new Uint8Array(ROOM_BYTES);
+  readonly #buffer = new Uint8Array(BUFFER_BYTES);
 
   constructor(parts: PartWriter) {
     this.#parts = parts;
@@ -139,17 +136,17 @@ export class RawFileWriter {
     );
   }
 
-  /** The text as a whole is there for `use` alone. */
+  /** Calls `use` with the joined text, which is valid only during the call. */
   #joined(pieces: readonly Uint8Array[], use: (text: Uint8Array) => void): void {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    const room = length <= ROOM_BYTES ? this.#room : new Uint8Array(length);
+    const buffer = length <= BUFFER_BYTES ? this.#buffer : new Uint8Array(length);
     let at = 0;
     for (const piece of pieces) {
       if (piece.length === 0) throw new TypeError("a document was released before it was written");
-      room.set(piece, at);
+      buffer.set(piece, at);
       at += piece.length;
     }
-    use(room.subarray(0, length));
+    use(buffer.subarray(0, length));
   }
 }
 
@@ -165,13 +162,13 @@ function cellsOf({ cells }: ParquetColumns) {
   };
 }
 
-/** The rows of a raw file, in the order in which they were written. */
+/** Reads the rows of a raw file, in the order in which they were written. */
 export class RawFileReader {
   readonly ids: readonly string[];
   readonly #file: string;
   readonly #columns: ParquetColumns;
   readonly #cells: ReturnType<typeof cellsOf>;
-  /** Columns that few ask for. */
+  /** Columns that are read only for reuse. */
   readonly #reuse = new Map<string, ParquetCell[]>();
 
   constructor(file: string) {
@@ -196,7 +193,7 @@ export class RawFileReader {
     return { shape, order, observedAt, document, unknown };
   }
 
-  /** Of each row the page of a listing that it stood on; undefined: it was asked for singly. */
+  /** The listing page of each row; `undefined` if the item was requested singly. */
   listed(): ({ readonly pass: number; readonly page: number } | undefined)[] {
     const { cells } = this.#columns;
     const [modes, passes, pages] = [cells("mode"), cells("pass"), cells("page")];
@@ -205,7 +202,7 @@ export class RawFileReader {
     );
   }
 
-  /** What can be reused of a row, and how it says so. `ownRun`: the run that wrote the file. */
+  /** A row with its reuse record. `ownRun`: the run that wrote the file. */
   reusable(row: number, ownRun: string): ItemDocument & Pick<RawDocument, "reuse" | "largeNumbers"> {
     const cell = (name: keyof typeof COLUMNS) => textOf(this.#reuseCells(name)[row]);
     const earlier =
@@ -226,7 +223,7 @@ export class RawFileReader {
     return cells;
   }
 
-  /** Of a file of a lookup. */
+  /** A row of a lookup's file. */
   answer(row: number): RawLookup {
     const shape = textOf(this.#cells.shapes[row]);
     const resource: LookupResource = shape === "destination" ? shape : "custom_field_definition";
@@ -248,13 +245,13 @@ export class RawFileReader {
     }
   }
 
-  /** Gives the memory of the file back, which may be megabytes that a heap does not show. */
+  /** Releases the memory of the file, which may be megabytes outside of the heap. */
   [Symbol.dispose](): void {
     this.#columns[Symbol.dispose]();
   }
 }
 
-/** What is wrong here is not the service's answer: it must not be asked again for it. */
+/** Errors here are not the service's, so the request must not be repeated. */
 function documentIn(
   text: string,
   shape: RawShape,
@@ -263,10 +260,10 @@ function documentIn(
 ): Pick<ItemDocument, "document" | "unknown"> {
   const document: unknown = largeNumbers ? parseExact(text) : JSON.parse(text);
   if (!isObject(document)) throw new TypeError("a raw document is not an object");
-  return { document, unknown: unknownFields === 0 ? [] : fieldsUnknown(shape, document) };
+  return { document, unknown: unknownFields === 0 ? [] : findUnknownFields(shape, document) };
 }
 
-/** Of each row of a file the fingerprint and the earlier run that read it; blank: none did. */
+/** The fingerprint of each row of a file, and the earlier run that read it; blank if there was none. */
 export function fingerprintsIn(file: string): { readonly fingerprint: string; readonly readByRun: string }[] {
   using columns = readPart(file);
   const runs = columns.cells("read_by_run");
@@ -275,20 +272,20 @@ export function fingerprintsIn(file: string): { readonly fingerprint: string; re
   });
 }
 
-/** Most texts are ASCII, which is known at once, and is then a text without a look at each character. */
+/** Decodes a text. Most texts are ASCII, which is faster to decode as Latin-1. */
 function textOf(cell: ParquetCell | undefined): string {
   if (!Buffer.isBuffer(cell)) throw new TypeError("a raw file has no text where there must be one");
   return cell.toString(isAscii(cell) ? "latin1" : "utf8");
 }
 
-/** The answers of the lookups: what the tables of definitions are made from. */
+/** What the tables of definitions are made from. */
 export interface RawLookups {
   readonly destinations: readonly RawLookup[];
   /** Custom fields with their mappings. */
   readonly definitions: readonly RawLookup[];
 }
 
-/** By the paths of the raw files of the lookups; one that found nothing has none. Errors: those of {@link RawFileReader}. */
+/** Reads the raw files of the lookups, by path; a lookup without rows has no file. Throws as {@link RawFileReader}. */
 export function readLookups({
   destinations,
   custom_fields,

@@ -1,4 +1,4 @@
-/** A raw folder: all that the tables of its run are made from, be it that it has just landed or that it is read again. */
+/** Opens a run's folder `raw`, which holds all that the tables of the run are made from. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readPart, type StagedPart } from "../storage/parquet-file.ts";
@@ -7,33 +7,30 @@ import { ItemIndex } from "./item-index.ts";
 import { RawFileReader, type RawLookups, readLookups } from "./raw-file.ts";
 import { indexRows, RawIndex } from "./raw-index.ts";
 
-/** Which items there are, and where their documents lie. */
 export interface ItemDocuments {
   readonly items: ItemIndex;
   readonly index: RawIndex;
 }
 
-/** What landed. */
 export interface RawFolder {
   /** Absolute paths of the raw files with documents of items. */
   readonly itemFiles: readonly string[];
-  /** What the documents do not say: what stands in `extract.json`. */
+  /** The content of `extract.json`. */
   readonly facts: ExtractRecord;
-  /** Reads what the lookups landed. Errors: those of {@link RawFileReader}. */
+  /** Reads the rows of the lookups. Throws as {@link RawFileReader}. */
   readonly lookups: () => RawLookups;
   /** Rows of the tables `run_requests` and `run_rejects`. */
   readonly requests: readonly StagedPart[];
   readonly rejects: readonly StagedPart[];
-  /** Gives the index away, once: it is large, and whoever takes it lets it go when the documents are read. */
+  /** Returns the index, once: it is large, and its reader must be able to release it. */
   readonly takeItems: () => ItemDocuments;
 }
 
 const ITEM_MODES = ["dynamic", "full", "item"] as const;
 
 /**
- * Reads a run's folder `raw`. The room of an item whose listed document did not land is not known, so that large tables
- * may be cut at another item. Throws `verify.failed`
- * or a TypeError where a file is not what it should be, and what the system says of one that cannot be read.
+ * Reads a run's folder `raw`. The size of an item without a listed document is not known, so large tables may be split at
+ * another item. Throws `verify.failed` or a TypeError if a file is damaged, and the system's errors.
  */
 export async function readRawFolder(folder: string): Promise<RawFolder> {
   const facts = await readExtractRecord(join(folder, EXTRACT_FILE));
@@ -50,14 +47,14 @@ export async function readRawFolder(folder: string): Promise<RawFolder> {
   return rawFolderOf(folder, facts, { items, index });
 }
 
-/** What the lookups landed there. Errors: those of {@link RawFileReader}. */
+/** Reads the rows of the lookups in a folder. Throws as {@link RawFileReader}. */
 export function readFolderLookups(folder: string): RawLookups {
   const [destinations] = parquetIn(join(folder, "destinations"));
   const [custom_fields] = parquetIn(join(folder, "custom_fields"));
   return readLookups({ destinations, custom_fields });
 }
 
-/** What landed in a run's folder `raw`, whose facts and items are known. */
+/** A run's folder `raw` whose facts and items are known. */
 export function rawFolderOf(folder: string, facts: ExtractRecord, items: ItemDocuments): RawFolder {
   return {
     facts,

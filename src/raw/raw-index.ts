@@ -1,12 +1,12 @@
-/** Which raw documents a run has: item, shape, when observed, where. In columns of numbers, about 30 bytes a document. */
+/** Index of the raw documents of a run by item, in about 30 bytes a document. */
 import type { Shape } from "./document.ts";
 import type { ItemIndex } from "./item-index.ts";
 import { type RawDocument, RawFileReader } from "./raw-file.ts";
 
-/** The documents of one raw file, in the order of its rows. */
+/** Index of one raw file, in the order of its rows. */
 export interface FileIndex {
   readonly ids: readonly string[];
-  /** Codes of {@link codeOf}. */
+  /** See {@link codeOf}. */
   readonly codes: Uint8Array;
   /** Positions in the order of observation. */
   readonly orders: Float64Array;
@@ -15,12 +15,12 @@ export interface FileIndex {
 const FULL = 1;
 const WHOLE = 2;
 
-/** Shape, and whether the document is a whole one, in one byte. */
+/** Shape and completeness of a document, in one byte. */
 function codeOf(shape: Shape, whole: boolean): number {
   return (shape === "full" ? FULL : 0) | (whole ? WHOLE : 0);
 }
 
-/** Of documents on their way into a file. */
+/** Index of documents that are written to a file. */
 export function indexDocuments(documents: readonly RawDocument[]): FileIndex {
   return {
     ids: documents.map(({ contentId }) => contentId),
@@ -29,7 +29,7 @@ export function indexDocuments(documents: readonly RawDocument[]): FileIndex {
   };
 }
 
-/** Of a file that was written before. Errors: those of {@link RawFileReader}. */
+/** Index of a file. Throws as {@link RawFileReader}. */
 export function indexFile(file: string): FileIndex {
   using rows = new RawFileReader(file);
   return indexRows(rows);
@@ -45,7 +45,7 @@ export function indexRows(rows: RawFileReader): FileIndex {
 }
 
 export interface DocumentLocation {
-  /** Place in {@link RawIndex.files}. */
+  /** Index in {@link RawIndex.files}. */
   readonly file: number;
   readonly row: number;
 }
@@ -56,24 +56,24 @@ const FIRST_DOCUMENTS = 1024;
 export class RawIndex {
   readonly items: ItemIndex;
   readonly #files: string[] = [];
-  /** First document of each file. */
+  /** Number of the first document of each file. */
   readonly #firsts: number[] = [];
   #size = 0;
   #items = new Uint32Array(FIRST_DOCUMENTS);
-  /** Place of its file in `#files`. */
+  /** Index in `#files`, by document. */
   #file = new Uint32Array(FIRST_DOCUMENTS);
   #codes = new Uint8Array(FIRST_DOCUMENTS);
   #orders = new Float64Array(FIRST_DOCUMENTS);
-  /** The document of the same item that was added before it. */
+  /** The document of the same item that was added before, by document. */
   #before = new Uint32Array(FIRST_DOCUMENTS);
-  /** By the item's number: the document that was added last. */
+  /** The document that was added last, by item. */
   #last = new Uint32Array(FIRST_DOCUMENTS).fill(NONE);
 
   constructor(items: ItemIndex) {
     this.items = items;
   }
 
-  /** Documents of all files. */
+  /** Number of documents. */
   get size(): number {
     return this.#size;
   }
@@ -102,7 +102,7 @@ export class RawIndex {
     }
   }
 
-  /** Forgets the documents of all files whose paths are not wanted any more. */
+  /** Removes all files whose path fulfils the condition. */
   remove(isRemoved: (path: string) => boolean): void {
     const kept = this.#files.map((path, file) => ({ path, indexed: this.#indexed(file) }));
     this.#files.length = 0;
@@ -122,18 +122,18 @@ export class RawIndex {
     };
   }
 
-  /** How many documents a file has. */
+  /** Number of documents of a file. */
   sizeOf(file: number): number {
     return (this.#firsts[file + 1] ?? this.#size) - (this.#firsts[file] ?? 0);
   }
 
-  /** Numbers of the items that a file has documents of, in the order of its rows; repeated as they are there. */
+  /** The item of each row of a file. */
   itemsIn(file: number): Uint32Array {
     const first = this.#firsts[file] ?? 0;
     return this.#items.subarray(first, first + this.sizeOf(file));
   }
 
-  /** Whether a document is the latest observation of its item; of several at one time, the one that was added first. */
+  /** Whether a document is the latest of its item. Of several with one order, it is the one that was added first. */
   isLatest(file: number, row: number): boolean {
     const here = (this.#firsts[file] ?? 0) + row;
     const order = this.#orders[here] ?? 0;
@@ -145,7 +145,7 @@ export class RawIndex {
     return true;
   }
 
-  /** Where documents of an item lie that count, the latest first. A whole one replaces all before of its shape. */
+  /** Locations of the documents of an item that count, the latest first. A whole one replaces all earlier ones of its shape. */
   counting(item: number): DocumentLocation[] {
     const documents: number[] = [];
     let document = this.#last[item] ?? NONE;
@@ -166,7 +166,7 @@ export class RawIndex {
       });
   }
 
-  /** What is known of a document without reading it. */
+  /** What the index knows of a document. */
   about({ file, row }: DocumentLocation): {
     readonly shape: Shape;
     readonly whole: boolean;

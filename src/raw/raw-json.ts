@@ -1,17 +1,17 @@
-/** The text of a raw document: what did not change is copied as it came, for to make it anew takes longer. */
+/** Serializes raw documents. Members that did not change are copied from the response, which is faster. */
 import type { JsonObject } from "./document.ts";
 
-/** A document as it came, whose text is also what `JSON.stringify` might have written. */
+/** The text of a document as received. `JSON.stringify` could have written it, but for white space and numbers. */
 export interface SourceText {
-  /** Of the whole page. */
+  /** The whole page. */
   readonly bytes: Buffer;
-  /** Where its members end: places of the brace before the first, and of what follows each. */
+  /** Positions of the brace before the first member and of the byte after each member. */
   readonly marks: readonly number[];
-  /** Of the document's own members, in the order of the text. */
+  /** Names of the top-level members, in the order of the text. */
   readonly names: readonly string[];
 }
 
-/** Names of the members in whose text one of these bytes stands. */
+/** Names of the top-level members whose text holds one of these bytes. */
 export function membersContaining(
   wanted: readonly number[],
   { bytes, marks, names }: SourceText,
@@ -37,32 +37,32 @@ const COMMA = Buffer.from(",");
 const OPEN_BRACE = Buffer.from("{");
 const CLOSE_BRACE = Buffer.from("}");
 
-const NOTHING: ReadonlyMap<string, Buffer> = new Map();
+const NO_MEMBERS: ReadonlyMap<string, Buffer> = new Map();
 
 /**
- * The JSON text of a document, in UTF-8 and in pieces, some of them of the bytes that were `sent`. `changed`: names of
- * its own members that may have another value since, or be gone; none may have come. Without either the text is made
- * anew. `made`: texts of members as they are now, so far as they are known: to make them again takes longer.
+ * The JSON text of a document in UTF-8. Some pieces belong to the buffer of `source`. `changed`: names of top-level members
+ * that may have another value or be gone; no member may be new. Without `source` or `changed` the whole document is
+ * serialized. `members`: texts of changed members that are known already.
  */
 export function serializeDocument(
   document: JsonObject,
-  sent: SourceText | undefined,
+  source: SourceText | undefined,
   changed: ReadonlySet<string> | undefined,
-  made: ReadonlyMap<string, Buffer> = NOTHING,
+  members: ReadonlyMap<string, Buffer> = NO_MEMBERS,
 ): readonly Buffer[] {
   const runs =
-    sent === undefined || changed === undefined ? undefined : runsOf(document, sent, changed, made);
+    source === undefined || changed === undefined ? undefined : runsOf(document, source, changed, members);
   return runs === undefined ? [Buffer.from(JSON.stringify(document))] : asObject(runs);
 }
 
-/** Members, one or several as they stand in the text. Undefined where their order is not that of the document. */
+/** Runs of members as they stand in the text; `undefined` if the text has another order than `source` says. */
 function runsOf(
   document: JsonObject,
-  sent: SourceText,
+  source: SourceText,
   changed: ReadonlySet<string>,
-  made: ReadonlyMap<string, Buffer>,
+  members: ReadonlyMap<string, Buffer>,
 ): Buffer[] | undefined {
-  const { bytes, marks, names } = sent;
+  const { bytes, marks, names } = source;
   const runs: Buffer[] = [];
   let copied = 0;
   const copyUntil = (member: number): void => {
@@ -75,14 +75,14 @@ function runsOf(
     copyUntil(member);
     copied = member + 1;
     if (!Object.hasOwn(document, name)) continue;
-    const text = made.get(name);
+    const text = members.get(name);
     runs.push(text ?? Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(document[name])}`));
   }
   copyUntil(names.length);
   return runs;
 }
 
-/** Whether the member that begins at `from`, or after white space, has this name. */
+/** Whether the member that begins at `from`, after white space, has this name. */
 function isNamed(bytes: Buffer, from: number, name: string): boolean {
   let at = from;
   while (at < bytes.length && bytes[at] !== QUOTE) at += 1;
@@ -95,7 +95,7 @@ function isNamed(bytes: Buffer, from: number, name: string): boolean {
   return bytes[at + 1 + name.length] === QUOTE;
 }
 
-/** The same of any name, whatever has to be escaped in it. */
+/** As {@link isNamed}, for a name with characters that must be escaped. */
 function isQuotedAt(bytes: Buffer, at: number, name: string): boolean {
   const quoted = Buffer.from(JSON.stringify(name));
   return bytes.subarray(at, at + quoted.length).equals(quoted);

@@ -2,15 +2,15 @@ import { join } from "node:path";
 import { EXTRACT_FILE } from "./extract-record.ts";
 import type { LookupMode } from "./raw-file.ts";
 
-/** Where documents come from: pages of a listing, requests for what it listed, requests after passes, or a lookup. */
-export type RawStage = "dynamic" | "full" | "item" | "after" | LookupMode;
+/** Where documents come from: a listing, single items that it listed, single items after a pass, or a lookup. */
+type RawStage = "dynamic" | "full" | "item" | "after" | LookupMode;
 
-/** Folder of the raw files below the staging folder: in the result, where they are published. */
+/** Path of the raw files below the staging folder; within the result if they are published. */
 export function rawFolderPath({ raw }: { readonly raw: boolean }): string {
   return raw ? join("result", "raw") : "raw";
 }
 
-/** Absolute paths of a run's raw files: one for each stage, pass and group. A group without documents has no file. */
+/** Absolute paths of a run's raw files: one for each stage, pass and group. */
 export class RawPaths {
   /** Absolute path. */
   readonly folder: string;
@@ -26,17 +26,15 @@ export class RawPaths {
     return `${this.#stem(stage, pass)}${padded(group)}.parquet`;
   }
 
-  /** Of a lookup, which has no passes. */
   ofLookup(mode: LookupMode): string {
     return this.of(mode, 0, 0);
   }
 
-  /** Of what a run notes of its own requests, or of their rejects. */
+  /** File with rows of `run_requests` or `run_rejects`. */
   ofNotes(what: "requests" | "rejects", part: number): string {
     return join(this.folder, `${what}-${this.#sequence}-0-${padded(part)}.parquet`);
   }
 
-  /** What the documents do not say. */
   get record(): string {
     return join(this.folder, EXTRACT_FILE);
   }

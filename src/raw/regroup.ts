@@ -1,6 +1,6 @@
 /**
- * Brings together what lies in many raw files: documents of items that stood on different pages of the two listings, in
- * one alone, or twice. DuckDB joins the files, a bounded number of items at a time.
+ * Groups items whose documents lie in many raw files: items that stood on different pages of the two listings, in only
+ * one listing, or twice. DuckDB joins the files, a bounded number of items at a time.
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,18 +18,18 @@ export interface RegroupRequest {
   readonly index: RawIndex;
   /** Numbers of the items. */
   readonly items: readonly number[];
-  /** Bytes of an answer that an item takes, roughly. */
+  /** Approximate bytes of an item's document. */
   readonly weightOf: (item: number) => number;
   /** The run's staging folder. */
   readonly directory: string;
   readonly temporaryDirectory: string;
 }
 
-/** Of the items whose documents are written into one file; the bytes are those of one document. */
+/** Of one file. An item counts with the bytes of one document. */
 export const FILE_LIMITS: BatchLimits = { items: 1000, bytes: 24 * 1024 * 1024 };
 const MEMORY_MB = 512;
 
-/** Calls `use` with one group after another; each has a file of its own, which is removed afterwards. */
+/** Calls `use` for each group. Its file is removed afterwards. */
 export async function regroup(
   request: RegroupRequest,
   use: (group: ItemGroup) => Promise<void>,
@@ -71,7 +71,7 @@ export async function regroup(
   }
 }
 
-/** As of {@link ItemGroup}, where the documents of the items lie in one file, one after another. */
+/** The documents of an {@link ItemGroup} that lie in one file, one after another. */
 function inOrder(counts: readonly number[]): ItemGroup["documents"] {
   let row = 0;
   return Uint32Array.from(

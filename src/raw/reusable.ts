@@ -1,4 +1,4 @@
-/** Single items of the run before that stand in for requests: which there are, how long for, and the copies of them. */
+/** Documents of single items of the run before that replace requests. */
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { Drift, type ResponseDrift } from "./drift.ts";
@@ -13,44 +13,43 @@ import {
   type ReuseRecord,
 } from "./raw-file.ts";
 
-/** Where a document lies that may be reused. */
 export interface ReusableDocument {
   /** Absolute path of a raw file. */
   readonly file: string;
   readonly row: number;
-  /** Milliseconds since 1970 UTC: start of the run that read it. */
+  /** Start of the run that read it, in milliseconds since 1970 UTC. */
   readonly readAt: number;
 }
 
 export interface ReusableItems {
-  /** The run that has them. */
+  /** Name of the run. */
   readonly run: string;
-  /** By fingerprint, of which the item's ID is a part. */
+  /** By fingerprint, which covers the item's ID. */
   readonly documents: ReadonlyMap<string, ReusableDocument>;
-  /** IDs of items that were asked for singly in vain: they could not be read, or were gone. */
+  /** IDs of items that were rejected or gone when requested singly. */
   readonly failed: ReadonlySet<string>;
 }
 
-/** A published run, and the files of its folder `raw`. */
-export interface RunBefore {
+/** A published run with its raw files. */
+export interface PublishedRaw {
   readonly run: string;
   /** Absolute path of its folder. */
   readonly directory: string;
-  /** Paths in it, proven to be as they were published. */
+  /** Verified paths in it. */
   readonly paths: readonly string[];
-  /** When a run began, by the clock of its machine, in milliseconds since 1970 UTC; blank: the one that read the files. */
+  /** Start of a run by its machine's clock, in milliseconds since 1970 UTC; blank name: this run. */
   readonly startOf: (run: string) => number;
 }
 
-/** Which of a run's files {@link readReusable} reads. */
+/** Whether {@link readReusable} reads this file of a run. */
 export function isReuseFile(path: string): boolean {
   return path === FACTS || path.startsWith("raw/item/");
 }
 
 const FACTS = `raw/${EXTRACT_FILE}`;
 
-/** What can be reused of a run, with the settings that it was made by. Undefined: the run has no raw documents. */
-export async function readReusable({ run, directory, paths, startOf }: RunBefore) {
+/** The reusable documents of a run, with its settings; `undefined` if it has no raw documents. */
+export async function readReusable({ run, directory, paths, startOf }: PublishedRaw) {
   if (!paths.includes(FACTS)) return undefined;
   const record = await readExtractRecord(join(directory, FACTS));
   const documents = new Map<string, ReusableDocument>();
@@ -70,9 +69,9 @@ export async function readReusable({ run, directory, paths, startOf }: RunBefore
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Whether an item that a run read is to be read anew by another: within `days`, each at a time of its own, so that as
- * many are due in each night. Also where the clock went back: then nobody knows how old the document is. Times are the
- * starts of the runs, in milliseconds since 1970, by the clock of the machine: the service's may stand still.
+ * Whether an item must be read again. Each item is due once in `days`, at a time that its ID decides, so that the nights
+ * share the requests. It is also due if the clock went back. Times are starts of runs in milliseconds since 1970 by the
+ * machine's clock, because the service's clock may stand still.
  */
 export function isRereadDue(
   id: string,
@@ -85,7 +84,7 @@ export function isRereadDue(
   return turnOf(now) !== turnOf(readAt);
 }
 
-/** What a single-item answer keeps, so that it can be reused. `drift`: all that was found in it. */
+/** The reuse record of a single-item document. `drift`: all drift of the response. */
 export function reuseRecord(
   {
     document,
@@ -106,19 +105,17 @@ export function reuseRecord(
   return { fingerprint, drift: kept.filter(({ count }) => count > 0), earlier: null };
 }
 
-/** Where a copy stands tonight. */
-type CopyPlace = Pick<RawDocument, "contentId" | "pass" | "page" | "position"> & {
-  readonly order: number;
-};
-
 /**
- * A copy of a document for tonight, observed when it was; the policy was applied to it then. What departs from the
- * specification in it is noted in `drift`. Throws a TypeError where the row is of another item.
+ * Copies a document of an earlier run; the copy keeps its `observed_at`. The personal-data policy was applied then. Counts
+ * the document's drift in `drift`. Throws a TypeError if the row belongs to another item.
  */
 export function copyReusable(
   rows: RawFileReader,
   { row, run }: { readonly row: number; readonly run: string },
-  { order, ...place }: CopyPlace,
+  {
+    order,
+    ...place
+  }: Pick<RawDocument, "contentId" | "pass" | "page" | "position"> & { readonly order: number },
   drift: Drift,
 ): RawDocument {
   const { contentId } = place;

@@ -1,4 +1,4 @@
-/** API values as cells: one rule per column type. What does not fit is `undefined`, and the caller keeps it. */
+/** Turns API values into cells, by the type of the column. `undefined` means that the value does not fit. */
 
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, ColumnType } from "../tables/declare.ts";
@@ -13,12 +13,12 @@ export function parseUsDate(value: string): number | undefined {
   return utcDay(2000 + parseDigits(value, 6, 8), parseDigits(value, 0, 2), parseDigits(value, 3, 5));
 }
 
-/** JSON text of an API value; numbers that were kept exactly come out as they were sent. */
+/** JSON text of an API value. Exact numbers keep their digits. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value) ?? "null";
 }
 
-/** A number that JavaScript would have rounded, kept as its JSON text. */
+/** The JSON text of a number that JavaScript would round; `undefined` for other values. */
 export function exactNumber(value: unknown): string | undefined {
   return typeof value === "object" && value !== null && JSON.isRawJSON(value)
     ? String(value.rawJSON)
@@ -53,7 +53,7 @@ const PLAIN: Record<ColumnType, (value: unknown) => Cell | undefined> = {
   date: (value) => (typeof value === "string" ? parseUsDate(value) : undefined),
 };
 
-/** What is larger is no second of our time, but a millisecond. */
+/** Larger numbers are milliseconds. */
 const EPOCH_SECONDS_BELOW = 1e11;
 
 function epochSeconds(value: unknown): Cell | undefined {
@@ -63,7 +63,7 @@ function epochSeconds(value: unknown): Cell | undefined {
   return Number.isSafeInteger(micros) ? micros : BigInt(seconds) * 1_000_000n;
 }
 
-/** The cell of an API value that is neither null nor absent; `undefined` where it does not fit the column. */
+/** The cell of an API value that is neither null nor absent; `undefined` if it does not fit. */
 export function toCell(column: Pick<Column, "type" | "format">, value: unknown): Cell | undefined {
   return column.format === "epoch_seconds" ? epochSeconds(value) : PLAIN[column.type](value);
 }

@@ -11,7 +11,7 @@ import { exactPattern, quoteLiteral } from "./sql-text.ts";
 /** A quarter of the default: sorting and writing takes a third less memory, and two writers a quarter less time. */
 const ROWS_PER_PARQUET_GROUP = 30_720;
 
-export const PARQUET_OPTIONS = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROWS_PER_PARQUET_GROUP}`;
+const PARQUET_OPTIONS = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROWS_PER_PARQUET_GROUP}`;
 
 /** Table names that may become file names. They are declared, never sent by a service. */
 export const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}$/;

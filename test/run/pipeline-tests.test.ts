@@ -155,7 +155,7 @@ test("a query that cannot be asked is told before a request, with its name and w
     ["PRAGMA version", "PRAGMA gives no rows to count; begin with SELECT, FROM or WITH"],
     ["DELETE FROM content", "DELETE is not a question"],
     ["SELECT 1; SELECT 2", "there are 2 SQL statements"],
-    ["-- nothing", "there is no SQL statement"],
+    ["-- nothing", "the query has no SQL statement"],
     ["EXPLAIN FROM content", "a plan has no rows of its own"],
     ["FROM content WHERE title = $1", "it has parameters"],
     ["FROM read_text('/etc/passwd')", "file system operations are disabled"],

@@ -159,7 +159,7 @@ long("commands tell the run of another machine from one's own of the same name",
   );
   assert.equal(await readlink(join(here, "current")), `runs/${beside}`);
   const again = await ask(restoreCommand);
-  assert.match(again.text, new RegExp(`has the run ${beside} already, and it is current\n$`));
+  assert.match(again.text, new RegExp(`already has run ${beside}, and it is current\n$`));
   assert.match((await ask(runsCommand, "show", "--section", "targets")).text, /│ run 1, as here +│/);
   assert.match((await ask(deliverCommand)).text, new RegExp(`^lake: already has ${name}`));
   const { text } = await ask(runsCommand, "list");

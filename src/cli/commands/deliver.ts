@@ -1,3 +1,4 @@
+/** `deliver`: delivers a published run to the configured targets. */
 import { writeResult } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
@@ -11,9 +12,9 @@ Examples:
   $ content-warehouse deliver
   $ content-warehouse deliver 42 --target lake
 
-A target that has the run is left as it is, and so is one that has a later run:
-"runs rollback RUN --deliver" takes that back. Exit code 0: all have the run.
-26: one has not; the same command goes on where it stopped, unless the message
+A target that has the run already, or a later one, is left as it is; to take it
+back, use "runs rollback RUN --deliver". Exit code 0: all targets have the run.
+26: some do not; the same command continues where it stopped, unless the message
 says that another delivery took over or that the run was rolled back.
 `;
 
@@ -21,7 +22,7 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("deliver")
     .description("deliver a published run to the configured targets")
     .argument("[run]", "name or number of a run", "current")
-    .option("--target <name>", "deliver to this target alone")
+    .option("--target <name>", "deliver only to this target")
     .warehouse()
     .option("--json", "print one JSON object instead of lines")
     .addHelpText("after", HELP)

@@ -1,3 +1,4 @@
+/** `lake`: shows, verifies and cleans up a lake, and removes instances from it. */
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { fileSize, pluralize } from "../../common/figures.ts";
 import { jsonLine, printableText, writeOutcome, writeResult } from "../../show/terminal.ts";
@@ -22,7 +23,7 @@ Examples:
 
 export function lakeCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("lake")
-    .description("show, verify and clean up the lake, or take an instance out")
+    .description("show, verify and clean up the lake, or remove an instance")
     .addHelpText("after", EXAMPLES)
     .addCommand(statusCommand(environment), { isDefault: true })
     .addCommand(verifyCommand(environment))
@@ -63,8 +64,8 @@ Examples:
   $ content-warehouse lake verify
   $ content-warehouse lake verify --full
 
-It compares the size of each file of the last run; with --full, its SHA-256.
-Exit code 0: all is as it was delivered. 31: it is not.
+Compares the size of each file of the last run; with --full, its SHA-256.
+Exit code 0: nothing differs. 31: something does.
 `;
 
 function verifyCommand(environment: CliEnvironment): CliCommand {
@@ -96,14 +97,14 @@ Examples:
   $ content-warehouse lake vacuum --all-versions
 
 Earlier versions stay readable for \`logRetentionDays\` (30 by default); with
---all-versions only the newest stay. Copies of runs go, but for the last of each
-instance. All instances are cleaned up, and runs may be delivered meanwhile.
-Exit code 26: a table is damaged or has a feature that we do not write; nothing
-was removed.
+--all-versions only the newest stay. Removes copies of runs except the last of
+each instance. Cleans up all instances, also during deliveries.
+Exit code 26: a table is damaged or has an unsupported feature; nothing was
+removed.
 `;
 
 function vacuumCommand(environment: CliEnvironment): CliCommand {
-  return subcommand("vacuum", "remove files that nobody reads any more", VACUUM_HELP)
+  return subcommand("vacuum", "remove files that no reader needs", VACUUM_HELP)
     .option("--all-versions", "keep only the newest versions")
     .option(...JSON_OPTION)
     .action(async (options: TargetFlags & { readonly allVersions?: true }) => {
@@ -127,26 +128,26 @@ Examples:
   $ content-warehouse lake remove north
   $ content-warehouse lake remove north --yes
 
-Stop the runs of the instance first: the next delivery brings it back. Its rows
-leave all tables, and the copy of its last run goes; earlier versions have them
-until "lake vacuum". It asks at a terminal; elsewhere it needs --yes. Repeat it
+Stop the runs of the instance first: the next delivery brings it back. Removes
+its rows from all tables, and the copy of its last run; earlier versions keep
+them until "lake vacuum". Asks at a terminal; elsewhere it needs --yes. Repeat it
 if it was interrupted. Exit code 2: there is no such instance, or nobody agreed.
 26: a table cannot be written, or the instance was delivered meanwhile.
 `;
 
 function removeCommand(environment: CliEnvironment): CliCommand {
-  return subcommand("remove", "take an instance out of all tables", REMOVE_HELP)
+  return subcommand("remove", "remove an instance from all tables", REMOVE_HELP)
     .argument("<instance>", "name of the instance in the lake")
     .option("--yes", "do not ask")
     .option(...JSON_OPTION)
     .action(async (instance: string, options: TargetFlags & { readonly yes?: true }) => {
       const lake = await chosenLake(environment, options);
-      using stop = new StopSignals("if it had begun, repeat it");
+      using stop = new StopSignals("if the removal had begun, repeat it");
       const { address, ...found } = await lake.open(stop.signal, async (place) => {
         return { address: place.store.address, ...(await measureInstance({ ...place, instance })) };
       });
       if (options.yes !== true) {
-        const all = `All that ${address} has of ${instance}, ${removableText(found)}, will be gone`;
+        const all = `This removes all that ${address} has of ${instance}: ${removableText(found)}`;
         const refused = invalidConfig(`${all}; type its name at a terminal, or give --yes.`);
         await confirm(environment, `${all}. Type its name, or y, to go on`, { refused, word: instance });
       }
@@ -159,7 +160,7 @@ function removeCommand(environment: CliEnvironment): CliCommand {
 }
 
 const VERSIONS_LEFT =
-  'Earlier versions of its tables stay readable until "content-warehouse lake vacuum" finds them too old; "content-warehouse lake vacuum --all-versions" ends them now.';
+  'Earlier versions of its tables stay readable until "content-warehouse lake vacuum" finds them too old; "content-warehouse lake vacuum --all-versions" removes them now.';
 
 function removableText({ tables, files, rows, bytes }: Awaited<ReturnType<typeof measureInstance>>): string {
   const ofFiles = `${pluralize(files, "file")}${rows === null ? "" : `, ${pluralize(rows, "row")}`}`;

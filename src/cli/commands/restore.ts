@@ -1,3 +1,4 @@
+/** `restore`: brings the last run back from a target that keeps runs. */
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import type { LastRun } from "../../pipeline.ts";
 import { writeResult } from "../../show/terminal.ts";
@@ -15,9 +16,8 @@ Examples:
   $ content-warehouse restore
   $ content-warehouse restore --warehouse /srv/warehouse
 
-Each file is verified, and the run becomes current. A run on an empty disk
-does that by itself. Exit code 0: the run is there. 26: the target cannot give
-it.
+Verifies each file and makes the run current. A run on an empty disk does so by
+itself. Exit code 0: the run is there. 26: the target cannot provide it.
 `;
 
 export function restoreCommand(environment = processEnvironment()): CliCommand {
@@ -39,13 +39,13 @@ async function restore(options: TargetFlags, environment: CliEnvironment): Promi
   await finishPublication(folder);
   const there = (await listRuns(folder)).find((each) => sameRun(each, wanted));
   if (there?.current === true) {
-    const already = `${folder.root} has the run ${there.run} already, and it is current\n`;
+    const already = `${folder.root} already has run ${there.run}, and it is current\n`;
     const answer = options.json === true ? { target: target.name, run: there.run } : already;
     return await writeResult(environment.out, answer);
   }
   if (there !== undefined) {
     const rollback = `"content-warehouse runs rollback ${there.run}"`;
-    throw invalidConfig(`${folder.root} has the run ${there.run} already; ${rollback} makes it current.`);
+    throw invalidConfig(`${folder.root} already has run ${there.run}; ${rollback} makes it current.`);
   }
   const run = await restoreRun(folder, target, wanted, stop.signal);
   const place = run === wanted.run ? "" : `, as ${run}, because the folder has another run of that name`;

@@ -56,7 +56,7 @@ export class Lander {
     if (task.lands) this.#land(task.unit, read, echoes).bytes.push(decoded);
     else release(decoded);
     const { items, rejects } = read;
-    return { answer: { pagination }, rows, items, rejects, decodedBytes };
+    return { pagination, rows, items, rejects, decodedBytes };
   }
 
   /** Reads the response for a single item. A document of another item is a reject. */

@@ -1,4 +1,4 @@
-/** What threads are asked to do with answers, and what they answer: values that cross from thread to thread. */
+/** Tasks of the threads that read responses, and their results: values that cross between threads. */
 import type { Pagination } from "../../api/envelope.ts";
 import type { Shape } from "../../raw/document.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
@@ -6,18 +6,18 @@ import type { WrittenFile } from "../../raw/raw-file.ts";
 import type { FileIndex } from "../../raw/raw-index.ts";
 import type { ListMode } from "../http/request.ts";
 
-/** Body of one answer, as it came, in a buffer of its own. */
+/** Body of a response as received, in a buffer of its own. */
 export interface ResponseBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly contentEncoding: string | null;
   readonly contentType: string | null;
-  /** Microseconds since 1970 UTC: the answer's `Date`. */
+  /** `Date` of the response, in microseconds since 1970 UTC. */
   readonly observedAt: number;
-  /** Whether it has one; else it is this machine's clock. */
+  /** Whether the response had a `Date`; else `observedAt` is of this machine's clock. */
   readonly dated: boolean;
 }
 
-/** A document that is listed and is no item, or an answer that cannot be read. */
+/** A listed document that is not an item, or a response that cannot be read. */
 export interface Reject {
   readonly mode: string;
   readonly pass: number;
@@ -32,16 +32,16 @@ export interface Reject {
 /** An item as a listing shows it. */
 export interface ListEntry {
   readonly id: string;
-  /** On the page, from 0. */
+  /** Position on the page, from 0. */
   readonly position: number;
-  /** To the second, as `toSecond` gives it; null where there is none. */
+  /** As `truncateToSecond`; `null` if the item has none. */
   readonly updatedAt: string | null;
   readonly event: boolean;
-  /** Of its dynamic document, where it is to be asked for singly; else blank. */
+  /** Fingerprint of its dynamic document if it is requested singly; else blank. */
   readonly fingerprint: string;
 }
 
-/** Which items are asked for singly after the dynamic listing. */
+/** Which items are requested singly after the dynamic listing. */
 export type SingleItemScope = "events" | "all" | "none";
 
 export function isInScope(scope: SingleItemScope, { event }: Pick<ListEntry, "event">): boolean {
@@ -49,7 +49,7 @@ export function isInScope(scope: SingleItemScope, { event }: Pick<ListEntry, "ev
 }
 
 export interface PageResult {
-  readonly answer: { readonly pagination: Pagination };
+  readonly pagination: Pagination;
   readonly rows: number;
   readonly items: readonly ListEntry[];
   readonly rejects: readonly Reject[];
@@ -61,13 +61,13 @@ export interface PageTask {
   /** From 1, as in the other tasks. */
   readonly pass: number;
   readonly mode: ListMode;
-  /** Whether its documents land; of others only IDs and times are read. */
+  /** Whether the documents land; else only IDs and times are read. */
   readonly lands: boolean;
-  /** Documents of a unit are written together; those of parts of a page are of one. */
+  /** Documents of a unit are written together. The parts of a page are one unit. */
   readonly unit: number;
   /** From 1. */
   readonly page: number;
-  /** Items of the page that come before those of the answer, where that is a part of it; 0 unless given. */
+  /** Items before those of the response, if it is a part of a page; 0 by default. */
   readonly offset?: number;
   readonly body: ResponseBody;
 }
@@ -76,25 +76,25 @@ export interface ItemTask {
   readonly kind: "item";
   readonly pass: number;
   readonly shape: Shape;
-  /** Whether its document lands; of others only the time is read. */
+  /** Whether the document lands; else only the time is read. */
   readonly lands: boolean;
   readonly unit: number;
-  /** Page on which the item was listed; with `position`, the place of the answer in the order of observation. */
+  /** Page that listed the item; with `position`, it orders the response among the observations. */
   readonly page: number;
   readonly position: number;
   readonly contentId: string;
-  /** Whether all configured columns were asked for. */
+  /** Whether all configured columns were requested. */
   readonly whole: boolean;
-  /** What the listing says of the item; blank fingerprint: the answer is not reused by a run to come. */
+  /** A blank fingerprint means that no later run reuses the response. */
   readonly listed: Pick<ListEntry, "fingerprint">;
   readonly body: ResponseBody;
 }
 
-/** Documents of the run before that stand in for answers. */
+/** Documents of the run before that replace responses. */
 export interface CopyTask {
   readonly kind: "copy";
   readonly pass: number;
-  /** Absolute path of the raw file that has them, and the run whose it is. */
+  /** Absolute path of a raw file of `run`. */
   readonly rawFile: string;
   readonly run: string;
   readonly items: readonly (Pick<ItemTask, "contentId" | "page" | "position" | "unit"> & {
@@ -106,24 +106,24 @@ export type LandingTask =
   | PageTask
   | ItemTask
   | CopyTask
-  /** Writes the documents of a group of answers, in the order of their pages. `rawFile`: absolute path. */
+  /** Writes the documents of a group, in the order of their pages. `rawFile`: absolute path. */
   | { readonly kind: "write"; readonly units: readonly number[]; readonly rawFile: string }
-  /** Forgets all that is not written: the pass is made anew. */
+  /** Drops all documents that are not written: the pass begins again. */
   | { readonly kind: "drop" };
 
 export type LandingTaskOf<Kind extends LandingTask["kind"]> = Extract<LandingTask, { kind: Kind }>;
 
 export interface ItemResult {
-  /** As {@link ListEntry} has it; undefined: the answer was a reject. */
+  /** As in {@link ListEntry}; `undefined` if the response is a reject. */
   readonly updatedAt: ListEntry["updatedAt"] | undefined;
   readonly rejects: readonly Reject[];
 }
 
 export interface GroupResult {
-  /** Null: the group has no documents, and so no raw file. */
+  /** `null` if the group has no documents, and so no raw file. */
   readonly file: WrittenFile | null;
   readonly indexed: FileIndex | null;
   readonly drift: readonly DriftEntry[];
-  /** Names of the custom fields that the documents carry. */
+  /** Names of the custom fields that the documents hold. */
   readonly fieldNames: readonly string[];
 }

@@ -209,7 +209,7 @@ export class PassReader {
   }
 
   #take({ page, result, records, rejects, unread }: PageResponse): void {
-    const { pagination } = result.answer;
+    const { pagination } = result;
     const { journal, itemIndex } = this.#context;
     const { pass, landing } = this.#plan;
     this.#assertInOrder(page, pagination);

@@ -118,7 +118,7 @@ export class PageReader {
     const part = { page: 1, perPage: this.#plan.perPage, offset: 0 };
     const { result, record } = await this.#requestIds({ page: 1, slot: undefined }, part);
     this.#context.journal.requests.add({ ...record, page: null, position: null });
-    return result.answer.pagination;
+    return result.pagination;
   }
 
   /** The page size that the service grants, if the first page cannot be read. */
@@ -155,7 +155,7 @@ export class PageReader {
         split.failed = true;
         await (size === 1 ? this.#readSingly(split, part, thrown) : this.#readParts(split, part));
       }
-      const last = split.results.at(-1)?.answer.pagination;
+      const last = split.results.at(-1)?.pagination;
       if (last !== undefined && part.page * size >= last.count) return;
     }
   }
@@ -192,7 +192,7 @@ export class PageReader {
   }
 
   #failureBudget({ results }: PageSplit): FailureBudget {
-    const count = results.at(-1)?.answer.pagination.count ?? this.#plan.perPage;
+    const count = results.at(-1)?.pagination.count ?? this.#plan.perPage;
     this.#budget ??= new FailureBudget(count, this.#context.settings.singlesLimits);
     return this.#budget;
   }
@@ -219,7 +219,7 @@ export class PageReader {
       return { result, observedAt: body.observedAt, bytes };
     });
     const { result, observedAt, bytes } = value;
-    const { next: nextPage = null, previous: previousPage = null } = result.answer.pagination;
+    const { next: nextPage = null, previous: previousPage = null } = result.pagination;
     const position = part.offset;
     const about = { mode, pass, page, position, nextPage, previousPage, observedAt, bytes };
     return { result, record: recordOf(response, about) };
@@ -252,7 +252,7 @@ function add(
   part: SubPage,
   { result, record }: SubPageResponse,
 ): void {
-  const { current, per_page } = result.answer.pagination;
+  const { current, per_page } = result.pagination;
   if (current !== part.page || per_page !== part.perPage) throw failure;
   results.push(result);
   records.push(record);
@@ -267,7 +267,7 @@ function joined(
   const isUnknown = results.length === 0 && total === undefined;
   if (isUnknown || (!failed && failure.code === "source.too_large")) throw failure;
   const result = {
-    answer: { pagination: paginationOf(whole, results, total) },
+    pagination: paginationOf(whole, results, total),
     rows: results.reduce((sum, { rows }) => sum + rows, nameless.length),
     items: results.flatMap(({ items }) => items),
     rejects: [...results.flatMap((part) => part.rejects), ...nameless],
@@ -282,7 +282,7 @@ function paginationOf(
   results: readonly PageResult[],
   total: number | undefined,
 ): Pagination {
-  const counts = results.map(({ answer }) => answer.pagination.count);
+  const counts = results.map(({ pagination }) => pagination.count);
   const before = total ?? counts.at(-1) ?? 0;
   const count = counts.find((each) => each !== before) ?? before;
   const pages = Math.ceil(count / perPage);

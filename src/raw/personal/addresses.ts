@@ -1,4 +1,4 @@
-/** E-mail addresses and credentials that are personal wherever they stand: in URLs, as keys, as users' IDs. */
+/** Treats e-mail addresses and credentials that are personal in any place: in URLs, as keys, as users' IDs. */
 import type { JsonObject } from "../document.ts";
 import { CUSTOM_FIELD_PLACES, type PersonalTreatment, setOrDelete } from "./fields.ts";
 import { isUserId } from "./places.ts";
@@ -6,10 +6,10 @@ import { isUserId } from "./places.ts";
 export const ADDRESS = /^\s*[^@\s/]+@[^@\s/]+\.[^@\s/]+\s*$/;
 const URLS = /\/\/[^\s"'<>]+/g;
 const CREDENTIALS = /\/\/[^/?#]*@/g;
-/** Also where a URL stands encoded in the query of another. */
+/** Also if a URL is encoded in the query of another. */
 const AT_SIGN = /@|%(?:25)*40/;
 
-/** A text without the credentials of its URLs, and without the parts of their queries that are e-mail addresses. */
+/** Removes the credentials of URLs, and the parts of their queries that hold e-mail addresses. */
 function withoutAddresses(text: string): string {
   return text.replace(URLS, (whole) => {
     const url = whole.replace(CREDENTIALS, "//");
@@ -25,10 +25,10 @@ function holdsAddress(part: string): boolean {
   return at > 0 && part.includes(".", at);
 }
 
-/** Bytes of which one stands in every text and key that is treated. */
+/** Every text and key that is treated holds one of these bytes. */
 export const ADDRESS_BYTES = [..."@%"].map((sign) => sign.charCodeAt(0));
 
-/** Treats addresses and credentials in these members of a document, in place. `treated` gets the path of each. */
+/** Treats these members of a document in place. `treated` receives the path of each treated value. */
 export function treatAddresses(
   document: JsonObject,
   members: Iterable<string>,
@@ -37,7 +37,7 @@ export function treatAddresses(
 ): void {
   const path: string[] = [];
 
-  /** The path with `{}` for the ID of a custom field, as the contract has it. */
+  /** The path as in the contract: with `{}` for the ID of a custom field. */
   const pathTo = (step: string): string[] => {
     const [first = "", ...rest] = [...path, step];
     const isMap = CUSTOM_FIELD_PLACES.has(first) && rest.length > 0 && rest[0] !== "[]";
@@ -57,7 +57,7 @@ export function treatAddresses(
     treated(pathTo("{email}"));
   };
 
-  /** Lists call nothing between their levels, which may be thousands. */
+  /** Lists recurse directly, because they may have thousands of levels. */
   const walk = (holder: object): void => {
     if (Array.isArray(holder)) {
       path.push("[]");

@@ -1,7 +1,6 @@
 /**
- * Fields that the configuration calls personal (`personalFields`): custom fields and API fields, by name. Their values
- * are treated wherever they stand, in items and in definitions: no part of a value is told from another, since nobody
- * knows which part says who it is.
+ * The personal-data policy for `personalFields`: custom fields and API fields that the configuration names. Their values
+ * are treated in any place, in items and in definitions. No part of a value is kept.
  */
 import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
@@ -9,23 +8,23 @@ import { DATA_TABLES } from "../../tables/all.ts";
 import { isObject, type JsonObject, shapeOf } from "../document.ts";
 
 export interface PersonalFields {
-  /** As the configuration has them, by the specification's names. */
+  /** Names in the configuration, as in the specification. */
   readonly names: readonly string[];
-  /** Of custom fields with one of the names: the ID, and the name. */
+  /** ID and name of the custom fields with these names. */
   readonly customFields: readonly (readonly [id: string, name: string])[];
 }
 
 export const NO_PERSONAL_FIELDS: PersonalFields = { names: [], customFields: [] };
 
-/** What becomes of one personal value: `undefined` drops it. */
+/** Returns the replacement of a personal value; `undefined` drops it. */
 export type PersonalTreatment = (field: string, value: unknown) => unknown;
 
-/** Gets the path of what was treated. */
+/** Receives the path of a treated value. */
 type Treated = (path: string) => void;
 
 const bare = (path: string): string => path.replaceAll("[]", "");
 
-/** API fields of an item by their paths, and of each all paths that give the same columns: one fact, spelled twice. */
+/** For each path of an item's API field, all paths that give the same columns, such as `author` and `assignee_id`. */
 const ITEM_FIELDS: ReadonlyMap<string, ReadonlySet<string>> = itemFields();
 
 function itemFields(): Map<string, Set<string>> {
@@ -39,7 +38,7 @@ function itemFields(): Map<string, Set<string>> {
     const paths = origins.filter((origin) => shapeOf(origin) !== undefined).map(({ path }) => bare(path));
     for (const path of paths) {
       for (const other of paths) pathsOf(path).add(other);
-      // Objects on the way are fields too.
+      // The objects above a field are fields too.
       const steps = path.split(".");
       for (let length = 1; length < steps.length; length++) pathsOf(steps.slice(0, length).join("."));
     }
@@ -47,15 +46,15 @@ function itemFields(): Map<string, Set<string>> {
   return fields;
 }
 
-/** Names of all fields of an item that the specification has: `owner`, `attachments.filename`. */
+/** Names of all fields of an item in the specification: `owner`, `attachments.filename`. */
 export const ITEM_FIELD_NAMES: readonly string[] = [...ITEM_FIELDS.keys()];
 
-/** Whether an item has a field of this name, by the specification. */
+/** Whether the specification has an item field of this name. */
 export function isItemField(name: string): boolean {
   return ITEM_FIELDS.has(bare(name));
 }
 
-/** Where items have values of custom fields: maps by ID, or lists of objects with an ID. */
+/** Members with values of custom fields: maps by ID, or lists of objects with an ID. */
 export const CUSTOM_FIELD_PLACES: ReadonlySet<string> = new Set([
   "custom_fields",
   "custom_field_values",
@@ -64,8 +63,8 @@ export const CUSTOM_FIELD_PLACES: ReadonlySet<string> = new Set([
   "previewable_custom_field_values",
 ]);
 
-/** What describes a custom field and is no value of it. */
-const OF_FIELD: ReadonlySet<string> = new Set([
+/** Attributes that describe a custom field and are not its value. */
+const DESCRIPTIVE: ReadonlySet<string> = new Set([
   "id",
   "name",
   "field_type",
@@ -81,9 +80,9 @@ const OF_FIELD: ReadonlySet<string> = new Set([
   "mappings",
 ]);
 
-/** Treats what the configuration calls personal, in place. */
+/** Changes documents in place. */
 export class FieldPolicy {
-  /** Names of an item's own fields in which something may be treated. */
+  /** Top-level members of an item in which a value may be treated. */
   readonly members: ReadonlySet<string>;
   readonly #drops: boolean;
   readonly #treat: PersonalTreatment;
@@ -103,21 +102,21 @@ export class FieldPolicy {
     const named = [...this.#names].flatMap((name) =>
       [...(ITEM_FIELDS.get(name) ?? [])].map((path): [string, string] => [path, name]),
     );
-    // A fact that several names cover has the hash of the first.
+    // If several names cover a value, the hash of the first applies.
     const paths = new Map(named.toReversed());
     this.#api = [...paths].map(([path, name]) => ({ name, path, steps: path.split(".") }));
     const places = this.#names.size === 0 ? [] : CUSTOM_FIELD_PLACES;
     this.members = new Set([...places, ...this.#api.map(({ steps }) => steps[0] ?? "")]);
   }
 
-  /** Whether a field that the contract does not know is one of these: by its name, or by a custom field's ID. */
+  /** Whether an unknown field is covered, by its name or by a custom field's ID. */
   covers(path: readonly string[]): boolean {
     const key = path.at(-1) ?? "";
-    // What stands under an ID in the places of custom fields was treated with them.
+    // Values under an ID in the members of custom fields were treated by `item`.
     return this.#names.has(key) || (this.#custom.has(key) && !CUSTOM_FIELD_PLACES.has(path[0] ?? ""));
   }
 
-  /** Treats the value of such a field. */
+  /** Treats the value of a covered unknown field. */
   unknown(parent: JsonObject, key: string): void {
     setOrDelete(parent, key, this.#value(this.#custom.get(key) ?? key, parent[key]));
   }
@@ -132,7 +131,7 @@ export class FieldPolicy {
       });
   }
 
-  /** A custom field's definition, as the lookup or an item has it. */
+  /** Treats a custom field's definition in a lookup or in an item. */
   definition(definition: JsonObject, treated: Treated): void {
     const name = this.#nameOfField(definition);
     if (name === undefined) return;
@@ -140,7 +139,7 @@ export class FieldPolicy {
     treated(name);
   }
 
-  /** Under one place several fields stand, in whichever form. */
+  /** Treats the custom fields in a member, whatever its form. */
   #place(value: unknown, place: string, treated: Treated): void {
     if (Array.isArray(value)) for (const element of value) this.#place(element, place, treated);
     if (!isObject(value)) return;
@@ -153,8 +152,8 @@ export class FieldPolicy {
   }
 
   /**
-   * Throws `source.protocol` for a field of the name that the lookup of the name did not give: its values stand under
-   * its ID where no name is, and may have landed.
+   * Throws `source.protocol` for a field with a personal name that the lookup did not return: values under its ID may have
+   * landed already.
    */
   #nameOfField({ id, name }: JsonObject): string | undefined {
     const known = typeof id === "string" ? this.#custom.get(id) : undefined;
@@ -169,7 +168,7 @@ export class FieldPolicy {
 
   #field(field: JsonObject, name: string): void {
     for (const key of Object.keys(field)) {
-      if (OF_FIELD.has(key)) continue;
+      if (DESCRIPTIVE.has(key)) continue;
       const value = field[key];
       if (key === "formatted_select_values") setOrDelete(field, key, this.#objects(name, value, "archived"));
       else if (key === "select_value_ids" && isObject(value))
@@ -182,7 +181,7 @@ export class FieldPolicy {
     }
   }
 
-  /** Objects in a list, each with all hashed but what is `kept`; where values are dropped, the list is. */
+  /** Hashes all attributes of objects in a list but `kept`; drops the list if values are dropped. */
   #objects(name: string, list: unknown, kept: string): unknown {
     if (this.#drops || list === null) return this.#drops ? undefined : null;
     return (Array.isArray(list) ? list : [list]).map((element) => {
@@ -201,14 +200,14 @@ export class FieldPolicy {
     );
   }
 
-  /** Each element of a list for itself, so that an ID in a list has the hash that it has alone. */
+  /** Hashes each element of a list by itself, so that an ID has the same hash in a list and alone. */
   #value(name: string, value: unknown): unknown {
     if (this.#drops || !Array.isArray(value)) return this.#treat(name, value);
     return value.map((element) => this.#treat(name, element));
   }
 }
 
-/** Every object that has the last of the steps, in lists or alone; `{...}` is any key. */
+/** Visits every object that has the last step, in lists or alone; `{...}` is any key. */
 function visit(
   value: unknown,
   steps: readonly string[],

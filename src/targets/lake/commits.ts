@@ -17,7 +17,7 @@ import type { LakeSession } from "./session.ts";
 import { lastRunOf, RUN_SNAPSHOTS, readSnapshotRows, type SnapshotRow } from "./snapshots.ts";
 
 /** The number that a delivery has taken. */
-export interface DeliveryClaim {
+interface DeliveryClaim {
   readonly number: number;
   /** Whether the delivery before it never finished. Then every table gets a commit, with which that delivery collides. */
   readonly followsUnfinished: boolean;
@@ -39,12 +39,7 @@ async function commitChange(
   { store, instance, logRetentionDays: retentionDays, clock }: LakeSession,
   { run, signal }: LakeDelivery,
   { number, first }: { readonly number: number; readonly first: TableState | null },
-  changeOf: (
-    state: TableState | null,
-  ) =>
-    | Pick<TableChange, "table" | "files" | "also">
-    | null
-    | Promise<Pick<TableChange, "table" | "files" | "also"> | null>,
+  changeOf: (state: TableState | null) => Promise<Pick<TableChange, "table" | "files" | "also"> | null>,
 ): Promise<{ readonly version: number; readonly isNew: boolean }> {
   let state = first;
   for (let failed = 0; ; failed++) {
@@ -67,7 +62,7 @@ export async function claimNumber(
   seen: InstanceState,
 ): Promise<DeliveryClaim | null> {
   const [number, first] = [seen.number + 1, seen.snapshots];
-  const { isNew } = await commitChange(session, delivery, { number, first }, (state) =>
+  const { isNew } = await commitChange(session, delivery, { number, first }, async (state) =>
     isOvertaken(state, seen, session.instance) ? null : { table: RUN_SNAPSHOTS, files: null },
   );
   return isNew ? { number, followsUnfinished: seen.isUnfinished } : null;

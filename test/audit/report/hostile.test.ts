@@ -164,7 +164,7 @@ test("each figure of a table is the one that a command gives", async () => {
 });
 
 long(
-  "of more changes than a page has each cause has its share, and the page says how many more there are",
+  "of more changes than a page has each cause at receiving destinations has its share, and the page says how many more there are",
   async () => {
     const { items } = (await asked("diff", "1", "2", "--items")) as Record<"items", Record<string, string>[]>;
     const sent = items.filter(({ change }) => change !== "alike");
@@ -183,7 +183,8 @@ long(
       [...Map.groupBy(some, ({ cause }) => cause)].map(([cause, those]) => ({ cause, count: those.length }));
     const shown = new Map(countsOf(rows).map(({ cause, count }) => [cause, count]));
     const share = 500 / shown.size;
-    for (const { cause, count } of countsOf(sent)) {
+    const received = sent.filter(({ reception }) => reception === "receiving");
+    for (const { cause, count } of countsOf(received)) {
       assert.ok((shown.get(cause) ?? 0) >= Math.min(count, Math.floor(share)), cause);
     }
     const note = root.all("#changes-items .note").at(-1)?.textContent ?? "";

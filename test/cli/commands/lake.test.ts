@@ -72,11 +72,11 @@ suite("commands on a lake", () => {
     const report = await readFile(join(warehouse, "current/report.html"), "utf8");
     assert.equal(report, `a ${names[1]}`);
     const again = await answer(restoreCommand, ["--warehouse", warehouse]);
-    assert.equal(again, `${warehouse} has the run ${names[1]} already, and it is current\n`);
+    assert.equal(again, `${warehouse} already has run ${names[1]}, and it is current\n`);
     await rm(join(warehouse, "current"));
     await assert.rejects(answer(restoreCommand, ["--warehouse", warehouse]), {
       code: "config.invalid",
-      message: /has the run 000002-\S+ already; "content-warehouse runs rollback 000002-/,
+      message: /already has run 000002-\S+; "content-warehouse runs rollback 000002-/,
     });
   });
 
@@ -118,7 +118,7 @@ suite("commands on a lake", () => {
     await store.remove([lost]);
     await assert.rejects(answer(lakeCommand, ["vacuum"]), {
       code: "target.refused",
-      message: /The log of the table tags in file:\S+ is damaged: version 0 is missing; bring its files back/,
+      message: /The log of the table tags in file:\S+ is damaged: version 0 is missing; restore its files/,
     });
     await store.put(lost, before);
   });
@@ -153,7 +153,7 @@ suite("commands on a lake", () => {
       exitCode: 2,
       message: /^There is no instance "nort" in file:\S+\/lake\. The nearest is "north"\. "content-/,
     });
-    const all = /All that file:\S+\/lake has of north, 3 tables \(3 files, 8 rows, \d+ kB\), will be gone/;
+    const all = /This removes all that file:\S+\/lake has of north: 3 tables \(3 files, 8 rows, \d+ kB\)/;
     const refused = {
       code: "config.invalid",
       exitCode: 2,
@@ -169,7 +169,7 @@ suite("commands on a lake", () => {
     assert.match(asked, /Type its name, or y, to go on \[no\]: /);
     assert.match(
       text,
-      /^removed north from file:\S+: 3 tables \(3 files, 8 rows, \d+ kB\)\n.*"content-warehouse lake vacuum --all-versions" ends them now\.\n$/,
+      /^removed north from file:\S+: 3 tables \(3 files, 8 rows, \d+ kB\)\n.*"content-warehouse lake vacuum --all-versions" removes them now\.\n$/,
     );
     const named = ["--config", join(folder, "content-warehouse.config.json")];
     assert.match(

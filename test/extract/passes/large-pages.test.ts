@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { failsWith } from "../../failing.ts";
 import { either, few, long } from "../../long.ts";
 import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../../run/running.ts";
@@ -83,6 +83,17 @@ const poisoned =
 
 const ITEMS = 40;
 
+/** A run of a service with some items, without waiting. */
+async function exported(t: TestContext, service: Scripted, config: Record<string, unknown> = {}) {
+  const out = await temporaryFolder(t);
+  return exportFrom({
+    url: service.url,
+    out,
+    config: { perPage: 10, ...config },
+    clock: new HurriedClock(),
+  });
+}
+
 interface Poison {
   readonly modes: Modes;
   readonly singly: boolean;
@@ -92,35 +103,14 @@ interface Poison {
   readonly rejects: number;
 }
 
+const LOADED = { singly: false, listed: ITEMS, loaded: ITEMS, rejects: 0 };
+const IN_PART = { ...LOADED, singly: true, rejects: 1 };
+
 const POISONS: Readonly<Record<string, Poison>> = {
-  "in the dynamic listing, and is not so singly": {
-    modes: ["dynamic"],
-    singly: false,
-    listed: ITEMS,
-    loaded: ITEMS,
-    rejects: 0,
-  },
-  "in the full listing, and is not so singly": {
-    modes: ["full"],
-    singly: false,
-    listed: ITEMS,
-    loaded: ITEMS,
-    rejects: 0,
-  },
-  "in the dynamic listing and singly": {
-    modes: ["dynamic"],
-    singly: true,
-    listed: ITEMS,
-    loaded: ITEMS,
-    rejects: 1,
-  },
-  "in the full listing and singly": {
-    modes: ["full"],
-    singly: true,
-    listed: ITEMS,
-    loaded: ITEMS,
-    rejects: 1,
-  },
+  "in the dynamic listing, and is not so singly": { ...LOADED, modes: ["dynamic"] },
+  "in the full listing, and is not so singly": { ...LOADED, modes: ["full"] },
+  "in the dynamic listing and singly": { ...IN_PART, modes: ["dynamic"] },
+  "in the full listing and singly": { ...IN_PART, modes: ["full"] },
   "in both listings and singly": {
     modes: ["dynamic", "full"],
     singly: true,
@@ -140,10 +130,7 @@ for (const [kind, reply, reason] of [
     test(`${kind}: an item that is so ${where} is asked for alone, and costs no other`, async (t) => {
       const service = await Scripted.start(t, itemsOf(ITEMS));
       service.script = poisoned(modes, singly, reply);
-      const out = await temporaryFolder(t);
-      const config = { perPage: 10 };
-      const summary = await exportFrom({ url: service.url, out, config, clock: new HurriedClock() });
-      const { accounting, verdict, reasons, directory, warnings } = summary;
+      const { accounting, verdict, reasons, directory, warnings } = await exported(t, service);
       assert.deepEqual([verdict, reasons], ["complete", []]);
       assert.deepEqual(
         [accounting.listed, accounting.loaded, accounting.rejected],
@@ -183,14 +170,7 @@ long(
       const asked = granted(question);
       return spoil(asked) ?? (asked.kind === "list" ? { body: listBody(service.items, asked) } : undefined);
     };
-    const out = await temporaryFolder(t);
-    const config = { perPage: 500, details: "none" } as const;
-    const { verdict, directory } = await exportFrom({
-      url: service.url,
-      out,
-      config,
-      clock: new HurriedClock(),
-    });
+    const { verdict, directory } = await exported(t, service, { perPage: 500, details: "none" });
     assert.equal(verdict, "complete");
     assert.equal((await publishedIds(directory)).length, ITEMS);
   },
@@ -203,14 +183,7 @@ long(
     const spoil = poisoned(["dynamic", "full"], false, { body: "no JSON" });
     service.script = (asked) =>
       asked.kind === "item" && asked.id === POISON ? { status: 404 } : spoil(asked);
-    const out = await temporaryFolder(t);
-    const config = { perPage: 10, details: "none" } as const;
-    const { accounting, directory } = await exportFrom({
-      url: service.url,
-      out,
-      config,
-      clock: new HurriedClock(),
-    });
+    const { accounting, directory } = await exported(t, service, { details: "none" });
     assert.deepEqual([accounting.loaded, accounting.rejected], [ITEMS - 1, 1]);
     const found = await rowsOf(directory, "SELECT DISTINCT content_id, reason FROM run_rejects");
     assert.deepEqual(found, [
@@ -225,12 +198,7 @@ long("A16: more items that are too large than may be rejected end the run, and s
     kind === "item" || (kind === "list" && mode === "dynamic" && columns.length > 0 && page * perPage > 10)
       ? REFUSED
       : undefined;
-  const run = exportFrom({
-    url: service.url,
-    out: await temporaryFolder(t),
-    config: { perPage: 10, concurrency: 1 },
-  });
-  await failsWith("source.too_large", run);
+  await failsWith("source.too_large", exported(t, service, { concurrency: 1 }));
 });
 
 long("D2: where the total changes while a page is read in parts, the pass is not clean", async (t) => {
@@ -244,12 +212,7 @@ long("D2: where the total changes while a page is read in parts, the pass is not
     }
     return poison(question);
   };
-  const summary = await exportFrom({
-    url: service.url,
-    out: await temporaryFolder(t),
-    config: { perPage: 10 },
-    clock: new HurriedClock(),
-  });
+  const summary = await exported(t, service);
   assert.equal(summary.verdict, "complete");
   assert.equal(summary.passes[0]?.clean, false);
   assert.equal((await publishedIds(summary.directory)).length, ITEMS + 1);

@@ -100,7 +100,8 @@ class Schedule {
   readonly found = new Set<string>();
   live: Process[] = [];
   nowMs = Date.UTC(2026, 10, 20);
-  #snapshots = 0;
+  /** Whether `run_snapshots` has a commit that was not checked. */
+  #hasNewSnapshots = false;
   readonly #last = new Map<string, LakeRun | null>();
 
   constructor(seed: number) {
@@ -109,7 +110,11 @@ class Schedule {
     const store = memoryStore(this.objects, () => this.nowMs);
     const put = async (key: string) =>
       void this.objects.set(key, { body: Buffer.from("data"), modifiedMs: this.nowMs });
-    this.store = { ...store, upload: put };
+    const putNew: Store["putNew"] = async (key, body) => {
+      if (key.startsWith("run_snapshots/_delta_log/")) this.#hasNewSnapshots = true;
+      return await store.putNew(key, body);
+    };
+    this.store = { ...store, putNew, upload: put };
   }
 
   below(count: number): number {
@@ -275,9 +280,8 @@ class Schedule {
 
   /** What must hold whenever a delivery has finished. */
   async #checkSnapshots(): Promise<void> {
-    const keys = [...this.objects.keys()].filter((key) => key.startsWith("run_snapshots/_delta_log/"));
-    if (keys.length === this.#snapshots) return;
-    this.#snapshots = keys.length;
+    if (!this.#hasNewSnapshots) return;
+    this.#hasNewSnapshots = false;
     for (const instance of ["one", "two"]) {
       const now = await this.last(instance);
       const before = this.#last.get(instance) ?? null;

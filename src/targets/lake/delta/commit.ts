@@ -26,7 +26,7 @@ export interface TableChange {
   readonly also?: readonly string[];
 }
 
-export interface DataFile extends FileStatistics {
+interface DataFile extends FileStatistics {
   /** Path below the table's folder, not encoded. */
   readonly path: string;
   readonly bytes: number;
@@ -35,7 +35,7 @@ export interface DataFile extends FileStatistics {
 /**
  * `taken`: another writer has this version. `passed`: the log has a later checkpoint, so readers may not see this version.
  */
-export type PutResult = { readonly version: number } | "taken" | "passed";
+type PutResult = { readonly version: number } | "taken" | "passed";
 
 /** Puts a change as the next version of a table. If the answer is lost, it finds its own commit by its ID. */
 export async function putNext(

@@ -8,7 +8,7 @@ const DIGITS = 20;
 const VERSION_FILE = /^(\d{20})(\.[^/]+)$/;
 const CHECKPOINT = /^\.checkpoint(?:\.(\d{10})\.(\d{10}))?\.parquet$/;
 
-export function logFolder(table: string): string {
+function logFolder(table: string): string {
   return `${table}/_delta_log/`;
 }
 

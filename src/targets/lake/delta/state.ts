@@ -11,7 +11,7 @@ export interface ActiveFile {
 }
 
 /** A data file that only readers of earlier versions see. */
-export interface Tombstone {
+interface Tombstone {
   /** Relative to the table's folder, decoded. */
   readonly path: string;
   /** Milliseconds since 1970; 0 if unknown. */

@@ -7,7 +7,9 @@ import {
   VERSIONS_PER_CHECKPOINT,
   writeCheckpoint,
 } from "../../../../src/targets/lake/delta/checkpoint.ts";
-import { readTable } from "../../../../src/targets/lake/delta/read.ts";
+import { putNext } from "../../../../src/targets/lake/delta/commit.ts";
+import { readNewer, readTable } from "../../../../src/targets/lake/delta/read.ts";
+import type { TableState } from "../../../../src/targets/lake/delta/state.ts";
 import { long } from "../../../long.ts";
 import { stateAt } from "../store-at.ts";
 import { type LogStore, logStore } from "./memory-store.ts";
@@ -111,10 +113,12 @@ suite("a checkpoint", () => {
 /** A version a day for so many days, the last one today, with checkpoints of these versions. */
 async function daily(days: number, checkpoints: readonly number[]): Promise<LogStore> {
   const store = logStore();
+  let state: TableState | null = null;
   for (let version = 0; version < days; version++) {
     store.nowMs = NOW - (days - 1 - version) * DAY_MS;
-    await commit(store, runOf("a", version + 1));
-    if (checkpoints.includes(version)) await writeCheckpoint(store, await content(store), NOW);
+    await putNext(store, state, runOf("a", version + 1), NOW);
+    state = state === null ? await content(store) : await readNewer(store, state);
+    if (checkpoints.includes(version)) await writeCheckpoint(store, state, NOW);
   }
   return store;
 }
