@@ -380,7 +380,7 @@ test("requests: what was refused, and the rate that the run was held to", () => 
   );
   assert.match(
     unsettled.section("run"),
-    /refused none; the run was limited to about 4\.5 requests a second, as the run before\./,
+    /refused none; the run was limited to about 4\.5 requests a second, like the run before\./,
   );
 });
 

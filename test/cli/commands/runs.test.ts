@@ -82,7 +82,7 @@ test("a run with staged files that is not published is named below the list", as
   await mkdir(join(out, ".staging", "000003-20261121T020000Z"), { recursive: true });
   assert.match(await runs(), /\nNot published: 000003-20261121T020000Z, which is under way or ended early; /);
   await mkdir(join(out, ".staging", "000003-20261121T020000Z", "result"));
-  assert.match(await runs(), /\nNot published: 000003-\S+, which failed a check .* the next run reads anew/);
+  assert.match(await runs(), /\nNot published: 000003-\S+, which failed a check .* the next run, which starts over/);
 });
 
 test("runs are listed also for those who may not see what is staged", async (t) => {
