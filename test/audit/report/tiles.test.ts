@@ -372,7 +372,7 @@ test("mapped values that are not sent all the same are counted", async () => {
 test("requests: what was refused, and the rate that the run was held to", () => {
   assert.match(
     plain.section("run"),
-    /48 requests answered, .* 0 retries\. The service refused none: no throttling\./,
+    /48 requests answered, .* 0 retries\. The service refused none; `ratePerSecond` sets an upper bound\./,
   );
   assert.match(
     odd.section("run"),
@@ -380,7 +380,7 @@ test("requests: what was refused, and the rate that the run was held to", () => 
   );
   assert.match(
     unsettled.section("run"),
-    /refused none; the run was limited to about 4\.5 requests a second, as the run before\./,
+    /refused none; the run was limited to about 4\.5 requests a second, like the run before\./,
   );
 });
 
