@@ -45,7 +45,7 @@ test("two files of the program open connections, and the embedded service is the
   const found = files.filter((file) =>
     readFileSync(join(source, file), "utf8")
       .split(/;\n/)
-      .some((statement) => opening.test(statement) && !/^\s*import type /.test(statement)),
+      .some((statement) => opening.test(statement) && !/^import type /m.test(statement)),
   );
   const client = "extract/http/connection-pool.ts";
   assert.deepEqual(found.sort(), [client, "service/app.ts"]);

@@ -394,7 +394,7 @@ test("runs of two instances, and one whose files are gone, cannot be compared", 
   );
   assert.match(
     await refused("--content"),
-    /^The runs are from two instances, \S+ of another and \S+ of \w+, /,
+    /^The runs are from two instances, \S+ of another and \S+ of \w+; /,
   );
   await writeFile(file, written);
   await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);

@@ -13,7 +13,7 @@ for (const missing of ["pg", "pg-copy-streams"]) {
     const { message } = await failsWith("config.invalid", target.last(null, NEVER));
     assert.equal(
       message,
-      `PostgreSQL as a target needs packages that are not installed; install them with: npm install --global ${POSTGRES_PEERS.join(" ")} (without --global where content-warehouse is a dependency of a project).`,
+      `PostgreSQL as a target needs packages that are not installed; install them with: npm install --global ${POSTGRES_PEERS.join(" ")} (without --global if content-warehouse is a dependency of a project).`,
     );
   });
 }

@@ -68,7 +68,7 @@ suite("the package for buckets", () => {
     t.after(withoutPackage("@aws-sdk/client-s3"));
     await assert.rejects(openStore({ url: "s3://bucket/lake" }, NEVER), {
       code: "config.invalid",
-      message: `A target in a bucket needs a package that is not installed; install it with: npm install --global ${S3_SDK} (without --global where content-warehouse is a dependency of a project).`,
+      message: `A target in a bucket needs a package that is not installed; install it with: npm install --global ${S3_SDK} (without --global if content-warehouse is a dependency of a project).`,
     });
     await openStore({ url: "file:///lake" }, NEVER);
   });
