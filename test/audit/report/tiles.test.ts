@@ -372,7 +372,7 @@ test("mapped values that are not sent all the same are counted", async () => {
 test("requests: what was refused, and the rate that the run was held to", () => {
   assert.match(
     plain.section("run"),
-    /48 requests answered, .* 0 retries\. The service refused none; `ratePerSecond` sets an upper bound\./,
+    /48 requests answered, .* 0 retries\. The service refused none: no throttling\./,
   );
   assert.match(
     odd.section("run"),
