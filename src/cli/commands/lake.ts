@@ -155,7 +155,7 @@ function removeCommand(environment: CliEnvironment): CliCommand {
       const lines = `removed ${instance} from ${address}: ${removableText(found)}\n${VERSIONS_LEFT}\n`;
       const text = options.json === true ? jsonLine({ address, ...found }) : lines;
       const done = `${instance} is removed, but what was done`;
-      await writeOutcome(environment, { text: text, done });
+      await writeOutcome(environment, { text, done });
     });
 }
 
