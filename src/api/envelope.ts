@@ -19,11 +19,6 @@ export function listEnvelope<Item extends z.ZodType>(item: Item) {
   return z.looseObject({ response: z.array(item), count: integer.optional(), pagination });
 }
 
-/** Response of a lookup: an array, alone or in an envelope. */
-export function lookupResponse<Item extends z.ZodObject>(item: Item) {
-  return z.union([z.array(item), z.looseObject({ response: z.array(item) })]);
-}
-
 export const errorBody = z
   .looseObject({ error: z.string().describe("One sentence.") })
   .describe("Why the request was refused.");

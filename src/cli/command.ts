@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_PLATFORM, type DestinationName } from "../api/destination.ts";
 import { systemClock } from "../common/clock.ts";
-import { asWarehouseError, invalidConfig, WarehouseError } from "../common/errors.ts";
+import { invalidConfig, WarehouseError } from "../common/errors.ts";
 import { createLog, LOG_FORMATS, type Log, type LogSettings } from "../common/log.ts";
 import type { ConfigFlags, ConfigInputs } from "../config/config.ts";
 import { configFileName, DEFAULT_WAREHOUSE, namedWarehouse } from "../config/config-file.ts";
@@ -81,10 +81,6 @@ export class StopSignals implements Disposable {
     this.#interrupt = stop("run.interrupted", "Interrupted");
     this.#terminate = stop("run.terminated", "Terminated");
     process.once("SIGINT", this.#interrupt).once("SIGTERM", this.#terminate);
-  }
-
-  get exitCode(): number {
-    return asWarehouseError(this.signal.reason).exitCode;
   }
 
   [Symbol.dispose](): void {

@@ -78,7 +78,7 @@ export const EXIT_CODES: readonly (readonly [
   [31, "stop", "verification", 'Do not use that run: publish another, or go back with "runs rollback".'],
   [75, "retry", "another run is under way", "Wait until it has ended."],
   [130, "retry", "SIGINT", AFTER_SIGNAL],
-  [137, "stop", "SIGKILL", "Ask for less. Without a message, the system killed the process."],
+  [137, "stop", "SIGKILL", "Select fewer rows. Without a message, the system killed the process."],
   [143, "retry", "SIGTERM, SIGHUP, SIGQUIT", AFTER_SIGNAL],
 ];
 

@@ -1,4 +1,4 @@
-/** Errors with a code. Each code has an exit code for the scheduler and says whether a later request can succeed. */
+/** Errors with a code. Each code has an exit code for the scheduler and says whether the same request may succeed later. */
 const CODES = {
   "config.invalid": { exitCode: 2, retry: false },
   "config.missing_service": { exitCode: 2, retry: false },

@@ -1,4 +1,4 @@
-/** PlacedText of the service and its token: flags come first, then the environment, then the file. */
+/** Finds the URL of the service and its token: flags come first, then the environment, then the file. */
 import { resolve } from "node:path";
 import { invalidConfig, WarehouseError } from "../common/errors.ts";
 import type { HttpProxy, ProxyFor } from "../common/proxy.ts";

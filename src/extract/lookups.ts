@@ -63,7 +63,7 @@ interface LookupPlan<Row> {
 
 /**
  * The two lookups of a run. Every run repeats them, because administrators change mappings between runs. The method that
- * works is remembered. FormDrift rows are accepted; `contract.drift` is thrown only for a row without an ID or a name that may
+ * works is remembered. Rows of another form are accepted; `contract.drift` is thrown only for a row without an ID or a name that may
  * be one that was requested.
  */
 export class Lookups {

@@ -24,14 +24,14 @@ interface FileRequest {
 
 interface LoadRequest extends FileRequest {
   readonly parts: readonly StagedPart[];
-  /** SqlQuery that gives the rows instead of parts. */
+  /** Query that gives the rows instead of parts. */
   readonly made?: SqlQuery | undefined;
   /**
    * Ranges of `content_id`, for a table whose key begins with it. For a pooled table, the key ranges of the run before.
    * Empty: one range, or those that the rows of a pooled table are cut into.
    */
   readonly bounds: RangeBounds;
-  /** SqlQuery that makes the rows of a range from the mark `staged`; `undefined` takes the staged rows. */
+  /** Query that makes the rows of a range from the mark `staged`; `undefined` takes the staged rows. */
   readonly query?: string | undefined;
 }
 

@@ -41,7 +41,7 @@ export function rangeParams(range: IdRange): [string | null, string | null] {
   return [range.lower ?? null, range.upper ?? null];
 }
 
-/** RangeBounds of ranges of about `rowsPerRange` mapped values, within ranges of items. The values of an item stay together. */
+/** Bounds of ranges of about `rowsPerRange` mapped values, within ranges of items. The values of an item stay together. */
 export async function ledgerBounds(
   connection: DuckDBConnection,
   itemBounds: RangeBounds,

@@ -20,7 +20,7 @@ import {
   tablesSourceOf,
 } from "../warehouse/published-tables.ts";
 
-/** RangeBounds by table. The first range is open below, whatever its bound. */
+/** Bounds by table. The first range is open below, whatever its bound. */
 export type BoundsByTable = ReadonlyMap<string, RangeBounds>;
 
 /** Maximum number of items loaded at a time. */
@@ -84,7 +84,7 @@ export function rangeBounds({ weights, idAt, widestTableBytes }: ItemWeights): R
 }
 
 /**
- * RangeBounds for a table with these staged bytes: as many neighbouring ranges in one as its bytes allow, since each file has a
+ * Bounds for a table with these staged bytes: as many neighbouring ranges in one as its bytes allow, since each file has a
  * cost of its own. `minRanges`: number of ranges that steps work on at a time.
  */
 export function mergeBounds(bounds: RangeBounds, stagedBytes: number, minRanges = 1): RangeBounds {
@@ -95,7 +95,7 @@ export function mergeBounds(bounds: RangeBounds, stagedBytes: number, minRanges 
 }
 
 /**
- * RangeBounds of the files of each table of items. They are those of the run before, with further cuts in ranges that are too
+ * Bounds of the files of each table of items. They are those of the run before, with further cuts in ranges that are too
  * large by now. `bounds`: of all items, from {@link rangeBounds}. `stagedBytes` and `before`: by table.
  */
 export function fileBounds(
@@ -156,7 +156,7 @@ function rangeWeigher({ weights, idAt, widestTableBytes }: ItemWeights) {
   };
 }
 
-/** RangeBounds of the files of a published run: the first key of each. Throws if a file is unreadable or out of order. */
+/** Bounds of the files of a published run: the first key of each. Throws if a file is unreadable or out of order. */
 export async function readFileBounds(
   published: PublishedFiles,
   tables: readonly Table[],
@@ -206,7 +206,7 @@ export async function extendBounds(
   return kept;
 }
 
-/** RangeBounds of the ranges of about `rowsPerRange` rows within a range. */
+/** Bounds of ranges of about `rowsPerRange` rows within a range. */
 export async function cutByRows(
   connection: DuckDBConnection,
   { table, source, rowsPerRange }: SourceRows,

@@ -84,7 +84,7 @@ function stagedRows(table: Table, staged: readonly StagedPart[], range: IdRange)
   return rowsInRange(table, readParquet(parts.map(({ file }) => file)), range);
 }
 
-/** SqlQuery for the rows of `source` in a range, in any order, with the columns of the final Parquet files. */
+/** Query for the rows of `source` in a range, in any order, with the columns of the final Parquet files. */
 export function rowsInRange(table: Table, source: string, range: IdRange): SqlQuery {
   const { conditions, params } = rangeConditions(table, range);
   return { text: `SELECT ${parquetColumns(table)} FROM ${source}${whereClause(conditions)}`, params };

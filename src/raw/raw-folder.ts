@@ -7,7 +7,7 @@ import { ItemIndex } from "./item-index.ts";
 import { RawFileReader, type RawLookups, readLookups } from "./raw-file.ts";
 import { indexRows, RawIndex } from "./raw-index.ts";
 
-export interface ItemDocuments {
+export interface IndexedItems {
   readonly items: ItemIndex;
   readonly index: RawIndex;
 }
@@ -23,7 +23,7 @@ export interface RawFolder {
   readonly requests: readonly StagedPart[];
   readonly rejects: readonly StagedPart[];
   /** Returns the index, once: it is large, and its reader must be able to release it. */
-  readonly takeItems: () => ItemDocuments;
+  readonly takeItems: () => IndexedItems;
 }
 
 const ITEM_MODES = ["dynamic", "full", "item"] as const;
@@ -55,7 +55,7 @@ export function readFolderLookups(folder: string): RawLookups {
 }
 
 /** A run's folder `raw` whose facts and items are known. */
-export function rawFolderOf(folder: string, facts: ExtractRecord, items: ItemDocuments): RawFolder {
+export function rawFolderOf(folder: string, facts: ExtractRecord, items: IndexedItems): RawFolder {
   return {
     facts,
     itemFiles: itemFilesIn(folder),

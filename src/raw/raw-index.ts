@@ -166,18 +166,6 @@ export class RawIndex {
       });
   }
 
-  /** What the index knows of a document. */
-  about({ file, row }: DocumentLocation): {
-    readonly shape: Shape;
-    readonly whole: boolean;
-    readonly order: number;
-  } {
-    const document = (this.#firsts[file] ?? 0) + row;
-    const code = this.#codes[document] ?? 0;
-    const order = this.#orders[document] ?? 0;
-    return { shape: (code & FULL) === 0 ? "dynamic" : "full", whole: (code & WHOLE) !== 0, order };
-  }
-
   #grow(size: number): void {
     if (size <= this.#items.length) return;
     const length = Math.max(size, Math.ceil(this.#items.length * 1.5));

@@ -199,8 +199,16 @@ function judgeSingles(extraction: ExtractRecord): CheckResults {
       "moved before they were read in both modes",
       `${half}; the next run reads them`,
     ),
-    ...itemsWarning(detailsGone, "returned 404 or 410 when asked for singly", "the listing counts"),
-    ...itemsWarning(detailsRejected, "could not be read singly", "the listing counts; see run_rejects"),
+    ...itemsWarning(
+      detailsGone,
+      "returned 404 or 410 when asked for singly",
+      "their listed values are loaded",
+    ),
+    ...itemsWarning(
+      detailsRejected,
+      "could not be read singly",
+      "their listed values are loaded; see run_rejects",
+    ),
     ...missing.warnings,
   ];
   if (reuseDamage !== null)

@@ -60,7 +60,7 @@ function fieldsOf(summary: RunSummary): (SummaryField | false)[] {
     ...reasons.map((reason): SummaryField => [verdict === "limited" ? "Limited" : "Unsettled", reason]),
     accounting.rejected > 0 && [
       "Rejected",
-      `${pluralize(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
+      `${pluralize(accounting.rejected, "listed document")}: see run_rejects, with a row for each reading that failed`,
     ],
     ...contradictionTexts(summary).map((text): SummaryField => ["Differing", text]),
     ...driftTexts(summary).map((text): SummaryField => ["Drift", text]),
@@ -172,7 +172,7 @@ function rowsText({ tables }: RunSummary): string {
 function deliveryAdvice({ deliveries }: RunSummary): string {
   const failures = deliveries.flatMap(({ failure }) => failure ?? []);
   const isFenced = failures.every(({ code }) => code === "target.fenced");
-  return isFenced ? "run again to resume" : '"content-warehouse deliver" repeats it';
+  return isFenced ? "the message says what to do" : '"content-warehouse deliver" repeats it';
 }
 
 function deliveryText(deliveries: RunSummary["deliveries"]): string {

@@ -11,7 +11,7 @@ import {
   dynamicItem,
   isDynamicColumn,
 } from "../../src/api/dynamic.ts";
-import { listEnvelope, lookupResponse } from "../../src/api/envelope.ts";
+import { listEnvelope } from "../../src/api/envelope.ts";
 import { type FieldDefault, type ItemField, NO_DEFAULT, SHARE_CHANNELS } from "../../src/api/field.ts";
 import { FULL_FIELDS, fullItem } from "../../src/api/full.ts";
 
@@ -152,11 +152,4 @@ test("an item needs nothing but its ID, and keeps what the contract does not kno
 test("a content type is taken as an object and as an ID", () => {
   assert.equal(basicItem.parse({ id: "c1", content_type: "t1" }).content_type, "t1");
   assert.deepEqual(fullItem.parse({ id: "c1", content_type: { id: "t1" } }).content_type, { id: "t1" });
-});
-
-test("lookup rows are taken in their envelope or bare", () => {
-  const rows = [{ id: "d1", identification: "Portal" }];
-  for (const answer of [rows, { response: rows }])
-    assert.deepEqual(lookupResponse(destination).parse(answer), answer);
-  assert.ok(!lookupResponse(destination).safeParse({ error: "Sign in." }).success);
 });

@@ -76,7 +76,7 @@ for (const [what, [reply, reason]] of few(Object.entries(BAD), 1)) {
     assert.deepEqual(await rowsOf(directory, REJECTS), [["item", "c-004", reason, "null"]]);
     assert.deepEqual(await rowsOf(directory, CHECK), [["warning", "1"]]);
     assert.deepEqual(warnings, [
-      "1 listed item could not be read singly (c-004): the listing counts; see run_rejects.",
+      "1 listed item could not be read singly (c-004): their listed values are loaded; see run_rejects.",
     ]);
   });
 }
@@ -117,7 +117,7 @@ test("E1: more than five listed items that are gone, or a hundredth, end the run
   const { accounting, warnings } = await few.run();
   assert.equal(accounting.loaded, 12, "the listings still have them");
   assert.deepEqual(warnings, [
-    "5 listed items returned 404 or 410 when asked for singly (c-000, c-001, c-002, ...): the listing counts.",
+    "5 listed items returned 404 or 410 when asked for singly (c-000, c-001, c-002, ...): their listed values are loaded.",
   ]);
   const many = await itemsRun(t, gone(6));
   const error = await failsWith("source.rejects", many.run());

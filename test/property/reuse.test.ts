@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../../src/api/dynamic.ts";
 import type { JsonObject } from "../../src/raw/document.ts";
 import { RawFileReader } from "../../src/raw/raw-file.ts";
-import { type ItemDocuments, readRawFolder } from "../../src/raw/raw-folder.ts";
+import { type IndexedItems, readRawFolder } from "../../src/raw/raw-folder.ts";
 import { long } from "../long.ts";
 import { exportFrom, HurriedClock, temporaryFolder } from "../run/running.ts";
 import { type Item, item, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";
@@ -117,7 +117,7 @@ interface Counted {
 }
 
 /** The documents of a run that count. */
-function counted({ items, index }: ItemDocuments): Counted[] {
+function counted({ items, index }: IndexedItems): Counted[] {
   const files = index.files.map((file) => new RawFileReader(file));
   return [...items.sorted()].flatMap((number) =>
     index.counting(number).map(({ file, row }) => {

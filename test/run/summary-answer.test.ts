@@ -271,7 +271,7 @@ test("an unsettled run says so first, and everything that is worth a look has a 
   Report     /srv/warehouse/runs/000042-20261120T020000Z/report.html
   Unsettled  2 items differ
   Unsettled  the full pass is not clean
-  Rejected   3 listed things: see run_rejects, with a row for each reading that failed
+  Rejected   3 listed documents: see run_rejects, with a row for each reading that failed
   Checks     all 172 checks passed
   Removed    2 old runs
   Warning    There is no destination "Site".

@@ -121,7 +121,7 @@ export interface Accounting {
 /** Lengths at which services and their search engines cut lists off. */
 const CAPS: ReadonlySet<number> = new Set([1000, 5000, 10_000]);
 
-/** Checks that listed = loaded + rejected + vanished + unread and, unless limitedDestinations, that the service counts as many. */
+/** Checks that listed = loaded + rejected + vanished + unread and, unless the run is limited, that the service counts as many. */
 export function accountingChecks(accounting: Accounting, isLimited: boolean): Check[] {
   const { listed, loaded, rejected, vanished, unread, listedLast, counted, complete } = accounting;
   const accounted = loaded + rejected + vanished + unread;

@@ -36,7 +36,7 @@ import { checkPersonalFields } from "./personal-fields.ts";
 /** What is known of the data tables before the tables of the run itself are made. */
 export type TableFacts = Awaited<ReturnType<typeof checkTables>>;
 
-/** `directory`: folder of the Parquet files. Of a limitedDestinations run (`isLimited`) no references are checked. */
+/** `directory`: folder of the Parquet files. References of a limited run are not checked. */
 export async function checkTables(
   build: WarehouseBuild,
   {

@@ -39,7 +39,7 @@ export async function explainItem(opened: OpenedRun, wanted: string) {
   if (wrong.length > 0) {
     throw new WarehouseError(
       "verify.failed",
-      `INTERNAL ERROR: run ${opened.run} published other values of the item ${contentId} than it read: the raw document ` +
+      `Run ${opened.run} published other values of the item ${contentId} than it read: the raw document ` +
         `${evidence.document?.file} has others in the custom field ${joinWords(wrong, "and")}. Do not trust its mapped ` +
         "values; verify the run, and report this.",
     );

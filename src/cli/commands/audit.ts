@@ -115,7 +115,7 @@ function assertWithin({ destinations, coverage }: Coverage, allowed: Limits = ne
   const parts = exceeded.map(([kind, limit]) => {
     const worst = limitedDestinations(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
     const where = `${worst?.custom_field ?? worst?.custom_field_id} at ${worst?.destination ?? worst?.destination_id}`;
-    return `${count(totals[kind])} ${LIMIT_TEXTS[kind]} at destinations that receive values, (limit: ${count(limit)}; most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
+    return `${count(totals[kind])} ${LIMIT_TEXTS[kind]} at destinations that receive values (limit: ${count(limit)}; most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
   });
   throw new WarehouseError(
     "audit.threshold",

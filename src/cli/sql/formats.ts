@@ -84,7 +84,7 @@ function* rowsIn(chunk: DuckDBDataChunk): RowChunk {
   for (let row = 0; row < chunk.rowCount; row++) yield chunk.getRowValues(row);
 }
 
-/** RowChunk shown on a screen. */
+/** Number of rows shown on a screen. */
 const SCREEN_ROWS = 100;
 
 /** The first rows as soon as they are read, then the number of all rows. */

@@ -60,7 +60,7 @@ export function failureKind({ status, code, retryAfterMs }: SourceError): Failur
   return mayBeOut ? "outage" : "request";
 }
 
-const OUTAGE_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504, 520, 521, 522, 523, 524]);
+export const OUTAGE_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504, 520, 521, 522, 523, 524]);
 
 /** Statuses of a gateway that knows the service and does not reach it, or of a service in maintenance. */
 export const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);

@@ -5,6 +5,7 @@ import { printable } from "../../common/printable.ts";
 import { decodeBytes, type EncodedBody, parseJson } from "./decode.ts";
 import type { RetryAfter } from "./http-date.ts";
 import type { ListMode, RequestMode } from "./request.ts";
+import { OUTAGE_STATUSES } from "./retry-rules.ts";
 import { API_PREFIX, type ServiceUrl, type SettingNames } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 
@@ -24,7 +25,7 @@ const UNREADABLE_WAIT_MS = 1000;
 
 const REMOVED = new Set([404, 410]);
 /** Statuses that another attempt may cure. */
-const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
+const RETRIED = new Set([408, 425, 429, ...OUTAGE_STATUSES]);
 
 /**
  * The error that a status stands for, with what to do; `null` if the body can be read. That is so for 200, and for a

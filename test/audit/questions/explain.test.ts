@@ -180,7 +180,7 @@ test("a value that the raw document does not have is an internal error, said lou
   await using run = await opened(forged);
   const error = await failsWith("verify.failed", explainItem(run, FIRST));
   assert.equal(error.exitCode, 31);
-  assert.match(error.message, /^INTERNAL ERROR: run 000001-.* the raw document raw\/\S+ has others in/);
+  assert.match(error.message, /^Run 000001-.* the raw document raw\/\S+ has others in/);
 });
 
 test("an item that lost its values while the run read it is explained by its last document", async (t) => {
