@@ -130,9 +130,9 @@ Examples:
 
 Stop the runs of the instance first: the next delivery brings it back. Removes
 its rows from all tables, and the copy of its last run; earlier versions keep
-them until "lake vacuum". Asks at a terminal; elsewhere it needs --yes. Repeat
-it if it was interrupted. Exit code 2: there is no such instance, or nobody agreed.
-26: a table cannot be written, or the instance was delivered meanwhile.
+them until "lake vacuum". Asks at a terminal; elsewhere it needs --yes. If it
+was interrupted, repeat it. Exit code 2: there is no such instance, or nobody
+agreed. 26: a table cannot be written, or the instance was delivered meanwhile.
 `;
 
 function removeCommand(environment: CliEnvironment): CliCommand {
