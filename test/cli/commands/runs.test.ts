@@ -37,7 +37,7 @@ async function warehouse(t: TestContext, published: number): Promise<{ out: stri
 test("a file or folder of the warehouse that this user may not read is named, with the way out", async (t) => {
   const out = await temporaryFolder(t);
   const run = "OUT/runs/000001-20261120T020000Z";
-  const denied = "cannot be read: permission is denied; ask as a user who may read all of the warehouse.";
+  const denied = "cannot be read: permission is denied; use an account that can read the whole warehouse.";
   assert.deepEqual(await asOrdinaryUser(out, "read what is closed"), {
     scanned: `config.output ${run}/parquet/content_tags/content_tags-000001-0000.parquet ${denied}`,
     asked: `config.output ${run}/warehouse.duckdb ${denied}`,
@@ -82,7 +82,10 @@ test("a run with staged files that is not published is named below the list", as
   await mkdir(join(out, ".staging", "000003-20261121T020000Z"), { recursive: true });
   assert.match(await runs(), /\nNot published: 000003-20261121T020000Z, which is under way or ended early; /);
   await mkdir(join(out, ".staging", "000003-20261121T020000Z", "result"));
-  assert.match(await runs(), /\nNot published: 000003-\S+, which failed a check .* the next run reads anew/);
+  assert.match(
+    await runs(),
+    /\nNot published: 000003-\S+, which failed a check .* the next run, which starts over/,
+  );
 });
 
 test("runs are listed also for those who may not see what is staged", async (t) => {
