@@ -91,10 +91,11 @@ for (const { stage, bad } of few(CASES, 3)) {
     assert.ok(asked.length > 4 && asked.length < 30, `${asked.length} requests`);
     assert.deepEqual(asked.slice(-3), [1, 1, 1]);
     assert.match(lines[0] ?? "", /Waiting for the service until 02:\d\d:\d\d UTC\.$/);
-    const told = /answers again: it was out for at least (\d+) s, and the run waited 1 min \d+ s\.$/.exec(
+    // The last check that failed may be of the outage's last half second, which is rounded up.
+    const told = /it was out for at least (\d+ s|1 min 0 s), and the run waited 1 min \d+ s\.$/.exec(
       lines.at(-1) ?? "",
     );
-    assert.ok(Number(told?.[1]) > 15 && Number(told?.[1]) < 60, lines.join("\n"));
+    assert.ok(told?.[1] === "1 min 0 s" || Number.parseInt(told?.[1] ?? "", 10) > 15, lines.join("\n"));
     assert.ok(lines.length <= 5, lines.join("\n"));
   });
 }
