@@ -66,7 +66,7 @@ for (const cap of few([1000, 5000, 10_000], 1)) {
       const { directory, verdict } = await exportFrom({ url: service.url, out, config: { perPage: 1000 } });
       const warned = await rowsOf(
         directory,
-        "SELECT figure, detail LIKE '%look whether there are more' FROM run_checks WHERE verdict = 'warning'",
+        "SELECT figure, detail LIKE '%check whether there are more items' FROM run_checks WHERE verdict = 'warning'",
       );
       assert.deepEqual([verdict, warned], ["complete", items === cap ? [[String(cap), true]] : []]);
     }
