@@ -142,7 +142,7 @@ for (const [kind, reply, reason] of [
       const found = await rowsOf(directory, "SELECT content_id, reason FROM run_rejects");
       assert.equal(found.length, rejects);
       const inPart = warnings.filter((warning) =>
-        /^1 listed item could be read in one mode alone/.test(warning),
+        /^1 listed item could be read in only one mode/.test(warning),
       );
       assert.equal(inPart.length, singly && modes.length === 1 ? 1 : 0);
       for (const [id, why] of found) {
