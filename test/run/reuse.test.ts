@@ -245,7 +245,7 @@ long("nights of one warehouse in which something goes wrong", async (t) => {
     gone.push("c-011", "c-012", "c-013", "c-014", "c-015");
     for (const id of gone) edit(id, { title: "Edited" });
     const { message } = await failsWith("source.rejects", run());
-    assert.match(message, /^3 of 5 listed items returned 404 or 410 when asked for singly, limit: 2;/);
+    assert.match(message, /^3 of 5 listed items returned 404 or 410 when requested singly, limit: 2;/);
     service.script = script;
   });
 
@@ -282,7 +282,7 @@ long("nights of one warehouse in which something goes wrong", async (t) => {
         finding,
         /^its file raw\/item\/\S+ (has different content than it was published with|is missing or cannot be read)$/,
       );
-      const sentence = `Nothing of the run before is reused, and all single items are asked for: ${finding}.`;
+      const sentence = `Nothing is reused from the run before, and all single items are requested: ${finding}.`;
       assert.deepEqual([warnings, summary.warnings, summary.newWarnings], [[], [sentence], [sentence]]);
     });
   }
@@ -315,7 +315,7 @@ test("what fails night after night is as much as a night may have that asks for 
 });
 
 const FAILURES: readonly (readonly [how: string, failure: Reply, told: string])[] = [
-  ["gone", { status: 404 }, "listed items returned 404 or 410 when asked for singly"],
+  ["gone", { status: 404 }, "listed items returned 404 or 410 when requested singly"],
   [
     "another item in the answer",
     { body: { response: { ...paid(1)[0], id: "other" } } },
