@@ -27,11 +27,11 @@ import {
 } from "../warehouse/published-tables.ts";
 import { findRun, type PublishedRun } from "../warehouse/retention.ts";
 
-type Limits = Pick<ScanSettings, "memoryLimitMb" | "threads">;
+type QuestionLimits = Pick<ScanSettings, "memoryLimitMb" | "threads">;
 
 const THREADS = 2;
 /** Limits for questions. What does not fit into the buffers is spilled. */
-export const QUESTION_LIMITS: Limits = { memoryLimitMb: 256, threads: THREADS };
+export const QUESTION_LIMITS: QuestionLimits = { memoryLimitMb: 256, threads: THREADS };
 
 export interface OpenedRun extends AsyncDisposable {
   readonly run: string;
@@ -55,7 +55,7 @@ export interface RunSelection {
   /** Whether runs without mapped values are accepted. */
   readonly anyPipeline?: boolean | undefined;
   /** Undefined: {@link QUESTION_LIMITS}. */
-  readonly limits?: Limits | undefined;
+  readonly limits?: QuestionLimits | undefined;
 }
 
 /** A question about published runs. `answer` may read the run while its answer is shown. */

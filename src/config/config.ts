@@ -9,7 +9,7 @@ import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
 import { type ObserveSettings, observeSettings } from "../observe/settings.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
-import type { PersonalTreatment } from "../warehouse/baseline.ts";
+import type { PersonalDataTreatment } from "../warehouse/baseline.ts";
 import { type ConfigFile, configFileName, namedWarehouse, nonEmpty, readConfigFile } from "./config-file.ts";
 import { configSpec, DATA_SETTINGS, type Settings } from "./config-spec.ts";
 import { proxyResolver } from "./proxy.ts";
@@ -228,7 +228,10 @@ export function keyId(key: Secret): string {
 }
 
 /** Policy and key ID as a manifest has them. */
-export function treatmentOf({ policy, key }: PersonalSettings): Omit<PersonalTreatment, "customFieldIds"> {
+export function treatmentOf({
+  policy,
+  key,
+}: PersonalSettings): Omit<PersonalDataTreatment, "customFieldIds"> {
   return { policy, keyId: key === null ? null : keyId(key) };
 }
 

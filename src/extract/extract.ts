@@ -59,7 +59,7 @@ export function isResumable(code: ErrorCode): boolean {
 /** Throws errors of the service and of the disk. If the run can be resumed, all responses are written before that. */
 export async function extract(context: ExtractContext, options: ExtractPlan): Promise<Extraction> {
   try {
-    return await new Extractor(context, options).run();
+    return await new ExtractionRun(context, options).run();
   } catch (thrown) {
     const failure = asWarehouseError(thrown);
     if (isResumable(failure.code)) {
@@ -72,7 +72,7 @@ export async function extract(context: ExtractContext, options: ExtractPlan): Pr
   }
 }
 
-class Extractor {
+class ExtractionRun {
   readonly #context: ExtractContext;
   readonly #options: ExtractPlan;
   readonly #certification: Certification<ListingPass>;

@@ -7,7 +7,7 @@ import { HISTORY_TABLES } from "../tables/history.ts";
 import {
   type Baseline,
   baselineOf,
-  type PersonalTreatment,
+  type PersonalDataTreatment,
   type PublishedBaseline,
 } from "../warehouse/baseline.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
@@ -47,7 +47,7 @@ async function lastWithHistory(
  */
 export function removePersonal(
   history: PreviousHistory,
-  { policy, keyId, customFieldIds }: PersonalTreatment,
+  { policy, keyId, customFieldIds }: PersonalDataTreatment,
 ): PreviousHistory {
   if (history.kind !== "carried" || policy === "keep") return history;
   const before = history.personalData;

@@ -170,7 +170,7 @@ function instanceName({ id, origin }: SourceInstance, withId: boolean): string {
 }
 
 /** How a run treats personal data. */
-export interface PersonalTreatment {
+export interface PersonalDataTreatment {
   readonly policy: "drop" | "hash" | "keep";
   /** ID of the hash key; `null` if values are not hashed. */
   readonly keyId: string | null;
@@ -194,7 +194,7 @@ export function mayShow(other: Manifest["personalData"], own: Manifest["personal
  */
 export function assertSameKey(
   baseline: Baseline,
-  { policy, keyId }: Omit<PersonalTreatment, "customFieldIds">,
+  { policy, keyId }: Omit<PersonalDataTreatment, "customFieldIds">,
   root: string,
 ): void {
   if (baseline.kind !== "run" || policy !== "hash") return;

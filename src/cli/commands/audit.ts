@@ -25,7 +25,7 @@ import { CliCommand, type CliEnvironment, processEnvironment } from "../command.
 import { openOutputFile } from "../user-file.ts";
 import { withRun } from "../with-run.ts";
 
-type Limits = ReadonlyMap<LimitKind, number>;
+type ValueLimits = ReadonlyMap<LimitKind, number>;
 
 interface AuditFlags extends AnswerFlags {
   readonly warehouse: string;
@@ -34,7 +34,7 @@ interface AuditFlags extends AnswerFlags {
   readonly value?: string;
   readonly status?: MappingStatus;
   readonly contentType?: string;
-  readonly failOn?: Limits;
+  readonly failOn?: ValueLimits;
   readonly exportMapping?: string;
 }
 
@@ -72,7 +72,7 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
     );
 }
 
-function limits(text: string): Limits {
+function limits(text: string): ValueLimits {
   const found = new Map<LimitKind, number>();
   for (const part of text.split(",")) {
     const [, name, number = "0"] = /^\s*([a-z_]+)(?:=(\d{1,15}))?\s*$/.exec(part) ?? [];
@@ -108,7 +108,7 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: A
   assertWithin(coverage, options.failOn);
 }
 
-function assertWithin({ destinations, coverage }: Coverage, allowed: Limits = new Map()): void {
+function assertWithin({ destinations, coverage }: Coverage, allowed: ValueLimits = new Map()): void {
   const totals = sumCounts(limitedDestinations(destinations));
   const exceeded = [...allowed].filter(([kind, limit]) => totals[kind] > limit);
   if (exceeded.length === 0) return;

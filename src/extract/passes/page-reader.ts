@@ -35,7 +35,7 @@ export interface PassPlan {
 
 type PageSource = Pick<PassPlan, "mode" | "columns" | "landing">;
 
-interface PageRequest {
+interface ListPageRequest {
   readonly page: number;
   /** `undefined` if the documents do not land. */
   readonly slot: ResponseSlot | undefined;
@@ -56,7 +56,7 @@ interface SubPageResponse {
 
 /** A page that is read in parts. */
 interface PageSplit {
-  readonly request: PageRequest;
+  readonly request: ListPageRequest;
   /** Why the page cannot be read as one. */
   readonly failure: SourceError;
   readonly results: PageResult[];
@@ -95,7 +95,7 @@ export class PageReader {
    * @throws {SourceError} `source.too_large` if all parts can be read: then the page size is too large, and no item is to
    * blame; also if the service changes what is on the page meanwhile
    */
-  async read(request: PageRequest, first: Pagination | undefined): Promise<PageResponse> {
+  async read(request: ListPageRequest, first: Pagination | undefined): Promise<PageResponse> {
     const { perPage } = this.#plan;
     const { page } = request;
     try {
@@ -132,7 +132,7 @@ export class PageReader {
   }
 
   /** Requests IDs and times only, in another mode if the first cannot be read. */
-  async #requestIds(request: PageRequest, part: SubPage): Promise<SubPageResponse> {
+  async #requestIds(request: ListPageRequest, part: SubPage): Promise<SubPageResponse> {
     const source = (mode: ListMode): PageSource => ({ mode, columns: [], landing: undefined });
     const isDynamic = this.#plan.mode === "dynamic";
     try {
@@ -203,7 +203,7 @@ export class PageReader {
   }
 
   async #request(
-    { page, slot }: PageRequest,
+    { page, slot }: ListPageRequest,
     { mode, columns, landing }: PageSource,
     part: SubPage,
   ): Promise<SubPageResponse> {
