@@ -153,10 +153,8 @@ test("a column that the run before lacked has not vanished, and one that is empt
     "NULL AS title, NULL AS mood",
   );
   assert.deepEqual(changes, { new: 0, edited: 0, removed: 0 });
-  assert.deepEqual(
-    drift?.vanishedFields.map(({ path, before }) => [path, before]),
-    [["titles.title", 3]],
-  );
+  // Drift is about API fields; an emptied column of a query is a warning alone.
+  assert.deepEqual(drift?.vanishedFields, []);
   const vanished = warnings.filter((each) => /could not be compared|none now/.test(each));
   assert.deepEqual(vanished, ["titles.title had values in the run before, and has none now."]);
 });
