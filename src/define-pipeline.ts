@@ -164,7 +164,7 @@ function canFill(table: Table, spec: PipelineSpec): boolean {
 
 /** Tables of a transformer, without those that it may leave out because nothing fills them. */
 function tablesOf(transformer: Transformer, spec: PipelineSpec): readonly Table[] {
-  if (transformer.takesWhatThereIs !== true) return transformer.tables;
+  if (transformer.omitsUnfillableTables !== true) return transformer.tables;
   return transformer.tables.filter((table) => canFill(table, spec));
 }
 

@@ -97,7 +97,7 @@ export interface Transformer {
   /** Whether payloads include values of fields without value mappings, under the external field name. */
   readonly passthrough?: boolean;
   /** Whether tables that the extractors cannot fill are left out instead of refused. */
-  readonly takesWhatThereIs?: boolean;
+  readonly omitsUnfillableTables?: boolean;
 }
 
 /** A checked table of a run, for a loader. */

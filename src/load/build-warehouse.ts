@@ -19,7 +19,7 @@ import { customFieldMappings, customFieldMappingValues } from "../tables/destina
 import { fieldTypeDrift } from "./content-wide.ts";
 import { fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRequest } from "./history.ts";
 import { type ExportRequest, exportTables, type LoadedTable, loadTable } from "./load-table.ts";
-import { customFieldValuesSql, fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "./mapped-values.ts";
+import { customFieldValuesSql, fillDerivedTables, MAPPED_VALUES_PER_RANGE } from "./mapped-values.ts";
 import { type BoundsByTable, mergeBounds } from "./range-bounds.ts";
 import { type MemoryRows, type StagedTable, stageRows } from "./staged-rows.ts";
 import { createViewsAndMacros, hasViews } from "./views.ts";
@@ -232,9 +232,9 @@ export class WarehouseBuild implements AsyncDisposable {
     const bounds = await fillDerivedTables(this.connections, {
       itemBounds: this.#boundsOfSteps,
       passthrough: this.#request.passthrough,
-      rowsPerRange: LEDGER_ROWS_PER_RANGE,
+      rowsPerRange: MAPPED_VALUES_PER_RANGE,
     });
-    return this.#export(tables, { bounds, kept: this.#kept(LEDGER_ROWS_PER_RANGE) });
+    return this.#export(tables, { bounds, kept: this.#kept(MAPPED_VALUES_PER_RANGE) });
   }
 
   /** Fills the history. A checkpoint runs beside its export; at the end, one connection would wait for it. */

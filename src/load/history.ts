@@ -29,7 +29,7 @@ export interface HistoryRequest {
   readonly rowsPerRange: number;
 }
 
-/** Rows of a range of items: those of the history, and those of the ledger that are compared. */
+/** Rows of a range of items: those of the history, and those of content_mapped_values that are compared. */
 export const HISTORY_ROWS_PER_RANGE = 80_000;
 
 /** Comparing a row takes this many times the memory of copying it. */

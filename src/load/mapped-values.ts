@@ -7,7 +7,7 @@ import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import { loadSql, payloadSql } from "./load-sql.ts";
 
 /** Number of mapped values in a range of items with which each step keeps to the database's memory limit. */
-export const LEDGER_ROWS_PER_RANGE = 100_000;
+export const MAPPED_VALUES_PER_RANGE = 100_000;
 
 const PREPARED = ["mapping_targets", "mapping_inputs", "mapping_answers"] as const;
 
@@ -59,7 +59,7 @@ export async function ledgerBounds(
 /**
  * Fills both tables, which exist and are empty, on all connections. Returns the bounds of its ranges, by which the tables
  * can be exported. After an error the connections cannot be used. Memory depends on `rowsPerRange`, of which
- * {@link LEDGER_ROWS_PER_RANGE} is the usual value.
+ * {@link MAPPED_VALUES_PER_RANGE} is the usual value.
  */
 export async function fillDerivedTables(
   connections: DatabaseConnections,

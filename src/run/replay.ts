@@ -40,7 +40,7 @@ interface ReplayRequest extends Runtime {
   readonly folder: OutputFolder;
   /** URL of the pipeline's module; `null`: the pipeline of the run. */
   readonly pipelineUrl: string | null;
-  readonly wishes: ReplaySettings;
+  readonly settings: ReplaySettings;
   /** Whether the warehouse may lose tables that the pipeline does not make. */
   readonly acceptPipeline: boolean;
 }
@@ -74,13 +74,13 @@ async function prepareReplay(
   published: ReadableRun,
   facts: ExtractRecord,
 ): Promise<NewRun & { readonly pipelineUrl: string }> {
-  const { folder, clock, wishes, freeBytes, threads, acceptPipeline: isAccepted } = request;
+  const { folder, clock, settings, freeBytes, threads, acceptPipeline: isAccepted } = request;
   const { limit } = facts;
   const lookups = readFolderLookups(join(published.directory, "raw"));
-  assertSameTreatment(published, { facts, lookups }, wishes);
+  assertSameTreatment(published, { facts, lookups }, settings);
   const pipelineUrl = request.pipelineUrl ?? moduleOf(facts);
-  const pipeline = await preparePipeline({ threads, pipeline: pipelineUrl, config: { ...wishes, limit } });
-  const missing = missingFor(pipeline, wishes, { facts, lookups });
+  const pipeline = await preparePipeline({ threads, pipeline: pipelineUrl, config: { ...settings, limit } });
+  const missing = missingFor(pipeline, settings, { facts, lookups });
   if (missing.length > 0)
     throw invalidConfig(
       `The pipeline "${printable(pipeline.name)}" needs data that run ${published.run} did not request: ${printable(joinFirst(missing, 5), 1000)}; replay with a pipeline and a configuration that need no more, or use "run".`,
@@ -113,7 +113,7 @@ async function publishReplay(
   const documents = { land, replayOf: published.run, kept: EMPTY_RESUME, peak };
   try {
     await createStaging(folder, staging.run);
-    return await landAndPublish(run, documents, { ...request.wishes, limit: facts.limit }, request);
+    return await landAndPublish(run, documents, { ...request.settings, limit: facts.limit }, request);
   } finally {
     await discardStaging(folder, staging.run);
   }
@@ -188,11 +188,11 @@ const SINGLE_ITEMS = ["none", "events", "all"] as const;
 /** What the pipeline needs and the run did not ask for, in words. */
 function missingFor(
   pipeline: Pipeline,
-  wishes: ReplaySettings,
+  settings: ReplaySettings,
   answered: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
 ): string[] {
   const { asked, unmatched } = answered.facts;
-  const { columns, details } = planColumns(pipeline, wishes);
+  const { columns, details } = planColumns(pipeline, settings);
   const definitions = answered.lookups.definitions.map(({ answer }) => answer.name);
   const had = new Set([
     ...asked.shapes.map(ofListing),
@@ -202,12 +202,12 @@ function missingFor(
     ...[...definitions, ...unmatched.customFields].map(ofField),
   ]);
   const isLess = SINGLE_ITEMS.indexOf(details) > SINGLE_ITEMS.indexOf(asked.singleItems);
-  const destinations = asked.allDestinations ? [] : (pipeline.destinations ?? wishes.destinations);
+  const destinations = asked.allDestinations ? [] : (pipeline.destinations ?? settings.destinations);
   const { customFields } = pipeline;
-  const fields = customFields && asked.definitions ? [...customFields, ...wishes.customFields] : [];
+  const fields = customFields && asked.definitions ? [...customFields, ...settings.customFields] : [];
   const wanted = [
     ...pipeline.listings.map(ofListing),
-    ...columns.map(ofColumn(wishes.aliases)).sort(),
+    ...columns.map(ofColumn(settings.aliases)).sort(),
     ...destinations.map(ofDestination),
     ...(customFields === undefined ? [] : [DEFINITIONS]),
     ...fields.map(ofField),

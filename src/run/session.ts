@@ -24,7 +24,7 @@ import {
   comparisonOf,
   type OpenSource,
   openClient,
-  openHastyClient,
+  openClientWithoutRetries,
   openRetry,
   openSource,
   originOf,
@@ -68,7 +68,7 @@ export async function openSession(request: SessionRequest): Promise<ServiceSessi
     isKnown: resumable !== null || instanceOf(baseline)?.origin === originOf(config),
   });
   const client = isRehearsal
-    ? openHastyClient(source, inputs)
+    ? openClientWithoutRetries(source, inputs)
     : openClient(source, inputs, { retry, onAttempt });
   opened.client = client;
   const fieldNames = await probeInstance(request, source, client);

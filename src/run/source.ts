@@ -106,11 +106,14 @@ export function openClient(
 }
 
 /** Client for a person who waits: no retries, and one minute for a service that asks for fewer requests. */
-export function openHastyClient(source: OpenSource, { config, clock, log }: ClientInputs): HttpClient {
-  const hasty = { config: { ...config, deadlineMinutes: 1 }, clock, log };
+export function openClientWithoutRetries(
+  source: OpenSource,
+  { config, clock, log }: ClientInputs,
+): HttpClient {
+  const inputs = { config: { ...config, deadlineMinutes: 1 }, clock, log };
   const limits = { ...RETRY_LIMITS, maxRetries: 0 };
   const known = { startPerSecond: null, outageMinutes: 0, isKnown: false, limits };
-  return openClient(source, hasty, { retry: openRetry(source, hasty, known) });
+  return openClient(source, inputs, { retry: openRetry(source, inputs, known) });
 }
 
 interface ClientInputs {

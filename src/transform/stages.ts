@@ -36,7 +36,7 @@ export function contentTables(options: ContentTablesOptions = {}): Transformer {
     name: "contentTables",
     tables: CONTENT_TABLES.filter(({ name }) => only?.includes(name) ?? !except?.includes(name)),
     reads: [],
-    takesWhatThereIs: only === undefined,
+    omitsUnfillableTables: only === undefined,
   };
 }
 

@@ -5,7 +5,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import {
   fillDerivedTables,
-  LEDGER_ROWS_PER_RANGE,
+  MAPPED_VALUES_PER_RANGE,
   ledgerBounds,
   mappedValuesQuery,
   payloadsQuery,
@@ -37,7 +37,7 @@ after(() => {
   for (const lane of lanes) lane.closeSync();
 });
 
-const fill = { itemBounds: [], rowsPerRange: LEDGER_ROWS_PER_RANGE, passthrough: false };
+const fill = { itemBounds: [], rowsPerRange: MAPPED_VALUES_PER_RANGE, passthrough: false };
 
 /** Items `a`, `b`, `c`, ... with as many mapped values each. */
 function itemsWith(...counts: number[]): MappingWorld {

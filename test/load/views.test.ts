@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from "node:test";
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb/node-api";
 import type { FieldDefinition, Mapping } from "../../src/audit/mapping/definitions.ts";
 import { fieldTypeDrift } from "../../src/load/content-wide.ts";
-import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../../src/load/mapped-values.ts";
+import { fillDerivedTables, MAPPED_VALUES_PER_RANGE } from "../../src/load/mapped-values.ts";
 import { createViews } from "../../src/load/views.ts";
 import { all, execute, scalar } from "../../src/storage/duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
@@ -88,7 +88,7 @@ function item(
 
 async function build(world: Partial<MappingWorld>, passthrough = false): Promise<void> {
   await fillTables(connection, { fields: [], destinations: [CRM], items: [], ...world });
-  await fillDerivedTables([connection], { itemBounds: [], rowsPerRange: LEDGER_ROWS_PER_RANGE, passthrough });
+  await fillDerivedTables([connection], { itemBounds: [], rowsPerRange: MAPPED_VALUES_PER_RANGE, passthrough });
   await createViews(connection);
 }
 

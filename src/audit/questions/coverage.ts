@@ -3,7 +3,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { type Answer, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { nearestSentence } from "../../common/nearest.ts";
-import { LEDGER_ROWS_PER_RANGE, prepareMappings, rangeParams } from "../../load/mapped-values.ts";
+import { MAPPED_VALUES_PER_RANGE, prepareMappings, rangeParams } from "../../load/mapped-values.ts";
 import { all, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
@@ -140,7 +140,7 @@ export type Coverage = Awaited<ReturnType<typeof readCoverage>>;
 export async function readCoverage(
   connection: DuckDBConnection,
   filter: CoverageFilter,
-  rowsPerRange: number = LEDGER_ROWS_PER_RANGE,
+  rowsPerRange: number = MAPPED_VALUES_PER_RANGE,
 ) {
   await prepareMappings(connection);
   await prepareReceptions(connection);

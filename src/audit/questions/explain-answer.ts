@@ -136,7 +136,7 @@ function minute(iso: string): string {
 
 /** Mapped values in the scope; destinations that receive values come first. */
 function selectedValues(explanation: ItemExplanation, scope: AuditScope): MappedValue[] {
-  const selected = explanation.ledger.filter(
+  const selected = explanation.mappedValues.filter(
     (row) =>
       isSelected(scope.destinationIds, row.destinationId) && isSelected(scope.fieldIds, row.customFieldId),
   );

@@ -48,10 +48,10 @@ function destinationRows(
 ): AnswerRow<typeof STEPS>[] {
   const { definitions, payloads } = explanation;
   const { destinationId, identification } = destination;
-  const ledger = explanation.ledger.filter((row) => row.destinationId === destinationId);
-  if (ledger.length === 0 && destinationIds === undefined && fieldIds === undefined) return [];
+  const mappedValues = explanation.mappedValues.filter((row) => row.destinationId === destinationId);
+  if (mappedValues.length === 0 && destinationIds === undefined && fieldIds === undefined) return [];
   const fields = definitions.fields.filter(
-    ({ customFieldId: id }) => fieldIds?.includes(id) ?? ledger.some((row) => row.customFieldId === id),
+    ({ customFieldId: id }) => fieldIds?.includes(id) ?? mappedValues.some((row) => row.customFieldId === id),
   );
   const names = new Set(fields.map((field) => mappingsAt(field, destination)[0]?.externalFieldName));
   const rowsOf = (field: FieldDefinition | undefined, steps: readonly RuleStep[]) =>
@@ -93,7 +93,7 @@ function fieldSteps(
   destination: DestinationDefinition,
   field: FieldDefinition,
 ): RuleStep[] {
-  const { ledger, evidence, passthrough } = explanation;
+  const { mappedValues, evidence, passthrough } = explanation;
   const { customFieldId, fieldType } = field;
   const mappings = mappingsAt(field, destination);
   const rule2 = {
@@ -106,7 +106,7 @@ function fieldSteps(
   if (mapping === undefined) return [rule2];
   const part = evidence.document?.parts.get(customFieldId);
   const place = part === undefined ? null : `${fieldPointer(customFieldId)} ${part}`;
-  const rows = ledger.filter(
+  const rows = mappedValues.filter(
     (row) => row.destinationId === destination.destinationId && row.customFieldId === customFieldId,
   );
   const given = rows.flatMap((row) => {

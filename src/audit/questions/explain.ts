@@ -50,7 +50,7 @@ export async function explainItem(opened: OpenedRun, wanted: string) {
     definitions: await readDefinitions(connection),
     /** By destination ID. */
     receptions: await readReceptions(connection),
-    ledger: await readMappedValues(connection, contentId),
+    mappedValues: await readMappedValues(connection, contentId),
     payloads: await readPayloads(connection, contentId),
     passthrough: await readPassthrough(connection),
     evidence,

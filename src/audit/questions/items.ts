@@ -2,7 +2,7 @@
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { LEDGER_ROWS_PER_RANGE, rangeParams } from "../../load/mapped-values.ts";
+import { MAPPED_VALUES_PER_RANGE, rangeParams } from "../../load/mapped-values.ts";
 import { scalar, stream } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { prepareReceptions } from "../mapping/value-counts.ts";
@@ -24,7 +24,7 @@ export async function readReportItems(
   limits: ReportLimits = REPORT_LIMITS,
 ) {
   await prepareReceptions(connection);
-  const ranges = rangesOf(await itemBounds(connection, LEDGER_ROWS_PER_RANGE));
+  const ranges = rangesOf(await itemBounds(connection, MAPPED_VALUES_PER_RANGE));
   for (const [index, range] of ranges.entries()) {
     await fillTempTable(connection, "report_items", loadSql("report_items"), {
       index,

@@ -3,8 +3,8 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, section } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import {
-  LEDGER_ROWS_PER_RANGE,
   ledgerBounds,
+  MAPPED_VALUES_PER_RANGE,
   mappedValuesQuery,
   prepareMappings,
   rangeParams,
@@ -132,7 +132,7 @@ const ENTRIES = "SELECT count(*) FROM custom_field_mapping_values";
 export async function whatIf(
   connection: DuckDBConnection,
   rows: readonly MappingRow[],
-  rowsPerRange: number = LEDGER_ROWS_PER_RANGE,
+  rowsPerRange: number = MAPPED_VALUES_PER_RANGE,
 ) {
   await assertKnownIds(connection, rows);
   const passthrough = await readPassthrough(connection);

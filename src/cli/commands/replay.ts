@@ -42,7 +42,7 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
     .action(async (options: ReplayFlags) => {
       const { cwd, env, err, endWith } = environment;
       const folder = openWarehouseFolder(options.warehouse);
-      const wishes = await loadReplaySettings({ cwd, env, flags: options });
+      const settings = await loadReplaySettings({ cwd, env, flags: options });
       const log = logTo(err, { level: "warn", format: "text", secrets: [] });
       await using _lock = await acquireLock(folder);
       using stop = new StopSignals("nothing was published");
@@ -50,7 +50,7 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
       const { summary, failure } = await replay({
         folder,
         pipelineUrl: options.pipeline === undefined ? null : pipelineUrl(options.pipeline, cwd),
-        wishes,
+        settings,
         acceptPipeline: options.acceptPipeline === true,
         signal: stop.signal,
         onProgress: () => {},

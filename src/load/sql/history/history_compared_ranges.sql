@@ -1,4 +1,4 @@
--- First items of ranges with about $3 rows of the ledger and the history in the fields of history_fields. No rows if
+-- First items of ranges with about $3 rows of the mapped_values and the history in the fields of history_fields. No rows if
 -- nothing is compared.
 --
 -- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open

@@ -4,14 +4,14 @@
 -- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 -- $3, $4  this run and its start
 SELECT
-  ledger.* EXCLUDE (ordinal, receives),
-  ledger.ordinal + 1 AS value_number,
-  CASE WHEN ledger.matched_by_text THEN text.matched_text END AS matched_text,
+  mapped_values.* EXCLUDE (ordinal, receives),
+  mapped_values.ordinal + 1 AS value_number,
+  CASE WHEN mapped_values.matched_by_text THEN text.matched_text END AS matched_text,
   $3 AS valid_from_run,
   $4 AS valid_from,
   '["first_seen"]'::JSON AS cause
-FROM content_mapped_values AS ledger
+FROM content_mapped_values AS mapped_values
 SEMI JOIN (SELECT content_id FROM history_items WHERE state = 'first_seen') AS item USING (content_id)
 ANTI JOIN (FROM history_several WHERE NOT plain) AS listed USING (content_id, custom_field_id)
 LEFT JOIN history_texts AS text USING (content_id, custom_field_id, ordinal)
-WHERE ledger.content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR ledger.content_id < $2::VARCHAR)
+WHERE mapped_values.content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR mapped_values.content_id < $2::VARCHAR)

@@ -12,7 +12,7 @@
 --         unseen      this run does not have it, and cannot tell why
 --         gone        removed by an earlier run
 -- epoch   epoch of the definitions that the item was last mapped with; NULL if no definition changed since
--- weight  rows of the item in the history, and in the ledger if they are compared; ranges are cut by it
+-- weight  rows of the item in the history, and in the mapped_values if they are compared; ranges are cut by it
 WITH present AS (
   SELECT content_id
   FROM content
