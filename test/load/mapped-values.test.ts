@@ -5,8 +5,8 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import {
   fillDerivedTables,
-  MAPPED_VALUES_PER_RANGE,
   ledgerBounds,
+  MAPPED_VALUES_PER_RANGE,
   mappedValuesQuery,
   payloadsQuery,
   prepareMappings,
@@ -22,7 +22,7 @@ import {
   fillTables,
   type MappingWorld,
   mappingLanes,
-  readLedger,
+  readMappedValueRows,
   readPayloads,
 } from "./mapping-tables.ts";
 
@@ -90,8 +90,11 @@ test("whatever the ranges are, the tables are the same", async (t) => {
   const world = itemsWith(2, 2, 1, 9, 0, 1, 3);
   await fillTables(connection, world);
   await fillDerivedTables([connection], fill);
-  const [ledger, payloads] = [byItem(await readLedger(connection)), byItem(await readPayloads(connection))];
-  assert.equal(ledger.length, 18);
+  const [mappedValues, payloads] = [
+    byItem(await readMappedValueRows(connection)),
+    byItem(await readPayloads(connection)),
+  ];
+  assert.equal(mappedValues.length, 18);
   assert.equal(payloads.length, 6);
   await emptyTables(connection);
   await fillTables(connection, world);
@@ -102,7 +105,7 @@ test("whatever the ranges are, the tables are the same", async (t) => {
     assert.notEqual(inserts.length, 0, "each connection has a part of it");
   }
   assert.equal(bounds.length, 6);
-  assert.deepEqual(byItem(await readLedger(connection)), ledger);
+  assert.deepEqual(byItem(await readMappedValueRows(connection)), mappedValues);
   assert.deepEqual(byItem(await readPayloads(connection)), payloads);
 });
 
@@ -142,7 +145,7 @@ test("without mappings, or without items, both tables stay empty", async () => {
     await emptyTables(connection);
     await fillTables(connection, { ...world, ...part });
     assert.deepEqual(await fillDerivedTables([connection], fill), []);
-    assert.deepEqual(await readLedger(connection), []);
+    assert.deepEqual(await readMappedValueRows(connection), []);
     assert.deepEqual(await readPayloads(connection), []);
   }
 });

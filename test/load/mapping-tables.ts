@@ -154,8 +154,8 @@ async function insertRows(
   await execute(connection, sql, [JSON.stringify(rows)]);
 }
 
-/** The ledger as the steps wrote it, in the order in which the rows were inserted. */
-export async function readLedger(connection: DuckDBConnection): Promise<MappedValue[]> {
+/** The mapped values as the steps wrote it, in the order in which the rows were inserted. */
+export async function readMappedValueRows(connection: DuckDBConnection): Promise<MappedValue[]> {
   const rows = await all(connection, "SELECT * FROM content_mapped_values");
   const text = (cell: unknown): string => String(cell);
   const nullable = (cell: unknown): string | null => (cell === null ? null : String(cell));

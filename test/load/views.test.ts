@@ -88,7 +88,11 @@ function item(
 
 async function build(world: Partial<MappingWorld>, passthrough = false): Promise<void> {
   await fillTables(connection, { fields: [], destinations: [CRM], items: [], ...world });
-  await fillDerivedTables([connection], { itemBounds: [], rowsPerRange: MAPPED_VALUES_PER_RANGE, passthrough });
+  await fillDerivedTables([connection], {
+    itemBounds: [],
+    rowsPerRange: MAPPED_VALUES_PER_RANGE,
+    passthrough,
+  });
   await createViews(connection);
 }
 
@@ -617,9 +621,13 @@ test("mapping_coverage has each value that is offered, mapped or used, how many 
   ]);
   const uses =
     "SELECT status, sum(uses)::INTEGER AS rows FROM mapping_coverage GROUP BY status HAVING rows > 0 ORDER BY status";
-  const ledger =
+  const mappedValues =
     "SELECT status, count(*)::INTEGER AS rows FROM content_mapped_values GROUP BY status ORDER BY status";
-  assert.deepEqual(await rowsOf(uses), await rowsOf(ledger), "each row of content_mapped_values is a use");
+  assert.deepEqual(
+    await rowsOf(uses),
+    await rowsOf(mappedValues),
+    "each row of content_mapped_values is a use",
+  );
 });
 
 test("columns of custom fields and of external fields have comments", async () => {

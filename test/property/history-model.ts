@@ -4,7 +4,7 @@ import { CAUSES } from "../../src/tables/history.ts";
 import { mapItem } from "../audit/mapping/procedure.ts";
 import type { MappingWorld } from "../load/mapping-tables.ts";
 
-/** A row of the ledger as the history has it: with the run that its version began in, and why. */
+/** A row of the mapped values as the history has it: with the run that its version began in, and why. */
 export interface KnownRow {
   readonly row: MappedValue;
   readonly input: string;
@@ -72,9 +72,9 @@ function knownDefinitions(
 function rowsOf(contentId: string, known: KnownItem | undefined, night: ModelNight): KnownRow[] {
   const kept =
     known?.present === true ? known.rows.filter(({ row }) => night.notLookedUp.has(row.customFieldId)) : [];
-  const ledger = ledgerOf(contentId, night.world, night.world);
-  const found = ledger.map(({ row, input }, at): KnownRow => {
-    const copy = ledger.slice(0, at).filter((other) => isSameValue(other, row, input)).length;
+  const mappedValues = ledgerOf(contentId, night.world, night.world);
+  const found = mappedValues.map(({ row, input }, at): KnownRow => {
+    const copy = mappedValues.slice(0, at).filter((other) => isSameValue(other, row, input)).length;
     const held = known?.rows.filter((each) => isSameValue(each, row, input)) ?? [];
     const same = held[copy];
     if (same !== undefined && known?.present === true && isSameAnswer(same.row, row)) {
@@ -93,13 +93,13 @@ function withItemChanged(causes: readonly string[]): string[] {
   return CAUSES.filter((cause) => cause === "item_changed" || causes.includes(cause));
 }
 
-/** The ledger of an item of a world by some definitions, each row with what the item gave. */
+/** The mapped values of an item of a world by some definitions, each row with what the item gave. */
 function ledgerOf(contentId: string, world: MappingWorld, by: Known["definitions"]) {
   const item = world.items.find((each) => each.contentId === contentId);
   if (item === undefined) return [];
   const definitions = indexDefinitions(by.fields, by.destinations);
-  const { ledger } = mapItem(item, definitions, { passthrough: false });
-  return ledger.map((row) => {
+  const { mappedValues } = mapItem(item, definitions, { passthrough: false });
+  return mappedValues.map((row) => {
     const given = item.values.find(
       ({ customFieldId, ordinal }) => customFieldId === row.customFieldId && ordinal === row.ordinal,
     );

@@ -120,7 +120,7 @@ before(async () => {
 });
 
 long(
-  "the history answers for every run of ten nights what that night's ledger and payloads said, and why",
+  "the history answers for every run of ten nights what that night's mapped values and payloads said, and why",
   async () => {
     const seen = new Set<string>();
     await fc.assert(
@@ -304,7 +304,7 @@ function ledgerOf({ items }: Known): KnownRow[] {
   return [...items.values()].filter(({ present }) => present).flatMap(({ rows }) => rows);
 }
 
-/** What one ledger has and another has not, repeated values as often as they are there. */
+/** What one mapped values has and another has not, repeated values as often as they are there. */
 function without(rows: readonly KnownRow[], less: readonly KnownRow[]): KnownRow[] {
   const left = less.map(({ row }) => contentOf(row));
   return rows.filter(({ row }) => {

@@ -19,7 +19,7 @@ import {
   type MappingWorld,
   mappingDatabase,
   type PayloadRow,
-  readLedger,
+  readMappedValueRows,
   readPayloads,
 } from "../load/mapping-tables.ts";
 import { either } from "../long.ts";
@@ -189,10 +189,10 @@ test("the SQL steps give the rows of the per-item procedure, whatever definition
       const worlds = given.map(settle);
       const expected = worlds.flatMap((world) => byProcedure(world, chosen.passthrough));
       await bySql(worlds, chosen);
-      const ledger = expected.flatMap((item) => item.ledger);
-      assert.deepEqual(await readLedger(connection), ledger);
+      const mappedValues = expected.flatMap((item) => item.mappedValues);
+      assert.deepEqual(await readMappedValueRows(connection), mappedValues);
       assert.deepEqual(await readPayloads(connection), expected.flatMap(payloadRows));
-      for (const row of ledger)
+      for (const row of mappedValues)
         for (const what of [row.status, ...FLAGS.filter((flag) => row[flag])]) seen.add(what);
     }),
     // A failure that needs many rows takes long to make small: then what was found by then is shown.
@@ -201,9 +201,9 @@ test("the SQL steps give the rows of the per-item procedure, whatever definition
   assert.deepEqual([...seen].sort(), [...MAPPING_STATUSES, ...FLAGS].sort());
 });
 
-function payloadRows({ ledger, payloads }: MappedItem): PayloadRow[] {
+function payloadRows({ mappedValues, payloads }: MappedItem): PayloadRow[] {
   return [...payloads].flatMap(([destinationId, members]) => {
-    const row = ledger.find((each) => each.destinationId === destinationId);
+    const row = mappedValues.find((each) => each.destinationId === destinationId);
     if (row === undefined) return [];
     const { contentId, destinationUnsupported } = row;
     return [

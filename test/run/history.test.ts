@@ -156,13 +156,13 @@ long(
       "valid_to_sequence, version_from_run, cause, version_to_run, valid_to_cause)";
     const asOf = (run: string) =>
       `FROM mapped_values_as_of((SELECT started_at FROM run_history WHERE run = '${run}'))`;
-    for (const [run, ledger] of [
+    for (const [run, mappedValues] of [
       [first.summary.run, "earlier.main.content_mapped_values"],
       [second.summary.run, "content_mapped_values"],
     ] as const) {
       const history = `SELECT * ${own} ${asOf(run)}`;
-      assert.deepEqual(await published.rows(`${history} EXCEPT ALL FROM ${ledger}`), [], run);
-      assert.deepEqual(await published.rows(`FROM ${ledger} EXCEPT ALL ${history}`), [], run);
+      assert.deepEqual(await published.rows(`${history} EXCEPT ALL FROM ${mappedValues}`), [], run);
+      assert.deepEqual(await published.rows(`FROM ${mappedValues} EXCEPT ALL ${history}`), [], run);
     }
     const causes =
       "SELECT array_to_string(causes, ', '), count(*) FROM mapped_value_changes(1, 2) GROUP BY ALL ORDER BY ALL";

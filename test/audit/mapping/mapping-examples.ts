@@ -17,8 +17,8 @@ export interface MappingExample {
   readonly destinations: readonly DestinationDefinition[];
   readonly values: readonly ItemValue[];
   readonly passthrough: boolean;
-  /** What each row of the ledger must say; columns that are not named are not the example's subject. */
-  readonly ledger: readonly Partial<MappedValue>[];
+  /** What each row of the mapped values must say; columns that are not named are not the example's subject. */
+  readonly mappedValues: readonly Partial<MappedValue>[];
   /** Destination ID to payload. */
   readonly payloads: Readonly<Record<string, string>>;
 }
@@ -92,7 +92,7 @@ function example(title: string, rest: Partial<MappingExample>): MappingExample {
     destinations: [CRM],
     values: given(["v1"]),
     passthrough: false,
-    ledger: [],
+    mappedValues: [],
     payloads: {},
     ...rest,
   };
@@ -108,7 +108,7 @@ const ONE_FIELD_TWICE = [
 
 export const MAPPING_EXAMPLES: readonly MappingExample[] = [
   example("mapped: a value ID with an entry gives its external value, in an array", {
-    ledger: [
+    mappedValues: [
       {
         contentId: "item",
         destinationId: "crm",
@@ -133,7 +133,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
   }),
   example("unmapped: a select value without an entry gives a row and no payload", {
     values: given(["v3"]),
-    ledger: [
+    mappedValues: [
       {
         status: "unmapped",
         valueId: "v3",
@@ -146,11 +146,11 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
   }),
   example("unknown_value: an ID that is none of the field's select values keeps the text the item has", {
     values: given(["gone"], { inputIsId: true, text: "antarctica" }),
-    ledger: [{ status: "unknown_value", valueId: "gone", value: "antarctica", valueUnknown: true }],
+    mappedValues: [{ status: "unknown_value", valueId: "gone", value: "antarctica", valueUnknown: true }],
   }),
   example("no_value_mapping: a field of another type keeps its value, also where the mapping has entries", {
     fields: [field({ fieldType: "text", mappings: [to({ v1: "EU" })] })],
-    ledger: [
+    mappedValues: [
       {
         status: "no_value_mapping",
         valueId: null,
@@ -163,7 +163,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
   }),
   example("no_value_mapping: a type that differs in case is another type", {
     fields: [field({ fieldType: "Select", mappings: [to({ v1: "EU" })] })],
-    ledger: [{ status: "no_value_mapping" }],
+    mappedValues: [{ status: "no_value_mapping" }],
   }),
   example("passthrough: values without value mappings join the payload; unmapped ones do not", {
     fields: [
@@ -177,13 +177,16 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
     ],
     values: [...given(["v2"]), ...given(["4.50"], { customFieldId: "f2" })],
     passthrough: true,
-    ledger: [{ status: "unmapped" }, { status: "no_value_mapping", value: "4.50", externalValue: null }],
+    mappedValues: [
+      { status: "unmapped" },
+      { status: "no_value_mapping", value: "4.50", externalValue: null },
+    ],
     payloads: { crm: '{"Score":["4.50"]}' },
   }),
   example("value_archived: an archived select value is mapped like another", {
     fields: [field({ mappings: [to({ v3: "LatAm" })] })],
     values: given(["v3"]),
-    ledger: [{ status: "mapped", valueArchived: true, externalValue: "LatAm" }],
+    mappedValues: [{ status: "mapped", valueArchived: true, externalValue: "LatAm" }],
     payloads: { crm: '{"Region":["LatAm"]}' },
   }),
   example("a field without a mapping for any destination, and one that nobody defines, give nothing", {
@@ -194,7 +197,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
   example("reading 1: a value ID with an entry is mapped though the field no longer offers it", {
     fields: [field({ mappings: [to({ gone: "Old Region" })] })],
     values: given(["gone"]),
-    ledger: [
+    mappedValues: [
       {
         status: "mapped",
         valueId: "gone",
@@ -207,14 +210,14 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
   }),
   example("reading 1: without an entry it is unknown_value or unmapped, by membership in the select values", {
     values: [...given(["gone"], { inputIsId: true }), ...given(["v3"], { ordinal: 1, inputIsId: true })],
-    ledger: [
+    mappedValues: [
       { status: "unknown_value", valueUnknown: true },
       { status: "unmapped", valueUnknown: false },
     ],
   }),
   example("reading 2: a text is matched against value, then display, case included", {
     values: given(["apac", "Europe", "europe"]),
-    ledger: [
+    mappedValues: [
       { status: "mapped", valueId: "v2", value: "apac", matchedByText: true, externalValue: "Asia-Pacific" },
       { status: "mapped", valueId: "v1", value: "emea", matchedByText: true, externalValue: "EU" },
       { status: "unknown_value", valueId: null, value: "europe", matchedByText: false, valueUnknown: true },
@@ -229,7 +232,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
       }),
     ],
     values: given(["both"]),
-    ledger: [{ valueId: "v2", externalValue: "two", matchedByText: true, ambiguous: true }],
+    mappedValues: [{ valueId: "v2", externalValue: "two", matchedByText: true, ambiguous: true }],
     payloads: { crm: '{"Region":["two"]}' },
   }),
   example("reading 2: a string that is one value's ID and another's text is the ID", {
@@ -239,7 +242,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
         mappings: [to({ v1: "one", v2: "two" })],
       }),
     ],
-    ledger: [{ valueId: "v1", externalValue: "one", matchedByText: false, ambiguous: false }],
+    mappedValues: [{ valueId: "v1", externalValue: "one", matchedByText: false, ambiguous: false }],
     payloads: { crm: '{"Region":["one"]}' },
   }),
   example("reading 2: an entry of any mapping of the field makes a string an ID, also one for elsewhere", {
@@ -250,7 +253,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
       }),
     ],
     values: given(["old"]),
-    ledger: [
+    mappedValues: [
       { destinationId: "crm", valueId: "old", status: "unknown_value", matchedByText: false },
       { destinationId: "erp", valueId: "old", status: "mapped", externalValue: "Old", valueUnknown: true },
     ],
@@ -258,7 +261,9 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
   }),
   example("reading 2: custom_field_value_ids makes a string an ID, though it is a select value's text", {
     values: given(["emea"], { inputIsId: true, text: "from another view" }),
-    ledger: [{ status: "unknown_value", valueId: "emea", value: "from another view", matchedByText: false }],
+    mappedValues: [
+      { status: "unknown_value", valueId: "emea", value: "from another view", matchedByText: false },
+    ],
   }),
   example("reading 3: of several entries for a value ID the first is used, and the row is ambiguous", {
     fields: [
@@ -273,7 +278,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
       }),
     ],
     values: given(["v1", "v2"]),
-    ledger: [
+    mappedValues: [
       { externalValue: "first", mappingValueId: "m1.0", ambiguous: true },
       { externalValue: "other", mappingValueId: "m1.1", ambiguous: false },
     ],
@@ -290,7 +295,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
         ],
       }),
     ],
-    ledger: [{ externalValue: "EU", ambiguous: true }],
+    mappedValues: [{ externalValue: "EU", ambiguous: true }],
     payloads: { crm: '{"Region":["EU"]}' },
   }),
   example(
@@ -298,7 +303,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
     {
       fields: [field({ mappings: ONE_FIELD_TWICE })],
       values: given(["v1", "v2", "gone", "nowhere"]),
-      ledger: [
+      mappedValues: [
         {
           status: "mapped",
           mappingId: "m2",
@@ -320,7 +325,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
         field({ selectValues: [offered("v9", "same"), offered("v1", "same")], mappings: [to({ v1: "EU" })] }),
       ],
       values: given(["same"]),
-      ledger: [{ status: "unmapped", valueId: "v9", matchedByText: true, ambiguous: true }],
+      mappedValues: [{ status: "unmapped", valueId: "v9", matchedByText: true, ambiguous: true }],
     },
   ),
   example(
@@ -342,7 +347,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
         ...value,
         ordinal: all.slice(0, place).filter((one) => one.customFieldId === value.customFieldId).length,
       })),
-      ledger: [
+      mappedValues: [
         { customFieldId: "f10", collision: true, externalValue: "ten" },
         { customFieldId: "f5", collision: false, externalValue: "elsewhere" },
         { customFieldId: "f9", ordinal: 0, collision: true, externalValue: "nine-2" },
@@ -364,13 +369,13 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
           ],
         }),
       ],
-      ledger: [{ customFieldId: "f1", collision: true }],
+      mappedValues: [{ customFieldId: "f1", collision: true }],
       payloads: { crm: '{"Region":["EU"]}' },
     },
   ),
   example("reading 4: one field with two mappings to one name at a destination is no collision", {
     fields: [field({ mappings: [to({ v1: "EU" }), to({ v1: "EU" }, { mappingId: "m2" })] })],
-    ledger: [{ collision: false, ambiguous: true }],
+    mappedValues: [{ collision: false, ambiguous: true }],
     payloads: { crm: '{"Region":["EU"]}' },
   }),
   example("reading 4: the keys of a payload ascend by their bytes", {
@@ -383,7 +388,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
     values: given(["v1"], { customFieldId: "f0" }).flatMap((value) =>
       [0, 1, 2, 3, 4, 5, 6].map((place) => ({ ...value, customFieldId: `f${place}` })),
     ),
-    ledger: new Array(7).fill({ status: "mapped" }),
+    mappedValues: new Array(7).fill({ status: "mapped" }),
     payloads: {
       crm: '{"10":["x"],"9":["x"],"B":["x"],"__proto__":["x"],"b":["x"],"\uFFEE":["x"],"\u{1F600}":["x"]}',
     },
@@ -391,12 +396,12 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
   example("reading 5: values that stand twice or share an external value give it twice", {
     fields: [field({ mappings: [to({ v1: "World", v2: "World" })] })],
     values: given(["v1", "v2", "v1"]),
-    ledger: new Array(3).fill({ externalValue: "World", ambiguous: false }),
+    mappedValues: new Array(3).fill({ externalValue: "World", ambiguous: false }),
     payloads: { crm: '{"Region":["World","World","World"]}' },
   }),
   example("reading 5: an empty external value is a value", {
     fields: [field({ mappings: [to({ v1: "" })] })],
-    ledger: [{ status: "mapped", externalValue: "" }],
+    mappedValues: [{ status: "mapped", externalValue: "" }],
     payloads: { crm: '{"Region":[""]}' },
   }),
   example(
@@ -410,7 +415,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
           ],
         }),
       ],
-      ledger: [
+      mappedValues: [
         { destinationId: "crm", status: "mapped", mappingValueId: "e1", externalValue: null },
         {
           destinationId: "erp",
@@ -424,7 +429,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
   ),
   example("reading 6: null gives no row and leaves its ordinal free; an empty string gives one", {
     values: given(["v1", null, "", "v2"]),
-    ledger: [
+    mappedValues: [
       { ordinal: 0, status: "mapped" },
       { ordinal: 2, status: "unknown_value", valueId: null, value: "" },
       { ordinal: 3, status: "mapped" },
@@ -434,7 +439,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
   example("reading 6: an empty string can be a value ID or the text of one", {
     fields: [field({ selectValues: [offered("v1", "")], mappings: [to({ v1: "none given" })] })],
     values: given([""]),
-    ledger: [{ status: "mapped", valueId: "v1", value: "", matchedByText: true }],
+    mappedValues: [{ status: "mapped", valueId: "v1", value: "", matchedByText: true }],
     payloads: { crm: '{"Region":["none given"]}' },
   }),
   example("reading 6: an item without values gives nothing", { values: given([null]) }),
@@ -447,7 +452,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
       }),
     ],
     values: [...given(["v2"]), ...given(["v1"], { customFieldId: "f2" })],
-    ledger: [{ status: "unmapped" }, { status: "mapped" }],
+    mappedValues: [{ status: "unmapped" }, { status: "mapped" }],
     payloads: { crm: '{"Territory":["EU"]}' },
   }),
   example(
@@ -461,7 +466,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
         }),
       ],
       destinations: [CRM, { destinationId: "erp", identification: "ERP", supportsMappings: false }],
-      ledger: [
+      mappedValues: [
         { destinationId: "crm", destinationUnsupported: false, ambiguous: false },
         { destinationId: "erp", destinationUnsupported: true, status: "mapped" },
         { destinationId: "known by ID", destinationUnsupported: null, status: "mapped" },
@@ -476,7 +481,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
       }),
     ],
     destinations: [CRM, { ...CRM, destinationId: "other" }],
-    ledger: [
+    mappedValues: [
       { destinationId: "crm", ambiguous: false, collision: false },
       { destinationId: "other", ambiguous: false, collision: false },
     ],
@@ -484,7 +489,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
   }),
   example("reading 11: a value ID shows the definition's value, not what another view of the item says", {
     values: given(["v1"], { text: "an older text" }),
-    ledger: [{ value: "emea" }],
+    mappedValues: [{ value: "emea" }],
     payloads: { crm: '{"Region":["EU"]}' },
   }),
   example("reading 12: definitions that share a name are fields of their own", {
@@ -496,7 +501,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
       }),
     ],
     values: [...given(["v1"]), ...given(["v1"], { customFieldId: "f2" })],
-    ledger: [
+    mappedValues: [
       { externalFieldName: "Region", externalValue: "EU", collision: false },
       { externalFieldName: "Gebiet", externalValue: "Europa", collision: false },
     ],
@@ -524,7 +529,7 @@ export const MAPPING_EXAMPLES: readonly MappingExample[] = [
       ...given(['{"a":[1]}'], { customFieldId: "f3" }),
     ],
     passthrough: true,
-    ledger: [
+    mappedValues: [
       { status: "no_value_mapping", valueId: null, value: "file-1" },
       { status: "mapped", valueId: "5", externalValue: "V" },
       { status: "no_value_mapping", value: '{"a":[1]}' },

@@ -4,7 +4,7 @@ import { indexDefinitions } from "../../../src/audit/mapping/definitions.ts";
 import type { ItemExplanation } from "../../../src/audit/questions/explain.ts";
 import { notesOf, stepsSection } from "../../../src/audit/questions/explain-steps.ts";
 import type { Reception } from "../../../src/warehouse/manifest.ts";
-import { assertLedger } from "../assert-ledger.ts";
+import { assertMappedValues } from "../assert-mapped-values.ts";
 import { MAPPING_EXAMPLES, type MappingExample } from "./mapping-examples.ts";
 import { mapItem, payloadJson } from "./procedure.ts";
 
@@ -15,8 +15,8 @@ function map({ fields, destinations, values, passthrough }: MappingExample) {
 
 for (const example of MAPPING_EXAMPLES) {
   test(example.title, () => {
-    const { ledger, payloads } = map(example);
-    assertLedger(ledger, example.ledger);
+    const { mappedValues, payloads } = map(example);
+    assertMappedValues(mappedValues, example.mappedValues);
     const written = [...payloads].map(([destination, payload]) => [destination, payloadJson(payload)]);
     assert.deepEqual(Object.fromEntries(written), example.payloads);
   });
@@ -24,7 +24,7 @@ for (const example of MAPPING_EXAMPLES) {
 
 /** Facts of an example as `explain` has them. */
 function explanationOf(example: MappingExample): ItemExplanation {
-  const { definitions, ledger, payloads } = map(example);
+  const { definitions, mappedValues, payloads } = map(example);
   const { values, passthrough } = example;
   const item = { contentId: "item", slug: null, title: null, contentType: null, updatedAt: null };
   const evidence = { document: undefined, reused: [], lookups: [] };
@@ -34,7 +34,7 @@ function explanationOf(example: MappingExample): ItemExplanation {
     values,
     definitions,
     receptions,
-    ledger,
+    mappedValues,
     payloads,
     passthrough,
     evidence,
@@ -99,7 +99,7 @@ test("an explanation shows every mapping, entry and select value that fits, not 
 test("H20: the row of a value names what is unusual about it: exactly its flags, and both candidates", () => {
   const seen = MAPPING_EXAMPLES.flatMap((example) => {
     const explanation = explanationOf(example);
-    return explanation.ledger.flatMap((row) => {
+    return explanation.mappedValues.flatMap((row) => {
       const notes = notesOf(explanation, row);
       const flags = {
         "matched by text": row.matchedByText,

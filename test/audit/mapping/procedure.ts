@@ -44,7 +44,7 @@ export function mapItem(
 ) {
   const given = givenValues(item);
   /** In ascending order of destination ID, custom field ID and ordinal. */
-  const ledger: MappedValue[] = [];
+  const mappedValues: MappedValue[] = [];
   /** In ascending order of destination ID; without those that nothing is sent to. */
   const payloads = new Map<string, PayloadMembers>();
   for (const destination of definitions.destinations) {
@@ -53,11 +53,11 @@ export function mapItem(
       if (target === undefined) return [];
       return (given.get(field.customFieldId) ?? []).map((value) => mapValue(value, field, target));
     });
-    ledger.push(...rows);
+    mappedValues.push(...rows);
     const members = payloadMembers(rows, passthrough);
     if (members.size > 0) payloads.set(destination.destinationId, members);
   }
-  return { ledger, payloads };
+  return { mappedValues, payloads };
 }
 
 interface GivenValue extends ItemValue {
@@ -154,7 +154,7 @@ function statusOf(
 }
 
 /**
- * Rule 7: the external field name as key, always a list. `rows` are those of one item at one destination, in ledger
+ * Rule 7: the external field name as key, always a list. `rows` are those of one item at one destination, in mapped values
  * order: values come in ascending order of custom field ID, then in source order. An entry without an external value,
  * or a mapping without a name, sends nothing. `passthrough`: a field without value mappings sends its values as they
  * are.

@@ -39,7 +39,7 @@ function plain(rows: readonly QueryRow[]): Record<string, unknown>[] {
   );
 }
 
-/** What one query over the whole ledger says; `where` keeps to some rows. */
+/** What one query over the whole mapped values says; `where` keeps to some rows. */
 async function straightforward({ connection }: OpenedRun, where: string): Promise<Record<string, unknown>[]> {
   return plain(
     await all(
@@ -79,7 +79,7 @@ function counts({ coverage }: Coverage): Record<string, unknown>[] {
 
 for (const pipeline of ["nightly", "parquet"] as const) {
   long(
-    `coverage is what one query over the ledger says, counted range by range, of what ${pipeline} published`,
+    `coverage is what one query over the mappedValues says, counted range by range, of what ${pipeline} published`,
     async () => {
       await using run = await opened(warehouses[pipeline]);
       for (const rowsPerRange of [300_000, 700]) {

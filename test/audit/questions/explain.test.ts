@@ -57,11 +57,11 @@ function outcomeOf(said: string): (string | undefined)[] {
 }
 
 /** The same of the tables, which other tests hold to a second program that makes them. */
-function statementsOf({ values, ledger, payloads }: ItemExplanation): string[] {
+function statementsOf({ values, mappedValues, payloads }: ItemExplanation): string[] {
   const inputs = new Map(
     values.map(({ customFieldId, ordinal, input }) => [`${customFieldId} ${ordinal}`, input]),
   );
-  return [...Map.groupBy(ledger, ({ destinationId }) => destinationId)].flatMap(([site, rows]) => [
+  return [...Map.groupBy(mappedValues, ({ destinationId }) => destinationId)].flatMap(([site, rows]) => [
     ...rows.map(({ customFieldId, ordinal, status, ...row }) =>
       [
         ...[site, customFieldId, row.mappingId, row.externalFieldName, ordinal],
@@ -78,7 +78,9 @@ function assertAnswered({ sections }: Answer, { receptions, ...explanation }: It
   const [sent, values] = sections;
   const isApart = (id: string) => Number(receptions.get(id) !== "receiving");
   const payloads = [...explanation.payloads].toSorted(([a], [b]) => isApart(a) - isApart(b));
-  const ledger = explanation.ledger.toSorted((a, b) => isApart(a.destinationId) - isApart(b.destinationId));
+  const mappedValues = explanation.mappedValues.toSorted(
+    (a, b) => isApart(a.destinationId) - isApart(b.destinationId),
+  );
   const members = payloads.flatMap(([id, payload]) => [...payload].map(([name, texts]) => [id, name, texts]));
   assert.deepEqual(
     sent?.rows.map((row) => [row.destination_id, row.external_field_name, row.values]),
@@ -86,7 +88,7 @@ function assertAnswered({ sections }: Answer, { receptions, ...explanation }: It
   );
   assert.deepEqual(
     values?.rows.map((row) => [row.value, row.external_value]),
-    ledger.map(({ value, externalValue }) => [value, externalValue]),
+    mappedValues.map(({ value, externalValue }) => [value, externalValue]),
   );
 }
 
@@ -103,7 +105,7 @@ test("each statement about each item of the sample is what the tables have", asy
       values: await readItemValues(run.connection, id),
       definitions,
       receptions,
-      ledger: await readMappedValues(run.connection, id),
+      mappedValues: await readMappedValues(run.connection, id),
       payloads: await readPayloads(run.connection, id),
       passthrough: false,
       evidence,
@@ -148,7 +150,7 @@ test("a run of Parquet files is explained like one with a database", async () =>
   await using other = await opened(parquet);
   const id = ids[7] ?? "";
   const [one, two] = [await explainItem(run, id), await explainItem(other, id)];
-  assert.deepEqual([two.ledger, two.payloads], [one.ledger, one.payloads]);
+  assert.deepEqual([two.mappedValues, two.payloads], [one.mappedValues, one.payloads]);
   assert.deepEqual(stepsSection(two, {}).rows.length, stepsSection(one, {}).rows.length);
   assert.deepEqual(two.evidence.document?.parts, one.evidence.document?.parts);
 });

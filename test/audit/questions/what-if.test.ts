@@ -106,15 +106,17 @@ function expectedChanges(
       const ledgers = [before, after].map(
         (definitions) =>
           new Map(
-            mapItem(item, definitions, { passthrough }).ledger.map((row) => [
+            mapItem(item, definitions, { passthrough }).mappedValues.map((row) => [
               JSON.stringify([row.contentId, row.destinationId, row.customFieldId, row.ordinal]),
               row,
             ]),
           ),
       );
-      const keys = new Set(ledgers.flatMap((ledger) => [...ledger.keys()]));
+      const keys = new Set(ledgers.flatMap((mappedValues) => [...mappedValues.keys()]));
       return [...keys].flatMap((key) => {
-        const [was, is] = ledgers.map((ledger) => JSON.stringify(sent(ledger.get(key))).slice(1, -1));
+        const [was, is] = ledgers.map((mappedValues) =>
+          JSON.stringify(sent(mappedValues.get(key))).slice(1, -1),
+        );
         return was === is ? [] : [`${key.slice(0, -1)},${was},${is}]`];
       });
     })

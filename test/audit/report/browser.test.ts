@@ -123,14 +123,14 @@ test("an item is found by its title, ID or a value, and shows its payloads with 
   await words(page).fill("no item has this");
   assert.equal(await found(page), `0 of ${total} items.`);
   await using run = await opened(nights?.out ?? "");
-  const ledger = await all(
+  const mappedValues = await all(
     run.connection,
     `SELECT content_id, external_field_name, external_value, mapping_id, mapping_value_id
      FROM content_mapped_values WHERE status = 'mapped'
        AND content_id = (SELECT max_by(content_id, external_value) FROM content_mapped_values WHERE status = 'mapped')`,
   );
-  const id = String(ledger[0]?.content_id);
-  await words(page).fill(String(ledger[0]?.external_value));
+  const id = String(mappedValues[0]?.content_id);
+  await words(page).fill(String(mappedValues[0]?.external_value));
   assert.ok((await titles(page)).length > 0);
   await words(page).fill(id);
   const [title] = await titles(page);
@@ -143,7 +143,7 @@ test("an item is found by its title, ID or a value, and shows its payloads with 
   await dialog.waitFor();
   assert.match(page.url(), new RegExp(`#item=${id}$`));
   const told = await dialog.locator("tbody tr").allTextContents();
-  for (const row of ledger) {
+  for (const row of mappedValues) {
     const parts = [row.external_field_name, row.external_value, row.mapping_id, row.mapping_value_id].map(
       String,
     );

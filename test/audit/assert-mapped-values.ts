@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import type { MappedValue } from "../../src/audit/mapped-value.ts";
 
 /** As many rows as expected, each with what is expected of it; columns that are not named may say anything. */
-export function assertLedger(
-  ledger: readonly MappedValue[],
+export function assertMappedValues(
+  mappedValues: readonly MappedValue[],
   expected: readonly Partial<MappedValue>[],
 ): void {
-  const named = ledger.map((row, place) => {
+  const named = mappedValues.map((row, place) => {
     const columns = Object.keys(expected[place] ?? {});
     return Object.fromEntries(Object.entries(row).filter(([column]) => columns.includes(column)));
   });
