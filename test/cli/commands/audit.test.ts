@@ -96,7 +96,7 @@ test("with --fail-on too many values end with 25 and a sentence, after the answe
   assert.deepEqual([error?.code, error?.exitCode], ["audit.threshold", 25]);
   assert.match(
     error?.message ?? "",
-    /^There are 8 unknown values at destinations that receive values, \(limit: 0; most of them in \w+ at [\w ]+: \d+\); .*\.$/,
+    /^There are 8 unknown values at destinations that receive values \(limit: 0; most of them in \w+ at [\w ]+: \d+\); .*\.$/,
   );
   assert.equal((await run("--fail-on", "unknown_value=8,unmapped=442")).error, undefined);
   assert.match(
