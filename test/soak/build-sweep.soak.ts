@@ -49,7 +49,11 @@ async function pass(call: string, fault: Fault): Promise<number> {
     if (!met) assert.equal(code, 0, what);
     if (met && fault !== "KILL") {
       assert.equal(code, 30, what);
-      assert.match(stderr, /^(?:The disk is full|A disk failed|The disk refused|The disk has no room for)[^\n]*\n$/, what);
+      assert.match(
+        stderr,
+        /^(?:The disk is full|A disk failed|The disk refused|The disk has no room for)[^\n]*\n$/,
+        what,
+      );
     }
     if (met) {
       const folder = outputFolder(out);
