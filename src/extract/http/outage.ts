@@ -36,7 +36,7 @@ export class OutageWatch {
   /** The check under way; resolves with whether the service was out. */
   #inquiry: Promise<boolean> | null = null;
   #isOut = false;
-  /** After the service was waited for in vain, every request fails with this. */
+  /** The failure of every request once the run has given up on the service. */
   #gaveUp: SourceError | null = null;
   #count = 0;
   #waitedMs = 0;

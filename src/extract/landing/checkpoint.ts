@@ -20,9 +20,9 @@ export interface PageResponse {
   readonly result: PageResult;
   /** One for each request that was answered: several where the page was read in parts. */
   readonly records: readonly RequestRecord[];
-  /** Rejects of listed items that were asked for singly. */
+  /** Rejects of listed items that were requested singly. */
   readonly rejects: readonly Reject[];
-  /** IDs of listed items of which no answer gave a document. */
+  /** IDs of listed items without a document in any response. */
   readonly unread: readonly string[];
 }
 
