@@ -3,8 +3,10 @@
  * fields. They are more than half of a full document. An object is cached when it is seen for the second time, and is
  * not parsed again after that.
  */
-
 import { mayHoldLarge } from "../../common/json.ts";
+import { deeplyFrozen, isObject, type JsonObject, type Shape } from "../../raw/document.ts";
+import { Drift, type DriftEntry } from "../../raw/drift.ts";
+import type { DocumentPreparer } from "../../raw/prepare.ts";
 import { countNames, hasCanonicalStrings } from "./canonical-json.ts";
 
 const CLOSE_BRACE = 0x7d;
@@ -16,6 +18,25 @@ export interface CachedObject {
   readonly nameCount: number;
   /** Whether the cache must not return it: it has to be parsed each time. */
   refused: boolean;
+  /** It stands in few members. */
+  readonly prepared: PreparedObject[];
+}
+
+/** A member that an object stands in: as its value, or in the list that is its value. */
+interface ObjectMember {
+  readonly shape: Shape;
+  readonly name: string;
+  readonly isListed: boolean;
+}
+
+/** An object as the raw documents have it in one member. */
+export interface PreparedObject extends ObjectMember {
+  /** Frozen: all documents that hold the object share it. */
+  readonly value: JsonObject;
+  /** The member with this value, as `JSON.stringify` writes it, in UTF-8. */
+  readonly member: Buffer;
+  /** Drift to count for each document that holds the object. */
+  readonly drift: readonly DriftEntry[];
 }
 
 /** Bytes of the lookup key. */
@@ -69,10 +90,43 @@ export class ObjectCache {
     const alike = this.#known.get(head) ?? [];
     if (alike.length === MAX_ALIKE || placeOf(alike, bytes, start) >= 0) return;
     const refused = !isLossless(bytes.toString("utf8", start, end), nameCount);
-    alike.push({ bytes: Buffer.from(bytes.subarray(start, end)), nameCount, refused });
+    alike.push({ bytes: Buffer.from(bytes.subarray(start, end)), nameCount, refused, prepared: [] });
     this.#known.set(head, alike);
     this.#knownBytes += length;
   }
+}
+
+/** Position of the document that an object is prepared in. Drift with this ID belongs to an item, not to the object. */
+const SOME_DOCUMENT = { order: 1, contentId: "some document" };
+
+/**
+ * Prepares an object in a document that has only this member, once. `undefined` if the object must be prepared with its
+ * document, as one in a renamed member; then it is not cached any more.
+ */
+export function preparedObject(
+  object: CachedObject,
+  { shape, name, isListed }: ObjectMember,
+  prepare: DocumentPreparer,
+): PreparedObject | undefined {
+  const known = object.prepared.find(
+    (each) => each.name === name && each.shape === shape && each.isListed === isListed,
+  );
+  if (known !== undefined || object.refused) return known;
+  const parsed: unknown = JSON.parse(object.bytes.toString());
+  const document: JsonObject = { [name]: isListed ? [parsed] : parsed };
+  const found = new Drift();
+  prepare(shape, document, SOME_DOCUMENT, found);
+  const member = document[name];
+  const value = Array.isArray(member) ? member[0] : member;
+  const drift = found.take();
+  if (!isObject(value) || drift.some(({ contentId }) => contentId !== null)) {
+    object.refused = true;
+    return undefined;
+  }
+  const text = Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  const made = { shape, name, isListed, value: deeplyFrozen(value), member: text, drift };
+  object.prepared.push(made);
+  return made;
 }
 
 function isLossless(text: string, nameCount: number): boolean {

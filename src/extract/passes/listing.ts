@@ -13,7 +13,6 @@ import type { PageResponse } from "../landing/checkpoint.ts";
 import type { ResponseSlot } from "../landing/landing.ts";
 import type { ListEntry } from "../pages/tasks.ts";
 import { isFresh } from "../pages/updated-at.ts";
-import { ByteBudget } from "./byte-budget.ts";
 import type { ExtractContext } from "./context.ts";
 import type { LandedPass } from "./item-versions.ts";
 import { PageReader, type PassPlan } from "./page-reader.ts";
@@ -39,8 +38,6 @@ export interface ListingPass extends PassEvidence, LandedPass, Pick<PassRecord, 
   readonly rejected: number;
 }
 
-/** 64 MB: decoded bytes of all pages under way. */
-const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 /** 4 MB: decoded bytes of a group, roughly. A thread holds as much, and so does a raw file before compression. */
 const GROUP_BYTES = 4 * 1024 * 1024;
 const MAX_PAGES_PER_GROUP = 64;
@@ -54,7 +51,6 @@ export class PassReader {
   readonly #snapshot: PassSnapshot;
   readonly #queue: WorkQueue;
   readonly #pages: PageReader;
-  readonly #budget = new ByteBudget(BYTES_IN_FLIGHT);
   readonly #startedMs: number;
   readonly #summaries = new Map<number, PageSummary>();
   /** Announced pages that the service does not have. */
@@ -172,10 +168,7 @@ export class PassReader {
     if (this.#summaries.size > pages || (await this.#pages.firstPageNow()).pages > pages) throw missing;
   }
 
-  /** Queues a page as soon as the byte budget allows it. */
   async #queuePage(page: number): Promise<void> {
-    const bytes = this.#pageBytes;
-    await this.#budget.take(bytes);
     const slot = this.#plan.landing?.reserveSlot();
     await this.#queue.add(async () => {
       try {
@@ -183,8 +176,6 @@ export class PassReader {
       } catch (thrown) {
         if (!isMissingPage(thrown)) throw thrown;
         this.#missing.set(page, thrown);
-      } finally {
-        this.#budget.give(bytes);
       }
     });
   }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { dynamicItem } from "../../../src/api/dynamic.ts";
 import { DocumentReader } from "../../../src/extract/pages/documents.ts";
 import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
 import type { PrepareSettings } from "../../../src/raw/prepare.ts";
@@ -99,21 +98,6 @@ test("C13: a page gives the same whether or not the objects in it are known, by 
     ),
     { numRuns: either(150, 1000) },
   );
-});
-
-test("no more than 4 MB of prepared objects are remembered, in however many places they stand", () => {
-  const object = JSON.stringify({ id: "u1", tz: "x".repeat(60_000) });
-  const isKnownAt = (reader: DocumentReader, name: string): boolean => {
-    const documents = [`{"id":"a","${name}":${object}}`];
-    for (let times = 0; times < 3; times++) read(reader, { mode: "dynamic", documents });
-    const [sent] = reader.list(Buffer.from(bodyOf(...documents).bytes)).documents;
-    return sent?.objects.length === 1;
-  };
-  const fitting = Object.keys(dynamicItem.shape).filter((name) => isKnownAt(new DocumentReader(DROP), name));
-  assert.ok(fitting.length > 80, `${fitting.length}`);
-  const reader = new DocumentReader(DROP);
-  const places = fitting.filter((name) => isKnownAt(reader, name)).length;
-  assert.ok(places > 50 && places < 75, `${places} of ${fitting.length}`);
 });
 
 test("an object that belongs to an item in one place is shared nowhere any more", () => {
