@@ -156,7 +156,7 @@ class ExtractionRun {
     const pass = await this.#read({ pass: number, mode, landing: landing.pages(mode, number) }, mode);
     versions.recordPass(mode, pass);
     this.#landed = pass;
-    this.#first ??= settings.limit === null ? undefined : new Set(pass.first);
+    this.#first ??= settings.limit === null ? undefined : pass.first;
     if (mode === "dynamic") await this.#readSingleItems(pass);
     if (number === settings.shapes.length) await this.#takeRepaired(number);
     // Nothing refers to the single items any more.
@@ -234,7 +234,7 @@ class ExtractionRun {
   }
 
   async #finish(disagreements: readonly string[]): Promise<Extraction> {
-    const { itemIndex, versions, journal } = this.#context;
+    const { itemIndex, versions } = this.#context;
     const passes = this.#passes;
     const gone = versions.gone(passes).map((number) => itemIndex.idOf(number));
     const inPart = this.#inPart();
@@ -249,7 +249,6 @@ class ExtractionRun {
     const sorted = itemIndex.sorted();
     // An item may have been removed between two requests for it: then one document of it landed.
     const items = sorted.length - unlisted.removed.filter((id) => itemIndex.has(id)).length - beyond.length;
-    journal.items = items;
     return {
       passes: passes.map((pass) => passRecord(pass, sorted)),
       items,

@@ -30,8 +30,8 @@ export interface ListingPass extends PassEvidence, LandedPass, Pick<PassRecord, 
   readonly mode: ListMode;
   /** Items that the plan wants, each where it was listed first. */
   readonly wanted: readonly SingleItemEntry[];
-  /** IDs of the first items of a limited run, in the order of the list; else empty. */
-  readonly first: readonly string[];
+  /** IDs of the first items of a limited run, else empty. */
+  readonly first: ReadonlySet<string>;
   /** Items of a full group of pages. */
   readonly itemsPerGroup: number;
   /** Listed documents that are not items: their IDs are not known. */
@@ -58,8 +58,8 @@ export class PassReader {
   readonly #wanted = new Map<string, SingleItemEntry>();
   readonly #fresh: string[] = [];
   readonly #unread: string[] = [];
-  /** IDs by page, of a limited run. */
-  readonly #idsByPage = new Map<number, readonly string[]>();
+  /** First items of a limited run. */
+  readonly #first = new Set<string>();
   #resumedPages = 0;
   /** Decoded bytes of the largest page. */
   #pageBytes = 0;
@@ -141,6 +141,8 @@ export class PassReader {
     for (let page = 1; page <= pages; page++) {
       if (this.#barrenPages > MAX_BARREN_PAGES || this.#missing.size > 0) break;
       if (!this.#summaries.has(page)) await this.#queuePage(page);
+      // The pages of a limited run are read in their order.
+      if (this.#limit !== null) await this.#queue.done();
     }
     await this.#queue.done();
   }
@@ -212,10 +214,9 @@ export class PassReader {
     this.#unread.push(...unread);
     const bytesPerItem = result.decodedBytes / Math.max(1, result.rows);
     if (landing !== undefined) itemIndex.weighPage(pass, page, bytesPerItem);
-    const ids = result.items.map(({ id }) => id);
-    if (this.#limit !== null) this.#idsByPage.set(page, ids);
     const before = this.#snapshot.distinct;
     for (const item of result.items) {
+      if (this.#first.size < (this.#limit ?? 0)) this.#first.add(item.id);
       itemIndex.weigh(item.id, bytesPerItem);
       const seconds = this.#snapshot.add(item.id, item.updatedAt);
       if (records.some((record) => isFresh(seconds, record))) this.#fresh.push(item.id);
@@ -257,8 +258,6 @@ export class PassReader {
     const { pass, mode, perPage, landing } = this.#plan;
     const limit = this.#limit;
     const first = this.#paginationOf(1);
-    const pages = [...this.#idsByPage].sort(([a], [b]) => a - b);
-    const ids = new Set(pages.flatMap(([, idsOfPage]) => idsOfPage));
     return {
       pass,
       mode,
@@ -267,7 +266,7 @@ export class PassReader {
       fresh: this.#fresh,
       unread: this.#unread,
       wanted: [...this.#wanted.values()],
-      first: [...ids].slice(0, limit ?? 0),
+      first: this.#first,
       itemsPerGroup: (landing?.groupSize ?? 1) * perPage,
       rows: this.#rows,
       rejected: this.#rejected,
