@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
@@ -117,20 +116,4 @@ test("the personal-data policy is applied before anything is written, and once",
       ["destination.contact_email", "unknown_field", 1],
     ],
   );
-});
-
-test("a lookup that found nothing has no file", async (t) => {
-  const directory = await temporaryFolder(t);
-  landLookups(
-    { destinations: [], unmatched: [], others: [], responses: [] },
-    { definitions: [], unmatched: [], responses: [] },
-    {
-      files: new RawPaths({ directory, folder: "raw", sequence: 1 }),
-      personal: { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS },
-      drift: new Drift(),
-      clock: systemClock,
-    },
-  );
-  assert.deepEqual(await readdir(directory), []);
-  assert.deepEqual(readLookups({}), { destinations: [], definitions: [] });
 });

@@ -51,11 +51,6 @@ suite("turns", () => {
     assert.equal(pace.totals, null);
   });
 
-  test("a machine that is late hardly makes up for it: two requests in a row may be one too many", () => {
-    assert.deepEqual(turnsAfter(paceOf({ maxPerSecond: 1 }), 0, 3, 200), [0, 1200, 2380]);
-    assert.deepEqual(turnsAfter(paceOf({ maxPerSecond: 1 }), 0, 4, 3), [0, 1003, 2003, 3003]);
-  });
-
   test("a pace rises only while requests wait for it, by a tenth and then by more for every hundred, and not above the setting", () => {
     const pace = paceOf({ startPerSecond: 2 });
     for (let nowMs = 0; nowMs < HOUR; nowMs += 5000) turnsAfter(pace, nowMs, 1);
@@ -97,24 +92,6 @@ suite("a refusal", () => {
     refuse(pace, 30, 9000, 8);
     assert.equal(pace.nextMs, 9030);
     assert.deepEqual(pace.totals, { ratePerSecond, refused: 5 });
-  });
-
-  test("before anything was answered says nothing about the rate", () => {
-    const pace = paceOf();
-    for (let nowMs = 0; nowMs < 3 * MINUTE; nowMs = pace.nextMs) {
-      pace.sent(nowMs, false);
-      refuse(pace, nowMs, 10_000);
-    }
-    assert.deepEqual(pace.totals, { ratePerSecond: null, refused: 18 });
-    assert.equal(pace.slowedTo, null);
-  });
-
-  test("does not count time in which the run had nothing to ask", () => {
-    const pace = paceOf();
-    turnsAfter(pace, 0, 1);
-    turnsAfter(pace, HOUR, 5);
-    refuse(pace, HOUR + 10, 1000);
-    assert.equal(pace.totals?.ratePerSecond, 3.76);
   });
 
   test("without a Retry-After makes a pause below a bound that doubles, until something is answered", () => {

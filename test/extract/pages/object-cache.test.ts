@@ -77,18 +77,6 @@ test("what is no JSON is none, whatever is known in it", () => {
   }
 });
 
-test("no more is remembered than 2 MB of text, and what is known stays", () => {
-  const documents = Array.from({ length: 12_000 }, (_, i) => `{"id":"a","user":${description(`u${i}`)}}`);
-  const known = new ObjectCache();
-  let bytes = 0;
-  for (const document of documents) for (let times = 0; times < 2; times++) read(known, [document]);
-  for (const document of documents)
-    for (const { object } of read(known, [document])[0]?.objects ?? []) bytes += object.bytes.length;
-  assert.ok(bytes <= 2 * 1024 * 1024, `${bytes}`);
-  assert.ok(bytes > 1024 * 1024, `${bytes}`);
-  assert.equal(read(known, documents.slice(0, 1))[0]?.objects.length, 1);
-});
-
 test("documents give the same values and texts whether or not what recurs in them is known", () => {
   const names = fc.constantFrom("id", "a", "b", "user", "fields", "7", "__proto__", "é", '"');
   const known = fc.constantFrom(
@@ -125,23 +113,4 @@ test("documents give the same values and texts whether or not what recurs in the
     }),
     { numRuns: either(200, 1000) },
   );
-});
-
-test("a document of more members than any item has is read as a whole, whatever is known in it", () => {
-  const user = description("u1");
-  const known = knowing([`{"id":"a","owner_details":${user}}`]);
-  const many = Array.from({ length: 9997 }, (_, i) => `"k${i}":1`).join(",");
-  const document = `{"id":"a",${many},"owner_details":null,"title":null,"k0":2,"owner_details":${user}}`;
-  const [sent] = read(known, [document]);
-  assert.deepEqual(sent?.objects, []);
-  assert.deepEqual(sent?.document, JSON.parse(document));
-});
-
-test("of objects that begin alike sixteen are known, and none that is longer than 64 KB", () => {
-  const documents = Array.from({ length: 40 }, (_, n) => `{"id":"a","user":${description("u1", { n })}}`);
-  const known = knowing(documents);
-  const found = documents.filter((document) => read(known, [document])[0]?.objects.length === 1);
-  assert.equal(found.length, 16);
-  const long = `{"id":"a","user":${description("u2", { text: "x".repeat(65_536) })}}`;
-  assert.deepEqual(read(knowing([long]), [long])[0]?.objects, []);
 });
