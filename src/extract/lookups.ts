@@ -7,8 +7,7 @@ import { WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import { isObject, type JsonObject } from "../raw/document.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
-import { decodeBytes } from "./http/decode.ts";
-import { readLookup } from "./http/json-body.ts";
+import { decodeBytes, readLookup } from "./http/decode.ts";
 import {
   customFieldRequests,
   destinationRequest,

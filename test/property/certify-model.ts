@@ -3,9 +3,8 @@
 import type { ListMode } from "../../src/extract/http/request.ts";
 import { isFresh, secondsOf } from "../../src/extract/pages/updated-at.ts";
 import { Certification, type CertificationStep } from "../../src/extract/passes/certification.ts";
-import { ItemVersions, type LandedPass } from "../../src/extract/passes/item-versions.ts";
+import { ItemVersions, type LandedPass, PassSnapshot } from "../../src/extract/passes/item-versions.ts";
 import type { ModeComparison } from "../../src/extract/passes/mode-comparison.ts";
-import { PassSnapshot } from "../../src/extract/passes/pass-snapshot.ts";
 import { type PageSummary, type PassEvidence, uncleanReasons } from "../../src/extract/passes/verdict.ts";
 import { truncateToSecond } from "../../src/raw/instant.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";

@@ -22,7 +22,7 @@ export interface OutageTotals {
 }
 
 /** Sends a small request. Returns the failure that an outage can have, or `null` if the service answers. */
-export type OutageCheck = (withinMs: number) => Promise<SourceError | null>;
+type OutageCheck = (withinMs: number) => Promise<SourceError | null>;
 
 /** A failure that an outage can have, and when its request was sent. */
 interface FirstFailure {

@@ -15,7 +15,7 @@ import { NOT_REUSED, type RawDocument, RawFileReader } from "../../raw/raw-file.
 import { serializeDocument } from "../../raw/raw-json.ts";
 import { copyReusable, reuseRecord } from "../../raw/reusable.ts";
 import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
-import { readItem } from "../http/json-body.ts";
+import { readItem } from "../http/decode.ts";
 import { type ListPage, type ObjectPosition, type PageDocument, readList } from "./list-page.ts";
 import { ObjectCache, type PreparedObject, preparedObject } from "./object-cache.ts";
 import {

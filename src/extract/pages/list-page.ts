@@ -6,10 +6,8 @@ import { z } from "zod";
 import { type Pagination, pagination } from "../../api/envelope.ts";
 import { isObject, mayHoldHalves, parseLarge } from "../../common/json.ts";
 import type { SourceText } from "../../raw/raw-json.ts";
-import { parseJson } from "../http/decode.ts";
-import { misfit, readBody } from "../http/json-body.ts";
-import { countNames, hasCanonicalStrings } from "./canonical-json.ts";
-import type { CachedObject, ObjectCache } from "./object-cache.ts";
+import { misfit, parseJson, readBody } from "../http/decode.ts";
+import { type CachedObject, countNames, hasCanonicalStrings, type ObjectCache } from "./object-cache.ts";
 import { type ObjectMatch, type PageElement, splitPage } from "./split-page.ts";
 
 export interface ListPage {

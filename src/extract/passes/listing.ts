@@ -14,9 +14,8 @@ import type { ResponseSlot } from "../landing/landing.ts";
 import type { ListEntry } from "../pages/tasks.ts";
 import { isFresh } from "../pages/updated-at.ts";
 import type { ExtractContext } from "./context.ts";
-import type { LandedPass } from "./item-versions.ts";
+import { type LandedPass, PassSnapshot } from "./item-versions.ts";
 import { PageReader, type PassPlan } from "./page-reader.ts";
-import { PassSnapshot } from "./pass-snapshot.ts";
 import { countOfItems, type PageSummary, type PassEvidence, uncleanReasons } from "./verdict.ts";
 
 /** An item to request singly, with the page that listed it. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { Pace, type PaceConfig, pauseMs } from "../../../src/extract/http/pace.ts";
+import { Pace, pauseMs } from "../../../src/extract/http/pace.ts";
 import fc from "../../properties.ts";
 import {
   everyNth,
@@ -16,7 +16,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-function paceOf(changes: Partial<PaceConfig> = {}): Pace {
+function paceOf(changes: Partial<ConstructorParameters<typeof Pace>[0]> = {}): Pace {
   return new Pace({ maxPerSecond: null, startPerSecond: null, random: () => 0, ...changes });
 }
 

@@ -4,8 +4,7 @@ import { hash } from "node:crypto";
 import { test } from "node:test";
 import { secondsOf } from "../../../src/extract/pages/updated-at.ts";
 import { Certification, type CertificationStep } from "../../../src/extract/passes/certification.ts";
-import { ItemVersions } from "../../../src/extract/passes/item-versions.ts";
-import { PassSnapshot } from "../../../src/extract/passes/pass-snapshot.ts";
+import { ItemVersions, PassSnapshot } from "../../../src/extract/passes/item-versions.ts";
 import type { PassEvidence } from "../../../src/extract/passes/verdict.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
 
