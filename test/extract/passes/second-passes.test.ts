@@ -198,21 +198,3 @@ long(
     }
   },
 );
-
-long(
-  "where single items are refused, a listing with edited items is read again in place of them",
-  async (t) => {
-    const service = await Scripted.start(t, itemsOf(ITEMS));
-    countPasses(service, (mode, nth) => {
-      if (mode !== "full" || nth !== 1) return;
-      service.items = service.items.map((element) =>
-        placeOf(element) < 20 ? { ...asItem(element), ...ANEW } : element,
-      );
-    });
-    const { script } = service;
-    service.script = (asked) => (asked.kind === "item" ? { status: 403 } : script(asked));
-    const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 50 });
-    assert.deepEqual([verdict, passes.map(({ mode }) => mode)], ["complete", ["dynamic", "full", "dynamic"]]);
-    assert.deepEqual(await rowsOf(directory, "SELECT count(*) FROM content WHERE title = 'New'"), [["20"]]);
-  },
-);
