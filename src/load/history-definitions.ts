@@ -94,7 +94,7 @@ function definitionSql({ history, of, lookedUp }: DefinitionHistory): string {
   const names = definitionColumns(history);
   const columns = names.map(quoteIdentifier);
   const others = names.filter((name) => name !== "ordinal");
-  const [before, now] = [structOf("before.", others), structOf("now.", others)];
+  const differs = `${structOf("before.", others)} IS DISTINCT FROM ${structOf("now.", others)}`;
   return fillMarks(loadSql("history_definitions"), {
     previous: quoteIdentifier(`previous_${history.name}`),
     now: `SELECT ${columns.join(", ")} FROM ${quoteIdentifier(of)}`,
@@ -102,8 +102,7 @@ function definitionSql({ history, of, lookedUp }: DefinitionHistory): string {
     key: definitionKey(history).map(quoteIdentifier).join(", "),
     looked_up: lookedUp,
     // Versions that are equal except for their position.
-    reordered:
-      others.length < names.length ? `event = 'changed' AND ${before} IS NOT DISTINCT FROM ${now}` : "false",
+    reordered: others.length < names.length ? `NOT (${differs})` : "false",
   });
 }
 
