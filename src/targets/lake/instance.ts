@@ -5,10 +5,10 @@ import { mapLimited } from "../../storage/parallel.ts";
 import { instanceText, sameInstance, sameRun } from "../../warehouse/identity.ts";
 import { assertMayFollow } from "../fencing.ts";
 import { verifyConditionalPut } from "../store/store.ts";
-import type { DeliveryTable } from "./delivery-tables.ts";
+import type { DeliveryTable } from "./delivery.ts";
 import { blockingReason } from "./delta/features.ts";
-import { readTable } from "./delta/read.ts";
-import type { DeltaTable } from "./delta/schema.ts";
+import { readTable } from "./delta/log.ts";
+import type { DeltaTable } from "./delta/metadata.ts";
 import { activeFiles, deliveryNumber, type TableState } from "./delta/state.ts";
 import { tableNames } from "./keys.ts";
 import type { LakeSession } from "./session.ts";
@@ -37,7 +37,7 @@ export async function readInstance(
 ): Promise<InstanceState> {
   const { store, instance } = session;
   const snapshots = await readTable(store, RUN_SNAPSHOTS.name);
-  const last = lastRunOf(await readSnapshotRows(session, snapshots, instance));
+  const last = lastRunOf(await readSnapshotRows(store, snapshots, instance));
   if (service !== null && last !== null) assertSameService(session, last.service, service);
   const number = deliveryNumber(snapshots, instance);
   const finished = Math.max(last?.delivery ?? 0, deliveryNumber(snapshots, removalId(instance)));
