@@ -91,7 +91,6 @@ export function judgeRun(
     checkTokenEchoes(drift),
     loaded.personal,
     judgeSingles(facts),
-    { checks: [], warnings: pageWarnings(facts) },
     checkAgainstBaseline(before, loaded, facts),
     { checks: fieldTypeChecks(drift), warnings: [] },
     checkCustomTables(pipeline, loaded),
@@ -121,15 +120,6 @@ function accountingOf(
     counted: last?.countAfter ?? 0,
     complete: reasons.length === 0,
   };
-}
-
-function pageWarnings({ asked, pageSizes, limit }: ExtractRecord): string[] {
-  const used = Object.values(pageSizes);
-  const perPage = Math.min(...used.filter((size) => size !== undefined));
-  if (asked.perPage === "auto" || limit !== null || perPage >= asked.perPage) return [];
-  return [
-    `Pages of ${asked.perPage} items were too large to be read; ${perPage} were read instead. Set \`perPage\` to that.`,
-  ];
 }
 
 /** Judges single-item requests. None of these findings forbids publication. */

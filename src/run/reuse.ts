@@ -57,7 +57,7 @@ export async function reuseOf(
   settings: DocumentSettings,
 ): Promise<ReuseSource> {
   const age = { rereadDays, startedAt: startOf(staging.run) };
-  const nothing = { run: "", documents: new Map(), failed: new Set<string>(), ...age, damage: null };
+  const nothing = { run: "", documents: new Map(), ...age, damage: null };
   if (baseline.kind !== "run" || rereadDays === 0) return nothing;
   const { run, directory, manifest } = baseline;
   const files = manifest.files.filter(({ path }) => isReuseFile(path));
@@ -75,7 +75,7 @@ export async function reuseOf(
     });
     if (kept === undefined) return nothing;
     const documents = isDeepStrictEqual(kept.settings, settings) ? kept.documents : nothing.documents;
-    return { run, documents, failed: kept.failed, ...age, damage: null };
+    return { run, documents, ...age, damage: null };
   } catch (thrown) {
     return damaged(asWarehouseError(thrown).message.replace(/\.$/, ""));
   }

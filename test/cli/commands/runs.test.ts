@@ -247,7 +247,7 @@ test("show has the checks that did not pass, and the mapped values", async () =>
 
 test("rollback moves current and says where to", async (t) => {
   const { out, runs } = await warehouse(t, 2);
-  assert.equal(await runs("rollback", "1"), "current is now 000001-20261120T020000Z\n");
+  assert.match(await runs("rollback", "1"), /^current is now 000001-20261120T020000Z\n/);
   assert.equal(await readlink(join(out, "current")), "runs/000001-20261120T020000Z");
   assert.match(
     await runs(),
