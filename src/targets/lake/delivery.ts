@@ -2,22 +2,10 @@
 import { join } from "node:path";
 import type { DeliveredRun } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
-import type { FileContent } from "../store/store.ts";
-import type { DeltaTable } from "./delta/metadata.ts";
 import { activeFiles, type TableState } from "./delta/state.ts";
-import { tablesToCommit } from "./instance.ts";
+import { type DeliveryFile, type DeliveryTable, tablesToCommit } from "./instance.ts";
 import { copyFolder, dataFolder, hasDigest, isCopied, newPath } from "./keys.ts";
 import type { LakeSession } from "./session.ts";
-
-interface DeliveryFile extends FileContent {
-  /** Absolute path on this machine. */
-  readonly file: string;
-  readonly rows: number;
-}
-
-export interface DeliveryTable extends DeltaTable {
-  readonly files: readonly DeliveryFile[];
-}
 
 export interface LakeDelivery {
   /** `null` if the instance is removed from all tables. */

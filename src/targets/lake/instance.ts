@@ -4,8 +4,7 @@ import type { DeliveredRun, InstanceIdentity } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
 import { instanceText, sameInstance, sameRun } from "../../warehouse/identity.ts";
 import { assertMayFollow } from "../fencing.ts";
-import { verifyConditionalPut } from "../store/store.ts";
-import type { DeliveryTable } from "./delivery.ts";
+import { type FileContent, verifyConditionalPut } from "../store/store.ts";
 import { blockingReason } from "./delta/features.ts";
 import { readTable } from "./delta/log.ts";
 import type { DeltaTable } from "./delta/metadata.ts";
@@ -88,6 +87,16 @@ function assertFreeNames({ name, columns }: DeltaTable): void {
     "target.refused",
     `${what} cannot be delivered: the lake uses this name itself; rename it in the pipeline.`,
   );
+}
+
+export interface DeliveryFile extends FileContent {
+  /** Absolute path on this machine. */
+  readonly file: string;
+  readonly rows: number;
+}
+
+export interface DeliveryTable extends DeltaTable {
+  readonly files: readonly DeliveryFile[];
 }
 
 export interface LakeTable {
