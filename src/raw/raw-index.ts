@@ -53,32 +53,22 @@ interface IndexedFile extends Omit<FileIndex, "ids"> {
 export class RawIndex {
   readonly items: ItemIndex;
   /** In the order in which they were added. */
-  #files: IndexedFile[] = [];
-  /** Made when a document is asked for the first time, and again after files were added or removed. */
+  readonly files: IndexedFile[] = [];
+  /** Made when a document is asked for the first time, and again after files were added. */
   #byItem: ReturnType<typeof groupByItem> | undefined;
 
   constructor(items: ItemIndex) {
     this.items = items;
   }
 
-  get files(): readonly IndexedFile[] {
-    return this.#files;
-  }
-
   /** Number of documents. */
   get size(): number {
-    return this.#files.reduce((sum, { items }) => sum + items.length, 0);
+    return this.files.reduce((sum, { items }) => sum + items.length, 0);
   }
 
   add(path: string, { ids, codes, orders }: FileIndex): void {
     const items = Uint32Array.from(ids, (id) => this.items.numberOf(id));
-    this.#files.push({ path, items, codes, orders });
-    this.#byItem = undefined;
-  }
-
-  /** Removes all files whose path fulfils the condition. */
-  remove(isRemoved: (path: string) => boolean): void {
-    this.#files = this.#files.filter(({ path }) => !isRemoved(path));
+    this.files.push({ path, items, codes, orders });
     this.#byItem = undefined;
   }
 
@@ -87,12 +77,12 @@ export class RawIndex {
    * replaces all earlier ones of its shape.
    */
   counting(item: number): { readonly file: number; readonly row: number }[] {
-    this.#byItem ??= groupByItem(this.#files, this.items.size);
+    this.#byItem ??= groupByItem(this.files, this.items.size);
     const { starts, places } = this.#byItem;
     const documents: { file: number; row: number; order: number; code: number }[] = [];
     for (let at = starts[item] ?? 0; at < (starts[item + 1] ?? 0); at++) {
       const [file = 0, row = 0] = [places[2 * at], places[2 * at + 1]];
-      const { orders, codes } = this.#files[file] ?? {};
+      const { orders, codes } = this.files[file] ?? {};
       documents.push({ file, row, order: orders?.[row] ?? 0, code: codes?.[row] ?? 0 });
     }
     const replaced = new Set<number>();

@@ -20,17 +20,16 @@ import {
   writeExtractRecord,
 } from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
+import type { PersonalFields } from "../raw/personal/fields.ts";
 import { type RawFolder, RawPaths, rawFolderOf } from "../raw/raw-folder.ts";
 import { RawIndex } from "../raw/raw-index.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
-import { pageSizesOf } from "../warehouse/baseline.ts";
 import { findMissingItems } from "../warehouse/missing-items.ts";
 import type { NewRun, RunInputs } from "./inputs.ts";
-import { personalFieldIds, policyOf } from "./personal-fields.ts";
 import type { ResumeRecord } from "./resume.ts";
 import { documentSettings, reuseOf } from "./reuse.ts";
 import { rejectRows, requestRows } from "./run-tables.ts";
-import { recordLookups, type ServiceSession, wantedDestinations } from "./session.ts";
+import { personalFieldIds, recordLookups, type ServiceSession } from "./session.ts";
 import { originOf } from "./source.ts";
 
 interface LandRequest {
@@ -72,6 +71,10 @@ export async function land(request: LandRequest): Promise<RawFolder> {
   }
 }
 
+function policyOf({ personalData: { policy, key } }: RunInputs["config"], fields: PersonalFields) {
+  return { policy, hashKey: key === null ? undefined : Buffer.from(key.reveal()), fields };
+}
+
 function rawFilesOf({ staging }: NewRun, { config }: RunInputs): RawPaths {
   // Published if they are below `result`.
   return new RawPaths(join(staging.root, config.raw ? "result" : "", "raw"), staging.sequence);
@@ -79,14 +82,14 @@ function rawFilesOf({ staging }: NewRun, { config }: RunInputs): RawPaths {
 
 async function extractItems({ run, session, inputs, kept }: LandRequest, wanted: ColumnPlan) {
   const { pipeline, staging, baseline } = run;
-  const { client, journal, source, retry, personalFields } = session;
+  const { client, journal, token, retry, personalFields } = session;
   const { config, clock, signal, onProgress } = inputs;
   const { listings } = pipeline;
   const settings = documentSettings(config, personalFields, wanted.columns);
   await using threads = new LandingThreads(inputs.threads, {
     ...policyOf(config, personalFields),
     aliases: config.aliases,
-    token: source.token.reveal(),
+    token: token.reveal(),
     details: wanted.details,
     settings: JSON.stringify(settings),
   });
@@ -125,7 +128,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
   const extraction = await extract(context, {
     details: wanted.details,
     perPage: config.perPage,
-    pageSizes: pageSizesOf(baseline),
+    pageSizes: (baseline.kind === "run" && baseline.manifest.pageSizes) || {},
     reuse: () => reuseOf(run, config.rereadDays, settings),
     findMissing: (listed) =>
       findMissingItems({
@@ -149,7 +152,7 @@ function extractRecordOf(
     readonly fields: CustomFieldLookup;
   },
 ): Omit<ExtractRecord, "version"> {
-  const { journal, retry, personalFields, destinations, source } = session;
+  const { journal, retry, personalFields, destinations } = session;
   const { config, clock } = inputs;
   const { contract, maxRejects, maxShrinkPercent, minShrink } = config;
   const { wanted, extraction, items, fields } = answers;
@@ -168,10 +171,7 @@ function extractRecordOf(
       shapes: run.pipeline.listings,
       columns: wanted.columns,
       singleItems: wanted.details,
-      destinations: wantedDestinations(run.pipeline, source).map(({ name, platform }) => ({
-        name,
-        platform,
-      })),
+      destinations: session.wanted.map(({ name, platform }) => ({ name, platform })),
       allDestinations: config.source.kind === "sample" && config.destinations.length === 0,
       ignoreDestinations: config.ignoreDestinations,
       definitions: run.pipeline.customFields !== undefined,
