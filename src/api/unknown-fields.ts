@@ -3,9 +3,6 @@ import { z } from "zod";
 
 type JsonObject = Record<string, unknown>;
 
-/** Gets a list or object where the contract has none, or allows any value. Lists of texts or numbers are not visited. */
-export type UnknownObjectVisitor = (path: readonly string[], value: object) => void;
-
 /** What a schema knows below a value, which may be an object, a record or a list. `null`: any value, without known fields. */
 interface KnownFields {
   readonly fields?: ReadonlyMap<string, KnownFields | null>;
@@ -20,14 +17,15 @@ interface KnownFields {
  *
  * It visits each unknown key, and nothing below it. `visit` gets its path, such as `["custom_field_values", "{}", "checksum"]`
  * (`[]` for elements of a list, `{}` for keys of a record), its value, and the object that has it. An object instead of a
- * list counts as its only element.
+ * list counts as its only element. `unforeseen` gets a list or object where the contract has none, or allows any value, but no
+ * lists of texts or numbers.
  */
 export function unknownFieldWalker(schema: z.ZodObject) {
   const root = compile(schema) ?? null;
   return (
     document: unknown,
     visit: (path: string[], value: unknown, parent: JsonObject) => void,
-    unforeseen?: UnknownObjectVisitor,
+    unforeseen?: (path: readonly string[], value: object) => void,
   ): void => {
     const path: string[] = [];
     const below = (step: string, known: KnownFields | null, values: readonly unknown[]) => {
