@@ -1,5 +1,6 @@
 /** Makes all requests of a run, and writes the raw documents and the extract record. */
 import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { scalarText } from "../api/normalize.ts";
 import { assertFewRejects } from "../audit/checks/publish-gates.ts";
 import { collectGarbage } from "../common/free-memory.ts";
@@ -12,20 +13,23 @@ import { Landing, LandingThreads } from "../extract/landing/landing.ts";
 import type { CustomFieldLookup } from "../extract/lookups.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
 import { stageRows } from "../load/staged-rows.ts";
-import { type Extraction, type ExtractRecord, writeExtractRecord } from "../raw/extract-record.ts";
+import {
+  EXTRACT_FILE,
+  type Extraction,
+  type ExtractRecord,
+  writeExtractRecord,
+} from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
-import { type RawFolder, rawFolderOf } from "../raw/raw-folder.ts";
+import type { PersonalFields } from "../raw/personal/fields.ts";
+import { type RawFolder, RawPaths, rawFolderOf } from "../raw/raw-folder.ts";
 import { RawIndex } from "../raw/raw-index.ts";
-import { RawPaths, rawFolderPath } from "../raw/raw-paths.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
-import { pageSizesOf } from "../warehouse/baseline.ts";
 import { findMissingItems } from "../warehouse/missing-items.ts";
 import type { NewRun, RunInputs } from "./inputs.ts";
-import { personalFieldIds, policyOf } from "./personal-fields.ts";
 import type { ResumeRecord } from "./resume.ts";
 import { documentSettings, reuseOf } from "./reuse.ts";
 import { rejectRows, requestRows } from "./run-tables.ts";
-import { recordLookups, type ServiceSession, wantedDestinations } from "./session.ts";
+import { personalFieldIds, recordLookups, type ServiceSession } from "./session.ts";
 import { originOf } from "./source.ts";
 
 interface LandRequest {
@@ -46,7 +50,7 @@ export async function land(request: LandRequest): Promise<RawFolder> {
   try {
     onProgress({ stage: "lookups", done: 1, total: 2, items: 0, bytes: 0 });
     const wanted = planColumns(run.pipeline, config);
-    const { extraction, landed, fieldNames } = await extractItems(request, wanted);
+    const { extraction, index, fieldNames } = await extractItems(request, wanted);
     assertFewRejects(config, extraction, journal);
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
     const fields = await session.lookups.customFields(new Set(names), signal);
@@ -59,29 +63,33 @@ export async function land(request: LandRequest): Promise<RawFolder> {
     landLookups(destinations, fields, { files, personal, drift: journal.drift, clock });
     stageRows(requestRows(journal.requests), (part) => files.ofNotes("requests", part));
     stageRows(rejectRows(journal.rejects), (part) => files.ofNotes("rejects", part));
-    const record = extractRecordOf(request, { wanted, extraction, items: landed.items, fields });
-    const facts = await writeExtractRecord(files.record, record);
-    return rawFolderOf(files.folder, facts, landed);
+    const record = extractRecordOf(request, { wanted, extraction, items: index.items, fields });
+    const facts = await writeExtractRecord(join(files.folder, EXTRACT_FILE), record);
+    return rawFolderOf(files.folder, facts, index);
   } finally {
     await client.close();
   }
 }
 
+function policyOf({ personalData: { policy, key } }: RunInputs["config"], fields: PersonalFields) {
+  return { policy, hashKey: key === null ? undefined : Buffer.from(key.reveal()), fields };
+}
+
 function rawFilesOf({ staging }: NewRun, { config }: RunInputs): RawPaths {
-  const { root: directory, sequence } = staging;
-  return new RawPaths({ directory, folder: rawFolderPath(config), sequence });
+  // Published if they are below `result`.
+  return new RawPaths(join(staging.root, config.raw ? "result" : "", "raw"), staging.sequence);
 }
 
 async function extractItems({ run, session, inputs, kept }: LandRequest, wanted: ColumnPlan) {
   const { pipeline, staging, baseline } = run;
-  const { client, journal, source, retry, personalFields } = session;
+  const { client, journal, token, retry, personalFields } = session;
   const { config, clock, signal, onProgress } = inputs;
   const { listings } = pipeline;
   const settings = documentSettings(config, personalFields, wanted.columns);
   await using threads = new LandingThreads(inputs.threads, {
     ...policyOf(config, personalFields),
     aliases: config.aliases,
-    token: source.token.reveal(),
+    token: token.reveal(),
     details: wanted.details,
     settings: JSON.stringify(settings),
   });
@@ -120,7 +128,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
   const extraction = await extract(context, {
     details: wanted.details,
     perPage: config.perPage,
-    pageSizes: pageSizesOf(baseline),
+    pageSizes: (baseline.kind === "run" && baseline.manifest.pageSizes) || {},
     reuse: () => reuseOf(run, config.rereadDays, settings),
     findMissing: (listed) =>
       findMissingItems({
@@ -131,7 +139,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
         acceptShrink: config.acceptShrink,
       }),
   });
-  return { extraction, landed: { items: itemIndex, index }, fieldNames: landing.fieldNames };
+  return { extraction, index, fieldNames: landing.fieldNames };
 }
 
 /** All that the tables are built from, besides the raw documents. */
@@ -144,7 +152,7 @@ function extractRecordOf(
     readonly fields: CustomFieldLookup;
   },
 ): Omit<ExtractRecord, "version"> {
-  const { journal, retry, personalFields, destinations, source } = session;
+  const { journal, retry, personalFields, destinations } = session;
   const { config, clock } = inputs;
   const { contract, maxRejects, maxShrinkPercent, minShrink } = config;
   const { wanted, extraction, items, fields } = answers;
@@ -163,10 +171,7 @@ function extractRecordOf(
       shapes: run.pipeline.listings,
       columns: wanted.columns,
       singleItems: wanted.details,
-      destinations: wantedDestinations(run.pipeline, source).map(({ name, platform }) => ({
-        name,
-        platform,
-      })),
+      destinations: session.wanted.map(({ name, platform }) => ({ name, platform })),
       allDestinations: config.source.kind === "sample" && config.destinations.length === 0,
       ignoreDestinations: config.ignoreDestinations,
       definitions: run.pipeline.customFields !== undefined,

@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import { checksWithoutWarning, newCheckWarnings, warningKey, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/free-memory.ts";
 import { joinWords } from "../common/nearest.ts";
 import type { Config } from "../config/config.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
@@ -49,11 +48,14 @@ export async function landAndPublish(
   const { replayOf, kept, peak } = documents;
   const { signal, onProgress, clock } = runtime;
   await using loads = new StagedLoads(pipeline.loaders);
-  const { facts, built } = await landAndBuild(run, documents, loads, runtime).catch((thrown: unknown) => {
+  const landAndBuild = async () => {
+    const landed = await documents.land();
+    return { facts: landed.facts, built: await build(run, { landed, replayOf }, { loads, peak, runtime }) };
+  };
+  const { facts, built } = await landAndBuild().catch((thrown: unknown) => {
     // An abort surfaces as many errors; the signal's reason is the cause.
     throw signal.aborted ? signal.reason : thrown;
   });
-  collectGarbage();
   signal.throwIfAborted();
   const progress = (done: number) =>
     onProgress({ stage: "publish", done, total: 1, items: facts.items, bytes: 0 });
@@ -93,16 +95,6 @@ export async function landAndPublish(
     loadFailure: failure && { code: failure.code, message: failure.message },
   };
   return { summary, failure };
-}
-
-async function landAndBuild(
-  run: NewRun,
-  { land, replayOf, peak }: RunDocuments,
-  loads: StagedLoads,
-  runtime: Runtime,
-) {
-  const landed = await land();
-  return { facts: landed.facts, built: await build(run, { landed, replayOf }, { loads, peak, runtime }) };
 }
 
 function publishedFacts(

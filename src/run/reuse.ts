@@ -11,7 +11,7 @@ import * as names from "../raw/personal/names.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import { isReuseFile, readReusable } from "../raw/reusable.ts";
 import { parseRunName } from "../warehouse/layout.ts";
-import { firstDamage } from "../warehouse/raw-documents.ts";
+import { firstDamage } from "../warehouse/verify.ts";
 import type { NewRun } from "./inputs.ts";
 
 /** Settings that decide what a document becomes. A document is reused while all of them are the same. */

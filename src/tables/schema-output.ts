@@ -1,5 +1,5 @@
 /** The declared tables as JSON and as a Mermaid diagram. */
-import { isView, type Origin, type SchemaColumn, type SchemaTable, type Table } from "./declare.ts";
+import { isView, type Origin, type SchemaColumn, type SchemaTable } from "./declare.ts";
 
 /** API fields that no column comes from. */
 const UNPLACED: readonly (Origin & {
@@ -48,21 +48,26 @@ export function columnMarks(table: SchemaTable, { name, nullable, personal }: Sc
   ];
 }
 
-/** An entity-relationship diagram of keys and references; with other columns it would be unreadable. */
-export function schemaMermaid(tables: readonly Table[]): string {
-  const entities = tables.map((table) => {
-    const referring = new Set(table.references.flatMap((reference) => reference.columns));
-    const columns = table.columns.flatMap(({ name, type }) => {
-      const roles = [...(table.key.includes(name) ? ["PK"] : []), ...(referring.has(name) ? ["FK"] : [])];
-      return roles.length === 0 ? [] : [`    ${type} ${name} ${roles.join(",")}`];
-    });
-    return [`  ${table.name} {`, ...columns, "  }"].join("\n");
+/** An entity-relationship diagram of keys and references. Views have neither, and are left out. */
+export function schemaMermaid(tables: readonly SchemaTable[]): string {
+  const shown = tables.filter((table) => !isView(table));
+  const entities = shown.flatMap(({ name, key, references, columns }) => {
+    const referring = new Set(references.flatMap((reference) => reference.columns));
+    const roles = (column: string) => [
+      ...(key.includes(column) ? ["PK"] : []),
+      ...(referring.has(column) ? ["FK"] : []),
+    ];
+    const rows = columns.filter((column) => roles(column.name).length > 0);
+    return [
+      `  ${name} {`,
+      ...rows.map((column) => `    ${column.type} ${column.name} ${roles(column.name).join(",")}`),
+      "  }",
+    ];
   });
-  const names = new Set(tables.map((table) => table.name));
-  const lines = tables.flatMap((table) =>
-    table.references
-      .filter((reference) => names.has(reference.table))
-      .map((reference) => `  ${reference.table} ||--o{ ${table.name} : "${reference.columns.join(", ")}"`),
+  const lines = shown.flatMap(({ name, references }) =>
+    references
+      .filter(({ table }) => shown.some((each) => each.name === table))
+      .map(({ table, columns }) => `  ${table} ||--o{ ${name} : "${columns.join(", ")}"`),
   );
-  return `erDiagram\n${[...entities, ...lines].join("\n")}\n`;
+  return ["erDiagram", ...entities, ...lines, ""].join("\n");
 }

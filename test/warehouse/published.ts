@@ -7,11 +7,11 @@ import {
   createStaging,
   nextRun,
   type OutputFolder,
-  prepareOutput,
   removeStaging,
   type StagingFolder,
 } from "../../src/warehouse/layout.ts";
 import type { Manifest, ManifestDraft } from "../../src/warehouse/manifest.ts";
+import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
 import { publishRun } from "../../src/warehouse/publish.ts";
 import { column, stageTags, TAGS, type Tag, table } from "../load/fixtures.ts";
 
@@ -70,7 +70,7 @@ export async function buildResult(folder: OutputFolder, run: string, items: numb
   });
   const common = { bounds: ["", "item-0002"], finalDirectory: staging.result, sequence: staging.sequence };
   const parts = [await stageTags(join(staging.parts, "1.parquet"), tagsOf(items, run))];
-  await loadTable(database.connection, { ...common, table: TAGS, parts });
+  await loadTable(database.connection, { ...common, table: TAGS, from: parts });
   await createTable(database.connection, CONTENT);
   await execute(database.connection, "INSERT INTO content SELECT content_id, $1 FROM content_tags", [run]);
   await exportTables([database.connection], { ...common, tables: [CONTENT] });

@@ -6,8 +6,7 @@ import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
-import { MACROS } from "../../../src/load/views.ts";
-import { VIEWS } from "../../../src/tables/views.ts";
+import { MACRO_NAMES, VIEWS } from "../../../src/tables/views.ts";
 import { fewSampleNights, site } from "../../audit/two-nights.ts";
 import { capture, outcome } from "../capture.ts";
 
@@ -68,7 +67,7 @@ test("each view of previous reads the tables of the run before, and answers as i
 });
 
 test("a macro of previous, which would read the tables of this run, is refused", async () => {
-  for (const { name } of MACROS) {
+  for (const name of MACRO_NAMES) {
     for (const called of [`previous.${name}`, `"previous" . main /* */ . "${name}"`]) {
       const message = await refused(`SUMMARIZE FROM ${called}('2026-11-01')`);
       assert.match(message ?? "", new RegExp(`previous\\.${name}\\(\\) would read the tables of this run; `));
@@ -117,7 +116,7 @@ test("a run before that is pruned, or has Parquet files alone, is named where th
   await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);
   assert.equal(
     await refused("FROM previous.main.content"),
-    `The query was refused: there is no "previous": the files of ${first}, the run before ${second}, are gone.`,
+    `The query was refused: there is no "previous": ${first}, the run before ${second}, is no longer kept.`,
   );
   assert.deepEqual(await rowsOf("SELECT 'previous' AS word"), [{ word: "previous" }]);
 });
