@@ -157,30 +157,20 @@ class ExtractionRun {
     const columns = kind === "basic" ? [] : this.#context.settings.columns;
     const resumed = request.landing?.passStart?.perPage;
     const first = await choosePageSize(this.#context, this.#sizes, { ...request, kind, columns, resumed });
-    const itemsPerGroup = request.landing && this.#itemsPerGroup(kind);
-    const pagesPerGroup = itemsPerGroup && Math.ceil(itemsPerGroup / first.perPage);
+    // If the other listing landed last, its groups and those of this one have the same items.
+    const before = request.landing && this.#landed?.mode !== kind ? this.#landed : undefined;
+    const pagesPerGroup = before && Math.ceil(before.itemsPerGroup / first.perPage);
     const scope = kind === "dynamic" ? this.#options.details : "none";
     const wants = (item: ListEntry) => isInScope(scope, item);
     return new PassReader(this.#context, { ...request, ...first, columns, pagesPerGroup, wants }).read();
   }
 
-  /** Size of the groups of the other listing, if it landed last: groups of both have the same items. */
-  #itemsPerGroup(kind: ListMode): number | undefined {
-    const landed = this.#landed;
-    if (landed === undefined || landed.mode === kind) return undefined;
-    return landed.itemsPerGroup;
-  }
-
-  /** Reads the reusable documents once, so that damage is reported once. */
-  #reusable(): Promise<ReuseSource> {
-    this.#reuse ??= this.#options.reuse();
-    return this.#reuse;
-  }
-
   async #readSingleItems({ wanted, ...pass }: ListingPass): Promise<void> {
     const counting = wanted.filter(({ id }) => this.#counts(id));
-    const reuse = await this.#reusable();
-    const read = await new SingleItemsReader(this.#context, { ...pass, wanted: counting }, reuse).read();
+    // Once, so that damage is reported once.
+    this.#reuse ??= this.#options.reuse();
+    const reader = new SingleItemsReader(this.#context, { ...pass, wanted: counting }, await this.#reuse);
+    const read = await reader.read();
     const asked = new Set(wanted.map(({ id }) => id));
     const before = this.#details;
     this.#details = {

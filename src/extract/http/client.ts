@@ -131,6 +131,7 @@ export class HttpClient {
     const error = statusError(
       {
         ...url,
+        path: request.path,
         settingNames,
         status,
         retryAfter: typeof retryAfter === "string" ? this.#redact(retryAfter) : retryAfter,
