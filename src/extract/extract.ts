@@ -6,7 +6,7 @@ import type { ListMode } from "./http/request.ts";
 import { isInScope, type ListEntry, type SingleItemScope } from "./pages/tasks.ts";
 import { Certification, type CertificationStep } from "./passes/certification.ts";
 import type { ExtractContext } from "./passes/context.ts";
-import { compareModes, type ItemRequests, repairItems, requestUnlisted } from "./passes/follow-up.ts";
+import { compareModes, repairItems, requestUnlisted } from "./passes/follow-up.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
 import { type ListingPass, PassReader, passRecord } from "./passes/listing.ts";
 import type { PassPlan } from "./passes/page-reader.ts";
@@ -102,12 +102,13 @@ class ExtractionRun {
     const { notAsked } = this.#inPart();
     const ids = notAsked.map((number) => this.#context.itemIndex.idOf(number));
     for (const id of ids) this.#repaired.add(id);
-    if (ids.length > 0) await this.#ask(repairItems, ids);
+    if (ids.length > 0) await repairItems(this.#context, this.#passes.length, ids);
     return this.#finish([]);
   }
 
   async #perform(step: Exclude<CertificationStep, { kind: "end" }>): Promise<void> {
     const { clock, signal } = this.#context;
+    const after = this.#passes.length;
     if ("ids" in step) for (const id of step.ids) this.#repaired.add(id);
     switch (step.kind) {
       case "wait":
@@ -118,25 +119,16 @@ class ExtractionRun {
         this.#certification.passed(await this.#pass(step.mode, step.documents));
         break;
       case "compare":
-        this.#certification.compared(await this.#ask(compareModes, step.ids));
+        this.#certification.compared(await compareModes(this.#context, after, step.ids));
         break;
       case "repair":
-        this.#certification.repaired(await this.#ask(repairItems, step.ids));
+        this.#certification.repaired(await repairItems(this.#context, after, step.ids));
         break;
     }
   }
 
   get #passes(): readonly ListingPass[] {
     return this.#certification.passes;
-  }
-
-  /** Requests items singly, after the last pass. */
-  async #ask<Result>(
-    how: (context: ExtractContext, after: ItemRequests) => Promise<Result>,
-    ids: readonly string[],
-  ): Promise<Result> {
-    const landing = this.#context.landing.singles("after", this.#passes.length);
-    return how(this.#context, { ids, landing });
   }
 
   /** Makes a pass; the single items that it wants follow a pass whose documents land. */
@@ -214,7 +206,7 @@ class ExtractionRun {
     const unlisted =
       missing.ids.length === 0
         ? { found: [], inPart: [], removed: [], skipped: [] }
-        : await this.#ask(requestUnlisted, missing.ids);
+        : await requestUnlisted(this.#context, passes.length, missing.ids);
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
     // An item may have been removed between two requests for it: then one document of it landed.
