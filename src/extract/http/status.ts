@@ -87,7 +87,7 @@ function waitOf(retryAfter: RetryAfter): string {
   return retryAfter ? `, and asks to wait ${Math.ceil(retryAfter / 1000)} s` : "";
 }
 
-export function isListing(mode: RequestMode): mode is ListMode {
+function isListing(mode: RequestMode): mode is ListMode {
   return mode === "dynamic" || mode === "full" || mode === "basic";
 }
 
