@@ -1,6 +1,5 @@
 /** Lists the instances of a lake with their last runs. */
 import { type Answer, type AnswerRow, col, section } from "../../common/answer.ts";
-import { minuteOf } from "../../common/figures.ts";
 import { mapLimited } from "../../storage/parallel.ts";
 import { readTable } from "./delta/log.ts";
 import { instanceNames, readInstance } from "./instance.ts";
@@ -14,16 +13,14 @@ const INSTANCE_COLUMNS = {
   /** NULL if no delivery has finished. */
   run: col.name({ head: "last run" }),
   verdict: col.name(),
-  /** Minute of the delivery, and whether a later one has not finished. */
-  delivered: col.name(required),
+  delivered: col.instant(),
   tables: col.count(required),
   rows: col.count(required),
   origin: col.text({ head: "service" }),
   id: col.text({ hidden: true }),
   sequence: col.count({ hidden: true }),
   delivery: col.count({ hidden: true }),
-  /** ISO 8601, UTC. */
-  deliveredAt: col.text({ hidden: true }),
+  /** Whether a later delivery has not finished. */
   unfinished: col.flag({ ...required, hidden: true }),
 } as const;
 
@@ -34,21 +31,18 @@ export async function lakeStatus(session: LakeSession) {
 }
 
 async function statusOf(session: LakeSession): Promise<AnswerRow<typeof INSTANCE_COLUMNS>> {
-  const { last, number, isUnfinished } = await readInstance(session, null);
-  const at = last === null ? null : new Date(last.deliveredMs);
-  const unfinished = isUnfinished ? `delivery ${number} has not finished` : null;
+  const { last, isUnfinished } = await readInstance(session, null);
   return {
     instance: session.instance,
     run: last?.run ?? null,
     verdict: last?.verdict ?? null,
-    delivered: [at && minuteOf(at), unfinished].filter((each) => each !== null).join("; "),
+    delivered: last && new Date(last.deliveredMs),
     tables: last?.rows.length ?? 0,
     rows: last?.rows.reduce((sum, { rows }) => sum + rows, 0) ?? 0,
     origin: last?.service.origin ?? null,
     id: last?.service.id ?? null,
     sequence: last?.sequence ?? null,
     delivery: last?.delivery ?? null,
-    deliveredAt: at?.toISOString() ?? null,
     unfinished: isUnfinished,
   };
 }
@@ -72,7 +66,7 @@ export function lakeStatusAnswer({ address, instances }: Awaited<ReturnType<type
     ],
     next: unfinished.map(
       (instance) =>
-        `${instance}: its tables may mix two runs until the next delivery; "content-warehouse deliver" does it now.`,
+        `${instance}: a delivery has not finished; its tables may mix two runs until the next delivery; "content-warehouse deliver" does it now.`,
     ),
   };
 }

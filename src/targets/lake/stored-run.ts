@@ -9,7 +9,7 @@ import { mapLimited } from "../../storage/parallel.ts";
 import { runText, sameRun } from "../../warehouse/identity.ts";
 import { DATABASE_FILE } from "../../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest, type PublishedFile, parseManifest } from "../../warehouse/manifest.ts";
-import { changedObject, missingObject } from "../store/checked-copy.ts";
+import { changedObject, missingObject } from "../store/store.ts";
 import { recordsOf } from "./delta/actions.ts";
 import { readTable } from "./delta/log.ts";
 import { activeFiles } from "./delta/state.ts";
