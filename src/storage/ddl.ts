@@ -1,6 +1,6 @@
 /** Column types and statements for declared tables. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { COLUMN_TYPES, type ColumnType, type Table } from "../tables/declare.ts";
+import type { ColumnType, Table } from "../tables/declare.ts";
 import { execute } from "./duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
@@ -16,22 +16,8 @@ export const DUCKDB_TYPES: Readonly<Record<ColumnType, string>> = {
   json: "JSON",
 };
 
-/** `text[]` for `VARCHAR[]`. Types that no column can be declared with keep their names. */
-export function shownTypeOf(duckdb: string): string {
-  const scalar = duckdb.replace(/\[\]$/, "");
-  const type = COLUMN_TYPES.find((each) => DUCKDB_TYPES[each] === scalar) ?? scalar;
-  return `${type}${duckdb.slice(scalar.length)}`;
-}
-
-/** `VARCHAR[]` for `text[]`. */
-export function duckdbTypeOf(shown: string): string {
-  const scalar = shown.replace(/\[\]$/, "");
-  const type = COLUMN_TYPES.find((each) => each === scalar);
-  return `${type === undefined ? scalar : DUCKDB_TYPES[type]}${shown.slice(scalar.length)}`;
-}
-
 /** Column types in Parquet. JSON is text: readers of the JSON type round large integers and lose the JSON null. */
-export const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, json: "VARCHAR" };
+const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, json: "VARCHAR" };
 
 /** Statements that create a table with its comments. */
 function tableDdl(table: Table, longTexts: ReadonlySet<string>): readonly string[] {

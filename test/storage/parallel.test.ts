@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { awaitBoth, mapParallel, runOnEach } from "../../src/storage/parallel.ts";
+import { mapParallel, runOnEach } from "../../src/storage/parallel.ts";
 
 /** Work that ends after some milliseconds, or fails at once; `ended` has what has ended. */
 function worker() {
@@ -45,18 +45,4 @@ test("the same is done in each lane, and a failure is thrown when all have ended
     /a failed/,
   );
   assert.deepEqual(ended, ["a", "b"]);
-});
-
-test("of two that go on together both have ended when the failure of the first is thrown", async () => {
-  for (const [first, second, message] of [
-    [true, false, /first failed/],
-    [false, true, /second failed/],
-    [true, true, /first failed/],
-  ] as const) {
-    const { ended, work } = worker();
-    await assert.rejects(awaitBoth(work("first", first), work("second", second)), message);
-    assert.equal(ended.length, 2);
-  }
-  const { work } = worker();
-  assert.deepEqual(await awaitBoth(work(1), work(2)), [1, 2]);
 });

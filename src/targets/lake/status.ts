@@ -24,12 +24,6 @@ const INSTANCE_COLUMNS = {
   unfinished: col.flag({ ...required, hidden: true }),
 } as const;
 
-export async function lakeStatus(session: LakeSession) {
-  const names = instanceNames(await readTable(session.store, RUN_SNAPSHOTS.name));
-  const instances = await mapLimited(names, (instance) => statusOf({ ...session, instance }));
-  return { address: session.store.address, instances };
-}
-
 async function statusOf(session: LakeSession): Promise<AnswerRow<typeof INSTANCE_COLUMNS>> {
   const { last, isUnfinished } = await readInstance(session, null);
   return {
@@ -47,12 +41,14 @@ async function statusOf(session: LakeSession): Promise<AnswerRow<typeof INSTANCE
   };
 }
 
-export const LAKE_STATUS = ["instances"] as const;
-
-export function lakeStatusAnswer({ address, instances }: Awaited<ReturnType<typeof lakeStatus>>): Answer {
-  const unfinished = instances.filter((each) => each.unfinished).map(({ instance }) => instance);
+/** The instances of a lake. */
+export async function lakeStatus(session: LakeSession): Promise<Answer> {
+  const { address } = session.store;
+  const names = instanceNames(await readTable(session.store, RUN_SNAPSHOTS.name));
+  const rows = await mapLimited(names, (instance) => statusOf({ ...session, instance }));
+  const unfinished = rows.filter((each) => each.unfinished);
   return {
-    lead: instances.length === 0 ? `Nothing was delivered to ${address} yet.` : `The lake in ${address}.`,
+    lead: rows.length === 0 ? `Nothing was delivered to ${address} yet.` : `The lake in ${address}.`,
     facts: { address },
     sections: [
       section({
@@ -60,12 +56,12 @@ export function lakeStatusAnswer({ address, instances }: Awaited<ReturnType<type
         title: "Instances",
         none: "",
         columns: INSTANCE_COLUMNS,
-        rows: instances,
+        rows,
         limit: 1000,
       }),
     ],
     next: unfinished.map(
-      (instance) =>
+      ({ instance }) =>
         `${instance}: a delivery has not finished; its tables may mix two runs until the next delivery; "content-warehouse deliver" does it now.`,
     ),
   };

@@ -80,13 +80,4 @@ suite("a PostgreSQL that says nothing", () => {
     t.mock.timers.tick(60_000);
     assert.equal(await asking, null);
   });
-
-  test("is not asked once the signal has come", async (t) => {
-    const { address } = await silentServer(t, []);
-    const reason = new Error("it has come");
-    await assert.rejects(
-      postgres({ url: address }).last(null, AbortSignal.abort(reason)),
-      (thrown) => thrown === reason,
-    );
-  });
 });
