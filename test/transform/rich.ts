@@ -26,7 +26,12 @@ export const FIELD_IDS = { select: "cf-select", text: "cf-text", file: "cf-file"
 const ODD = { odd: "shape" };
 
 export function richWorld(): World {
-  const id = "item-1";
+  return structuredClone(WORLD);
+}
+
+const WORLD = worldOf("item-1");
+
+function worldOf(id: string): World {
   return {
     dynamic: { ...filled(dynamicItem, id), ...recordsAndDates(), ...fieldValues(), id },
     full: { ...filled(fullItem, id), custom_fields: fullFields(), id },
