@@ -98,12 +98,9 @@ suite("the ranges of the files of a run after another", () => {
   /** Bounds of a table of so many bytes that is the widest, where the run before has those of 25,000 items. */
   function after(ids: readonly string[], bytes: number, before: readonly string[] | undefined) {
     const weighed = weighing(ids, () => 1, bytes);
-    const ranges = {
-      bounds: rangeBounds(weighed),
-      stagedBytes: new Map([["content", bytes]]),
-      before: new Map(before === undefined ? [] : [["content", before]]),
-    };
-    return fileBounds(weighed, ranges).get("content");
+    const known = new Map(before === undefined ? [] : [["content", before]]);
+    const staged = new Map([["content", bytes]]);
+    return fileBounds(weighed, rangeBounds(weighed), staged, known).get("content");
   }
   const first = idsOf(25_000);
   const held = ["", "c-010000", "c-020000"];
