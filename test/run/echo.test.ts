@@ -151,12 +151,4 @@ suite("S1, S4: a token that the service repeats in what it sends", () => {
     const drift = "SELECT count FROM run_drift WHERE kind = 'token_redacted' AND path = 'title'";
     assert.deepEqual(await rowsOf(summary.directory, drift), [["26"]]);
   });
-
-  long("that is not repeated is not spoken of", async (t) => {
-    const service = await Scripted.start(t, [item("c-1", 1)]);
-    const out = join(await temporaryFolder(t), "warehouse");
-    const summary = await exportFrom({ url: service.url, out });
-    assert.deepEqual(summary.warnings, []);
-    assert.deepEqual(await checkOf(summary), [["passed", false]]);
-  });
 });
