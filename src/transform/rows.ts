@@ -146,11 +146,10 @@ function find(item: RawItem, table: Table, containers: Containers): RowContainer
     for (const { path, steps } of containers[view.shape]) {
       const value = valueAt(view.document, steps);
       if (value === undefined) emptied.note(view.document, steps);
-      else if (found === undefined && !emptied.has(steps)) found = { view, path, value };
+      else if (found === undefined && !emptied.has(view.document, steps)) found = { view, path, value };
       else if (sameJson(found?.value ?? [], value ?? [])) claimWithin(view, path);
       else noteDifference(item, table.name, found?.value ?? null, value);
     }
-    emptied.endView();
   }
   return found;
 }

@@ -3,14 +3,14 @@ import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, endMs } from "../common/clock.ts";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { WarehouseError } from "../common/errors.ts";
 import { sealTree, sync, syncTree } from "../common/tree.ts";
 import {
   currentRun,
   databaseOf,
   type OutputFolder,
+  outputError,
   pointCurrentAt,
-  reasonOf,
   removeStaging,
   runsIn,
   type StagingFolder,
@@ -89,12 +89,10 @@ async function isUnfinished(folder: OutputFolder, run: string): Promise<boolean>
 }
 
 function unfinishedError(folder: OutputFolder, run: string, thrown: unknown): WarehouseError {
-  const { code, message } = asWarehouseError(thrown);
-  const reason = code === "internal" ? reasonOf(thrown) : undefined;
-  const why = reason === undefined ? message.replace(/\.?$/, ".") : `${reason} there; fix that.`;
+  const { code, message } = outputError(thrown, folder);
   return new WarehouseError(
-    reason === undefined ? code : "config.output",
-    `The run ${run} is whole in ${folder.root}, but is not current yet: ${why} The next run makes it current first.`,
+    code,
+    `The run ${run} is whole in ${folder.root}, but is not current yet: ${message.replace(/\.?$/, ".")} The next run makes it current first.`,
     { cause: thrown },
   );
 }

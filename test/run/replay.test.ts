@@ -198,7 +198,7 @@ long("a night with edited, vanished, removed, unlisted and unreadable items is b
   };
   const { verdict, directory } = await place.run(config);
   assert.equal(verdict, "complete");
-  const { facts, takeItems } = await readRawFolder(join(directory, "raw"));
+  const { facts, takeIndex } = await readRawFolder(join(directory, "raw"));
   assert.deepEqual(
     [facts.vanished, facts.removed, facts.unlisted, facts.detailsRejected],
     [["c-007"], ["c-004"], ["c-029"], ["c-011"]],
@@ -207,7 +207,8 @@ long("a night with edited, vanished, removed, unlisted and unreadable items is b
   const readme = await readFile(packagePath("src/raw/README.md"), "utf8");
   const [, statement = ""] = /```sql\n(.*?);\n```/s.exec(readme) ?? [];
   const listed = await rowsOf(directory, statement.replaceAll("'raw/", `'${directory}/raw/`));
-  const { items, index } = takeItems();
+  const index = takeIndex();
+  const { items } = index;
   const counting = Array.from(items.sorted(), (each) =>
     items.idOf(each) === "c-007" ? [] : index.counting(each).map(() => items.idOf(each)),
   );
