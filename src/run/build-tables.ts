@@ -16,14 +16,22 @@ import { addItemCounts, type CountedDrift, Drift } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { SqlQuery } from "../storage/duckdb.ts";
 import { addPolicyComments, type Table } from "../tables/declare.ts";
-import { documents, rejects, requests } from "../tables/run.ts";
+import {
+  checks as checksTable,
+  documents,
+  drift as driftTable,
+  lineage,
+  rejects,
+  requests,
+  tablesTable,
+} from "../tables/run.ts";
 import { makeEntityRows } from "../transform/entity-rows.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf, parseRunName } from "../warehouse/layout.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
 import { concludeVerdict, judgeRun } from "./judge-run.ts";
-import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from "./run-tables.ts";
+import { passRows, rowsOf, runRows } from "./run-tables.ts";
 import type { TransformedItems } from "./transform-raw.ts";
 
 /** Throws what forbids publication, such as `verify.failed` and `guard.shrink`. */
@@ -35,7 +43,9 @@ export async function buildTables(
 ) {
   const { baseline, folder, pipeline } = run;
   const { facts } = source.landed;
-  const instance = { id: instanceIdOf(transformed), origin: facts.origin };
+  // The items may name no instance, or several.
+  const [first, second] = transformed.store.of("instances");
+  const instance = { id: first && second === undefined ? first.id : null, origin: facts.origin };
   assertSameInstance(instanceOf(baseline), instance, folder.root, facts.accepted.newAddress);
   const tally = new Drift();
   for (const entry of [...facts.drift, ...transformed.drift]) tally.add(entry);
@@ -81,15 +91,17 @@ export async function buildTables(
   await build.createViews();
   const tested = await testTables(run, facts, { build, loaded, signal: runtime.signal });
   const checks = [...judged.checks, ...tested.checks];
-  all.push(await build.loadRows(checkRows(checks)));
+  const ofChecks = rowsOf(checksTable, checks, ({ name, examples = null }) => ({
+    checkName: name,
+    examples,
+  }));
+  all.push(await build.loadRows(ofChecks));
   await build.close();
   assertTestsPassed(tested);
   const { emptyColumns, columns } = loaded;
   const statement = { ...stated, rows: rowCounts(all), emptyColumns, columns };
   return { ...judged, checks, warnings: [...judged.warnings, ...tested.warnings], tables: all, statement };
 }
-
-const NOT_TESTED = "The tests of the pipeline were skipped, because this run is limited.";
 
 /** Runs the pipeline's tests over all tables except `run_checks`. */
 async function testTables(
@@ -100,7 +112,11 @@ async function testTables(
   const { tests } = pipeline;
   const { build, loaded: filled, signal } = tested;
   if (tests.length === 0) return { checks: [], warnings: [] };
-  if (facts.limit !== null) return { checks: [], warnings: [NOT_TESTED] };
+  if (facts.limit !== null)
+    return {
+      checks: [],
+      warnings: ["The tests of the pipeline were skipped, because this run is limited."],
+    };
   const request = {
     tests,
     database: databaseOf(staging, publishes(pipeline, "duckdb")),
@@ -113,30 +129,19 @@ async function testTables(
   return build.whileClosed(() => runTests(request));
 }
 
-/** ID of the instance that the items name; `null` if they name none, or several. */
-function instanceIdOf({ store }: TransformedItems): string | null {
-  const [first, second] = store.of("instances");
-  return first !== undefined && second === undefined ? first.id : null;
-}
-
 function buildRequest(
   { pipeline, staging, history: previous }: NewRun,
   facts: ExtractRecord,
   transformed: TransformedItems,
   more: Pick<BuildRequest, "entityRows"> & { readonly verdict: Verdict; readonly runtime: Runtime },
 ): BuildRequest {
-  const { parts, stagedBytes, bounds, fileBounds, boundsBefore, vectorBytes } = transformed;
   const { entityRows, verdict, runtime } = more;
   const { items, personalData, removed, vanished, unreadable, rejectedWithoutId } = facts;
   const { run, sequence } = staging;
   return {
+    ...transformed,
     tables: pipeline.tables.map((table) => addPolicyComments(table, personalData.policy)),
-    parts,
-    stagedBytes,
     entityRows,
-    bounds,
-    fileBounds,
-    boundsBefore,
     passthrough: pipeline.passthrough,
     queries: pipeline.queries,
     sequence,
@@ -144,7 +149,7 @@ function buildRequest(
     temporaryDirectory: staging.temporary,
     database: databaseOf(staging, publishes(pipeline, "duckdb")),
     finalDirectory: publishes(pipeline, "parquet") ? staging.result : staging.root,
-    memoryLimitMb: memoryLimitMb(vectorBytes),
+    memoryLimitMb: memoryLimitMb(transformed.vectorBytes),
     signal: runtime.signal,
     history: {
       previous,
@@ -175,13 +180,24 @@ function runTables(
   drift: readonly CountedDrift[],
 ): (MemoryRows | StagedTable | { readonly table: Table; readonly query: SqlQuery })[] {
   const counting = documentsQuery(landed);
+  const hasParquet = publishes(pipeline, "parquet");
+  const origins = pipeline.tables.flatMap((table) =>
+    table.columns.flatMap((column) =>
+      column.origins.map((origin) => ({ ...origin, tableName: table.name, columnName: column.name })),
+    ),
+  );
   return [
     passRows(landed.facts.passes),
     { table: requests, query: requestsQuery(landed) },
     { table: rejects, parts: landed.rejects },
-    driftRows(drift),
-    tableRows(loaded, publishes(pipeline, "parquet")),
-    lineageRows(pipeline.tables),
+    rowsOf(driftTable, drift, ({ contentId }) => ({ exampleContentId: contentId })),
+    rowsOf(tablesTable, loaded.tables, ({ table, rows, files }) => ({
+      tableName: table,
+      rowCount: rows,
+      parquetFiles: hasParquet ? files.length : 0,
+      parquetBytes: hasParquet ? (loaded.parquetBytes.get(table) ?? 0) : 0,
+    })),
+    rowsOf(lineage, origins),
     counting === undefined ? { table: documents, rows: [] } : { table: documents, query: counting },
   ];
 }

@@ -53,7 +53,7 @@ interface ReplayRequest extends Runtime {
  * nothing was published.
  */
 export async function replay(request: ReplayRequest): Promise<RunResult> {
-  const { folder, log, signal } = request;
+  const { folder, log, signal, clock, settings } = request;
   try {
     await finishPublication(folder);
     signal.throwIfAborted();
@@ -64,7 +64,17 @@ export async function replay(request: ReplayRequest): Promise<RunResult> {
     const [interrupted] = await stagingLeftovers(folder);
     if (interrupted !== undefined)
       log.warn(`The next run starts over and does not resume the interrupted run ${interrupted.run}.`);
-    return await publishReplay(run, published, facts, request);
+    const { staging } = run;
+    // The next run needs the disk space of a run that reads the service.
+    using peak = new PeakUse(staging.root, published.manifest.peakBytes);
+    const land = () => landAgain(run, published, facts, clock.now());
+    const documents = { land, replayOf: published.run, kept: EMPTY_RESUME, peak };
+    try {
+      await createStaging(folder, staging.run);
+      return await landAndPublish(run, documents, { ...settings, limit: facts.limit }, request);
+    } finally {
+      await discardStaging(folder, staging.run);
+    }
   } catch (thrown) {
     throw nameFolder(thrown, folder);
   }
@@ -99,25 +109,6 @@ async function prepareReplay(
     baseline,
     history: removePersonal(history, facts.personalData),
   };
-}
-
-async function publishReplay(
-  run: Awaited<ReturnType<typeof prepareReplay>>,
-  published: ReadableRun,
-  facts: ExtractRecord,
-  request: ReplayRequest,
-): Promise<RunResult> {
-  const { folder, staging } = run;
-  // The next run needs the disk space of a run that reads the service.
-  using peak = new PeakUse(staging.root, published.manifest.peakBytes);
-  const land = () => landAgain(run, published, facts, request.clock.now());
-  const documents = { land, replayOf: published.run, kept: EMPTY_RESUME, peak };
-  try {
-    await createStaging(folder, staging.run);
-    return await landAndPublish(run, documents, { ...request.settings, limit: facts.limit }, request);
-  } finally {
-    await discardStaging(folder, staging.run);
-  }
 }
 
 /** Copies the raw documents under the number of the new run, and writes its extract record. */

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLog } from "../../src/common/log.ts";
+import { newWarningCauses } from "../../src/run/publication.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
-import { newWarningCauses } from "../../src/warehouse/new-warnings.ts";
 import { exportFrom, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 

@@ -282,8 +282,8 @@ suite("previous", () => {
     const page = await readFile(join(directory, "report.html"), "utf8");
     assert.ok(!page.includes("a3f7 eoR"));
     assert.ok(page.includes("test: people"));
-    assert.match(page, /1 test of the pipeline found rows that are not on this page/);
-    assert.match(page, /runs show 000001-/);
+    assert.ok(/of the pipeline found rows that are not on this page/.test(page));
+    assert.ok(/runs show 000001-/.test(page));
     assert.match(String(await rowsOf(directory, TESTS)), /a3f7 eoR/);
   });
 });
