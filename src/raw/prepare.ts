@@ -4,7 +4,7 @@ import { destination } from "../api/destination.ts";
 import { dynamicItem } from "../api/dynamic.ts";
 import { fullItem } from "../api/full.ts";
 import type { FormDrift } from "../api/normalize.ts";
-import { type UnknownFieldWalker, unknownFieldWalker } from "../api/unknown-fields.ts";
+import { unknownFieldWalker } from "../api/unknown-fields.ts";
 import { isObject, type JsonObject, type Shape, type UnknownField } from "./document.ts";
 import type { Drift } from "./drift.ts";
 import { ADDRESS_BYTES, treatAddresses } from "./personal/addresses.ts";
@@ -17,7 +17,7 @@ import { replaceLoneSurrogates } from "./well-formed.ts";
 export type LookupResource = "destination" | "custom_field_definition";
 export type RawShape = Shape | LookupResource;
 
-const WALKERS: Readonly<Record<RawShape, UnknownFieldWalker>> = {
+const WALKERS: Readonly<Record<RawShape, ReturnType<typeof unknownFieldWalker>>> = {
   dynamic: unknownFieldWalker(dynamicItem),
   full: unknownFieldWalker(fullItem),
   destination: unknownFieldWalker(destination),

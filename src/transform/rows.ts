@@ -1,6 +1,6 @@
 /** Makes rows of tables by their declaration: one per item, per object, or per element of a list. */
 
-import { DYNAMIC_COLUMNS } from "../api/dynamic.ts";
+import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../api/dynamic.ts";
 import {
   type ColumnReader,
   columnReader,
@@ -17,7 +17,6 @@ import {
   type Shape,
   sameJson,
   shapeOf,
-  type UnknownField,
   valueAt,
 } from "../raw/document.ts";
 import type { Cell } from "../storage/table-builder.ts";
@@ -27,32 +26,21 @@ export type RowSink = (row: readonly Cell[]) => void;
 
 export type RowMaker = (item: RawItem, emit: RowSink) => void;
 
-/** The source of a row: an item, or an object or list element in one of its documents. */
-interface RowOrigin {
-  readonly ordinal: number;
-  /** `undefined` for the item itself. */
-  readonly within: { readonly shape: Shape; readonly value: unknown } | undefined;
-}
+/** Makes a cell that is not one API value. `ordinal`: position of the row's element in its list. */
+type CellSource = (item: RawItem, ordinal: number) => Cell;
 
-const WHOLE_ITEM: RowOrigin = { ordinal: 0, within: undefined };
-
-/** Makes a cell that is not one API value. */
-type CellSource = (item: RawItem, place: RowOrigin) => Cell;
-
-const SINGLE_ITEM_FIELDS = Object.entries(DYNAMIC_COLUMNS).flatMap(([name, { singleItemOnly }]) =>
-  singleItemOnly ? [name] : [],
-);
-
-/** Only responses to single-item requests have these fields, perhaps as null. */
-function isReadSingly({ shape, document }: ItemDocument): boolean {
-  return shape === "dynamic" && SINGLE_ITEM_FIELDS.some((name) => document[name] !== undefined);
-}
+/** Fields that only responses to single-item requests have, perhaps as null. */
+const SINGLE_ITEM_FIELDS = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].singleItemOnly);
 
 /** Columns without an API field. */
 const OF_ITEM: Readonly<Record<string, CellSource>> = {
   content_id: (item) => item.contentId,
-  ordinal: (_item, { ordinal }) => ordinal,
-  single_item_read: (item) => item.views.some(isReadSingly),
+  ordinal: (_item, ordinal) => ordinal,
+  single_item_read: ({ views }) =>
+    views.some(
+      ({ shape, document }) =>
+        shape === "dynamic" && SINGLE_ITEM_FIELDS.some((name) => document[name] !== undefined),
+    ),
   // Set at the end of the row.
   extra: () => null,
 };
@@ -76,7 +64,7 @@ export function itemRows(table: Table, when: "always" | "given" | "event"): RowM
     let given = ownsTheRest;
     let valued = false;
     const row = sources.map((source): Cell => {
-      if (typeof source === "function") return source(item, WHOLE_ITEM);
+      if (typeof source === "function") return source(item, 0);
       const cell = readColumn(item, source, extra);
       given ||= cell !== undefined;
       valued ||= cell !== undefined && cell !== null;
@@ -105,7 +93,10 @@ function claimRest(item: RawItem, extra: ExtraFields): void {
       const name = place === 1 ? path : `${path} (${place})`;
       const { value } = field;
       if (!taken.has(name)) {
-        if (isReplaced(item, later, field)) continue;
+        // A later document of the same shape may have the key that the field is below.
+        const has = ({ shape, document }: ItemDocument) =>
+          shape === view.shape && document[field.path[0] ?? ""] !== undefined;
+        if (item.views.slice(0, later).some(has)) continue;
         extra.set(name, value);
         taken.set(name, value);
       } else if (!sameJson(taken.get(name), value)) {
@@ -115,18 +106,8 @@ function claimRest(item: RawItem, extra: ExtraFields): void {
   }
 }
 
-/** Whether a later document of the same shape has the key that the field is below. */
-function isReplaced(item: RawItem, place: number, { path }: UnknownField): boolean {
-  const [key = ""] = path;
-  const shape = item.views[place]?.shape;
-  const hasKey = (view: ItemDocument) => view.shape === shape && view.document[key] !== undefined;
-  return item.views.slice(0, place).some(hasKey);
-}
-
 /** Paths of lists or objects by shape, in the order of the declaration. */
-type Containers = Readonly<Record<Shape, readonly { path: string; steps: readonly string[] }[]>>;
-
-function containersOf(at: readonly Origin[]): Containers {
+function containersOf(at: readonly Origin[]) {
   const of = (shape: Shape) =>
     at.filter((origin) => shapeOf(origin) === shape).map(({ path }) => ({ path, steps: path.split(".") }));
   return { full: of("full"), dynamic: of("dynamic") };
@@ -139,7 +120,11 @@ interface RowContainer {
 }
 
 /** The list or object in the latest document that has it. Differences in others are counted as drift. */
-function find(item: RawItem, table: Table, containers: Containers): RowContainer | undefined {
+function find(
+  item: RawItem,
+  table: Table,
+  containers: ReturnType<typeof containersOf>,
+): RowContainer | undefined {
   let found: RowContainer | undefined;
   const emptied = new EmptiedKeys();
   for (const view of item.views) {
@@ -147,18 +132,15 @@ function find(item: RawItem, table: Table, containers: Containers): RowContainer
       const value = valueAt(view.document, steps);
       if (value === undefined) emptied.note(view.document, steps);
       else if (found === undefined && !emptied.has(view.document, steps)) found = { view, path, value };
-      else if (sameJson(found?.value ?? [], value ?? [])) claimWithin(view, path);
-      else noteDifference(item, table.name, found?.value ?? null, value);
+      else if (!sameJson(found?.value ?? [], value ?? []))
+        noteDifference(item, table.name, found?.value ?? null, value);
+      // The rows of the equal list or object in the other document have the unknown fields.
+      else
+        for (const field of view.unknown)
+          if (field.path.length > 1 && field.path[0] === path) field.claimed = true;
     }
   }
   return found;
-}
-
-/** Claims unknown fields of a list or object that equals that of another document: the rows of the other have them. */
-function claimWithin(view: ItemDocument, path: string): void {
-  for (const field of view.unknown) {
-    if (field.path.length > 1 && field.path[0] === path) field.claimed = true;
-  }
 }
 
 /** Returns a function that makes a row of an object or list element. */
@@ -166,20 +148,23 @@ function rowMaker(table: Table) {
   const sources = sourcesOf(table);
   const readers = sources.filter((source) => typeof source !== "function");
   const places = readers.flatMap((reader) => [...reader.places.dynamic, ...reader.places.full]);
+  const deep = places.filter(({ steps }) => steps.length > 1);
   // Nested objects that have no row of their own.
-  const nested = [
-    ...new Set(places.flatMap(({ steps: [name = "", ...deeper] }) => (deeper.length > 0 ? [name] : []))),
-  ];
+  const nested = [...new Set(deep.map(({ steps: [name = ""] }) => name))];
   const takesObject = places.some(({ path }) => path !== "");
   const first = readers[0]?.column;
   return (item: RawItem, found: RowContainer, value: unknown, ordinal: number): Cell[] => {
     const extra = new ExtraFields();
-    const place: RowOrigin = { ordinal, within: { shape: found.view.shape, value } };
     const misplaced = takesObject && value !== null && !isObject(value);
     if (misplaced && first !== undefined) keepMisfit(item, first, found.path, value, extra);
     const row = sources.map((source): Cell => {
-      if (typeof source === "function") return source(item, place);
-      return misplaced ? null : readPlaces(item, found, source, value, extra);
+      if (typeof source === "function") return source(item, ordinal);
+      for (const { path, steps } of misplaced ? [] : source.places[found.view.shape]) {
+        const next = valueAt(value, steps);
+        if (next !== undefined)
+          return readCell(item, source.column, path === "" ? found.path : path, next, extra);
+      }
+      return null;
     });
     if (isObject(value)) {
       for (const name of nested) {
@@ -196,29 +181,19 @@ function rowMaker(table: Table) {
   };
 }
 
-function readPlaces(
-  item: RawItem,
-  found: RowContainer,
-  reader: ColumnReader,
-  value: unknown,
-  extra: ExtraFields,
-): Cell {
-  for (const place of reader.places[found.view.shape]) {
-    const next = valueAt(value, place.steps);
-    if (next !== undefined)
-      return readCell(item, reader.column, place.path === "" ? found.path : place.path, next, extra);
-  }
-  return null;
-}
-
-/** One row per element, in source order; a null element keeps its position. */
-export function listRows(table: Table, at: readonly Origin[]): RowMaker {
+/** One row per element of a list, in source order; a null element keeps its position. One row for an object. */
+export function containedRows(
+  table: Table,
+  { kind, at }: Extract<Table["rows"], { readonly at: readonly Origin[] }>,
+): RowMaker {
   const containers = containersOf(at);
   const make = rowMaker(table);
   return (item, emit) => {
     const found = find(item, table, containers);
     if (found === undefined) return;
-    toList(item, found.path, found.value).forEach((element, ordinal) => {
+    const object = found.value === null ? [] : [found.value];
+    const elements = kind === "list" ? toList(item, found.path, found.value) : object;
+    elements.forEach((element, ordinal) => {
       emit(make(item, found, element, ordinal));
     });
   };
@@ -230,14 +205,4 @@ export function toList(item: DriftSubject, path: string, value: unknown): readon
   if (Array.isArray(value)) return value;
   item.drift.note(path, "single_for_list", item.order, item.contentId, value);
   return [value];
-}
-
-/** One row if the object exists. */
-export function objectRows(table: Table, at: readonly Origin[]): RowMaker {
-  const containers = containersOf(at);
-  const make = rowMaker(table);
-  return (item, emit) => {
-    const found = find(item, table, containers);
-    if (found !== undefined && found.value !== null) emit(make(item, found, found.value, 0));
-  };
 }

@@ -58,6 +58,9 @@ export function statement(
   };
 }
 
+/** Items of the results that are staged for a fault to meet them. */
+export const STAGED_ITEMS = 4;
+
 /** Staged and closed, not yet published: `items` items, each with one tag. */
 export async function buildResult(folder: OutputFolder, run: string, items: number): Promise<StagingFolder> {
   const staging = await createStaging(folder, run);
@@ -70,7 +73,7 @@ export async function buildResult(folder: OutputFolder, run: string, items: numb
   });
   const common = { bounds: ["", "item-0002"], finalDirectory: staging.result, sequence: staging.sequence };
   const parts = [await stageTags(join(staging.parts, "1.parquet"), tagsOf(items, run))];
-  await loadTable(database.connection, { ...common, table: TAGS, parts });
+  await loadTable(database.connection, { ...common, table: TAGS, from: parts });
   await createTable(database.connection, CONTENT);
   await execute(database.connection, "INSERT INTO content SELECT content_id, $1 FROM content_tags", [run]);
   await exportTables([database.connection], { ...common, tables: [CONTENT] });

@@ -1,8 +1,6 @@
 -- Order of the values in history_pairs: the temporary table history_orders, with a row for each field of an item at a
 -- destination that has or had several values.
 --
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
---
 -- numbers         value numbers in the item's order; NULL if it has no value of the field
 -- numbers_before  the same, when the item was last seen
 -- causes          why they differ
@@ -13,7 +11,7 @@ WITH listed AS (
   UNION
   SELECT content_id, destination_id, custom_field_id
   FROM previous_mapped_value_order_history
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
 ),
 pairs AS (
   SELECT
@@ -58,11 +56,11 @@ before AS (
     history.content_id,
     history.destination_id,
     history.custom_field_id,
-    CAST(history.value_numbers AS INTEGER[]) AS numbers,
+    CAST(history.value_numbers AS INTEGER[]) AS known_numbers,
     history.valid_to_run IS NULL AS is_open
   FROM previous_mapped_value_order_history AS history
   JOIN history_items AS item USING (content_id)
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
     AND (
       (item.state = 'changed' AND history.valid_to_run IS NULL)
       OR (item.state = 'returned' AND history.valid_to_run = item.removed_in_run)
@@ -76,18 +74,13 @@ orders AS (
     fields.* EXCLUDE (content_id, destination_id, custom_field_id),
     list_transform(range(0, now.last_place + 1), lambda place: now.at_place[CAST(place AS INTEGER)]) AS numbers,
     -- A single value that was always alone has no order.
-    coalesce(before.numbers, fields.held) AS numbers_before,
-    coalesce(before.is_open, false) AS is_open
+    coalesce(before.known_numbers, fields.held) AS numbers_before,
+    coalesce(before.is_open, false) AS is_open,
+    list_sort(list_filter(numbers, lambda number: number IS NOT NULL))
+    IS NOT DISTINCT FROM list_sort(list_filter(numbers_before, lambda number: number IS NOT NULL)) AS same_values
   FROM fields
   LEFT JOIN now USING (content_id, destination_id, custom_field_id)
   LEFT JOIN before USING (content_id, destination_id, custom_field_id)
-),
-compared AS (
-  SELECT
-    *,
-    list_sort(list_filter(numbers, lambda number: number IS NOT NULL))
-    IS NOT DISTINCT FROM list_sort(list_filter(numbers_before, lambda number: number IS NOT NULL)) AS same_values
-  FROM orders
 )
 SELECT
   content_id,
@@ -111,4 +104,4 @@ SELECT
         END
     )
   END AS causes
-FROM compared
+FROM orders
