@@ -1,8 +1,7 @@
 /** Links files that are equal in the run before. */
-import { rename, rm } from "node:fs/promises";
+import { link, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
-import { linkTo } from "../common/tree.ts";
 import { type Manifest, type PublishedFile, readManifest } from "./manifest.ts";
 import type { PublishedFiles } from "./published-tables.ts";
 import { digestFile } from "./verify.ts";
@@ -55,5 +54,16 @@ export async function linkUnchanged(
     if (!(await linkTo(join(before.directory, same), linked))) continue;
     if ((await digestFile(linked)).sha256 === sha256) await rename(linked, file);
     else await rm(linked);
+  }
+}
+
+/** Makes a hard link. Returns false without links on the file system, without the file, or for a file of another user. */
+async function linkTo(file: string, name: string): Promise<boolean> {
+  try {
+    if ((await stat(file)).uid !== process.geteuid?.()) return false;
+    await link(file, name);
+    return true;
+  } catch {
+    return false;
   }
 }
