@@ -24,13 +24,14 @@ import {
 
 /**
  * Digest of all that decides what a run requests and how documents are treated. A run resumes staged work of an equal
- * fingerprint only. Modules that a pipeline imports are not part of it.
+ * fingerprint only. Of modules that a pipeline imports only what they declare is part of it.
  */
 export async function resumeFingerprint(
   config: Config,
   source: string | Pipeline,
   pipeline: Pipeline,
 ): Promise<string> {
+  const isFile = typeof source === "string" && source.startsWith("file:");
   const parts = [
     VERSION,
     RAW_COLUMNS.map(({ name, type }) => [name, type]),
@@ -39,24 +40,12 @@ export async function resumeFingerprint(
     config.rereadDays,
     // The interrupted run may have read a person who was erased at the service since.
     config.reread,
-    pipelineFingerprint(pipeline),
-    ...(await textsOf(source, pipeline)),
+    // A module that is not a file has its text in its URL.
+    ...(typeof source === "string" ? [source, isFile ? await readFile(new URL(source), "utf8") : ""] : []),
+    { ...pipeline, loaders: pipeline.loaders.map(({ name }) => name) },
   ];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
-}
-
-/** Text of the pipeline's module, or of its functions. A module that is not a file has its text in its URL. */
-async function textsOf(source: string | Pipeline, { rows }: Pipeline): Promise<readonly string[]> {
-  if (typeof source !== "string") return Object.values(rows).map(String);
-  return [source, source.startsWith("file:") ? await readFile(new URL(source), "utf8") : ""];
-}
-
-/** Digest of what a pipeline declares, without the functions of its custom tables and loaders. */
-export function pipelineFingerprint({ tables, loaders, tests, rows: _rows, ...pipeline }: Pipeline): string {
-  const declared = tables.map(({ name, key, columns }) => ({ name, key, columns }));
-  const tested = tests.length > 0 && { tests };
-  const decides = { ...pipeline, declared, loaders: loaders.map(({ name }) => name), ...tested };
-  return createHash("sha256").update(JSON.stringify(decides)).digest("hex");
+  const text = JSON.stringify(parts, (_, value) => (typeof value === "function" ? String(value) : value));
+  return createHash("sha256").update(text).digest("hex");
 }
 
 /** Form of `resume.json`. */

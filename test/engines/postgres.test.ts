@@ -9,6 +9,7 @@ import type { Client } from "pg";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import type { DeliveredRun } from "../../src/pipeline.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
@@ -20,7 +21,7 @@ import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun } from "../../src/warehouse/retention.ts";
 import { type Outcome, program } from "../cli/running.ts";
 import { openPublished, type Reader, type Row } from "../run/running.ts";
-import { digestIn, nightOf, steps, worldOf } from "../run/two-machines.ts";
+import { digestIn, nightOn, worldOf } from "../run/two-machines.ts";
 import { until } from "../until.ts";
 import { ODD_ROWS, oddValues } from "./odd-values.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
@@ -437,17 +438,18 @@ suite("the target postgres", () => {
       return JSON.parse(String(said[0]?.[0]));
     };
     const world = await worldOf(t, target);
-    await nightOf(world, { night: 0, order: steps("A") });
+    await nightOn(world, "A", 0);
     await cp(world.folders.A, world.folders.B, { recursive: true, verbatimSymlinks: true });
     for (const [night, winner, loser] of [
       [1, "A", "B"],
       [2, "B", "A"],
     ] as const) {
-      const order = ["A", "B", ...steps(winner, 3), ...steps(loser, 3)] as const;
-      const forked = await nightOf(world, { night, order });
-      const [won, lost] = [forked.get(winner), forked.get(loser)];
-      assert.deepEqual([won?.run, won && exitCodeOf(won)], [lost?.run, 0]);
-      const [failure] = lost?.deliveries.map((each) => each.failure) ?? [];
+      let won: RunSummary | undefined;
+      const lost = await nightOn(world, loser, night, async () => {
+        won = await nightOn(world, winner, night);
+      });
+      assert.deepEqual([won?.run, won && exitCodeOf(won)], [lost.run, 0]);
+      const [failure] = lost.deliveries.map((each) => each.failure);
       assert.equal(failure?.code, "target.fenced");
       assert.match(
         failure?.message ?? "",
@@ -456,8 +458,7 @@ suite("the target postgres", () => {
       assert.equal((await commentOf()).sha256, await digestIn(join(world.folders[winner], "current")));
       world.warnings[loser].length = 0;
       for (const again of [0.25, 0.5]) {
-        const next = await nightOf(world, { night: night + again, order: steps(loser) });
-        assert.deepEqual([...next.values()].map(exitCodeOf), [0]);
+        assert.equal(exitCodeOf(await nightOn(world, loser, night + again)), 0);
         assert.equal((await commentOf()).sha256, await digestIn(join(world.folders[loser], "current")));
       }
       assert.equal(world.warnings[loser].length, 1, world.warnings[loser].join("\n"));
@@ -468,8 +469,7 @@ suite("the target postgres", () => {
       await rm(world.folders[winner], { recursive: true });
       await cp(world.folders[loser], world.folders[winner], { recursive: true, verbatimSymlinks: true });
     }
-    const next = await nightOf(world, { night: 3, order: steps("A") });
-    assert.deepEqual([...next.values()].map(exitCodeOf), [0]);
+    assert.equal(exitCodeOf(await nightOn(world, "A", 3)), 0);
     await admin.query("DROP SCHEMA shared CASCADE");
   });
 

@@ -15,8 +15,8 @@ import { count, duration, fileSize, minuteOf, pluralize } from "../../common/fig
 import { isNoAncestor, withAncestors } from "../../warehouse/identity.ts";
 import { type OutputFolder, stagingFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
+import { runBefore, unchangedFiles } from "../../warehouse/publish.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
-import { runBefore, unchangedFiles } from "../../warehouse/unchanged.ts";
 import { readChecks } from "../checks/checks.ts";
 import {
   countWithoutAtReceivers,
