@@ -95,7 +95,7 @@ const NAMES = /(?<=<!-- written by .* -->\n)[\s\S]*?(?=<!-- end of the names -->
 function namesMarkdown(): string {
   const named = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
   const rows = [
-    ...Object.entries(PERSONAL_WORDS).map(([group, names]) => [`${group}: as words of a name`, named(names)]),
+    ...Object.entries(PERSONAL_WORDS).map(([group, names]) => [`${group}: words`, named(names)]),
     [
       `at the end of a name, or before ${named(PERSONAL_ENDINGS.before)} and numbers`,
       named(PERSONAL_ENDINGS.words),
