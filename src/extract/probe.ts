@@ -7,23 +7,18 @@ import { type ListMode, listRequest } from "./http/request.ts";
 import { readList } from "./pages/list-page.ts";
 import { isUnreadablePage } from "./passes/page-reader.ts";
 
-export interface ServiceProbe {
-  /** Items that the token may read. */
-  readonly items: number;
-  /** The instance, as the first item names it; `null`: there is no item, or it names none. */
-  readonly instanceId: string | null;
-  readonly response: HttpResponse;
-}
-
 /** Name of a field at the service to its name in the specification. */
 type FieldAliases = Readonly<Record<string, string>>;
 
-/** Requests a page of one item, or the next page if that one cannot be read. Throws what the client throws. */
+/**
+ * Requests a page of one item, or the next page if that one cannot be read. Returns the number of items that the token may
+ * read, and the instance as the first one names it; `null` if there is none. Throws what the client throws.
+ */
 export async function probeService(
   client: Pick<HttpClient, "readAs">,
   aliases: FieldAliases,
   signal: AbortSignal,
-): Promise<ServiceProbe> {
+) {
   const nameAtService = namesAtService(aliases);
   const columns = ["id", "newsroom_id", "instance"].map(nameAtService);
   const first = await readPage(client, { columns }, signal).catch((thrown: unknown) => {

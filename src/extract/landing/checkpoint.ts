@@ -47,7 +47,7 @@ export interface PassStart {
   readonly startedMs: number;
 }
 
-export interface Checkpoint<Response> {
+interface Checkpoint<Response> {
   readonly stage: string;
   readonly pass: number;
   readonly number: number;
