@@ -29,27 +29,21 @@ export async function probeService(
   return { items: pagination.count, instanceId: instanceIdIn(documents[0], nameAtService), response };
 }
 
-/** Items whose custom fields are read. */
-const ITEMS_OF_PROBE = 25;
-
 /**
- * Names of the custom fields of the first items. If their page cannot be read, those of the first item; if it cannot be
- * read either, none, and a run makes it a reject. Throws what the client throws otherwise.
+ * Names of the custom fields of the first 25 items; none if their page cannot be read. Throws what the client throws
+ * otherwise.
  */
 export async function probeFieldNames(
   client: Pick<HttpClient, "readAs">,
-  { perPage, signal }: { readonly perPage: number | "auto"; readonly signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<string[]> {
-  const most = perPage === "auto" ? ITEMS_OF_PROBE : Math.min(ITEMS_OF_PROBE, perPage);
-  for (const size of new Set([most, 1])) {
-    try {
-      const { documents } = await readPage(client, { mode: "full", perPage: size }, signal);
-      return documents.flatMap(fieldNamesIn);
-    } catch (thrown) {
-      if (!isUnreadablePage(thrown)) throw thrown;
-    }
+  try {
+    const { documents } = await readPage(client, { mode: "full", perPage: 25 }, signal);
+    return documents.flatMap(fieldNamesIn);
+  } catch (thrown) {
+    if (!isUnreadablePage(thrown)) throw thrown;
+    return [];
   }
-  return [];
 }
 
 /** Requests the ID and times of one item. Throws what the client throws. */

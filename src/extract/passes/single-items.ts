@@ -87,7 +87,9 @@ export class SingleItemsReader {
         restored.add(response.id);
         recordItemResponse(this.#context, response);
         const item = wanted.get(response.id);
-        if (item !== undefined) this.#count(item, response);
+        if (item === undefined) continue;
+        if (isRejected(response)) this.#budget.addMismatch();
+        this.#count(item, response);
       }
     }
     return restored;
@@ -111,7 +113,7 @@ export class SingleItemsReader {
     for (const { item, slot } of copies) {
       const { id, updatedAt } = item;
       const response = { id, shape: "dynamic", gone: false, updatedAt, rejects: [] } as const;
-      this.#take(item, slot, { ...response, record: null, isReused: true });
+      this.#take(item, slot, { ...response, record: null });
     }
     for (const { item, slot, document } of group)
       if (document === undefined) await this.#queue.add(async () => this.#request(item, slot));
@@ -132,12 +134,12 @@ export class SingleItemsReader {
   }
 
   #count(item: SingleItemEntry, response: ItemResponse): void {
-    const { gone, updatedAt, record, isReused } = response;
+    const { gone, updatedAt, record } = response;
     const { versions, onProgress } = this.#context;
     this.#done += 1;
     this.#bytes += record?.bytes ?? 0;
     if (isRejected(response)) this.#rejected.push(item.id);
-    if (isReused) this.#reused += 1;
+    if (updatedAt !== undefined && record === null) this.#reused += 1;
     if (gone) {
       this.#gone.push(item.id);
       this.#budget.addGone();
