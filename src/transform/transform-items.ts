@@ -2,7 +2,7 @@
 import { extname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { OnProgress } from "../common/progress.ts";
-import { ThreadPool } from "../common/threads/thread-pool.ts";
+import { ThreadPool } from "../common/threads/threads.ts";
 import { WorkQueue } from "../common/threads/work-queue.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { Drift } from "../raw/drift.ts";
