@@ -13,7 +13,7 @@ import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
 
 export interface Machine {
   readonly clock: Clock;
-  /** Number of worker threads that read documents. */
+  /** Number of worker threads that read documents; 0: this thread reads them. */
   readonly threads: number;
   readonly nodeVersion: string;
   readonly freeBytes: FreeBytes;

@@ -1,5 +1,6 @@
-/** Transforms groups of items: raw documents in, parts out. No thread, network or clock. */
+/** Transforms groups of items: raw documents in, parts out. Runs in a worker thread if there are many. */
 import { join } from "node:path";
+import { collectGarbage } from "../common/free-memory.ts";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { ItemDocument } from "../raw/document.ts";
@@ -12,6 +13,7 @@ import { type Cell, TableBuilder } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
 import { EntityPool, type EntityVersion } from "./entity-store.ts";
 import { compileTransform } from "./item.ts";
+import { loadPipeline } from "./pipelines.ts";
 
 interface TablePart {
   readonly table: string;
@@ -27,7 +29,12 @@ export interface TransformOutput {
   readonly driftItems: readonly DriftItemCount[];
 }
 
-export interface TransformerConfig {
+/** `flush` writes all rows in memory. */
+export type TransformTask = (ItemGroup & { readonly kind: "group" }) | { readonly kind: "flush" };
+
+interface TransformSetup {
+  /** The pipeline, or the module whose default export it is: its functions cannot cross threads. */
+  readonly pipeline: Pick<Pipeline, "tables" | "rows"> | string;
   readonly directory: string;
   /** Part of file names, so that those of two threads differ. */
   readonly thread: number;
@@ -38,8 +45,21 @@ const FLUSH_BYTES = 12 * 1024 * 1024;
 
 type TableBuffer = { readonly builder: TableBuilder; firstKey: string | undefined; lastKey: string };
 
+/** Transforms groups; the last task is `flush`. */
+export default async function performTransform({ pipeline, ...options }: TransformSetup) {
+  const loaded = typeof pipeline === "string" ? await loadPipeline(pipeline) : pipeline;
+  const transformer = new GroupTransformer(loaded, options);
+  return (task: TransformTask) => {
+    if (task.kind === "group") return transformer.group(task);
+    const flushed = transformer.flush();
+    // V8 keeps the memory of an ended thread for 8 seconds, in which the load begins.
+    collectGarbage();
+    return flushed;
+  };
+}
+
 export class GroupTransformer {
-  readonly #options: TransformerConfig;
+  readonly #options: Omit<TransformSetup, "pipeline">;
   readonly #drift = new ItemDrift();
   readonly #pool = new EntityPool();
   readonly #tables = new Map<string, TableBuffer>();
@@ -48,7 +68,7 @@ export class GroupTransformer {
   #part = 0;
   #written: TablePart[] = [];
 
-  constructor(pipeline: Pick<Pipeline, "tables" | "rows">, options: TransformerConfig) {
+  constructor(pipeline: Pick<Pipeline, "tables" | "rows">, options: Omit<TransformSetup, "pipeline">) {
     this.#options = options;
     this.#transform = compileTransform({
       tables: pipeline.tables,

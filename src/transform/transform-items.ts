@@ -1,6 +1,5 @@
 /** Transforms all items of a run, on several threads if there are many. */
 import { extname } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import type { OnProgress } from "../common/progress.ts";
 import { ThreadPool } from "../common/threads/threads.ts";
 import { WorkQueue } from "../common/threads/work-queue.ts";
@@ -8,20 +7,10 @@ import type { Pipeline } from "../pipeline.ts";
 import { Drift } from "../raw/drift.ts";
 import { type ItemGroup, planGroups, type RegroupRequest, regroup } from "../raw/groups.ts";
 import type { StagedPart } from "../storage/parquet-file.ts";
-import type { Table } from "../tables/declare.ts";
 import { EntityStore } from "./entity-store.ts";
-import { GroupTransformer, type TransformerConfig, type TransformOutput } from "./transform-group.ts";
+import type { TransformOutput, TransformTask } from "./transform-group.ts";
 
-const MODULE = new URL(`./transform-group.worker${extname(import.meta.url)}`, import.meta.url);
-
-export interface TransformSetup extends TransformerConfig {
-  readonly tables: readonly Table[];
-  /** Module whose default export is the pipeline; `undefined` if no table has a function. */
-  readonly pipelineUrl: string | undefined;
-}
-
-/** `flush` writes all rows in memory. */
-export type TransformTask = (ItemGroup & { readonly kind: "group" }) | { readonly kind: "flush" };
+const MODULE = new URL(`./transform-group${extname(import.meta.url)}`, import.meta.url);
 
 interface TransformRequest extends Omit<RegroupRequest, "items"> {
   readonly pipeline: Pick<Pipeline, "tables" | "rows">;
@@ -63,23 +52,20 @@ export async function transformItems(request: TransformRequest) {
 /** Number of documents that take as long as the start of a thread, roughly. */
 const DOCUMENTS_PER_THREAD = 2000;
 
-/** Threads as the number of documents needs, or this thread if they are few or a function cannot be sent to a thread. */
-function transformers(request: TransformRequest): TransformerPool {
+/** Threads as the number of documents needs; none if they are few or a function cannot be sent to a thread. */
+function transformers(request: TransformRequest): TransformThreads {
   const { pipeline, pipelineUrl, index, parts: directory } = request;
   const { tables, rows } = pipeline;
   const hasFunctions = Object.keys(rows).length > 0;
-  const threads = Math.min(request.threads, Math.ceil(index.size / DOCUMENTS_PER_THREAD));
-  if (hasFunctions ? pipelineUrl === undefined : index.size <= DOCUMENTS_PER_THREAD)
-    return onThisThread(new GroupTransformer(pipeline, { directory, thread: 0 }));
+  const isHere = hasFunctions ? pipelineUrl === undefined : index.size <= DOCUMENTS_PER_THREAD;
+  const threads = isHere ? 0 : Math.min(request.threads, Math.ceil(index.size / DOCUMENTS_PER_THREAD));
+  const sent = hasFunctions && threads > 0 ? pipelineUrl : { tables, rows };
   return new TransformThreads({
     module: MODULE,
     threads,
-    setup: (thread): TransformSetup => ({ tables, pipelineUrl, directory, thread }),
+    setup: (thread) => ({ pipeline: sent, directory, thread }),
   });
 }
-
-/** `size`: number of groups that are transformed at a time. */
-type TransformerPool = Pick<TransformThreads, "size" | "failure" | "transform" | "flush"> & AsyncDisposable;
 
 class TransformThreads extends ThreadPool<TransformTask, { group: number; flush: TransformOutput }> {
   /** Returns the number of items. */
@@ -90,20 +76,6 @@ class TransformThreads extends ThreadPool<TransformTask, { group: number; flush:
   async flush(): Promise<TransformOutput[]> {
     return this.askAll({ kind: "flush" });
   }
-}
-
-function onThisThread(transformer: GroupTransformer): TransformerPool {
-  return {
-    size: 1,
-    failure: new AbortController().signal,
-    transform: async (group) => {
-      // Lets other work of this thread run between groups.
-      await setImmediate();
-      return transformer.group(group);
-    },
-    flush: async () => [transformer.flush()],
-    [Symbol.asyncDispose]: async () => {},
-  };
 }
 
 /** Parts and their bytes, roughly, by table; entities; drift, and the number of items with each. */

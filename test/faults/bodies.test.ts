@@ -13,7 +13,7 @@ async function runWith(t: TestContext, text: string): Promise<string> {
     return { body: body.replace(JSON.stringify(item("c-hostile", 1)), () => text) };
   };
   const out = await temporaryFolder(t);
-  const { directory, verdict, accounting } = await exportFrom({ url: service.url, out, threads: 1 });
+  const { directory, verdict, accounting } = await exportFrom({ url: service.url, out });
   assert.deepEqual([verdict, accounting.loaded], ["complete", 3]);
   return directory;
 }

@@ -27,7 +27,7 @@ async function itemsRun(
   service.script = (question) => (question.kind === "item" ? reply(question) : undefined);
   const out = await temporaryFolder(t);
   const config = { details: "all", perPage: 5, ...more } as const;
-  const run = () => exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock(), config });
+  const run = () => exportFrom({ url: service.url, out, clock: new HurriedClock(), config });
   return { service, out, run };
 }
 
@@ -158,7 +158,6 @@ long("E7: a reference to what is not there keeps its row, and the figure is in r
   const { directory, verdict } = await exportFrom({
     url: service.url,
     out,
-    threads: 1,
     pipelineUrl: NIGHTLY,
   });
   assert.equal(verdict, "complete");

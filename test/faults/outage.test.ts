@@ -19,7 +19,7 @@ async function worldOf(t: TestContext, items: readonly Item[] = itemsOf(12)) {
   const log: Log = { ...silentLog, warn: (line) => lines.push(line) };
   const out = await temporaryFolder(t);
   const run = ({ config, ...options }: Partial<ExportOptions> = {}) =>
-    exportFrom({ url: service.url, out, threads: 1, clock, log, ...options, config: { ...config } });
+    exportFrom({ url: service.url, out, clock, log, ...options, config: { ...config } });
   return { service, clock, lines, out, run };
 }
 

@@ -23,7 +23,7 @@ async function runOver(
   service.script = (question) => (question.kind === "list" ? lie(question, service) : undefined);
   const out = await temporaryFolder(t);
   const config = { concurrency: 1 };
-  const summary = await exportFrom({ url: service.url, out, threads: 1, config, clock: new HurriedClock() });
+  const summary = await exportFrom({ url: service.url, out, config, clock: new HurriedClock() });
   return { summary, service };
 }
 

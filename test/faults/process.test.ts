@@ -14,7 +14,7 @@ const NO_ROOM = /\((EFBIG|ENOSPC)\): .* has \d+\.\d MB free.*, and a run may tak
 async function published(t: TestContext) {
   const service = await Scripted.start(t, itemsOf(12));
   const out = await temporaryFolder(t);
-  const { directory } = await exportFrom({ url: service.url, out, threads: 1 });
+  const { directory } = await exportFrom({ url: service.url, out });
   return { service, out, directory };
 }
 
@@ -38,7 +38,7 @@ for (const mode of few(["full", "dynamic"] as const, 1)) {
       assert.equal(join(out, await readlink(join(out, "current"))), directory);
       assert.equal((await publishedIds(directory)).length, 12);
       service.script = () => undefined;
-      const next = await exportFrom({ url: service.url, out, threads: 1, config: { perPage: 100 } });
+      const next = await exportFrom({ url: service.url, out, config: { perPage: 100 } });
       assert.equal(next.verdict, "complete");
       assert.equal((await publishedIds(next.directory)).length, 2500);
     },

@@ -32,10 +32,10 @@ long(
     const future = item("c-100", 1, { updated_at: "2999-12-31T23:59:59Z" });
     const service = await Scripted.start(t, [...itemsOf(6), future]);
     const out = await temporaryFolder(t);
-    const first = await exportFrom({ url: service.url, out, threads: 1 });
+    const first = await exportFrom({ url: service.url, out });
     const changed = item("c-003", 1, { title: "Later", updated_at: "2026-11-19T00:00:00Z" });
     service.items = [...itemsOf(8).filter(({ id }) => id !== "c-003"), changed, future];
-    const second = await exportFrom({ url: service.url, out, threads: 1 });
+    const second = await exportFrom({ url: service.url, out });
     assert.deepEqual([first.verdict, second.verdict], ["complete", "complete"]);
     assert.equal((await publishedIds(second.directory)).length, 9);
     assert.deepEqual(
@@ -56,7 +56,7 @@ test("G5: a clock that jumps by days changes neither the order of runs nor what 
   const out = await temporaryFolder(t);
   const clock = new SetClock((look) => (look % 2 === 0 ? 1 : -1) * 86_400_000);
   for (const sequence of [1, 2]) {
-    const summary = await exportFrom({ url: service.url, out, threads: 1, clock });
+    const summary = await exportFrom({ url: service.url, out, clock });
     assert.deepEqual([summary.sequence, summary.verdict], [sequence, "complete"]);
     assert.ok(summary.milliseconds >= 0);
     assert.equal(await readlink(join(out, "current")), `runs/${summary.run}`);
@@ -67,15 +67,15 @@ test("G5: a clock that jumps by days changes neither the order of runs nor what 
 long("G9: every run asks for everything, however long ago the last one was", async (t) => {
   const service = await Scripted.start(t, itemsOf(12));
   const out = await temporaryFolder(t);
-  await exportFrom({ url: service.url, out, threads: 1 });
+  await exportFrom({ url: service.url, out });
   const questions = service.questions.length;
-  await exportFrom({ url: service.url, out, threads: 1 });
+  await exportFrom({ url: service.url, out });
   assert.equal(service.questions.length, questions * 2);
 });
 
 test("G10: the storage format is pinned, and the manifest names the versions that made the run", async (t) => {
   const service = await Scripted.start(t, itemsOf(3));
-  const { directory } = await exportFrom({ url: service.url, out: await temporaryFolder(t), threads: 1 });
+  const { directory } = await exportFrom({ url: service.url, out: await temporaryFolder(t) });
   const format = "SELECT tags['storage_version'] FROM duckdb_databases() WHERE NOT internal";
   assert.match(String((await rowsOf(directory, format))[0]?.[0]), /v1\.4\.0/);
   const { versions } = await readManifest(directory);
@@ -87,7 +87,7 @@ test("I2: a run says its number in its database, in its Parquet files and in its
   const service = await Scripted.start(t, itemsOf(3));
   const out = await temporaryFolder(t);
   for (const sequence of [1, 2]) {
-    const { directory, run } = await exportFrom({ url: service.url, out, threads: 1 });
+    const { directory, run } = await exportFrom({ url: service.url, out });
     const inParquet = `SELECT run, sequence FROM '${directory}/parquet/run/*.parquet'`;
     assert.deepEqual(await rowsOf(directory, "SELECT run, sequence FROM run"), [[run, sequence]]);
     assert.deepEqual(await rowsOf(directory, inParquet), [[run, sequence]]);
@@ -167,7 +167,7 @@ long(
     const service = await Scripted.start(t, itemsOf(6));
     const out = await temporaryFolder(t);
     const clock = new SetClock((look) => look * -3_600_000);
-    const summary = await exportFrom({ url: service.url, out, threads: 1, clock });
+    const summary = await exportFrom({ url: service.url, out, clock });
     assert.equal(summary.milliseconds, 0);
     assert.deepEqual(await rowsOf(summary.directory, "SELECT ended_at = started_at FROM run"), [[true]]);
   },

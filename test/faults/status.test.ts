@@ -18,7 +18,7 @@ test("B7: a token that is refused at the start costs one request", async (t) => 
   const service = await Scripted.start(t, itemsOf(12));
   service.script = () => ({ status: 401, headers: { "www-authenticate": "Basic" } });
   const out = await temporaryFolder(t);
-  const run = exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock() });
+  const run = exportFrom({ url: service.url, out, clock: new HurriedClock() });
   assert.equal((await failsWith("source.credentials", run)).exitCode, 20);
   assert.equal(service.questions.length, 1);
   assert.deepEqual(await treeOf(out), []);
@@ -29,10 +29,10 @@ for (const status of few([401, 403], 1)) {
     const service = await Scripted.start(t, itemsOf(80));
     const out = await temporaryFolder(t);
     const config = { perPage: 2 };
-    await exportFrom({ url: service.url, out, threads: 1, config });
+    await exportFrom({ url: service.url, out, config });
     const before = await visibleIn(out);
     service.script = ({ kind, page }) => (kind === "list" && page >= 37 ? { status } : undefined);
-    const run = exportFrom({ url: service.url, out, threads: 1, config });
+    const run = exportFrom({ url: service.url, out, config });
     assert.equal((await failsWith("source.credentials", run)).exitCode, 20);
     assert.deepEqual(await visibleIn(out), before);
   });
@@ -45,7 +45,7 @@ long("B14: good JSON under a wrong label is data", async (t) => {
       ? { body: listBody(itemsOf(12), question), headers: { "content-type": "text/html" } }
       : undefined;
   const out = await temporaryFolder(t);
-  const summary = await exportFrom({ url: service.url, out, threads: 1 });
+  const summary = await exportFrom({ url: service.url, out });
   assert.equal(summary.verdict, "complete");
   assert.deepEqual(await publishedIds(summary.directory), IDS);
 });
@@ -61,13 +61,13 @@ long("B17: a problem document counts by the status of HTTP, whatever status it s
   };
   const clock = new HurriedClock();
   const out = await temporaryFolder(t);
-  const summary = await exportFrom({ url: service.url, out, threads: 1, clock });
+  const summary = await exportFrom({ url: service.url, out, clock });
   assert.equal(summary.verdict, "complete");
   assert.ok(clock.slept.length >= 2, "nobody waited");
   assert.equal(service.asked("list", "dynamic").filter(({ page }) => page === 2).length, 3);
   assert.deepEqual(await publishedIds(summary.directory), IDS);
   service.script = () => ({ status: 401, body: { ...problem, status: 429 } });
-  await failsWith("source.credentials", exportFrom({ url: service.url, out, threads: 1, clock }));
+  await failsWith("source.credentials", exportFrom({ url: service.url, out, clock }));
 });
 
 test("B12: a 404 in the middle of a listing is asked again", async (t) => {
@@ -78,7 +78,7 @@ test("B12: a 404 in the middle of a listing is asked again", async (t) => {
     return hit ? { status: 404 } : undefined;
   };
   const out = await temporaryFolder(t);
-  const run = { url: service.url, out, threads: 1, clock: new HurriedClock() };
+  const run = { url: service.url, out, clock: new HurriedClock() };
   const { verdict } = await exportFrom(run);
   assert.deepEqual([verdict, hiccups < 0], ["complete", true]);
 });
@@ -94,7 +94,7 @@ long(
     };
     const out = await temporaryFolder(t);
     const config = { perPage: 4, details: "none" } as const;
-    const run = { url: service.url, out, config, threads: 1, clock: new HurriedClock() };
+    const run = { url: service.url, out, config, clock: new HurriedClock() };
     const { verdict, accounting } = await exportFrom(run);
     assert.deepEqual([verdict, accounting.loaded, accounting.vanished], ["complete", 8, 4]);
   },
@@ -111,7 +111,7 @@ for (const [page, mode] of [
         ? { status: 404 }
         : undefined;
     const out = await temporaryFolder(t);
-    const run = exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock() });
+    const run = exportFrom({ url: service.url, out, clock: new HurriedClock() });
     const { exitCode, message } = await failsWith("source.unavailable", run);
     assert.equal(exitCode, 21);
     assert.match(message, /no longer has a page of the listing that it announced \(404\); run again later/);

@@ -42,7 +42,6 @@ async function limited(
     exportFrom({
       url: service.url,
       out,
-      threads: 1,
       clock,
       config: { concurrency: 1, ...config },
       ...options,

@@ -61,7 +61,6 @@ test("two tables are loaded at a time, but never two wide ones", async (t) => {
   await exportFrom({
     url: service.url,
     out: join(folder, "out"),
-    threads: 1,
     pipelineUrl: pathToFileURL(pipeline).href,
   });
   assert.notEqual(together.size, 0);

@@ -17,7 +17,7 @@ test("S23: a changed hash key is refused before any request, and the sentence sa
   const service = await Scripted.start(t, itemsOf(5));
   const out = await temporaryFolder(t);
   const run = (personalData: PersonalSettings, folder = out) =>
-    exportFrom({ url: service.url, out: folder, threads: 1, config: { personalData } });
+    exportFrom({ url: service.url, out: folder, config: { personalData } });
   const first = await run(hashing(KEY));
   service.questions.length = 0;
   const error = await failsWith("config.invalid", run(hashing(OTHER)));
@@ -40,7 +40,7 @@ long("S23: the key may change with the policy, for then nothing is joined over t
   const out = await temporaryFolder(t);
   const policies: PersonalSettings[] = [hashing(KEY), { policy: "drop", key: null }, hashing(OTHER)];
   for (const [index, personalData] of policies.entries()) {
-    const summary = await exportFrom({ url: service.url, out, threads: 1, config: { personalData } });
+    const summary = await exportFrom({ url: service.url, out, config: { personalData } });
     assert.equal(summary.sequence, index + 1);
   }
 });

@@ -19,7 +19,7 @@ async function warehouse(t: TestContext) {
     service,
     out,
     run: (options: Partial<Parameters<typeof exportFrom>[0]> = {}) =>
-      exportFrom({ url: service.url, out, threads: 1, ...options }),
+      exportFrom({ url: service.url, out, ...options }),
     /** Numbers of the published runs. */
     numbers: async () => (await readdir(join(out, "runs"))).map((run) => Number(run.slice(0, 6))).sort(),
   };

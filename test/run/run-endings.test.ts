@@ -63,7 +63,6 @@ suite("a signal", () => {
       const run = exportFrom({
         url: service.url,
         out,
-        threads: 1,
         pipelineUrl: NIGHTLY,
         signal: controller.signal,
         onProgress: ({ stage }) => {
@@ -165,7 +164,7 @@ suite("a failure in a worker thread ends the run with a clear error, whatever el
       const service = await Scripted.start(t, itemsOf(70));
       const out = await temporaryFolder(t);
       const pipelineUrl = await ownPipeline(t, rows);
-      const run = exportFrom({ url: service.url, out, pipelineUrl, threads: 1, config: { perPage: 1 } });
+      const run = exportFrom({ url: service.url, out, pipelineUrl, config: { perPage: 1 } });
       assert.match((await failsWith(code, run)).message, message);
       assert.deepEqual(await treeOf(out), []);
     });
@@ -180,7 +179,7 @@ long(
     const pipelineUrl = await ownPipeline(t, "() => [{ length: 1 }, { length: 2 }]");
     const warned: string[] = [];
     const log = { ...silentLog, warn: (message: string) => void warned.push(message) };
-    const run = exportFrom({ url: service.url, out, pipelineUrl, threads: 1, log });
+    const run = exportFrom({ url: service.url, out, pipelineUrl, log });
     assert.match(
       (await failsWith("verify.failed", run)).message,
       /"unique key of own" failed \(3, expected 0/,
@@ -189,7 +188,7 @@ long(
     assert.ok(!existsSync(join(out, "current")));
     assert.ok((await treeOf(out)).some((path) => /^\.staging\/.*\/warehouse\.duckdb$/.test(path)));
     const asked = service.questions.length;
-    await failsWith("verify.failed", exportFrom({ url: service.url, out, pipelineUrl, threads: 1 }));
+    await failsWith("verify.failed", exportFrom({ url: service.url, out, pipelineUrl }));
     assert.equal(service.questions.length, asked * 2, "no run goes on from it");
     assert.equal((await readdir(join(out, ".staging"))).length, 1);
   },

@@ -87,7 +87,7 @@ suite("a run ends, publishes nothing and leaves nothing but what the next one go
       const out = join(await temporaryFolder(t), "new", "warehouse");
       // One item less than the page has may be rejected.
       const config = { maxRejects: { items: 4, share: 0 } };
-      const run = exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock(), config });
+      const run = exportFrom({ url: service.url, out, clock: new HurriedClock(), config });
       assert.match((await failsWith(code, run)).message, message);
       assert.equal(service.asked("list").filter(({ page }) => page === 2).length, ASKED[code] ?? 1);
       assert.deepEqual(service.asked("list", "full"), [], "the next pass is not begun");
@@ -104,7 +104,7 @@ test("a run that fails at the very last request publishes nothing either, and le
     mode === "full" ? [item("c-000", 1, { custom_fields: [{ id: "f-1", name: "Region" }] })] : items;
   service.script = ({ kind }) => (kind === "custom_fields" ? { body: { error: "no more" } } : undefined);
   const out = await temporaryFolder(t);
-  const run = exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock() });
+  const run = exportFrom({ url: service.url, out, clock: new HurriedClock() });
   await failsWith("source.unavailable", run);
   assert.equal(service.asked("custom_fields").length, 6);
   assert.deepEqual(await visibleIn(out), []);
@@ -117,7 +117,7 @@ test("the first failure ends the requests under way, and no further ones are mad
     return page === 2 || page > 3 ? "hang" : undefined;
   };
   const out = await temporaryFolder(t);
-  await failsWith("source.credentials", exportFrom({ url: service.url, out, threads: 1 }));
+  await failsWith("source.credentials", exportFrom({ url: service.url, out }));
   assert.ok(service.questions.length <= 6, `${service.questions.length} requests were made`);
 });
 
@@ -128,7 +128,7 @@ test("a failed single-item request ends the others", { timeout: 20_000 }, async 
     return id === "c-002" ? { status: 401 } : "hang";
   };
   const out = await temporaryFolder(t);
-  const run = exportFrom({ url: service.url, out, threads: 1, config: { details: "all", perPage: 100 } });
+  const run = exportFrom({ url: service.url, out, config: { details: "all", perPage: 100 } });
   await failsWith("source.credentials", run);
   assert.ok(service.asked("item").length <= 5, `${service.asked("item").length} items were asked for`);
 });

@@ -21,7 +21,7 @@ suite("requests", () => {
       // One after the other, so that the time at the service is the time of asking.
       concurrency: 1,
     } as const;
-    await exportFrom({ url: service.url, out: await temporaryFolder(t), threads: 1, clock, config });
+    await exportFrom({ url: service.url, out: await temporaryFolder(t), clock, config });
     // A lookup, four dynamic pages, two events, four full pages, one page twice, and what shows that the service answers
     // others; no item names a custom field.
     assert.equal(begun.length, 13);
@@ -44,7 +44,7 @@ suite("requests", () => {
       // The first item is listed on two pages of the dynamic pass.
       service.arrange = (items, { mode, page }) =>
         mode === "dynamic" && page > 1 ? [...items.slice(0, 6), items[0], ...items.slice(7)] : items;
-      await exportFrom({ url: service.url, out: await temporaryFolder(t), threads: 1, config: { details } });
+      await exportFrom({ url: service.url, out: await temporaryFolder(t), config: { details } });
       // That one and the one that it pushed out are repaired afterwards: asked for in both shapes.
       const repaired = ["c-000", "c-000", "c-006", "c-006"];
       const seen = wanted.filter((id) => id !== "c-006");

@@ -61,7 +61,7 @@ test("D12, D13: what comes between the passes is there, what goes has vanished b
     }
     return undefined;
   };
-  const summary = await exportFrom({ url: service.url, out: await temporaryFolder(t), threads: 1 });
+  const summary = await exportFrom({ url: service.url, out: await temporaryFolder(t) });
   assert.equal(summary.verdict, "complete");
   assert.deepEqual(
     summary.passes.map(({ mode }) => mode),

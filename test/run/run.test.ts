@@ -51,7 +51,7 @@ suite("two nightly runs over a set that has everything, with more threads and re
     } as const;
     const common = { url: service.url, out, pipelineUrl: NIGHTLY };
     first = await exportFrom({ ...common, threads: 2, config: { ...config, concurrency: 4 } });
-    second = await exportFrom({ ...common, threads: 1, config: { ...config, concurrency: 1 } });
+    second = await exportFrom({ ...common, config: { ...config, concurrency: 1 } });
   });
 
   after(async () => {
@@ -155,13 +155,13 @@ async function rawDocuments({ directory }: RunSummary, mode: string): Promise<un
 test("without raw documents none are published", async (t) => {
   const service = await Scripted.start(t, itemsOf(3));
   const out = await temporaryFolder(t);
-  const { directory } = await exportFrom({ url: service.url, out, threads: 1, config: { raw: false } });
+  const { directory } = await exportFrom({ url: service.url, out, config: { raw: false } });
   assert.deepEqual((await readdir(directory)).sort(), ["manifest.json", "parquet", "warehouse.duckdb"]);
 });
 
 long("a pipeline of one loader publishes its files alone, of its tables and the run's own", async (t) => {
   const service = await Scripted.start(t, itemsOf(3));
-  const common = { url: service.url, out: await temporaryFolder(t), threads: 1 };
+  const common = { url: service.url, out: await temporaryFolder(t) };
   const only = (loader: string) => new URL(`./${loader}-pipeline.ts`, import.meta.url).href;
   const parquet = await exportFrom({ ...common, pipelineUrl: only("parquet") });
   assert.deepEqual((await readdir(parquet.directory)).sort(), ["manifest.json", "parquet", "raw"]);
@@ -181,7 +181,7 @@ long("a pipeline of one loader publishes its files alone, of its tables and the 
 long("a listing without items is published as such", async (t) => {
   const service = await Scripted.start(t, []);
   const out = await temporaryFolder(t);
-  const summary = await exportFrom({ url: service.url, out, threads: 1, pipelineUrl: NIGHTLY });
+  const summary = await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY });
   assert.deepEqual([summary.verdict, summary.reasons], ["complete", []]);
   assert.deepEqual(await publishedIds(summary.directory), []);
   assert.equal(summary.accounting.listed, 0);

@@ -83,7 +83,7 @@ export interface ExportOptions {
   readonly log?: Log;
   readonly signal?: AbortSignal;
   readonly onProgress?: OnProgress;
-  /** One unless told otherwise: each takes as long to start as a small run. */
+  /** None unless told otherwise: each takes as long to start as a small run. */
   readonly threads?: number;
   readonly freeBytes?: FreeBytes;
 }
@@ -100,7 +100,7 @@ export async function exportFrom(options: ExportOptions): Promise<RunSummary> {
     log: options.log ?? silentLog,
     signal: options.signal ?? new AbortController().signal,
     onProgress: options.onProgress ?? (() => {}),
-    threads: options.threads ?? 1,
+    threads: options.threads ?? 0,
     nodeVersion: process.versions.node,
     freeBytes: options.freeBytes ?? freeBytes,
   });

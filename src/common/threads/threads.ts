@@ -1,15 +1,32 @@
-/** A pool of worker threads that run one module, and the inside of such a thread, which answers tasks. */
-import { parentPort, Worker } from "node:worker_threads";
+/** A pool of worker threads that run one module, or this thread in their place. */
+import { extname } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { type MessagePort, Worker } from "node:worker_threads";
 import { asWarehouseError, type ErrorCode, isOutOfMemory, WarehouseError } from "../errors.ts";
 
+type Perform = (task: unknown) => unknown;
+
+/** What a module of threads exports by default: it makes the function that performs the tasks of a thread. */
+type PerformerMaker = (setup: unknown) => Perform | Promise<Perform>;
+
+/** Sent to `worker.ts`. */
+export interface WorkerSetup {
+  readonly module: string;
+  readonly setup: unknown;
+}
+
 interface ThreadPoolSettings {
+  /** Its default export is a {@link PerformerMaker}. */
   readonly module: URL;
+  /** 0: this thread performs the tasks. */
   readonly threads: number;
-  /** Returns the `workerData` of a thread, by its number from 0. */
+  /** Returns what is passed to the module's function, for a thread by its number from 0. */
   readonly setup: (thread: number) => unknown;
   /** Revives errors of subclasses; others arrive as a `WarehouseError` of the same code. */
   readonly revive?: ErrorReviver;
 }
+
+const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /** A larger young generation would cost threads that parse much memory and save hardly any time. */
 const LIMITS = { maxYoungGenerationSizeMb: 36 };
@@ -24,12 +41,13 @@ class Thread {
   /** `failure` is shared by all threads of a pool: when one ends, the work of all ends. */
   constructor(
     { module, revive = () => undefined }: ThreadPoolSettings,
-    workerData: unknown,
+    setup: unknown,
     failure: AbortController,
   ) {
     this.#failure = failure;
     this.#revive = revive;
-    this.#worker = new Worker(module, { workerData, resourceLimits: LIMITS });
+    const workerData: WorkerSetup = { module: module.href, setup };
+    this.#worker = new Worker(WORKER, { workerData, resourceLimits: LIMITS });
     this.#worker.on("message", (reply: ThreadReply) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#fail(endedBy(error)));
     this.#worker.on("messageerror", (error) => this.#fail(endedBy(error)));
@@ -70,6 +88,30 @@ class Thread {
   }
 }
 
+/** This thread in place of a worker: nothing is started, and other work runs between tasks. */
+class ThisThread {
+  readonly load = 0;
+  readonly #perform: Promise<Perform>;
+
+  constructor({ module }: ThreadPoolSettings, setup: unknown) {
+    this.#perform = makePerformer({ module: module.href, setup });
+  }
+
+  /** As a worker does, takes what is transferred, and gives a copy of the result. */
+  async ask(task: unknown, transfer: readonly ArrayBuffer[]): Promise<unknown> {
+    const given = structuredClone(task, { transfer: [...transfer] });
+    const perform = await this.#perform;
+    await setImmediate();
+    try {
+      return structuredClone(perform(given));
+    } catch (thrown) {
+      throw asWarehouseError(thrown);
+    }
+  }
+
+  async stop(): Promise<void> {}
+}
+
 /** The error of a thread that ended with an uncaught one. */
 function endedBy(thrown: unknown): WarehouseError {
   const error = asWarehouseError(thrown);
@@ -88,15 +130,18 @@ export class ThreadPool<Task extends { readonly kind: keyof Results }, Results e
   /** Aborted when a thread ends early, with or without a task; then nothing more will come. */
   readonly failure: AbortSignal;
   readonly size: number;
-  readonly #start: (number: number) => Thread;
+  readonly #start: (number: number) => Thread | ThisThread;
   /** Started threads by number. */
-  readonly #threads: Thread[] = [];
+  readonly #threads: (Thread | ThisThread)[] = [];
 
   constructor(options: ThreadPoolSettings) {
     const failure = new AbortController();
     this.failure = failure.signal;
     this.size = Math.max(1, options.threads);
-    this.#start = (number) => new Thread(options, options.setup(number), failure);
+    this.#start = (number) => {
+      const setup = options.setup(number);
+      return options.threads === 0 ? new ThisThread(options, setup) : new Thread(options, setup, failure);
+    };
     this.#threads[0] = this.#start(0);
   }
 
@@ -143,11 +188,14 @@ type ThreadReply =
   | { readonly number: number; readonly result: unknown }
   | { readonly number: number; readonly failure: SentError };
 
+export async function makePerformer({ module, setup }: WorkerSetup): Promise<Perform> {
+  const loaded: { readonly default: PerformerMaker } = await import(module);
+  return await loaded.default(setup);
+}
+
 /** Replies to each task with what `perform` returns or throws. */
-export function answerTasks<Task>(perform: (task: Task) => unknown): void {
-  const port = parentPort;
-  if (port === null) throw new TypeError("this module must be the entry of a worker thread");
-  port.on("message", ({ number, task }: { number: number; task: Task }) => {
+export function answerTasks(port: MessagePort, perform: Perform): void {
+  port.on("message", ({ number, task }: ThreadMessage) => {
     let reply: ThreadReply;
     try {
       reply = { number, result: perform(task) };

@@ -14,6 +14,7 @@ import type {
   GroupResult,
   ItemResult,
   ItemTask,
+  LandingTask,
   LandingTaskOf,
   PageResult,
   PageTask,
@@ -33,6 +34,16 @@ interface DocumentUnit {
   readonly fieldNames: string[];
   /** Bytes of the pages that the documents point into. */
   readonly bytes: Uint8Array[];
+}
+
+type Methods = {
+  readonly [Kind in LandingTask["kind"]]: (task: LandingTaskOf<Kind> & { readonly kind: Kind }) => unknown;
+};
+
+/** Lands what tasks ask for, each kind by the method of its name. */
+export default function performLanding(options: LanderConfig) {
+  const methods: Methods = new Lander(options);
+  return <Kind extends LandingTask["kind"]>(task: Parameters<Methods[Kind]>[0]) => methods[task.kind](task);
 }
 
 export class Lander {

@@ -31,7 +31,7 @@ import {
 import type { Journal } from "./journal.ts";
 import type { Lander, LanderConfig } from "./land-page.ts";
 
-const MODULE = new URL(`./land-page.worker${extname(import.meta.url)}`, import.meta.url);
+const MODULE = new URL(`./land-page${extname(import.meta.url)}`, import.meta.url);
 
 /** Threads that read responses and land their documents. The documents of a group wait in one thread. */
 export class LandingThreads extends ThreadPool<

@@ -62,7 +62,7 @@ async function night(t: TestContext, config: Partial<Config>, offered: Offered =
     return undefined;
   };
   const out = join(await temporaryFolder(t), "warehouse");
-  const run = () => exportFrom({ url: service.url, out, pipelineUrl: MAPPING, threads: 1, config });
+  const run = () => exportFrom({ url: service.url, out, pipelineUrl: MAPPING, config });
   if (before !== undefined) await run();
   found = destinations;
   return run();

@@ -23,7 +23,7 @@ async function nights(t: TestContext, items: readonly unknown[], pipelineUrl = S
   service.arrange = (items, { mode }) => items.map((item) => inView(item as Json, mode));
   const out = await temporaryFolder(t);
   const run = (config: Config = {}) =>
-    exportFrom({ url: service.url, out, pipelineUrl, threads: 1, config: { perPage: 100, ...config } });
+    exportFrom({ url: service.url, out, pipelineUrl, config: { perPage: 100, ...config } });
   return { service, out, run };
 }
 

@@ -27,7 +27,7 @@ async function warehouse(t: TestContext, items: readonly unknown[], pipelineUrl 
     service,
     out,
     run: (config = {}) =>
-      exportFrom({ url: service.url, out, pipelineUrl, threads: 1, config: { perPage: 100, ...config } }),
+      exportFrom({ url: service.url, out, pipelineUrl, config: { perPage: 100, ...config } }),
     current: () => readlink(join(out, "current")),
   };
 }

@@ -31,7 +31,7 @@ async function warehouse(t: TestContext, pipeline = "small"): Promise<Rejected> 
   const out = await temporaryFolder(t);
   const pipelineUrl = new URL(`../../run/${pipeline}-pipeline.ts`, import.meta.url).href;
   const config = { details: "events", perPage: 100 } as const;
-  await exportFrom({ url: service.url, out, pipelineUrl, threads: 1, clock: new HurriedClock(), config });
+  await exportFrom({ url: service.url, out, pipelineUrl, clock: new HurriedClock(), config });
   service.script = () => undefined;
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
   const err = new Writable({ write: (text) => assert.fail(String(text)) });

@@ -89,7 +89,6 @@ async function runOver(t: TestContext, seed: number): Promise<{ churn: Churn; su
   const summary = await exportFrom({
     url: churn.service.url,
     out,
-    threads: 1,
     clock: new HurriedClock(),
     config: { perPage: PER_PAGE, concurrency: 2 },
   });

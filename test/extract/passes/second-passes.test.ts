@@ -27,7 +27,7 @@ function countPasses(service: Scripted, onPass: (mode: string, nth: number) => v
 
 async function exported(t: TestContext, service: Scripted, config: Record<string, unknown>) {
   const out = await temporaryFolder(t);
-  return exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock(), config });
+  return exportFrom({ url: service.url, out, clock: new HurriedClock(), config });
 }
 
 const TITLES = "SELECT title, count(*) FROM content GROUP BY ALL";

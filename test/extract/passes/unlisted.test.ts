@@ -22,7 +22,7 @@ async function warehouse(t: TestContext, options: Partial<ExportOptions> = {}) {
   const service = await Scripted.start(t, itemsOf(30));
   const out = await temporaryFolder(t);
   const run = (config: ExportOptions["config"] = {}) =>
-    exportFrom({ url: service.url, out, threads: 1, ...options, config: { perPage: 10, ...config } });
+    exportFrom({ url: service.url, out, ...options, config: { perPage: 10, ...config } });
   const { directory } = await run();
   return { service, out, run, directory };
 }
