@@ -142,11 +142,13 @@ function buildRequest(
     passthrough: pipeline.passthrough,
     queries: pipeline.queries,
     sequence,
-    directory: staging.root,
-    temporaryDirectory: staging.temporary,
-    database: databaseOf(staging, publishes(pipeline, "duckdb")),
+    database: {
+      file: databaseOf(staging, publishes(pipeline, "duckdb")),
+      staging: staging.root,
+      temporaryDirectory: staging.temporary,
+      memoryLimitMb: memoryLimitMb(transformed.vectorBytes),
+    },
     finalDirectory: publishes(pipeline, "parquet") ? staging.result : staging.root,
-    memoryLimitMb: memoryLimitMb(transformed.vectorBytes),
     signal: runtime.signal,
     history: {
       previous,

@@ -1,10 +1,10 @@
 /** Resumes an interrupted run: which run it is, and which of its answers count. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
 import { z } from "zod";
 import { readSealed, writeSealed } from "../common/sealed-file.ts";
-import { removeAllBut } from "../common/tree.ts";
 import { VERSION } from "../common/version.ts";
 import { type Config, configFingerprint } from "../config/config.ts";
 import { type ResumeState, readResumeState } from "../extract/landing/checkpoint.ts";
@@ -122,4 +122,18 @@ export async function findInterrupted(
 export async function keepResumable(staging: StagingFolder, files: ReadonlySet<string>): Promise<number> {
   await removeAllBut(staging.root, new Set([...files, staging.resumeRecord]));
   return bytesBelow(staging.root);
+}
+
+/** Removes everything below a folder except the files `kept`, by absolute path, and their folders. */
+async function removeAllBut(folder: string, kept: ReadonlySet<string>): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (kept.has(path)) continue;
+    if (!entry.isDirectory()) {
+      await rm(path);
+      continue;
+    }
+    await removeAllBut(path, kept);
+    if ((await readdir(path)).length === 0) await rmdir(path);
+  }
 }

@@ -1,10 +1,10 @@
 /** Publishes a staged run, and finishes publications that were interrupted. */
 import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { link, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Clock, endMs } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
-import { linkTo, sealTree, sync, syncTree } from "../common/tree.ts";
+import { sealTree, sync, syncTree } from "../common/tree.ts";
 import {
   currentRun,
   databaseOf,
@@ -174,5 +174,16 @@ async function linkUnchanged(
     if (!(await linkTo(join(before.directory, same), linked))) continue;
     if ((await digestFile(linked)).sha256 === sha256) await rename(linked, file);
     else await rm(linked);
+  }
+}
+
+/** Makes a hard link. Returns false without links on the file system, without the file, or for a file of another user. */
+async function linkTo(file: string, name: string): Promise<boolean> {
+  try {
+    if ((await stat(file)).uid !== process.geteuid?.()) return false;
+    await link(file, name);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
+import { assembleContentSet } from "../../src/service/assemble-set.ts";
 import { createService } from "../../src/service/service.ts";
 import { CONTENT_TABLES } from "../../src/tables/all.ts";
 import type { Column } from "../../src/tables/declare.ts";
 import { assertSame, interrupted, oddItems, SETTINGS, staged } from "../extract/landing/resuming.ts";
 import { few, long } from "../long.ts";
 import { CONTENT_SET } from "../service/fixture.ts";
-import { contentSetOf } from "../service/memory-set.ts";
 import { exportFrom, openPublished, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, item, itemsOf, type Question, Scripted } from "./scripted.ts";
 
@@ -144,7 +144,7 @@ suite("G8: an interrupted run", () => {
 suite("the tables of one listing", () => {
   for (const listings of few(ALL, 1)) {
     test(`have what those of both have: ${listings.join(" and ")}`, async (t) => {
-      const service = await createService({ data: contentSetOf(CONTENT_SET) });
+      const service = await createService({ data: assembleContentSet(CONTENT_SET) });
       t.after(() => service.close());
       const folder = await temporaryFolder(t);
       const run = async (modes: Listings) => {

@@ -162,11 +162,6 @@ test("pagination.current is the page's number in the account, and another than a
   await failsWith("source.protocol", account(t, pages));
 });
 
-test("without pagination there is no page", async (t) => {
-  const [first, last] = listing();
-  await failsWith("source.protocol", account(t, [{ response: first.response, count: 2 }, last]));
-});
-
 test("the count beside the rows changes nothing, whatever it counts", async (t) => {
   const pages = listing();
   pages[0].count = 3;

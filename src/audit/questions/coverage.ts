@@ -90,7 +90,7 @@ const VALUES = {
   external_field_name: col.text({ hidden: true }),
   value_id: col.text({ hidden: true }),
   ...VALUE,
-  status: col.text({ ...some, of: MAPPING_STATUSES, judged: true }),
+  status: col.text({ ...some, of: MAPPING_STATUSES }),
   external_value: col.text(),
   archived: col.flag({ ...some, dispensable: 2 }),
   items: col.count(some),

@@ -42,7 +42,7 @@ const RUNS = {
   sequence: col.count({ required: true, hidden: true }),
   started_at: col.instant({ hidden: true }),
   /** `unreadable`: the manifest is missing or damaged; other cells are empty. */
-  verdict: col.name({ required: true, judged: true }),
+  verdict: col.name({ required: true }),
   items: col.count(),
   change: col.name(),
   new: col.count({ hidden: true }),

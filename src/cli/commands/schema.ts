@@ -29,12 +29,6 @@ const FORMATS = {
   mermaid: schemaMermaid,
 } satisfies Readonly<Record<string, (tables: readonly SchemaTable[], width: number | undefined) => string>>;
 
-interface SchemaFlags {
-  readonly format: keyof typeof FORMATS;
-  readonly warehouse?: string;
-  readonly config?: string;
-}
-
 const EXAMPLES = `
 Examples:
   $ content-warehouse schema | less
@@ -54,14 +48,23 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
     .json()
     .warehouseOption()
     .addHelpText("after", EXAMPLES)
-    .action(async (name: string | undefined, options: SchemaFlags) => {
-      const { out, env, cwd } = environment;
-      const run = await currentRun(await warehouseFolder({ env, cwd, flags: options }));
-      const policy = run?.manifest.personalData.policy ?? "keep";
-      const named = name === undefined ? [...TABLES, ...VIEWS] : [tableNamed(name)];
-      const tables = named.map((table) => addPolicyComments(table, policy));
-      await writeAll(out, [FORMATS[options.format](await withColumnsOf(run, tables), out.columns)]);
-    });
+    .action(
+      async (
+        name: string | undefined,
+        options: {
+          readonly format: keyof typeof FORMATS;
+          readonly warehouse?: string;
+          readonly config?: string;
+        },
+      ) => {
+        const { out, env, cwd } = environment;
+        const run = await currentRun(await warehouseFolder({ env, cwd, flags: options }));
+        const policy = run?.manifest.personalData.policy ?? "keep";
+        const named = name === undefined ? [...TABLES, ...VIEWS] : [tableNamed(name)];
+        const tables = named.map((table) => addPolicyComments(table, policy));
+        await writeAll(out, [FORMATS[options.format](await withColumnsOf(run, tables), out.columns)]);
+      },
+    );
 }
 
 /** The current run; `undefined` if there is none or its manifest cannot be read, since the tables are the same then. */

@@ -1,7 +1,7 @@
 /** Outages: tells one from the failure of a single request, and waits until the service answers again. */
 import { addAbortListener } from "node:events";
 import type { Clock } from "../../common/clock.ts";
-import { duration, timeOfDay } from "../../common/figures.ts";
+import { duration } from "../../common/figures.ts";
 import { pauseMs } from "./pace.ts";
 import { failureKind, GATEWAY_STATUSES, type RetryConfig } from "./retry-rules.ts";
 import { SourceError } from "./source-error.ts";
@@ -182,4 +182,11 @@ async function unlessAborted<Result>(
   const aborted = Promise.withResolvers<never>();
   using _listener = addAbortListener(signal, () => aborted.reject(signal.reason));
   return await Promise.race([work, aborted.promise]);
+}
+
+/** `02:14:30 UTC`, with the date if it is not today. Arguments are milliseconds since 1970. */
+function timeOfDay(atMs: number, nowMs: number): string {
+  const [day = "", time = ""] = new Date(atMs).toISOString().slice(0, 19).split("T");
+  const isToday = new Date(nowMs).toISOString().startsWith(day);
+  return `${isToday ? time : `${day} ${time}`} UTC`;
 }

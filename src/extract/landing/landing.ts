@@ -4,7 +4,7 @@
  */
 import { extname } from "node:path";
 import type { Clock } from "../../common/clock.ts";
-import { ThreadPool } from "../../common/threads/thread-pool.ts";
+import { ThreadPool } from "../../common/threads/threads.ts";
 import type { Shape } from "../../raw/document.ts";
 import type { RawPaths } from "../../raw/raw-folder.ts";
 import { indexFile, type RawIndex } from "../../raw/raw-index.ts";

@@ -26,8 +26,7 @@ import type { Manifest } from "../../warehouse/manifest.ts";
 import { readChangesPart } from "./changes-part.ts";
 import { foreign, html, type Markup } from "./markup.ts";
 import { overviewOf, whyNothingMapped } from "./overview.ts";
-import { type PagePart, pageMarkup } from "./page.ts";
-import { ROWS_LIMIT } from "./table.ts";
+import { type PagePart, pageMarkup, ROWS_LIMIT } from "./page.ts";
 
 /** Name of the report in the folder of a run. */
 export const REPORT_FILE = "report.html";
@@ -193,9 +192,7 @@ function itemsPart({ total, shown }: ReportItems): PagePart {
 }
 
 /** Files of a table; none if the run is published as DuckDB only. */
-function parquetFiles(directory: string, table: string): string[] {
-  return listFiles(join(directory, "parquet", table));
-}
+const parquetFiles = (directory: string, table: string) => listFiles(join(directory, "parquet", table));
 
 /**
  * Writes the report of a run that is about to be published, into `result`, the folder that becomes that of the run.
