@@ -261,13 +261,13 @@ test("what cannot be built again is refused in one sentence, and nothing changes
     await refused(2, treated, ...(await configured(settings)));
   await refused(
     2,
-    /^The pipeline "titles" needs data that run 000001-\S+ did not request: the column \S+, .* and \d+ more; replay with /,
+    /^The pipeline "titles" needs data that run 000001-\S+ did not request: \S+, .* and \d+ more; replay with /,
     "--pipeline",
     TITLES,
     ...(await configured({})),
   );
   const mall = { destinations: [SHOP, { name: "Mall", platform: "External" }] };
-  await refused(2, /: the destination Mall \(External\); replay with/, ...(await configured(mall)));
+  await refused(2, /: Mall \(External\); replay with/, ...(await configured(mall)));
   const [full = ""] = await readdir(join(directory, "raw/full"));
   const file = join(directory, "raw/full", full);
   const bytes = await readFile(file);
