@@ -5,10 +5,11 @@ import { WarehouseError } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { jsonText } from "../../common/printable.ts";
 import { displayWidth, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
-import { shownTypeOf } from "../../storage/ddl.ts";
+import { DUCKDB_TYPES } from "../../storage/ddl.ts";
 import { TABLES } from "../../tables/all.ts";
 import {
   addPolicyComments,
+  COLUMN_TYPES,
   isView,
   type SchemaColumn,
   type SchemaTable,
@@ -152,4 +153,11 @@ function columnText(
   const from = column.origins.map(({ resource, path }) => `${resource}:${path}`).join(", ");
   const origins = from === "" ? "" : paragraph(" ".repeat(displayWidth(lead)), `from ${from}`, width);
   return paragraph(lead, meaning, width) + origins;
+}
+
+/** `text[]` for `VARCHAR[]`. Types that no column can be declared with keep their names. */
+function shownTypeOf(duckdb: string): string {
+  const scalar = duckdb.replace(/\[\]$/, "");
+  const type = COLUMN_TYPES.find((each) => DUCKDB_TYPES[each] === scalar) ?? scalar;
+  return `${type}${duckdb.slice(scalar.length)}`;
 }

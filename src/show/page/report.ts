@@ -21,7 +21,6 @@ import {
 import { keptRunsSection, RUNS_LEGEND } from "../../audit/questions/runs.ts";
 import { asWarehouseError } from "../../common/errors.ts";
 import { count, duration, minuteOf, pluralize } from "../../common/figures.ts";
-import { awaitBoth } from "../../storage/parallel.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { readChangesPart } from "./changes-part.ts";
 import { foreign, html, type Markup } from "./markup.ts";
@@ -53,7 +52,10 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
     const changes = await readChangesPart(other, row, run);
     return { changes, items: await readReportItems(other, isHistoryIn(manifest), limits) };
   };
-  const [coverage, { changes, items }] = await awaitBoth(readCoverage(connection, {}), readItems());
+  const readings = [readCoverage(connection, {}), readItems()] as const;
+  // If one fails, the other must end too before its connection is closed.
+  await Promise.allSettled(readings);
+  const [coverage, { changes, items }] = await Promise.all(readings);
   const { sequence, verdict, packageVersion } = row;
   const instance = await instanceName(connection, row, Object.keys(manifest.rows));
   return pageMarkup({

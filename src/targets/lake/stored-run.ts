@@ -3,16 +3,15 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
-import { makeTemporaryFolder } from "../../common/temporary-folder.ts";
+import { inTemporaryFolder } from "../../common/temporary-folder.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
 import { runText, sameRun } from "../../warehouse/identity.ts";
 import { DATABASE_FILE } from "../../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest, type PublishedFile, parseManifest } from "../../warehouse/manifest.ts";
-import { changedObject, missingObject } from "../store/checked-copy.ts";
-import { recordsOf } from "./delta/actions.ts";
+import { changedObject, missingObject } from "../store/store.ts";
 import { readTable } from "./delta/log.ts";
-import { activeFiles } from "./delta/state.ts";
+import { activeFiles, recordsOf } from "./delta/state.ts";
 import { readInstance } from "./instance.ts";
 import { copyFolder, dataFolder, isCopied } from "./keys.ts";
 import type { LakeSession } from "./session.ts";
@@ -148,20 +147,17 @@ async function compareDigests(
   { store }: LakeSession,
   files: readonly StoredFile[],
 ): Promise<readonly string[]> {
-  const folder = await makeTemporaryFolder("lake");
-  try {
-    const found = await mapLimited(files, (file) =>
+  const found = await inTemporaryFolder("lake", (folder) =>
+    mapLimited(files, (file) =>
       collectFindings(async () => {
         const copy = join(folder, randomUUID());
         await store.download(file.key, copy, file);
         await rm(copy);
         return [];
       }),
-    );
-    return found.flat();
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    ),
+  );
+  return found.flat();
 }
 
 async function compareRows({ store, instance }: LakeSession, row: SnapshotRow): Promise<readonly string[]> {
