@@ -12,8 +12,7 @@ import {
 import { execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import type { MappingRow } from "../mapping/mapping-file.ts";
-import { assertKnownIds } from "../mapping/validate-mapping.ts";
+import { assertKnownIds, type MappingRow } from "../mapping/mapping-file.ts";
 import { prepareReceptions, readPassthrough, receivingDestinations } from "../mapping/value-counts.ts";
 import type { RunQuestion } from "../open-run.ts";
 import { createTempTable, fillTempTable, loadSql, readList } from "../queries.ts";
