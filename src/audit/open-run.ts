@@ -173,11 +173,6 @@ async function createViews(
   }
 }
 
-/** Absolute paths of the raw files with documents of these modes; empty if raw documents were not kept. */
-export function listRawFiles(directory: string, modes: readonly string[]): string[] {
-  return modes.flatMap((mode) => listFiles(join(directory, "raw", mode)));
-}
-
 /** Absolute paths of the files in a folder, sorted; empty if there is no such folder. */
 export function listFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];

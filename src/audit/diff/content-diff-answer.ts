@@ -3,12 +3,11 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinWords, nearestSentence } from "../../common/nearest.ts";
-import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import type { OpenedRun, RunQuestion } from "../open-run.ts";
+import type { RunQuestion } from "../open-run.ts";
 import { readList } from "../queries.ts";
-import { lastSeen, nearestItems } from "../questions/explain.ts";
+import { findItemId } from "../questions/find-item.ts";
 import { notFound } from "../scope.ts";
 import { type ComparedTable, type ContentDiffRequest, comparedTables, diffContent } from "./content-diff.ts";
 import { type ContentSelection, type RunPair, selectContentRuns, unsettledSentence } from "./run-pair.ts";
@@ -27,8 +26,7 @@ export function contentDiffQuestion({
   readonly item?: string | undefined;
 }): RunQuestion<ContentSelection> {
   return {
-    choose: (folder, temporaryDirectory) =>
-      selectContentRuns(folder, [asked.before, asked.after], temporaryDirectory),
+    choose: (folder) => selectContentRuns(folder, [asked.before, asked.after]),
     async answer(opened, { pair, before }) {
       const { connection, manifest } = opened;
       const runs = { pair, before: before.manifest, after: manifest };
@@ -36,7 +34,7 @@ export function contentDiffQuestion({
       const compared = await compareContent(connection, runs, {
         tables: table === undefined ? tables : [namedTable(table, tables)],
         oneSided: table === undefined ? oneSided : oneSided.filter((each) => each.table === table),
-        item: item === undefined ? undefined : await findItemId(opened, item),
+        item: item === undefined ? undefined : await findItemId(opened, item, EITHER),
         withVolatile: table !== undefined,
       });
       const { columns, items, onlyInOne } = await contentLists(connection, compared);
@@ -46,7 +44,7 @@ export function contentDiffQuestion({
         none: "",
         title: "What changed in the content",
         columns: CHANGES,
-        ...(await readList(connection, CHANGES, changesSql(compared.withItems), (row) => row)),
+        ...(await readList(connection, CHANGES, ALL_CHANGES, (row) => row)),
         ...(narrow ? {} : hidden),
       });
       return {
@@ -134,17 +132,16 @@ async function compareContent(
   },
 ) {
   await diffContent(connection, request);
-  // Whether items that only one run has are listed.
-  const withItems = request.tables.some(({ name }) => name === "content");
-  const counts = await countsOf(connection, withItems);
+  const [counts] = await readRows(connection, COUNTS, COUNT);
+  if (counts === undefined) throw new TypeError("there are counts");
   const lead = [...comparedWords(pair, before, after), cameTo(counts)].join(" ");
-  return { ...request, pair, withItems, counts, lead };
+  return { ...request, pair, counts, lead };
 }
 
 /** The lists that show no content but titles. */
 async function contentLists(
   connection: DuckDBConnection,
-  { pair, withItems, oneSided }: Awaited<ReturnType<typeof compareContent>>,
+  { pair, oneSided }: Awaited<ReturnType<typeof compareContent>>,
 ) {
   return {
     columns: section({
@@ -160,7 +157,7 @@ async function contentLists(
       none: "",
       title: "Items whose content changed",
       columns: ITEMS,
-      ...(await readList(connection, ITEMS, changedItemsSql(withItems), (row) => row)),
+      ...(await readList(connection, ITEMS, CHANGED_ITEMS, (row) => row)),
     }),
     onlyInOne: section({
       key: "only_in_one",
@@ -179,22 +176,13 @@ const COUNTS = {
   items_edited: col.count(required),
   items_with_changed_content: col.count(required),
 } as const;
-type Counts = AnswerRow<typeof COUNTS>;
 
-async function countsOf(connection: DuckDBConnection, withItems: boolean): Promise<Counts> {
-  const alone = (change: string) =>
-    withItems ? `(SELECT count(*) FROM diff_alone WHERE change = '${change}')` : "0::BIGINT";
-  const [counts] = await readRows(
-    connection,
-    COUNTS,
-    `SELECT ${alone("added")} AS items_added, ${alone("removed")} AS items_removed,
-       count(DISTINCT content_id) FILTER ("table" = 'content' AND "column" = 'updated_at') AS items_edited,
-       count(DISTINCT content_id) AS items_with_changed_content
-     FROM content_changes`,
-  );
-  if (counts === undefined) throw new TypeError("there are counts");
-  return counts;
-}
+const COUNT = `
+  SELECT (SELECT count(*) FROM diff_alone WHERE change = 'added') AS items_added,
+    (SELECT count(*) FROM diff_alone WHERE change = 'removed') AS items_removed,
+    count(DISTINCT content_id) FILTER ("table" = 'content' AND "column" = 'updated_at') AS items_edited,
+    count(DISTINCT content_id) AS items_with_changed_content
+  FROM content_changes`;
 
 const COLUMN_COUNTS = `
   SELECT "table", "column", count(DISTINCT content_id) AS items,
@@ -209,21 +197,19 @@ const TITLES = `
     SELECT content_id, nullif(trim(title), '') FROM before_content ANTI JOIN content USING (content_id)
   )`;
 
-/** SQL: items that only one run has, then all changes by item, table and column. */
-function changesSql(withItems: boolean): string {
-  return `
-    WITH ${TITLES},
-    changes AS (
-      SELECT 1 AS part, * FROM content_changes
-      UNION ALL BY NAME
-      SELECT 0 AS part, content_id, 'content' AS "table", change FROM diff_alone WHERE ${withItems}
-    )
-    SELECT content_id, title, "table", "row", "column", change, before, after,
-      CASE WHEN part = 0 THEN 'item ' || change ELSE concat_ws(' ', "table", "row") || ': ' || coalesce("column", change) END
-        AS what
-    FROM changes LEFT JOIN titles USING (content_id)
-    ORDER BY part, CASE WHEN part = 0 THEN change END, content_id, table_place, "row" NULLS FIRST, row_place, change, column_place, before, after`;
-}
+/** Items that only one run has, then all changes by item, table and column. */
+const ALL_CHANGES = `
+  WITH ${TITLES},
+  changes AS (
+    SELECT 1 AS part, * FROM content_changes
+    UNION ALL BY NAME
+    SELECT 0 AS part, content_id, 'content' AS "table", change FROM diff_alone
+  )
+  SELECT content_id, title, "table", "row", "column", change, before, after,
+    CASE WHEN part = 0 THEN 'item ' || change ELSE concat_ws(' ', "table", "row") || ': ' || coalesce("column", change) END
+      AS what
+  FROM changes LEFT JOIN titles USING (content_id)
+  ORDER BY part, CASE WHEN part = 0 THEN change END, content_id, table_place, "row" NULLS FIRST, row_place, change, column_place, before, after`;
 
 /** Columns that people look for first. */
 const FOREMOST = `"table" = 'content' AND "column" IN ('title', 'state', 'progress_stage', 'published', 'archived')`;
@@ -235,39 +221,34 @@ const FOLLOWING =
 /** Both values of a column that people look for first, as part of a sentence. */
 const VALUES_TOLD = `CASE WHEN ${FOREMOST} THEN concat(': ', coalesce(left(before, 60), 'none'), ' -> ', coalesce(left(after, 60), 'none')) END`;
 
-/**
- * SQL: one row per item. Removed items come first, then those with another title or state, then others, then
- * added ones.
- */
-function changedItemsSql(withItems: boolean): string {
-  return `
-    WITH ${TITLES},
-    changes AS (
-      SELECT content_id, concat_ws('.', "table", "column") AS name, ${FOREMOST} AS is_foremost, table_place, column_place,
-        concat(CASE "table"
-          WHEN 'content' THEN replace("column", '_', ' ')
-          WHEN 'content_custom_field_values' THEN concat('custom field ', "row")
-          ELSE replace(regexp_replace("table", '^content_', ''), '_', ' ')
-        END, ${VALUES_TOLD}) AS what
-      FROM content_changes
-    ),
-    whats AS (
-      SELECT content_id, what, min((NOT is_foremost, table_place, column_place)) AS place, bool_or(is_foremost) AS is_foremost
-      FROM changes WHERE name NOT IN (${FOLLOWING}) GROUP BY content_id, what
-    ),
-    told AS (
-      SELECT content_id, string_agg(what, ', ' ORDER BY place) AS what, bool_or(is_foremost) AS is_foremost
-      FROM whats GROUP BY content_id
-    ),
-    items AS (
-      SELECT content_id, 'changed' AS change, list(DISTINCT name ORDER BY name) AS columns FROM changes GROUP BY content_id
-      UNION ALL
-      SELECT content_id, change, NULL FROM diff_alone WHERE ${withItems}
-    )
-    SELECT content_id, title, change, columns, CASE WHEN change = 'changed' THEN coalesce(what, replace(replace(array_to_string(columns, ', '), 'content.', ''), '_', ' ')) END AS what
-    FROM items LEFT JOIN titles USING (content_id) LEFT JOIN told USING (content_id)
-    ORDER BY list_position(['removed', 'changed', 'added'], change), NOT coalesce(is_foremost, false), content_id`;
-}
+/** One row per item. Removed items come first, then those with another title or state, then others, then added ones. */
+const CHANGED_ITEMS = `
+  WITH ${TITLES},
+  changes AS (
+    SELECT content_id, concat_ws('.', "table", "column") AS name, ${FOREMOST} AS is_foremost, table_place, column_place,
+      concat(CASE "table"
+        WHEN 'content' THEN replace("column", '_', ' ')
+        WHEN 'content_custom_field_values' THEN concat('custom field ', "row")
+        ELSE replace(regexp_replace("table", '^content_', ''), '_', ' ')
+      END, ${VALUES_TOLD}) AS what
+    FROM content_changes
+  ),
+  whats AS (
+    SELECT content_id, what, min((NOT is_foremost, table_place, column_place)) AS place, bool_or(is_foremost) AS is_foremost
+    FROM changes WHERE name NOT IN (${FOLLOWING}) GROUP BY content_id, what
+  ),
+  told AS (
+    SELECT content_id, string_agg(what, ', ' ORDER BY place) AS what, bool_or(is_foremost) AS is_foremost
+    FROM whats GROUP BY content_id
+  ),
+  items AS (
+    SELECT content_id, 'changed' AS change, list(DISTINCT name ORDER BY name) AS columns FROM changes GROUP BY content_id
+    UNION ALL
+    SELECT content_id, change, NULL FROM diff_alone
+  )
+  SELECT content_id, title, change, columns, CASE WHEN change = 'changed' THEN coalesce(what, replace(replace(array_to_string(columns, ', '), 'content.', ''), '_', ' ')) END AS what
+  FROM items LEFT JOIN titles USING (content_id) LEFT JOIN told USING (content_id)
+  ORDER BY list_position(['removed', 'changed', 'added'], change), NOT coalesce(is_foremost, false), content_id`;
 
 /** Sentences: which runs were compared, and how reliable the comparison is. */
 function comparedWords({ before, after }: RunPair, beside: Stated, stated: Stated): string[] {
@@ -286,7 +267,7 @@ function cameTo({
   items_removed,
   items_edited,
   items_with_changed_content: changed,
-}: Counts): string {
+}: AnswerRow<typeof COUNTS>): string {
   if (items_added + items_removed + changed === 0) return "Nothing changed.";
   return `${pluralize(items_added, "item")} added, ${count(items_removed)} removed, ${count(items_edited)} edited; ${pluralize(changed, "item")} with changed content.`;
 }
@@ -316,27 +297,6 @@ function namedTable(wanted: string, tables: readonly ComparedTable[]): ComparedT
 }
 
 const EITHER = "FROM content SELECT content_id, slug UNION FROM before_content SELECT content_id, slug";
-
-/** Finds the ID of an item by ID or slug, in either run or among the rows of `known`. Throws `config.not_found`. */
-export async function findItemId(opened: OpenedRun, wanted: string, known = EITHER): Promise<string> {
-  const rows = await all(
-    opened.connection,
-    `SELECT DISTINCT content_id FROM (${known})
-     WHERE content_id = $1 OR slug = $1 ORDER BY (content_id = $1) DESC, content_id`,
-    [wanted],
-  );
-  const ids = rows.map(({ content_id }) => String(content_id));
-  if (ids[0] === undefined) {
-    const seen = await lastSeen(opened, wanted);
-    throw notFound(
-      seen === undefined
-        ? `Neither run has an item "${wanted}", by ID or by slug. ${await nearestItems(opened.connection, wanted)}`
-        : `${seen.said}; name that run as one of the two.`,
-    );
-  }
-  if (ids.length === 1 || ids[0] === wanted) return ids[0];
-  throw notFound(`Several items have the slug "${wanted}": ${joinWords(ids, "and")}; name one by its ID.`);
-}
 
 /**
  * Changes of content for the report. Of content that only the earlier run has it shows IDs and columns, but no

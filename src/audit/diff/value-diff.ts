@@ -152,7 +152,7 @@ export async function diffValues(
      */
     sendsOtherwise: passthrough.at(0) !== passthrough.at(-1),
     why,
-    definitionRows: await readDefinitionRows(connection, ...runs),
+    definitionRows: await readDefinitionRows(connection),
   };
 }
 

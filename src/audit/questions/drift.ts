@@ -7,7 +7,7 @@ import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { findVanished } from "../checks/mass-change.ts";
+import { findVanished } from "../checks/publish-gates.ts";
 import { LISTED_VALUES, listedValuesCheck } from "../checks/table-checks.ts";
 import type { RunQuestion, RunSelection } from "../open-run.ts";
 import { findPreviousRun, type PreviousRun } from "./run-history.ts";

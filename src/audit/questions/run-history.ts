@@ -9,7 +9,7 @@ import { ancestorsOf, isReplaced, previousOf } from "../../warehouse/identity.ts
 import { type OutputFolder, parseRunName } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
-import { findReadableRun, missingTables, openRun, type ReadableRun } from "../open-run.ts";
+import { findReadableRun, missingTables, type ReadableRun } from "../open-run.ts";
 import { runListRow } from "./runs.ts";
 
 const required = { required: true } as const;
@@ -33,16 +33,6 @@ export function hasHistory({ manifest }: Pick<PublishedRun, "manifest">): boolea
 
 export function isHistoryIn({ rows }: Pick<Manifest, "rows">): boolean {
   return HISTORY_TABLES.every(({ name }) => Object.hasOwn(rows, name));
-}
-
-/** Opens a run and reads its history, the latest run first. */
-export async function openRunHistory(
-  folder: OutputFolder,
-  run: string,
-  temporaryDirectory: string,
-): Promise<RunHistoryRow[]> {
-  await using opened = await openRun({ folder, wanted: run, temporaryDirectory });
-  return await readRunHistory(opened.connection);
 }
 
 /** Reads the history of an open run, the latest run first. */

@@ -39,7 +39,7 @@ export async function readChangesPart(
   const content = await contentSections(connection, run, manifest.rows, earlier);
   const hasHistory = isHistoryIn(manifest);
   const pair = hasHistory ? await historyPair(connection, run) : undefined;
-  const diff = pair && (await diffForReport(connection, pair));
+  const diff = pair && (await diffForReport(connection, pair, run.run));
   const before = pair?.before ?? earlier.before;
   const part: PagePart = {
     id: "changes",
@@ -58,7 +58,7 @@ async function historyPair(connection: DuckDBConnection, run: RunRow): Promise<R
   const before = runNamed(after?.previousRun ?? "", known, []);
   if (after === undefined || before === undefined) return undefined;
   const named = ({ run, sequence, verdict }: RunPair["before"]) => ({ run, sequence, verdict });
-  return { before: named(before), after: named(after), basis: run.run };
+  return { before: named(before), after: named(after) };
 }
 
 /** Which columns of the content changed, without values. Empty in the first run. */
@@ -78,7 +78,6 @@ async function contentSections(
   const pair = {
     before: { run: before.run, sequence: before.sequence, verdict: before.manifest.verdict },
     after: { run, sequence, verdict },
-    basis: run,
   };
   const after = { rows, personalData: { policy } };
   return await contentDiffForReport(connection, { pair, before: before.manifest, after });

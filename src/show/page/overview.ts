@@ -11,7 +11,7 @@ import {
   receivingDestinations,
   sumCounts,
 } from "../../audit/mapping/value-counts.ts";
-import { type Coverage, mappedTotals } from "../../audit/questions/coverage.ts";
+import type { Coverage } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNewDrift } from "../../audit/questions/drift.ts";
 import type { EarlierRuns } from "../../audit/questions/run-history.ts";
 import type { RunRow } from "../../audit/questions/run-row.ts";
@@ -201,7 +201,8 @@ function mappedShares({ destinations }: MappedCounts, before: MappedCounts | und
 
 /** Why no value could be mapped, as a clause; undefined if one could. */
 export function whyNothingMapped(coverage: Coverage): string | undefined {
-  if (mappedTotals(coverage).possible > 0) return undefined;
+  const receivers = receivingDestinations(coverage.destinations);
+  if (receivers.some((each) => each.mapped + each.unmapped + each.unknown_value > 0)) return undefined;
   return coverage.coverage.length === 0
     ? "no custom field is mapped for a destination"
     : "no item has a value of a field with a value mapping";
@@ -209,13 +210,13 @@ export function whyNothingMapped(coverage: Coverage): string | undefined {
 
 /** Values without an external value, and doubtful ones, at destinations that receive values. */
 function missingValues(
-  { definitions, destinations }: Coverage,
+  { collisions: found, destinations }: Coverage,
   counts: MappedCounts,
   unsent: number,
 ): OverviewEntry[] {
   const receivers = receivingDestinations(destinations);
   const { unmapped, unknown_value: unknown, ambiguous } = sumCounts(receivers);
-  const collisions = (definitions?.collisions ?? [])
+  const collisions = found
     .filter(({ destination_id }) => receivers.some((each) => each.destination_id === destination_id))
     .map(({ external_field_name: name, destination, destination_id, custom_fields }) => {
       const [at, fields] = [destination ?? destination_id, custom_fields].map(shortName);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmod, readdir, readFile, readlink, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { compareRowCounts, findVanished } from "../../../src/audit/checks/mass-change.ts";
+import { compareRowCounts, findVanished } from "../../../src/audit/checks/publish-gates.ts";
 import type { RunSummary } from "../../../src/observe/run-summary.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";

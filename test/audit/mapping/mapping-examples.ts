@@ -5,7 +5,7 @@ import type {
   Mapping,
   SelectValue,
 } from "../../../src/audit/mapping/definitions.ts";
-import type { ItemValue } from "../../../src/audit/questions/item-values.ts";
+import type { ItemValue } from "../../../src/audit/questions/explain-facts.ts";
 
 /**
  * Worked examples of the mapping procedure, one item each. The per-item procedure and the SQL steps are both held to

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { indexDefinitions } from "../../../src/audit/mapping/definitions.ts";
-import type { ItemExplanation } from "../../../src/audit/questions/explain.ts";
+import type { ItemExplanation } from "../../../src/audit/questions/explain-facts.ts";
 import { notesOf, stepsSection } from "../../../src/audit/questions/explain-steps.ts";
 import type { Reception } from "../../../src/warehouse/manifest.ts";
 import { assertMappedValues } from "../assert-mapped-values.ts";
@@ -29,18 +29,11 @@ function explanationOf(example: MappingExample): ItemExplanation {
   const item = { contentId: "item", slug: null, title: null, contentType: null, updatedAt: null };
   const evidence = { document: undefined, reused: [], lookups: [] };
   const receptions = new Map<string, Reception>();
-  const found = {
-    item,
-    values,
-    definitions,
-    receptions,
-    mappedValues,
-    payloads,
-    passthrough,
-    evidence,
-    since: undefined,
-  };
-  return found;
+  const members = [...payloads].flatMap(([destinationId, payload]) =>
+    [...payload].map(([name, texts]) => ({ destinationId, name, values: texts })),
+  );
+  const facts = { item, values, definitions, receptions, mappedValues, passthrough, evidence };
+  return { ...facts, payloads: members, since: undefined };
 }
 
 /** Results of the steps of an example, by their rules. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { CHANGE_LINES, changeListSql, diffValues, findReasons } from "../../../src/audit/diff/value-diff.ts";
 import type { SelectValue } from "../../../src/audit/mapping/definitions.ts";
-import { readValueVersions } from "../../../src/audit/questions/item-values.ts";
+import { readValueVersions } from "../../../src/audit/questions/explain-facts.ts";
 import { readRows } from "../../../src/storage/typed-rows.ts";
 import type { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
@@ -116,7 +116,7 @@ async function reasons(
   nights = shared,
   { destination, field }: Filter = { field: "region" },
 ): Promise<unknown[][]> {
-  const pair = { before: runOf(from), after: runOf(to), basis: runOf(to).run };
+  const pair = { before: runOf(from), after: runOf(to) };
   const found = await diffValues(nights.connection, pair, { cause: undefined, destination, field });
   const lines = await readRows(nights.connection, CHANGE_LINES, changeListSql("audit_diff_lines"));
   return lines.map((row) => [row.destination, row.change, ...findReasons(found, row)]);
@@ -134,8 +134,8 @@ test("a value of which nobody knew whether it is archived is not said to be so n
   const why = async (from: number) =>
     (await reasons(from, from + 1, shared, { field: "archived" })).map(([, , ...told]) => told);
   assert.deepEqual(await why(1), [[`${renamed("Nordics", "North")}, archived none -> no`]]);
-  assert.deepEqual(await why(2), [[`${renamed("North", "Nordics")}, archived`]]);
-  assert.deepEqual(await why(3), [[`${renamed("Nordics", "North")}, no longer archived`]]);
+  assert.deepEqual(await why(2), [[`${renamed("North", "Nordics")}, archived no -> yes`]]);
+  assert.deepEqual(await why(3), [[`${renamed("Nordics", "North")}, archived yes -> no`]]);
 });
 
 test("another order is a change; a place that only others moved by coming or going is none", async () => {

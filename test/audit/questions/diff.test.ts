@@ -8,7 +8,7 @@ import {
   findReasons,
   type ValueDiff,
 } from "../../../src/audit/diff/value-diff.ts";
-import { readValueVersions } from "../../../src/audit/questions/item-values.ts";
+import { readValueVersions } from "../../../src/audit/questions/explain-facts.ts";
 import { readRows } from "../../../src/storage/typed-rows.ts";
 import type { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
@@ -64,7 +64,7 @@ before(async () => {
 const ALL = { cause: undefined, destination: undefined, field: undefined };
 
 function diff(from: number, to: number): Promise<ValueDiff> {
-  const pair = { before: runOf(from), after: runOf(to), basis: runOf(3).run };
+  const pair = { before: runOf(from), after: runOf(to) };
   return diffValues(nights.connection, pair, ALL);
 }
 
@@ -128,7 +128,7 @@ long(
       itemWith("nordic", "north-id", "south-id", "north-id", "north-id", "east-id"),
     ]);
     const said = async (from: number, to: number) => {
-      const pair = { before: runOf(from), after: runOf(to), basis: runOf(5).run };
+      const pair = { before: runOf(from), after: runOf(to) };
       await diffValues(copied.connection, pair, ALL);
       const lines = await readRows(copied.connection, CHANGE_LINES, changeListSql("audit_diff_lines"));
       return lines
