@@ -63,12 +63,6 @@ const KINDS: Readonly<Record<DriftLine["kind"], readonly [part: DriftPart, meani
   field_type: ["outsideContract", "not readable as the custom field's type"],
 };
 
-/** Undefined for drift of the run before that is gone. */
-function partOf({ kind, count }: DriftLine): DriftPart | undefined {
-  if (count > 0 || kind === "empty") return KINDS[kind][0];
-  return kind === "unknown_field" ? "vanishedFields" : undefined;
-}
-
 interface DriftRequest {
   /** Has all tables of the run, and those of the run before as `before_*`. */
   readonly connection: DuckDBConnection;
@@ -86,23 +80,24 @@ export async function driftOf(request: DriftRequest): Promise<DriftReport> {
     ...(await readEmptied(request)),
     ...(await readUnlistedValues(request)),
   ];
-  lines.sort(byWeight);
-  const parts = DRIFT_PARTS.map((part) => [part, lines.filter((line) => partOf(line) === part)]);
+  const weight = ({ count, before }: DriftLine) => (count > 0 ? count : (before ?? 0));
+  lines.sort(
+    (a, b) =>
+      Number(isNewDrift(b)) - Number(isNewDrift(a)) || weight(b) - weight(a) || (a.path < b.path ? -1 : 1),
+  );
+  const parts = DRIFT_PARTS.map((part) => {
+    // Drift of the run before that is gone is shown only of fields.
+    const isOf = ({ kind, count }: DriftLine) =>
+      count > 0 || kind === "empty"
+        ? KINDS[kind][0] === part
+        : kind === "unknown_field" && part === "vanishedFields";
+    return [part, lines.filter(isOf)];
+  });
   return Object.fromEntries(parts) as DriftReport;
 }
 
 export function isNewDrift({ before }: DriftLine): boolean {
   return before === 0;
-}
-
-function byWeight(a: DriftLine, b: DriftLine): number {
-  return (
-    Number(isNewDrift(b)) - Number(isNewDrift(a)) || weightOf(b) - weightOf(a) || (a.path < b.path ? -1 : 1)
-  );
-}
-
-function weightOf({ count, before }: DriftLine): number {
-  return count > 0 ? count : (before ?? 0);
 }
 
 function readDriftRows({ connection, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
@@ -127,7 +122,13 @@ async function readEmptied({ connection, now, before, showsBefore }: DriftReques
     const [, table = "", column] = /^([^.]+)(?:\.(.+))?$/s.exec(place) ?? [];
     const path = column === undefined ? place : await pathOf(connection, table, column);
     if (path === null) continue;
-    const [row] = await readRows(connection, VALUES_BEFORE, valuesSql(table, column));
+    const name = column === undefined ? undefined : quoteIdentifier(column);
+    const [row] = await readRows(
+      connection,
+      VALUES_BEFORE,
+      `SELECT count(${name ?? "*"}) AS count, left(min(${name ?? "NULL"}::VARCHAR), ${EXAMPLE_LENGTH}) AS example
+       FROM ${quoteIdentifier(`before_${table}`)}`,
+    );
     lines.push({
       path,
       kind: "empty",
@@ -142,13 +143,6 @@ async function readEmptied({ connection, now, before, showsBefore }: DriftReques
 }
 
 const VALUES_BEFORE = { count: LINE.count, example: LINE.example } as const;
-
-function valuesSql(table: string, column: string | undefined): string {
-  const from = quoteIdentifier(`before_${table}`);
-  if (column === undefined) return `SELECT count(*) AS count, NULL::VARCHAR AS example FROM ${from}`;
-  const name = quoteIdentifier(column);
-  return `SELECT count(${name}) AS count, left(min(${name}::VARCHAR), ${EXAMPLE_LENGTH}) AS example FROM ${from}`;
-}
 
 const EXAMPLE_LENGTH = 200;
 

@@ -7,7 +7,6 @@ import { jsonText } from "../../raw/values.ts";
 import { readParquet } from "../../storage/parquet-sql.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { listFiles, type OpenedRun } from "../open-run.ts";
-import type { ItemValue } from "./explain-facts.ts";
 
 const required = { required: true } as const;
 
@@ -114,7 +113,7 @@ async function findDocument({ connection, directory }: OpenedRun, contentId: str
 /** Fields whose published values differ from the raw document. Empty unless something is damaged. */
 export function findContradictions(
   { parts }: NonNullable<Evidence["document"]>,
-  values: readonly ItemValue[],
+  values: readonly Readonly<{ customFieldId: string; ordinal: number; input: string | null }>[],
 ): string[] {
   const given = values.filter(({ input }) => input !== null);
   const published = Map.groupBy(given, ({ customFieldId }) => customFieldId);

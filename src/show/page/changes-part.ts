@@ -3,13 +3,13 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { contentDiffForReport } from "../../audit/diff/content-diff-answer.ts";
 import type { RunPair } from "../../audit/diff/run-pair.ts";
 import { diffForReport } from "../../audit/diff/value-diff-answer.ts";
+import type { RunRow } from "../../audit/questions/run-history.ts";
 import {
   comparisonText,
   type EarlierRuns,
   isHistoryIn,
   readRunHistory,
 } from "../../audit/questions/run-history.ts";
-import type { RunRow } from "../../audit/questions/run-row.ts";
 import type { Section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
 import { runNamed, sameRun } from "../../warehouse/identity.ts";

@@ -187,7 +187,10 @@ test("the items of the night are new, edited and removed, with a line over the k
     { new: 1, edited: 1234, removed: 2 },
     { new: 0, edited: null, removed: 0 },
   ];
-  const listed = Array.from({ length: 20 }, () => ({ ...runListRow(run.manifest, ""), ...night }));
+  const listed = Array.from({ length: 20 }, () => ({
+    ...runListRow(run.manifest, run.manifest, ""),
+    ...night,
+  }));
   const earlier = { previous: 41, before: undefined, listed };
   const html = await reportOf({ ...run, manifest: { ...run.manifest, changes }, earlier });
   const texts = parsePage(html)
@@ -376,11 +379,11 @@ test("requests: what was refused, and the rate that the run was held to", () => 
   );
   assert.match(
     odd.section("run"),
-    /2 retries\. The service refused 12 requests because there were too many; the run was limited to about 4\.5 requests a second, and the next one starts with that\./,
+    /2 retries\. The service refused 12 requests because there were too many; the run was limited to about 4\.5 requests a second\./,
   );
   assert.match(
     unsettled.section("run"),
-    /refused none; the run was limited to about 4\.5 requests a second, like the run before\./,
+    /refused none; the run was limited to about 4\.5 requests a second\./,
   );
 });
 
