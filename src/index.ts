@@ -2,7 +2,6 @@
  * The public API of the library.
  *
  * - {@link definePipeline} composes stages, made by factories or by you; {@link runPipeline} runs them.
- * - {@link createClient} makes typed requests to the read interface.
  * - {@link createService} serves a content set by the read interface.
  */
 
@@ -12,7 +11,6 @@ export type { Log, LogFields } from "./common/log.ts";
 export type { OnProgress, Progress, StageName } from "./common/progress.ts";
 export { type ConfigSpec, defineConfig } from "./config/config.ts";
 export { definePipeline } from "./define-pipeline.ts";
-export { type ClientSpec, type ContentClient, createClient } from "./extract/content-client.ts";
 export {
   type CustomFieldsOptions,
   customFields,

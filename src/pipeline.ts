@@ -206,6 +206,8 @@ export interface DeliveredFile {
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
+  /** Rows of a Parquet file; `null` for other files. */
+  readonly rows: number | null;
 }
 
 /** A published run, for a target. Its tables have Parquet files. */
@@ -216,7 +218,7 @@ export interface DeliveredRun extends LoadRun {
   /** All files of the folder except the manifest. */
   readonly files: readonly DeliveredFile[];
   /** The manifest, which is to be written last. */
-  readonly manifest: DeliveredFile;
+  readonly manifest: Omit<DeliveredFile, "rows">;
   /** SHA-256 of the original manifest. The present one differs if the run was restored without its DuckDB file. */
   readonly sha256: string;
   /** Runs that it continues from, newest first, as far as known for certain. */

@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_PLATFORM, type DestinationName } from "../api/destination.ts";
 import { systemClock } from "../common/clock.ts";
-import { invalidConfig, WarehouseError } from "../common/errors.ts";
+import { WarehouseError } from "../common/errors.ts";
 import { createLog, LOG_FORMATS, type Log, type LogSettings } from "../common/log.ts";
 import type { ConfigFlags, ConfigInputs } from "../config/config.ts";
 import { configFileName, DEFAULT_WAREHOUSE, namedWarehouse } from "../config/config-file.ts";
@@ -138,20 +138,25 @@ export class CliCommand extends Command {
   }
 
   json(): this {
-    return this.addOption(new Option("--json", "same as --format json").implies({ format: "json" })).hook(
-      "preAction",
-      refuseTwoForms,
-    );
+    return this.#standingFor("json", "--json", "same as --format json");
+  }
+
+  spreadsheet(): this {
+    return this.#standingFor("csv", "--spreadsheet", "CSV for Excel: no text is read as a formula");
+  }
+
+  /** An option in place of `--format`. */
+  #standingFor(format: string, flag: string, description: string): this {
+    const option = new Option(flag, description);
+    const name = option.attributeName();
+    option.conflicts(["format", "json", "spreadsheet"].filter((each) => each !== name));
+    return this.addOption(option).hook("preAction", (command) => {
+      if (command.getOptionValue(name) === true) command.setOptionValue("format", format);
+    });
   }
 
   logFormat(): this {
     return this.choice("--log-format <format>", "format of log lines", LOG_FORMATS, "text");
-  }
-
-  spreadsheet(): this {
-    return this.addOption(
-      new Option("--spreadsheet", "CSV for Excel: no text is read as a formula").implies({ format: "csv" }),
-    ).hook("preAction", onlyForCsv);
   }
 
   destinations(): this {
@@ -168,27 +173,6 @@ export class CliCommand extends Command {
       },
     );
   }
-}
-
-/** Throws `config.invalid` for --json beside another format. */
-function refuseTwoForms(command: Command): void {
-  const { format, json } = command.opts();
-  if (json === true && format !== "json")
-    throw invalidConfig(`Give --json or ${formGiven(command)}, not both.`);
-}
-
-/** The option that chose the format: --format, or one that implies it. */
-function formGiven(command: Command): string {
-  const { format } = command.opts();
-  if (command.getOptionValueSource("format") !== "implied") return `--format ${format}`;
-  return format === "json" ? "--json" : "--spreadsheet";
-}
-
-/** Throws `config.invalid` for --spreadsheet beside another format. */
-function onlyForCsv(command: Command): void {
-  const { format, spreadsheet } = command.opts();
-  if (spreadsheet !== true || format === "csv") return;
-  throw invalidConfig(`--spreadsheet is for CSV, not for ${formGiven(command)}; leave one of them out.`);
 }
 
 /** Parses `NAME` or `NAME:PLATFORM`; `null` for other text. A colon before a space belongs to the name. */

@@ -1,6 +1,6 @@
 /** The whole command line: its commands, its help, and how failures are reported. */
 import { Command, CommanderError } from "commander";
-import { asWarehouseError, invalidConfig, type WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, invalidConfig } from "../common/errors.ts";
 import type { LogFormat } from "../common/log.ts";
 import { VERSION } from "../common/version.ts";
 import { jsonLine, paragraph, printableText, writeAll, writeOutcome } from "../show/terminal.ts";
@@ -76,8 +76,7 @@ export async function program(
     .option("--debug", "show the stack trace of a failure")
     .option("--no-color", "print no colours; NO_COLOR does the same")
     .addHelpText("after", AFTER)
-    .helpCommand(false)
-    .hook("preAction", (_root, command) => refuseEmptyText(command));
+    .helpCommand(false);
   for (const { name, group, make } of COMMANDS)
     if (names.includes(name)) root.addCommand((await make()).helpGroup(group));
   for (const command of everyCommand(root)) {
@@ -98,34 +97,17 @@ export async function program(
   return root;
 }
 
-/** `--value ""` asks for an empty external value. */
-const MAY_BE_EMPTY: ReadonlySet<string> = new Set(["--value"]);
-
 /**
- * Throws `config.invalid` for an empty option or argument. A variable that is not set leaves one, and an empty path would
- * mean the working directory.
+ * Throws `config.invalid` for an empty argument. A variable that is not set leaves one, and an empty path would mean the
+ * working directory. `--value ""` asks for an empty external value.
  */
-function refuseEmptyText(command: Command): void {
-  for (const option of command.options) {
-    if (MAY_BE_EMPTY.has(option.long ?? "") || !isEmpty(command.getOptionValue(option.attributeName())))
-      continue;
-    throw empty(`The option ${option.long}`, !option.mandatory);
+function refuseEmptyWords(words: readonly string[]): void {
+  for (const [at, word] of words.entries()) {
+    const [, named = words[at - 1] ?? ""] = /^(--[\w-]+)=$/.exec(word) ?? [];
+    if ((word !== "" && word !== `${named}=`) || named === "--value") continue;
+    const what = named.startsWith("-") ? `The value of ${named}` : "An argument";
+    throw invalidConfig(`${what} is empty, perhaps because a variable is not set; give it, or leave it out.`);
   }
-  for (const [index, argument] of command.registeredArguments.entries()) {
-    if (isEmpty(command.processedArgs[index]))
-      throw empty(`The argument ${argument.name()}`, !argument.required);
-  }
-}
-
-function isEmpty(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(isEmpty);
-  return typeof value === "string" && value.trim() === "";
-}
-
-function empty(what: string, isOptional: boolean): WarehouseError {
-  return invalidConfig(
-    `${what} is empty, perhaps because a variable is not set; give it a value${isOptional ? ", or leave it out" : ""}.`,
-  );
 }
 
 export function everyCommand(command: Command): Command[] {
@@ -180,8 +162,10 @@ function wantedNames(argv: readonly string[]): readonly string[] | undefined {
 }
 
 async function parsed(root: Command, argv: readonly string[]): Promise<number> {
+  const words = argv.slice(2).map(trimmed);
+  refuseEmptyWords(words);
   try {
-    await root.parseAsync(argv.slice(2).map(trimmed), { from: "user" });
+    await root.parseAsync(words, { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (thrown) {
     // Help or the version was asked for, or there was no command.

@@ -8,7 +8,7 @@ import type { Target } from "../pipeline.ts";
 import { type Delivery, deliver, deliveryWarnings } from "../targets/deliver.ts";
 import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
-import { findRun, listRuns } from "../warehouse/retention.ts";
+import { findRun } from "../warehouse/retention.ts";
 import type { CliEnvironment } from "./command.ts";
 
 export interface TargetFlags {
@@ -61,16 +61,6 @@ export async function chooseTarget<Kind extends Target>(
   );
 }
 
-/** Targets that can have runs of the folder. Limited runs are never delivered. */
-export async function targetsOfFolder(
-  folder: OutputFolder,
-  targets: readonly Target[],
-): Promise<readonly Target[]> {
-  const current = (await listRuns(folder)).find((each) => each.current);
-  if (current === undefined || current.manifest instanceof WarehouseError) return targets;
-  return current.manifest.verdict === "limited" ? [] : targets;
-}
-
 /** Delivers a run, by name, number or `current`. The caller holds the lock of the folder. */
 export async function deliverRun(
   folder: OutputFolder,
@@ -90,8 +80,7 @@ export async function deliverRun(
     ...(await readFolderRuns(folder)),
     onProgress: () => {},
   });
-  const elapsedMs = () => systemClock.elapsedMs();
-  return { run: run.run, deliveries: await deliver(targets, run, { elapsedMs, signal }) };
+  return { run: run.run, deliveries: await deliver(targets, run, { ...systemClock, signal }) };
 }
 
 /** A line for each delivery, then the warnings. */

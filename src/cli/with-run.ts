@@ -5,16 +5,7 @@ import type { OutputFolder } from "../warehouse/layout.ts";
 import { openWarehouseFolder } from "./command.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";
 
-/** Runs `use` with one run open, by name, number or `current`. */
-export function withRun<T>(
-  warehouse: string,
-  wanted: string,
-  use: (opened: OpenedRun) => Promise<T>,
-): Promise<T> {
-  return withRuns(warehouse, async () => ({ wanted }), use);
-}
-
-/** Like `withRun`, but `choose` finds the runs in the warehouse. */
+/** Runs `use` with the runs open that `choose` finds in the warehouse. */
 export async function withRuns<C extends RunSelection, T>(
   warehouse: string,
   choose: (folder: OutputFolder, temporaryDirectory: string) => Promise<C>,

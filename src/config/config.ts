@@ -8,8 +8,8 @@ import type { ProxyFor } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
 import { type ObserveSettings, observeSettings } from "../observe/settings.ts";
+import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
-import type { PersonalDataTreatment } from "../warehouse/baseline.ts";
 import { type ConfigFile, configFileName, namedWarehouse, nonEmpty, readConfigFile } from "./config-file.ts";
 import { configSpec, DATA_SETTINGS, type Settings } from "./config-spec.ts";
 import { proxyResolver } from "./proxy.ts";
@@ -231,7 +231,7 @@ export function keyId(key: Secret): string {
 export function treatmentOf({
   policy,
   key,
-}: PersonalSettings): Omit<PersonalDataTreatment, "customFieldIds"> {
+}: PersonalSettings): Omit<ExtractRecord["personalData"], "customFieldIds"> {
   return { policy, keyId: key === null ? null : keyId(key) };
 }
 

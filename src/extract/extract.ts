@@ -1,7 +1,6 @@
 /** Reads all items of a service: passes over the listings and single items, until two passes agree. */
 import { asWarehouseError, type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/free-memory.ts";
-import type { Shape } from "../raw/document.ts";
 import type { Extraction } from "../raw/extract-record.ts";
 import type { MissingItems } from "../warehouse/missing-items.ts";
 import type { ListMode } from "./http/request.ts";
@@ -148,60 +147,32 @@ class ExtractionRun {
     return how(this.#context, { ids, landing });
   }
 
+  /** Makes a pass; the single items that it wants follow a pass whose documents land. */
   async #pass(mode: ListMode, documents: boolean): Promise<ListingPass> {
+    const { landing, settings, versions } = this.#context;
     const number = this.#passes.length + 1;
-    if (mode === "basic" || !documents) {
-      const request = { pass: number, mode, landing: undefined };
-      return this.#read(request, "basic");
-    }
-    const pass = await this.#land(mode, number);
+    if (mode === "basic" || !documents)
+      return this.#read({ pass: number, mode, landing: undefined }, "basic");
+    const pass = await this.#read({ pass: number, mode, landing: landing.pages(mode, number) }, mode);
+    versions.recordPass(mode, pass);
     this.#landed = pass;
-    this.#first ??= this.#context.settings.limit === null ? undefined : new Set(pass.first);
+    this.#first ??= settings.limit === null ? undefined : new Set(pass.first);
     if (mode === "dynamic") await this.#readSingleItems(pass);
-    if (number === this.#context.settings.shapes.length) await this.#takeRepaired(number);
+    if (number === settings.shapes.length) await this.#takeRepaired(number);
     // Nothing refers to the single items any more.
     collectGarbage();
     return pass;
   }
 
-  /** Makes a pass, and lands its documents. */
-  async #land(mode: Shape, number: number): Promise<ListingPass> {
-    const landing = this.#context.landing.pages(mode, number);
-    const pass = await this.#read({ pass: number, mode, landing }, mode);
-    this.#context.versions.recordPass(mode, pass);
-    return pass;
-  }
-
-  /** Makes a pass. If a page is too large, the pass is repeated with half as many items a page. */
   async #read(request: Pick<PassPlan, "pass" | "mode" | "landing">, kind: ListMode): Promise<ListingPass> {
-    const { journal } = this.#context;
-    const { pass, mode, landing } = request;
-    const resumedSize = landing?.passStart?.perPage;
     const columns = kind === "basic" ? [] : this.#context.settings.columns;
-    const itemsPerGroup = landing === undefined ? undefined : this.#itemsPerGroup(kind);
-    const multiple = mode === "full" ? itemsPerGroup : undefined;
-    let { perPage, firstPage } =
-      resumedSize === undefined
-        ? await choosePageSize(this.#context, this.#sizes, { pass, mode, kind, columns, multiple })
-        : { perPage: resumedSize, firstPage: undefined };
+    const resumed = request.landing?.passStart?.perPage;
+    const first = await choosePageSize(this.#context, this.#sizes, { ...request, kind, columns, resumed });
+    const itemsPerGroup = request.landing && this.#itemsPerGroup(kind);
+    const pagesPerGroup = itemsPerGroup && Math.ceil(itemsPerGroup / first.perPage);
     const scope = kind === "dynamic" ? this.#options.details : "none";
     const wants = (item: ListEntry) => isInScope(scope, item);
-    for (;;) {
-      this.#sizes.use(kind, perPage);
-      const mark = journal.mark();
-      const pagesPerGroup = itemsPerGroup === undefined ? undefined : Math.ceil(itemsPerGroup / perPage);
-      const whole = { ...request, columns, perPage, firstPage, pagesPerGroup, wants };
-      try {
-        return await new PassReader(this.#context, whole).read();
-      } catch (thrown) {
-        const isTooLarge = thrown instanceof WarehouseError && thrown.code === "source.too_large";
-        if (!isTooLarge || perPage === 1) throw thrown;
-        journal.backTo(mark);
-        await landing?.discard();
-        perPage = Math.floor(perPage / 2);
-        firstPage = undefined;
-      }
-    }
+    return new PassReader(this.#context, { ...request, ...first, columns, pagesPerGroup, wants }).read();
   }
 
   /** Size of the groups of the other listing, if it landed last: groups of both have the same items. */

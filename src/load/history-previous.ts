@@ -8,7 +8,7 @@ import { HISTORY_TABLES, HISTORY_VERSION } from "../tables/history.ts";
 import { DATABASE_FILE } from "../warehouse/layout.ts";
 import type { Manifest, PublishedFile } from "../warehouse/manifest.ts";
 import { openTables, type PublishedFiles, tableSql, tablesSourceOf } from "../warehouse/published-tables.ts";
-import { fileDamage } from "../warehouse/verify.ts";
+import { firstDamage } from "../warehouse/verify.ts";
 
 export type PreviousHistory =
   /** Nothing is published yet. */
@@ -55,10 +55,8 @@ export async function findHistory(
     typeof history.access === "string"
       ? path === DATABASE_FILE
       : paths.some((folder) => path.startsWith(folder));
-  for (const file of manifest.files.filter(isRead)) {
-    const finding = await fileDamage(previous.directory, file);
-    if (finding !== undefined) return anew(finding);
-  }
+  const damage = await firstDamage(previous.directory, manifest.files.filter(isRead));
+  if (damage !== undefined) return anew(damage);
   try {
     await assertReadable(previous, temporaryDirectory);
   } catch (thrown) {

@@ -102,26 +102,6 @@ export class RawIndex {
     }
   }
 
-  /** Removes all files whose path fulfils the condition. */
-  remove(isRemoved: (path: string) => boolean): void {
-    const kept = this.#files.map((path, file) => ({ path, indexed: this.#indexed(file) }));
-    this.#files.length = 0;
-    this.#firsts.length = 0;
-    this.#size = 0;
-    this.#last.fill(NONE);
-    for (const { path, indexed } of kept) if (!isRemoved(path)) this.add(path, indexed);
-  }
-
-  #indexed(file: number): FileIndex {
-    const first = this.#firsts[file] ?? 0;
-    const end = this.#firsts[file + 1] ?? this.#size;
-    return {
-      ids: Array.from(this.#items.subarray(first, end), (item) => this.items.idOf(item)),
-      codes: this.#codes.slice(first, end),
-      orders: this.#orders.slice(first, end),
-    };
-  }
-
   /** Number of documents of a file. */
   sizeOf(file: number): number {
     return (this.#firsts[file + 1] ?? this.#size) - (this.#firsts[file] ?? 0);

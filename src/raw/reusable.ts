@@ -26,8 +26,6 @@ export interface ReusableItems {
   readonly run: string;
   /** By fingerprint, which covers the item's ID. */
   readonly documents: ReadonlyMap<string, ReusableDocument>;
-  /** IDs of items that were rejected or gone when requested singly. */
-  readonly failed: ReadonlySet<string>;
 }
 
 /** A published run with its raw files. */
@@ -62,8 +60,7 @@ export async function readReusable({ run, directory, paths, startOf }: Published
         documents.set(fingerprint, { file, row, readAt });
     }
   }
-  const { detailsRejected, detailsGone, documentSettings: settings } = record;
-  return { run, documents, failed: new Set([...detailsRejected, ...detailsGone]), settings };
+  return { run, documents, settings: record.documentSettings };
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

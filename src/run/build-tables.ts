@@ -25,7 +25,6 @@ import type { BuiltStatement } from "../warehouse/manifest.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
 import { concludeVerdict, judgeRun } from "./judge-run.ts";
 import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from "./run-tables.ts";
-import { comparisonOf } from "./source.ts";
 import type { TransformedItems } from "./transform-raw.ts";
 
 /** Throws what forbids publication, such as `verify.failed` and `guard.shrink`. */
@@ -38,8 +37,7 @@ export async function buildTables(
   const { baseline, folder, pipeline } = run;
   const { facts } = source.landed;
   const instance = { id: instanceIdOf(transformed), origin: facts.origin };
-  const comparison = comparisonOf({ acceptNewAddress: facts.accepted.newAddress });
-  assertSameInstance(instanceOf(baseline), instance, folder.root, comparison);
+  assertSameInstance(instanceOf(baseline), instance, folder.root, facts.accepted.newAddress);
   const tally = new Drift();
   for (const entry of [...facts.drift, ...transformed.drift]) tally.add(entry);
   const lookups = source.landed.lookups();

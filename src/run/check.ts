@@ -8,9 +8,9 @@ import type { Log } from "../common/log.ts";
 import type { Secret } from "../common/secret.ts";
 import { type ConfigInputs, loadConfig } from "../config/config.ts";
 import { configFileName } from "../config/config-file.ts";
-import type { Machine, RunInputs } from "./inputs.ts";
+import type { Machine, RunInputs, StepListener, StepName } from "./inputs.ts";
 import { prepare } from "./prepare.ts";
-import { closeOpened, type OpenResources, type StepListener, type StepName } from "./steps.ts";
+import { closeOpened, type OpenResources } from "./source.ts";
 
 const STEPS = {
   status: col.text({ required: true, of: ["ok", "warning", "failed"] }),

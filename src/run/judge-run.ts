@@ -5,8 +5,10 @@ import {
   assertPassed,
   type Check,
   type CheckResults,
+  checkWithWarning,
   DIFFERENT_TIMES,
   isOfMostItems,
+  joinResults,
   noneExpected,
   SAME_TIMES_CHECK,
 } from "../audit/checks/checks.ts";
@@ -20,7 +22,7 @@ import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
 import type { NewRun } from "./inputs.ts";
-import { historyChecks, historyWarnings } from "./previous-history.ts";
+import { judgeHistory } from "./previous-history.ts";
 import type { TransformedItems } from "./transform-raw.ts";
 
 /**
@@ -75,7 +77,6 @@ export function judgeRun(
 ) {
   const { transformed, lookups, loaded, drift, reasons } = found;
   const accounting = accountingOf(facts, loaded, reasons);
-  const tables = checkAgainstBaseline(before, loaded, facts);
   const named = [...transformed.store.of("custom_fields")].map(({ attributes }) => attributes.name);
   const matching = checkConfiguredNames({
     asked: facts.asked,
@@ -84,38 +85,20 @@ export function judgeRun(
     fieldNames: named.filter((name) => typeof name === "string"),
     rows: rowCounts(loaded.tables),
   });
-  const singles = judgeSingles(facts);
-  const echoes = checkTokenEchoes(drift);
-  const custom = checkCustomTables(pipeline, loaded);
-  const checks = [
-    ...loaded.checks,
-    ...accountingChecks(accounting, facts.limit !== null),
-    ...matching.checks,
-    ...singles.checks,
-    ...echoes.checks,
-    ...loaded.personal.checks,
-    ...tables.checks,
-    ...fieldTypeChecks(drift),
-    ...custom.checks,
-    ...historyChecks(history, pipeline),
-  ];
+  const { checks, warnings } = joinResults([
+    { checks: [...loaded.checks, ...accountingChecks(accounting, facts.limit !== null)], warnings: [] },
+    matching,
+    checkTokenEchoes(drift),
+    loaded.personal,
+    judgeSingles(facts),
+    checkAgainstBaseline(before, loaded, facts),
+    { checks: fieldTypeChecks(drift), warnings: [] },
+    checkCustomTables(pipeline, loaded),
+    judgeHistory(history, pipeline),
+  ]);
   assertPassed(checks);
-  return {
-    accounting,
-    checks,
-    warnings: [
-      ...matching.warnings,
-      ...echoes.warnings,
-      ...loaded.personal.warnings,
-      ...singles.warnings,
-      ...pageWarnings(facts),
-      ...tables.warnings,
-      ...custom.warnings,
-      ...historyWarnings(history),
-    ],
-    noMappedValues: matching.noMappedValues,
-    ignoredDestinations: matching.ignoredDestinations,
-  };
+  const { noMappedValues, ignoredDestinations } = matching;
+  return { accounting, checks, warnings, noMappedValues, ignoredDestinations };
 }
 
 /** What became of all listed items. Items that no pass listed do not count. */
@@ -139,83 +122,56 @@ function accountingOf(
   };
 }
 
-function pageWarnings({ asked, pageSizes, limit }: ExtractRecord): string[] {
-  const used = Object.values(pageSizes);
-  const perPage = Math.min(...used.filter((size) => size !== undefined));
-  if (asked.perPage === "auto" || limit !== null || perPage >= asked.perPage) return [];
-  return [
-    `Pages of ${asked.perPage} items were too large to be read; ${perPage} were read instead. Set \`perPage\` to that.`,
-  ];
-}
-
 /** Judges single-item requests. None of these findings forbids publication. */
-function judgeSingles(extraction: ExtractRecord): CheckResults {
-  const { detailsGone, detailsAsked, detailsReused, detailsRejected, inPartRejected, inPartNotAsked } =
-    extraction;
-  const { repaired, reuseDamage, vanished, modesDiffer, unlisted } = extraction;
-  const missing = judgeMissing(extraction);
-  const checks = [
-    noneExpected(
-      "single items that were gone when they were asked for",
-      detailsGone.length,
-      `of ${detailsAsked} single-item requests`,
-    ),
+function judgeSingles(facts: ExtractRecord): CheckResults {
+  const { detailsGone, detailsRejected, inPartRejected, inPartNotAsked, modesDiffer } = facts;
+  const half = "the columns that the other one has are empty";
+  const listed = "their listed values are loaded";
+  const gone = noneExpected(
+    "single items that were gone when they were asked for",
+    detailsGone.length,
+    `of ${facts.detailsAsked} single-item requests`,
+  );
+  const unreadable = noneExpected(
+    "items that could not be read singly",
+    detailsRejected.length,
+    "each is a reject, and its listed views count",
+  );
+  const others = [
     countCheck(
       "unchanged single items reused",
-      detailsReused,
+      facts.detailsReused,
       "the fields that only single items have may be up to `rereadDays` old",
-    ),
-    noneExpected(
-      "items that could not be read singly",
-      detailsRejected.length,
-      "each is a reject, and its listed views count",
     ),
     countCheck(
       "items that were asked for again because passes differed",
-      repaired,
-      `${vanished.length} of the listed items are gone`,
+      facts.repaired,
+      `${facts.vanished.length} of the listed items are gone`,
     ),
     noneExpected(
       SAME_TIMES_CHECK,
       modesDiffer ? 1 : 0,
       modesDiffer ? DIFFERENT_TIMES : "where they differed, the item had changed",
     ),
-    ...missing.checks,
     noneExpected(
       "items that no pass listed but the service still has",
-      unlisted.length,
+      facts.unlisted.length,
       "loaded besides those that were listed",
     ),
   ];
-  const half = "the columns that the other one has are empty";
-  const warnings = [
-    ...itemsWarning(
-      inPartRejected,
-      "could be read in only one mode, dynamic or full",
-      `${half}; see run_rejects`,
-    ),
-    ...itemsWarning(
+  const damage = `Nothing is reused from the run before, and all single items are requested: ${facts.reuseDamage}.`;
+  return joinResults([
+    warningOf(inPartRejected, "could be read in only one mode, dynamic or full", `${half}; see run_rejects`),
+    warningOf(
       inPartNotAsked,
       "moved before they were read in both modes",
       `${half}; the next run reads them`,
     ),
-    ...itemsWarning(
-      detailsGone,
-      "returned 404 or 410 when asked for singly",
-      "their listed values are loaded",
-    ),
-    ...itemsWarning(
-      detailsRejected,
-      "could not be read singly",
-      "their listed values are loaded; see run_rejects",
-    ),
-    ...missing.warnings,
-  ];
-  if (reuseDamage !== null)
-    warnings.push(
-      `Nothing is reused from the run before, and all single items are requested: ${reuseDamage}.`,
-    );
-  return { checks, warnings };
+    warningOf(detailsGone, "returned 404 or 410 when asked for singly", listed, gone),
+    warningOf(detailsRejected, "could not be read singly", `${listed}; see run_rejects`, unreadable),
+    judgeMissing(facts),
+    { checks: others, warnings: facts.reuseDamage === null ? [] : [damage] },
+  ]);
 }
 
 function countCheck(name: string, figure: number, detail: string): Check {
@@ -224,34 +180,29 @@ function countCheck(name: string, figure: number, detail: string): Check {
 
 const EXAMPLES = 3;
 
-function itemsWarning(ids: readonly string[], what: string, so: string): string[] {
-  if (ids.length === 0) return [];
+/** A warning that names the first items; none without items. `check`: counts the same items. */
+function warningOf(ids: readonly string[], what: string, so: string, check?: Check): CheckResults {
   const examples = ids.slice(0, EXAMPLES).join(", ") + (ids.length > EXAMPLES ? ", ..." : "");
-  return [`${pluralize(ids.length, "listed item")} ${what} (${examples}): ${so}.`];
+  const text = `${pluralize(ids.length, "listed item")} ${what} (${examples}): ${so}.`;
+  if (check !== undefined) return checkWithWarning(check, text);
+  return { checks: [], warnings: ids.length === 0 ? [] : [text] };
 }
 
 /** Judges items of the run before that no pass listed. The next run compares with this one and does not know them. */
 function judgeMissing({ missing, removed, unlisted }: Extraction): CheckResults {
-  const name = "items of the run before that no pass listed";
-  if (missing.notAsked !== null) {
-    const detail = `none was requested singly: ${missing.notAsked}`;
-    return { checks: [{ ...countCheck(name, missing.count, detail), verdict: "warning" }], warnings: [] };
-  }
-  const skipped = missing.skipped.length;
-  const unread = missing.count - removed.length - unlisted.length - skipped;
+  const { count: number, notAsked, skipped } = missing;
+  const unread = number - removed.length - unlisted.length - skipped.length;
   const detail =
     `requested singly: ${removed.length} are gone, ${unlisted.length} are there` +
     (unread > 0 ? `, ${unread} could not be read` : "") +
-    (skipped > 0 ? `; after too many failures, ${skipped} were not requested` : "");
-  const check = countCheck(name, missing.count, detail);
-  if (unread === 0) return { checks: [check], warnings: [] };
-  const notListed = unread + skipped;
-  const what = `${pluralize(notListed, "item")} of the run before ${notListed === 1 ? "was" : "were"} not listed`;
-  const more = skipped === 0 ? "" : `, and after that ${skipped} were not requested`;
+    (skipped.length > 0 ? `; after too many failures, ${skipped.length} were not requested` : "");
+  const said = notAsked === null ? detail : `none was requested singly: ${notAsked}`;
+  const check = countCheck("items of the run before that no pass listed", number, said);
+  if (notAsked === null && unread === 0) return { checks: [check], warnings: [] };
+  const items = pluralize(unread + skipped.length, "item");
+  const text = `No pass listed ${items} of the run before, and whether they are gone is unknown; see run_rejects.`;
   return {
     checks: [{ ...check, verdict: "warning" }],
-    warnings: [
-      `${what}, and it is unknown whether they were removed: ${unread} could not be read singly (see run_rejects)${more}.`,
-    ],
+    warnings: notAsked === null ? [{ text, check: check.name }] : [],
   };
 }

@@ -14,18 +14,17 @@ import { ItemVersions } from "../extract/passes/item-versions.ts";
 import { stageRows } from "../load/staged-rows.ts";
 import { type Extraction, type ExtractRecord, writeExtractRecord } from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
+import type { PersonalFields } from "../raw/personal/fields.ts";
 import { type RawFolder, rawFolderOf } from "../raw/raw-folder.ts";
 import { RawIndex } from "../raw/raw-index.ts";
 import { RawPaths, rawFolderPath } from "../raw/raw-paths.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
-import { pageSizesOf } from "../warehouse/baseline.ts";
 import { findMissingItems } from "../warehouse/missing-items.ts";
 import type { NewRun, RunInputs } from "./inputs.ts";
-import { personalFieldIds, policyOf } from "./personal-fields.ts";
 import type { ResumeRecord } from "./resume.ts";
 import { documentSettings, reuseOf } from "./reuse.ts";
 import { rejectRows, requestRows } from "./run-tables.ts";
-import { recordLookups, type ServiceSession, wantedDestinations } from "./session.ts";
+import { personalFieldIds, recordLookups, type ServiceSession } from "./session.ts";
 import { originOf } from "./source.ts";
 
 interface LandRequest {
@@ -67,6 +66,10 @@ export async function land(request: LandRequest): Promise<RawFolder> {
   }
 }
 
+function policyOf({ personalData: { policy, key } }: RunInputs["config"], fields: PersonalFields) {
+  return { policy, hashKey: key === null ? undefined : Buffer.from(key.reveal()), fields };
+}
+
 function rawFilesOf({ staging }: NewRun, { config }: RunInputs): RawPaths {
   const { root: directory, sequence } = staging;
   return new RawPaths({ directory, folder: rawFolderPath(config), sequence });
@@ -74,14 +77,14 @@ function rawFilesOf({ staging }: NewRun, { config }: RunInputs): RawPaths {
 
 async function extractItems({ run, session, inputs, kept }: LandRequest, wanted: ColumnPlan) {
   const { pipeline, staging, baseline } = run;
-  const { client, journal, source, retry, personalFields } = session;
+  const { client, journal, token, retry, personalFields } = session;
   const { config, clock, signal, onProgress } = inputs;
   const { listings } = pipeline;
   const settings = documentSettings(config, personalFields, wanted.columns);
   await using threads = new LandingThreads(inputs.threads, {
     ...policyOf(config, personalFields),
     aliases: config.aliases,
-    token: source.token.reveal(),
+    token: token.reveal(),
     details: wanted.details,
     settings: JSON.stringify(settings),
   });
@@ -120,7 +123,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
   const extraction = await extract(context, {
     details: wanted.details,
     perPage: config.perPage,
-    pageSizes: pageSizesOf(baseline),
+    pageSizes: (baseline.kind === "run" && baseline.manifest.pageSizes) || {},
     reuse: () => reuseOf(run, config.rereadDays, settings),
     findMissing: (listed) =>
       findMissingItems({
@@ -144,7 +147,7 @@ function extractRecordOf(
     readonly fields: CustomFieldLookup;
   },
 ): Omit<ExtractRecord, "version"> {
-  const { journal, retry, personalFields, destinations, source } = session;
+  const { journal, retry, personalFields, destinations } = session;
   const { config, clock } = inputs;
   const { contract, maxRejects, maxShrinkPercent, minShrink } = config;
   const { wanted, extraction, items, fields } = answers;
@@ -163,10 +166,7 @@ function extractRecordOf(
       shapes: run.pipeline.listings,
       columns: wanted.columns,
       singleItems: wanted.details,
-      destinations: wantedDestinations(run.pipeline, source).map(({ name, platform }) => ({
-        name,
-        platform,
-      })),
+      destinations: session.wanted.map(({ name, platform }) => ({ name, platform })),
       allDestinations: config.source.kind === "sample" && config.destinations.length === 0,
       ignoreDestinations: config.ignoreDestinations,
       definitions: run.pipeline.customFields !== undefined,

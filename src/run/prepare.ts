@@ -1,6 +1,7 @@
 /** Prepares a run: pipeline, folder, lock, run before, disk, service. `check` rehearses the same steps. */
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
+import { warningText } from "../audit/checks/checks.ts";
 import { validateTests } from "../audit/checks/validate-tests.ts";
 import { invalidConfig } from "../common/errors.ts";
 import { duration, fileSize, megabytes, pluralize } from "../common/figures.ts";
@@ -21,35 +22,28 @@ import {
   assertComparable,
   assertKeepsTables,
   assertOfOneKind,
+  assertSameInstance,
   assertSameKey,
   type Baseline,
+  instanceOf,
   readBaseline,
 } from "../warehouse/baseline.ts";
-import { assertDiskSpace, bytesBelow, NO_DISK_USE, neededBytes } from "../warehouse/disk.ts";
-import {
-  discardLeftovers,
-  discardUnused,
-  type PreparedOutput,
-  prepareOutput,
-  removeEmpty,
-  stagingFolder,
-} from "../warehouse/layout.ts";
+import { assertDiskSpace, bytesBelow, NO_DISK_USE } from "../warehouse/disk.ts";
+import { discardLeftovers, stagingFolder } from "../warehouse/layout.ts";
 import { acquireLock } from "../warehouse/lock.ts";
+import { discardMade, type PreparedOutput, prepareOutput } from "../warehouse/prepare-output.ts";
 import { finishPublication } from "../warehouse/publish.ts";
-import { type RunInputs, targetsOf } from "./inputs.ts";
-import { personalFieldIds } from "./personal-fields.ts";
-import { historyWarnings, previousHistory, removePersonal } from "./previous-history.ts";
+import { type RunInputs, type StepListener, targetsOf } from "./inputs.ts";
+import { judgeHistory, previousHistory, removePersonal } from "./previous-history.ts";
 import {
   findInterrupted,
-  foreignSentence,
   keepResumable,
   type ResumableRun,
   type ResumeRecord,
   resumeFingerprint,
 } from "./resume.ts";
-import { openSession } from "./session.ts";
-import { assertKnownAddress, expectedInstance } from "./source.ts";
-import type { OpenResources, StepListener } from "./steps.ts";
+import { openSession, personalFieldIds } from "./session.ts";
+import { type OpenResources, originOf } from "./source.ts";
 
 interface PrepareRequest {
   readonly inputs: RunInputs;
@@ -77,9 +71,8 @@ export async function prepare(request: PrepareRequest) {
   const before = await prepareRunBefore(request, pipeline, folder);
   const { baseline, targets, above } = before;
   await checkDisk(request, folder, before);
-  const { root } = folder;
   const { onAttempt } = observers ?? {};
-  const session = await openSession({ ...request, ...before, onAttempt, pipeline, root });
+  const session = await openSession({ ...request, ...before, onAttempt, pipeline, root: folder.root });
   if (isRehearsal) {
     await rehearseTargets(request, pipeline, targets);
     await rehearseObservers(inputs, listener);
@@ -157,12 +150,12 @@ async function prepareFolder({
   listener.note(`${folder.root} can be ${folder.made.includes(folder.root) ? "made" : "written"}`);
   listener.begin("lock");
   const lock = await acquireLock(folder).catch(async (thrown: unknown) => {
-    await removeEmpty(folder.made);
+    await discardMade(folder, { isLocked: false });
     throw thrown;
   });
   Object.assign(opened, { folder, lock });
   if (isRehearsal) {
-    await discardUnused(folder);
+    await discardMade(folder, { isLocked: true });
     await lock[Symbol.asyncDispose]();
     delete opened.lock;
   } else {
@@ -183,8 +176,11 @@ async function prepareRunBefore(
   const { config, clock, signal, log } = inputs;
   listener.begin("run before");
   const found = await readBaseline(folder);
-  assertOfOneKind(found, { isLimited: config.limit !== null, root: folder.root });
-  const instance = expectedInstance(found, config);
+  const { root } = folder;
+  assertOfOneKind(found, { isLimited: config.limit !== null, root });
+  const address = { id: null, origin: originOf(config) };
+  // The ID at a new address is unknown until the service answers.
+  const instance = instanceOf(found) ?? (config.acceptNewAddress ? null : address);
   const targets = await probeTargets(folder, targetsOf(config), { instance, signal });
   const goesOnFrom = isRehearsal ? await readTargetBaseline(folder, targets, signal) : null;
   if (!isRehearsal) await restoreNewest(folder, targets, { signal, warn: (message) => log.warn(message) });
@@ -192,9 +188,9 @@ async function prepareRunBefore(
   const latest = goesOnFrom?.baseline ?? (await readBaseline(folder));
   const baseline: Baseline = config.limit === null ? latest : { kind: "none" };
   assertComparable(baseline, config.acceptShrink);
-  assertKeepsTables(baseline, pipeline, { isAccepted: config.acceptPipeline, root: folder.root });
-  assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
-  assertKnownAddress(baseline, config, folder.root);
+  assertKeepsTables(baseline, pipeline, { isAccepted: config.acceptPipeline, root });
+  assertSameKey(baseline, treatmentOf(config.personalData), root);
+  if (!config.acceptNewAddress) assertSameInstance(instanceOf(baseline), address, root, false);
   const fingerprint = await resumeFingerprint(config, inputs.pipeline, pipeline);
   const startedMs = clock.now();
   // The new run's number is above every number that a target knows.
@@ -205,12 +201,16 @@ async function prepareRunBefore(
     nowMs: startedMs,
     above,
   });
-  if (foreign !== null) listener.warn(foreignSentence(foreign));
+  if (foreign !== null)
+    listener.warn(
+      `The interrupted run ${foreign} is not resumed: it was started by another version of the program, or with another configuration, pipeline or options, or its record cannot be read.`,
+    );
   const history =
     goesOnFrom?.isHere === false
       ? ({ kind: "none" } as const)
       : await previousHistory(baseline, pipeline, folder);
-  if (isRehearsal) for (const sentence of historyWarnings(history)) listener.warn(sentence);
+  if (isRehearsal)
+    for (const warning of judgeHistory(history, pipeline).warnings) listener.warn(warningText(warning));
   listener.note(runBeforeText(baseline, goesOnFrom));
   return { baseline, history, resumable, fingerprint, startedMs, above, targets };
 }
@@ -242,8 +242,7 @@ async function checkDisk(
     const left = await inputs.freeBytes(root);
     return left && left + clearable;
   };
-  await assertDiskSpace(root, baseline, free, taken);
-  const [left, needed] = [await free(), neededBytes(baseline, taken)];
+  const { left, needed } = await assertDiskSpace(root, baseline, free, taken);
   const room = left === undefined ? "the free space is unknown" : `${fileSize(left)} free`;
   listener.note(needed === undefined ? room : `${room}; a run takes up to ${fileSize(needed)}`);
 }

@@ -1,15 +1,11 @@
 /** Finds the history that a run carries on, and its checks and warnings. */
-import type { Check } from "../audit/checks/checks.ts";
+import { type CheckResults, NO_CHECKS } from "../audit/checks/checks.ts";
 import { pluralize } from "../common/figures.ts";
 import { findHistory, type PreviousHistory } from "../load/history-previous.ts";
 import type { Pipeline } from "../pipeline.ts";
+import type { ExtractRecord } from "../raw/extract-record.ts";
 import { HISTORY_TABLES } from "../tables/history.ts";
-import {
-  type Baseline,
-  baselineOf,
-  type PersonalDataTreatment,
-  type PublishedBaseline,
-} from "../warehouse/baseline.ts";
+import { type Baseline, baselineOf, type PublishedBaseline } from "../warehouse/baseline.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 
 /**
@@ -47,7 +43,7 @@ async function lastWithHistory(
  */
 export function removePersonal(
   history: PreviousHistory,
-  { policy, keyId, customFieldIds }: PersonalDataTreatment,
+  { policy, keyId, customFieldIds }: ExtractRecord["personalData"],
 ): PreviousHistory {
   if (history.kind !== "carried" || policy === "keep") return history;
   const before = history.personalData;
@@ -55,36 +51,28 @@ export function removePersonal(
   return { ...history, forgotten: customFieldIds.filter((id) => !treated.has(id)) };
 }
 
-export function hasHistory({ tables }: Pipeline): boolean {
+function hasHistory({ tables }: Pipeline): boolean {
   return tables.some(({ stage }) => stage === "history");
 }
 
-/** Rows of `run_checks`; none for a pipeline without history. */
-export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Check[] {
-  if (!hasHistory(pipeline)) return [];
-  const check = (verdict: Check["verdict"], figure: number, detail: string): Check[] => [
-    { name: "runs before this one whose history was carried on", verdict, figure, expected: null, detail },
-  ];
-  switch (history.kind) {
-    case "none":
-      return check("passed", 0, "none was published yet");
-    case "anew": {
-      const { run, reason } = history;
-      return check("warning", 0, `the history starts over: ${run} cannot be continued, because ${reason}`);
-    }
-    case "carried":
-      return check("passed", 1, history.run);
+/** No checks for a pipeline without history. */
+export function judgeHistory(history: PreviousHistory, pipeline: Pipeline): CheckResults {
+  if (!hasHistory(pipeline)) return NO_CHECKS;
+  const name = "runs before this one whose history was carried on";
+  const check = { name, verdict: "passed", figure: 0, expected: null } as const;
+  if (history.kind === "none")
+    return { checks: [{ ...check, detail: "none was published yet" }], warnings: [] };
+  const { run } = history;
+  if (history.kind === "anew") {
+    const why = `${run} cannot be continued, because ${history.reason}`;
+    const detail = `the history starts over: ${why}`;
+    const text = `The history starts over with this run: the history of ${why}.`;
+    return { checks: [{ ...check, verdict: "warning", detail }], warnings: [{ check: name, text }] };
   }
-}
-
-export function historyWarnings(history: PreviousHistory): string[] {
-  if (history.kind === "carried" && history.forgotten.length > 0) {
-    return [
-      `The history of ${pluralize(history.forgotten.length, "custom field")} starts over with this run, because ${history.run} treated them under other \`personalFields\` or \`personalData\`.`,
-    ];
-  }
-  if (history.kind !== "anew") return [];
-  return [
-    `The history starts over with this run: the history of ${history.run} cannot be continued, because ${history.reason}.`,
-  ];
+  const fields = pluralize(history.forgotten.length, "custom field");
+  const text = `The history of ${fields} starts over with this run, because ${run} treated them under other \`personalFields\` or \`personalData\`.`;
+  return {
+    checks: [{ ...check, figure: 1, detail: run }],
+    warnings: history.forgotten.length === 0 ? [] : [text],
+  };
 }

@@ -49,7 +49,11 @@ export async function landAndPublish(
   const { replayOf, kept, peak } = documents;
   const { signal, onProgress, clock } = runtime;
   await using loads = new StagedLoads(pipeline.loaders);
-  const { facts, built } = await landAndBuild(run, documents, loads, runtime).catch((thrown: unknown) => {
+  const landAndBuild = async () => {
+    const landed = await documents.land();
+    return { facts: landed.facts, built: await build(run, { landed, replayOf }, { loads, peak, runtime }) };
+  };
+  const { facts, built } = await landAndBuild().catch((thrown: unknown) => {
     // An abort surfaces as many errors; the signal's reason is the cause.
     throw signal.aborted ? signal.reason : thrown;
   });
@@ -93,16 +97,6 @@ export async function landAndPublish(
     loadFailure: failure && { code: failure.code, message: failure.message },
   };
   return { summary, failure };
-}
-
-async function landAndBuild(
-  run: NewRun,
-  { land, replayOf, peak }: RunDocuments,
-  loads: StagedLoads,
-  runtime: Runtime,
-) {
-  const landed = await land();
-  return { facts: landed.facts, built: await build(run, { landed, replayOf }, { loads, peak, runtime }) };
 }
 
 function publishedFacts(

@@ -2,7 +2,7 @@
 import { copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findReadableRun, type ReadableRun } from "../audit/open-run.ts";
-import { invalidConfig } from "../common/errors.ts";
+import { invalidConfig, WarehouseError } from "../common/errors.ts";
 import { joinFirst } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import type { ReplaySettings } from "../config/config.ts";
@@ -29,7 +29,7 @@ import {
   stagingLeftovers,
 } from "../warehouse/layout.ts";
 import { discardStaging, finishPublication } from "../warehouse/publish.ts";
-import { assertRawWhole, rawDocumentsOf } from "../warehouse/raw-documents.ts";
+import { firstDamage } from "../warehouse/verify.ts";
 import type { NewRun, Runtime } from "./inputs.ts";
 import { preparePipeline } from "./prepare.ts";
 import { previousHistory, removePersonal } from "./previous-history.ts";
@@ -57,7 +57,7 @@ export async function replay(request: ReplayRequest): Promise<RunResult> {
     await finishPublication(folder);
     signal.throwIfAborted();
     const published = await findReadableRun(folder, "current");
-    await assertRawWhole(published, published.directory);
+    await assertRawWhole(published);
     const facts = await readExtractRecord(join(published.directory, "raw", EXTRACT_FILE));
     const run = await prepareReplay(request, published, facts);
     const [interrupted] = await stagingLeftovers(folder);
@@ -127,9 +127,11 @@ async function landAgain(
   startedMs: number,
 ): Promise<RawFolder> {
   const raw = join(staging.result, "raw");
-  for (const { path } of rawDocumentsOf(published)) {
+  // The run's number is part of a file's name.
+  const number = String(staging.sequence).padStart(6, "0");
+  for (const { path } of rawFilesOf(published)) {
     if (basename(path) === EXTRACT_FILE) continue;
-    const copy = join(staging.result, renumberPath(path, published.sequence, staging.sequence));
+    const copy = join(staging.result, path.replace(/-\d{6,}-/, `-${number}-`));
     await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
     await copyFile(join(published.directory, path), copy);
   }
@@ -143,10 +145,24 @@ async function landAgain(
   return readRawFolder(raw);
 }
 
-/** Path of a raw file under another run number, which is part of the file's name. */
-function renumberPath(path: string, from: number, to: number): string {
-  const [old = "", now = ""] = [from, to].map((sequence) => `-${String(sequence).padStart(6, "0")}-`);
-  return path.replace(old, now);
+function rawFilesOf({ manifest }: ReadableRun) {
+  return manifest.files.filter(({ path }) => path.startsWith("raw/"));
+}
+
+async function assertRawWhole(published: ReadableRun): Promise<void> {
+  const { run, directory } = published;
+  const files = rawFilesOf(published);
+  if (files.length === 0)
+    throw new WarehouseError(
+      "config.not_found",
+      `Run ${run} has no raw documents; name a run that was made without "raw": false.`,
+    );
+  const damage = await firstDamage(directory, files);
+  if (damage === undefined) return;
+  throw new WarehouseError(
+    "verify.failed",
+    `The raw documents of run ${run} are damaged: ${damage}; name another run, or restore this one.`,
+  );
 }
 
 /** URL of the pipeline's module. Throws `config.invalid` if the pipeline was not a file. */
@@ -163,23 +179,16 @@ function assertSameTreatment(
   { facts, lookups }: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
   { policy, personalFields, aliases }: ReplaySettings,
 ): void {
-  const then = facts.personalData.policy;
-  const settings = facts.documentSettings;
-  if (policy !== then)
-    throw invalidConfig(
-      `The documents of run ${run} were kept with \`personalData: "${then}"\`, and the configuration says "${policy}"; replay with "${then}", or use "run".`,
-    );
-  if (settings.policy !== policyDigest(policy))
-    throw invalidConfig(
-      `This version treats other names as personal than the one that read run ${run}; use "run".`,
-    );
+  const { documentSettings, personalData } = facts;
   const names = [...new Set(personalFields.map((name) => aliases[name] ?? name))];
   const customFields = lookups.definitions.flatMap(({ id, answer: { name } }): [string, string][] =>
     typeof name === "string" && names.includes(name) ? [[id, name]] : [],
   );
-  if (personalFieldsDigest({ names, customFields }) === settings.personalFields) return;
+  const isSamePolicy = documentSettings.policy === policyDigest(policy);
+  if (isSamePolicy && documentSettings.personalFields === personalFieldsDigest({ names, customFields }))
+    return;
   throw invalidConfig(
-    `The documents of run ${run} were kept with other \`personalFields\` than the configuration names; replay with those, or use "run".`,
+    `The documents of run ${run} were kept with \`personalData: "${personalData.policy}"\`, and with other \`personalData\` or \`personalFields\` than the configuration has, or by another version; replay with the same, or use "run".`,
   );
 }
 

@@ -3,12 +3,10 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import type { ErrorCode } from "../common/errors.ts";
 import { readSealed, writeSealed } from "../common/sealed-file.ts";
 import { removeAllBut } from "../common/tree.ts";
 import { VERSION } from "../common/version.ts";
 import { type Config, configFingerprint } from "../config/config.ts";
-import { isResumable } from "../extract/extract.ts";
 import { type ResumeState, readResumeState } from "../extract/landing/checkpoint.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { RAW_COLUMNS } from "../raw/raw-file.ts";
@@ -47,13 +45,10 @@ export async function resumeFingerprint(
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
-/** Text of the pipeline's module, or of its functions. */
+/** Text of the pipeline's module, or of its functions. A module that is not a file has its text in its URL. */
 async function textsOf(source: string | Pipeline, { rows }: Pipeline): Promise<readonly string[]> {
   if (typeof source !== "string") return Object.values(rows).map(String);
-  const url = new URL(source);
-  // A module that is not a file has its text in its URL.
-  const module = url.protocol === "file:" ? await readFile(url) : "";
-  return [source, createHash("sha256").update(module).digest("hex")];
+  return [source, source.startsWith("file:") ? await readFile(new URL(source), "utf8") : ""];
 }
 
 /** Digest of what a pipeline declares, without the functions of its custom tables and loaders. */
@@ -65,7 +60,7 @@ export function pipelineFingerprint({ tables, loaders, tests, rows: _rows, ...pi
 }
 
 /** Form of `resume.json`. */
-export const resumeRecordForm = z.strictObject({
+const resumeRecordForm = z.strictObject({
   version: z.literal(VERSION),
   fingerprint: z.string(),
   startedMs: z.number(),
@@ -134,22 +129,8 @@ export async function findInterrupted(
   return { resumable: { run, resumeRecord, kept, keptBytes }, foreign: null };
 }
 
-export function foreignSentence(run: string): string {
-  return `The interrupted run ${run} is not resumed: it was started by another version of the program, or with another configuration, pipeline or options, or its record cannot be read.`;
-}
-
 /** Removes all staged files that a resumed run does not need. Returns the bytes that are kept. */
 export async function keepResumable(staging: StagingFolder, files: ReadonlySet<string>): Promise<number> {
   await removeAllBut(staging.root, new Set([...files, staging.resumeRecord]));
   return bytesBelow(staging.root);
-}
-
-/**
- * What becomes of the staged work of a failed run. `accept`: only `--accept-shrink` resumes it. `inspect`: it stays
- * until the next run.
- */
-export function failureDisposition(code: ErrorCode): "resume" | "accept" | "inspect" | "remove" {
-  if (code === "verify.failed" || code === "audit.threshold") return "inspect";
-  if (code === "guard.shrink") return "accept";
-  return isResumable(code) ? "resume" : "remove";
 }

@@ -11,7 +11,7 @@ import * as names from "../raw/personal/names.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import { isReuseFile, readReusable } from "../raw/reusable.ts";
 import { parseRunName } from "../warehouse/layout.ts";
-import { firstDamage } from "../warehouse/raw-documents.ts";
+import { firstDamage } from "../warehouse/verify.ts";
 import type { NewRun } from "./inputs.ts";
 
 /** Settings that decide what a document becomes. A document is reused while all of them are the same. */
@@ -57,7 +57,7 @@ export async function reuseOf(
   settings: DocumentSettings,
 ): Promise<ReuseSource> {
   const age = { rereadDays, startedAt: startOf(staging.run) };
-  const nothing = { run: "", documents: new Map(), failed: new Set<string>(), ...age, damage: null };
+  const nothing = { run: "", documents: new Map(), ...age, damage: null };
   if (baseline.kind !== "run" || rereadDays === 0) return nothing;
   const { run, directory, manifest } = baseline;
   const files = manifest.files.filter(({ path }) => isReuseFile(path));
@@ -75,7 +75,7 @@ export async function reuseOf(
     });
     if (kept === undefined) return nothing;
     const documents = isDeepStrictEqual(kept.settings, settings) ? kept.documents : nothing.documents;
-    return { run, documents, failed: kept.failed, ...age, damage: null };
+    return { run, documents, ...age, damage: null };
   } catch (thrown) {
     return damaged(asWarehouseError(thrown).message.replace(/\.$/, ""));
   }

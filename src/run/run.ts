@@ -4,6 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import type { Config } from "../config/config.ts";
+import { isResumable } from "../extract/extract.ts";
 import { EMPTY_RESUME, hasCheckpoints, readResumeState } from "../extract/landing/checkpoint.ts";
 import { openObservers, type RunObservers } from "../observe/observers.ts";
 import { exitCodeOf } from "../observe/outcome.ts";
@@ -13,21 +14,21 @@ import { diskFullError, PeakUse } from "../warehouse/disk.ts";
 import {
   createStaging,
   databaseOf,
-  discardUnused,
   nameFolder,
   nextRun,
   outputFolder,
   type StagingFolder,
   stagingFolder,
 } from "../warehouse/layout.ts";
+import { discardMade } from "../warehouse/prepare-output.ts";
 import { discardStaging } from "../warehouse/publish.ts";
 import { listRuns } from "../warehouse/retention.ts";
 import type { RunInputs } from "./inputs.ts";
 import { land } from "./land.ts";
 import { type PreparedRun, prepare } from "./prepare.ts";
 import { landAndPublish, type RunResult } from "./publication.ts";
-import { failureDisposition, keepResumable, writeResumeRecord } from "./resume.ts";
-import { closeOpened, type OpenResources } from "./steps.ts";
+import { keepResumable, writeResumeRecord } from "./resume.ts";
+import { closeOpened, type OpenResources } from "./source.ts";
 
 /**
  * Runs a pipeline and publishes its result, or resumes an interrupted run. Throws a `WarehouseError`; then nothing was
@@ -86,17 +87,18 @@ async function runUnderLock(inputs: RunInputs, observers: RunObservers): Promise
   } catch (thrown) {
     const { folder } = opened;
     if (folder === undefined) throw thrown;
-    // A failure to tidy up does not hide why the run failed.
-    await discardUnused(folder).catch((untidy: unknown) => {
-      log.warn(asWarehouseError(untidy).message);
-    });
+    await discardMade(folder, { isLocked: true });
     throw nameFolder(thrown, folder);
   } finally {
     await closeOpened(opened, log);
   }
 }
 
-type Disposition = ReturnType<typeof failureDisposition>;
+/**
+ * What becomes of the staged work of a failed run. `accept`: only `--accept-shrink` resumes it. `inspect`: it stays
+ * until the next run.
+ */
+type Disposition = "resume" | "accept" | "inspect" | "remove";
 
 async function stageAndPublish(
   prepared: PreparedRun,
@@ -131,14 +133,8 @@ async function stageAndPublish(
       disposition === "resume"
         ? await keepResumable(staging, (await readResumeState(staging.root)).files)
         : 0;
-    const taken = { peakBytes: peak.bytes, keptBytes };
-    throw await diskFullError({
-      thrown: asWarehouseError(thrown),
-      folder: folder.root,
-      baseline,
-      free: inputs.freeBytes,
-      taken,
-    });
+    const use = { baseline, free: inputs.freeBytes, taken: { peakBytes: peak.bytes, keptBytes } };
+    throw await diskFullError(asWarehouseError(thrown), folder.root, use);
   } finally {
     try {
       if (disposition === "remove") await discardStaging(folder, name);
@@ -159,12 +155,6 @@ async function stageAndPublish(
   }
 }
 
-const DISPOSITION_SENTENCES: Readonly<Record<Exclude<Disposition, "remove">, string>> = {
-  resume: "What was read is kept: run again within six hours of its start to resume.",
-  accept: "What was read is kept: run with --accept-shrink within six hours of its start to resume.",
-  inspect: "The staged files stay until the next run.",
-};
-
 /** What becomes of the staged files of a failed run, which is also logged. */
 async function dispositionAfter(
   thrown: unknown,
@@ -172,14 +162,19 @@ async function dispositionAfter(
   staging: StagingFolder,
   { config, log }: RunInputs,
 ): Promise<Disposition> {
+  const { run } = staging;
   // A run with its final name is finished, and not resumed.
-  if (existsSync(join(folder.runs, staging.run))) return "remove";
-  const disposition = failureDisposition(asWarehouseError(thrown).code);
-  if (disposition === "remove") return "remove";
+  if (existsSync(join(folder.runs, run))) return "remove";
+  const { code } = asWarehouseError(thrown);
+  if (code === "verify.failed" || code === "audit.threshold") {
+    const file = databaseOf(staging, publishes(pipeline, "duckdb"));
+    log.warn("The staged files stay until the next run.", { run, file });
+    return "inspect";
+  }
+  const isShrunk = code === "guard.shrink";
   const canResume = config.limit === null && hasCheckpoints(staging.root);
-  if (disposition !== "inspect" && !canResume) return "remove";
-  const file = databaseOf(staging, publishes(pipeline, "duckdb"));
-  const details = disposition === "inspect" ? { run: staging.run, file } : { run: staging.run };
-  log.warn(DISPOSITION_SENTENCES[disposition], details);
-  return disposition;
+  if (!canResume || !(isShrunk || isResumable(code))) return "remove";
+  const how = isShrunk ? "with --accept-shrink" : "again";
+  log.warn(`What was read is kept: run ${how} within six hours of its start to resume.`, { run });
+  return isShrunk ? "accept" : "resume";
 }

@@ -1,48 +1,55 @@
 /** Opens the service for a run: connection, personal fields and destinations, before anything of the warehouse changes. */
-
+import type { DestinationName } from "../api/destination.ts";
+import { scalarText } from "../api/normalize.ts";
 import { removedDestinationText } from "../audit/checks/configured-names.ts";
 import { personalFieldsSentence } from "../audit/checks/personal-fields.ts";
+import { invalidConfig } from "../common/errors.ts";
 import { count, duration, pluralize } from "../common/figures.ts";
+import { didYouMean, nearestSentence } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
+import { faultsError } from "../config/read-spec.ts";
 import type { AttemptListener, HttpClient } from "../extract/http/client.ts";
 import type { RetryLoop } from "../extract/http/retry.ts";
 import { RETRY_LIMITS } from "../extract/http/retry-rules.ts";
 import { Journal, observedAtOf, recordOf } from "../extract/landing/journal.ts";
 import { type CustomFieldLookup, type DestinationLookup, Lookups } from "../extract/lookups.ts";
 import { TokenRedactor } from "../extract/pages/token-redactor.ts";
-import { probeBasic, probeFieldNames, probeService } from "../extract/probe.ts";
+import { probeBasic, probeDestinationNames, probeFieldNames, probeService } from "../extract/probe.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { tokenDrift } from "../raw/drift.ts";
-import type { PersonalFields } from "../raw/personal/fields.ts";
+import {
+  ITEM_FIELD_NAMES,
+  isItemField,
+  NO_PERSONAL_FIELDS,
+  type PersonalFields,
+} from "../raw/personal/fields.ts";
 import { looksPersonal } from "../raw/personal/names.ts";
-import { assertSameInstance, type Baseline, instanceOf, rateOf } from "../warehouse/baseline.ts";
-import { assertNoneMisspelled, destinationNames } from "./destination-names.ts";
-import type { RunInputs } from "./inputs.ts";
-import { findPersonalFields } from "./personal-fields.ts";
+import { assertSameInstance, type Baseline, instanceOf } from "../warehouse/baseline.ts";
+import type { RunInputs, StepListener } from "./inputs.ts";
 import type { ResumableRun } from "./resume.ts";
 import {
-  comparisonOf,
+  type OpenResources,
   type OpenSource,
   openClient,
   openClientWithoutRetries,
-  openRetry,
   openSource,
   originOf,
 } from "./source.ts";
-import type { OpenResources, StepListener } from "./steps.ts";
 
 /** The opened service, and what it answered before the listings are read. */
 export interface ServiceSession {
-  readonly source: OpenSource;
   readonly client: HttpClient;
   readonly retry: RetryLoop;
   readonly journal: Journal;
   readonly lookups: Lookups;
+  readonly token: OpenSource["token"];
+  /** Destinations that were looked up by their names. */
+  readonly wanted: readonly DestinationName[];
   readonly destinations: DestinationLookup;
   readonly personalFields: PersonalFields;
 }
 
-export interface SessionRequest {
+interface SessionRequest {
   readonly inputs: RunInputs;
   readonly opened: OpenResources;
   readonly listener: StepListener;
@@ -56,36 +63,44 @@ export interface SessionRequest {
 }
 
 export async function openSession(request: SessionRequest): Promise<ServiceSession> {
-  const { inputs, opened, listener, isRehearsal, onAttempt, baseline, resumable } = request;
+  const { inputs, opened, listener, isRehearsal, onAttempt, pipeline, baseline, resumable } = request;
   const { config } = inputs;
   listener.begin("service");
   const source = await openSource(config);
   opened.source = source;
-  const retry = openRetry(source, inputs, {
-    startPerSecond: resumable?.resumeRecord.ratePerSecond ?? rateOf(baseline),
+  const rateBefore = baseline.kind === "run" ? baseline.manifest.ratePerSecond : undefined;
+  const known = {
+    startPerSecond: resumable?.resumeRecord.ratePerSecond ?? rateBefore ?? null,
     outageMinutes: config.outageMinutes,
     limits: RETRY_LIMITS,
     isKnown: resumable !== null || instanceOf(baseline)?.origin === originOf(config),
-  });
-  const client = isRehearsal
+  };
+  const { client, retry } = isRehearsal
     ? openClientWithoutRetries(source, inputs)
-    : openClient(source, inputs, { retry, onAttempt });
+    : openClient(source, inputs, known, onAttempt);
   opened.client = client;
   const fieldNames = await probeInstance(request, source, client);
-  const personalFields = await personalFieldsOf(request, client, fieldNames);
+  const personalFields = await findPersonalFields(request, client, fieldNames);
   const journal = new Journal();
-  const lookups = new Lookups(client, config.lookupMethod, tokenRedactor(source, journal));
-  const destinations = await lookUpDestinations(request, { source, client, lookups });
+  const echoes = new TokenRedactor(source.token);
+  const lookups = new Lookups(client, config.lookupMethod, (bytes) => {
+    const redacted = echoes.redact(bytes);
+    journal.takeDrift(tokenDrift(redacted?.texts ?? new Map()));
+    return redacted?.bytes ?? bytes;
+  });
+  const wanted = pipeline.destinations ?? source.destinations;
+  const destinations = await lookUpDestinations(request, client, lookups, wanted);
   recordLookups(journal, inputs, destinations);
-  return { source, client, retry, journal, lookups, destinations, personalFields };
+  return { client, retry, journal, lookups, token: source.token, wanted, destinations, personalFields };
 }
 
 async function lookUpDestinations(
-  { inputs: { config, signal }, listener, isRehearsal, pipeline, baseline }: SessionRequest,
-  { source, client, lookups }: Pick<ServiceSession, "source" | "client" | "lookups">,
+  { inputs: { config, signal }, listener, isRehearsal, baseline }: SessionRequest,
+  client: HttpClient,
+  lookups: Lookups,
+  wanted: readonly DestinationName[],
 ): Promise<DestinationLookup> {
   listener.begin("destinations");
-  const wanted = wantedDestinations(pipeline, source);
   const found = await lookups.destinations(wanted, signal);
   await assertNoneMisspelled(found, baseline, () => destinationNames(client, config.aliases, signal));
   // A run reports these by its checks.
@@ -97,9 +112,47 @@ async function lookUpDestinations(
   return found;
 }
 
-/** Destinations that a run looks up by their names. */
-export function wantedDestinations(pipeline: Pipeline, source: OpenSource) {
-  return pipeline.destinations ?? source.destinations;
+/**
+ * Throws `config.invalid` for destinations that neither the service nor the run before has: their names are misspelled.
+ * A destination that the run before has was removed or renamed, which does not end a run.
+ */
+async function assertNoneMisspelled(
+  { unmatched, destinations, others }: DestinationLookup,
+  baseline: Baseline,
+  namesOfItems: () => Promise<readonly string[]>,
+): Promise<void> {
+  const before = baseline.kind === "run" ? baseline.manifest.destinations : [];
+  const misspelled = unmatched.filter(
+    ({ name, platform }) => !before.some((each) => each.name === name && each.platform === platform),
+  );
+  if (misspelled.length === 0) return;
+  const names = await namesOfItems();
+  const known = [...destinations, ...others].map(
+    ({ identification, id }) => scalarText(identification) ?? id,
+  );
+  const sentences = misspelled.map(({ name, platform }) => {
+    const no = `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)}`;
+    if (names.includes(name)) return `${no}, but items have that name, so it is on another platform.`;
+    return `${no}${didYouMean(name, [...names, ...known])}.`;
+  });
+  throw invalidConfig(`${sentences.join(" ")} Correct \`destinations\` or --destination.`);
+}
+
+const SEARCH_MS = 15_000;
+
+/** Names of destinations that items carry, for hints. Empty if the search fails or takes more than 15 seconds. */
+export async function destinationNames(
+  client: HttpClient,
+  aliases: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  try {
+    const late = AbortSignal.timeout(SEARCH_MS);
+    return await probeDestinationNames(client, aliases, AbortSignal.any([signal, late]));
+  } catch {
+    signal.throwIfAborted();
+    return [];
+  }
 }
 
 /** Adds the requests of a lookup to the journal. */
@@ -115,16 +168,6 @@ export function recordLookups(
   }
 }
 
-/** Takes the token out of answers that are read on this thread. */
-function tokenRedactor(source: OpenSource, journal: Journal): (bytes: Buffer) => Buffer {
-  const echoes = new TokenRedactor(source.token);
-  return (bytes) => {
-    const redacted = echoes.redact(bytes);
-    journal.takeDrift(tokenDrift(redacted?.texts ?? new Map()));
-    return redacted?.bytes ?? bytes;
-  };
-}
-
 /**
  * Checks that the service has the instance of the warehouse. A run does so only at a new address; at a known one, the
  * documents tell. A rehearsal also reads one answer of each kind, and returns the names of custom fields that it saw.
@@ -135,10 +178,11 @@ async function probeInstance(
   client: HttpClient,
 ): Promise<readonly string[]> {
   const origin = originOf(config);
-  const isMoved = config.acceptNewAddress && (instanceOf(baseline)?.origin ?? origin) !== origin;
+  const before = instanceOf(baseline);
+  const isMoved = config.acceptNewAddress && (before?.origin ?? origin) !== origin;
   if (!isRehearsal && !isMoved) return [];
   const { instanceId, items, response } = await probeService(client, config.aliases, signal);
-  assertSameInstance(instanceOf(baseline), { id: instanceId, origin }, root, comparisonOf(config));
+  assertSameInstance(before, { id: instanceId, origin }, root, config.acceptNewAddress);
   if (!isRehearsal) return [];
   const fieldNames = await probeEachKind({ config, signal }, pipeline, client);
   const through = proxy === null ? "" : `, through the proxy ${proxy.host}`;
@@ -165,22 +209,51 @@ async function probeEachKind(
   return names;
 }
 
-/** `fieldNames`: custom fields that a rehearsal saw; those that look personal are a warning. */
-async function personalFieldsOf(
+/**
+ * Finds the fields that `personalFields` names, before any document lands: documents carry IDs of custom fields. Throws
+ * `config.invalid` for a name that neither the specification, `aliases` nor a custom field has. `seen`: custom fields
+ * that a rehearsal saw; those that look personal are a warning.
+ */
+async function findPersonalFields(
   { inputs: { config, signal }, listener }: SessionRequest,
   client: HttpClient,
-  fieldNames: readonly string[],
+  seen: readonly string[],
 ): Promise<PersonalFields> {
-  if (config.personalFields.length > 0) listener.begin("personal fields");
-  const lookups = new Lookups(client, config.lookupMethod);
-  const lookUp = (names: readonly string[]) => lookups.customFields(names, signal);
-  const personalFields = await findPersonalFields(config, { client, lookUp, signal });
-  if (config.personalFields.length > 0)
-    listener.note(`${pluralize(personalFields.customFields.length, "custom field")} found`);
-  const uncovered = fieldNames.filter((name) => looksPersonal(name) && !personalFields.names.includes(name));
-  if (uncovered.length > 0 && config.personalData.policy !== "keep") {
+  const { aliases, lookupMethod, perPage, personalData } = config;
+  const names = [...new Set(config.personalFields.map((name) => aliases[name] ?? name))];
+  let found = NO_PERSONAL_FIELDS;
+  if (names.length > 0) {
+    listener.begin("personal fields");
+    const { definitions, unmatched } = await new Lookups(client, lookupMethod).customFields(names, signal);
+    const specified = new Set(Object.values(aliases));
+    const unknown = unmatched.filter((name) => !isItemField(name) && !specified.has(name));
+    if (unknown.length > 0) {
+      const others = await probeFieldNames(client, { perPage, signal });
+      throw faultsError(unknown.map((name) => unknownFieldText(name, [...others, ...ITEM_FIELD_NAMES])));
+    }
+    const customFields = definitions.flatMap(({ id, name }): [string, string][] =>
+      name === undefined ? [] : [[id, name]],
+    );
+    found = { names, customFields };
+    listener.note(`${pluralize(customFields.length, "custom field")} found`);
+  }
+  const uncovered = seen.filter((name) => looksPersonal(name) && !names.includes(name));
+  if (uncovered.length > 0 && personalData.policy !== "keep") {
     listener.begin("personal fields");
     listener.warn(personalFieldsSentence(uncovered.map((name) => printable(name, 60))));
   }
-  return personalFields;
+  return found;
+}
+
+function unknownFieldText(name: string, known: readonly string[]): string {
+  const shown = printable(name, 60);
+  return (
+    `\`personalFields\`: neither a custom field nor an API field has the name "${shown}".${nearestSentence(name, known, "")} ` +
+    `If the service sends an API field of that name, add it to \`aliases\`: { "${shown}": "${shown}" }.`
+  );
+}
+
+/** IDs of the personal custom fields, in order. */
+export function personalFieldIds({ customFields }: PersonalFields): string[] {
+  return customFields.map(([id]) => id).sort();
 }

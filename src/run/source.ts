@@ -1,7 +1,6 @@
-/** Opens the service that a run reads, and tells its instance. */
-
+/** Opens the service that a run reads, and tells its address. */
 import type { DestinationName } from "../api/destination.ts";
-import type { Clock } from "../common/clock.ts";
+import { asWarehouseError } from "../common/errors.ts";
 import type { Log } from "../common/log.ts";
 import { packagePath } from "../common/package-root.ts";
 import { type HttpProxy, reachedBy } from "../common/proxy.ts";
@@ -11,14 +10,9 @@ import { type AttemptListener, BODY_LIMITS, HttpClient, TIMEOUTS } from "../extr
 import { RetryLoop } from "../extract/http/retry.ts";
 import { RETRY_LIMITS, type RetryConfig } from "../extract/http/retry-rules.ts";
 import { readServiceUrl, type ServiceUrl, type SettingNames } from "../extract/http/service-url.ts";
-import type { InstanceIdentity } from "../pipeline.ts";
 import { createService } from "../service/service.ts";
-import {
-  assertSameInstance,
-  type Baseline,
-  type InstanceComparison,
-  instanceOf,
-} from "../warehouse/baseline.ts";
+import type { PreparedOutput } from "../warehouse/prepare-output.ts";
+import type { RunInputs } from "./inputs.ts";
 
 export interface OpenSource extends AsyncDisposable {
   readonly url: ServiceUrl;
@@ -57,44 +51,31 @@ export async function openSource(config: Config): Promise<OpenSource> {
   };
 }
 
-/** The retry policy of all requests of a run. The deadline counts from this call. */
-export function openRetry(
-  { url, settingNames, proxy }: OpenSource,
-  { config, clock, log }: ClientInputs,
+/** The client of a run, and the retry policy of its requests. The deadline counts from this call. */
+export function openClient(
+  { url, token, settingNames, proxy }: OpenSource,
+  { config, clock, log }: Pick<RunInputs, "config" | "clock" | "log">,
   known: Pick<RetryConfig, "startPerSecond" | "outageMinutes" | "isKnown" | "limits">,
-): RetryLoop {
-  const { deadlineMinutes, concurrency, ratePerSecond } = config;
-  return new RetryLoop({
-    connections: concurrency,
+  onAttempt: AttemptListener = () => {},
+): { readonly client: HttpClient; readonly retry: RetryLoop } {
+  const { deadlineMinutes: minutes, concurrency: connections, ratePerSecond } = config;
+  const retry = new RetryLoop({
+    connections,
     maxPerSecond: ratePerSecond,
     host: reachedBy(url.host, proxy),
     settingNames,
-    deadline:
-      deadlineMinutes === null
-        ? null
-        : { atMs: clock.elapsedMs() + deadlineMinutes * 60_000, minutes: deadlineMinutes },
+    deadline: minutes === null ? null : { atMs: clock.elapsedMs() + minutes * 60_000, minutes },
     clock,
     random: Math.random,
     log,
     ...known,
   });
-}
-
-export function openClient(
-  source: OpenSource,
-  asking: ClientInputs,
-  {
-    retry,
-    onAttempt = () => {},
-  }: { readonly retry: RetryLoop; readonly onAttempt?: AttemptListener | undefined },
-): HttpClient {
-  const { config, clock, log } = asking;
-  return new HttpClient({
-    url: source.url,
-    token: source.token,
-    settingNames: source.settingNames,
-    proxy: source.proxy,
-    connections: config.concurrency,
+  const client = new HttpClient({
+    url,
+    token,
+    settingNames,
+    proxy,
+    connections,
     timeouts: TIMEOUTS,
     bodyLimits: BODY_LIMITS,
     clock,
@@ -103,23 +84,17 @@ export function openClient(
     lookup: null,
     onAttempt,
   });
+  return { client, retry };
 }
 
 /** Client for a person who waits: no retries, and one minute for a service that asks for fewer requests. */
 export function openClientWithoutRetries(
   source: OpenSource,
-  { config, clock, log }: ClientInputs,
-): HttpClient {
+  { config, clock, log }: Pick<RunInputs, "config" | "clock" | "log">,
+) {
   const inputs = { config: { ...config, deadlineMinutes: 1 }, clock, log };
   const limits = { ...RETRY_LIMITS, maxRetries: 0 };
-  const known = { startPerSecond: null, outageMinutes: 0, isKnown: false, limits };
-  return openClient(source, inputs, { retry: openRetry(source, inputs, known) });
-}
-
-interface ClientInputs {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly log: Log;
+  return openClient(source, inputs, { startPerSecond: null, outageMinutes: 0, isKnown: false, limits });
 }
 
 /** Address of the service. The sample's port changes with every run, so it is left out. */
@@ -127,21 +102,21 @@ export function originOf({ source }: Config): string {
   return source.kind === "sample" ? "sample" : source.url.origin + source.url.prefix;
 }
 
-export function comparisonOf({ acceptNewAddress }: Pick<Config, "acceptNewAddress">): InstanceComparison {
-  return acceptNewAddress ? "moved" : "run";
+/** What the preparation of a run has opened so far; the caller closes it. */
+export interface OpenResources {
+  folder?: PreparedOutput;
+  lock?: AsyncDisposable;
+  source?: OpenSource;
+  client?: HttpClient;
 }
 
-/**
- * Instance that targets are asked for before the service is. It is `null` if a new address is accepted: the ID is
- * unknown until the service answers.
- */
-export function expectedInstance(baseline: Baseline, config: Config): InstanceIdentity | null {
-  if (baseline.kind === "run") return baseline.manifest.instance;
-  return config.acceptNewAddress ? null : { id: null, origin: originOf(config) };
-}
-
-/** Compares addresses before the service is opened. Throws `config.other_instance`. */
-export function assertKnownAddress(baseline: Baseline, config: Config, root: string): void {
-  if (config.acceptNewAddress) return;
-  assertSameInstance(instanceOf(baseline), { id: null, origin: originOf(config) }, root);
+/** Closes everything. A failure to close is logged, so that it hides no other failure. */
+export async function closeOpened({ client, source, lock }: OpenResources, log: Log): Promise<void> {
+  const closings = [
+    async () => client?.close(),
+    async () => source?.[Symbol.asyncDispose](),
+    async () => lock?.[Symbol.asyncDispose](),
+  ];
+  for (const close of closings)
+    await close().catch((thrown: unknown) => log.warn(asWarehouseError(thrown).message));
 }

@@ -81,7 +81,7 @@ export function paragraph(lead: string, text: string, width: number | undefined)
 /** Writes texts as fast as the reader takes them. A reader that closes the pipe, such as `head`, is not an error. */
 export async function writeAll(
   out: Writable,
-  texts: AsyncIterable<string> | Iterable<string>,
+  texts: AsyncIterable<string | Uint8Array> | Iterable<string>,
 ): Promise<void> {
   let failure: Error | undefined;
   const onError = (error: Error) => {

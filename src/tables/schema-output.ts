@@ -1,5 +1,5 @@
-/** The declared tables as JSON and as a Mermaid diagram. */
-import { isView, type Origin, type SchemaColumn, type SchemaTable, type Table } from "./declare.ts";
+/** The declared tables as JSON. */
+import { isView, type Origin, type SchemaColumn, type SchemaTable } from "./declare.ts";
 
 /** API fields that no column comes from. */
 const UNPLACED: readonly (Origin & {
@@ -46,23 +46,4 @@ export function columnMarks(table: SchemaTable, { name, nullable, personal }: Sc
     ...(personal ? ["personal"] : []),
     ...references,
   ];
-}
-
-/** An entity-relationship diagram of keys and references; with other columns it would be unreadable. */
-export function schemaMermaid(tables: readonly Table[]): string {
-  const entities = tables.map((table) => {
-    const referring = new Set(table.references.flatMap((reference) => reference.columns));
-    const columns = table.columns.flatMap(({ name, type }) => {
-      const roles = [...(table.key.includes(name) ? ["PK"] : []), ...(referring.has(name) ? ["FK"] : [])];
-      return roles.length === 0 ? [] : [`    ${type} ${name} ${roles.join(",")}`];
-    });
-    return [`  ${table.name} {`, ...columns, "  }"].join("\n");
-  });
-  const names = new Set(tables.map((table) => table.name));
-  const lines = tables.flatMap((table) =>
-    table.references
-      .filter((reference) => names.has(reference.table))
-      .map((reference) => `  ${reference.table} ||--o{ ${table.name} : "${reference.columns.join(", ")}"`),
-  );
-  return `erDiagram\n${[...entities, ...lines].join("\n")}\n`;
 }

@@ -71,7 +71,7 @@ export async function readDeliveredRun(
     verdict,
     instance: manifest.instance,
     directory,
-    files: manifest.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
+    files: manifest.files,
     manifest: { path: MANIFEST_FILE, ...(await digestFile(join(directory, MANIFEST_FILE))) },
     sha256,
     past: [...past],

@@ -54,7 +54,7 @@ export async function restoreRun(
     await restoreDatabase(staging, signal);
     const found = await readManifestFile(staging.result);
     assertRequested(target, found, run);
-    assertSameInstance(instanceOf(before), found.manifest.instance, folder.root, "moved");
+    assertSameInstance(instanceOf(before), found.manifest.instance, folder.root, true);
     await publishCopy(folder, staging);
     return name;
   } finally {

@@ -197,6 +197,6 @@ async function archivedBaseline(
   const found = parseManifest(bytes, `${target.name}: ${MANIFEST_FILE}`);
   const { manifest, sha256 } = found;
   assertRequested(target, found, run);
-  assertSameInstance(instanceOf(before), manifest.instance, folder.root, "moved");
+  assertSameInstance(instanceOf(before), manifest.instance, folder.root, true);
   return { kind: "run", run: manifest.run, directory: join(folder.runs, run.run), manifest, sha256 };
 }

@@ -5,7 +5,7 @@ import { pluralize } from "../common/figures.ts";
 import { joinFirst } from "../common/nearest.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
-import { type SourceInstance, sameInstance } from "./identity.ts";
+import { instanceText, type SourceInstance, sameInstance } from "./identity.ts";
 import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
 
@@ -60,16 +60,6 @@ export async function baselineOf(folder: OutputFolder, run: string): Promise<Bas
   }
 }
 
-/** Items a page that the run before found best, by listing. */
-export function pageSizesOf(baseline: Baseline): NonNullable<Manifest["pageSizes"]> {
-  return baseline.kind === "run" ? (baseline.manifest.pageSizes ?? {}) : {};
-}
-
-/** Requests a second that the service allowed the run before; `null` if it refused none. */
-export function rateOf(baseline: Baseline): number | null {
-  return baseline.kind === "run" ? (baseline.manifest.ratePerSecond ?? null) : null;
-}
-
 /** Throws `guard.shrink` if the run before cannot be read, because then no shrink can be detected. */
 export function assertComparable(baseline: Baseline, acceptShrink: boolean): void {
   if (baseline.kind !== "damaged" || acceptShrink) return;
@@ -85,15 +75,12 @@ export function assertOfOneKind(
   found: Baseline,
   { isLimited, root }: { readonly isLimited: boolean; readonly root: string },
 ): void {
-  const kind = kindOf(found);
-  if (kind === "none" || (isLimited ? kind === "limited" : kind !== "limited")) return;
-  const [has, wanted] = isLimited
-    ? [`has ${kind === "full" ? "full runs" : "a damaged run"}`, "this run is limited"]
-    : ["has limited runs", "this run is a full one"];
-  throw invalidConfig(`${root} ${has}, and ${wanted}; ${OTHER_FOLDER}.`);
+  if (found.kind === "none") return;
+  const hasLimited = found.kind === "run" && found.manifest.verdict === "limited";
+  if (hasLimited === isLimited) return;
+  const [has, wanted] = isLimited ? ["full", "limited"] : ["limited", "a full one"];
+  throw invalidConfig(`${root} has ${has} runs, and this run is ${wanted}; ${OTHER_FOLDER}.`);
 }
-
-const TABLES_NAMED = 3;
 
 /**
  * Throws `config.invalid` if the pipeline lacks tables of the current run: readers of the warehouse would lose them.
@@ -110,20 +97,9 @@ export function assertKeepsTables(
   if (lacking.length === 0) return;
   throw invalidConfig(
     `The pipeline ${name} lacks ${lacking.length} of the ${pluralize(all.length, "table")} that the current run in ${root} has ` +
-      `(${joinFirst(lacking, TABLES_NAMED)}); ${OTHER_FOLDER}, or, if nobody needs these tables any more, run once with --accept-pipeline.`,
+      `(${joinFirst(lacking, 3)}); ${OTHER_FOLDER}, or, if nobody needs these tables any more, run once with --accept-pipeline.`,
   );
 }
-
-function kindOf(found: Baseline): "none" | "damaged" | "limited" | "full" {
-  if (found.kind !== "run") return found.kind;
-  return found.manifest.verdict === "limited" ? "limited" : "full";
-}
-
-/**
- * `run`: a run. `moved`: a run whose operator says that the service moved. `question`: a command that asks the
- * service.
- */
-export type InstanceComparison = "run" | "moved" | "question";
 
 /** Instance that the warehouse holds; `undefined` if it holds none, or its manifest cannot be read. */
 export function instanceOf(baseline: Baseline): SourceInstance | undefined {
@@ -132,51 +108,29 @@ export function instanceOf(baseline: Baseline): SourceInstance | undefined {
 
 /**
  * Throws `config.other_instance` if the warehouse holds another instance. Another address is another instance, unless
- * the service `moved` and both addresses name one ID.
+ * `acceptsMove` and both addresses name one ID.
  */
 export function assertSameInstance(
   before: SourceInstance | undefined,
   instance: SourceInstance,
   root: string,
-  comparison: InstanceComparison = "run",
+  acceptsMove: boolean,
 ): void {
   if (before === undefined) return;
   const isSame = sameInstance(before, instance);
-  if (isSame && (comparison === "moved" || before.origin === instance.origin)) return;
-  const otherId = !isSame && before.id !== null && instance.id !== null;
-  const what = comparison === "question" ? "question" : "run";
+  if (isSame && (acceptsMove || before.origin === instance.origin)) return;
+  const isOtherId = !isSame && before.id !== null && instance.id !== null;
+  const unclear = acceptsMove
+    ? "one of them names no single instance ID, so it is unclear whether they are the same: "
+    : "if the service has moved, run once with --accept-new-address, else ";
   throw new WarehouseError(
     "config.other_instance",
-    `${root} has the content of ${instanceName(before, otherId)}, and this ${what} reads ${instanceName(instance, otherId)}; ` +
-      `${wayOut(comparison, before, otherId)}.`,
+    `${root} has the content of ${instanceText(before)}, and this run reads ${instanceText(instance)}; ` +
+      `${isOtherId ? "" : unclear}${OTHER_FOLDER}.`,
   );
 }
 
 const OTHER_FOLDER = "name another folder with --warehouse";
-
-function wayOut(comparison: InstanceComparison, before: SourceInstance, otherId: boolean): string {
-  if (comparison === "question")
-    return "name the service that the run read, or the folder of its own warehouse with --warehouse";
-  if (otherId) return `${OTHER_FOLDER}, so that the two do not mix`;
-  if (comparison === "run")
-    return `if the service has moved, run once with --accept-new-address, else ${OTHER_FOLDER}`;
-  const unknown = before.id === null ? "the current run" : "the service";
-  return `${unknown} names no single instance ID, so it is unclear whether it is the same: ${OTHER_FOLDER}`;
-}
-
-function instanceName({ id, origin }: SourceInstance, withId: boolean): string {
-  const service = origin === "sample" ? "the sample" : origin;
-  return withId ? `${service} (instance ${id})` : service;
-}
-
-/** How a run treats personal data. */
-export interface PersonalDataTreatment {
-  readonly policy: "drop" | "hash" | "keep";
-  /** ID of the hash key; `null` if values are not hashed. */
-  readonly keyId: string | null;
-  /** IDs of the custom fields that `personalFields` names, in order. */
-  readonly customFieldIds: readonly string[];
-}
 
 /**
  * Whether a run may show values of another one: it keeps personal values itself, or both treated the same fields
@@ -194,7 +148,7 @@ export function mayShow(other: Manifest["personalData"], own: Manifest["personal
  */
 export function assertSameKey(
   baseline: Baseline,
-  { policy, keyId }: Omit<PersonalDataTreatment, "customFieldIds">,
+  { policy, keyId }: Pick<Manifest["personalData"], "policy" | "keyId">,
   root: string,
 ): void {
   if (baseline.kind !== "run" || policy !== "hash") return;

@@ -18,13 +18,8 @@ export const freeBytes: FreeBytes = async (folder) => {
 /** A run may take this many times the peak of the run before, because content grows. */
 const ROOM = 1.25;
 
-/** Disk use of an interrupted run. */
-export interface DiskUse {
-  /** Highest use; 0 for a new run. */
-  readonly peakBytes: number;
-  /** Bytes that are still there. */
-  readonly keptBytes: number;
-}
+/** Disk use of an interrupted run: its peak, and the bytes that are still there. Zeros for a new run. */
+type DiskUse = Readonly<Record<"peakBytes" | "keptBytes", number>>;
 
 export const NO_DISK_USE: DiskUse = { peakBytes: 0, keptBytes: 0 };
 
@@ -32,60 +27,49 @@ export const NO_DISK_USE: DiskUse = { peakBytes: 0, keptBytes: 0 };
  * Bytes that a run may still take, from the peak of its first attempt or of the run before; `undefined` if both are
  * unknown.
  */
-export function neededBytes(baseline: Baseline, { peakBytes, keptBytes }: DiskUse): number | undefined {
+function neededBytes(baseline: Baseline, { peakBytes, keptBytes }: DiskUse): number | undefined {
   const before = baseline.kind === "run" ? baseline.manifest.peakBytes : 0;
   const most = Math.max(before, peakBytes);
   return most === 0 ? undefined : Math.max(0, Math.ceil(ROOM * most) - keptBytes);
 }
 
-/** Throws `disk.full` if less is free than the run may still take. */
+/**
+ * Throws `disk.full` if less is free than the run may still take. Returns both, in bytes; what is unknown is
+ * `undefined`.
+ */
 export async function assertDiskSpace(
   folder: string,
   baseline: Baseline,
   free: FreeBytes,
   taken: DiskUse = NO_DISK_USE,
-): Promise<void> {
+) {
   const needed = neededBytes(baseline, taken);
-  if (needed === undefined) return;
   const left = await free(folder);
-  if (left === undefined || left >= needed) return;
-  const room = `${megabytes(needed)}${taken.keptBytes > 0 ? " more" : ""}`;
-  throw new WarehouseError(
-    "disk.full",
-    `${folder} has ${megabytes(left)} free, and a run may take ${room}; ${MAKE_ROOM}.`,
-  );
+  if (needed === undefined || left === undefined || left >= needed) return { left, needed };
+  throw new WarehouseError("disk.full", `${roomText(folder, left, needed)}; ${MAKE_ROOM}.`);
 }
 
 const MAKE_ROOM = 'free space, remove old runs with "runs prune", or name another folder with --warehouse';
 
-interface Full {
-  readonly thrown: WarehouseError;
-  readonly folder: string;
-  readonly baseline: Baseline;
-  readonly free: FreeBytes;
-  readonly taken: DiskUse;
+function roomText(folder: string, left: number | undefined, needed: number): string {
+  const room = left === undefined ? "no room" : `${megabytes(left)} free`;
+  return `${folder} has ${room}, and a run may take ${megabytes(needed)}`;
 }
 
-/**
- * The error of a run that filled the disk or reached a file size limit, with the free and the needed bytes.
- */
-export async function diskFullError({
-  thrown,
-  folder,
-  baseline,
-  free,
-  taken,
-}: Full): Promise<WarehouseError> {
-  const { keptBytes } = taken;
-  const left = await free(folder);
-  const [cause] = thrown.message.split("; ");
-  const room = `${folder} has ${left === undefined ? "no room" : `${megabytes(left)} free`}`;
-  const kept = keptBytes > 0 ? ` beside the ${megabytes(keptBytes)} that are kept of what was read` : "";
-  const needed = megabytes(neededBytes(baseline, taken) ?? 0);
-  const again = keptBytes > 0 ? ", and run again: it goes on from there" : ", and run again";
-  const wayOut = cause?.includes("EFBIG") ? "raise its limit (ulimit -f)" : MAKE_ROOM;
-  const sentence = `${cause}: ${room}${kept}, and the run may take ${needed}${keptBytes > 0 ? " more" : ""}; ${wayOut}${again}.`;
-  return new WarehouseError("disk.full", sentence, { cause: thrown });
+/** The error of a run that filled the disk or reached a file size limit, with the free and the needed bytes. */
+export async function diskFullError(
+  thrown: WarehouseError,
+  folder: string,
+  {
+    baseline,
+    free,
+    taken,
+  }: { readonly baseline: Baseline; readonly free: FreeBytes; readonly taken: DiskUse },
+): Promise<WarehouseError> {
+  const [cause = ""] = thrown.message.split("; ");
+  const room = roomText(folder, await free(folder), neededBytes(baseline, taken) ?? 0);
+  const wayOut = cause.includes("EFBIG") ? "raise its limit (ulimit -f)" : MAKE_ROOM;
+  return new WarehouseError("disk.full", `${cause}: ${room}; ${wayOut}, and run again.`, { cause: thrown });
 }
 
 /**

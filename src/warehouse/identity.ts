@@ -15,7 +15,8 @@ export interface SourceInstance {
 }
 
 export function instanceText({ id, origin }: SourceInstance): string {
-  return id === null ? origin : `${origin} (instance ${id})`;
+  const service = origin === "sample" ? "the sample" : origin;
+  return id === null ? service : `${service} (instance ${id})`;
 }
 
 /** Compares IDs; compares addresses if one ID is unknown, because a service may move. */

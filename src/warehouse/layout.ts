@@ -1,11 +1,9 @@
 /** The folders of a warehouse: names of runs, staging, and what `current` points to. */
-import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, rmdir, stat, symlink } from "node:fs/promises";
+import { lstatSync } from "node:fs";
+import { chmod, mkdir, readdir, readlink, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { asWarehouseError, codeOf, isOfTheDisk, WarehouseError } from "../common/errors.ts";
-import { removeTree } from "../common/tree.ts";
-import { assertUsableFolder } from "../storage/duckdb.ts";
-import { assertFoldersApart } from "./folders-apart.ts";
+import { removeTree, sync } from "../common/tree.ts";
 
 export type OutputFolder = Readonly<ReturnType<typeof outputFolder>>;
 
@@ -69,91 +67,6 @@ export function parseRunName(name: string): RunIdentity | undefined {
   return Number.isNaN(startedAt.getTime()) ? undefined : { run: name, sequence: Number(sequence), startedAt };
 }
 
-export interface PreparedOutput extends OutputFolder {
-  /** Folders that were made, and the lock file to be made, parents first. */
-  readonly made: readonly string[];
-}
-
-/**
- * Makes the output folder, and proves that a run can be published there: folders can be made, moved from staging to
- * runs, and linked to. Needs no lock. Throws `config.output`, and then leaves nothing behind.
- */
-export async function prepareOutput(out: string): Promise<PreparedOutput> {
-  const folder = outputFolder(out);
-  assertUsableFolder(folder.root);
-  const made: string[] = [];
-  try {
-    await makeFolder(folder.root, made);
-    await currentRun(folder);
-    if (!existsSync(folder.lock)) made.push(folder.lock);
-    await makeFolder(folder.runs, made);
-    await makeFolder(folder.staging, made);
-    assertFoldersApart(folder);
-    await chmod(folder.staging, 0o700);
-    await provePublishing(folder);
-  } catch (thrown) {
-    await removeEmpty(made);
-    throw outputError(thrown, folder);
-  }
-  return { ...folder, made };
-}
-
-/** Removes empty folders. Needs no lock: a folder that another run uses is not empty. */
-export async function removeEmpty(made: readonly string[]): Promise<void> {
-  for (const path of made.toReversed()) await rmdir(path).catch(() => undefined);
-}
-
-/**
- * Removes what was made for a run that published nothing. Needs the lock. The lock file goes too, because
- * `acquireLock` checks that its file still exists.
- */
-export async function discardUnused({ made, lock }: PreparedOutput): Promise<void> {
-  for (const path of made.toReversed()) {
-    try {
-      await (path === lock ? rm(path, { force: true }) : rmdir(path));
-    } catch (thrown) {
-      if (!LEFT_AS_IT_IS.has(codeOf(thrown) ?? "")) throw outputError(thrown, outputFolder(dirname(lock)));
-      return;
-    }
-  }
-}
-
-/** A folder that is not empty, or was removed already. */
-const LEFT_AS_IT_IS: ReadonlySet<string> = new Set(["ENOTEMPTY", "EEXIST", "ENOENT"]);
-
-/** Makes a folder and its parents; adds those that are new to `made`. */
-async function makeFolder(path: string, made: string[]): Promise<void> {
-  try {
-    await mkdir(path);
-    made.push(path);
-  } catch (thrown) {
-    const code = codeOf(thrown);
-    if (code === "EEXIST" && (await stat(path)).isDirectory()) return;
-    if (code !== "ENOENT" || existsSync(dirname(path))) throw thrown;
-    await makeFolder(dirname(path), made);
-    await makeFolder(path, made);
-  }
-}
-
-const PROBE = ".probe-";
-const PROBE_ATTEMPTS = 3;
-
-/** Tries again if a run removed the probe as debris. */
-async function provePublishing(folder: OutputFolder, attempts = PROBE_ATTEMPTS): Promise<void> {
-  const staged = await mkdtemp(join(folder.staging, PROBE));
-  const moved = join(folder.runs, basename(staged));
-  const link = join(folder.root, basename(staged));
-  try {
-    await rename(staged, moved);
-    await symlink(join("runs", basename(moved)), link);
-  } catch (thrown) {
-    if (codeOf(thrown) !== "ENOENT" || attempts === 1) throw thrown;
-    await provePublishing(folder, attempts - 1);
-  } finally {
-    for (const path of [staged, moved, link]) await rm(path, { recursive: true, force: true });
-  }
-}
-
 /** Why the system refused a path, in words; `undefined` for other errors. */
 export function reasonOf(thrown: unknown): string | undefined {
   return REASONS[codeOf(thrown) ?? ""];
@@ -214,6 +127,33 @@ function foreignCurrentError(folder: OutputFolder): WarehouseError {
     "config.output",
     `${folder.current} is not a link to a run; move it away or name another folder with --warehouse.`,
   );
+}
+
+/** Points `current` to a run in `runs/`, in one durable step. */
+export async function pointCurrentAt(folder: OutputFolder, run: string): Promise<void> {
+  if ((await currentRun(folder)) === run) return;
+  const link = join(folder.root, `.current-${run}`);
+  await rm(link, { force: true });
+  await symlink(join("runs", run), link);
+  await rename(link, folder.current);
+  await sync(folder.root);
+}
+
+/**
+ * Removes a run, even one that a killed process has half removed. The run leaves `runs/` in one step, so that no half
+ * run is listed. Open files stay readable.
+ */
+export async function removeRun(folder: OutputFolder, run: string): Promise<void> {
+  const directory = join(folder.runs, run);
+  const away = join(folder.staging, `.pruned-${run}`);
+  await removeTree(away);
+  if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return;
+  await mkdir(folder.staging, { recursive: true, mode: 0o700 });
+  // A folder that its owner cannot write to cannot be moved.
+  await chmod(directory, 0o755);
+  await rename(directory, away);
+  await sync(folder.runs);
+  await removeTree(away);
 }
 
 /** Runs in `runs/`, newest first. Throws `config.output` if they cannot be listed. */

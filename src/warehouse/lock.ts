@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import { duckdbError } from "../storage/duckdb-error.ts";
-import { assertFoldersApart } from "./folders-apart.ts";
 import { type OutputFolder, outputError } from "./layout.ts";
+import { assertFoldersApart } from "./prepare-output.ts";
 
 /**
  * Allows one run at a time in an output folder. The lock is DuckDB's own lock on an empty database that stays open

@@ -9,6 +9,7 @@ import {
   currentRun,
   databaseOf,
   type OutputFolder,
+  pointCurrentAt,
   reasonOf,
   removeStaging,
   runsIn,
@@ -16,7 +17,6 @@ import {
   stagingLeftovers,
 } from "./layout.ts";
 import { type Manifest, type ManifestDraft, readManifest, writeManifest } from "./manifest.ts";
-import { pointCurrentAt } from "./run-folders.ts";
 import { linkUnchanged, runBefore } from "./unchanged.ts";
 import { examine, verifyResult } from "./verify.ts";
 import { findingsOf } from "./verify-run.ts";

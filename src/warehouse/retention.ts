@@ -14,12 +14,13 @@ import {
   DATABASE_FILE,
   type OutputFolder,
   outputError,
+  pointCurrentAt,
   type RunIdentity,
+  removeRun,
   removeStaging,
   runsIn,
 } from "./layout.ts";
 import { type Manifest, readManifestFile, runIdentifier } from "./manifest.ts";
-import { pointCurrentAt, removeRun } from "./run-folders.ts";
 
 /** Default number of published runs to keep, besides the current one. */
 export const RUNS_KEPT = 7;

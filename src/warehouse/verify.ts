@@ -2,21 +2,17 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join, relative } from "node:path";
-import type { DuckDBConnection } from "@duckdb/node-api";
+import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
 import { asWarehouseError, codeOf, isOfTheDisk, WarehouseError } from "../common/errors.ts";
+import { clauseOf } from "../common/printable.ts";
 import { readTree } from "../common/tree.ts";
-import { all, openForReading, openForScanning, scalar, toSafeInteger } from "../storage/duckdb.ts";
-import { awaitBoth } from "../storage/parallel.ts";
-import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import { all, openForReading, scalar } from "../storage/duckdb.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
 import { DATABASE_FILE, reasonOf } from "./layout.ts";
 import { MANIFEST_FILE, type Manifest, type PublishedFile } from "./manifest.ts";
 
 const LIMITS = { memoryLimitMb: 160, threads: 2 };
 const PIECE_BYTES = 1024 * 1024;
-/** Number of files whose rows one query counts. */
-const FILES_AT_ONCE = 500;
-
-export type RowCounts = Readonly<Record<string, number>>;
 
 const UNFINISHED = /\.(wal|tmp)$|(^|\/)tmp_/;
 
@@ -30,7 +26,7 @@ interface VerifyInput {
   readonly stated: Pick<Manifest, "loaders" | "rows">;
 }
 
-export interface UnreadablePath {
+interface UnreadablePath {
   /** Path below the result; empty for the result itself. */
   readonly path: string;
   /** Sentence without a full stop. */
@@ -77,17 +73,27 @@ export async function examine(proof: VerifyInput): Promise<Examination> {
   };
   const tree = await readTree(result, refused);
   const paths = tree.files.map((file) => relative(result, file)).filter((path) => path !== MANIFEST_FILE);
-  const [digests, counted] = await awaitBoth(digestsOf(result, paths, refused), countParquet(proof, paths));
-  const files = Array.from(digests, ([path, digest]) => {
-    const rows = counted.get(path);
-    return { path, ...digest, rows: typeof rows === "number" ? rows : null };
-  });
+  const piece = Buffer.allocUnsafe(PIECE_BYTES);
+  const files: PublishedFile[] = [];
+  const failures: string[] = [];
+  for (const path of paths) {
+    const file = join(result, path);
+    try {
+      const digest = await digestFile(file, piece);
+      const rows = path.endsWith(".parquet")
+        ? await attempt(`the file ${path} cannot be read`, () => rowsIn(file))
+        : null;
+      if (typeof rows === "string") failures.push(rows);
+      files.push({ path, ...digest, rows: typeof rows === "string" ? null : rows });
+    } catch (thrown) {
+      refused(file, thrown);
+    }
+  }
   // After the digests: closing a file frees the lock of a handle that this process has on it.
   const tables =
     database === undefined || isUnreadable(unread, relative(result, database))
       ? []
       : await tableFindings(proof, database);
-  const failures = files.map(({ path }) => counted.get(path)).filter((count) => typeof count === "string");
   return {
     files,
     unread,
@@ -120,25 +126,6 @@ export function unreadablePath(path: string, thrown: unknown): UnreadablePath {
 
 type FileDigest = Pick<PublishedFile, "bytes" | "sha256">;
 
-/** Digests by path. One buffer for all files costs half as much as a stream for each. */
-async function digestsOf(
-  result: string,
-  paths: readonly string[],
-  refused: (path: string, thrown: unknown) => void,
-): Promise<Map<string, FileDigest>> {
-  const piece = Buffer.allocUnsafe(PIECE_BYTES);
-  const digests = new Map<string, FileDigest>();
-  for (const path of paths) {
-    const file = join(result, path);
-    try {
-      digests.set(path, await digestFile(file, piece));
-    } catch (thrown) {
-      refused(file, thrown);
-    }
-  }
-  return digests;
-}
-
 /** Reads a file in pieces of the size of `piece`. */
 export async function digestFile(file: string, piece = Buffer.allocUnsafe(PIECE_BYTES)): Promise<FileDigest> {
   const hash = createHash("sha256");
@@ -152,19 +139,23 @@ export async function digestFile(file: string, piece = Buffer.allocUnsafe(PIECE_
   }
 }
 
-/** How a file differs from the manifest, as a clause; `undefined` if it does not. */
-export async function fileDamage(directory: string, file: PublishedFile): Promise<string | undefined> {
-  try {
-    const { bytes, sha256 } = await digestFile(join(directory, file.path));
-    if (bytes !== file.bytes) return `its file ${file.path} has another size than it was published with`;
-    if (sha256 !== file.sha256)
-      return `its file ${file.path} has different content than it was published with`;
-    return undefined;
-  } catch (thrown) {
-    const error = asWarehouseError(thrown);
-    if (isOfTheDisk(error)) throw error;
-    return `its file ${file.path} is missing or cannot be read`;
+/** Damage of the first file that is not as published, as a clause; `undefined` if there is none. */
+export async function firstDamage(
+  directory: string,
+  files: readonly PublishedFile[],
+): Promise<string | undefined> {
+  for (const file of files) {
+    try {
+      const { bytes, sha256 } = await digestFile(join(directory, file.path));
+      if (bytes !== file.bytes) return `its file ${file.path} has another size than it was published with`;
+      if (sha256 !== file.sha256)
+        return `its file ${file.path} has different content than it was published with`;
+    } catch (thrown) {
+      if (isOfTheDisk(asWarehouseError(thrown))) throw thrown;
+      return `its file ${file.path} is missing or cannot be read`;
+    }
   }
+  return undefined;
 }
 
 /**
@@ -174,51 +165,14 @@ async function attempt<T>(what: string, step: () => Promise<T>): Promise<T | str
   try {
     return await step();
   } catch (thrown) {
-    const error = asWarehouseError(thrown);
-    if (isOfTheDisk(error)) throw error;
-    return `${what} (${error.message.replace(/\.$/, "")})`;
+    if (isOfTheDisk(asWarehouseError(thrown))) throw thrown;
+    return `${what} (${clauseOf(thrown)})`;
   }
 }
 
-/**
- * Rows of Parquet files by path, or why a file cannot be read. If a query over several files fails, each file is read
- * alone.
- */
-async function countParquet(
-  { result, temporaryDirectory }: VerifyInput,
-  paths: readonly string[],
-): Promise<Map<string, number | string>> {
-  const files = paths.filter((each) => each.endsWith(".parquet"));
-  const counted = new Map<string, number | string>();
-  if (files.length === 0) return counted;
-  const options = { allowedDirectories: [result], temporaryDirectory, ...LIMITS };
-  await using database = await openForScanning(options);
-  const count = async (what: string, several: readonly string[]) => {
-    const rows = await attempt(what, () => countRows(database.connection, result, several));
-    if (typeof rows !== "string") for (const [path, number] of rows) counted.set(path, number);
-    return rows;
-  };
-  for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
-    const several = files.slice(start, start + FILES_AT_ONCE);
-    if (typeof (await count("files cannot be read", several)) !== "string") continue;
-    for (const path of several) {
-      const alone = await count(`the file ${path} cannot be read`, [path]);
-      if (typeof alone === "string") counted.set(path, alone);
-    }
-  }
-  return counted;
-}
-
-async function countRows(
-  connection: DuckDBConnection,
-  result: string,
-  paths: readonly string[],
-): Promise<Map<string, number>> {
-  const files = paths.map((path) => quoteLiteral(exactPattern(join(result, path)))).join(", ");
-  const counted = await all(connection, `SELECT file_name, num_rows FROM parquet_file_metadata([${files}])`);
-  return new Map(
-    counted.map((row) => [relative(result, String(row.file_name)), toSafeInteger(row.num_rows ?? null)]),
-  );
+async function rowsIn(file: string): Promise<number> {
+  const { num_rows } = await parquetMetadataAsync(await asyncBufferFromFile(file), { geoparquet: false });
+  return Number(num_rows);
 }
 
 async function tableFindings(
@@ -252,7 +206,7 @@ function parquetFindings({ stated }: VerifyInput, files: readonly PublishedFile[
 function rowDifferences(
   where: string,
   counted: ReadonlyMap<string, number>,
-  expected: RowCounts,
+  expected: Manifest["rows"],
 ): readonly string[] {
   const wrong = Object.entries(expected).flatMap(([table, rows]) => {
     const found = counted.get(table);

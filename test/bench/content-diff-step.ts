@@ -9,8 +9,8 @@ export interface ContentDiffTook extends Measured {
 }
 
 const [, , warehouse = ""] = process.argv;
-const { limitThreadPool } = await built<typeof import("../../src/cli/threadpool.ts")>("cli/threadpool");
-limitThreadPool();
+// As the command does before it loads anything.
+process.env.UV_THREADPOOL_SIZE = "3";
 const { keepHeapsSmall } = await built<typeof import("../../src/cli/v8-flags.ts")>("cli/v8-flags");
 keepHeapsSmall();
 const { processEnvironment } = await built<typeof import("../../src/cli/command.ts")>("cli/command");

@@ -4,8 +4,8 @@ import { measured } from "./measured.ts";
 import { StageClock } from "./stages.ts";
 
 const [, , out = "", config] = process.argv;
-const { limitThreadPool } = await built<typeof import("../../src/cli/threadpool.ts")>("cli/threadpool");
-limitThreadPool();
+// As the command does before it loads anything.
+process.env.UV_THREADPOOL_SIZE = "3";
 const { keepHeapsSmall } = await built<typeof import("../../src/cli/v8-flags.ts")>("cli/v8-flags");
 keepHeapsSmall();
 const { runPipeline } = await built<typeof import("../../src/run/run-pipeline.ts")>("run/run-pipeline");

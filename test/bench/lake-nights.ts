@@ -1,5 +1,5 @@
 /** What a night with few edits costs a lake: bytes and objects that are put, and what the log says of files. */
-import { mkdir } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { createService } from "../../src/service/service.ts";
@@ -7,7 +7,6 @@ import { lakeIn } from "../../src/targets/lake/lake.ts";
 import { readDeliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun, listRuns } from "../../src/warehouse/retention.ts";
-import { type EditOptions, editContentSet } from "../generator/edit.ts";
 import { generateContentSet } from "../generator/generate.ts";
 import { memoryStore, type Objects } from "../targets/lake/memory-store.ts";
 
@@ -26,7 +25,11 @@ export interface NightCost {
   readonly removes: number;
 }
 
-export interface NightsOptions extends Pick<EditOptions, "every" | "clears"> {
+export interface NightsOptions {
+  /** One item of so many is edited. */
+  readonly every: number;
+  /** Whether every other one of them loses a custom field too. */
+  readonly clears: boolean;
   readonly items: number;
   readonly nights: number;
   /** Called with what the lake has after each night. */
@@ -59,6 +62,30 @@ export async function costOfNights(
     await after(objects, warehouse);
   }
   return costs;
+}
+
+/** Writes a content set into another folder with the titles and texts of some items edited. Returns how many. */
+async function editContentSet(
+  set: string,
+  out: string,
+  { night, every, clears }: Pick<NightsOptions, "every" | "clears"> & { readonly night: number },
+): Promise<number> {
+  await cp(set, out, { recursive: true });
+  const file = join(out, "content.ndjson");
+  const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
+  let edited = 0;
+  for (let at = night % every; at < lines.length; at += every) {
+    edited++;
+    const item: Record<string, unknown> = JSON.parse(lines[at] ?? "");
+    item.title = `${item.title} (${night})`;
+    item.content = `${item.content}<p>Edited in night ${night}.</p>`;
+    item.updated_at = new Date(Date.UTC(2026, 10, 20 + night, 1, 0, 0, at)).toISOString();
+    if (clears && edited % 2 === 0)
+      item.custom_fields = Object.fromEntries(Object.entries(Object(item.custom_fields)).slice(1));
+    lines[at] = JSON.stringify(item);
+  }
+  await writeFile(file, `${lines.join("\n")}\n`);
+  return edited;
 }
 
 /** Answers the port of the service: it is the same one every night. */

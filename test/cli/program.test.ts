@@ -9,6 +9,7 @@ import { program as commandLine, everyCommand } from "../../src/cli/program.ts";
 import { VERSION } from "../../src/common/version.ts";
 import { configSpec } from "../../src/config/config-spec.ts";
 import { temporaryFolder } from "../folders.ts";
+import { callAll } from "./calls.ts";
 import { capture } from "./capture.ts";
 import { program } from "./running.ts";
 
@@ -25,50 +26,27 @@ test("without a command the help is shown, and the exit code is that of a config
 const printed: { readonly out: string[]; readonly err: string[] } = { out: [], err: [] };
 const wholeProgram = await commandLine(printed);
 
-suite("an empty option or argument, as an unset variable leaves it, is refused", () => {
-  test("and nothing is written into the working directory", async (t) => {
-    const cwd = await temporaryFolder(t);
-    const { code, stdout, stderr } = await program(["run", "nightly", "--sample", "--warehouse", ""], {
-      cwd,
-    });
+test("an empty argument, as an unset variable leaves it, is refused, and nothing is written", async (t) => {
+  const cwd = await temporaryFolder(t);
+  const run = ["run", "nightly", "--sample"];
+  const calls = [
+    [[...run, "--warehouse", ""], "The value of --warehouse"],
+    [[...run, "--warehouse= "], "The value of --warehouse"],
+    [["diff", "1", " "], "An argument"],
+    [["audit", "--value", "", "--field="], "The value of --field"],
+  ] as const;
+  const outcomes = await callAll(
+    calls.map(([args]) => args),
+    { cwd },
+  );
+  for (const [at, { code, stdout, stderr }] of outcomes.entries()) {
     assert.deepEqual([code, stdout], [2, ""]);
-    assert.equal(
+    assert.ok(
+      stderr.startsWith(`${calls[at]?.[1]} is empty, perhaps because a variable is not set; `),
       stderr,
-      "The option --warehouse is empty, perhaps because a variable is not set; give it a value, or leave it out.\n",
     );
-    assert.deepEqual(await readdir(cwd), []);
-  });
-
-  for (const command of everyCommand(wholeProgram).filter((each) => each.commands.length === 0)) {
-    const path = pathOf(command);
-    test(`for each of ${path}`, async () => {
-      const required = command.registeredArguments.filter((each) => each.required).map(() => "1");
-      const mandatory = command.options.flatMap((each) => (each.mandatory ? [String(each.long), "1"] : []));
-      const options = command.options.filter(
-        (each) =>
-          each.required &&
-          each.long !== "--value" &&
-          each.argChoices === undefined &&
-          each.parseArg === undefined,
-      );
-      const calls: (readonly [args: readonly string[], what: string])[] = [
-        ...options.map(
-          ({ long }) => [[...required, ...mandatory, `${long}`, " "], `option ${long}`] as const,
-        ),
-        ...command.registeredArguments.map((argument, index) => {
-          const before = command.registeredArguments.slice(0, index).map(() => "1");
-          return [[...before, "", ...mandatory], `argument ${argument.name()}`] as const;
-        }),
-      ];
-      for (const [args, what] of calls) {
-        const parsing = (await commandLine()).parseAsync([...path.split(" "), ...args], { from: "user" });
-        await assert.rejects(parsing, {
-          code: "config.invalid",
-          message: new RegExp(`^The ${what} is empty`),
-        });
-      }
-    });
   }
+  assert.deepEqual(await readdir(cwd), []);
 });
 
 test("a list of the help continues under its terms; what fits stays as it is", () => {
@@ -178,29 +156,4 @@ test("an older Node is told what is needed, before anything is loaded", async ()
   });
   assert.deepEqual([code, stdout], [2, ""]);
   assert.match(stderr, /^content-warehouse needs Node 22\.19 or newer; this is 22\.18\.0\. Install .*\n$/);
-});
-
-test("whatever takes a warehouse takes the configuration that says where it is", async () => {
-  const longs = everyCommand(wholeProgram).map((command) => ({
-    name: command.name(),
-    options: command.options.map(({ long }) => long),
-  }));
-  // `init` writes a configuration, and `serve` serves what is in a folder.
-  const readers = longs.filter(
-    ({ name, options }) => options.includes("--warehouse") && !["init", "serve"].includes(name),
-  );
-  assert.ok(readers.length > 15, readers.map(({ name }) => name).join());
-  for (const { name, options } of readers) assert.ok(options.includes("--config"), name);
-});
-
-test("whatever answers as JSON by --format does so by --json", async () => {
-  const formatted = everyCommand(wholeProgram).filter(({ options }) =>
-    options.some(({ long, argChoices }) => long === "--format" && argChoices?.includes("json")),
-  );
-  assert.ok(formatted.length > 9, String(formatted.length));
-  for (const { name, options } of formatted.map((each) => ({ name: each.name(), options: each.options })))
-    assert.ok(
-      options.some(({ long }) => long === "--json"),
-      name,
-    );
 });

@@ -49,13 +49,8 @@ export type Found = Readonly<Record<string, Readonly<Record<string, readonly num
 export type Rows = readonly (readonly (string | null)[])[];
 
 export interface Engine extends AsyncDisposable {
-  /** Of a local DuckDB file, as those of an instance. `added`: further columns, of text, without values. */
-  database(
-    file: string,
-    instance: string,
-    tables: readonly string[],
-    added: readonly string[],
-  ): Promise<Tables>;
+  /** Of a local DuckDB file, as those of an instance. */
+  database(file: string, instance: string, tables: readonly string[]): Promise<Tables>;
   /** Of local DuckDB files, by instance: a value in the middle of each column of these tables. */
   probes(databases: Readonly<Record<string, string>>, tables: readonly string[]): Promise<Probes>;
   /** A lake in a folder, or `s3://bucket/prefix`. */
@@ -69,8 +64,6 @@ export interface LakeReader {
   filter(probes: Probes, by?: string): Promise<Found>;
   /** Rows as texts; the tables can be read by their names. */
   query(sql: string, tables: readonly string[]): Promise<Rows>;
-  /** Of Spark: the query's rows, although a group of processes is ended in the middle of it. */
-  kill(group: number, sql: string, tables: readonly string[]): Promise<Rows>;
   /** Of Spark: statements on each table, in order. They call it LAKE_TABLE. */
   write(statements: Readonly<Record<string, readonly string[]>>): Promise<void>;
 }
@@ -80,8 +73,7 @@ export async function installEngine(name: EngineName): Promise<void> {
   await (name === "spark" ? sparkJars() : pythonWith(READERS));
 }
 
-/** `master`: of Spark, a cluster's. */
-export async function startEngine(name: EngineName, s3: S3Server, master = "local[2]"): Promise<Engine> {
+export async function startEngine(name: EngineName, s3: S3Server): Promise<Engine> {
   const isSpark = name === "spark";
   const python = await pythonWith(isSpark ? SPARK : READERS);
   const folder = await mkdtemp(join(tmpdir(), "lake-engine-"));
@@ -91,7 +83,7 @@ export async function startEngine(name: EngineName, s3: S3Server, master = "loca
       HOME: folder,
       ...s3.env,
       AWS_ENDPOINT_URL: s3.endpoint,
-      ...(isSpark ? { SPARK_JARS: await sparkJars(), SPARK_MASTER: master } : {}),
+      ...(isSpark ? { SPARK_JARS: await sparkJars() } : {}),
     },
     cwd: folder,
     stdio: ["pipe", "pipe", "pipe"],
@@ -111,13 +103,12 @@ export async function startEngine(name: EngineName, s3: S3Server, master = "loca
     return answer;
   };
   return {
-    database: (file, instance, tables, added) => ask({ do: "database", file, instance, tables, added }),
+    database: (file, instance, tables) => ask({ do: "database", file, instance, tables }),
     probes: (databases, tables) => ask({ do: "probes", databases, tables }),
     at: (lake) => ({
       filter: (probes, by = "") => ask({ do: "filter", lake, probes, by }),
       tables: (tables) => ask({ do: "tables", lake, tables }),
       query: (sql, tables) => ask({ do: "query", lake, sql, tables }),
-      kill: (group, sql, tables) => ask({ do: "kill", lake, group, sql, tables }),
       write: (statements) => ask({ do: "write", lake, statements }),
     }),
     [Symbol.asyncDispose]: async () => {
@@ -126,11 +117,6 @@ export async function startEngine(name: EngineName, s3: S3Server, master = "loca
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** What Spark's own programs, such as `spark-class`, are run with. */
-export async function sparkEnv(): Promise<Readonly<Record<"PATH", string>>> {
-  return { PATH: `${dirname(await pythonWith(SPARK))}:${process.env.PATH}` };
 }
 
 /** Folder with the libraries that Spark reads a lake with, fetched once from Maven's repository. */
@@ -149,7 +135,8 @@ async function sparkJars(): Promise<string> {
       ...["--conf", `spark.jars.ivy=${cache}`, "--conf", `spark.jars.ivySettings=${settings}`],
       program,
     ];
-    await promisify(execFile)("spark-submit", args, { env: { ...process.env, ...(await sparkEnv()) } });
+    const PATH = `${dirname(await pythonWith(SPARK))}:${process.env.PATH}`;
+    await promisify(execFile)("spark-submit", args, { env: { ...process.env, PATH } });
     await writeFile(installed, JARS.join("\n"));
   }
   return join(cache, "jars");

@@ -1,20 +1,16 @@
 /** Other engines read the lake: three instances over two nights, value by value as in the local DuckDB files. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { packagePath } from "../../src/common/package-root.ts";
 import { lake } from "../../src/targets/lake/lake.ts";
-import { removeInstance } from "../../src/targets/lake/remove.ts";
-import { DATABASE_FILE, outputFolder } from "../../src/warehouse/layout.ts";
-import { findRun } from "../../src/warehouse/retention.ts";
-import { costOfNights } from "../bench/lake-nights.ts";
-import { either } from "../long.ts";
-import type { Objects } from "../targets/lake/memory-store.ts";
+import { removeInstance } from "../../src/targets/lake/upkeep.ts";
+import { DATABASE_FILE } from "../../src/warehouse/layout.ts";
 import {
   ENGINES,
   type Engine,
@@ -27,7 +23,6 @@ import {
 } from "./lake-engine.ts";
 import { deliver, INSTANCES, type LakeNight, makeNights } from "./lake-nights.ts";
 import { type S3Server, startS3 } from "./s3-server.ts";
-import { startCluster } from "./spark-cluster.ts";
 
 type Night = LakeNight["night"];
 
@@ -86,13 +81,13 @@ function engineOf(name: EngineName): Engine {
   return engines.get(name) ?? assert.fail(`${name} was not started`);
 }
 
-/** What the local DuckDB files of a night have. `added`: columns that the lake has besides, without values. */
-async function local(night: Night, tables: readonly string[], added: readonly string[] = []) {
+/** What the local DuckDB files of a night have. */
+async function local(night: Night, tables: readonly string[]) {
   const merged: Record<string, { types: TableRows["types"]; instances: Record<string, unknown> }> = {};
   for (const each of nights.filter((of) => of.night === night)) {
     const there = tablesOf(each).filter((table) => tables.includes(table));
     const file = join(each.run.directory, DATABASE_FILE);
-    const found = await engineOf("duckdb").database(file, each.instance, there, added);
+    const found = await engineOf("duckdb").database(file, each.instance, there);
     for (const [table, { types, instances }] of Object.entries(found)) {
       merged[table] ??= { types, instances: {} };
       Object.assign(merged[table].instances, instances);
@@ -135,46 +130,6 @@ for (const place of ["folder", "bucket"] as const) {
   });
 }
 
-/** Writes a lake that is in memory into a folder. What is there is never another object. */
-async function writeLake(objects: Objects, lake: string): Promise<void> {
-  for (const [key, { body }] of objects) {
-    const file = join(lake, key);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, body);
-  }
-}
-
-const FEW_EDITS = either(4, 10);
-
-test(`after each of ${FEW_EDITS} nights with few edits all engines have what the local DuckDB file has`, async (t) => {
-  if (isSkipped(t, ...ENGINES)) return;
-  const lake = join(folder, "nights");
-  let nightsDone = 0;
-  const after = async (objects: Objects, warehouse: string) => {
-    await writeLake(objects, lake);
-    const { directory, manifest } = await findRun(outputFolder(warehouse), "current");
-    const tables = manifest instanceof Error ? assert.fail(manifest) : Object.keys(manifest.rows);
-    const file = join(directory, DATABASE_FILE);
-    nightsDone++;
-    // Spark takes ten times as long as the others.
-    for (const name of ENGINES.filter((each) => each !== "spark" || nightsDone === FEW_EDITS)) {
-      const some = name === "duckdb" ? tables : [...SOME_TABLES, "mapped_value_history", "users"];
-      const there = tables.filter((table) => some.includes(table));
-      const newest = Object.fromEntries(there.map((table) => [table, null]));
-      const expected = await engineOf("duckdb").database(file, "one", there, []);
-      assert.deepEqual(await engineOf(name).at(lake).tables(newest), expected, `${name} ${directory}`);
-    }
-  };
-  const nights = await costOfNights(join(folder, "ten"), {
-    items: 200,
-    nights: FEW_EDITS,
-    every: 50,
-    clears: true,
-    after,
-  });
-  assert.ok(nights.slice(1).every(({ commits }) => commits > 0 && commits < TABLES.length / 2));
-});
-
 /** Each way of an engine to read a filtered table; all take what the log says of the files as they like. */
 const FILTERS: readonly (readonly [name: EngineName, by: string])[] = [
   ["duckdb", "delta_scan"],
@@ -189,8 +144,8 @@ const FILTERS: readonly (readonly [name: EngineName, by: string])[] = [
 
 suite("a filter on each column of each table finds what the local DuckDB files have", () => {
   const second = nights.filter(({ night }) => night === 2);
-  const probesOf = (tables: readonly string[], of = second) => {
-    const files = of.map(({ instance, run }) => [instance, join(run.directory, DATABASE_FILE)]);
+  const probesOf = (tables: readonly string[]) => {
+    const files = second.map(({ instance, run }) => [instance, join(run.directory, DATABASE_FILE)]);
     return engineOf("duckdb").probes(Object.fromEntries(files), tables);
   };
   const counts = (probes: Probes) =>
@@ -306,22 +261,4 @@ test("all readers agree where an instance is removed, and where another service 
   for (const name of ENGINES)
     for (const { instances } of Object.values(await read(name, newest)))
       assert.deepEqual([Object.keys(instances).length, instances.west?.[0]], [3, instances.south?.[0]], name);
-});
-
-// Pairs of items and numbers: enough of them for a worker to be ended in the middle.
-const LONG = (numbers: string) => `
-  SELECT content.instance AS instance, count(*) AS pairs, sum(length(title) * (numbers.number % 7)) AS letters
-  FROM content CROSS JOIN (${numbers}) AS numbers
-  GROUP BY content.instance ORDER BY instance`;
-
-test("a cluster of Spark has the same result, although a worker is killed in the middle of the query", async (t) => {
-  if (isSkipped(t, "spark", "duckdb")) return;
-  await using cluster = await startCluster();
-  await using spark = await startEngine("spark", s3, cluster.master);
-  const over = spark.at(places.folder);
-  const [worker = assert.fail("no worker")] = cluster.workers;
-  assert.deepEqual(
-    await over.kill(worker, LONG("SELECT id AS number FROM range(0, 8000, 1, 40)"), ASKED),
-    await engineOf("duckdb").at(places.folder).query(LONG("SELECT range AS number FROM range(8000)"), ASKED),
-  );
 });

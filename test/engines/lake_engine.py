@@ -2,14 +2,12 @@
 One engine that reads lakes: `lake_engine.py ENGINE`. Requests come as JSON, one a line; each has one answer, also a line:
 
     {"do": "tables", "tables": {"content": 3, "users": null}}   rows and digests by instance, of a version or the newest
-    {"do": "database", "file": "...", "instance": "...", "tables": [...], "added": [...]}   the same of a local DuckDB
-                                                                file; added: further columns, of text, without values
+    {"do": "database", "file": "...", "instance": "...", "tables": [...]}   the same of a local DuckDB file
     {"do": "query", "sql": "...", "tables": [...]}              rows, as texts; tables can be read by their names
     {"do": "probes", "databases": {"north": "..."}, "tables": [...]}   of local DuckDB files: a value of each column, and how
                                                                 many rows have it, have none, and have it or more
     {"do": "filter", "probes": {...}, "by": "..."}              how many rows the engine finds for these
     {"do": "write", "statements": {"content": ["OPTIMIZE LAKE_TABLE"]}}   by Spark: the statements of each table in order
-    {"do": "kill", "group": 123, "sql": "...", "tables": [...]} a query of Spark; once it is at work the processes end
 
 A digest does not depend on the order of rows: two of them are equal where each row has the same values in the same columns,
 of the same types. All but `database` name their lake too: a folder, or `s3://bucket/prefix` in the store that the variables
@@ -18,11 +16,8 @@ of the AWS tools say.
 import importlib.util
 import json
 import os
-import signal
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
-from threading import Thread
 
 import duckdb
 
@@ -180,7 +175,7 @@ class Spark:
             "spark.hadoop.fs.s3a.path.style.access": "true",
             "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
         }
-        builder = SparkSession.builder.master(env["SPARK_MASTER"])
+        builder = SparkSession.builder.master("local[2]")
         for name, value in settings.items():
             builder = builder.config(name, value)
         self.session = builder.getOrCreate()
@@ -216,22 +211,6 @@ class Spark:
 
         with ThreadPoolExecutor(4) as threads:
             list(threads.map(run, statements))
-
-    def kill(self, group, sql):
-        """Ends a group of processes while both workers have tasks of the query."""
-        tracker = self.session.sparkContext.statusTracker()
-        result = []
-        asking = Thread(target=lambda: result.append(self.query(sql)))
-        asking.start()
-        done = lambda: sum(
-            stage.numCompletedTasks for stage in map(tracker.getStageInfo, tracker.getActiveStageIds()) if stage
-        )
-        while asking.is_alive() and done() < 3:
-            time.sleep(0.05)
-        assert asking.is_alive(), "the query ended before it could be disturbed"
-        os.killpg(group, signal.SIGKILL)
-        asking.join()
-        return result[0]
 
 
 def quote(text):
@@ -304,12 +283,11 @@ def digests(source):
     return {"types": types, "instances": {instance: [rows, digest] for instance, rows, digest in found}}
 
 
-def database(file, instance, tables, added):
-    more = "".join(f", NULL::VARCHAR AS {column}" for column in added)
+def database(file, instance, tables):
     with duckdb.connect(file, read_only=True) as connection:
         connection.execute("SET TimeZone = 'UTC'")
         return {
-            table: digests(connection.sql(f"SELECT *{more}, '{instance}' AS instance FROM {table}"))
+            table: digests(connection.sql(f"SELECT *, '{instance}' AS instance FROM {table}"))
             for table in tables
         }
 
@@ -372,7 +350,7 @@ def answer(do, tables=(), lake="", **given):
         return opened.write(**given)
     for table in tables:
         opened.view(table)
-    return texts(opened.kill(**given) if do == "kill" else opened.query(**given))
+    return texts(opened.query(**given))
 
 
 for line in sys.stdin:

@@ -4,9 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
-import { createClient } from "../../src/extract/content-client.ts";
 import { type Outcome, program } from "../cli/running.ts";
-import { trust } from "../extract/http/trust.ts";
 import { CANARY } from "../run/canary.ts";
 import { temporaryFolder, treeOf } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
@@ -156,18 +154,6 @@ function found({ stdout }: Outcome): Partial<Record<string, string>> {
   const { checks } = JSON.parse(stdout) as { checks: readonly { check: string; detail: string }[] };
   return Object.fromEntries(checks.map(({ check, detail }) => [check, detail]));
 }
-
-test("createClient goes through the proxy that it is given, for https alone", async (t) => {
-  const { proxy, url } = await world(t);
-  trust(t, await readFile(CA, "utf8"));
-  const client = createClient({ url, token: CANARY, proxy: proxy.withPassword });
-  t.after(() => client.close());
-  assert.equal((await client.listPage({ mode: "basic", page: 1 })).items.length, 3);
-  assert.deepEqual(await proxy.asked(), [new URL(url).host]);
-  const plain = { url: "http://127.0.0.1:1", token: CANARY, proxy: proxy.withPassword };
-  assert.throws(() => createClient(plain), /`proxy`: an http:\/\/ URL is reached without a proxy/);
-  assert.throws(() => createClient({ ...plain, proxy: "proxy:3128" }), /`proxy`: expected an address/);
-});
 
 test("a lake in a bucket is written through the proxy, and a bucket that it refuses is told", async (t) => {
   await using s3 = await startS3();

@@ -1,10 +1,9 @@
 /**
- * Makes a content set, the same bytes for the same items and seed; without items the sample, as it is in `data/sample`.
+ * Makes a content set from the sample, the same bytes for the same items and seed.
  *
- *     node test/generator/main.ts FOLDER [ITEMS [SEED]]
+ *     node test/generator/main.ts FOLDER ITEMS [SEED]
  */
-import { generateContentSet, generateSampleSet } from "./generate.ts";
+import { generateContentSet } from "./generate.ts";
 
 const [out = "content-set", items, seed = "1"] = process.argv.slice(2);
-if (items === undefined) await generateSampleSet(out);
-else await generateContentSet({ items: Number(items), seed: Number(seed), out });
+await generateContentSet({ items: Number(items), seed: Number(seed), out });

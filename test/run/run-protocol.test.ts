@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import type { ErrorCode } from "../../src/common/errors.ts";
-import { failureDisposition } from "../../src/run/resume.ts";
+import { isResumable } from "../../src/extract/extract.ts";
 import { failsWith } from "../failing.ts";
 import { few } from "../long.ts";
 import { exportFrom, HurriedClock, temporaryFolder, treeOf, visibleIn } from "./running.ts";
@@ -91,7 +91,7 @@ suite("a run ends, publishes nothing and leaves nothing but what the next one go
       assert.match((await failsWith(code, run)).message, message);
       assert.equal(service.asked("list").filter(({ page }) => page === 2).length, ASKED[code] ?? 1);
       assert.deepEqual(service.asked("list", "full"), [], "the next pass is not begun");
-      if (failureDisposition(code) === "resume") assert.deepEqual(await visibleIn(out), []);
+      if (isResumable(code)) assert.deepEqual(await visibleIn(out), []);
       else assert.deepEqual(await readdir(join(out, "../..")), [], "not even the folder is left");
     });
   }

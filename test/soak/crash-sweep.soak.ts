@@ -4,13 +4,8 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
 import { readTree, removeTree } from "../../src/common/tree.ts";
-import {
-  nextRun,
-  type OutputFolder,
-  outputFolder,
-  prepareOutput,
-  stagingFolder,
-} from "../../src/warehouse/layout.ts";
+import { nextRun, type OutputFolder, outputFolder, stagingFolder } from "../../src/warehouse/layout.ts";
+import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
 import { finishPublication } from "../../src/warehouse/publish.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { buildResult, NIGHT, publish } from "../warehouse/published.ts";

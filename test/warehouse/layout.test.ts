@@ -8,13 +8,13 @@ import {
   discardLeftovers,
   nextRun,
   parseRunName,
-  prepareOutput,
   removeStaging,
   runName,
   runsIn,
   stagingFolder,
   stagingLeftovers,
 } from "../../src/warehouse/layout.ts";
+import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 import fc from "../properties.ts";
 import { asOrdinaryUser } from "../run/as-ordinary-user.ts";

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { prepareOutput, runName, stagingFolder } from "../../src/warehouse/layout.ts";
+import { runName, stagingFolder } from "../../src/warehouse/layout.ts";
 import { readManifest, writeManifest } from "../../src/warehouse/manifest.ts";
+import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 import { NIGHT, statement } from "./published.ts";
 

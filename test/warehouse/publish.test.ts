@@ -21,14 +21,9 @@ import { systemClock } from "../../src/common/clock.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { readTree } from "../../src/common/tree.ts";
 import { openForReading, scalar } from "../../src/storage/duckdb.ts";
-import {
-  nextRun,
-  type OutputFolder,
-  prepareOutput,
-  runsIn,
-  type StagingFolder,
-} from "../../src/warehouse/layout.ts";
+import { nextRun, type OutputFolder, runsIn, type StagingFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
+import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
 import { finishPublication, publishRun } from "../../src/warehouse/publish.ts";
 import { findRun, listRuns, prune, prunedRuns, rollback } from "../../src/warehouse/retention.ts";
 import { temporaryFolder } from "../load/fixtures.ts";

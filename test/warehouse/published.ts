@@ -7,11 +7,11 @@ import {
   createStaging,
   nextRun,
   type OutputFolder,
-  prepareOutput,
   removeStaging,
   type StagingFolder,
 } from "../../src/warehouse/layout.ts";
 import type { Manifest, ManifestDraft } from "../../src/warehouse/manifest.ts";
+import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
 import { publishRun } from "../../src/warehouse/publish.ts";
 import { column, stageTags, TAGS, type Tag, table } from "../load/fixtures.ts";
 

@@ -23,7 +23,7 @@ import { outputFolder } from "../../warehouse/layout.ts";
 import { type AnswerFlags, assertHasSection, showAnswer } from "../answer-form.ts";
 import { CliCommand, type CliEnvironment, processEnvironment } from "../command.ts";
 import { openOutputFile } from "../user-file.ts";
-import { withRun } from "../with-run.ts";
+import { withRuns } from "../with-run.ts";
 
 type ValueLimits = ReadonlyMap<LimitKind, number>;
 
@@ -68,7 +68,11 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
     .option("--export-mapping <file>", "also write all mappings, as what-if reads them")
     .addHelpText("after", EXAMPLES)
     .action((run: string, options: AuditFlags) =>
-      withRun(options.warehouse, run, (opened) => audit(environment, opened, options)),
+      withRuns(
+        options.warehouse,
+        async () => ({ wanted: run }),
+        (opened) => audit(environment, opened, options),
+      ),
     );
 }
 

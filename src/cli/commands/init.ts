@@ -13,7 +13,7 @@ import { configFileName, nonEmpty } from "../../config/config-file.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
 import { Lookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
-import { destinationNames } from "../../run/destination-names.ts";
+import { destinationNames } from "../../run/session.ts";
 import { openClientWithoutRetries, openSource } from "../../run/source.ts";
 import { printableText, shellWord, writeResult } from "../../show/terminal.ts";
 import { CliCommand, type CliEnvironment, logTo, processEnvironment } from "../command.ts";
@@ -104,7 +104,7 @@ async function destinationsAt(
   });
   await using source = await openSource(config);
   const log = logTo(environment.err, { level: "warn", format: "text", secrets: source.secrets });
-  const client = openClientWithoutRetries(source, { config, clock: systemClock, log });
+  const { client } = openClientWithoutRetries(source, { config, clock: systemClock, log });
   const { signal } = new AbortController();
   try {
     const { items } = await probeService(client, config.aliases, signal);

@@ -1,15 +1,13 @@
 /** `replay`: builds the current run again from its raw documents. */
 import { loadReplaySettings } from "../../config/config.ts";
-import { exitCodeOf } from "../../observe/outcome.ts";
 import { thisMachine } from "../../run/inputs.ts";
 import { replay } from "../../run/replay.ts";
-import { deliveryError } from "../../targets/deliver.ts";
 import { pipelineUrl } from "../../transform/pipelines.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { CliCommand, logTo, openWarehouseFolder, processEnvironment, StopSignals } from "../command.ts";
 import { ACCEPT_PIPELINE } from "../run-inputs.ts";
 import { interruptStatementsOn } from "../temporary-folder.ts";
-import { writeSummary } from "./run.ts";
+import { endRun } from "./run.ts";
 
 interface ReplayFlags {
   readonly warehouse: string;
@@ -40,14 +38,14 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
     .option("--json", "print the summary as one JSON object")
     .addHelpText("after", EXAMPLES)
     .action(async (options: ReplayFlags) => {
-      const { cwd, env, err, endWith } = environment;
+      const { cwd, env, err } = environment;
       const folder = openWarehouseFolder(options.warehouse);
       const settings = await loadReplaySettings({ cwd, env, flags: options });
       const log = logTo(err, { level: "warn", format: "text", secrets: [] });
       await using _lock = await acquireLock(folder);
       using stop = new StopSignals("nothing was published");
       using _interrupting = interruptStatementsOn(stop.signal);
-      const { summary, failure } = await replay({
+      const ended = await replay({
         folder,
         pipelineUrl: options.pipeline === undefined ? null : pipelineUrl(options.pipeline, cwd),
         settings,
@@ -57,10 +55,6 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
         log,
         ...thisMachine(),
       });
-      await writeSummary(summary, options, environment, log);
-      for (const error of [failure, deliveryError(summary.run, summary.deliveries)])
-        if (error != null) log.error(error.message, { code: error.code });
-      const exitCode = exitCodeOf(summary);
-      if (exitCode !== 0) endWith(exitCode);
+      await endRun(ended, options, environment, log);
     });
 }

@@ -1,8 +1,6 @@
 /** `report`: writes the HTML page of a run. */
-import { stat } from "node:fs/promises";
 import { findReadableRun } from "../../audit/open-run.ts";
 import { findEarlierRuns } from "../../audit/questions/run-history.ts";
-import { invalidConfig } from "../../common/errors.ts";
 import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
@@ -31,7 +29,6 @@ export function reportCommand({ err } = processEnvironment()): CliCommand {
     .warehouse()
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, { warehouse, out }: ReportFlags) => {
-      if (out !== undefined) await assertNotFolder(out);
       await withRuns(
         warehouse,
         (folder) => chooseRuns(folder, run),
@@ -52,13 +49,4 @@ async function chooseRuns(folder: OutputFolder, wanted: string) {
   const { run, manifest } = await findReadableRun(folder, wanted);
   const earlier = findEarlierRuns(await listRuns(folder), manifest);
   return { wanted: run, earlier, ...(earlier.before !== undefined && { beside: earlier.before.run }) };
-}
-
-/** Throws `config.invalid` for a folder: other tools call their output folder `--out`. */
-async function assertNotFolder(out: string): Promise<void> {
-  const found = await stat(out).catch(() => undefined);
-  if (found?.isDirectory() !== true) return;
-  throw invalidConfig(
-    `${out} is a folder; --out names the file to write, and --warehouse the folder of the warehouse.`,
-  );
 }

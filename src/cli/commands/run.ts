@@ -4,9 +4,7 @@ import type { Log, LogFormat } from "../../common/log.ts";
 import type { Secret } from "../../common/secret.ts";
 import { loadConfig } from "../../config/config.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
-import type { RunSummary } from "../../observe/run-summary.ts";
 import { thisMachine } from "../../run/inputs.ts";
-
 import { leftoverText, runExport } from "../../run/run.ts";
 import { summaryAnswer } from "../../run/summary-answer.ts";
 import { answerText } from "../../show/answer.ts";
@@ -67,7 +65,6 @@ export function runCommand(environment = processEnvironment()): CliCommand {
 }
 
 async function run(pipeline: string, flags: RunFlags, environment: CliEnvironment): Promise<void> {
-  const { endWith } = environment;
   const { url, inputs } = runInputs(pipeline, flags, environment);
   const config = await loadConfig(inputs);
   const secrets = config.source.kind === "service" ? config.source.secrets : [];
@@ -81,29 +78,28 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
     onProgress: display.onProgress,
     ...thisMachine(),
   }).finally(() => display.end());
-  await writeSummary(summary, flags, environment, log);
-  const undelivered = deliveryError(summary.run, summary.deliveries);
-  for (const error of [failure, undelivered])
-    if (error != null) log.error(error.message, { code: error.code });
-  const exitCode = exitCodeOf(summary);
-  if (exitCode !== 0) endWith(exitCode);
+  await endRun({ summary, failure }, flags, environment, log);
 }
 
-/** Prints the summary of a published run; with `quiet` only its new warnings. */
-export async function writeSummary(
-  summary: RunSummary,
+/** Prints the summary of a published run, with `quiet` only its new warnings, then what failed; sets the exit code. */
+export async function endRun(
+  { summary, failure }: Awaited<ReturnType<typeof runExport>>,
   flags: Pick<RunFlags, "quiet" | "json" | "color">,
   environment: CliEnvironment,
   log: Log,
 ): Promise<void> {
   const { quiet, json } = flags;
-  const { out } = environment;
+  const { out, endWith } = environment;
   if (quiet === true) for (const warning of summary.newWarnings) log.warn(warning);
-  if (quiet === true && json !== true) return;
-  const screen = { width: out.columns, isColoured: takesColours(environment, flags) };
-  const text = json === true ? jsonLine(summary) : answerText(summaryAnswer(summary), screen);
-  const done = "The run is published, but its summary";
-  await writeOutcome(environment, { text, done });
+  if (quiet !== true || json === true) {
+    const screen = { width: out.columns, isColoured: takesColours(environment, flags) };
+    const text = json === true ? jsonLine(summary) : answerText(summaryAnswer(summary), screen);
+    await writeOutcome(environment, { text, done: "The run is published, but its summary" });
+  }
+  for (const error of [failure, deliveryError(summary.run, summary.deliveries)])
+    if (error != null) log.error(error.message, { code: error.code });
+  const exitCode = exitCodeOf(summary);
+  if (exitCode !== 0) endWith(exitCode);
 }
 
 /** Whether to print colours: only to a terminal, and not with `NO_COLOR` (no-color.org) or `TERM=dumb`. */

@@ -1,16 +1,10 @@
 /** `runs`: lists, shows, rolls back and removes published runs. */
 import { runsAnswer } from "../../audit/questions/runs.ts";
-import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
-import { joinWords } from "../../common/nearest.ts";
 import { loadSettings } from "../../config/config.ts";
-import type { Target } from "../../pipeline.ts";
 import { printableText, writeAll } from "../../show/terminal.ts";
 import { deliveryError, failedDeliveries } from "../../targets/deliver.ts";
-import { readCurrentRun } from "../../targets/published-run.ts";
-import { readTargetStatuses } from "../../targets/target-states.ts";
-import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
-import { type PublishedRun, prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
+import { prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {
   CliCommand,
@@ -21,7 +15,7 @@ import {
   processEnvironment,
   StopSignals,
 } from "../command.ts";
-import { chooseTargets, deliverRun, deliveryLines, type TargetFlags, targetsOfFolder } from "../targets.ts";
+import { chooseTargets, deliverRun, deliveryLines, type TargetFlags } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
 import { showCommand } from "./runs-show.ts";
 
@@ -72,69 +66,20 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
       const folder = openWarehouseFolder(options.warehouse);
       const targets = options.deliver === true ? await chooseTargets(environment, options) : null;
       using stop = new StopSignals("`current` may be moved already");
-      await using lock = await acquireLock(folder);
-      const current = await rollback(folder, wanted);
-      await writeLines(out, [`current is now ${current.run}`]);
-      if (targets === null) {
-        // Targets may take long to answer; meanwhile a run can start.
-        await lock[Symbol.asyncDispose]();
-        return await writeLines(out, await targetLines(environment, folder, { options, stop }));
-      }
-      const failure = await deliverRollback(out, folder, { current, targets, stop });
+      await using _lock = await acquireLock(folder);
+      const { run, sequence } = await rollback(folder, wanted);
+      const command = `content-warehouse runs rollback ${sequence} --deliver`;
+      await writeLines(out, [`current is now ${run}`]);
+      if (targets === null)
+        return await writeLines(out, [`targets keep the run that they have; "${command}" brings them to it`]);
+      const { signal } = stop;
+      const { deliveries } = await inTemporaryFolder("rollback", (temporaryDirectory) =>
+        deliverRun(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
+      ).catch((thrown: unknown) => ({ deliveries: failedDeliveries(targets, thrown) }));
+      await writeLines(out, deliveryLines(run, deliveries));
+      const failure = deliveryError(run, deliveries, { command, state: "is current now, but " });
       if (failure !== undefined) throw failure;
     });
-}
-
-/** Brings the targets to the run that is current now, and prints a line for each. The caller holds the lock. */
-async function deliverRollback(
-  out: OutputStream,
-  folder: OutputFolder,
-  {
-    current: { run, sequence },
-    targets,
-    stop: { signal },
-  }: { readonly current: PublishedRun; readonly targets: readonly Target[]; readonly stop: StopSignals },
-): Promise<WarehouseError | undefined> {
-  const { deliveries } = await inTemporaryFolder("rollback", (temporaryDirectory) =>
-    deliverRun(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
-  ).catch((thrown: unknown) => ({ deliveries: failedDeliveries(targets, thrown) }));
-  await writeLines(out, deliveryLines(run, deliveries));
-  return deliveryError(run, deliveries, { command: rollbackTo(sequence), state: "is current now, but " });
-}
-
-function rollbackTo(sequence: number): string {
-  return `content-warehouse runs rollback ${sequence} --deliver`;
-}
-
-/**
- * Lines that say which run each target has, and which command brings the others to the current run. An error of the
- * configuration or of a target is a line too, because the rollback has succeeded.
- */
-async function targetLines(
-  { cwd, env }: CliEnvironment,
-  folder: OutputFolder,
-  { options, stop }: { readonly options: TargetFlags; readonly stop: StopSignals },
-): Promise<readonly string[]> {
-  try {
-    const { targets: configured } = await loadSettings({ cwd, env, flags: options });
-    const targets = await targetsOfFolder(folder, configured);
-    const current = targets.length === 0 ? undefined : await readCurrentRun(folder);
-    if (current === undefined) return [];
-    const states = await readTargetStatuses(targets, current, stop.signal);
-    const lines = states.map(
-      ({ target, says, problem }) => `${target}: ${says}${problem === null ? "" : `: ${problem}`}`,
-    );
-    const others = states.flatMap(({ target, state }) => (state === "current" ? [] : [target]));
-    if (others.length === 0) return lines;
-    const command = `"${rollbackTo(current.sequence)}"`;
-    const hasRolledBack = states.some(({ state, rollback_of }) => state === "other" && rollback_of !== null);
-    const otherwise = hasRolledBack ? "; otherwise the next run continues from what they have" : "";
-    return [...lines, `${command} brings ${joinWords(others, "and")} to run ${current.sequence}${otherwise}`];
-  } catch (thrown) {
-    stop.signal.throwIfAborted();
-    if (!(thrown instanceof WarehouseError)) throw thrown;
-    return [`the targets were not asked: ${asWarehouseError(thrown).message}`];
-  }
 }
 
 function writeLines(out: OutputStream, lines: readonly string[]): Promise<void> {
@@ -148,22 +93,13 @@ function pruneCommand(environment: CliEnvironment): CliCommand {
   return subcommand("prune", "remove old runs, but never the current one", "prune --keep 14")
     .option("--keep <n>", `runs to keep (default: keepRuns or ${RUNS_KEPT})`, positive)
     .action(
-      async ({
-        keep: wanted,
-        ...flags
-      }: {
-        readonly warehouse: string;
-        readonly config?: string;
-        readonly keep?: number;
-      }) => {
+      async (flags: { readonly warehouse: string; readonly config?: string; readonly keep?: number }) => {
         const folder = openWarehouseFolder(flags.warehouse);
-        const keep = wanted ?? (await loadSettings({ ...environment, flags })).keepRuns;
+        const keep = flags.keep ?? (await loadSettings({ ...environment, flags })).keepRuns;
         await using _lock = await acquireLock(folder);
         const removed = await prune(folder, keep);
-        await writeLines(
-          environment.out,
-          removed.length === 0 ? ["nothing to remove"] : removed.map(({ run }) => `removed ${run}`),
-        );
+        const lines = removed.map(({ run }) => `removed ${run}`);
+        await writeLines(environment.out, lines.length === 0 ? ["nothing to remove"] : lines);
       },
     );
 }

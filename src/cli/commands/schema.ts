@@ -1,8 +1,8 @@
-/** `schema`: shows tables and views as text, JSON, Mermaid or sources of dbt. */
+/** `schema`: shows tables and views as text, JSON or sources of dbt. */
 import { listValue } from "@duckdb/node-api";
 import { QUESTION_LIMITS, type ReadableRun } from "../../audit/open-run.ts";
 import { type AnswerRow, col } from "../../common/answer.ts";
-import { invalidConfig, WarehouseError } from "../../common/errors.ts";
+import { WarehouseError } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { jsonText } from "../../common/printable.ts";
 import { displayWidth, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
@@ -17,7 +17,7 @@ import {
   type SchemaTable,
   type Table,
 } from "../../tables/declare.ts";
-import { columnMarks, schemaDocument, schemaMermaid } from "../../tables/schema-output.ts";
+import { columnMarks, schemaDocument } from "../../tables/schema-output.ts";
 import { VIEWS } from "../../tables/views.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { openTables, type PublishedFiles, tablesSourceOf } from "../../warehouse/published-tables.ts";
@@ -32,19 +32,8 @@ const FORMATS = {
   dbt: schemaDbt,
 } satisfies Readonly<Record<string, (tables: readonly SchemaTable[], width: number | undefined) => string>>;
 
-/** Formats that show keys and references, which views do not have. */
-const FORMATS_OF_TABLES = {
-  mermaid: schemaMermaid,
-} satisfies Readonly<Record<string, (tables: readonly Table[]) => string>>;
-
-type SchemaFormat = keyof typeof FORMATS | keyof typeof FORMATS_OF_TABLES;
-
-function isOfTables(format: SchemaFormat): format is keyof typeof FORMATS_OF_TABLES {
-  return Object.hasOwn(FORMATS_OF_TABLES, format);
-}
-
 interface SchemaFlags {
-  readonly format: SchemaFormat;
+  readonly format: keyof typeof FORMATS;
   readonly warehouse?: string;
   readonly config?: string;
 }
@@ -64,26 +53,17 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("schema")
     .description("show tables and views: columns, keys, comments and origins")
     .argument("[table]", "only this table or view")
-    .choice(
-      "--format <format>",
-      "format of the description",
-      [...Object.keys(FORMATS), ...Object.keys(FORMATS_OF_TABLES)],
-      "text",
-    )
+    .choice("--format <format>", "format of the description", Object.keys(FORMATS), "text")
     .json()
     .warehouseOption()
     .addHelpText("after", EXAMPLES)
     .action(async (name: string | undefined, options: SchemaFlags) => {
-      const { format } = options;
-      const { out } = environment;
-      const { env, cwd } = environment;
+      const { out, env, cwd } = environment;
       const run = await currentRun(await warehouseFolder({ env, cwd, flags: options }));
       const policy = run?.manifest.personalData.policy ?? "keep";
-      const tables = tablesOf(name, format).map((table) => addPolicyComments(table, policy));
-      const text = isOfTables(format)
-        ? FORMATS_OF_TABLES[format](tables)
-        : FORMATS[format](await withColumnsOf(run, tables), out.columns);
-      await writeAll(out, [text]);
+      const named = name === undefined ? [...TABLES, ...VIEWS] : [tableNamed(name)];
+      const tables = named.map((table) => addPolicyComments(table, policy));
+      await writeAll(out, [FORMATS[options.format](await withColumnsOf(run, tables), out.columns)]);
     });
 }
 
@@ -130,16 +110,7 @@ function shownColumn({ column, type, comment }: PublishedColumn): SchemaColumn {
   };
 }
 
-/** Throws `config.not_found` for an unknown name, and `config.invalid` for a view in a format that shows tables only. */
-function tablesOf(name: string | undefined, format: SchemaFormat): readonly Table[] {
-  if (name === undefined) return isOfTables(format) ? TABLES : [...TABLES, ...VIEWS];
-  const table = tableNamed(name);
-  if (!isView(table) || !isOfTables(format)) return [table];
-  throw invalidConfig(
-    `${table.name} is a view, and --format ${format} shows tables only; use another format.`,
-  );
-}
-
+/** Throws `config.not_found` for an unknown name. */
 function tableNamed(name: string): Table {
   const relations = [...TABLES, ...VIEWS];
   const found = relations.find((each) => each.name === name.toLowerCase());
@@ -151,19 +122,14 @@ function tableNamed(name: string): Table {
   );
 }
 
-/** A block for each table: its comment, then each column with its meaning and API fields. */
-function schemaText(tables: readonly SchemaTable[], width: number | undefined): string {
-  const blocks = tables.map((table) => tableText(table, width));
-  return `${blocks.join("\n")}${instantsText(tables, width)}`;
-}
-
 const INSTANTS =
   "A timestamp is an instant, TIMESTAMPTZ in UTC. DuckDB shows it and computes its day in the time zone of the machine, unless the session begins with: SET TimeZone = 'UTC' (other tools: docs/tables.md#time-zones)";
 
-/** A note for tables that have instants. */
-function instantsText(tables: readonly SchemaTable[], width?: number): string {
+/** A block for each table: its comment, then each column with its meaning and API fields. A note if there are instants. */
+function schemaText(tables: readonly SchemaTable[], width: number | undefined): string {
   const hasInstants = tables.some(({ columns }) => columns.some(({ type }) => type === "timestamp"));
-  return hasInstants ? `\n${paragraph("", INSTANTS, width)}` : "";
+  const blocks = tables.map((table) => tableText(table, width));
+  return [...blocks, ...(hasInstants ? [paragraph("", INSTANTS, width)] : [])].join("\n");
 }
 
 function tableText(table: SchemaTable, width: number | undefined): string {

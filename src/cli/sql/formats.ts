@@ -11,19 +11,17 @@ import {
   jsonLines,
   markdownRow,
   type RowChunk,
-  type RowStream,
   rowTexts,
   WRITE_LENGTH,
 } from "../../show/rows.ts";
-import { drawTable, layOutTable, type TableLayout, type TextColumn } from "../../show/table.ts";
+import { layOutTable, type TableLayout, type TextColumn } from "../../show/table.ts";
 import { printableText } from "../../show/terminal.ts";
 
 /** Formats that are text, so all but Parquet. */
 export const TEXT_FORMATS = ["table", "json", "jsonl", "csv", "markdown"] as const;
-export type TextFormat = (typeof TEXT_FORMATS)[number];
 
 export interface TextForm {
-  readonly format: TextFormat;
+  readonly format: (typeof TEXT_FORMATS)[number];
   /** Width of the screen in characters; `undefined` for files and pipes. */
   readonly width: number | undefined;
   /** Whether texts of CSV are guarded against being read as formulas. */
@@ -31,30 +29,32 @@ export interface TextForm {
 }
 
 /** JSON makes equal column names distinct as DuckDB's client does: `a` and `a:1`. */
-const FORMS: Readonly<
-  Record<TextFormat, (result: DuckDBResult, options: Omit<TextForm, "format">) => AsyncIterable<string>>
-> = {
-  table: (result, { width }) => (width === undefined ? tableTexts(result) : screenTexts(result, width)),
-  json: jsonTexts,
-  jsonl: (result) => jsonLines(streamOf(result)),
-  csv: (result, { width, spreadsheet }) =>
-    csvTexts(
-      { names: result.columnNames(), chunks: rowsOf(result) },
-      { spreadsheet, toScreen: width !== undefined },
-    ),
-  markdown: markdownTexts,
-};
-
-export function answerTexts(result: DuckDBResult, form: TextForm): AsyncIterable<string> {
-  return FORMS[form.format](result, form);
-}
-
-function streamOf(result: DuckDBResult): RowStream {
-  return {
-    names: result.deduplicatedColumnNames(),
-    types: result.columnTypes(),
-    chunks: rowsOf(result),
-  };
+export async function* answerTexts(
+  result: DuckDBResult,
+  { format, width, spreadsheet }: TextForm,
+): AsyncIterable<string> {
+  const chunks = rowsOf(result);
+  const objects = { names: result.deduplicatedColumnNames(), types: result.columnTypes(), chunks };
+  switch (format) {
+    case "table":
+      return yield* tableTexts(result, width);
+    case "json":
+      yield* jsonArray(objects);
+      return yield "\n";
+    case "jsonl":
+      return yield* jsonLines(objects);
+    case "csv":
+      return yield* csvTexts(
+        { names: result.columnNames(), chunks },
+        { spreadsheet, toScreen: width !== undefined },
+      );
+    case "markdown": {
+      const columns = columnsOf(result);
+      yield markdownRow(columns.map(({ name }) => markdownText(name)));
+      yield markdownRow(columns.map(({ align }) => (align === "right" ? "---:" : "---")));
+      yield* rowTexts(chunks, (row) => markdownRow(row.map((value) => markdownText(shownText(value)))));
+    }
+  }
 }
 
 /** Cells read between two garbage collections: about ten megabytes. */
@@ -86,105 +86,61 @@ function* rowsIn(chunk: DuckDBDataChunk): RowChunk {
 
 /** Number of rows shown on a screen. */
 const SCREEN_ROWS = 100;
-
-/** The first rows as soon as they are read, then the number of all rows. */
-async function* screenTexts(result: DuckDBResult, width: number): AsyncIterable<string> {
-  const columns = columnsOf(result);
-  const rows: string[][] = [];
-  let total = 0;
-  let isDrawn = false;
-  for await (const chunk of chunksOf(result)) {
-    total += chunk.rowCount;
-    if (isDrawn) continue;
-    for (const row of rowsIn(chunk)) {
-      if (rows.length < SCREEN_ROWS) rows.push(row.map(shownText));
-    }
-    if (total <= SCREEN_ROWS) continue;
-    yield drawTable({ columns, rows }, width);
-    isDrawn = true;
-  }
-  if (!isDrawn) yield drawTable({ columns, rows }, width);
-  const size = `${pluralize(total, "row")}, ${pluralize(columns.length, "column")}\n`;
-  yield total > rows.length ? `${rows.length} of ${size}pipe the output or add --out for all rows\n` : size;
-}
-
-/** Column widths follow from the first rows, up to these limits; later rows are written as they come. */
+/** Elsewhere column widths follow from the first rows, up to these limits; later rows are written as they come. */
 const LAYOUT_ROWS = 1000;
 const LAYOUT_CHARACTERS = 8 * WRITE_LENGTH;
 
-/** All rows and columns, with nothing cut. */
-async function* tableTexts(result: DuckDBResult): AsyncIterable<string> {
+/** A screen gets the first rows and the number of all, files and pipes get all rows with nothing cut. */
+async function* tableTexts(result: DuckDBResult, width: number | undefined): AsyncIterable<string> {
   const columns = columnsOf(result);
-  let first: string[][] = [];
+  const mostFirst = width === undefined ? LAYOUT_ROWS : SCREEN_ROWS;
+  const first: string[][] = [];
   let characters = 0;
   let layout: TableLayout | undefined;
   let total = 0;
-  const laidOut = () => {
-    layout = layOutTable({ columns, rows: first }, undefined);
-    const drawn = [layout.head, ...first.map(layout.row)];
-    first = [];
-    return drawn;
+  const drawn = function* (): Iterable<string> {
+    layout = layOutTable({ columns, rows: first }, width);
+    yield layout.head;
+    yield* first.map(layout.row);
   };
   const texts = function* (chunk: RowChunk): Iterable<string> {
     for (const row of chunk) {
+      if (layout !== undefined && width !== undefined) return;
       const cells = row.map(shownText);
-      total += 1;
       if (layout !== undefined) {
         yield layout.row(cells);
         continue;
       }
       first.push(cells);
       characters += cells.reduce((sum, cell) => sum + cell.length, 0);
-      if (first.length >= LAYOUT_ROWS || characters >= LAYOUT_CHARACTERS) yield* laidOut();
+      if (first.length >= mostFirst || characters >= LAYOUT_CHARACTERS) yield* drawn();
     }
   };
-  for await (const chunk of rowsOf(result)) yield* joinTexts(texts(chunk));
-  if (layout === undefined) yield* joinTexts(laidOut());
-  const { foot } = layout ?? layOutTable({ columns, rows: [] }, undefined);
-  yield `${foot}${pluralize(total, "row")}, ${pluralize(columns.length, "column")}\n`;
+  for await (const chunk of chunksOf(result)) {
+    total += chunk.rowCount;
+    yield* joinTexts(texts(rowsIn(chunk)));
+  }
+  if (layout === undefined) yield* joinTexts(drawn());
+  const { foot, leftOut } = layout ?? layOutTable({ columns, rows: [] }, width);
+  const size = `${pluralize(total, "row")}, ${pluralize(columns.length, "column")}\n`;
+  const isCut = width !== undefined && total > first.length;
+  yield `${foot}${leftOut}${isCut ? `${first.length} of ${size}pipe the output or add --out for all rows\n` : size}`;
 }
 
 function shownText(value: DuckDBValue): string {
   return value === null ? "NULL" : cellText(value);
 }
 
-function columnsOf(result: DuckDBResult): TextColumn[] {
-  return result.columnNames().map((name, index) => ({
-    name,
-    align: NUMBERS.has(DuckDBTypeId[result.columnTypeId(index)]) ? "right" : "left",
-  }));
-}
+const NUMBERS = /^U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?$|^(?:FLOAT|DOUBLE|DECIMAL|BIGNUM)$/;
 
-const NUMBERS: ReadonlySet<string | undefined> = new Set([
-  "TINYINT",
-  "SMALLINT",
-  "INTEGER",
-  "BIGINT",
-  "HUGEINT",
-  "UTINYINT",
-  "USMALLINT",
-  "UINTEGER",
-  "UBIGINT",
-  "UHUGEINT",
-  "FLOAT",
-  "DOUBLE",
-  "DECIMAL",
-  "BIGNUM",
-]);
+function columnsOf(result: DuckDBResult): TextColumn[] {
+  return result.columnNames().map((name, index) => {
+    const isNumber = NUMBERS.test(DuckDBTypeId[result.columnTypeId(index)] ?? "");
+    return { name, align: isNumber ? "right" : "left" };
+  });
+}
 
 /** A query plan as the engine draws it. */
 export function planTexts(result: DuckDBResult): AsyncIterable<string> {
   return rowTexts(rowsOf(result), ([, plan = null]) => printableText(`${cellText(plan)}\n`));
-}
-
-async function* jsonTexts(result: DuckDBResult): AsyncIterable<string> {
-  yield* jsonArray(streamOf(result));
-  yield "\n";
-}
-
-async function* markdownTexts(result: DuckDBResult): AsyncIterable<string> {
-  const columns = columnsOf(result);
-  yield markdownRow(columns.map(({ name }) => markdownText(name)));
-  yield markdownRow(columns.map(({ align }) => (align === "right" ? "---:" : "---")));
-  yield* rowTexts(rowsOf(result), (row) => markdownRow(row.map((value) => markdownText(shownText(value)))));
 }

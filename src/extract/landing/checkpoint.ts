@@ -31,8 +31,8 @@ export interface ItemResponse {
   readonly id: string;
   readonly shape: Shape;
   readonly gone: boolean;
-  /** `null`: the response could not be read. */
-  readonly read: { readonly updatedAt: string | null } | null;
+  /** As in `ListEntry`; `undefined`: the response could not be read. */
+  readonly updatedAt?: string | null | undefined;
   readonly rejects: readonly Reject[];
   /** `null`: the request failed, or none was sent. */
   readonly record: RequestRecord | null;

@@ -49,18 +49,6 @@ export class Journal {
   readonly rejects: Reject[] = [];
   readonly drift = new Drift();
 
-  /** A state that {@link Journal.backTo} restores. */
-  mark() {
-    return { rejects: this.rejects.length, drift: this.drift.sorted() };
-  }
-
-  /** Removes rejects and drift of a pass that is repeated. Its requests stay on record. */
-  backTo({ rejects, drift }: ReturnType<Journal["mark"]>): void {
-    this.rejects.length = rejects;
-    this.drift.take();
-    this.takeDrift(drift);
-  }
-
   takeDrift(entries: readonly DriftEntry[]): void {
     for (const entry of entries) this.drift.add(entry);
   }

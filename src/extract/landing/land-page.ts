@@ -104,7 +104,7 @@ export class Lander {
       .flatMap((unit) => unit.documents)
       .sort((a, b) => a.page - b.page || a.position - b.position);
     const file = documents.length === 0 ? null : this.#raw.write(rawFile, documents);
-    free(units);
+    for (const { bytes } of units) for (const page of bytes) release(page);
     return {
       file,
       indexed: file && indexDocuments(documents),
@@ -112,13 +112,4 @@ export class Lander {
       fieldNames: [...new Set(units.flatMap((unit) => unit.fieldNames))],
     };
   }
-
-  drop(): undefined {
-    free(this.#units.values());
-    this.#units.clear();
-  }
-}
-
-function free(units: Iterable<DocumentUnit>): void {
-  for (const { bytes } of units) for (const page of bytes) release(page);
 }

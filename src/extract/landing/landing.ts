@@ -2,7 +2,6 @@
  * Lands the documents of a run: threads read the responses and write raw files, the index says what is in them, and each
  * group of responses that is written gets a checkpoint, so that an interrupted run can resume.
  */
-import { rm } from "node:fs/promises";
 import { extname } from "node:path";
 import type { Clock } from "../../common/clock.ts";
 import { ThreadPool } from "../../common/threads/thread-pool.ts";
@@ -150,12 +149,10 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
   readonly #state: LandingState;
   /** Of this stage and pass, of the interrupted run. */
   readonly #earlier: readonly CheckpointFile[];
-  #checkpoints: readonly CheckpointFile[];
+  readonly #checkpoints: readonly CheckpointFile[];
   /** The last group that was opened. */
   #group: ResponseGroup | undefined;
   readonly #groups: ResponseGroup[] = [];
-  /** Paths of the raw files of all groups that are written. */
-  readonly #written: string[] = [];
 
   constructor(state: LandingState, stage: Shape | "item" | "after", pass: number, hasCheckpoints: boolean) {
     this.#state = state;
@@ -174,7 +171,6 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
     for (const { rawFile } of this.#checkpoints) {
       const group = await readCheckpoint<Response>(checkpointPath(this.#state.directory, rawFile));
       if (group === undefined) throw new TypeError(`the checkpoint of ${rawFile} is gone`);
-      this.#written.push(rawFile);
       this.#record(rawFile, { ...group, indexed: group.file === null ? null : indexFile(rawFile) });
       yield group.responses;
     }
@@ -248,7 +244,6 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
     const number = group.number ?? this.#nextNumber();
     Object.assign(group, { waiting: [], number: undefined, writtenMs: clock.elapsedMs() });
     const rawFile = files.of(this.#stage, this.pass, number);
-    this.#written.push(rawFile);
     const units = waiting.map(({ unit }) => unit);
     const result = await threads.ask(group.first, { kind: "write", units, rawFile });
     this.#record(rawFile, result);
@@ -267,22 +262,5 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
     if (indexed !== null) index.add(rawFile, indexed);
     journal.takeDrift(drift);
     for (const name of fieldNames) all.add(name);
-  }
-
-  /** Removes what has landed, because the pass is repeated. No request may be under way. */
-  async discard(): Promise<void> {
-    const { threads, directory, index } = this.#state;
-    await threads.askAll({ kind: "drop" });
-    for (const rawFile of this.#written) {
-      await rm(checkpointPath(directory, rawFile), { force: true });
-      await rm(rawFile, { force: true });
-    }
-    const written = new Set(this.#written.splice(0));
-    index.remove((path) => written.has(path));
-    this.#groups.length = 0;
-    this.#group = undefined;
-    this.groupSize = undefined;
-    this.#checkpoints = [];
-    this.passStart = null;
   }
 }

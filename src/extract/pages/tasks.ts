@@ -107,9 +107,7 @@ export type LandingTask =
   | ItemTask
   | CopyTask
   /** Writes the documents of a group, in the order of their pages. `rawFile`: absolute path. */
-  | { readonly kind: "write"; readonly units: readonly number[]; readonly rawFile: string }
-  /** Drops all documents that are not written: the pass begins again. */
-  | { readonly kind: "drop" };
+  | { readonly kind: "write"; readonly units: readonly number[]; readonly rawFile: string };
 
 export type LandingTaskOf<Kind extends LandingTask["kind"]> = Extract<LandingTask, { kind: Kind }>;
 

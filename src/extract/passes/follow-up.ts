@@ -59,8 +59,8 @@ export async function compareModes(
     received.push({ response, fresh: recordVersion(context, requests.landing.pass, response) });
   });
   return [...Map.groupBy(received, ({ response }) => response.id).values()].map((three) => {
-    const [dynamic, full, dynamicAgain] = three.map(({ response: { read } }) =>
-      read === null ? undefined : secondsOf(read.updatedAt),
+    const [dynamic, full, dynamicAgain] = three.map(({ response: { updatedAt } }) =>
+      updatedAt === undefined ? undefined : secondsOf(updatedAt),
     );
     const answeredAt = Math.max(...three.map(({ response }) => response.record?.observedAt ?? 0)) / 1_000_000;
     return { dynamic, full, dynamicAgain, answeredAt, fresh: three.some(({ fresh }) => fresh) };
@@ -71,13 +71,13 @@ export async function compareModes(
 function recordVersion(
   { versions, settings }: ExtractContext,
   pass: number,
-  { id, shape, gone, read, record }: ItemResponse,
+  { id, shape, gone, updatedAt, record }: ItemResponse,
 ): boolean {
-  versions.recordResponse(id, gone ? "gone" : read === null ? "rejected" : "there", pass);
-  if (read === null || record === null) return false;
+  versions.recordResponse(id, gone ? "gone" : updatedAt === undefined ? "rejected" : "there", pass);
+  if (updatedAt === undefined || record === null) return false;
   // The documents of a shape that the pipeline does not read do not land.
-  if (!settings.shapes.includes(shape)) return isFresh(secondsOf(read.updatedAt), record);
-  const fresh = isFresh(versions.recordDocument(shape, id, read.updatedAt), record);
+  if (!settings.shapes.includes(shape)) return isFresh(secondsOf(updatedAt), record);
+  const fresh = isFresh(versions.recordDocument(shape, id, updatedAt), record);
   if (fresh) versions.invalidate(shape, id);
   return fresh;
 }
@@ -92,7 +92,7 @@ export async function requestUnlisted(context: ExtractContext, requests: ItemReq
   const rejected = new Set<string>();
   const skipped = await requestItems(context, requests, context.settings.shapes, (response) => {
     if (response.gone) removed.add(response.id);
-    if (response.read !== null) read.add(response.id);
+    if (response.updatedAt !== undefined) read.add(response.id);
     if (isRejected(response)) rejected.add(response.id);
   });
   const found = requests.ids.filter((id) => read.has(id) && !removed.has(id));
@@ -131,6 +131,7 @@ async function requestItems(
           const at = { page: FIRST_PAGE + slot.group.first, position: slot.position };
           const item = { id, shape, landing, slot, ...at, columns, whole: true, listed: NOT_LISTED };
           const response = await requestItem(context, item, undefined, queue.signal);
+          recordItemResponse(context, response);
           bytes += response.record?.bytes ?? 0;
           hasReject ||= isRejected(response);
           take(response);

@@ -25,7 +25,9 @@ export interface SingleItemEntry extends ListEntry {
   readonly page: number;
 }
 
-export interface ListingPass extends PassEvidence, LandedPass {
+type RecordedFigures = "rows" | "perPage" | "pagesAnnounced" | "startedMs" | "endedMs";
+
+export interface ListingPass extends PassEvidence, LandedPass, Pick<PassRecord, RecordedFigures> {
   readonly mode: ListMode;
   /** Items that the plan wants, each where it was listed first. */
   readonly wanted: readonly SingleItemEntry[];
@@ -33,15 +35,8 @@ export interface ListingPass extends PassEvidence, LandedPass {
   readonly first: readonly string[];
   /** Items of a full group of pages. */
   readonly itemsPerGroup: number;
-  readonly rows: number;
   /** Listed documents that are not items: their IDs are not known. */
   readonly rejected: number;
-  /** As the service says. */
-  readonly perPage: number;
-  readonly pagesAnnounced: number;
-  /** Milliseconds since 1970. */
-  readonly startedMs: number;
-  readonly endedMs: number;
 }
 
 /** 64 MB: decoded bytes of all pages under way. */

@@ -14,7 +14,7 @@ import type { ResponseSlot, StageLanding } from "../landing/landing.ts";
 import type { ListEntry, PageResult, Reject } from "../pages/tasks.ts";
 import type { ExtractContext } from "./context.ts";
 import { FailureBudget } from "./failure-budget.ts";
-import { requestUnrecorded } from "./single-item.ts";
+import { requestItem } from "./single-item.ts";
 
 export interface PassPlan {
   /** From 1. */
@@ -67,8 +67,6 @@ interface PageSplit {
   readonly nameless: Reject[];
   /** IDs of items without a document. */
   readonly unread: string[];
-  /** Whether some part could not be read. */
-  failed: boolean;
 }
 
 const GONE = "its page cannot be read, and a single request for the item returned 404 or 410";
@@ -90,26 +88,21 @@ export class PageReader {
   }
 
   /**
-   * Reads a page, in parts if need be. `first`: pagination of the first page; `undefined` if this is the first page.
-   *
-   * @throws {SourceError} `source.too_large` if all parts can be read: then the page size is too large, and no item is to
-   * blame; also if the service changes what is on the page meanwhile
+   * Reads a page, in parts if it is too large or damaged. `first`: pagination of the first page; `undefined` if this is the
+   * first page. Throws the page's failure if no part can be read and the service's count is unknown.
    */
   async read(request: ListPageRequest, first: Pagination | undefined): Promise<PageResponse> {
-    const { perPage } = this.#plan;
     const { page } = request;
+    const whole = { page, perPage: this.#plan.perPage, offset: 0 };
     try {
-      const { result, record } = await this.#request(request, this.#plan, { page, perPage, offset: 0 });
+      const { result, record } = await this.#request(request, this.#plan, whole);
       return { page, result, records: [record], rejects: [], unread: [] };
     } catch (failure) {
       if (!isUnreadablePage(failure)) throw failure;
-      const granted = first?.per_page ?? (await this.#grantedPerPage());
-      if (granted > perPage) throw failure;
-      const nothing = { results: [], records: [], rejects: [], nameless: [], unread: [], failed: false };
-      const split: PageSplit = { request, failure, ...nothing };
-      const whole = { page, perPage: granted, offset: 0 };
-      await (granted === 1 ? this.#readSingly(split, whole, failure) : this.#readParts(split, whole));
-      return joined(split, whole, first?.count);
+      const perPage = first?.per_page ?? (await this.#grantedPerPage());
+      const split = { request, failure, results: [], records: [], rejects: [], nameless: [], unread: [] };
+      await this.#readParts(split, { ...whole, perPage }, failure);
+      return joined(split, { ...whole, perPage }, first?.count);
     }
   }
 
@@ -143,7 +136,10 @@ export class PageReader {
     }
   }
 
-  async #readParts(split: PageSplit, { page, perPage, offset }: SubPage): Promise<void> {
+  /** Reads a page that cannot be read as one in smaller pages, and its item singly if it has only one. */
+  async #readParts(split: PageSplit, whole: SubPage, failure: SourceError): Promise<void> {
+    const { page, perPage, offset } = whole;
+    if (perPage === 1) return this.#readSingly(split, whole, failure);
     const parts = smallestFactor(perPage);
     const size = perPage / parts;
     for (let i = 0; i < parts; i++) {
@@ -152,29 +148,25 @@ export class PageReader {
         add(split, part, await this.#request(split.request, this.#plan, part));
       } catch (thrown) {
         if (!isUnreadablePage(thrown)) throw thrown;
-        split.failed = true;
-        await (size === 1 ? this.#readSingly(split, part, thrown) : this.#readParts(split, part));
+        await this.#readParts(split, part, thrown);
       }
       const last = split.results.at(-1)?.pagination;
       if (last !== undefined && part.page * size >= last.count) return;
     }
   }
 
-  /** Requests an item singly whose page of one item cannot be read. */
   async #readSingly(split: PageSplit, part: SubPage, failure: SourceError): Promise<void> {
-    split.failed = true;
     const { page, slot } = split.request;
     const item = await this.#nameItem(split, part, failure);
     const { mode, columns, landing } = this.#plan;
     if (item === undefined || landing === undefined || slot === undefined) return;
     const shape = mode === "dynamic" ? "dynamic" : "full";
     const single = { ...item, page, slot, listed: item, landing, shape, columns, whole: true } as const;
-    const budget = this.#failureBudget(split);
-    const response = await requestUnrecorded(this.#context, single, budget, this.#signal);
+    const response = await requestItem(this.#context, single, this.#failureBudget(split), this.#signal);
     if (response.record !== null) split.records.push(response.record);
     split.rejects.push(...response.rejects);
     if (response.gone) split.rejects.push(this.#reject(page, part, item.id, GONE));
-    if (response.read === null) split.unread.push(item.id);
+    if (response.updatedAt === undefined) split.unread.push(item.id);
   }
 
   /** Finds out which item stands there. If no request tells, the item is a reject without an ID. */
@@ -185,7 +177,7 @@ export class PageReader {
       return response.result.items[0];
     } catch (thrown) {
       if (!isUnreadablePage(thrown)) throw thrown;
-      this.#failureBudget(split).addFailure("", failure);
+      this.#failureBudget(split).addFailure(failure);
       split.nameless.push(this.#reject(split.request.page, part, null, failure.message));
       return undefined;
     }
@@ -260,12 +252,11 @@ function add(
 
 /** Joins the parts to the page that one response would have given. `total`: the service's count on the first page. */
 function joined(
-  { results, records, rejects, unread, failure, failed, nameless }: PageSplit,
+  { results, records, rejects, unread, failure, nameless }: PageSplit,
   whole: SubPage,
   total: number | undefined,
 ): PageResponse {
-  const isUnknown = results.length === 0 && total === undefined;
-  if (isUnknown || (!failed && failure.code === "source.too_large")) throw failure;
+  if (results.length === 0 && total === undefined) throw failure;
   const result = {
     pagination: paginationOf(whole, results, total),
     rows: results.reduce((sum, { rows }) => sum + rows, nameless.length),

@@ -16,19 +16,17 @@ export type PageSizeSetting = number | "auto";
 /** Items a page of a run, by what its passes read: documents of a shape, or only IDs and times (`basic`). */
 export type PageSizesByMode = { readonly [Kind in ListMode]?: number | undefined };
 
-export const PAGE_SIZES: readonly number[] = [100, 200, 500, 1000];
+const SMALLEST = 100;
+export const PAGE_SIZES: readonly number[] = [SMALLEST, 200, 500, 1000];
 /** 4 MB after decompression. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 const MAX_PAGE_MS = 10_000;
 /** Attempts for a size: a failure that has another cause, such as 502, rarely comes twice. */
 const MAX_ATTEMPTS = 2;
-/** Larger sizes to try if the size of the run before is known. */
-const MAX_LARGER_SIZES = 1;
 
 /** Items a page for a limited run: no more pages than its items fill, and hardly more items than the limit. */
 export function limitedPageSize(perPage: PageSizeSetting, limit: number): number {
-  const [smallest = 1] = PAGE_SIZES;
-  const pages = Math.ceil(limit / (perPage === "auto" ? smallest : perPage));
+  const pages = Math.ceil(limit / (perPage === "auto" ? SMALLEST : perPage));
   return Math.ceil(limit / pages);
 }
 
@@ -67,66 +65,36 @@ export class PageSizeChooser {
     return Object.fromEntries(this.#used);
   }
 
-  /** Sets the size of the passes of a kind. */
-  use(kind: ListMode, perPage: number): void {
-    this.#used.set(kind, perPage);
-  }
-
   /**
-   * The size for a pass. `multiple`: try only sizes that it is a multiple of. If pages are too large even in the smallest
-   * size, this does not fail: the pass finds out.
+   * The size for a pass. `resumed`: the size that it began with. If pages are too large even in the smallest size, this does
+   * not fail: the pass reads them in parts.
    */
   async choose(
     kind: ListMode,
-    multiple: number | undefined,
+    resumed: number | undefined,
     request: RequestFirstPage,
   ): Promise<PageSizeChoice> {
-    const known = this.#used.get(kind) ?? this.#setting;
-    if (known !== "auto") return { perPage: known, first: undefined };
-    const fitting = PAGE_SIZES.filter((size) => multiple === undefined || multiple % size === 0);
-    return this.#search(fitting.length === 0 ? PAGE_SIZES : fitting, this.#previous[kind], request);
+    const known = resumed ?? this.#used.get(kind) ?? this.#setting;
+    const choice =
+      known === "auto"
+        ? await this.#search(this.#previous[kind] ?? SMALLEST, request)
+        : { perPage: known, first: undefined };
+    this.#used.set(kind, choice.perPage);
+    return choice;
   }
 
-  async #search(
-    sizes: readonly number[],
-    previous: number | undefined,
-    request: RequestFirstPage,
-  ): Promise<PageSizeChoice> {
-    const [smallest = 1] = sizes;
-    const wanted =
-      previous === undefined ? smallest : (sizes.findLast((size) => size <= previous) ?? previous);
-    const begin = Math.min(this.#granted, wanted);
-    const first = await this.#try(begin, begin <= smallest, request);
-    if (first === undefined) return { perPage: Math.min(begin, smallest), first };
-    if (first.perPage < begin && isAsRequested(first, first.perPage)) {
-      this.#granted = Math.max(1, first.perPage);
-      return { perPage: this.#granted, first };
+  /** Begins with the size of the run before. If that is too large by now, the smallest size is taken. */
+  async #search(previous: number, request: RequestFirstPage): Promise<PageSizeChoice> {
+    const begin = Math.min(this.#granted, previous);
+    let best = await this.#try(begin, begin <= SMALLEST, request);
+    if (best === undefined || (begin > SMALLEST && !isSmall(best)))
+      return { perPage: Math.min(begin, SMALLEST), first: undefined };
+    if (best.perPage < begin && isAsRequested(best, best.perPage)) {
+      this.#granted = Math.max(1, best.perPage);
+      return { perPage: this.#granted, first: best };
     }
-    if (first.perPage !== begin) return { perPage: begin, first };
-    if (begin > smallest && !isSmall(first)) return this.#searchSmaller(sizes, first, request);
-    const tries = previous === undefined ? sizes.length : MAX_LARGER_SIZES;
-    const larger = sizes.filter((size) => size > begin).slice(0, tries);
-    return this.#searchLarger(larger, first, request);
-  }
-
-  /** Pages have become larger than in the run before. */
-  async #searchSmaller(
-    sizes: readonly number[],
-    page: FirstPage,
-    request: RequestFirstPage,
-  ): Promise<PageSizeChoice> {
-    const fits = sizes.findLast((size) => size < page.perPage && isSmall(estimate(page, size)));
-    const perPage = fits ?? sizes[0] ?? page.perPage;
-    return { perPage, first: await this.#try(perPage, perPage === sizes[0], request) };
-  }
-
-  async #searchLarger(
-    sizes: readonly number[],
-    first: FirstPage,
-    request: RequestFirstPage,
-  ): Promise<PageSizeChoice> {
-    let best = first;
-    for (const size of sizes) {
+    if (best.perPage !== begin) return { perPage: begin, first: best };
+    for (const size of PAGE_SIZES.filter((each) => each > begin)) {
       const hasMore = best.count > best.rows && best.rows === best.perPage;
       if (!hasMore || size > this.#granted || !isSmall(estimate(best, size))) break;
       const page = await this.#try(size, false, request);
@@ -183,24 +151,19 @@ function estimate({ rows, decodedBytes, milliseconds }: FirstPage, size: number)
 
 /**
  * The page size for a pass, with its first page if that was read. Other responses are recorded as requests of no page.
- * `kind`: `basic` if the pass reads only IDs and times. `multiple`: as in {@link PageSizeChooser.choose}.
+ * `kind`: `basic` if the pass reads only IDs and times. `resumed`: as in {@link PageSizeChooser.choose}.
  */
 export async function choosePageSize(
   { client, clock, journal, signal }: ExtractContext,
   sizes: PageSizeChooser,
-  {
-    pass,
-    mode,
-    columns,
-    kind,
-    multiple,
-  }: Pick<PassPlan, "pass" | "mode" | "columns"> & {
+  plan: Pick<PassPlan, "pass" | "mode" | "columns"> & {
     readonly kind: ListMode;
-    readonly multiple: number | undefined;
+    readonly resumed: number | undefined;
   },
 ): Promise<Pick<PassPlan, "perPage" | "firstPage">> {
+  const { pass, mode, columns, kind, resumed } = plan;
   const responses = new Map<FirstPage, HttpResponse>();
-  const { perPage, first } = await sizes.choose(kind, multiple, async (perPage, patient) => {
+  const { perPage, first } = await sizes.choose(kind, resumed, async (perPage, patient) => {
     const request = listRequest({ mode, page: 1, perPage, columns, gallery: true });
     const onceWithinMs = patient ? undefined : MAX_PAGE_MS;
     const { response, value } = await client.readAs(request, signal, readFirstPage, onceWithinMs);

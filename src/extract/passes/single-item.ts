@@ -17,22 +17,9 @@ export interface SingleItem extends Pick<ItemTask, "shape" | "whole" | "listed" 
   readonly slot: ResponseSlot;
 }
 
-/** As {@link requestUnrecorded}; the request and its rejects are recorded in the journal. */
-export async function requestItem(
-  context: ExtractContext,
-  item: SingleItem,
-  budget: FailureBudget | undefined,
-  signal: AbortSignal,
-): Promise<ItemResponse> {
-  const response = await requestUnrecorded(context, item, budget, signal);
-  recordItemResponse(context, response);
-  if (response.record !== null && isRejected(response)) budget?.addMismatch(item.id);
-  return response;
-}
-
 /** Whether the response neither holds the item nor says that it is gone. */
-export function isRejected({ gone, read }: ItemResponse): boolean {
-  return !gone && read === null;
+export function isRejected({ gone, updatedAt }: ItemResponse): boolean {
+  return !gone && updatedAt === undefined;
 }
 
 export function recordItemResponse({ journal }: ExtractContext, { record, rejects }: ItemResponse): void {
@@ -41,29 +28,32 @@ export function recordItemResponse({ journal }: ExtractContext, { record, reject
 }
 
 /** Requests an item. A failure that concerns this item alone is a reject, as long as the budget allows. */
-export async function requestUnrecorded(
+export async function requestItem(
   context: ExtractContext,
   item: SingleItem,
   budget: FailureBudget | undefined,
   signal: AbortSignal,
 ): Promise<ItemResponse> {
-  const { id, shape, landing, page, position } = item;
+  const { id: contentId, shape, landing, page, position } = item;
   try {
-    return await readItem(context, item, signal);
+    const response = await readItem(context, item, signal);
+    if (isRejected(response)) budget?.addMismatch();
+    return response;
   } catch (thrown) {
     const reason = rejectReason(thrown);
     if (reason === undefined) throw thrown;
-    budget?.addFailure(id, thrown);
-    const reject = {
-      mode: "item",
-      pass: landing.pass,
-      page,
-      position,
-      contentId: id,
-      reason,
-      document: "null",
+    budget?.addFailure(thrown);
+    const at = { mode: "item", pass: landing.pass, page, position, contentId };
+    const rejects = [{ ...at, reason, document: "null" }];
+    return {
+      id: contentId,
+      shape,
+      gone: false,
+      updatedAt: undefined,
+      rejects,
+      record: null,
+      isReused: false,
     };
-    return { id, shape, gone: false, read: null, rejects: [reject], record: null, isReused: false };
   }
 }
 
@@ -96,7 +86,7 @@ async function readItem(
     id,
     shape,
     gone: response.status !== 200,
-    read: updatedAt === undefined ? null : { updatedAt },
+    updatedAt,
     rejects,
     isReused: false,
     record: recordOf(response, about),

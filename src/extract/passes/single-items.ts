@@ -64,10 +64,7 @@ export class SingleItemsReader {
       const age = { readAt: document.readAt, now: reuse.startedAt, days: reuse.rereadDays };
       if (!isRereadDue(item.id, age)) this.#reusable.set(item.id, document);
     }
-    const { failed: excused } = reuse;
-    const requested = wanted.filter(({ id }) => !this.#reusable.has(id) && !excused.has(id)).length;
-    const partial = { requested, excused, hasReused: this.#reusable.size > 0 };
-    this.#budget = new FailureBudget(wanted.length, settings.singlesLimits, partial);
+    this.#budget = new FailureBudget(wanted.length, settings.singlesLimits);
   }
 
   async read(): Promise<SingleItemTotals> {
@@ -95,9 +92,7 @@ export class SingleItemsReader {
         restored.add(response.id);
         recordItemResponse(this.#context, response);
         const item = wanted.get(response.id);
-        if (item === undefined) continue;
-        if (isRejected(response)) this.#budget.add(item.id);
-        this.#count(item, response);
+        if (item !== undefined) this.#count(item, response);
       }
     }
     return restored;
@@ -125,7 +120,7 @@ export class SingleItemsReader {
     }
     for (const { item, slot } of copies) {
       const { id, updatedAt } = item;
-      const response = { id, shape: "dynamic", gone: false, read: { updatedAt }, rejects: [] } as const;
+      const response = { id, shape: "dynamic", gone: false, updatedAt, rejects: [] } as const;
       this.#take(item, slot, { ...response, record: null, isReused: true });
     }
   }
@@ -134,7 +129,9 @@ export class SingleItemsReader {
     const { itemColumns: columns } = this.#context.settings;
     const how = { listed: item, landing: this.#landing, shape: "dynamic", columns, whole: false } as const;
     const single = { ...item, ...how, slot };
-    this.#take(item, slot, await requestItem(this.#context, single, this.#budget, this.#queue.signal));
+    const response = await requestItem(this.#context, single, this.#budget, this.#queue.signal);
+    recordItemResponse(this.#context, response);
+    this.#take(item, slot, response);
   }
 
   #take(item: SingleItemEntry, slot: ResponseSlot, response: ItemResponse): void {
@@ -143,7 +140,7 @@ export class SingleItemsReader {
   }
 
   #count(item: SingleItemEntry, response: ItemResponse): void {
-    const { gone, read, record, isReused } = response;
+    const { gone, updatedAt, record, isReused } = response;
     const { versions, onProgress } = this.#context;
     this.#done += 1;
     this.#bytes += record?.bytes ?? 0;
@@ -151,10 +148,10 @@ export class SingleItemsReader {
     if (isReused) this.#reused += 1;
     if (gone) {
       this.#gone.push(item.id);
-      this.#budget.addGone(item.id);
+      this.#budget.addGone();
     }
     // The response has only a few columns. If the item was edited since it was listed, the others are outdated.
-    if (read !== null && read.updatedAt !== item.updatedAt) versions.invalidate("dynamic", item.id);
+    if (updatedAt !== undefined && updatedAt !== item.updatedAt) versions.invalidate("dynamic", item.id);
     const done = this.#done;
     onProgress({ stage: "items", done, total: this.#items.length, items: done, bytes: this.#bytes });
   }

@@ -27,6 +27,7 @@ const PARSERS = {
   stringFromBytes: (text: Uint8Array | undefined) =>
     text && Buffer.from(text.buffer, text.byteOffset, text.byteLength),
   timestampFromMicroseconds: (microseconds: bigint) => microseconds,
+  timestampFromNanoseconds: (nanoseconds: bigint) => nanoseconds / 1000n,
   dateFromDays: (days: number) => days,
 };
 

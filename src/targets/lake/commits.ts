@@ -1,20 +1,19 @@
 /** Steps 3, 4 and 5 of a delivery: the commits of its number, of each table, and of the rows in `run_snapshots`. */
 import { createHash } from "node:crypto";
 import { WarehouseError } from "../../common/errors.ts";
-import type { DeliveredRun } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
 import { rollbackOrigin } from "../../warehouse/identity.ts";
 import { type LakeDelivery, type LakeFile, uploadFiles } from "./delivery.ts";
-import { keepLogShort } from "./delta/checkpoint.ts";
-import { isUnchanged, putNext, readAgain, type TableChange } from "./delta/commit.ts";
+import { writeDueCheckpoint } from "./delta/checkpoint.ts";
+import { putNext, type TableChange } from "./delta/commit.ts";
 import { assertWritable } from "./delta/features.ts";
-import { readTable } from "./delta/read.ts";
-import { DAY_MS } from "./delta/retention.ts";
+import { readNewer, readTable } from "./delta/log.ts";
+import { DAY_MS, withRetention } from "./delta/metadata.ts";
 import { activeFiles, deliveryNumber, type TableState } from "./delta/state.ts";
 import { type InstanceState, type LakeTable, removalId, tablesToCommit } from "./instance.ts";
 import { newPath } from "./keys.ts";
 import type { LakeSession } from "./session.ts";
-import { lastRunOf, RUN_SNAPSHOTS, readSnapshotRows, type SnapshotRow } from "./snapshots.ts";
+import { lastRunOf, RUN_SNAPSHOTS, readSnapshotRows, type SnapshotRow, snapshotFile } from "./snapshots.ts";
 
 /** The number that a delivery has taken. */
 interface DeliveryClaim {
@@ -31,9 +30,13 @@ interface TableVersion {
   readonly files: readonly LakeFile[];
 }
 
+const FIRST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 2000;
+
 /**
- * Commits a change to a table. If another writer takes the version, the change is made anew for the newer state.
- * `changeOf` gives `null` if nothing is to be committed; then the version is that of the state.
+ * Commits a change to a table. If another writer takes the version, the change is made anew for the newer state; from the
+ * second time on it waits a little. `changeOf` gives `null` if nothing is to be committed; then the version is that of the
+ * state. Writes a checkpoint if one is due.
  */
 async function commitChange(
   { store, instance, logRetentionDays: retentionDays, clock }: LakeSession,
@@ -45,10 +48,17 @@ async function commitChange(
   for (let failed = 0; ; failed++) {
     const change = await changeOf(state);
     if (change === null) return { version: state?.version ?? -1, isNew: false };
+    const { name } = change.table;
     const whole = { ...change, instance, number, retentionDays, run: run?.run ?? null };
-    const put = await putNext(store, state, whole, clock.now());
-    if (typeof put === "object") return { version: put.version, isNew: true };
-    state = await readAgain(store, { table: change.table.name, state, put }, { clock, signal, failed });
+    const version = await putNext(store, state, whole, clock.now());
+    if (typeof version === "number") {
+      await writeDueCheckpoint(store, name, { version, nowMs: clock.now() });
+      return { version, isNew: true };
+    }
+    if (failed > 0)
+      await clock.sleep(Math.random() * Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failed), signal);
+    state =
+      state === null || version === "passed" ? await readTable(store, name) : await readNewer(store, state);
   }
 }
 
@@ -73,7 +83,7 @@ function isOvertaken(state: TableState | null, { snapshots }: InstanceState, ins
   const marks = (of: TableState | null) => [
     deliveryNumber(of, instance),
     deliveryNumber(of, removalId(instance)),
-    ...(of === null ? [] : activeFiles(of, instance)).map(({ path }) => path),
+    ...activeFiles(of, instance).map(({ path }) => path),
   ];
   return marks(state).join() !== marks(snapshots).join();
 }
@@ -94,19 +104,26 @@ async function commitTable(
   { number, followsUnfinished }: DeliveryClaim,
   { declared, state: first }: LakeTable,
 ): Promise<TableVersion> {
-  const { store, instance, logRetentionDays: retentionDays, clock } = session;
-  const { name } = declared;
   let files: readonly LakeFile[] = [];
-  const { version, isNew } = await commitChange(session, delivery, { number, first }, async (state) => {
+  const { version } = await commitChange(session, delivery, { number, first }, async (state) => {
     assertMayCommit(session, delivery, { number, state });
     assertWritable(state, declared);
     files = await uploadFiles(session, delivery, { declared, state });
-    const mustCollide = followsUnfinished && deliveryNumber(state, instance) < number;
-    const isDone = state !== null && !mustCollide && isUnchanged(state, { instance, files, retentionDays });
-    return isDone ? null : { table: declared, files };
+    const mustCollide = followsUnfinished && deliveryNumber(state, session.instance) < number;
+    return isUnchanged(session, state, files) && !mustCollide ? null : { table: declared, files };
   });
-  if (isNew) await keepLogShort(store, name, { version, nowMs: clock.now() });
-  return { name, version, files };
+  return { name: declared.name, version, files };
+}
+
+/** Whether a table has these files already and keeps earlier versions long enough. */
+function isUnchanged(
+  { instance, logRetentionDays }: LakeSession,
+  state: TableState | null,
+  files: readonly LakeFile[],
+): boolean {
+  if (state === null || withRetention(state.metaData, logRetentionDays) !== state.metaData) return false;
+  const there = new Set(activeFiles(state, instance).map(({ path }) => path));
+  return files.length === there.size && files.every(({ path }) => there.has(path));
 }
 
 /**
@@ -121,60 +138,44 @@ export async function finishDelivery(
 ): Promise<void> {
   const { store, instance, clock } = session;
   const { run } = delivery;
-  const { name } = RUN_SNAPSHOTS;
-  const first = await readTable(store, name);
-  const { version, isNew } = await commitChange(session, delivery, { number, first }, async (state) => {
-    const before = await readSnapshotRows(session, state, instance);
+  const first = await readTable(store, RUN_SNAPSHOTS.name);
+  await commitChange(session, delivery, { number, first }, async (state) => {
+    const before = await readSnapshotRows(store, state, instance);
     const isFinished = before.some((row) => row.delivery === number);
     // A commit may have landed although its answer was lost.
     if (isFinished || deliveryNumber(state, removalId(instance)) === number) return null;
     assertMayCommit(session, delivery, { number, state });
     if (run === null) return { table: RUN_SNAPSHOTS, files: [], also: [removalId(instance)] };
-    const rows = [
-      ...before.map((row) => ({ ...row, files: null })),
-      ...rowsOfRun(run, tables, {
+    const replaced = rollbackOrigin(lastRunOf(before), run);
+    const rows = tables
+      .filter(({ files }) => files.length > 0)
+      .map(({ name, version, files }) => ({
         delivery: number,
+        run: run.run,
+        sequence: run.sequence,
+        verdict: run.verdict,
+        manifest_sha256: run.sha256,
+        service_id: run.instance.id,
+        service_origin: run.instance.origin,
+        rollback_of: replaced?.run ?? null,
+        rollback_of_sha256: replaced?.sha256 ?? null,
         delivered_at: clock.now(),
-        replaced: rollbackOrigin(lastRunOf(before), run),
-      }),
-    ];
-    return { table: RUN_SNAPSHOTS, files: rows.length === 0 ? [] : [await putRows(session, rows)] };
+        table_name: name,
+        table_version: version,
+        rows: files.reduce((sum, each) => sum + each.rows, 0),
+        files: files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
+      }))
+      .toSorted((a, b) => (a.table_name < b.table_name ? -1 : 1));
+    const all = [...before.map((row) => ({ ...row, files: null })), ...rows];
+    return { table: RUN_SNAPSHOTS, files: [await putRows(session, all)] };
   });
-  if (isNew) await keepLogShort(store, name, { version, nowMs: clock.now() });
 }
 
-function rowsOfRun(
-  run: DeliveredRun,
-  tables: readonly TableVersion[],
-  {
-    replaced,
-    ...delivered
-  }: Pick<SnapshotRow, "delivery" | "delivered_at"> & { replaced: ReturnType<typeof rollbackOrigin> },
-): readonly SnapshotRow[] {
-  return tables
-    .filter(({ files }) => files.length > 0)
-    .map(({ name, version, files }) => ({
-      ...delivered,
-      run: run.run,
-      sequence: run.sequence,
-      verdict: run.verdict,
-      manifest_sha256: run.sha256,
-      service_id: run.instance.id,
-      service_origin: run.instance.origin,
-      rollback_of: replaced?.run ?? null,
-      rollback_of_sha256: replaced?.sha256 ?? null,
-      table_name: name,
-      table_version: version,
-      rows: files.reduce((sum, each) => sum + each.rows, 0),
-      files: files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
-    }));
-}
-
-async function putRows({ store, instance, format }: LakeSession, rows: readonly SnapshotRow[]) {
-  const body = await format.write(rows);
+async function putRows({ store, instance }: LakeSession, rows: readonly SnapshotRow[]) {
+  const body = snapshotFile(rows);
   const path = newPath(RUN_SNAPSHOTS.name, instance, createHash("sha256").update(body).digest("hex"));
   await store.put(`${RUN_SNAPSHOTS.name}/${path}`, body);
-  return { path, bytes: body.length, rows: rows.length, bounds: null };
+  return { path, bytes: body.length, rows: rows.length };
 }
 
 /**

@@ -13,43 +13,33 @@
  */
 import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
 import { claimNumber, commitTables, finishDelivery } from "./commits.ts";
-import { type LakeDelivery, uploadCopy, uploadTables } from "./delivery.ts";
-import { type DeliveryTable, describeTables } from "./delivery-tables.ts";
+import { describeTables, type LakeDelivery, uploadCopy, uploadTables } from "./delivery.ts";
 import { type InstanceState, readBeforeDelivery } from "./instance.ts";
 import { isCopied } from "./keys.ts";
 import type { LakeOpener, LakeSession } from "./session.ts";
 
 /** Steps 1 and 2; `commit` does the others. After a failure `lake vacuum` removes what was uploaded. */
-export async function stageDelivery(
-  open: LakeOpener,
-  run: DeliveredRun,
-  described?: readonly DeliveryTable[],
-): Promise<StagedLoad> {
-  const tables = described ?? (await describeTables(run));
+export async function stageDelivery(open: LakeOpener, run: DeliveredRun): Promise<StagedLoad> {
+  const tables = describeTables(run);
+  const copied = [...run.files.filter(({ path }) => isCopied(path)), run.manifest];
+  const total = [...copied, ...tables.flatMap(({ files }) => files)].reduce(
+    (sum, { bytes }) => sum + bytes,
+    0,
+  );
+  let done = 0;
+  const onUpload = (bytes: number) => {
+    done += bytes;
+    run.onProgress(done, total);
+  };
   return await open(run.signal, async (session) => {
-    const delivery = newDelivery(session, run, tables);
+    const beganMs = session.clock.now();
+    const delivery = { run, tables, uploaded: new Map(), beganMs, signal: run.signal, onUpload };
     const seen = await readAndUpload(session, delivery, run);
     const commit = async () => {
       if (seen !== null) await open(run.signal, (again) => commitDelivery(again, delivery, run, seen));
     };
     return { commit, abort: async () => {} };
   });
-}
-
-function newDelivery(
-  { clock }: LakeSession,
-  run: DeliveredRun,
-  tables: readonly DeliveryTable[],
-): LakeDelivery {
-  const copied = [...run.files.filter(({ path }) => isCopied(path)), run.manifest];
-  const files = [...copied, ...tables.flatMap((table) => table.files)];
-  const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  let done = 0;
-  const onUpload = (bytes: number) => {
-    done += bytes;
-    run.onProgress(done, total);
-  };
-  return { run, tables, uploaded: new Map(), beganMs: clock.now(), signal: run.signal, onUpload };
 }
 
 /** `null` if the lake has the run. */

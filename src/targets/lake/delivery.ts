@@ -1,9 +1,9 @@
 /** What is delivered to a lake, and step 2 of a delivery: files that the tables do not have are uploaded. */
+import { join } from "node:path";
 import type { DeliveredRun } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
-import type { DeliveryFile, DeliveryTable } from "./delivery-tables.ts";
 import { activeFiles, type TableState } from "./delta/state.ts";
-import { tablesToCommit } from "./instance.ts";
+import { type DeliveryFile, type DeliveryTable, tablesToCommit } from "./instance.ts";
 import { copyFolder, dataFolder, hasDigest, isCopied, newPath } from "./keys.ts";
 import type { LakeSession } from "./session.ts";
 
@@ -24,6 +24,20 @@ export interface LakeDelivery {
 /** A file of a run with its path below the table's folder. */
 export interface LakeFile extends DeliveryFile {
   readonly path: string;
+}
+
+/** The tables of a run with their files, as its manifest describes them. */
+export function describeTables(run: DeliveredRun): readonly DeliveryTable[] {
+  const contents = new Map(run.files.map((file) => [join(run.directory, file.path), file]));
+  return run.tables.map(({ table: { name, comment, columns }, files: paths }) => {
+    const files = paths.map((file) => {
+      const { bytes, sha256, rows } = contents.get(file) ?? {};
+      if (bytes === undefined || sha256 === undefined || rows == null)
+        throw new TypeError(`${file} is not in the manifest of its run`);
+      return { file, bytes, sha256, rows };
+    });
+    return { name, comment, columns, files };
+  });
 }
 
 /** Uploads the files that the tables do not name, or that they name and the store has lost. */
@@ -49,8 +63,7 @@ export async function uploadFiles(
   { declared, state }: { readonly declared: DeliveryTable; readonly state: TableState | null },
   isStored: (path: string, file: DeliveryFile) => boolean = () => true,
 ): Promise<readonly LakeFile[]> {
-  const active = state === null ? [] : activeFiles(state, instance);
-  const free = new Map(active.map(({ path, add }) => [path, add.size]));
+  const free = new Map(activeFiles(state, instance).map(({ path, add }) => [path, add.size]));
   const paths = declared.files.map((file) => {
     const isSame = ([path, size]: readonly [string, number]) =>
       size === file.bytes && hasDigest(path, file.sha256) && isStored(path, file);

@@ -4,11 +4,10 @@ import type { DeliveredRun, InstanceIdentity } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
 import { instanceText, sameInstance, sameRun } from "../../warehouse/identity.ts";
 import { assertMayFollow } from "../fencing.ts";
-import { verifyConditionalPut } from "../store/store.ts";
-import type { DeliveryTable } from "./delivery-tables.ts";
+import { type FileContent, verifyConditionalPut } from "../store/store.ts";
 import { blockingReason } from "./delta/features.ts";
-import { readTable } from "./delta/read.ts";
-import type { DeltaTable } from "./delta/schema.ts";
+import { readTable } from "./delta/log.ts";
+import type { DeltaTable } from "./delta/metadata.ts";
 import { activeFiles, deliveryNumber, type TableState } from "./delta/state.ts";
 import { tableNames } from "./keys.ts";
 import type { LakeSession } from "./session.ts";
@@ -37,7 +36,7 @@ export async function readInstance(
 ): Promise<InstanceState> {
   const { store, instance } = session;
   const snapshots = await readTable(store, RUN_SNAPSHOTS.name);
-  const last = lastRunOf(await readSnapshotRows(session, snapshots, instance));
+  const last = lastRunOf(await readSnapshotRows(store, snapshots, instance));
   if (service !== null && last !== null) assertSameService(session, last.service, service);
   const number = deliveryNumber(snapshots, instance);
   const finished = Math.max(last?.delivery ?? 0, deliveryNumber(snapshots, removalId(instance)));
@@ -88,6 +87,16 @@ function assertFreeNames({ name, columns }: DeltaTable): void {
     "target.refused",
     `${what} cannot be delivered: the lake uses this name itself; rename it in the pipeline.`,
   );
+}
+
+export interface DeliveryFile extends FileContent {
+  /** Absolute path on this machine. */
+  readonly file: string;
+  readonly rows: number;
+}
+
+export interface DeliveryTable extends DeltaTable {
+  readonly files: readonly DeliveryFile[];
 }
 
 export interface LakeTable {

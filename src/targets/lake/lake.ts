@@ -8,9 +8,8 @@ import { openStore, storeFaults } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { stageDelivery } from "./deliver.ts";
 import { assertDeliverable, readInstance } from "./instance.ts";
-import { downloadRun, readRestorableManifest } from "./restore.ts";
 import type { LakeOpener, LakeSession } from "./session.ts";
-import { PARQUET_FORMAT } from "./snapshots.ts";
+import { downloadRun, readRestorableManifest } from "./stored-run.ts";
 
 /** A lake as a target; the commands of `lake` open it themselves. */
 export interface LakeTarget extends Target {
@@ -75,7 +74,7 @@ export function lakeIn(
   const { instance, name = "lake", logRetentionDays = 30 } = options;
   const open: LakeOpener = async (signal, use) => {
     await using store = await openStoreOf(signal);
-    return await use({ store, instance, logRetentionDays, clock: systemClock, format: PARQUET_FORMAT });
+    return await use({ store, instance, logRetentionDays, clock: systemClock });
   };
   const target: LakeTarget = {
     kind: "lake",

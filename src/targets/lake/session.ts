@@ -1,7 +1,6 @@
 /** An open lake with one instance: what each step of a delivery works with. */
 import type { Clock } from "../../common/clock.ts";
 import type { Store } from "../store/store.ts";
-import type { SnapshotFormat } from "./snapshots.ts";
 
 export interface LakeSession {
   readonly store: Store;
@@ -9,8 +8,6 @@ export interface LakeSession {
   /** Days for which earlier versions of the tables stay readable. */
   readonly logRetentionDays: number;
   readonly clock: Clock;
-  /** File format of `run_snapshots`. */
-  readonly format: SnapshotFormat;
 }
 
 /** Opens a session for one step and closes it. Once the signal is aborted, every call to the store throws its reason. */

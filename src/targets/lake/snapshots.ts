@@ -3,20 +3,15 @@
  * Its rows are committed last, so a run with rows is whole. Each delivery writes one file with the rows of all runs of its
  * instance.
  */
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { z } from "zod";
 import type { InstanceIdentity, TargetRun } from "../../pipeline.ts";
-import { PARQUET_TYPES } from "../../storage/ddl.ts";
-import { all } from "../../storage/duckdb.ts";
-import { readParquet, writeParquet } from "../../storage/parquet-sql.ts";
-import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
+import { readColumns } from "../../storage/parquet/read.ts";
+import { ParquetWriter } from "../../storage/parquet/write.ts";
+import { rowOf, TableBuilder } from "../../storage/table-builder.ts";
 import { bigint, defineTable, json, text, timestamp } from "../../tables/declare.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
 import type { Store } from "../store/store.ts";
-import { commitText } from "./delta/actions.ts";
 import { activeFiles, type TableState } from "./delta/state.ts";
-import { withScratchDatabase } from "./scratch-database.ts";
 
 const required = true;
 
@@ -56,7 +51,6 @@ export const RUN_SNAPSHOTS = defineTable({
 });
 
 const count = z.coerce.number().pipe(z.int().nonnegative());
-const file = z.object({ path: z.string(), bytes: z.int(), sha256: z.string() });
 
 const snapshotRow = z.object({
   delivery: count,
@@ -68,82 +62,54 @@ const snapshotRow = z.object({
   service_origin: z.string(),
   rollback_of: z.string().nullable(),
   rollback_of_sha256: z.string().nullable(),
-  /** Milliseconds since 1970. */
-  delivered_at: count,
+  /** Milliseconds since 1970; microseconds in the file. */
+  delivered_at: count.transform((micros) => Math.floor(micros / 1000)),
   table_name: z.string(),
   table_version: count,
   rows: count,
-  files: z.array(file).readonly().nullable(),
+  files: z
+    .string()
+    .transform((text): unknown => JSON.parse(text))
+    .pipe(z.array(z.object({ path: z.string(), bytes: z.int(), sha256: z.string() })).readonly())
+    .nullable(),
 });
 
 /** A row of `run_snapshots`. */
 export type SnapshotRow = Readonly<z.infer<typeof snapshotRow>>;
 
-/** Writes rows into a file, and reads them from files. */
-export interface SnapshotFormat {
-  readonly read: (files: readonly Buffer[]) => Promise<readonly SnapshotRow[]>;
-  readonly write: (rows: readonly SnapshotRow[]) => Promise<Buffer>;
+/** The bytes of a Parquet file with these rows. */
+export function snapshotFile(rows: readonly SnapshotRow[]): Buffer {
+  const builder = new TableBuilder(RUN_SNAPSHOTS);
+  for (const row of rows) {
+    const files = row.files && JSON.stringify(row.files);
+    builder.append(rowOf(RUN_SNAPSHOTS, { ...row, delivered_at: BigInt(row.delivered_at) * 1000n, files }));
+  }
+  return builder.take((batch) => new ParquetWriter().file(batch));
 }
 
-/** Parquet files that DuckDB reads and writes. */
-export const PARQUET_FORMAT: SnapshotFormat = {
-  read: (files) =>
-    withScratchDatabase(async (connection, folder) => {
-      // A file may lack columns, or have columns of other programs.
-      const types = RUN_SNAPSHOTS.columns.map(({ name, type }) => `NULL::${PARQUET_TYPES[type]} AS ${name}`);
-      const parts = [`SELECT ${types.join(", ")} WHERE false`];
-      for (const [part, body] of files.entries()) {
-        const path = join(folder, `${part}.parquet`);
-        await writeFile(path, body);
-        parts.push(`SELECT * FROM ${readParquet([path])}`);
-      }
-      const union = parts.join(" UNION ALL BY NAME ");
-      const columns = RUN_SNAPSHOTS.columns.map(({ name }) => READ[name] ?? quoteIdentifier(name));
-      const rows = await all(
-        connection,
-        `SELECT to_json(made)::VARCHAR AS line FROM (SELECT ${columns.join(", ")} FROM (${union})) AS made`,
-      );
-      return rows.map(({ line }) => snapshotRow.parse(JSON.parse(String(line))));
-    }),
-  write: (rows) =>
-    withScratchDatabase(async (connection, folder) => {
-      const [lines, path] = [join(folder, "rows.json"), join(folder, "rows.parquet")];
-      await writeFile(lines, commitText(rows));
-      const types = RUN_SNAPSHOTS.columns.map(
-        ({ name, type }) => `${name}: ${quoteLiteral(WRITTEN[name] ?? PARQUET_TYPES[type])}`,
-      );
-      const columns = RUN_SNAPSHOTS.columns.map(({ name }) => WRITE[name] ?? quoteIdentifier(name));
-      const made = `read_json(${quoteLiteral(lines)}, format = 'newline_delimited', columns = {${types.join(", ")}})`;
-      const query = {
-        text: `SELECT ${columns.join(", ")} FROM ${made} ORDER BY delivery, table_name`,
-        params: [],
-      };
-      await writeParquet(connection, { table: RUN_SNAPSHOTS, query, file: path });
-      return readFile(path);
-    }),
-};
-
-const READ: Readonly<Record<string, string>> = {
-  delivered_at: "epoch_ms(delivered_at) AS delivered_at",
-  files: "files::JSON AS files",
-};
-const WRITTEN: Readonly<Record<string, string>> = { delivered_at: "BIGINT", files: "JSON" };
-const WRITE: Readonly<Record<string, string>> = {
-  delivered_at: "to_timestamp(delivered_at / 1000) AS delivered_at",
-  files: "files::VARCHAR AS files",
-};
+/** Rows of a file, which may lack columns, or have columns of other programs. */
+function rowsIn(file: Buffer): SnapshotRow[] {
+  const { rows, has, cells } = readColumns(file);
+  const columns = RUN_SNAPSHOTS.columns.map(({ name }) => [name, has(name) ? cells(name) : []] as const);
+  return Array.from({ length: rows }, (_, row) => {
+    const entries = columns.map(([name, of]) => {
+      const cell = of[row] ?? null;
+      return [name, Buffer.isBuffer(cell) ? cell.toString() : cell];
+    });
+    return snapshotRow.parse(Object.fromEntries(entries));
+  });
+}
 
 /** Rows of all runs of an instance. `state`: that of `run_snapshots`. */
 export async function readSnapshotRows(
-  { store, format }: { readonly store: Store; readonly format: SnapshotFormat },
+  store: Store,
   state: TableState | null,
   instance: string,
 ): Promise<readonly SnapshotRow[]> {
-  const files = state === null ? [] : activeFiles(state, instance);
+  const files = activeFiles(state, instance);
   const bodies = await Promise.all(files.map(({ path }) => store.get(`${RUN_SNAPSHOTS.name}/${path}`)));
   // If somebody removed the file, the past runs are lost, but deliveries must go on.
-  const found = bodies.filter((body) => body !== null);
-  return found.length === 0 ? [] : await format.read(found);
+  return bodies.flatMap((body) => (body === null ? [] : rowsIn(body)));
 }
 
 /** A run of an instance whose delivery has finished. */

@@ -2,7 +2,7 @@
 import { type Answer, type AnswerRow, col, section } from "../../common/answer.ts";
 import { minuteOf } from "../../common/figures.ts";
 import { mapLimited } from "../../storage/parallel.ts";
-import { readTable } from "./delta/read.ts";
+import { readTable } from "./delta/log.ts";
 import { instanceNames, readInstance } from "./instance.ts";
 import type { LakeSession } from "./session.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";

@@ -51,11 +51,7 @@ test("a rollback says what targets have, brings them back, and holds for other m
 
   assert.equal(
     (await a(runsCommand, "rollback", "1")).text,
-    [
-      `current is now ${first}`,
-      "lake: run 2; this warehouse is at 1 after a rollback",
-      `"content-warehouse runs rollback 1 --deliver" brings lake to run 1\n`,
-    ].join("\n"),
+    `current is now ${first}\ntargets keep the run that they have; "content-warehouse runs rollback 1 --deliver" brings them to it\n`,
   );
   const behind = await a(runsCommand, "show", "--section", "targets");
   assert.match(behind.text, /│ run 2; this warehouse is at 1 after a rollback +│/);
@@ -101,10 +97,6 @@ test("a rollback says what targets have, brings them back, and holds for other m
   assert.match(
     (await b(deliverCommand)).error?.message ?? "",
     /The target lake was rolled back from run 2 \(.*\) to run 1 \(.*\) of this instance, so run 2 \(.*\) can only be delivered by a rollback: "content-warehouse runs rollback 2 --deliver"\.$/,
-  );
-  assert.match(
-    (await b(runsCommand, "rollback", "2")).text,
-    /\nlake: run 1, after a rollback from run 2; this warehouse is at 2\n"content-warehouse runs rollback 2 --deliver" brings lake to run 2; otherwise the next run continues from what they have\n$/,
   );
   const next = await night("B", 2);
   assert.deepEqual([next.sequence, exitCodeOf(next)], [3, 0]);
@@ -178,12 +170,8 @@ test("a rollback goes on with the targets that failed, and waits for no configur
   );
   const failed = await a(deliverCommand, "1", "--target", "away");
   assert.match(failed.error?.message ?? "", / "content-warehouse deliver 1" repeats it\.$/);
-  await configure([{ type: "lake" }]);
-  const { text, error } = await a(runsCommand, "rollback", "2");
-  assert.equal(error, undefined);
-  assert.match(text, new RegExp(`^current is now ${second}\nthe targets were not asked: .*url`));
   await configure([]);
-  assert.equal((await a(runsCommand, "rollback", "1")).text, `current is now ${first}\n`);
   assert.equal((await a(runsCommand, "rollback", "2", "--deliver")).error?.exitCode, 2);
-  assert.equal((await a(runsCommand, "rollback", "1")).text, `current is now ${first}\n`);
+  await configure([{ type: "lake" }]);
+  assert.match((await a(runsCommand, "rollback", "2")).text, new RegExp(`^current is now ${second}\n`));
 });

@@ -117,7 +117,7 @@ test("a run before that is pruned, or has Parquet files alone, is named where th
   await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);
   assert.equal(
     await refused("FROM previous.main.content"),
-    `The query was refused: there is no "previous": the files of ${first}, the run before ${second}, are gone.`,
+    `The query was refused: there is no "previous": ${first}, the run before ${second}, is no longer kept.`,
   );
   assert.deepEqual(await rowsOf("SELECT 'previous' AS word"), [{ word: "previous" }]);
 });

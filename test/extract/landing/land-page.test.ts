@@ -42,21 +42,6 @@ test("pages that are written together may come in any order: its file has the or
   }
 });
 
-test("of a pass that is made anew neither documents nor drift are left", async (t) => {
-  const landing = await NightlyLanding.in(t);
-  const { lander } = landing;
-  const body = () => bodyOf('{"id":"a","odd":"B"}');
-  lander.page({ ...FULL, body: body() });
-  lander.drop();
-  lander.page({ ...FULL, body: body() });
-  const { rawFile, drift } = landing.write(2);
-  assert.equal(readPart(rawFile).rows, 1);
-  assert.deepEqual(
-    drift.map(({ path, count }) => [path, count]),
-    [["odd", 1]],
-  );
-});
-
 test("a page in a buffer of its own is told and kept like every other, and gives its memory back when it is written", async (t) => {
   const landing = await NightlyLanding.in(t);
   const { lander } = landing;

@@ -3,8 +3,16 @@ import { type TestContext, test } from "node:test";
 import { failsWith } from "../../failing.ts";
 import { either, few, long } from "../../long.ts";
 import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../../run/running.ts";
-import { item, itemsOf, listBody, type Question, type Reply, Scripted } from "../../run/scripted.ts";
-import { assertSame, interrupted, oddItems, SETTINGS } from "../landing/resuming.ts";
+import {
+  type Item,
+  item,
+  itemsOf,
+  listBody,
+  type Question,
+  type Reply,
+  Scripted,
+} from "../../run/scripted.ts";
+import { interrupted, oddItems } from "../landing/resuming.ts";
 
 /** More than is read at once. */
 const HUGE = { body: " ".repeat(33 * 1024 * 1024) };
@@ -13,57 +21,20 @@ const HUGE = { body: " ".repeat(33 * 1024 * 1024) };
 const ANNOUNCED = { ...HUGE, headers: { "content-length": String(HUGE.body.length) } };
 const REFUSED = either<Reply>(ANNOUNCED, HUGE);
 
-const tooLarge =
-  (mode: Question["mode"], page: number, fits: number) =>
-  (question: Question): Reply | undefined => {
-    if (question.kind !== "list" || question.mode !== mode || question.perPage <= fits) return undefined;
-    return question.page === page ? HUGE : undefined;
-  };
-
-for (const mode of few(["dynamic", "full"] as const, 1)) {
-  test(`A16: a ${mode} page that is too large has the pass made anew, with half as many items a page`, async (t) => {
-    const service = await Scripted.start(t, oddItems(300));
-    // Two groups of pages are written before the page comes.
-    service.script = tooLarge(mode, 140, 1);
-    const summary = await exportFrom({ url: service.url, out: await temporaryFolder(t), config: SETTINGS });
-    assert.equal(summary.verdict, "complete");
-    const sizes = "SELECT mode, per_page, clean FROM run_passes ORDER BY pass";
-    assert.deepEqual(await rowsOf(summary.directory, sizes), [
-      ["dynamic", mode === "dynamic" ? 1 : 2, true],
-      ["full", mode === "full" ? 1 : 2, true],
-    ]);
-    assert.match(summary.warnings.join(), /Pages of 2 items were too large .* 1 were read instead/);
-    service.script = () => undefined;
-    const whole = await exportFrom({ url: service.url, out: await temporaryFolder(t), config: SETTINGS });
-    const data = "FROM content ORDER BY ALL";
-    assert.deepEqual(await rowsOf(summary.directory, data), await rowsOf(whole.directory, data));
-    const rejects = "SELECT mode, reason, document FROM run_rejects ORDER BY ALL";
-    assert.deepEqual(await rowsOf(summary.directory, rejects), await rowsOf(whole.directory, rejects));
-    const drift = "FROM run_drift WHERE kind <> 'views_differ' ORDER BY ALL";
-    if (mode === "dynamic") {
-      assert.deepEqual(await rowsOf(summary.directory, drift), await rowsOf(whole.directory, drift));
-    }
-  });
-}
-
-long("A16: an item that changed before the pass was made anew is published as it is now", async (t) => {
-  const service = await Scripted.start(t, itemsOf(300));
-  const huge = tooLarge("full", 140, 1);
-  service.script = (question) => {
-    const reply = huge(question);
-    if (reply === undefined) return undefined;
-    // In another order, so that the groups of the two passes do not have the same items.
-    service.arrange = (items, { mode }) => (mode === "full" ? items.toReversed() : items);
-    // Of the same time, so that no pass can tell.
-    service.items = itemsOf(300).map((each) => ({ ...each, title: "New" }));
-    return reply;
-  };
-  const { directory } = await exportFrom({
-    url: service.url,
-    out: await temporaryFolder(t),
-    config: SETTINGS,
-  });
-  assert.deepEqual(await rowsOf(directory, "SELECT DISTINCT title FROM content"), [["New"]]);
+test("A16: a page that is too large as one is read in parts, and costs no item", async (t) => {
+  const service = await Scripted.start(t, oddItems(40));
+  service.script = ({ kind, page, perPage }) =>
+    kind === "list" && perPage === 10 && page === 2 ? HUGE : undefined;
+  const { verdict, directory, accounting } = await exported(t, service);
+  assert.equal(verdict, "complete");
+  const ids = oddItems(40).map((each) => (each as Item).id);
+  assert.deepEqual(await publishedIds(directory), ids.filter((id) => id !== undefined).sort());
+  assert.equal(accounting.rejected, 1);
+  const passes = "SELECT mode, per_page, clean FROM run_passes ORDER BY pass";
+  assert.deepEqual(await rowsOf(directory, passes), [
+    ["dynamic", 10, true],
+    ["full", 10, true],
+  ]);
 });
 
 const PLACE = 7;
@@ -240,21 +211,4 @@ long("G8: a run that goes on after a page was read in parts knows what came of i
   assert.ok((resumed?.pages ?? 0) >= 4);
   assert.deepEqual([verdict, accounting.loaded, accounting.rejected], ["complete", ITEMS - 1, 1]);
   assert.equal((await rowsOf(directory, "FROM run_rejects")).length, 2);
-});
-
-long("G8: a run that was killed after its pages were halved goes on with the smaller ones", async (t) => {
-  const service = await Scripted.start(t, oddItems(300));
-  const out = await temporaryFolder(t);
-  const huge = tooLarge("dynamic", 100, 1);
-  await interrupted(service, { out }, (question) => question.mode === "full" && question.page === 100, huge);
-  service.script = huge;
-  const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
-  assert.ok((summary.resumed?.pages ?? 0) >= 300, `${summary.resumed?.pages}`);
-  assert.equal((await publishedIds(summary.directory)).length, 296);
-  const other = await Scripted.start(t, oddItems(300));
-  other.script = huge;
-  await assertSame(
-    summary,
-    await exportFrom({ url: other.url, out: await temporaryFolder(t), config: SETTINGS }),
-  );
 });

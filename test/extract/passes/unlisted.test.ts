@@ -144,7 +144,7 @@ test("where too many may not be read singly any more, the others are not asked f
     `requested singly: ${fates}; after too many failures, ${16 - refused} were not requested`,
   ]);
   assert.deepEqual(warnings, [
-    `16 items of the run before were not listed, and it is unknown whether they were removed: ${refused} could not be read singly (see run_rejects), and after that ${16 - refused} were not requested.`,
+    "No pass listed 16 items of the run before, and whether they are gone is unknown; see run_rejects.",
   ]);
   const history = "SELECT count(*) FILTER (valid_to_run IS NULL), count(*) FROM content_history";
   assert.deepEqual(await rowsOf(directory, history), [["30", "30"]]);

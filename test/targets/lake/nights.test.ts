@@ -1,7 +1,7 @@
 /** What nights with few edits put into a lake, with runs of the nightly pipeline. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readTable } from "../../../src/targets/lake/delta/read.ts";
+import { readTable } from "../../../src/targets/lake/delta/log.ts";
 import { activeFiles } from "../../../src/targets/lake/delta/state.ts";
 import { costOfNights } from "../../bench/lake-nights.ts";
 import { temporaryFolder } from "../../folders.ts";

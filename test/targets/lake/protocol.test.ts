@@ -1,6 +1,6 @@
 /**
  * The protocol of deliveries: machines, instances, rollbacks, removals and vacuums at once, in any order of their operations
- * on the store, with kills and lost answers. The log code is the real one; only Parquet files are left out.
+ * on the store, with kills and lost answers. The log code is the real one; only the tables' files are left out.
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -10,26 +10,19 @@ import type { Clock } from "../../../src/common/clock.ts";
 import { WarehouseError } from "../../../src/common/errors.ts";
 import type { DeliveredRun, TargetRun } from "../../../src/pipeline.ts";
 import { stageDelivery } from "../../../src/targets/lake/deliver.ts";
-import type { DeliveryTable } from "../../../src/targets/lake/delivery-tables.ts";
-import { readTable } from "../../../src/targets/lake/delta/read.ts";
-import { DAY_MS } from "../../../src/targets/lake/delta/retention.ts";
+import { readTable } from "../../../src/targets/lake/delta/log.ts";
+import { DAY_MS } from "../../../src/targets/lake/delta/metadata.ts";
 import { activeFiles, type TableState } from "../../../src/targets/lake/delta/state.ts";
 import { readInstance } from "../../../src/targets/lake/instance.ts";
-import { removeInstance } from "../../../src/targets/lake/remove.ts";
 import type { LakeSession } from "../../../src/targets/lake/session.ts";
-import { filesOfRun, type LakeRun, type SnapshotFormat } from "../../../src/targets/lake/snapshots.ts";
-import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
+import { filesOfRun, type LakeRun } from "../../../src/targets/lake/snapshots.ts";
+import { removeInstance, vacuumLake } from "../../../src/targets/lake/upkeep.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { many } from "../../long.ts";
 import { NEVER } from "../../never.ts";
 import { memoryStore, type Objects, watchedStore } from "./memory-store.ts";
 import { storeAt } from "./store-at.ts";
-
-const JSON_ROWS: SnapshotFormat = {
-  read: async (files) => files.flatMap((file) => JSON.parse(String(file))),
-  write: async (rows) => Buffer.from(JSON.stringify(rows)),
-};
 
 const TABLES = ["a", "b", "x"];
 
@@ -123,7 +116,7 @@ class Schedule {
 
   placeOf(instance: string, store: Store): LakeSession {
     const clock: Clock = { now: () => this.nowMs, elapsedMs: () => this.nowMs, sleep: async () => {} };
-    return { store, instance, logRetentionDays: 1, clock, format: JSON_ROWS };
+    return { store, instance, logRetentionDays: 1, clock };
   }
 
   newRun(machine: Machine, above: number): Run {
@@ -212,7 +205,7 @@ class Schedule {
     else if (what === "remove") await removeInstance(place, NEVER);
     else if (machine !== null && run !== null) {
       const delivered = deliveredOf(machine, run, what === "rollback");
-      const staged = await stageDelivery((_, use) => use(place), delivered, tablesOf(run));
+      const staged = await stageDelivery((_, use) => use(place), delivered);
       await staged.commit();
     }
   }
@@ -322,33 +315,29 @@ function digestOf(run: Run | null, table: string): string {
   return content === undefined ? "" : sha256Of(content).slice(0, 16);
 }
 
-function tablesOf({ contents }: Run): DeliveryTable[] {
-  return [...contents].map(([name, content]) => ({
-    name,
-    comment: "A table.",
-    columns: [{ name: "id", type: "text", nullable: false, comment: "Key." }],
-    files: [{ file: `${name}.parquet`, bytes: 4, sha256: sha256Of(content), rows: 1, bounds: null }],
-  }));
-}
-
 function deliveredOf(machine: Machine, run: Run, isRollback: boolean): DeliveredRun {
   const past: Run[] = [];
   for (let at = run.before; at !== null; at = at.before) past.push(at);
+  const contents = [...run.contents].map(([name, content]) => ({ name, path: `parquet/${name}`, content }));
+  const columns = [{ name: "id", type: "text", nullable: false, comment: "Key." }];
   return {
     ...run,
     pipeline: "nightly",
     verdict: "complete",
     instance: { id: machine.instance, origin: "https://one.example" },
     directory: "/run",
-    files: [],
+    files: contents.map(({ path, content }) => ({ path, bytes: 4, sha256: sha256Of(content), rows: 1 })),
     manifest: { path: "manifest.json", bytes: 4, sha256: run.sha256 },
     past,
     known: isRollback ? [...machine.known] : [...past, ...machine.undone],
     isRollback,
-    tables: [],
+    tables: contents.map(({ name, path }) => ({
+      table: { name, comment: "", columns },
+      files: [`/run/${path}`],
+    })),
     signal: NEVER,
     onProgress: () => {},
-  } as DeliveredRun;
+  } as unknown as DeliveredRun;
 }
 
 /** What was found to be wrong after one schedule. */

@@ -9,7 +9,7 @@ import { openForScanning } from "../../../src/storage/duckdb.ts";
 import { parquetPath, writeParquet } from "../../../src/storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../src/storage/sql-text.ts";
 import { type Column, defineTable, integer, type Table, text } from "../../../src/tables/declare.ts";
-import { readTable } from "../../../src/targets/lake/delta/read.ts";
+import { readTable } from "../../../src/targets/lake/delta/log.ts";
 import { activeFiles, type TableState } from "../../../src/targets/lake/delta/state.ts";
 import { readDeliveredRun } from "../../../src/targets/published-run.ts";
 import type { Store } from "../../../src/targets/store/store.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readTable } from "../../../src/targets/lake/delta/read.ts";
+import { readTable } from "../../../src/targets/lake/delta/log.ts";
 import type { TableState } from "../../../src/targets/lake/delta/state.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 

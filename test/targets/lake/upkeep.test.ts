@@ -8,16 +8,13 @@ import { systemClock } from "../../../src/common/clock.ts";
 import type { DeliveredRun } from "../../../src/pipeline.ts";
 import { text } from "../../../src/tables/declare.ts";
 import { commitText } from "../../../src/targets/lake/delta/actions.ts";
-import { commitKey } from "../../../src/targets/lake/delta/log-files.ts";
-import { readTable } from "../../../src/targets/lake/delta/read.ts";
-import { DAY_MS } from "../../../src/targets/lake/delta/retention.ts";
+import { commitKey, readTable } from "../../../src/targets/lake/delta/log.ts";
+import { DAY_MS } from "../../../src/targets/lake/delta/metadata.ts";
 import { lakeIn } from "../../../src/targets/lake/lake.ts";
-import { measureInstance, removeInstance } from "../../../src/targets/lake/remove.ts";
 import type { LakeSession } from "../../../src/targets/lake/session.ts";
-import { PARQUET_FORMAT } from "../../../src/targets/lake/snapshots.ts";
 import { lakeStatus } from "../../../src/targets/lake/status.ts";
-import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
-import { verifyLake } from "../../../src/targets/lake/verify.ts";
+import { verifyLake } from "../../../src/targets/lake/stored-run.ts";
+import { measureInstance, removeInstance, vacuumLake } from "../../../src/targets/lake/upkeep.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { digestFile } from "../../../src/warehouse/verify.ts";
@@ -29,7 +26,7 @@ import { assertNothingMixed, makeRun, mark, SERVICE, type Seen, STEADY, seenIn, 
 
 function placeOf(store: Store, { instance = INSTANCE, days = 0 } = {}): LakeSession {
   const clock = { ...systemClock, now: () => Date.now() + days * DAY_MS };
-  return { store, instance, logRetentionDays: 30, clock, format: PARQUET_FORMAT };
+  return { store, instance, logRetentionDays: 30, clock };
 }
 
 const findings = async (store: Store, full = true) => (await verifyLake(placeOf(store), { full })).findings;

@@ -6,9 +6,11 @@ const texts = z.record(z.string(), z.string().nullable());
 /** Some writers write `null` for a missing value, and some leave it out. */
 const orNull = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? null);
+/** Relative to the table's folder, encoded as a URI. Parsing throws a URIError if it is not. */
+const path = z.string().refine((encoded) => decodeURIComponent(encoded) !== "");
 
 const add = z.object({
-  path: z.string(),
+  path,
   partitionValues: texts,
   size: z.int(),
   modificationTime: z.int(),
@@ -17,7 +19,7 @@ const add = z.object({
 });
 
 const remove = z.object({
-  path: z.string(),
+  path,
   deletionTimestamp: orNull(z.int()),
   partitionValues: orNull(texts),
   size: orNull(z.int()),
@@ -40,8 +42,6 @@ const protocol = z.object({
   writerFeatures: orNull(z.array(z.string())),
 });
 
-const txn = z.object({ appId: z.string(), version: z.int(), lastUpdated: orNull(z.int()) });
-
 const action = z.object({
   /** Each of our commits has a unique `txnId`, by which its writer recognizes it. */
   commitInfo: z.looseObject({}).nullish(),
@@ -49,22 +49,13 @@ const action = z.object({
   remove: remove.nullish(),
   metaData: metaData.nullish(),
   protocol: protocol.nullish(),
-  txn: txn.nullish(),
+  txn: z.object({ appId: z.string(), version: z.int(), lastUpdated: orNull(z.int()) }).nullish(),
 });
 
-/** `path` is as the log has it: encoded as a URI, relative to the table's folder. */
 export type AddAction = Readonly<z.infer<typeof add>>;
-export type RemoveAction = Readonly<z.infer<typeof remove>>;
 export type MetaDataAction = Readonly<z.infer<typeof metaData>>;
-export type ProtocolAction = Readonly<z.infer<typeof protocol>>;
 /** At most one member is set; none is set for an action that we do not know. */
 export type DeltaAction = Readonly<z.infer<typeof action>>;
-
-/** Parses a commit. Throws if a line is not an action. */
-export function parseActions(text: string): DeltaAction[] {
-  const lines = text.split("\n").filter((line) => line.trim() !== "");
-  return lines.map(parseAction);
-}
 
 export function parseAction(line: string): DeltaAction {
   return action.parse(JSON.parse(line));
@@ -75,34 +66,8 @@ export function commitText(actions: readonly object[]): string {
   return actions.map((each) => `${JSON.stringify(each)}\n`).join("");
 }
 
-export function encodePath(path: string): string {
-  return encodeURI(path).replace(/[?#]/g, encodeURIComponent);
-}
-
 export function metaDataLine(metaData: MetaDataAction): object {
   return { metaData: { ...metaData, format: { provider: "parquet", options: {} } } };
-}
-
-export interface FileStatistics {
-  readonly rows: number;
-  /** Bounds of a column without NULLs, both inclusive; `null` if unknown. */
-  readonly bounds: {
-    readonly column: string;
-    readonly min: string | number;
-    readonly max: string | number;
-  } | null;
-}
-
-/** Statistics as the JSON text of an `add`. */
-export function statisticsText({ rows, bounds }: FileStatistics): string {
-  if (bounds === null) return JSON.stringify({ numRecords: rows });
-  const { column, min, max } = bounds;
-  return JSON.stringify({
-    numRecords: rows,
-    minValues: { [column]: min },
-    maxValues: { [column]: max },
-    nullCount: { [column]: 0 },
-  });
 }
 
 const statistics = z.object({ numRecords: z.int().nonnegative() });

@@ -1,37 +1,24 @@
-/** Reads and writes the Parquet files of checkpoints, which have a row for each action. */
-import { readFile, writeFile } from "node:fs/promises";
+/** Reads and writes the Parquet files of checkpoints, which have a row for each action, with a temporary DuckDB database. */
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { all, execute } from "../../../storage/duckdb.ts";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { makeTemporaryFolder } from "../../../common/temporary-folder.ts";
+import { all, execute, openForScanning } from "../../../storage/duckdb.ts";
 import { readParquet } from "../../../storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../storage/sql-text.ts";
-import type { Store } from "../../store/store.ts";
-import { withScratchDatabase } from "../scratch-database.ts";
 import { commitText, type DeltaAction, parseAction } from "./actions.ts";
-import { type CheckpointFiles, damagedLog } from "./log-files.ts";
 
-const LIMITS = { memoryLimitMb: 512 };
-
-export async function readCheckpoint(
-  store: Store,
-  table: string,
-  { version, keys }: CheckpointFiles,
-): Promise<DeltaAction[]> {
-  const bodies = await Promise.all(keys.map((key) => store.get(key)));
-  if (bodies.includes(null))
-    throw damagedLog(store, table, `the checkpoint of version ${version} is missing`);
-  try {
-    return await withScratchDatabase(async (connection, folder) => {
-      const files = bodies.map((_, part) => join(folder, `${part}.parquet`));
-      for (const [part, file] of files.entries()) await writeFile(file, bodies[part] ?? "");
-      // Other columns repeat these values for each column of the table.
-      const known = "COLUMNS('^(txn|add|remove|metaData|protocol)$')";
-      const union = `SELECT ${known} FROM ${readParquet(files)}`;
-      const rows = await all(connection, `SELECT to_json(action)::VARCHAR AS line FROM (${union}) AS action`);
-      return rows.map(({ line }) => parseAction(String(line)));
-    }, LIMITS);
-  } catch (cause) {
-    throw damagedLog(store, table, `the checkpoint of version ${version} cannot be read`, cause);
-  }
+/** The actions of a checkpoint, whose parts have these bytes. Throws if they are no checkpoint. */
+export async function parseCheckpoint(parts: readonly Buffer[]): Promise<DeltaAction[]> {
+  return withScratchDatabase(async (connection, folder) => {
+    const files = parts.map((_, part) => join(folder, `${part}.parquet`));
+    for (const [part, file] of files.entries()) await writeFile(file, parts[part] ?? "");
+    // Other columns repeat these values for each column of the table.
+    const known = "COLUMNS('^(txn|add|remove|metaData|protocol)$')";
+    const union = `SELECT ${known} FROM ${readParquet(files)}`;
+    const rows = await all(connection, `SELECT to_json(action)::VARCHAR AS line FROM (${union}) AS action`);
+    return rows.map(({ line }) => parseAction(String(line)));
+  });
 }
 
 const TEXTS = "MAP(VARCHAR, VARCHAR)";
@@ -57,5 +44,19 @@ export async function checkpointBytes(actions: readonly object[]): Promise<Buffe
       `COPY (FROM ${rows}) TO ${quoteLiteral(file)} (FORMAT parquet, COMPRESSION snappy)`,
     );
     return readFile(file);
-  }, LIMITS);
+  });
+}
+
+/** Runs `use` with a database and a folder that it may read and write, and removes both. */
+async function withScratchDatabase<Result>(
+  use: (connection: DuckDBConnection, folder: string) => Promise<Result>,
+): Promise<Result> {
+  const folder = await makeTemporaryFolder("lake");
+  try {
+    const folders = { temporaryDirectory: folder, allowedDirectories: [folder] };
+    await using database = await openForScanning({ ...folders, memoryLimitMb: 512, threads: 1 });
+    return await use(database.connection, folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -4,27 +4,13 @@
  */
 import { WarehouseError } from "../../../common/errors.ts";
 import { joinWords } from "../../../common/nearest.ts";
-import {
-  DELTA_TYPES,
-  type DeltaColumn,
-  type DeltaField,
-  type DeltaTable,
-  fieldsOf,
-  INSTANCE,
-} from "./schema.ts";
+import { DELTA_TYPES, type DeltaTable, fieldsOf, INSTANCE } from "./metadata.ts";
 import type { TableState } from "./state.ts";
 
 /** Throws `target.refused` if we cannot write these columns to the table as its log demands. */
 export function assertWritable(state: TableState | null, declared: Pick<DeltaTable, "columns">): void {
-  if (state === null) return;
-  const uses = usesIn(state);
-  if (uses.length > 0) throw blockedTable(state.table, usesText(uses));
-  assertPartitioned(state);
-  const fields = new Map(fieldsOf(state).map((each) => [each.name.toLowerCase(), each]));
-  for (const column of declared.columns) {
-    const there = fields.get(column.name.toLowerCase());
-    if (there !== undefined) assertSameColumn(state.table, there, column);
-  }
+  const reason = blockingReason(state, declared);
+  if (reason !== null) throw new WarehouseError("target.refused", reason);
 }
 
 /** Message of `assertWritable`; `null` if it would not throw. */
@@ -32,138 +18,110 @@ export function blockingReason(
   state: TableState | null,
   declared: Pick<DeltaTable, "columns">,
 ): string | null {
-  try {
-    assertWritable(state, declared);
-    return null;
-  } catch (thrown) {
-    return thrown instanceof WarehouseError ? thrown.message : null;
-  }
+  if (state === null) return null;
+  const uses = usesIn(state);
+  const what = uses.length > 0 ? usesText(uses) : (otherPartitioning(state) ?? otherColumn(state, declared));
+  return what === null ? null : blockedText(state, what);
 }
 
 /** Throws `target.refused` if reader version 1 is not enough to read the table. */
 export function assertReadable(state: TableState): void {
   const { minReaderVersion, readerFeatures } = state.protocol;
-  const others = (readerFeatures ?? []).filter((name) => !Object.hasOwn(USES, name));
-  const isKnown = minReaderVersion <= FEATURES_READER && others.length === 0;
-  if (!isKnown || USES.columnMapping(state).length > 0)
-    throw blockedTable(state.table, usesText(usesIn(state)));
+  const isReadable =
+    minReaderVersion <= FEATURES_READER &&
+    (readerFeatures ?? []).every((name) => DORMANT.has(name)) &&
+    !hasColumnMapping(state);
+  if (!isReadable) throw new WarehouseError("target.refused", blockedText(state, usesText(usesIn(state))));
 }
 
-function blockedTable(table: string, what: string): WarehouseError {
-  return new WarehouseError("target.refused", `The table ${table} of the lake ${what}.`);
+function blockedText({ table }: TableState, what: string): string {
+  return `The table ${table} of the lake ${what}.`;
 }
 
 /** Highest versions that we know; from these on the protocol lists features by name. */
 const FEATURES_READER = 3;
 const FEATURES_WRITER = 7;
 
-/** A use of a feature or of a table property, with the SQL statement that removes it; `null` if none does. */
-interface FeatureUse {
-  readonly what: string;
-  readonly statement: string | null;
-}
+/** Features that may stay in the protocol: they bind writers only if properties or columns of the table use them. */
+const DORMANT: ReadonlySet<string> = new Set([
+  ...["appendOnly", "changeDataFeed", "checkConstraints", "allowColumnDefaults", "invariants"],
+  ...["generatedColumns", "identityColumns", "columnMapping", "checkpointProtection"],
+]);
+const USED_BY_PROPERTIES = ["delta.appendOnly", "delta.enableChangeDataFeed"];
+const DEFAULT_VALUE = "CURRENT_DEFAULT";
+const USED_BY_COLUMNS = [
+  DEFAULT_VALUE,
+  "delta.invariants",
+  "delta.generationExpression",
+  "delta.identity.start",
+];
+/** Other features depend on this one, so it is dropped last. */
+const DROPPED_LAST = "domainMetadata";
+
+/** What is used, and the statement that removes it; `null` if none does. */
+type FeatureUse = readonly [what: string, statement: string | null];
 
 function usesIn(state: TableState): readonly FeatureUse[] {
-  const { table, protocol } = state;
-  const { minReaderVersion, minWriterVersion, readerFeatures, writerFeatures } = protocol;
-  const later = [
-    ...(minReaderVersion > FEATURES_READER ? [`reader version ${minReaderVersion}`] : []),
-    ...(minWriterVersion > FEATURES_WRITER ? [`writer version ${minWriterVersion}`] : []),
-  ];
-  const others = new Set([...(readerFeatures ?? []), ...(writerFeatures ?? [])]);
-  const dropped = [...others].filter((name) => !Object.hasOwn(USES, name)).toSorted(inOrderOfDropping);
-  return [
-    ...later.map((what) => ({ what, statement: null })),
-    ...Object.values(USES).flatMap((uses) => uses(state)),
-    ...dropped.map((name) => dropping(table, name)),
-  ];
-}
-
-/** Other features depend on `domainMetadata`, so it is dropped last. */
-function inOrderOfDropping(a: string, b: string): number {
-  const last = "domainMetadata";
-  return a === last ? 1 : b === last ? -1 : a < b ? -1 : 1;
-}
-
-function dropping(table: string, feature: string): FeatureUse {
-  return { what: feature, statement: `ALTER TABLE ${table} DROP FEATURE ${feature}` };
-}
-
-/** Finds the uses of features that may stay in the protocol: they bind writers only if the table uses them. */
-const USES = {
-  appendOnly: (state) => property(state, "delta.appendOnly"),
-  changeDataFeed: (state) => property(state, "delta.enableChangeDataFeed"),
-  checkConstraints: ({ table, metaData }) =>
-    Object.keys(metaData.configuration).flatMap((key) => {
-      const [, name] = /^delta\.constraints\.(.+)$/.exec(key) ?? [];
-      if (name === undefined) return [];
-      const statement = `ALTER TABLE ${table} DROP CONSTRAINT ${/^\w+$/.test(name) ? name : `\`${name}\``}`;
-      return [{ what: `the constraint ${name}`, statement }];
+  const { minReaderVersion, minWriterVersion, readerFeatures, writerFeatures } = state.protocol;
+  const alter = `ALTER TABLE ${state.table}`;
+  const dropped = (feature: string): FeatureUse => [feature, `${alter} DROP FEATURE ${feature}`];
+  const properties = Object.entries(state.metaData.configuration).flatMap(([key, value]): FeatureUse[] => {
+    const [, constraint] = /^delta\.constraints\.(.+)$/.exec(key) ?? [];
+    if (constraint !== undefined)
+      return [[`the constraint ${constraint}`, `${alter} DROP CONSTRAINT \`${constraint}\``]];
+    if (!USED_BY_PROPERTIES.includes(key) || value?.toLowerCase() !== "true") return [];
+    return [[`the property ${key}`, `${alter} SET TBLPROPERTIES ('${key}' = 'false')`]];
+  });
+  const columns = fieldsOf(state).flatMap(({ name, metadata }) =>
+    USED_BY_COLUMNS.filter((mark) => Object.hasOwn(metadata, mark)).map((mark): FeatureUse => {
+      const statement = mark === DEFAULT_VALUE ? `${alter} ALTER COLUMN ${name} DROP DEFAULT` : null;
+      return [`${mark} on its column ${name}`, statement];
     }),
-  allowColumnDefaults: (state) =>
-    columnsWith(state, "CURRENT_DEFAULT").map(({ what, column }) => ({
-      what,
-      statement: `ALTER TABLE ${state.table} ALTER COLUMN ${column} DROP DEFAULT`,
-    })),
-  invariants: (state) => withoutStatement(state, "delta.invariants"),
-  generatedColumns: (state) => withoutStatement(state, "delta.generationExpression"),
-  identityColumns: (state) => withoutStatement(state, "delta.identity.start"),
-  columnMapping: ({ table, metaData }) => {
-    const mode = metaData.configuration["delta.columnMapping.mode"] ?? "none";
-    return mode === "none" ? [] : [dropping(table, "columnMapping")];
-  },
-  /** Protects the log before a version, see {@link protectedBefore}. */
-  checkpointProtection: () => [],
-} satisfies Readonly<Record<string, (state: TableState) => readonly FeatureUse[]>>;
+  );
+  const others = [...new Set([...(readerFeatures ?? []), ...(writerFeatures ?? [])])]
+    .filter((name) => !DORMANT.has(name))
+    .toSorted((a, b) => Number(a === DROPPED_LAST) - Number(b === DROPPED_LAST));
+  return [
+    ...(minReaderVersion > FEATURES_READER ? [[`reader version ${minReaderVersion}`, null] as const] : []),
+    ...(minWriterVersion > FEATURES_WRITER ? [[`writer version ${minWriterVersion}`, null] as const] : []),
+    ...properties,
+    ...columns,
+    ...(hasColumnMapping(state) ? [dropped("columnMapping")] : []),
+    ...others.map(dropped),
+  ];
+}
+
+function hasColumnMapping({ metaData }: TableState): boolean {
+  return (metaData.configuration["delta.columnMapping.mode"] ?? "none") !== "none";
+}
 
 /** First version that `checkpointProtection` does not protect: earlier versions may only be removed all together. */
 export function protectedBefore({ metaData }: TableState): number {
   return Number(metaData.configuration["delta.requireCheckpointProtectionBeforeVersion"] ?? 0);
 }
 
-function property({ table, metaData }: TableState, name: string): FeatureUse[] {
-  if (metaData.configuration[name]?.toLowerCase() !== "true") return [];
-  const statement = `ALTER TABLE ${table} SET TBLPROPERTIES ('${name}' = 'false')`;
-  return [{ what: `the property ${name}`, statement }];
-}
-
-/** Columns with this key in their metadata. */
-function columnsWith(state: TableState, mark: string) {
-  return fieldsOf(state)
-    .filter(({ metadata }) => Object.hasOwn(metadata, mark))
-    .map(({ name }) => ({ what: `${mark} on its column ${name}`, column: name }));
-}
-
-function withoutStatement(state: TableState, mark: string): FeatureUse[] {
-  return columnsWith(state, mark).map(({ what }) => ({ what, statement: null }));
-}
-
 const WAY_OUT = "deliver into another lake, or move this table out of it";
 
 function usesText(uses: readonly FeatureUse[]): string {
-  const names = uses.map(({ what }) => what);
+  const names = uses.map(([what]) => what);
   const has = `has ${joinWords(names, "and")}, which this program cannot write`;
-  const statements = uses.flatMap(({ statement }) => statement ?? []);
+  const statements = uses.flatMap(([, statement]) => statement ?? []);
   if (statements.length < uses.length) return `${has}; ${WAY_OUT}`;
   return `${has}; remove it in Spark with ${statements.map((each) => `"${each}"`).join(", ")}, then deliver again`;
 }
 
-function assertPartitioned({ table, metaData: { partitionColumns } }: TableState): void {
-  if (partitionColumns.length === 1 && partitionColumns[0] === INSTANCE) return;
-  const by =
-    partitionColumns.length === 0 ? "not partitioned" : `partitioned by ${partitionColumns.join(", ")}`;
-  throw blockedTable(table, `is ${by} instead of by ${INSTANCE}; ${WAY_OUT}`);
+function otherPartitioning({ metaData: { partitionColumns } }: TableState): string | null {
+  if (partitionColumns.join() === INSTANCE) return null;
+  return `is partitioned by ${partitionColumns.join(", ") || "nothing"} instead of by ${INSTANCE}; ${WAY_OUT}`;
 }
 
-function assertSameColumn(table: string, there: DeltaField, column: DeltaColumn): void {
-  if (there.name !== column.name) {
-    throw blockedTable(table, `has a column ${there.name} where the run has ${column.name}; ${WAY_OUT}`);
+function otherColumn(state: TableState, { columns }: Pick<DeltaTable, "columns">): string | null {
+  const fields = new Map(fieldsOf(state).map((each) => [each.name.toLowerCase(), each]));
+  for (const { name, type } of columns) {
+    const there = fields.get(name.toLowerCase());
+    if (there === undefined || (there.name === name && there.type === DELTA_TYPES[type])) continue;
+    const found = `${there.name} as ${typeof there.type === "string" ? there.type : JSON.stringify(there.type)}`;
+    return `has the column ${found} where the run has ${name} as ${DELTA_TYPES[type]}, which cannot change; rename it in the pipeline, or deliver into another lake`;
   }
-  const type = DELTA_TYPES[column.type];
-  if (there.type === type) return;
-  const found = typeof there.type === "string" ? there.type : JSON.stringify(there.type);
-  throw blockedTable(
-    table,
-    `has the column ${column.name} as ${found} where the run has ${type}, and the type of a column cannot change; rename it in the pipeline, or deliver into another lake`,
-  );
+  return null;
 }

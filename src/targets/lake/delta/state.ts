@@ -1,5 +1,5 @@
 /** State of a table at a version, which is made by replaying its log. */
-import type { AddAction, DeltaAction, MetaDataAction, ProtocolAction, RemoveAction } from "./actions.ts";
+import type { AddAction, DeltaAction, MetaDataAction } from "./actions.ts";
 
 /** A data file that readers of the version see. */
 export interface ActiveFile {
@@ -16,7 +16,7 @@ interface Tombstone {
   readonly path: string;
   /** Milliseconds since 1970; 0 if unknown. */
   readonly removedMs: number;
-  readonly remove: RemoveAction;
+  readonly remove: NonNullable<DeltaAction["remove"]>;
 }
 
 /** The last `txn` of an application. */
@@ -29,9 +29,7 @@ interface Transaction {
 export interface TableState {
   readonly table: string;
   readonly version: number;
-  /** Version of the checkpoint that it was read from; `null` if there was none. */
-  readonly checkpoint: number | null;
-  readonly protocol: ProtocolAction;
+  readonly protocol: NonNullable<DeltaAction["protocol"]>;
   readonly metaData: MetaDataAction;
   /** By path as the log has it. */
   readonly files: ReadonlyMap<string, ActiveFile>;
@@ -42,8 +40,8 @@ export interface TableState {
 }
 
 /** Active files of an instance. */
-export function activeFiles(state: TableState, instance: string): readonly ActiveFile[] {
-  return [...state.files.values()].filter((file) => file.instance === instance);
+export function activeFiles(state: TableState | null, instance: string): readonly ActiveFile[] {
+  return [...(state?.files.values() ?? [])].filter((file) => file.instance === instance);
 }
 
 /** Number of the instance's last delivery that committed to the table; 0 if none did. */
@@ -51,34 +49,24 @@ export function deliveryNumber(state: TableState | null, instance: string): numb
   return state?.transactions.get(instance)?.number ?? 0;
 }
 
-/** A state that grows version by version. */
-export type DeltaReplay = ReturnType<typeof newReplay>;
-
-export function newReplay(table: string, checkpoint: number | null) {
+/** A state that grows version by version, from a copy of `from`, or from nothing. */
+export function newReplay(table: string, from?: TableState) {
   return {
     table,
-    checkpoint,
-    version: -1,
-    protocol: null as ProtocolAction | null,
-    metaData: null as MetaDataAction | null,
-    files: new Map<string, ActiveFile>(),
-    removed: new Map<string, Tombstone>(),
-    transactions: new Map<string, Transaction>(),
+    version: from?.version ?? -1,
+    protocol: from?.protocol ?? null,
+    metaData: from?.metaData ?? null,
+    files: new Map<string, ActiveFile>(from?.files),
+    removed: new Map<string, Tombstone>(from?.removed),
+    transactions: new Map<string, Transaction>(from?.transactions),
   };
 }
 
-/** A replay that continues from a copy of a state. */
-export function copyReplay(state: TableState): DeltaReplay {
-  return {
-    ...state,
-    files: new Map(state.files),
-    removed: new Map(state.removed),
-    transactions: new Map(state.transactions),
-  };
-}
-
-/** Applies the actions of a commit. Throws a URIError if a path is not encoded. */
-export function applyCommit(replay: DeltaReplay, version: number, actions: readonly DeltaAction[]): void {
+export function applyCommit(
+  replay: ReturnType<typeof newReplay>,
+  version: number,
+  actions: readonly DeltaAction[],
+): void {
   replay.version = version;
   const { files, removed, transactions } = replay;
   for (const { add, remove, metaData, protocol, txn } of actions) {

@@ -1,22 +1,18 @@
-/** Schemas of Delta tables, made from declared tables. */
+/** Metadata of Delta tables: schemas, made from declared tables, and how long earlier versions stay. */
 import { z } from "zod";
 import { WarehouseError } from "../../../common/errors.ts";
 import type { Column, ColumnType } from "../../../tables/declare.ts";
 import type { MetaDataAction } from "./actions.ts";
-import { retentionProperties } from "./retention.ts";
 import type { TableState } from "./state.ts";
 
 /** Partition column of every table in the lake. Data files do not have it. */
 export const INSTANCE = "instance";
 
 /**
- * Says that no column has bounds in all files. By default readers expect them of the first 32 columns: deltalake's pyarrow
+ * Says that files have no bounds of columns. By default readers expect them of the first 32 columns: deltalake's pyarrow
  * dataset, and polars and DuckDB with it, leaves out every row of a file that lacks them.
  */
 const NO_INDEXED_COLUMNS = { "delta.dataSkippingNumIndexedCols": "0" };
-
-/** Protocol of the tables that we create. */
-export const PROTOCOL = { minReaderVersion: 1, minWriterVersion: 2 } as const;
 
 export const DELTA_TYPES: Readonly<Record<ColumnType, string>> = {
   text: "string",
@@ -38,8 +34,8 @@ const field = z.object({
 });
 const struct = z.object({ type: z.literal("struct"), fields: z.array(field) });
 
-export type DeltaField = Readonly<z.infer<typeof field>>;
-export type DeltaColumn = Pick<Column, "name" | "type" | "nullable" | "comment">;
+type DeltaField = Readonly<z.infer<typeof field>>;
+type DeltaColumn = Pick<Column, "name" | "type" | "nullable" | "comment">;
 
 export interface DeltaTable {
   readonly name: string;
@@ -76,7 +72,7 @@ export function newMetaData(
     description: declared.comment,
     schemaString: schemaText([partition, ...declared.columns.map((column) => fieldOf(column))]),
     partitionColumns: [INSTANCE],
-    configuration: { ...retentionProperties(made.retentionDays), ...NO_INDEXED_COLUMNS },
+    configuration: { ...intervals(retentionDays(made.retentionDays)), ...NO_INDEXED_COLUMNS },
     createdTime: made.createdMs,
   };
 }
@@ -107,4 +103,50 @@ function fieldOf({ name, type, nullable, comment }: DeltaColumn): DeltaField {
 
 function schemaText(fields: readonly DeltaField[]): string {
   return JSON.stringify({ type: "struct", fields });
+}
+
+export const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** How long versions stay in the log, and how long removed data files stay. */
+const LOG = "delta.logRetentionDuration";
+const FILES = "delta.deletedFileRetentionDuration";
+
+/** Days that apply if a table does not have the property. */
+const DEFAULT_DAYS: Readonly<Record<string, number>> = { [LOG]: 30, [FILES]: 7 };
+
+/** Properties with their days; files stay for seven at least. */
+const retentionDays = (days: number) => Object.entries({ [LOG]: days, [FILES]: Math.max(days, 7) });
+
+const intervals = (days: ReturnType<typeof retentionDays>) =>
+  Object.fromEntries(days.map(([property, count]) => [property, `interval ${count} days`]));
+
+/** Raises the properties to this number of days; gives the same object if they are long enough. */
+export function withRetention(metaData: MetaDataAction, days: number): MetaDataAction {
+  const short = retentionDays(days).filter(
+    ([property, count]) => intervalMs(metaData, property) < count * DAY_MS,
+  );
+  if (short.length === 0) return metaData;
+  return { ...metaData, configuration: { ...metaData.configuration, ...intervals(short) } };
+}
+
+/** `filesMs` is at least `logMs`, so that every version in the log can be read. */
+export function retentionOf(metaData: MetaDataAction): { readonly logMs: number; readonly filesMs: number } {
+  const logMs = intervalMs(metaData, LOG);
+  return { logMs, filesMs: Math.max(logMs, intervalMs(metaData, FILES)) };
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  second: 1000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: DAY_MS,
+  week: 7 * DAY_MS,
+};
+
+/** Parses `interval 1 week` or `interval 36 hours`; other forms are infinite, so that everything is kept. */
+function intervalMs({ configuration }: MetaDataAction, property: string): number {
+  const text = configuration[property] ?? `${DEFAULT_DAYS[property]} days`;
+  const [, count, unit = ""] = /^(?:interval\s+)?(\d+)\s+([a-z]+?)s?$/.exec(text.trim().toLowerCase()) ?? [];
+  const unitMs = UNIT_MS[unit] ?? Number.POSITIVE_INFINITY;
+  return count === undefined ? Number.POSITIVE_INFINITY : Number(count) * unitMs;
 }

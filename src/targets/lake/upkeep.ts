@@ -1,16 +1,17 @@
-/**
- * Removes files that nobody reads any more: data files that no version within the retention names, and copies of all runs
- * but the last of each instance. It may run during deliveries. A file that a version has named is never named again, and a
- * file that no version has named is removed only after a week. Files of the last whole run of an instance always stay.
- */
+/** Removes what nobody reads any more from a lake: unused files, and instances, by a delivery without files. */
+import { WarehouseError } from "../../common/errors.ts";
+import { nearestSentence } from "../../common/nearest.ts";
 import { mapLimited } from "../../storage/parallel.ts";
 import type { StoredObject } from "../store/store.ts";
-import { shortenLog } from "./delta/checkpoint.ts";
+import { claimNumber, commitTables, finishDelivery } from "./commits.ts";
+import type { LakeDelivery } from "./delivery.ts";
+import { recordsOf } from "./delta/actions.ts";
+import { cleanLog } from "./delta/checkpoint.ts";
 import { assertWritable } from "./delta/features.ts";
-import { readTable } from "./delta/read.ts";
-import { DAY_MS, retentionOf } from "./delta/retention.ts";
-import { deliveryNumber, type TableState } from "./delta/state.ts";
-import { instanceNames, readInstance } from "./instance.ts";
+import { readTable } from "./delta/log.ts";
+import { DAY_MS, retentionOf } from "./delta/metadata.ts";
+import { activeFiles, deliveryNumber, type TableState } from "./delta/state.ts";
+import { assertDeliverable, instanceNames, readInstance, tablesToCommit } from "./instance.ts";
 import { copiesFolder, instancesWithCopies, tableNames } from "./keys.ts";
 import type { LakeSession } from "./session.ts";
 import { filesOfRun, RUN_SNAPSHOTS } from "./snapshots.ts";
@@ -19,8 +20,10 @@ import { filesOfRun, RUN_SNAPSHOTS } from "./snapshots.ts";
 const UNNAMED_MS = 7 * DAY_MS;
 
 /**
- * Removes unused files of all instances of the lake. `allVersions`: also files of all versions but the newest, and those
- * versions in the logs. Throws `target.refused` if a table cannot be read or written; then nothing was removed.
+ * Removes data files and logs of versions that are older than the retention, and copies of all runs but the last of each
+ * instance. `allVersions`: of all versions but the newest. It may run during deliveries: a file that a version has named is
+ * never named again, and one that no version has named is removed only after a week. Files of the last whole run of an
+ * instance always stay. Throws `target.refused` if a table cannot be read or written; then nothing was removed.
  */
 export async function vacuumLake(session: LakeSession, { allVersions }: { readonly allVersions: boolean }) {
   const { store, clock } = session;
@@ -34,9 +37,9 @@ export async function vacuumLake(session: LakeSession, { allVersions }: { readon
     .filter(({ state }) => instances.some((name) => deliveryNumber(state, name) > 0));
   const unused = ours.flatMap(({ files }) => files.filter(({ key }) => !needed.has(key)));
   await store.remove(unused.map(({ key }) => key));
-  const logs = allVersions
-    ? await mapLimited(ours, ({ state }) => shortenLog(store, state, clock.now()))
-    : [];
+  const logs = await mapLimited(ours, ({ state }) =>
+    cleanLog(store, state, { nowMs: clock.now(), allVersions }),
+  );
   let copies = 0;
   for (const instance of await instancesWithCopies(store))
     copies += await removeCopies({ ...session, instance });
@@ -94,7 +97,7 @@ async function findNeededFiles(session: LakeSession) {
 }
 
 /** Removes the copies of an instance's runs but for the last run and a delivery under way. Gives the number of runs. */
-export async function removeCopies(session: LakeSession): Promise<number> {
+async function removeCopies(session: LakeSession): Promise<number> {
   const { store, instance } = session;
   const { last, number, isUnfinished } = await readInstance(session, null);
   let removed = 0;
@@ -107,4 +110,56 @@ export async function removeCopies(session: LakeSession): Promise<number> {
     removed++;
   }
   return removed;
+}
+
+/**
+ * Counts what a lake has of an instance, and changes nothing. Throws `config.not_found` if the lake has no such instance,
+ * and `target.refused` if a table cannot be written.
+ */
+export async function measureInstance(session: LakeSession) {
+  const { instance } = session;
+  const state = await readInstance(session, null);
+  const names = instanceNames(state.snapshots);
+  await assertDeliverable(session, state, []);
+  const states = (await tablesToCommit(session, [])).flatMap((table) => table.state ?? []);
+  const owned = states.map((each) => activeFiles(each, instance)).filter((files) => files.length > 0);
+  // A delivery that a removal overtook may have created a table after it.
+  if (!names.includes(instance) && owned.length === 0)
+    throw new WarehouseError(
+      "config.not_found",
+      `There is no instance "${instance}" in ${session.store.address}.${nearestSentence(instance, names, "")} "content-warehouse lake status" lists the instances.`,
+    );
+  const adds = owned.flat().map(({ add }) => add);
+  const rows = adds.map(recordsOf);
+  return {
+    instance,
+    tables: owned.length,
+    /** Number of data files. */
+    files: adds.length,
+    /** `null` if another program wrote files without their number of rows. */
+    rows: rows.every((each) => each !== null) ? rows.reduce((sum, each) => sum + each, 0) : null,
+    bytes: adds.reduce((sum, { size }) => sum + size, 0),
+  };
+}
+
+/** Repeats what was interrupted. Throws `target.fenced` if the instance is delivered meanwhile. */
+export async function removeInstance(session: LakeSession, signal: AbortSignal): Promise<void> {
+  const delivery: LakeDelivery = {
+    run: null,
+    tables: [],
+    uploaded: new Map(),
+    beganMs: session.clock.now(),
+    signal,
+    onUpload: () => {},
+  };
+  for (;;) {
+    const state = await readInstance(session, null);
+    await assertDeliverable(session, state, []);
+    const claim = await claimNumber(session, delivery, state);
+    if (claim === null) continue;
+    const tables = await commitTables(session, delivery, claim);
+    await finishDelivery(session, delivery, claim, tables);
+    await removeCopies(session);
+    return;
+  }
 }
