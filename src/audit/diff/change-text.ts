@@ -2,28 +2,30 @@
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { printableLine } from "../../common/printable.ts";
 
+const hidden = col.text({ hidden: true });
+
 /** Columns of a change: of one value of one item, or of all items that changed in the same way. */
 export const CHANGE = {
   change: col.text({ required: true, of: ["gained", "lost", "changed", "reordered", "alike"], hidden: true }),
-  value_id_before: col.text({ hidden: true }),
-  value_id_after: col.text({ hidden: true }),
-  value_before: col.text({ hidden: true }),
-  value_after: col.text({ hidden: true }),
-  name_before: col.text({ hidden: true }),
-  name_after: col.text({ hidden: true }),
-  external_value_before: col.text({ hidden: true }),
-  external_value_after: col.text({ hidden: true }),
+  value_id_before: hidden,
+  value_id_after: hidden,
+  value_before: hidden,
+  value_after: hidden,
+  name_before: hidden,
+  name_after: hidden,
+  external_value_before: hidden,
+  external_value_after: hidden,
   /** Both are null if the change applies to a field whatever its values are. */
-  status_before: col.text({ hidden: true }),
-  status_after: col.text({ hidden: true }),
-  flags_before: col.text({ hidden: true }),
-  flags_after: col.text({ hidden: true }),
-  mapping_id_before: col.text({ hidden: true }),
-  mapping_id_after: col.text({ hidden: true }),
-  mapping_value_id_before: col.text({ hidden: true }),
-  mapping_value_id_after: col.text({ hidden: true }),
+  status_before: hidden,
+  status_after: hidden,
+  flags_before: hidden,
+  flags_after: hidden,
+  mapping_id_before: hidden,
+  mapping_id_after: hidden,
+  mapping_value_id_before: hidden,
+  mapping_value_id_after: hidden,
 } as const;
-export type ChangeRow = AnswerRow<typeof CHANGE>;
+type ChangeRow = AnswerRow<typeof CHANGE>;
 
 function quoted(value: string | null): string {
   return value === null ? "nothing" : `"${printableLine(value)}"`;
@@ -49,14 +51,12 @@ function fieldText(row: ChangeRow, side: Side): string {
 function valueText(row: ChangeRow, side: Side): string {
   const state = stateOf(row, side);
   if (state === undefined) return "";
-  const name = row[`name_${side}`];
-  const isNamed = row.name_before !== row.name_after && row[`external_value_${side}`] !== null;
+  const [name, sent] = [row[`name_${side}`], row[`external_value_${side}`]];
+  const isText = sent === null && row[`status_${side}`] === "no_value_mapping";
+  const isNamed = row.name_before !== row.name_after && sent !== null && name !== null;
   const other = stateOf(row, side === "before" ? "after" : "before");
-  return [
-    sentText(row, side),
-    isNamed && name !== null ? ` as ${quoted(name)}` : "",
-    state !== other && state !== "mapped" ? ` [${state}]` : "",
-  ].join("");
+  const shown = state !== other && state !== "mapped" ? ` [${state}]` : "";
+  return `${isText ? "its text" : quoted(sent)}${isNamed ? ` as ${quoted(name)}` : ""}${shown}`;
 }
 
 type Side = "before" | "after";
@@ -65,11 +65,6 @@ const FLAG_WORDS: Readonly<Record<string, string>> = {
   destination_unsupported: "at a destination without support for mappings",
   collision: "under a name shared by several fields",
 };
-
-function sentText(row: ChangeRow, side: Side): string {
-  const text = row[`external_value_${side}`];
-  return text === null && row[`status_${side}`] === "no_value_mapping" ? "its text" : quoted(text);
-}
 
 /** The internal value, or both if another took its place. */
 function valueWords(row: ChangeRow): string {
