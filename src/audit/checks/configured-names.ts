@@ -16,7 +16,8 @@ import {
 } from "./checks.ts";
 
 /** What the run asked for by name, and what the service has. */
-interface NameMatching extends Pick<ExtractRecord, "asked" | "unmatched"> {
+interface NameMatching extends Pick<ExtractRecord, "unmatched"> {
+  readonly asked: Omit<ExtractRecord["asked"], "shapes" | "singleItems" | "definitions" | "perPage">;
   readonly lookups: RawLookups;
   /** Names of all custom fields of items and definitions. */
   readonly fieldNames: Iterable<string>;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { changeTexts } from "../../../src/audit/diff/change-text.ts";
 import { CHANGE_LINES, changeListSql, diffValues, findReasons } from "../../../src/audit/diff/value-diff.ts";
 import type { SelectValue } from "../../../src/audit/mapping/definitions.ts";
 import { readValueVersions } from "../../../src/audit/questions/explain-facts.ts";
@@ -198,21 +199,90 @@ long("destinations and fields are called and found by what the two runs called t
   // Its values are as before: what is told is told of the destination.
   const told = async (from: number, to: number, destination: string) => {
     const pair = { before: runOf(from), after: runOf(to) };
-    const { definitionRows } = await diffValues(nights.connection, pair, {
-      cause: undefined,
-      destination,
-      field: undefined,
-    });
+    const filter = { cause: undefined, destination, field: undefined };
+    const { definitionRows } = await diffValues(nights.connection, pair, filter);
     return definitionRows.map((row) => [row.destination, row.definition]);
   };
-  const unnamed = "destination: known by its ID alone now";
+  const unnamed = ["destination: name", "destination: supports custom field mappings"];
   for (const destination of ["Hub", "web-id"])
-    assert.deepEqual(await told(2, 3, destination), [["Hub", unnamed]]);
+    assert.deepEqual(
+      await told(2, 3, destination),
+      unnamed.map((definition) => ["Hub", definition]),
+    );
   await assert.rejects(of(2, 3, { destination: "Portal" }), /There is no destination "Portal"/);
   assert.deepEqual(await told(1, 3, "Portal"), [
-    ["Portal", unnamed],
+    ...unnamed.map((definition) => ["Portal", definition]),
     [null, "custom field: name"],
   ]);
   assert.deepEqual(await of(1, 2, { destination: "Portal", field: "region" }), []);
   assert.deepEqual(await of(1, 2, { destination: "Hub", field: "area" }), []);
 });
+
+/** One item with these values; the mapping makes "north-id" `external`. */
+function itemWith(external: string, ...inputs: string[]): MappingWorld {
+  const { fields, ...rest } = world("Nordics", external, "web-id");
+  const offered = (valueId: string, text: string) => ({
+    valueId,
+    display: text,
+    value: text,
+    archived: false,
+  });
+  const selectValues = [offered("north-id", "Nordics"), offered("east-id", "East")];
+  const values = inputs.map((input, ordinal) => ({
+    ...{ customFieldId: "region-id", ordinal, input, inputIsId: true, text: null },
+  }));
+  return {
+    ...rest,
+    fields: fields.map((field) => ({ ...field, selectValues })),
+    items: [{ contentId: "item", values }],
+  };
+}
+
+long(
+  "a copy more or less of a value is told as what it is, and copies are as they are since one run",
+  async () => {
+    const { connection } = await nightsOf([
+      itemWith("nordic", "north-id", "east-id"),
+      itemWith("nordic", "north-id", "north-id", "east-id", "east-id"),
+      itemWith("nordic", "north-id", "north-id", "north-id", "north-id", "east-id"),
+      itemWith("north", "north-id", "north-id", "east-id"),
+      itemWith("nordic", "north-id", "north-id", "north-id", "east-id"),
+    ]);
+    const said = async (from: number) => {
+      const filter = { cause: undefined, destination: undefined, field: undefined };
+      await diffValues(connection, { before: runOf(from), after: runOf(from + 1) }, filter);
+      const lines = await readRows(connection, CHANGE_LINES, changeListSql("audit_diff_lines"));
+      const told = lines.map((row) => {
+        const { value, before, after } = changeTexts(row);
+        return `${row.causes}: ${value}: ${before} -> ${after}, ${row.values}`;
+      });
+      return told.toSorted();
+    };
+    const added = '"nordic" as "market"';
+    assert.deepEqual(await said(1), [
+      'item_changed: "East":  -> nothing [unmapped], 1',
+      `item_changed: "Nordics":  -> ${added}, 1`,
+    ]);
+    assert.deepEqual(await said(2), [
+      'item_changed: "East": nothing [unmapped] -> , 1',
+      `item_changed: "Nordics":  -> ${added}, 2`,
+    ]);
+    assert.deepEqual(await said(3), [
+      `item_changed mapping_changed: "Nordics": ${added} -> , 2`,
+      'mapping_changed: "Nordics": "nordic" -> "north", 2',
+    ]);
+    assert.deepEqual(await said(4), [
+      `item_changed mapping_changed: "Nordics":  -> ${added}, 1`,
+      'mapping_changed: "Nordics": "north" -> "nordic", 2',
+    ]);
+    const held = [...(await readValueVersions(connection, "item"))].map(([key, { run, causes }]) => [
+      JSON.parse(key)[2],
+      run,
+      ...causes,
+    ]);
+    assert.deepEqual(held.toSorted(), [
+      ["east-id", runOf(1).run, "first_seen"],
+      ["north-id", runOf(5).run, "mapping_changed"],
+    ]);
+  },
+);
