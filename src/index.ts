@@ -52,7 +52,7 @@ export { type RunPipelineOptions, runPipeline } from "./run/run-pipeline.ts";
 export { createService, type Service, type ServiceOptions } from "./service/service.ts";
 export type { Cell } from "./storage/table-builder.ts";
 export { type ContentTableName, TABLES as tables } from "./tables/all.ts";
-export { bigint, boolean, date, double, integer, json, text, timestamp } from "./tables/custom-columns.ts";
+export { bigint, boolean, date, double, integer, json, text, timestamp } from "./tables/custom-tables.ts";
 export type { Column, Table } from "./tables/declare.ts";
 export type { Delivery } from "./targets/deliver.ts";
 export { type LakeOptions, lake } from "./targets/lake/lake.ts";

@@ -6,7 +6,7 @@ import { definePipeline } from "../src/define-pipeline.ts";
 import * as library from "../src/index.ts";
 import type { PipelineSpec, Transformer } from "../src/pipeline.ts";
 import { CONTENT_TABLES } from "../src/tables/all.ts";
-import { bigint, text } from "../src/tables/custom-columns.ts";
+import { bigint, text } from "../src/tables/custom-tables.ts";
 import { many } from "./long.ts";
 import fc from "./properties.ts";
 

@@ -1,9 +1,17 @@
 /** Fields of an item at `detail=basic`. */
 import { z } from "zod";
-import { contentType } from "./content-type.ts";
 import { field, NO_DEFAULT, schemasOf } from "./field.ts";
 import { optionalUserId } from "./user.ts";
-import { flag, instant, optionalInstant, optionalText, partial, text, textList } from "./values.ts";
+import {
+  contentType,
+  flag,
+  instant,
+  optionalInstant,
+  optionalText,
+  partial,
+  text,
+  textList,
+} from "./values.ts";
 
 export const BASIC_FIELDS = {
   archived: field(flag, false),

@@ -1,11 +1,10 @@
+/** Schemas of custom fields: definitions, mappings, and values of items. */
 import { z } from "zod";
 import { optionalUserId } from "./user.ts";
 import { flag, instant, optionalText, partial, text, textList } from "./values.ts";
 
-/** Field types of the specification. Values of other types are kept, too. */
-const FIELD_TYPES = ["text", "image", "select", "multiselect", "date", "file"] as const;
-
-export const fieldType = z.string().describe(`Field type; known: ${FIELD_TYPES.join(", ")}.`);
+/** Values of other types are kept, too. */
+const fieldType = text.describe("Field type; known: text, image, select, multiselect, date, file.");
 
 export const selectValue = partial({
   id: text.describe("Value ID."),

@@ -1,11 +1,12 @@
 /** The columns of the dynamic set: schemas, defaults, and how each is sent. */
 import { z } from "zod";
-import { bodyType, contentType } from "./content-type.ts";
 import { customFieldDetail, customFieldValue } from "./custom-field.ts";
 import { type FieldDefault, field, type ItemField, NO_DEFAULT, SHARE_CHANNELS, schemasOf } from "./field.ts";
 import { currentEditor, optionalUserId, user, userIds } from "./user.ts";
 import {
   attachment,
+  bodyType,
+  contentType,
   flag,
   instant,
   integer,

@@ -18,7 +18,3 @@ export type Pagination = z.infer<typeof pagination>;
 export function listEnvelope<Item extends z.ZodType>(item: Item) {
   return z.looseObject({ response: z.array(item), count: integer.optional(), pagination });
 }
-
-export const errorBody = z
-  .looseObject({ error: z.string().describe("One sentence.") })
-  .describe("Why the request was refused.");

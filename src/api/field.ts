@@ -5,14 +5,7 @@ import type { z } from "zod";
 export const NO_DEFAULT = Symbol("no default");
 
 /** JSON value that the service sends if an item has no value for a field. */
-export type FieldDefault =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly string[]
-  | Readonly<Record<string, never>>
-  | typeof NO_DEFAULT;
+export type FieldDefault = null | boolean | number | string | object | typeof NO_DEFAULT;
 
 export interface ItemField<Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema;
@@ -30,11 +23,4 @@ export function schemasOf<Fields extends Readonly<Record<string, ItemField>>>(fi
 }
 
 /** Default of `gallery_share_settings`. */
-export const SHARE_CHANNELS = [
-  "published_url",
-  "tracking_url",
-  "email",
-  "social_a",
-  "social_b",
-  "social_c",
-] as const;
+export const SHARE_CHANNELS = ["published_url", "tracking_url", "email", "social_a", "social_b", "social_c"];

@@ -44,7 +44,8 @@ function settledValue(schema: z.core.$ZodType, value: unknown, odd: FormDrift[],
   if (value === null) return undefined;
   if (schema instanceof z.ZodArray) return settledList(schema.element, value, odd, path);
   if (schema instanceof z.ZodString || schema instanceof z.ZodBoolean) {
-    const settled = schema instanceof z.ZodString ? scalarText(value) : (FLAGS.get(value) ?? value);
+    const isFlag = value === "true" || value === "false";
+    const settled = schema instanceof z.ZodString ? scalarText(value) : isFlag ? value === "true" : value;
     if (settled !== undefined && settled !== value) odd.push({ path, kind: "type", value });
     return settled ?? value;
   }
@@ -52,11 +53,6 @@ function settledValue(schema: z.core.$ZodType, value: unknown, odd: FormDrift[],
     normalizeForm(schema, value as JsonObject, odd, path);
   return value;
 }
-
-const FLAGS: ReadonlyMap<unknown, boolean> = new Map([
-  ["true", true],
-  ["false", false],
-]);
 
 function settledList(element: z.core.$ZodType, value: unknown, odd: FormDrift[], path: string): unknown {
   if (!Array.isArray(value)) odd.push({ path, kind: "single_for_list", value: undefined });

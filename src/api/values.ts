@@ -17,6 +17,26 @@ export function partial<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.looseObject(shape).partial();
 }
 
+/** Any text: unlisted body types are new values, not errors. Letters stand for vendors. */
+export const bodyType = text.describe(
+  "Body type; known: any_file, audio, document, automation_a_email, automation_a_landing_page, event, social_a, " +
+    "doc_provider_doc, html, social_b, automation_b_email, automation_b_landing_page, no_body, automation_c_email, photo, " +
+    "social_media, social_c, video, webinar.",
+);
+
+/** `content_type` of basic and full, `content_type_details` and `full_content_type` of dynamic. */
+export const contentType = partial({
+  id: text,
+  background_color: optionalText.describe("CSS color."),
+  body_type: bodyType,
+  display_name: text,
+  field_name: text,
+  icon: optionalText,
+  icon_css_class: optionalText,
+  newsroom_id: text.describe("Instance ID."),
+  updated_at: instant,
+}).describe("A content type.");
+
 /** An attachment in `full` and dynamic. */
 export const attachment = partial({
   id: text,

@@ -6,7 +6,7 @@ import { printable } from "../common/printable.ts";
 import { all } from "../storage/duckdb.ts";
 import { duckdbError } from "../storage/duckdb-error.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
-import { MACRO_NAMES } from "../tables/custom-tables.ts";
+import { MACRO_NAMES } from "../tables/views.ts";
 
 /** A prepared statement that only reads. */
 export interface UserQuery {

@@ -10,11 +10,6 @@ export function collectKeepingCode(): void {
   globalThis.gc?.({ type: "major", execution: "sync" });
 }
 
-/** Collects young garbage. The cost is what is still alive, so do not call it in the middle of a page. */
-export function collectYoung(): void {
-  globalThis.gc?.({ type: "minor", execution: "sync" });
-}
-
 /** Frees the buffer of bytes that are no longer used, unless they share it. V8 does not count buffers and would wait. */
 export function release(bytes: Uint8Array): void {
   const { buffer } = bytes;

@@ -1,6 +1,5 @@
 /** Reads all items of a service: passes over the listings and single items, until two passes agree. */
 import { asWarehouseError, type ErrorCode, WarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/free-memory.ts";
 import type { Extraction } from "../raw/extract-record.ts";
 import type { MissingItems } from "../warehouse/missing-items.ts";
 import type { ListMode } from "./http/request.ts";
@@ -159,8 +158,6 @@ class ExtractionRun {
     this.#first ??= settings.limit === null ? undefined : new Set(pass.first);
     if (mode === "dynamic") await this.#readSingleItems(pass);
     if (number === settings.shapes.length) await this.#takeRepaired(number);
-    // Nothing refers to the single items any more.
-    collectGarbage();
     return pass;
   }
 

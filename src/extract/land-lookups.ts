@@ -5,7 +5,7 @@ import type { Drift } from "../raw/drift.ts";
 import type { PolicySettings } from "../raw/personal/policy.ts";
 import { LOOKUP_ORDER, type LookupResource, lookupPreparer } from "../raw/prepare.ts";
 import { type LookupDocument, type LookupMode, NOT_REUSED, RawFileWriter } from "../raw/raw-file.ts";
-import type { RawPaths } from "../raw/raw-paths.ts";
+import type { RawPaths } from "../raw/raw-folder.ts";
 import { PartWriter } from "../storage/parquet-file.ts";
 import { observedAtOf } from "./landing/journal.ts";
 import type { CustomFieldLookup, DestinationLookup, LookupResponse } from "./lookups.ts";
@@ -53,7 +53,7 @@ export function landLookups(
         return [document];
       }),
     );
-    if (documents.length > 0) writer.write(files.ofLookup(mode), documents);
+    if (documents.length > 0) writer.write(files.of(mode, 0, 0), documents);
   };
   land("custom_fields", "custom_field_definition", new Set(fields.definitions), fields.responses);
   land("destinations", "destination", new Set(destinations.destinations), destinations.responses);

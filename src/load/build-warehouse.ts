@@ -1,9 +1,9 @@
 /** Builds the warehouse of a run from staged parts: DuckDB tables, sorted Parquet files, derived tables and views. */
 import { addAbortListener } from "node:events";
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, invalidConfig } from "../common/errors.ts";
 import type { DriftEntry, DriftItemCount } from "../raw/drift.ts";
 import { createTable, parquetColumns } from "../storage/ddl.ts";
 import { checkpoint, type Database, execute, openForBuilding, type SqlQuery } from "../storage/duckdb.ts";
@@ -14,11 +14,11 @@ import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import { contentCustomFieldValues, customFieldSelectValues, customFields } from "../tables/custom-fields.ts";
-import type { Stage, Table } from "../tables/declare.ts";
+import type { Table } from "../tables/declare.ts";
 import { customFieldMappings, customFieldMappingValues } from "../tables/destinations.ts";
 import { fieldTypeDrift } from "./content-wide.ts";
 import { fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRequest } from "./history.ts";
-import { type ExportRequest, exportTables, type LoadedTable, loadTable } from "./load-table.ts";
+import { exportTables, type LoadedTable, loadTable, type RunFiles } from "./load-table.ts";
 import { customFieldValuesSql, fillDerivedTables, MAPPED_VALUES_PER_RANGE } from "./mapped-values.ts";
 import { type BoundsByTable, mergeBounds } from "./range-bounds.ts";
 import { type MemoryRows, type StagedTable, stageRows } from "./staged-rows.ts";
@@ -56,11 +56,11 @@ export interface BuildRequest {
   readonly onTable: (done: number, total: number) => void;
 }
 
+/** What a table is loaded from. */
+export type TableSource = MemoryRows | StagedTable | { readonly table: Table; readonly query: SqlQuery };
+
 /** Minimum average bytes of a row in a wide table. Two wide tables are never loaded at a time: each takes much memory. */
 const WIDE_ROW_BYTES = 500;
-
-/** Stages of tables made from other tables. */
-const FROM_TABLES: ReadonlySet<Stage> = new Set(["derived", "history", "query"]);
 
 /** Tables that are loaded first, because the rows of other tables are made with them. */
 const DEFINITIONS: ReadonlySet<string> = new Set([
@@ -70,18 +70,21 @@ const DEFINITIONS: ReadonlySet<string> = new Set([
   customFieldMappingValues.name,
 ]);
 
+/** Steps that make tables from other tables. A checkpoint runs beside the export of the last: later, one connection would wait. */
+const STEPS = [
+  { stage: "derived", fill: fillDerivedTables, rowsPerRange: MAPPED_VALUES_PER_RANGE, beside: undefined },
+  { stage: "history", fill: fillHistory, rowsPerRange: HISTORY_ROWS_PER_RANGE, beside: checkpoint },
+] as const;
+
 /** Minimum number of ranges of a step: two for each connection, so that neither waits long for the other. */
 const MIN_STEP_RANGES = 4;
 
 /** Number of ranges whose items are looked up together in checks: 80,000 IDs take some 20 MB. */
 const RANGES_PER_CHECK = 8;
 
-interface OpenDatabase {
-  readonly database: Database;
-  readonly connections: DatabaseConnections;
-}
-
-async function openDatabase(request: BuildRequest): Promise<OpenDatabase> {
+async function openDatabase(
+  request: BuildRequest,
+): Promise<{ readonly database: Database; readonly connections: DatabaseConnections }> {
   const { previous } = request.history;
   const database = await openForBuilding({
     file: request.database,
@@ -97,9 +100,9 @@ async function openDatabase(request: BuildRequest): Promise<OpenDatabase> {
 export class WarehouseBuild implements AsyncDisposable {
   readonly #request: BuildRequest;
   readonly #interrupting: Disposable;
-  #open: OpenDatabase;
+  #open: Awaited<ReturnType<typeof openDatabase>>;
 
-  private constructor(request: BuildRequest, open: OpenDatabase) {
+  private constructor(request: BuildRequest, open: Awaited<ReturnType<typeof openDatabase>>) {
     this.#request = request;
     this.#open = open;
     this.#interrupting = addAbortListener(request.signal, () => this.#open.database.interrupt());
@@ -127,32 +130,23 @@ export class WarehouseBuild implements AsyncDisposable {
       loaded.set(table.table, table);
       onTable(loaded.size, tables.length);
     };
+    const staged = tables.filter(({ stage }) => stage === "shared" || stage === "pooled" || stage === "item");
     const isDefinition = ({ name }: Table) => DEFINITIONS.has(name);
-    for (const table of tables.filter(isDefinition)) add(await this.#loadStaged(this.connections[0], table));
+    for (const table of staged.filter(isDefinition)) add(await this.#loadStaged(this.connections[0], table));
     const bytes = ({ name }: Table) => stagedBytes.get(name) ?? 0;
     const isWide = (table: Table) => bytes(table) > WIDE_ROW_BYTES * sumOfRows(parts.get(table.name) ?? []);
-    const staged = tables.filter((table) => !FROM_TABLES.has(table.stage) && !isDefinition(table));
-    const wide = staged.filter(isWide);
-    const narrow = staged.filter((table) => !wide.includes(table)).toSorted((a, b) => bytes(b) - bytes(a));
-    const jobs = [wide, ...narrow.map((table) => [table])];
+    const others = Map.groupBy(
+      staged.filter((table) => !isDefinition(table)),
+      isWide,
+    );
+    const narrow = (others.get(false) ?? []).toSorted((a, b) => bytes(b) - bytes(a));
+    const jobs = [others.get(true) ?? [], ...narrow.map((table) => [table])];
     await mapParallel(this.connections, jobs, async (connection, job) => {
       for (const table of job) add(await this.#loadStaged(connection, table));
     });
-    for (const step of [() => this.#fillDerived(), () => this.#fillHistory(), () => this.#fillCustom()]) {
-      for (const table of await step()) add(table);
-    }
+    for (const step of STEPS) for (const table of await this.#fill(step)) add(table);
+    for (const table of await this.#fillCustom()) add(table);
     return tables.flatMap(({ name }) => loaded.get(name) ?? []);
-  }
-
-  /** Bytes of a table's Parquet files, by table. */
-  async parquetBytes(loaded: readonly LoadedTable[]): Promise<Map<string, number>> {
-    const bytes = new Map<string, number>();
-    for (const { table, files } of loaded) {
-      let sum = 0;
-      for (const { path } of files) sum += (await stat(join(this.#request.finalDirectory, path))).size;
-      bytes.set(table, sum);
-    }
-    return bytes;
   }
 
   /** Values that do not read as the type of their custom field. */
@@ -191,117 +185,75 @@ export class WarehouseBuild implements AsyncDisposable {
 
   async #loadStaged(connection: DuckDBConnection, table: Table): Promise<LoadedTable> {
     const { name, stage } = table;
-    const { parts, entityRows, fileBounds, boundsBefore, finalDirectory, sequence } = this.#request;
-    if (stage === "shared") return this.loadRows({ table, rows: entityRows.get(name) ?? [] }, connection);
+    const { parts, entityRows, fileBounds, boundsBefore } = this.#request;
+    if (stage === "shared") return this.load({ table, rows: entityRows.get(name) ?? [] }, connection);
     const hasDefinitions = DEFINITIONS.isSubsetOf(this.#names);
     return loadTable(connection, {
       table,
-      parts: parts.get(name) ?? [],
+      from: parts.get(name) ?? [],
       bounds: (stage === "pooled" ? boundsBefore : fileBounds).get(name) ?? [],
       // With the definitions, each custom field value gets the select value that it means.
       query: name === contentCustomFieldValues.name && hasDefinitions ? customFieldValuesSql() : undefined,
-      finalDirectory,
-      sequence,
+      ...this.#files,
     });
   }
 
-  /** Loads rows of this thread. They are staged in parts first, as all others are. */
-  async loadRows(staged: MemoryRows, connection = this.connections[0]): Promise<LoadedTable> {
-    const { name } = staged.table;
-    const folder = join(this.#request.directory, "parts", name);
-    const parts = stageRows(staged, (part) => join(folder, `${name}-${part}.parquet`));
-    return this.loadParts({ table: staged.table, parts }, connection);
+  /** Loads a table from parts in the staging folder, a query, or rows of this thread, which are staged in parts first. */
+  async load(source: TableSource, connection = this.connections[0]): Promise<LoadedTable> {
+    const { table } = source;
+    if ("query" in source) {
+      const { text, params } = source.query;
+      const from = { text: `SELECT ${parquetColumns(table)} FROM (${text})`, params };
+      return loadTable(connection, { table, from, ...this.#files });
+    }
+    const folder = join(this.#request.directory, "parts", table.name);
+    const fileOf = (part: number) => join(folder, `${table.name}-${part}.parquet`);
+    const from = "parts" in source ? source.parts : stageRows(source, fileOf);
+    return loadTable(connection, { table, from, ...this.#files });
   }
 
-  /** Loads the rows of a query. */
-  async loadQuery(table: Table, { text, params }: SqlQuery): Promise<LoadedTable> {
+  get #files(): RunFiles {
     const { finalDirectory, sequence } = this.#request;
-    const made = { text: `SELECT ${parquetColumns(table)} FROM (${text})`, params };
-    return loadTable(this.connections[0], { table, parts: [], made, bounds: [], finalDirectory, sequence });
+    return { finalDirectory, sequence };
   }
 
-  /** Loads parts in the staging folder. */
-  async loadParts(staged: StagedTable, connection = this.connections[0]): Promise<LoadedTable> {
-    const { finalDirectory, sequence } = this.#request;
-    return loadTable(connection, { ...staged, bounds: [], finalDirectory, sequence });
-  }
-
-  async #fillDerived(): Promise<LoadedTable[]> {
-    const tables = await this.#createTables("derived");
+  /** Fills tables that are made from other tables. */
+  async #fill({ stage, fill, rowsPerRange, beside }: (typeof STEPS)[number]): Promise<LoadedTable[]> {
+    const { bounds: ranges, stagedBytes, history, passthrough, boundsBefore } = this.#request;
+    const tables = this.#request.tables.filter((table) => table.stage === stage);
     if (tables.length === 0) return [];
-    const bounds = await fillDerivedTables(this.connections, {
-      itemBounds: this.#boundsOfSteps,
-      passthrough: this.#request.passthrough,
-      rowsPerRange: MAPPED_VALUES_PER_RANGE,
-    });
-    return this.#export(tables, { bounds, kept: this.#kept(MAPPED_VALUES_PER_RANGE) });
+    for (const table of tables) await createTable(this.connections[0], table);
+    const bytes = stagedBytes.get(contentCustomFieldValues.name) ?? 0;
+    const itemBounds = mergeBounds(ranges, bytes, MIN_STEP_RANGES);
+    const bounds = await fill(this.connections, { ...history, passthrough, itemBounds, rowsPerRange });
+    const kept = { before: boundsBefore, rowsPerRange };
+    return exportTables(this.connections, { tables, bounds, kept, beside, ...this.#files });
   }
 
-  /** Fills the history. A checkpoint runs beside its export; at the end, one connection would wait for it. */
-  async #fillHistory(): Promise<LoadedTable[]> {
-    const tables = await this.#createTables("history");
-    if (tables.length === 0) return [];
-    const bounds = await fillHistory(this.connections, {
-      ...this.#request.history,
-      passthrough: this.#request.passthrough,
-      itemBounds: this.#boundsOfSteps,
-      rowsPerRange: HISTORY_ROWS_PER_RANGE,
-    });
-    return this.#export(tables, { bounds, kept: this.#kept(HISTORY_ROWS_PER_RANGE), beside: checkpoint });
-  }
-
-  /** Fills custom tables that are queries over other tables. Throws `config.invalid` if a query fails. */
+  /**
+   * Fills custom tables that are queries over other tables. Throws `config.invalid` if a query fails. Damage, a full disk and
+   * other errors with a code of their own are not errors of the query.
+   */
   async #fillCustom(): Promise<LoadedTable[]> {
     const [connection] = this.connections;
     const { queries, signal } = this.#request;
-    const byName = new Map(this.#request.tables.map((table) => [table.name, table]));
-    const tables: Table[] = [];
-    for (const [name, text] of Object.entries(queries)) {
-      const table = byName.get(name);
-      if (table === undefined) continue;
-      tables.push(table);
+    const names = Object.keys(queries);
+    const tables = names.flatMap((name) => this.#request.tables.find((table) => table.name === name) ?? []);
+    for (const table of tables) {
       await createTable(connection, table);
-      const names = table.columns.map((column) => quoteIdentifier(column.name)).join(", ");
-      const insert = `INSERT INTO ${quoteIdentifier(name)} (${names}) SELECT ${names} FROM (${text}\n)`;
+      const columns = table.columns.map((column) => quoteIdentifier(column.name)).join(", ");
+      const rows = `SELECT ${columns} FROM (${queries[table.name]}\n)`;
+      const insert = `INSERT INTO ${quoteIdentifier(table.name)} BY NAME ${rows}`;
       await execute(connection, insert).catch((thrown: unknown) => {
         signal.throwIfAborted();
-        throw queryFailed(name, thrown);
+        const error = asWarehouseError(thrown);
+        if (error.code !== "internal") throw error;
+        throw invalidConfig(
+          `The table ${table.name} of the pipeline cannot be made: its query failed: ${failureText(thrown)}.`,
+          thrown,
+        );
       });
     }
-    return this.#export(tables, { bounds: [] });
+    return exportTables(this.connections, { tables, bounds: [], ...this.#files });
   }
-
-  async #createTables(stage: Stage): Promise<Table[]> {
-    const tables = this.#request.tables.filter((table) => table.stage === stage);
-    for (const table of tables) await createTable(this.connections[0], table);
-    return tables;
-  }
-
-  get #boundsOfSteps(): RangeBounds {
-    const { bounds, stagedBytes } = this.#request;
-    return mergeBounds(bounds, stagedBytes.get("content_custom_field_values") ?? 0, MIN_STEP_RANGES);
-  }
-
-  #kept(rowsPerRange: number): ExportRequest["kept"] {
-    return { before: this.#request.boundsBefore, rowsPerRange };
-  }
-
-  async #export(
-    tables: readonly Table[],
-    ranges: Pick<ExportRequest, "bounds" | "kept" | "beside">,
-  ): Promise<LoadedTable[]> {
-    const { finalDirectory, sequence } = this.#request;
-    return exportTables(this.connections, { ...ranges, tables, finalDirectory, sequence });
-  }
-}
-
-/** Damage, a full disk and other errors with a code of their own are not errors of the query. */
-function queryFailed(table: string, thrown: unknown): WarehouseError {
-  const error = asWarehouseError(thrown);
-  if (error.code !== "internal") return error;
-  return new WarehouseError(
-    "config.invalid",
-    `The table ${table} of the pipeline cannot be made: its query failed: ${failureText(thrown)}.`,
-    { cause: thrown },
-  );
 }

@@ -8,7 +8,7 @@ import { content } from "../tables/content.ts";
 import { contentWide } from "../tables/views.ts";
 import { distinctColumnNames } from "./column-names.ts";
 import { loadSql } from "./load-sql.ts";
-import { rangeParams } from "./mapped-values.ts";
+import { rangeParams, rangeStarts } from "./mapped-values.ts";
 
 /** Columns of `content_wide`, each with the type of its custom field, whatever its values are. */
 export async function wideColumns(connection: DuckDBConnection) {
@@ -100,11 +100,13 @@ export async function fillFieldTexts(
      COMMENT ON COLUMN ${TABLE}.texts IS 'Texts by the number of the custom field.';
      COMMENT ON COLUMN ${TABLE}.lists IS 'Lists of texts by the number of the custom field.'`,
   );
-  const starts = await all(connection, loadSql("field_text_ranges"), [valuesPerRange]);
+  const weights =
+    "SELECT content_id, count(*) AS weight FROM content_custom_field_values GROUP BY content_id";
+  const starts = await rangeStarts(connection, { text: weights, params: [] }, valuesPerRange);
   const select = await fieldTextsSql(connection);
   // In one transaction, a range fills up the row group that the range before it began.
   await execute(connection, "BEGIN TRANSACTION");
-  for (const range of rangesOf(["", ...starts.map((row) => String(row.content_id))])) {
+  for (const range of rangesOf(starts)) {
     await execute(connection, `INSERT INTO ${TABLE} ${select}`, rangeParams(range));
   }
   await execute(connection, "COMMIT");

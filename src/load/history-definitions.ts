@@ -1,8 +1,11 @@
-/** Fills the history of definitions: destinations, custom fields, select values, mappings and their entries. */
+/**
+ * Fills the history of definitions: destinations, custom fields, select values, mappings and their entries. Finds which of
+ * them changed mapped values.
+ */
 import { type DuckDBConnection, DuckDBTimestampTZValue } from "@duckdb/node-api";
 import type { Verdict } from "../common/verdict.ts";
-import { execute } from "../storage/duckdb.ts";
-import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
+import { all, execute, toSafeInteger } from "../storage/duckdb.ts";
+import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
 import {
   type Cause,
@@ -13,6 +16,7 @@ import {
   selectValueHistory,
 } from "../tables/history.ts";
 import { loadSql } from "./load-sql.ts";
+import { MAPPING_STEPS } from "./mapped-values.ts";
 
 /** The run that the history is filled for. */
 export interface HistoryRun {
@@ -28,14 +32,15 @@ export interface HistoryRun {
   readonly packageVersion: string;
 }
 
-/** Definitions whose changes have the same cause: `destination_changed`, `mapping_changed` or `definition_changed`. */
-export type DefinitionFamily = "destination" | "mapping" | "definition";
+/** Families of definitions, whose changes have the same cause, such as `destination_changed`. */
+const FAMILIES = ["destination", "mapping", "definition"] as const;
+type Family = (typeof FAMILIES)[number];
 
-export interface DefinitionHistory {
+interface DefinitionHistory {
   readonly history: Table;
   /** Table whose versions it holds. */
   readonly of: string;
-  readonly family: DefinitionFamily;
+  readonly family: Family;
   /** SQL condition under which an unsettled run knows that a definition is removed. */
   readonly lookedUp: string;
 }
@@ -88,22 +93,77 @@ export async function fillDefinitions(connection: DuckDBConnection, run: History
 function definitionSql({ history, of, lookedUp }: DefinitionHistory): string {
   const names = definitionColumns(history);
   const columns = names.map(quoteIdentifier);
+  const others = names.filter((name) => name !== "ordinal");
+  const differs = `${structOf("before.", others)} IS DISTINCT FROM ${structOf("now.", others)}`;
   return fillMarks(loadSql("history_definitions"), {
     previous: quoteIdentifier(`previous_${history.name}`),
     now: `SELECT ${columns.join(", ")} FROM ${quoteIdentifier(of)}`,
     columns_as_row: structOf("", names),
     key: definitionKey(history).map(quoteIdentifier).join(", "),
     looked_up: lookedUp,
-    reordered: names.includes("ordinal") ? onlyOrdinal(names.filter((name) => name !== "ordinal")) : "false",
+    // Versions that are equal except for their position.
+    reordered: others.length < names.length ? `NOT (${differs})` : "false",
   });
-}
-
-/** SQL condition: two versions that are equal except for their position. */
-function onlyOrdinal(names: readonly string[]): string {
-  const same = `${structOf("before.", names)} IS NOT DISTINCT FROM ${structOf("now.", names)}`;
-  return `before.definition IS NOT NULL AND now.definition IS NOT NULL AND ${same}`;
 }
 
 function structOf(source: string, names: readonly string[]): string {
   return `struct_pack(${names.map((name) => `${source}${quoteIdentifier(name)}`).join(", ")})`;
+}
+
+/**
+ * Fills the temporary table `history_effects` from the questions in `history_questions`. The mapping steps run again with
+ * one family of definitions as it was in an epoch, a span of runs between which no definition changed: if the result differs,
+ * a change in this family is a cause. `prepared`: epochs whose tables the connection has.
+ */
+export async function findEffects(connection: DuckDBConnection, prepared: Set<number>): Promise<void> {
+  const create = "CREATE OR REPLACE TEMP TABLE history_effects (question VARCHAR, family VARCHAR)";
+  await execute(connection, create);
+  const epochs = await all(connection, "SELECT DISTINCT epoch FROM history_questions ORDER BY epoch");
+  for (const row of epochs) {
+    const epoch = toSafeInteger(row.epoch ?? null);
+    if (!prepared.has(epoch)) await prepareEpoch(connection, epoch);
+    prepared.add(epoch);
+    for (const family of FAMILIES) {
+      const steps = MAPPING_STEPS.map((step) => [step, epochTable(step, epoch, family)]);
+      const marks = { ...Object.fromEntries(steps), mapped_values: loadSql("mapped_values") };
+      const questions = fillMarks(loadSql("history_effects"), marks);
+      const sql = `INSERT INTO history_effects SELECT question, ${quoteLiteral(family)} FROM (${questions})`;
+      await execute(connection, sql, [null, null, epoch]);
+    }
+  }
+}
+
+/** Makes the tables that the mapping steps read, for each family as it was in the epoch. */
+async function prepareEpoch(connection: DuckDBConnection, epoch: number): Promise<void> {
+  for (const family of FAMILIES) {
+    const targets = `mapping_targets AS (FROM ${epochTable("mapping_targets", epoch, family)})`;
+    const definitions = DEFINITION_HISTORIES.filter((each) => each.family === family);
+    const tables = definitions.map((each) => tableAsOf(each, epoch));
+    for (const step of MAPPING_STEPS) {
+      const read = step === "mapping_answers" ? [...tables, targets] : tables;
+      await execute(
+        connection,
+        `CREATE OR REPLACE TEMP TABLE ${epochTable(step, epoch, family)} AS
+         WITH ${read.join(", ")} SELECT * FROM (\n${loadSql(step)}\n)`,
+      );
+    }
+  }
+  const mapped = `SELECT DISTINCT ${epoch}, custom_field_id FROM ${epochTable("mapping_targets", epoch, "mapping")}`;
+  await execute(connection, `INSERT INTO history_mapped_before ${mapped}`);
+}
+
+function epochTable(step: string, epoch: number, family: Family): string {
+  return quoteIdentifier(`history_${step}_${epoch}_${family}`);
+}
+
+/** Common table expression with a table's name, and its rows as they were in an epoch. */
+function tableAsOf({ history, of }: DefinitionHistory, epoch: number): string {
+  const columns = definitionColumns(history).map(quoteIdentifier).join(", ");
+  return `${quoteIdentifier(of)} AS (
+    SELECT ${columns}
+    FROM ${quoteIdentifier(history.name)} AS history
+    JOIN run_history AS first ON first.run = history.valid_from_run
+    LEFT JOIN run_history AS after ON after.run = history.valid_to_run
+    WHERE first.sequence <= ${epoch} AND (after.sequence IS NULL OR after.sequence > ${epoch})
+  )`;
 }

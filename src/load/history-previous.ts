@@ -49,38 +49,38 @@ export async function findHistory(
   const anew = (reason: string): PreviousHistory => ({ kind: "anew", run, reason });
   const missing = HISTORY_TABLES.find(({ name }) => manifest.rows[name] === undefined);
   if (missing !== undefined) return anew(`it has no table ${missing.name}`);
-  const history = historyOf(previous);
-  const paths = HISTORY_TABLES.map(({ name }) => `parquet/${name}/`);
+  const source = tablesSourceOf(previous);
+  const folders = HISTORY_TABLES.map(({ name }) => `parquet/${name}/`);
   const isRead = ({ path }: PublishedFile) =>
-    typeof history.access === "string"
-      ? path === DATABASE_FILE
-      : paths.some((folder) => path.startsWith(folder));
+    source.database === undefined
+      ? folders.some((folder) => path.startsWith(folder))
+      : path === DATABASE_FILE;
   const damage = await firstDamage(previous.directory, manifest.files.filter(isRead));
   if (damage !== undefined) return anew(damage);
   try {
-    await assertReadable(previous, temporaryDirectory);
+    const damaged = await damagedTable(previous, temporaryDirectory);
+    if (damaged !== undefined)
+      return anew(`its table ${damaged} does not have the rows it was published with`);
   } catch (thrown) {
     const error = asWarehouseError(thrown);
     if (error.code === "config.newer_version" || isOfTheDisk(error)) throw error;
     return anew(error.message.replace(/\.$/, ""));
   }
-  return history;
-}
-
-function historyOf(previous: HistorySource): CarriedHistory {
-  const source = tablesSourceOf(previous);
   return {
     kind: "carried",
-    run: previous.run,
+    run,
     access: source.database ?? { directory: previous.directory },
     sourceOf: (table) => tableSql(source, table, PREVIOUS_CATALOG),
     forgotten: [],
-    personalData: previous.manifest.personalData,
+    personalData: manifest.personalData,
   };
 }
 
-/** Throws if this program cannot continue these tables. */
-async function assertReadable(previous: HistorySource, temporaryDirectory: string): Promise<void> {
+/** The first table without its rows. Throws if a newer program wrote the tables, or if they cannot be read. */
+async function damagedTable(
+  previous: HistorySource,
+  temporaryDirectory: string,
+): Promise<string | undefined> {
   const source = tablesSourceOf(previous);
   await using database = await openTables(source, { temporaryDirectory, memoryLimitMb: 128, threads: 1 });
   const { connection } = database;
@@ -95,12 +95,9 @@ async function assertReadable(previous: HistorySource, temporaryDirectory: strin
   for (const table of HISTORY_TABLES) {
     const rows = `SELECT ${duckdbColumns(table)} FROM ${tableSql(source, table.name)}`;
     const counted = await scalar(connection, `SELECT count(*) FROM (${rows})`);
-    if (counted === previous.manifest.rows[table.name]) continue;
-    throw new WarehouseError(
-      "verify.failed",
-      `its table ${table.name} does not have the rows it was published with`,
-    );
+    if (counted !== previous.manifest.rows[table.name]) return table.name;
   }
+  return undefined;
 }
 
 /**

@@ -1,15 +1,14 @@
 /** Fills the history: compares mapped values and definitions of this run with the history of the run before. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, execute, type QueryParams, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
+import { execute, type QueryParams, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
 import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
 import { type DatabaseConnections, mapParallel, runOnEach } from "../storage/parallel.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { HISTORY_VERSION } from "../tables/history.ts";
-import { fillDefinitions, type HistoryRun, instant } from "./history-definitions.ts";
-import { MappingEpochs } from "./history-epochs.ts";
+import { fillDefinitions, findEffects, type HistoryRun, instant } from "./history-definitions.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
 import { loadSql } from "./load-sql.ts";
-import { rangeParams } from "./mapped-values.ts";
+import { rangeParams, rangeStarts } from "./mapped-values.ts";
 
 export interface HistoryRequest {
   readonly run: HistoryRun;
@@ -44,13 +43,9 @@ export async function fillHistory(
   connections: DatabaseConnections,
   request: HistoryRequest,
 ): Promise<RangeBounds> {
-  const { run, previous } = request;
-  for (const connection of connections) {
-    await attachPrevious(connection, previous);
-    await createStepTable(connection, "history_runs", [run.run, run.sequence]);
-  }
+  for (const connection of connections) await attachPrevious(connection, request.previous);
   await fillRuns(connections[0], request);
-  await fillDefinitions(connections[0], run);
+  await fillDefinitions(connections[0], request.run);
   const lanes = connections.map((connection) => new ValueHistory(connection, request));
   await runOnEach(lanes, async (history) => history.begin());
   const itemRanges = rangesOf(request.itemBounds);
@@ -90,46 +85,35 @@ async function createStepTable(
   await execute(connection, sql, params);
 }
 
-async function createIdTable(
-  connection: DuckDBConnection,
-  name: string,
-  ids: ReadonlySet<string>,
-): Promise<void> {
-  const read = `SELECT unnest(CAST(CAST($1 AS JSON) AS VARCHAR[])) AS content_id`;
-  await execute(connection, `CREATE OR REPLACE TEMP TABLE ${name} AS ${read}`, [JSON.stringify([...ids])]);
-}
-
 /** Tables with rows from comparisons. Rows are collected until they fill a row group; fewer would wait uncompressed. */
 const COMPARED = ["mapped_value_history", "mapped_value_order_history"] as const;
 
 const collectedName = (table: (typeof COMPARED)[number]) => `made_${table}`;
 
-const FIELD_COLUMNS =
-  "content_id VARCHAR, destination_id VARCHAR, custom_field_id VARCHAR, state VARCHAR, " +
-  "removed_in_run VARCHAR, epoch INTEGER";
-
 /** The history of items and of their mapped values, on one connection. */
 class ValueHistory {
   readonly #connection: DuckDBConnection;
   readonly #request: HistoryRequest;
-  readonly #epochs: MappingEpochs;
+  /** Epochs whose tables this connection has. */
+  readonly #prepared = new Set<number>();
 
   constructor(connection: DuckDBConnection, request: HistoryRequest) {
     this.#connection = connection;
     this.#request = request;
-    this.#epochs = new MappingEpochs(connection);
   }
 
   async begin(): Promise<void> {
     const { run, absences } = this.#request;
     await createStepTable(this.#connection, "history_epochs", [run.verdict === "complete"]);
-    await createIdTable(this.#connection, "history_removed", absences.confirmed);
-    await createIdTable(this.#connection, "history_unread", absences.unread);
-    await this.#epochs.begin();
-    for (const table of COMPARED) {
-      const create = `CREATE OR REPLACE TEMP TABLE ${collectedName(table)} AS FROM ${table} LIMIT 0`;
-      await execute(this.#connection, create);
+    for (const [name, ids] of Object.entries({ removed: absences.confirmed, unread: absences.unread })) {
+      const read = "SELECT unnest(CAST(CAST($1 AS JSON) AS VARCHAR[])) AS content_id";
+      const create = `CREATE OR REPLACE TEMP TABLE history_${name} AS ${read}`;
+      await execute(this.#connection, create, [JSON.stringify([...ids])]);
     }
+    const made = COMPARED.map((table) => [collectedName(table), `AS FROM ${table} LIMIT 0`]);
+    made.push(["history_mapped_before", "(epoch INTEGER, custom_field_id VARCHAR)"]);
+    for (const [name, as] of made)
+      await execute(this.#connection, `CREATE OR REPLACE TEMP TABLE ${name} ${as}`);
   }
 
   /** Fills the history of a range of items. Returns the first item of each range that it was cut into. */
@@ -139,18 +123,21 @@ class ValueHistory {
     await createStepTable(this.#connection, "history_items", [...params, absences.listIsWhole]);
     await createStepTable(this.#connection, "history_several", params);
     await createStepTable(this.#connection, "history_texts", params);
-    const firsts = await this.#firsts("history_ranges", [rowsPerRange]);
-    await execute(this.#connection, `CREATE OR REPLACE TEMP TABLE history_fields (${FIELD_COLUMNS})`);
-    const findFields = `INSERT INTO history_fields BY NAME ${loadSql("history_fields")}`;
-    for (const range of cut(items, firsts)) await execute(this.#connection, findFields, rangeParams(range));
+    const weights = { text: "FROM history_items", params: [] };
+    const firsts = await rangeStarts(this.#connection, weights, rowsPerRange);
+    const findFields = loadSql("history_fields");
+    const fields = `CREATE OR REPLACE TEMP TABLE history_fields AS FROM (${findFields}) LIMIT 0`;
+    await execute(this.#connection, fields, params);
+    for (const range of cut(items, firsts))
+      await execute(this.#connection, `INSERT INTO history_fields ${findFields}`, rangeParams(range));
     // Rows that are only copied stream: all items at once take little memory.
     const copy = `INSERT INTO mapped_value_history BY NAME ${loadSql("history_going_on")}`;
     await execute(this.#connection, copy, params);
     await this.#insert("mapped_value_history", "history_first_values", items);
     await execute(this.#connection, "CREATE OR REPLACE TEMP TABLE history_kept (content_id VARCHAR)");
     const rows = Math.ceil(rowsPerRange / COMPARISON_MEMORY_FACTOR);
-    const compared = await this.#firsts("history_compared_ranges", [...params, rows]);
-    for (const range of cut(items, compared)) {
+    const compared = { text: loadSql("history_compared_weights"), params };
+    for (const range of cut(items, await rangeStarts(this.#connection, compared, rows))) {
       await this.#compare(range);
       await this.insertCollected(Math.min(ROWS_PER_GROUP, rowsPerRange));
     }
@@ -158,16 +145,12 @@ class ValueHistory {
     return firsts;
   }
 
-  async #firsts(step: string, params: QueryParams): Promise<string[]> {
-    return (await all(this.#connection, loadSql(step), params)).map((row) => String(row.first_id));
-  }
-
   /** Compares the values in the fields of `history_fields` with those of the run before. */
   async #compare(range: IdRange): Promise<void> {
     await this.#pair(range);
     await createStepTable(this.#connection, "history_numbers", []);
     await createStepTable(this.#connection, "history_questions", []);
-    await this.#epochs.ask();
+    await findEffects(this.#connection, this.#prepared);
     await createStepTable(this.#connection, "history_causes", rangeParams(range));
     await createStepTable(this.#connection, "history_orders", rangeParams(range));
     await execute(

@@ -1,5 +1,5 @@
 /** Fills a table: sorted Parquet files by ID range, and from these the DuckDB table. */
-import { rm } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
@@ -12,34 +12,34 @@ import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.t
 import { exactPattern, fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
 import { type BoundsByTable, cutByRows, extendBounds } from "./range-bounds.ts";
-import { rowsInRange, stagedRanges } from "./staged-rows.ts";
+import { rowsInRange, type StagedTable, stagedRanges } from "./staged-rows.ts";
 
-/** A table and the folder of its files. */
-interface FileRequest {
-  readonly table: Table;
+/** Where the files of a run are written. */
+export interface RunFiles {
   /** Folder that becomes `runs/<run>`. */
   readonly finalDirectory: string;
   readonly sequence: number;
 }
 
-interface LoadRequest extends FileRequest {
-  readonly parts: readonly StagedPart[];
-  /** Query that gives the rows instead of parts. */
-  readonly made?: SqlQuery | undefined;
+interface LoadRequest extends RunFiles {
+  readonly table: Table;
+  /** Staged parts, or a query that gives all rows. */
+  readonly from: readonly StagedPart[] | SqlQuery;
   /**
    * Ranges of `content_id`, for a table whose key begins with it. For a pooled table, the key ranges of the run before.
    * Empty: one range, or those that the rows of a pooled table are cut into.
    */
-  readonly bounds: RangeBounds;
+  readonly bounds?: RangeBounds;
   /** Query that makes the rows of a range from the mark `staged`; `undefined` takes the staged rows. */
   readonly query?: string | undefined;
 }
 
-export interface ExportRequest extends Omit<LoadRequest, "table" | "parts" | "made" | "query"> {
+interface ExportRequest extends RunFiles {
   /** Filled tables, whose rows may be in any order. */
   readonly tables: readonly Table[];
+  readonly bounds: RangeBounds;
   /** Ranges of the run before. Tables that have some keep these, and ignore `bounds`. */
-  readonly kept?: { readonly before: BoundsByTable; readonly rowsPerRange: number } | undefined;
+  readonly kept?: { readonly before: BoundsByTable; readonly rowsPerRange: number };
   /** Work beside the first files, on one of the connections. It must not insert rows. */
   readonly beside?: ((connection: DuckDBConnection) => Promise<void>) | undefined;
 }
@@ -48,6 +48,9 @@ interface FinalFile {
   /** Relative to the run's folder. */
   readonly path: string;
   readonly rows: number;
+  readonly bytes: number;
+  /** Number of keys that more than one row has. */
+  readonly duplicateKeys: number;
 }
 
 /** The files of a table, with its counts: `stagedRows` is `rows` plus `replacedRows`. */
@@ -57,8 +60,6 @@ export interface LoadedTable {
   readonly stagedRows: number;
   /** Further rows of keys that are kept once. */
   readonly replacedRows: number;
-  /** Number of keys that more than one row has. */
-  readonly duplicateKeys: number;
   /** In key order. At least one file, so that a table without rows has its columns. */
   readonly files: readonly FinalFile[];
 }
@@ -68,29 +69,26 @@ export interface LoadedTable {
  * files, so that both hold the same rows. Memory holds one range. Throws `verify.failed` if rows went missing.
  */
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
-  const { table, parts, made, bounds, query = "/* staged */" } = request;
-  const out = finalFiles(connection, request);
-  const pooled = table.stage === "pooled" ? await pooledRows(connection, request) : undefined;
-  const ranges =
-    made === undefined
-      ? (pooled?.ranges ?? stagedRanges(connection, { table, parts }, rangesOf(boundsFor(table, bounds))))
-      : [made];
-  const written: FinalFile[] = [];
-  let number = -1;
+  const { table, from, bounds = [], query = "/* staged */", finalDirectory } = request;
+  const { ranges, replacedRows = 0 } =
+    "text" in from
+      ? { ranges: [from] }
+      : table.stage === "pooled"
+        ? await pooledRows(connection, { table, parts: from }, bounds)
+        : { ranges: stagedRanges(connection, { table, parts: from }, rangesOf(boundsFor(table, bounds))) };
+  const files: FinalFile[] = [];
+  let number = 0;
   for await (const rows of ranges) {
+    if (rows !== undefined) {
+      const text = fillMarks(query, { staged: rows.text });
+      files.push(...(await writeRange(connection, request, number, { ...rows, text })));
+    }
     number += 1;
-    if (rows === undefined) continue;
-    const text = fillMarks(query, { staged: rows.text });
-    written.push(...(await out.writeRange(number, { ...rows, text })));
   }
-  const files = await out.atLeastOne(written);
-  const paths = files.map(({ path }) => out.pathOf(path));
+  if (files.length === 0) files.push(...(await writeRange(connection, request, 0, undefined)));
+  const paths = files.map(({ path }) => join(finalDirectory, path));
   await createTableFromFiles(connection, table, paths);
-  let duplicateKeys = 0;
-  for (const file of files) duplicateKeys += await out.duplicateKeys(file);
-  const replacedRows = pooled?.replacedRows ?? 0;
-  const stagedRows = sumOfRows(made === undefined ? parts : files);
-  return withRowCount({ table: table.name, files, stagedRows, replacedRows, duplicateKeys });
+  return loadedTable({ table, files, stagedRows: sumOfRows("text" in from ? files : from), replacedRows });
 }
 
 /** Creates a table and fills it from Parquet files: absolute paths, in the order of the key. */
@@ -140,81 +138,68 @@ export async function exportTables(
   const written = await mapParallel(connections, jobs, async (connection, job) => {
     if (typeof job === "function") return job(connection);
     const { table, range, number } = job;
-    const out = finalFiles(connection, { ...folder, table });
-    const [file] = await out.writeRange(number, rowsInRange(table, quoteIdentifier(table.name), range));
-    return file && { table, file, duplicateKeys: await out.duplicateKeys(file) };
+    const rows = rowsInRange(table, quoteIdentifier(table.name), range);
+    return { table, files: await writeRange(connection, { ...folder, table }, number, rows) };
   });
   return mapParallel(connections, tables, async (connection, table) => {
-    const own = written.flatMap((range) => (range?.table === table ? [range] : []));
-    const files = own.map(({ file }) => file);
-    return withRowCount({
-      table: table.name,
-      files: await finalFiles(connection, { ...folder, table }).atLeastOne(files),
-      stagedRows: await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(table.name)}`),
-      replacedRows: 0,
-      duplicateKeys: own.reduce((sum, range) => sum + range.duplicateKeys, 0),
-    });
+    const own = written.flatMap((range) => (range?.table === table ? range.files : []));
+    const files = own.length > 0 ? own : await writeRange(connection, { ...folder, table }, 0, undefined);
+    const stagedRows = await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(table.name)}`);
+    return loadedTable({ table, files, stagedRows, replacedRows: 0 });
   });
 }
 
-/** The final files of a table, written and read by one connection. */
-function finalFiles(connection: DuckDBConnection, { table, finalDirectory, sequence }: FileRequest) {
-  const pathOf = (path: string) => join(finalDirectory, path);
-
-  const write = async (number: number, query: SqlQuery): Promise<FinalFile> => {
-    const path = parquetPath(table.name, sequence, number);
-    return { path, rows: await writeParquet(connection, { table, query, file: pathOf(path) }) };
-  };
-
-  return {
-    pathOf,
-
-    /** Writes a sorted file, unless the query gives no rows. */
-    async writeRange(number: number, { text, params }: SqlQuery): Promise<FinalFile[]> {
-      const sorted = `SELECT * FROM (${text}) ORDER BY ${keyColumns(table)}`;
-      const file = await write(number, { text: sorted, params });
-      if (file.rows > 0) return [file];
-      await rm(pathOf(file.path));
-      return [];
-    },
-
-    async atLeastOne(files: readonly FinalFile[]): Promise<readonly FinalFile[]> {
-      if (files.length > 0) return files;
-      return [await write(0, { text: `SELECT ${emptyColumns(table)} WHERE false`, params: [] })];
-    },
-
-    /** Compares neighbours, since a file is sorted by key. Grouping all keys of a table takes ten times as long. */
-    async duplicateKeys({ path, rows }: FinalFile): Promise<number> {
-      if (rows < 2) return 0;
-      const keys = `SELECT hash(${keyColumns(table)}) AS key FROM ${readParquet([pathOf(path)])}`;
-      const before = "lag(key) OVER () AS first, lag(key, 2) OVER () AS second";
-      return scalar(
-        connection,
-        `SELECT count(*) FILTER (key = first AND key IS DISTINCT FROM second) FROM (SELECT key, ${before} FROM (${keys}))`,
-      );
-    },
-  };
+/** Writes a sorted file, unless the query gives no rows. Without a query, the file has columns and no rows. */
+async function writeRange(
+  connection: DuckDBConnection,
+  { table, finalDirectory, sequence }: RunFiles & { readonly table: Table },
+  number: number,
+  query: SqlQuery | undefined,
+): Promise<FinalFile[]> {
+  const path = parquetPath(table.name, sequence, number);
+  const file = join(finalDirectory, path);
+  const { text, params } = query ?? { text: `SELECT ${emptyColumns(table)} WHERE false`, params: [] };
+  const sorted = { text: `SELECT * FROM (${text}) ORDER BY ${keyColumns(table)}`, params };
+  const rows = await writeParquet(connection, { table, query: sorted, file });
+  if (rows === 0 && query !== undefined) {
+    await rm(file);
+    return [];
+  }
+  const { size: bytes } = await stat(file);
+  return [{ path, rows, bytes, duplicateKeys: rows < 2 ? 0 : await duplicateKeys(connection, table, file) }];
 }
 
-/** Adds the number of rows in the files. Throws `verify.failed` if that is not the number of staged rows. */
-function withRowCount(written: Omit<LoadedTable, "rows">): LoadedTable {
-  const { table, files, stagedRows, replacedRows } = written;
-  const rows = sumOfRows(files);
-  const expected = stagedRows - replacedRows;
+/** Compares neighbours, since a file is sorted by key. Grouping all keys of a table takes ten times as long. */
+function duplicateKeys(connection: DuckDBConnection, table: Table, file: string): Promise<number> {
+  const keys = `SELECT hash(${keyColumns(table)}) AS key FROM ${readParquet([file])}`;
+  const before = "lag(key) OVER () AS first, lag(key, 2) OVER () AS second";
+  return scalar(
+    connection,
+    `SELECT count(*) FILTER (key = first AND key IS DISTINCT FROM second) FROM (SELECT key, ${before} FROM (${keys}))`,
+  );
+}
+
+/** Throws `verify.failed` if the number of rows in the files is not that of the staged rows. */
+function loadedTable({
+  table: { name: table },
+  ...written
+}: Omit<LoadedTable, "table" | "rows"> & { readonly table: Table }): LoadedTable {
+  const rows = sumOfRows(written.files);
+  const expected = written.stagedRows - written.replacedRows;
   if (rows !== expected) {
     throw new WarehouseError(
       "verify.failed",
       `Table ${table} should have ${expected} rows, but ${rows} were written; nothing was published, run again.`,
     );
   }
-  return { ...written, rows };
+  return { table, rows, ...written };
 }
 
 /** Staged rows that are worked on at a time. */
 const POOLED_ROWS_PER_RANGE = 50_000;
 
 /** One row per key: the one with the latest `updated_at` if the table has it, else the first in the order of all columns. */
-async function pooledRows(connection: DuckDBConnection, { table, parts, bounds: before }: LoadRequest) {
+async function pooledRows(connection: DuckDBConnection, { table, parts }: StagedTable, before: RangeBounds) {
   if (parts.length === 0) return { ranges: [], replacedRows: 0 };
   const source = readParquet(parts.map((part) => part.file));
   const rows = { table, source, rowsPerRange: POOLED_ROWS_PER_RANGE };

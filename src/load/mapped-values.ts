@@ -9,11 +9,12 @@ import { loadSql, payloadSql } from "./load-sql.ts";
 /** Number of mapped values in a range of items with which each step keeps to the database's memory limit. */
 export const MAPPED_VALUES_PER_RANGE = 100_000;
 
-const PREPARED = ["mapping_targets", "mapping_inputs", "mapping_answers"] as const;
+/** Steps that join the definitions, each from those before it. */
+export const MAPPING_STEPS = ["mapping_targets", "mapping_inputs", "mapping_answers"] as const;
 
 /** Joins the definitions into temporary tables of this connection, which the steps read. */
 export async function prepareMappings(connection: DuckDBConnection): Promise<void> {
-  for (const name of PREPARED) {
+  for (const name of MAPPING_STEPS) {
     await execute(connection, `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${loadSql(name)}`);
   }
 }
@@ -41,6 +42,22 @@ export function rangeParams(range: IdRange): [string | null, string | null] {
   return [range.lower ?? null, range.upper ?? null];
 }
 
+/** First items of ranges with a weight of about `weightPerRange`. `weights`: query for the weight of each `content_id`. */
+export async function rangeStarts(
+  connection: DuckDBConnection,
+  weights: SqlQuery,
+  weightPerRange: number,
+): Promise<string[]> {
+  const place = `(sum(weight) OVER (ORDER BY content_id) - 1) // ${weightPerRange} AS place`;
+  const rows = await all(
+    connection,
+    `SELECT min(content_id) AS first_id FROM (SELECT content_id, ${place} FROM (${weights.text}))
+     GROUP BY place ORDER BY first_id`,
+    weights.params,
+  );
+  return rows.map((row) => String(row.first_id));
+}
+
 /** Bounds of ranges of about `rowsPerRange` mapped values, within ranges of items. The values of an item stay together. */
 export async function ledgerBounds(
   connection: DuckDBConnection,
@@ -49,9 +66,8 @@ export async function ledgerBounds(
 ): Promise<RangeBounds> {
   const bounds: string[] = [];
   for (const range of rangesOf(itemBounds)) {
-    const params = [...rangeParams(range), rowsPerRange];
-    const rows = await all(connection, loadSql("mapped_value_ranges"), params);
-    bounds.push(...rows.map((row) => String(row.first_id)));
+    const weights = { text: loadSql("mapped_value_weights"), params: rangeParams(range) };
+    bounds.push(...(await rangeStarts(connection, weights, rowsPerRange)));
   }
   return bounds;
 }

@@ -6,6 +6,7 @@ import type { Table } from "../tables/declare.ts";
 import {
   contentMappedWide,
   contentWide,
+  MACRO_NAMES,
   mappedValueIntervals,
   mappingCoverageView,
 } from "../tables/views.ts";
@@ -116,42 +117,6 @@ async function createView(
   await execute(connection, comments.join(";\n"));
 }
 
-const INSTANTS =
-  "Names are resolved in the current database; if several are attached, use USE first. Instants are timestamps with " +
-  "a time zone, or texts that can be read as such.";
-
-export const MACROS: readonly {
-  readonly name: string;
-  readonly parameters: readonly string[];
-  readonly kind: "table" | "scalar";
-  readonly comment: string;
-}[] = [
-  {
-    name: "mapped_values_as_of",
-    parameters: ["instant"],
-    kind: "table",
-    comment: `content_mapped_values of the last run that had started by the instant. ${INSTANTS}`,
-  },
-  {
-    name: "payloads_as_of",
-    parameters: ["instant"],
-    kind: "table",
-    comment: `content_external_payloads of the last run that had started by the instant. ${INSTANTS}`,
-  },
-  {
-    name: "payload_as_of",
-    parameters: ["content_id", "destination_id", "instant"],
-    kind: "scalar",
-    comment: `The payload of an item for a destination at an instant; NULL where there was none. ${INSTANTS}`,
-  },
-  {
-    name: "mapped_value_changes",
-    parameters: ["from_run", "to_run"],
-    kind: "table",
-    comment: `Values that differ between two runs (name or number), with all causes in between; a value that an item has twice counts twice. ${INSTANTS}`,
-  },
-];
-
 /** SQL of the view `mapped_value_intervals`. */
 export function intervalsSql(): string {
   return historySql(`view_${mappedValueIntervals.name}`);
@@ -160,14 +125,5 @@ export function intervalsSql(): string {
 /** Creates or replaces the view and the macros over the tables of the history. */
 export async function createHistoryMacros(connection: DuckDBConnection): Promise<void> {
   await createView(connection, mappedValueIntervals, intervalsSql());
-  for (const { name, parameters, kind, comment } of MACROS) {
-    const macro = quoteIdentifier(name);
-    const table = kind === "table" ? "TABLE " : "";
-    const signature = `${macro}(${parameters.map(quoteIdentifier).join(", ")})`;
-    await execute(
-      connection,
-      `CREATE OR REPLACE MACRO ${signature} AS ${table}${historySql(`macro_${name}`)};
-       COMMENT ON MACRO ${table}${macro} IS ${quoteLiteral(comment)}`,
-    );
-  }
+  for (const name of MACRO_NAMES) await execute(connection, historySql(`macro_${name}`));
 }

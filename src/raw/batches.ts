@@ -1,15 +1,8 @@
-/** Splits lists into batches of bounded size. */
-export interface BatchLimits {
-  readonly items: number;
-  /** A batch of one item may have more. */
-  readonly bytes: number;
-}
-
-/** Splits a list, in its order. */
+/** Splits a list, in its order, into batches of bounded size. A batch of one item may have more bytes. */
 export function* splitIntoBatches<Item>(
   items: Iterable<Item>,
   bytesOf: (item: Item) => number,
-  limits: BatchLimits,
+  limits: { readonly items: number; readonly bytes: number },
 ): Generator<Item[]> {
   let batch: Item[] = [];
   let bytes = 0;

@@ -214,28 +214,25 @@ export function readCell(
  * read from the latest on.
  */
 export class EmptiedKeys {
-  #earlier: string[] | undefined;
-  #here: string[] | undefined;
+  /** The latest document that has the key. */
+  #keys: Map<string, JsonObject> | undefined;
 
   /** Notes that a path leads to no value. */
   note(document: JsonObject, steps: readonly string[]): void {
     const [key = ""] = steps;
-    if (steps.length > 1 && document[key] !== undefined) this.#here = [...(this.#here ?? []), key];
-  }
-
-  endView(): void {
-    if (this.#here === undefined) return;
-    this.#earlier = [...(this.#earlier ?? []), ...this.#here];
-    this.#here = undefined;
+    if (steps.length === 1 || document[key] === undefined || this.#keys?.has(key)) return;
+    this.#keys ??= new Map();
+    this.#keys.set(key, document);
   }
 
   /** Whether a later document has the key but no value below it. */
-  has([key = ""]: readonly string[]): boolean {
-    return this.#earlier?.includes(key) ?? false;
+  has(document: JsonObject, [key = ""]: readonly string[]): boolean {
+    const later = this.#keys?.get(key);
+    return later !== undefined && later !== document;
   }
 
   get any(): boolean {
-    return this.#earlier !== undefined;
+    return this.#keys !== undefined;
   }
 }
 
@@ -250,7 +247,8 @@ export function readColumn(item: RawItem, reader: ColumnReader, extra: ExtraFiel
       const next = valueAt(view.document, place.steps);
       if (next === undefined) emptied?.note(view.document, place.steps);
       else if (place.container && isObject(next)) continue;
-      else if (emptied?.has(place.steps)) noteDifference(item, reader.label, found ? value : null, next);
+      else if (emptied?.has(view.document, place.steps))
+        noteDifference(item, reader.label, found ? value : null, next);
       else if (!found) {
         found = true;
         value = next;
@@ -259,7 +257,6 @@ export function readColumn(item: RawItem, reader: ColumnReader, extra: ExtraFiel
         value = reconcile(item, reader, value, next);
       }
     }
-    emptied?.endView();
   }
   if (found) return readCell(item, reader.column, path, value, extra);
   return emptied?.any ? null : undefined;

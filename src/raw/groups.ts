@@ -1,7 +1,15 @@
 /**
  * Groups items whose documents lie in the same few raw files. A group has the items whose latest document lies in one
- * file. If both listings have the same order, the other documents of these items lie together too.
+ * file. If both listings have the same order, the other documents of these items lie together too. DuckDB brings the
+ * documents of all other items together.
  */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { listValue } from "@duckdb/node-api";
+import { execute, openForBuilding } from "../storage/duckdb.ts";
+import { readParquet } from "../storage/parquet-sql.ts";
+import { quoteLiteral } from "../storage/sql-text.ts";
+import { splitIntoBatches } from "./batches.ts";
 import type { RawIndex } from "./raw-index.ts";
 
 /** Items that are transformed together. */
@@ -35,21 +43,18 @@ export function* planGroups(
         documents.push(counting.length, ...counting.flatMap((at) => [places.get(at.file) ?? 0, at.row]));
       else rest.push(item);
     }
-    if (documents.length > 0)
-      yield {
-        files: files.map((each) => index.files[each] ?? ""),
-        documents: Uint32Array.from(documents),
-      };
+    if (documents.length > 0) yield { files: pathsOf(index, files), documents: Uint32Array.from(documents) };
   }
   return rest;
 }
 
 /** Items whose latest document lies in the file, in the order of rows. */
 function atHome(index: RawIndex, file: number, isLeftOut: (item: number) => boolean) {
-  const latest = [...index.itemsIn(file)].filter(
-    (item, row) => index.isLatest(file, row) && !isLeftOut(item),
-  );
-  return latest.map((item) => ({ item, counting: index.counting(item) }));
+  return [...(index.files[file]?.items ?? [])].flatMap((item, row) => {
+    const counting = isLeftOut(item) ? [] : index.counting(item);
+    const [latest] = counting;
+    return latest?.file === file && latest.row === row ? [{ item, counting }] : [];
+  });
 }
 
 /** The file, and the other files to read with it. */
@@ -60,8 +65,71 @@ function filesTogether(index: RawIndex, file: number, items: ReturnType<typeof a
   const worth = [...needed].filter(
     ([other, documents]) =>
       other === file ||
-      documents >= SHARE * index.sizeOf(other) ||
+      documents >= SHARE * (index.files[other]?.items.length ?? 0) ||
       documents >= Math.max(FEW, SHARE * items.length),
   );
   return worth.map(([other]) => other);
+}
+
+function pathsOf({ files }: RawIndex, numbers: Iterable<number>): string[] {
+  return Array.from(numbers, (number) => files[number]?.path ?? "");
+}
+
+export interface RegroupRequest {
+  readonly index: RawIndex;
+  /** Numbers of the items. */
+  readonly items: readonly number[];
+  /** Approximate bytes of an item's document. */
+  readonly weightOf: (item: number) => number;
+  /** The run's staging folder. */
+  readonly directory: string;
+  readonly temporaryDirectory: string;
+}
+
+/** Of one file. An item counts with the bytes of one document. */
+const FILE_LIMITS = { items: 1000, bytes: 24 * 1024 * 1024 };
+const MEMORY_MB = 512;
+
+/** Calls `use` for groups of items whose documents lie in many files. Its file is removed afterwards. */
+export async function regroup(
+  request: RegroupRequest,
+  use: (group: ItemGroup) => Promise<void>,
+): Promise<void> {
+  const { index, items, weightOf, directory, temporaryDirectory } = request;
+  if (items.length === 0) return;
+  await using database = await openForBuilding({
+    file: join(directory, "regroup.duckdb"),
+    staging: directory,
+    temporaryDirectory,
+    memoryLimitMb: MEMORY_MB,
+    previous: undefined,
+  });
+  const { connection } = database;
+  const file = join(directory, "regrouped.parquet");
+  for (const batch of splitIntoBatches(items, weightOf, FILE_LIMITS)) {
+    const counting = batch.map((item) => index.counting(item));
+    const places = counting.flat();
+    const paths = pathsOf(
+      index,
+      places.map((at) => at.file),
+    );
+    await execute(
+      connection,
+      `CREATE OR REPLACE TEMP TABLE wanted AS
+       SELECT unnest(range($1)) AS place, unnest($2::VARCHAR[]) AS filename, unnest($3::BIGINT[]) AS file_row_number`,
+      [places.length, listValue(paths), listValue(places.map((at) => BigInt(at.row)))],
+    );
+    const source = readParquet([...new Set(paths)], ["filename", "file_row_number"]);
+    await execute(
+      connection,
+      `COPY (
+         SELECT raw.* EXCLUDE (filename, file_row_number)
+         FROM ${source} raw JOIN wanted USING (filename, file_row_number) ORDER BY place
+       ) TO ${quoteLiteral(file)} (FORMAT parquet, COMPRESSION zstd)`,
+    );
+    let row = 0;
+    const documents = counting.flatMap((each) => [each.length, ...each.flatMap(() => [0, row++])]);
+    await use({ files: [file], documents: Uint32Array.from(documents) });
+    await rm(file);
+  }
 }

@@ -40,8 +40,7 @@ export function utcDay(year: number, month: number, day: number): number | undef
 }
 
 /**
- * Whole seconds since 1970; `undefined` if the text is not an instant of the years 1 to 9999 in UTC. A leap second is the
- * second that follows, as in PostgreSQL.
+ * Whole seconds since 1970; `undefined` if the text is not an instant of the years 1 to 9999 in UTC, or a leap second.
  */
 export function secondsOfInstant(text: string): number | undefined {
   if (!INSTANT.test(text)) return undefined;
@@ -51,9 +50,8 @@ export function secondsOfInstant(text: string): number | undefined {
   const seconds = text[SECONDS_MARK] === ":" ? parseDigits(text, 17, 19) : 0;
   const offset = offsetSeconds(text);
   if (day === undefined || offset === undefined) return undefined;
-  if (hours > 23 || minutes > 59 || seconds > 60) return undefined;
+  if (hours > 23 || minutes > 59 || seconds > 59) return undefined;
   const total = day * SECONDS_PER_DAY + hours * 3600 + minutes * 60 + seconds - offset;
-  if (seconds === 60 && !beginsMonth(total)) return undefined;
   return total >= FIRST_SECOND && total <= LAST_SECOND ? total : undefined;
 }
 
@@ -69,10 +67,6 @@ function offsetSeconds(text: string): number | undefined {
 
 function isUtcMark(character: string | undefined): boolean {
   return character === "Z" || character === "z";
-}
-
-function beginsMonth(seconds: number): boolean {
-  return seconds % SECONDS_PER_DAY === 0 && new Date(seconds * 1000).getUTCDate() === 1;
 }
 
 /** Whole microseconds since 1970 UTC, as a BigInt if a number would round them; `undefined` if it is no instant. */
@@ -97,13 +91,7 @@ function microsOfFraction(instant: string): number {
 
 /** Whether an instant has the specification's form: `2024-05-05T10:11:12Z`, with or without a fraction. */
 export function hasSpecifiedForm(instant: string): boolean {
-  return (
-    instant.at(-1) === "Z" &&
-    instant[TIME_MARK] === "T" &&
-    instant[SECONDS_MARK] === ":" &&
-    // No leap second.
-    instant[SECONDS_MARK + 1] !== "6"
-  );
+  return instant.at(-1) === "Z" && instant[TIME_MARK] === "T" && instant[SECONDS_MARK] === ":";
 }
 
 /** The instant with more digits, of two of the same second; else `undefined`. */

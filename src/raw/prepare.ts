@@ -4,24 +4,20 @@ import { destination } from "../api/destination.ts";
 import { dynamicItem } from "../api/dynamic.ts";
 import { fullItem } from "../api/full.ts";
 import type { FormDrift } from "../api/normalize.ts";
-import {
-  type UnknownFieldWalker,
-  type UnknownObjectVisitor,
-  unknownFieldWalker,
-} from "../api/unknown-fields.ts";
+import { unknownFieldWalker } from "../api/unknown-fields.ts";
 import { isObject, type JsonObject, type Shape, type UnknownField } from "./document.ts";
 import type { Drift } from "./drift.ts";
-import { ADDRESS_BYTES } from "./personal/addresses.ts";
+import { ADDRESS_BYTES, treatAddresses } from "./personal/addresses.ts";
 import { PERSON_FIELDS } from "./personal/places.ts";
-import { configuredPolicy, declaredPolicy, type PolicySettings, policyDriftKind } from "./personal/policy.ts";
-import { unknownFieldPolicy } from "./personal/unknown-policy.ts";
+import { type ActivePolicy, activePolicy, type PolicySettings, treatPeople } from "./personal/policy.ts";
+import { UnknownFieldTreatment } from "./personal/unknown-policy.ts";
 import { membersContaining, type SourceText } from "./raw-json.ts";
 import { replaceLoneSurrogates } from "./well-formed.ts";
 
 export type LookupResource = "destination" | "custom_field_definition";
 export type RawShape = Shape | LookupResource;
 
-const WALKERS: Readonly<Record<RawShape, UnknownFieldWalker>> = {
+const WALKERS: Readonly<Record<RawShape, ReturnType<typeof unknownFieldWalker>>> = {
   dynamic: unknownFieldWalker(dynamicItem),
   full: unknownFieldWalker(fullItem),
   destination: unknownFieldWalker(destination),
@@ -47,12 +43,9 @@ export interface DocumentPosition {
  * have changed, or `undefined` if members were renamed. `source`: the document's text.
  */
 export function documentPreparer(settings: PrepareSettings) {
-  const applyPolicy = declaredPolicy(settings);
-  const kind = policyDriftKind(settings);
-  const takeUnknown = unknownFieldTaker(settings);
-  const fields = configuredPolicy(settings);
+  const policy = activePolicy(settings);
   const aliases = Object.entries(settings.aliases);
-  const personal = fields === undefined ? new Set<string>() : PERSON_FIELDS.union(fields.members);
+  const personal = policy === undefined ? new Set<string>() : PERSON_FIELDS.union(policy.fields.members);
   return (
     shape: Shape,
     document: JsonObject,
@@ -61,11 +54,15 @@ export function documentPreparer(settings: PrepareSettings) {
     source?: SourceText,
   ) => {
     const isRenamed = rename(document, aliases);
-    applyPolicy(document, drift);
-    fields?.item(document, (path) => drift.note(path, kind, 0, null));
-    const isSearchable = fields !== undefined && source !== undefined && !isRenamed;
-    const members = isSearchable ? membersContaining(ADDRESS_BYTES, source) : undefined;
-    const { unknown, treated } = takeUnknown(shape, document, { ...position, prefix: "", members }, drift);
+    if (policy !== undefined) {
+      const treated = (path: string) => drift.note(path, policy.kind, 0, null);
+      treatPeople(document, policy.treat, treated);
+      policy.fields.item(document, treated);
+    }
+    const isSearchable = policy !== undefined && source !== undefined && !isRenamed;
+    const members = isSearchable ? membersContaining(ADDRESS_BYTES, source) : Object.keys(document);
+    const at = { ...position, prefix: "" };
+    const { unknown, treated } = takeUnknown(shape, document, { policy, members, at }, drift);
     const changed = treated.length === 0 ? personal : new Set([...personal, ...treated]);
     return { unknown, changed: isRenamed ? undefined : changed };
   };
@@ -80,61 +77,65 @@ export type DocumentPreparer = ReturnType<typeof documentPreparer>;
 export function lookupPreparer(
   settings: PolicySettings,
 ): (resource: LookupResource, row: JsonObject, odd: readonly FormDrift[], drift: Drift) => UnknownField[] {
-  const takeUnknown = unknownFieldTaker(settings);
-  const fields = configuredPolicy(settings);
-  const treatedKind = policyDriftKind(settings);
+  const policy = activePolicy(settings);
   return (resource, row, odd, drift) => {
-    const at = { order: LOOKUP_ORDER, contentId: null, prefix: `${resource}.`, members: undefined };
+    const at = { order: LOOKUP_ORDER, contentId: null, prefix: `${resource}.` };
     replaceLoneSurrogates(row, (path) => drift.note(at.prefix + path, "unreadable", at.order, null));
     let isPersonal = false;
-    if (resource === "custom_field_definition") {
-      fields?.definition(row, (name) => {
+    if (policy !== undefined && resource === "custom_field_definition") {
+      policy.fields.definition(row, (name) => {
         isPersonal = true;
-        drift.note(at.prefix + name, treatedKind, 0, null);
+        drift.note(at.prefix + name, policy.kind, 0, null);
       });
     }
     for (const { path, kind, value } of odd)
       drift.note(at.prefix + path, kind, at.order, null, isPersonal ? undefined : value);
-    return takeUnknown(resource, row, at, drift).unknown;
+    return takeUnknown(resource, row, { policy, members: Object.keys(row), at }, drift).unknown;
   };
 }
 
-interface TakeUnknownAt extends DocumentPosition {
-  /** Prefix of the paths in the drift. */
-  readonly prefix: string;
-  /** Members in which addresses may stand; `undefined`: all. */
-  readonly members: ReadonlySet<string> | undefined;
-}
-
-/** Finds, treats and counts unknown fields. Returns those that stay, and the members in which a value was treated. */
-function unknownFieldTaker(settings: PolicySettings) {
-  const policy = unknownFieldPolicy(settings);
-  const kind = policyDriftKind(settings);
-  return (shape: RawShape, document: JsonObject, at: TakeUnknownAt, drift: Drift) => {
-    const { order, contentId, prefix, members = Object.keys(document) } = at;
-    const treated: string[] = [];
-    const noteTreated = (path: readonly string[]) => {
-      treated.push(path[0] ?? "");
-      drift.note(prefix + pathOf(path), kind, order, contentId);
-    };
+/**
+ * Treats what is personal in any place, then finds, treats and counts unknown fields. Returns those that stay, and the
+ * members in which a value was treated. `members`: those in which addresses may stand.
+ */
+function takeUnknown(
+  shape: RawShape,
+  document: JsonObject,
+  {
+    policy,
+    members,
+    at: { order, contentId, prefix },
+  }: {
+    readonly policy: ActivePolicy | undefined;
+    readonly members: Iterable<string>;
+    /** `prefix`: of the paths in the drift. */
+    readonly at: DocumentPosition & { readonly prefix: string };
+  },
+  drift: Drift,
+): { unknown: UnknownField[]; treated: readonly string[] } {
+  const anywhere = policy === undefined ? [] : treatAddresses(document, members, policy.treat);
+  const treatment = policy && new UnknownFieldTreatment(policy);
+  const met: Pick<UnknownField, "path" | "parent">[] = [];
+  // Values that stand where the contract has no object stay in their column, so their fields are treated here.
+  WALKERS[shape](
+    document,
+    (path, _value, parent) => met.push({ path, parent }),
+    treatment && ((path, value) => treatment.value(value, path)),
+  );
+  treatment?.fields(met);
+  if (policy !== undefined) {
     // Order 0: an object that many documents share is counted once for all of them.
-    policy?.treatAnywhere(document, members, (path) => {
-      treated.push(path[0] ?? "");
-      drift.note(prefix + pathOf(path), kind, 0, null);
-    });
-    const met: Pick<UnknownField, "path" | "parent">[] = [];
-    // Values that stand where the contract has no object stay in their column, so their fields are treated here.
-    const visitUnknown: UnknownObjectVisitor | undefined =
-      policy && ((path, value) => policy.treatValue(value, path, noteTreated));
-    WALKERS[shape](document, (path, _value, parent) => met.push({ path, parent }), visitUnknown);
-    policy?.treatFields(met, noteTreated);
-    const found = met.map(({ path, parent }): UnknownField => {
-      const value = parent[path.at(-1) ?? ""];
-      drift.note(prefix + pathOf(path), "unknown_field", order, contentId, value);
-      return { path, parent, value, claimed: false };
-    });
-    return { unknown: found.filter(({ value }) => value !== undefined), treated };
-  };
+    for (const path of anywhere) drift.note(prefix + pathOf(path), policy.kind, 0, null);
+    for (const path of treatment?.treated ?? [])
+      drift.note(prefix + pathOf(path), policy.kind, order, contentId);
+  }
+  const found = met.map(({ path, parent }): UnknownField => {
+    const value = parent[path.at(-1) ?? ""];
+    drift.note(prefix + pathOf(path), "unknown_field", order, contentId, value);
+    return { path, parent, value, claimed: false };
+  });
+  const treated = [...anywhere, ...(treatment?.treated ?? [])].map(([first = ""]) => first);
+  return { unknown: found.filter(({ value }) => value !== undefined), treated };
 }
 
 /** Returns whether a field was renamed. */

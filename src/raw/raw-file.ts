@@ -9,7 +9,6 @@ import { type EncodedCell, rowOf, TableBuilder } from "../storage/table-builder.
 import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
 import { type ItemDocument, isObject, type JsonObject, type UnknownField } from "./document.ts";
 import { type ResponseDrift, responseDrift } from "./drift.ts";
-import { NO_FINGERPRINT } from "./fingerprint.ts";
 import { unknownFields as findUnknownFields, type LookupResource, type RawShape } from "./prepare.ts";
 
 const COLUMNS = {
@@ -45,6 +44,9 @@ export interface ReuseRecord {
   /** The earlier run that read the document, and its SHA-256 there; `null` if this run read it. */
   readonly earlier: { readonly run: string; readonly sha256: string } | null;
 }
+
+/** The fingerprint of a document that must not be reused. */
+export const NO_FINGERPRINT = "";
 
 export const NOT_REUSED: ReuseRecord = { fingerprint: NO_FINGERPRINT, drift: [], earlier: null };
 
@@ -82,6 +84,13 @@ export interface RawLookup {
   readonly unknown: readonly UnknownField[];
 }
 
+/** What the tables of definitions are made from. */
+export interface RawLookups {
+  readonly destinations: readonly RawLookup[];
+  /** Custom fields with their mappings. */
+  readonly definitions: readonly RawLookup[];
+}
+
 /** Size and digest of a file, to verify it later. */
 export interface WrittenFile {
   readonly bytes: number;
@@ -108,32 +117,29 @@ export class RawFileWriter {
     return { bytes: written.length, sha256: hash("sha256", written) };
   }
 
-  #append(appended: RawDocument | LookupDocument): void {
-    const { contentId, mode, pass, page, position, whole, view, ...rest } = appended;
-    const { shape, order, observedAt } = view;
-    const { unknownFields, largeNumbers, reuse } = rest;
-    const cellsWith = (document: Uint8Array): Readonly<Record<keyof typeof COLUMNS, EncodedCell>> => ({
-      content_id: contentId,
-      shape,
-      mode,
-      pass,
-      page,
-      position,
-      whole,
-      observation: order,
-      observed_at: observedAt,
-      unknown_fields: unknownFields,
-      large_numbers: largeNumbers,
-      sha256: hash("sha256", document),
-      fingerprint: reuse.fingerprint,
-      answer_drift: JSON.stringify(reuse.drift),
-      answer_sha256: reuse.earlier?.sha256 ?? "",
-      read_by_run: reuse.earlier?.run ?? "",
-      document,
+  #append({ view, reuse, ...appended }: RawDocument | LookupDocument): void {
+    this.#joined(appended.document, (document) => {
+      const cells: Readonly<Record<keyof typeof COLUMNS, EncodedCell>> = {
+        content_id: appended.contentId,
+        shape: view.shape,
+        mode: appended.mode,
+        pass: appended.pass,
+        page: appended.page,
+        position: appended.position,
+        whole: appended.whole,
+        observation: view.order,
+        observed_at: view.observedAt,
+        unknown_fields: appended.unknownFields,
+        large_numbers: appended.largeNumbers,
+        sha256: hash("sha256", document),
+        fingerprint: reuse.fingerprint,
+        answer_drift: JSON.stringify(reuse.drift),
+        answer_sha256: reuse.earlier?.sha256 ?? "",
+        read_by_run: reuse.earlier?.run ?? "",
+        document,
+      };
+      this.#builder.append(rowOf(this.#builder, cells));
     });
-    this.#joined(rest.document, (document) =>
-      this.#builder.append(rowOf(this.#builder, cellsWith(document))),
-    );
   }
 
   /** Calls `use` with the joined text, which is valid only during the call. */
@@ -150,96 +156,84 @@ export class RawFileWriter {
   }
 }
 
-function cellsOf({ cells }: ParquetColumns) {
-  return {
-    shapes: cells("shape"),
-    whole: cells("whole"),
-    orders: cells("observation"),
-    instants: cells("observed_at"),
-    unknown: cells("unknown_fields"),
-    largeNumbers: cells("large_numbers"),
-    documents: cells("document"),
-  };
-}
-
 /** Reads the rows of a raw file, in the order in which they were written. */
 export class RawFileReader {
   readonly ids: readonly string[];
   readonly #file: string;
   readonly #columns: ParquetColumns;
-  readonly #cells: ReturnType<typeof cellsOf>;
-  /** Columns that are read only for reuse. */
-  readonly #reuse = new Map<string, ParquetCell[]>();
+  /** Columns that were read. */
+  readonly #cells = new Map<keyof typeof COLUMNS, ParquetCell[]>();
 
   constructor(file: string) {
     this.#file = file;
     this.#columns = readPart(file);
     this.ids = this.#columns.cells("content_id").map(textOf);
-    this.#cells = cellsOf(this.#columns);
+  }
+
+  #cell(row: number, name: keyof typeof COLUMNS): ParquetCell | undefined {
+    const known = this.#cells.get(name);
+    if (known !== undefined) return known[row];
+    const cells = this.#columns.cells(name);
+    this.#cells.set(name, cells);
+    return cells[row];
   }
 
   about(row: number): Pick<ItemDocument, "shape" | "order" | "observedAt"> & Pick<RawDocument, "whole"> {
     return {
-      shape: textOf(this.#cells.shapes[row]) === "full" ? "full" : "dynamic",
-      whole: this.#cells.whole[row] === true,
-      order: Number(this.#cells.orders[row]),
-      observedAt: Number(this.#cells.instants[row]),
+      shape: textOf(this.#cell(row, "shape")) === "full" ? "full" : "dynamic",
+      whole: this.#cell(row, "whole") === true,
+      order: Number(this.#cell(row, "observation")),
+      observedAt: Number(this.#cell(row, "observed_at")),
     };
   }
 
   view(row: number): ItemDocument {
-    const { shape, order, observedAt } = this.about(row);
-    const { document, unknown } = this.#documentAt(row, shape);
-    return { shape, order, observedAt, document, unknown };
+    const { whole: _, ...about } = this.about(row);
+    return { ...about, ...this.#documentAt(row, about.shape) };
   }
 
   /** The listing page of each row; `undefined` if the item was requested singly. */
   listed(): ({ readonly pass: number; readonly page: number } | undefined)[] {
-    const { cells } = this.#columns;
-    const [modes, passes, pages] = [cells("mode"), cells("pass"), cells("page")];
-    return modes.map((mode, row) =>
-      textOf(mode) === "item" ? undefined : { pass: Number(passes[row]), page: Number(pages[row]) },
+    return this.ids.map((_, row) =>
+      textOf(this.#cell(row, "mode")) === "item"
+        ? undefined
+        : { pass: Number(this.#cell(row, "pass")), page: Number(this.#cell(row, "page")) },
     );
   }
 
   /** A row with its reuse record. `ownRun`: the run that wrote the file. */
   reusable(row: number, ownRun: string): ItemDocument & Pick<RawDocument, "reuse" | "largeNumbers"> {
-    const cell = (name: keyof typeof COLUMNS) => textOf(this.#reuseCells(name)[row]);
+    const text = (name: keyof typeof COLUMNS) => textOf(this.#cell(row, name));
+    const readBy = text("read_by_run");
     const earlier =
-      cell("read_by_run") === ""
-        ? { run: ownRun, sha256: cell("sha256") }
-        : { run: cell("read_by_run"), sha256: cell("answer_sha256") };
-    const drift = z.array(responseDrift).parse(JSON.parse(cell("answer_drift")));
+      readBy === ""
+        ? { run: ownRun, sha256: text("sha256") }
+        : { run: readBy, sha256: text("answer_sha256") };
+    const drift = z.array(responseDrift).parse(JSON.parse(text("answer_drift")));
     return {
       ...this.view(row),
-      largeNumbers: this.#cells.largeNumbers[row] !== false,
-      reuse: { fingerprint: cell("fingerprint"), drift, earlier },
+      largeNumbers: this.#cell(row, "large_numbers") !== false,
+      reuse: { fingerprint: text("fingerprint"), drift, earlier },
     };
-  }
-
-  #reuseCells(name: keyof typeof COLUMNS): ParquetCell[] {
-    const cells = this.#reuse.get(name) ?? this.#columns.cells(name);
-    this.#reuse.set(name, cells);
-    return cells;
   }
 
   /** A row of a lookup's file. */
   answer(row: number): RawLookup {
-    const shape = textOf(this.#cells.shapes[row]);
+    const shape = textOf(this.#cell(row, "shape"));
     const resource: LookupResource = shape === "destination" ? shape : "custom_field_definition";
     const { document: answer, unknown } = this.#documentAt(row, resource);
     return { id: this.ids[row] ?? "", answer, unknown };
   }
 
+  /** Errors here are not the service's, so the request must not be repeated. */
   #documentAt(row: number, shape: RawShape): Pick<ItemDocument, "document" | "unknown"> {
     try {
-      const text = textOf(this.#cells.documents[row]);
-      return documentIn(
-        text,
-        shape,
-        this.#cells.largeNumbers[row] !== false,
-        Number(this.#cells.unknown[row]),
-      );
+      const text = textOf(this.#cell(row, "document"));
+      const document: unknown =
+        this.#cell(row, "large_numbers") === false ? JSON.parse(text) : parseExact(text);
+      if (!isObject(document)) throw new TypeError("a raw document is not an object");
+      const hasUnknown = Number(this.#cell(row, "unknown_fields")) !== 0;
+      return { document, unknown: hasUnknown ? findUnknownFields(shape, document) : [] };
     } catch (cause) {
       throw new TypeError(`${this.#file} holds a document that cannot be read`, { cause });
     }
@@ -249,18 +243,6 @@ export class RawFileReader {
   [Symbol.dispose](): void {
     this.#columns[Symbol.dispose]();
   }
-}
-
-/** Errors here are not the service's, so the request must not be repeated. */
-function documentIn(
-  text: string,
-  shape: RawShape,
-  largeNumbers: boolean,
-  unknownFields: number,
-): Pick<ItemDocument, "document" | "unknown"> {
-  const document: unknown = largeNumbers ? parseExact(text) : JSON.parse(text);
-  if (!isObject(document)) throw new TypeError("a raw document is not an object");
-  return { document, unknown: unknownFields === 0 ? [] : findUnknownFields(shape, document) };
 }
 
 /** The fingerprint of each row of a file, and the earlier run that read it; blank if there was none. */
@@ -276,25 +258,4 @@ export function fingerprintsIn(file: string): { readonly fingerprint: string; re
 function textOf(cell: ParquetCell | undefined): string {
   if (!Buffer.isBuffer(cell)) throw new TypeError("a raw file has no text where there must be one");
   return cell.toString(isAscii(cell) ? "latin1" : "utf8");
-}
-
-/** What the tables of definitions are made from. */
-export interface RawLookups {
-  readonly destinations: readonly RawLookup[];
-  /** Custom fields with their mappings. */
-  readonly definitions: readonly RawLookup[];
-}
-
-/** Reads the raw files of the lookups, by path; a lookup without rows has no file. Throws as {@link RawFileReader}. */
-export function readLookups({
-  destinations,
-  custom_fields,
-}: Readonly<Partial<Record<LookupMode, string | undefined>>>): RawLookups {
-  return { destinations: answersIn(destinations), definitions: answersIn(custom_fields) };
-}
-
-function answersIn(file: string | undefined): RawLookup[] {
-  if (file === undefined) return [];
-  using rows = new RawFileReader(file);
-  return rows.ids.map((_, row) => rows.answer(row));
 }

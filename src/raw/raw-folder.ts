@@ -1,15 +1,37 @@
-/** Opens a run's folder `raw`, which holds all that the tables of the run are made from. */
+/** A run's folder `raw`, which holds all that the tables of the run are made from: its paths, and how it is opened. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readPart, type StagedPart } from "../storage/parquet-file.ts";
 import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "./extract-record.ts";
 import { ItemIndex } from "./item-index.ts";
-import { RawFileReader, type RawLookups, readLookups } from "./raw-file.ts";
+import { type LookupMode, type RawDocument, RawFileReader, type RawLookups } from "./raw-file.ts";
 import { indexRows, RawIndex } from "./raw-index.ts";
 
-export interface IndexedItems {
-  readonly items: ItemIndex;
-  readonly index: RawIndex;
+/** Absolute paths of a run's raw files: one for each stage, pass and group. */
+export class RawPaths {
+  /** Absolute path. */
+  readonly folder: string;
+  readonly #sequence: string;
+
+  constructor(folder: string, sequence: number) {
+    this.folder = folder;
+    this.#sequence = padded(sequence, 6);
+  }
+
+  /** `stage`: the documents of a listing, single items that it listed, single items after a pass, or a lookup. */
+  of(stage: RawDocument["mode"] | "after" | LookupMode, pass: number, group: number): string {
+    const name = `${stage}-${this.#sequence}-${pass}-${padded(group, 5)}.parquet`;
+    return join(this.folder, stage === "after" ? "item" : stage, name);
+  }
+
+  /** File with rows of `run_requests` or `run_rejects`. */
+  ofNotes(what: "requests" | "rejects", part: number): string {
+    return join(this.folder, `${what}-${this.#sequence}-0-${padded(part, 5)}.parquet`);
+  }
+}
+
+function padded(number: number, digits: number): string {
+  return String(number).padStart(digits, "0");
 }
 
 export interface RawFolder {
@@ -23,10 +45,8 @@ export interface RawFolder {
   readonly requests: readonly StagedPart[];
   readonly rejects: readonly StagedPart[];
   /** Returns the index, once: it is large, and its reader must be able to release it. */
-  readonly takeItems: () => IndexedItems;
+  readonly takeIndex: () => RawIndex;
 }
-
-const ITEM_MODES = ["dynamic", "full", "item"] as const;
 
 /**
  * Reads a run's folder `raw`. The size of an item without a listed document is not known, so large tables may be split at
@@ -44,31 +64,40 @@ export async function readRawFolder(folder: string): Promise<RawFolder> {
       items.weigh(rows.ids[row] ?? "", pages?.[(listed?.page ?? 0) - 1] ?? 0);
     }
   }
-  return rawFolderOf(folder, facts, { items, index });
+  return rawFolderOf(folder, facts, index);
 }
 
-/** Reads the rows of the lookups in a folder. Throws as {@link RawFileReader}. */
+/** Reads the rows of the lookups in a folder; a lookup without rows has no file. Throws as {@link RawFileReader}. */
 export function readFolderLookups(folder: string): RawLookups {
-  const [destinations] = parquetIn(join(folder, "destinations"));
-  const [custom_fields] = parquetIn(join(folder, "custom_fields"));
-  return readLookups({ destinations, custom_fields });
+  const rowsOf = (mode: LookupMode) =>
+    parquetIn(join(folder, mode)).flatMap((file) => {
+      using rows = new RawFileReader(file);
+      return rows.ids.map((_, row) => rows.answer(row));
+    });
+  return { destinations: rowsOf("destinations"), definitions: rowsOf("custom_fields") };
 }
 
-/** A run's folder `raw` whose facts and items are known. */
-export function rawFolderOf(folder: string, facts: ExtractRecord, items: IndexedItems): RawFolder {
+/** A run's folder `raw` whose facts and documents are known. */
+export function rawFolderOf(folder: string, facts: ExtractRecord, index: RawIndex): RawFolder {
+  let kept: RawIndex | undefined = index;
   return {
     facts,
     itemFiles: itemFilesIn(folder),
     lookups: () => readFolderLookups(folder),
     requests: partsIn(folder, "requests-"),
     rejects: partsIn(folder, "rejects-"),
-    takeItems: once(items),
+    takeIndex: () => {
+      const taken = kept;
+      kept = undefined;
+      if (taken === undefined) throw new TypeError("the index was taken already");
+      return taken;
+    },
   };
 }
 
 /** Absolute paths of the raw files with documents of items. */
 function itemFilesIn(folder: string): string[] {
-  return ITEM_MODES.flatMap((mode) => parquetIn(join(folder, mode)));
+  return ["dynamic", "full", "item"].flatMap((mode) => parquetIn(join(folder, mode)));
 }
 
 /** Absolute paths of Parquet files, in the order of their names. */
@@ -84,14 +113,4 @@ function partsIn(folder: string, prefix: string): StagedPart[] {
     using columns = readPart(file);
     return { file, rows: columns.rows, firstKey: "", lastKey: "" };
   });
-}
-
-function once<Value>(value: Value): () => Value {
-  let kept: Value | undefined = value;
-  return () => {
-    if (kept === undefined) throw new TypeError("the items were taken already");
-    const given = kept;
-    kept = undefined;
-    return given;
-  };
 }

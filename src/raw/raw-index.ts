@@ -44,30 +44,18 @@ export function indexRows(rows: RawFileReader): FileIndex {
   };
 }
 
-export interface DocumentLocation {
-  /** Index in {@link RawIndex.files}. */
-  readonly file: number;
-  readonly row: number;
+interface IndexedFile extends Omit<FileIndex, "ids"> {
+  readonly path: string;
+  /** Numbers of the items, by row. */
+  readonly items: Uint32Array;
 }
-
-const NONE = 0xffff_ffff;
-const FIRST_DOCUMENTS = 1024;
 
 export class RawIndex {
   readonly items: ItemIndex;
-  readonly #files: string[] = [];
-  /** Number of the first document of each file. */
-  readonly #firsts: number[] = [];
-  #size = 0;
-  #items = new Uint32Array(FIRST_DOCUMENTS);
-  /** Index in `#files`, by document. */
-  #file = new Uint32Array(FIRST_DOCUMENTS);
-  #codes = new Uint8Array(FIRST_DOCUMENTS);
-  #orders = new Float64Array(FIRST_DOCUMENTS);
-  /** The document of the same item that was added before, by document. */
-  #before = new Uint32Array(FIRST_DOCUMENTS);
-  /** The document that was added last, by item. */
-  #last = new Uint32Array(FIRST_DOCUMENTS).fill(NONE);
+  /** In the order in which they were added. */
+  readonly files: IndexedFile[] = [];
+  /** Made when a document is asked for the first time, and again after files were added. */
+  #byItem: ReturnType<typeof groupByItem> | undefined;
 
   constructor(items: ItemIndex) {
     this.items = items;
@@ -75,88 +63,53 @@ export class RawIndex {
 
   /** Number of documents. */
   get size(): number {
-    return this.#size;
-  }
-
-  /** Paths, in the order in which they were added. */
-  get files(): readonly string[] {
-    return this.#files;
+    return this.files.reduce((sum, { items }) => sum + items.length, 0);
   }
 
   add(path: string, { ids, codes, orders }: FileIndex): void {
-    const file = this.#files.push(path) - 1;
-    this.#firsts.push(this.#size);
-    this.#grow(this.#size + ids.length);
-    for (const [row, id] of ids.entries()) {
-      const document = this.#size++;
-      const item = this.items.numberOf(id);
-      const { length } = this.#last;
-      if (item >= length)
-        this.#last = resized(this.#last, Math.max(item + 1, Math.ceil(length * 1.5))).fill(NONE, length);
-      this.#items[document] = item;
-      this.#file[document] = file;
-      this.#codes[document] = codes[row] ?? 0;
-      this.#orders[document] = orders[row] ?? 0;
-      this.#before[document] = this.#last[item] ?? NONE;
-      this.#last[item] = document;
+    const items = Uint32Array.from(ids, (id) => this.items.numberOf(id));
+    this.files.push({ path, items, codes, orders });
+    this.#byItem = undefined;
+  }
+
+  /**
+   * Locations of the documents of an item that count, the latest first: indices in {@link files}, and rows. A whole one
+   * replaces all earlier ones of its shape.
+   */
+  counting(item: number): { readonly file: number; readonly row: number }[] {
+    this.#byItem ??= groupByItem(this.files, this.items.size);
+    const { starts, places } = this.#byItem;
+    const documents: { file: number; row: number; order: number; code: number }[] = [];
+    for (let at = starts[item] ?? 0; at < (starts[item + 1] ?? 0); at++) {
+      const [file = 0, row = 0] = [places[2 * at], places[2 * at + 1]];
+      const { orders, codes } = this.files[file] ?? {};
+      documents.push({ file, row, order: orders?.[row] ?? 0, code: codes?.[row] ?? 0 });
     }
-  }
-
-  /** Number of documents of a file. */
-  sizeOf(file: number): number {
-    return (this.#firsts[file + 1] ?? this.#size) - (this.#firsts[file] ?? 0);
-  }
-
-  /** The item of each row of a file. */
-  itemsIn(file: number): Uint32Array {
-    const first = this.#firsts[file] ?? 0;
-    return this.#items.subarray(first, first + this.sizeOf(file));
-  }
-
-  /** Whether a document is the latest of its item. Of several with one order, it is the one that was added first. */
-  isLatest(file: number, row: number): boolean {
-    const here = (this.#firsts[file] ?? 0) + row;
-    const order = this.#orders[here] ?? 0;
-    let document = this.#last[this.#items[here] ?? 0] ?? NONE;
-    for (; document !== NONE; document = this.#before[document] ?? NONE) {
-      const other = this.#orders[document] ?? 0;
-      if (other > order || (other === order && document < here)) return false;
-    }
-    return true;
-  }
-
-  /** Locations of the documents of an item that count, the latest first. A whole one replaces all earlier ones of its shape. */
-  counting(item: number): DocumentLocation[] {
-    const documents: number[] = [];
-    let document = this.#last[item] ?? NONE;
-    for (; document !== NONE; document = this.#before[document] ?? NONE) documents.push(document);
-    const order = (each: number) => this.#orders[each] ?? 0;
-    documents.reverse().sort((a, b) => order(b) - order(a));
     const replaced = new Set<number>();
     return documents
-      .filter((each) => {
-        const code = this.#codes[each] ?? 0;
+      .sort((a, b) => b.order - a.order)
+      .filter(({ code }) => {
         const counts = !replaced.has(code & FULL);
         if ((code & WHOLE) !== 0) replaced.add(code & FULL);
         return counts;
-      })
-      .map((each) => {
-        const file = this.#file[each] ?? 0;
-        return { file, row: each - (this.#firsts[file] ?? 0) };
       });
-  }
-
-  #grow(size: number): void {
-    if (size <= this.#items.length) return;
-    const length = Math.max(size, Math.ceil(this.#items.length * 1.5));
-    this.#items = resized(this.#items, length);
-    this.#file = resized(this.#file, length);
-    this.#before = resized(this.#before, length);
-    this.#codes = new Uint8Array(this.#codes.buffer.transfer(length));
-    this.#orders = new Float64Array(this.#orders.buffer.transfer(length * Float64Array.BYTES_PER_ELEMENT));
   }
 }
 
-function resized(numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
-  return new Uint32Array(numbers.buffer.transfer(length * Uint32Array.BYTES_PER_ELEMENT));
+/** File and row of every document, item after item; an item's begin at `starts`. */
+function groupByItem(files: readonly IndexedFile[], items: number) {
+  const starts = new Uint32Array(items + 2);
+  for (const file of files) for (const item of file.items) starts[item + 2] = (starts[item + 2] ?? 0) + 1;
+  for (let item = 1; item < starts.length; item++)
+    starts[item] = (starts[item] ?? 0) + (starts[item - 1] ?? 0);
+  const places = new Uint32Array(2 * (starts.at(-1) ?? 0));
+  for (const [number, file] of files.entries()) {
+    for (const [row, item] of file.items.entries()) {
+      const at = starts[item + 1] ?? 0;
+      places[2 * at] = number;
+      places[2 * at + 1] = row;
+      starts[item + 1] = at + 1;
+    }
+  }
+  return { starts, places };
 }

@@ -29,10 +29,7 @@ export function membersContaining(
   return found;
 }
 
-const SPACE = 0x20;
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const LAST_OF_ASCII = 0x7e;
 const COMMA = Buffer.from(",");
 const OPEN_BRACE = Buffer.from("{");
 const CLOSE_BRACE = Buffer.from("}");
@@ -84,21 +81,9 @@ function runsOf(
 
 /** Whether the member that begins at `from`, after white space, has this name. */
 function isNamed(bytes: Buffer, from: number, name: string): boolean {
-  let at = from;
-  while (at < bytes.length && bytes[at] !== QUOTE) at += 1;
-  for (let i = 0; i < name.length; i++) {
-    const code = name.charCodeAt(i);
-    if (code < SPACE || code > LAST_OF_ASCII || code === QUOTE || code === BACKSLASH)
-      return isQuotedAt(bytes, at, name);
-    if (bytes[at + 1 + i] !== code) return false;
-  }
-  return bytes[at + 1 + name.length] === QUOTE;
-}
-
-/** As {@link isNamed}, for a name with characters that must be escaped. */
-function isQuotedAt(bytes: Buffer, at: number, name: string): boolean {
-  const quoted = Buffer.from(JSON.stringify(name));
-  return bytes.subarray(at, at + quoted.length).equals(quoted);
+  const at = bytes.indexOf(QUOTE, from);
+  const quoted = JSON.stringify(name);
+  return bytes.toString("utf8", at, at + Buffer.byteLength(quoted)) === quoted;
 }
 
 function asObject(runs: readonly Buffer[]): Buffer[] {

@@ -1,5 +1,5 @@
 /** Replaces lone surrogates (`"\ud800"` in JSON), for which DuckDB refuses a file, by U+FFFD. */
-import { isObject, type JsonObject } from "./document.ts";
+import { isObject } from "./document.ts";
 
 /**
  * Returns the value with well-formed strings and names; lists and objects are changed in place. Calls `replaced` with the
@@ -7,37 +7,29 @@ import { isObject, type JsonObject } from "./document.ts";
  */
 export function replaceLoneSurrogates(value: unknown, replaced: (path: string) => void, path = ""): unknown {
   if (typeof value === "string") {
-    if (value.isWellFormed()) return value;
-    replaced(path);
+    if (!value.isWellFormed()) replaced(path);
     return value.toWellFormed();
   }
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++)
       value[at] = replaceLoneSurrogates(value[at], replaced, `${path}[]`);
   } else if (isObject(value)) {
-    for (const name of Object.keys(value)) makeMemberWellFormed(value, name, replaced, path);
+    for (const name of Object.keys(value)) {
+      const wellFormed = name.toWellFormed();
+      const inner = path === "" ? wellFormed : `${path}.${wellFormed}`;
+      const made = replaceLoneSurrogates(value[name], replaced, inner);
+      if (name !== wellFormed) {
+        replaced(inner);
+        delete value[name];
+      }
+      // As JSON.parse does: `__proto__` is data too.
+      Object.defineProperty(value, wellFormed, {
+        value: made,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+    }
   }
   return value;
-}
-
-function makeMemberWellFormed(
-  object: JsonObject,
-  name: string,
-  replaced: (path: string) => void,
-  within: string,
-): void {
-  const path = (within === "" ? "" : `${within}.`) + name.toWellFormed();
-  const value = replaceLoneSurrogates(object[name], replaced, path);
-  if (name.isWellFormed()) {
-    if (value !== object[name]) put(object, name, value);
-    return;
-  }
-  replaced(path);
-  delete object[name];
-  put(object, name.toWellFormed(), value);
-}
-
-/** Sets a member as JSON.parse does: `__proto__` is data too. */
-function put(object: JsonObject, name: string, value: unknown): void {
-  Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -8,15 +8,15 @@ import { checkTables, type TableFacts } from "../audit/checks/table-checks.ts";
 import { endMs } from "../common/clock.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
-import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
+import { type BuildRequest, type TableSource, WarehouseBuild } from "../load/build-warehouse.ts";
+import { loadSql } from "../load/load-sql.ts";
 import { memoryLimitMb } from "../load/range-bounds.ts";
-import { documentsQuery, requestsQuery } from "../load/run-documents.ts";
-import type { MemoryRows, StagedTable } from "../load/staged-rows.ts";
 import { publishes } from "../pipeline.ts";
 import { addItemCounts, type CountedDrift, Drift } from "../raw/drift.ts";
-import type { ExtractRecord } from "../raw/extract-record.ts";
-import type { SqlQuery } from "../storage/duckdb.ts";
-import { addPolicyComments, type Table } from "../tables/declare.ts";
+import { type ExtractRecord, excludedItems } from "../raw/extract-record.ts";
+import { readParquet } from "../storage/parquet-sql.ts";
+import { fillMarks } from "../storage/sql-text.ts";
+import { addPolicyComments } from "../tables/declare.ts";
 import { documents, rejects, requests } from "../tables/run.ts";
 import { makeEntityRows } from "../transform/entity-rows.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
@@ -75,14 +75,11 @@ export async function buildTables(
   const endedMs = endMs(Date.parse(facts.startedAt), runtime.clock);
   const { passthrough } = pipeline;
   const ofRun = runRows(stated, { endedMs, passthrough, ignoredDestinations, throttled: facts.throttled });
-  for (const made of [ofRun, ...runTables(run, source, loaded, drift)]) {
-    if ("query" in made) all.push(await build.loadQuery(made.table, made.query));
-    else all.push(await ("parts" in made ? build.loadParts(made) : build.loadRows(made)));
-  }
+  for (const made of [ofRun, ...runTables(run, source, loaded, drift)]) all.push(await build.load(made));
   await build.createViews();
   const tested = await testTables(run, facts, { build, loaded, signal: runtime.signal });
   const checks = [...judged.checks, ...tested.checks];
-  all.push(await build.loadRows(checkRows(checks)));
+  all.push(await build.load(checkRows(checks)));
   await build.close();
   assertTestsPassed(tested);
   const { emptyColumns, columns } = loaded;
@@ -174,16 +171,22 @@ function runTables(
   { landed }: BuildSource,
   loaded: TableFacts,
   drift: readonly CountedDrift[],
-): (MemoryRows | StagedTable | { readonly table: Table; readonly query: SqlQuery })[] {
-  const counting = documentsQuery(landed);
+): TableSource[] {
+  const files = {
+    raw_files: readParquet(landed.itemFiles),
+    request_files: readParquet(landed.requests.map(({ file }) => file)),
+  };
+  const excluded = [JSON.stringify(excludedItems(landed.facts))];
+  const counting = { text: fillMarks(loadSql("run_documents"), files), params: excluded };
   return [
     passRows(landed.facts.passes),
-    { table: requests, query: requestsQuery(landed) },
+    { table: requests, parts: landed.requests },
     { table: rejects, parts: landed.rejects },
     driftRows(drift),
     tableRows(loaded, publishes(pipeline, "parquet")),
     lineageRows(pipeline.tables),
-    counting === undefined ? { table: documents, rows: [] } : { table: documents, query: counting },
+    // A run may keep no documents.
+    landed.itemFiles.length === 0 ? { table: documents, rows: [] } : { table: documents, query: counting },
   ];
 }
 

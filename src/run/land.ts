@@ -1,5 +1,6 @@
 /** Makes all requests of a run, and writes the raw documents and the extract record. */
 import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { scalarText } from "../api/normalize.ts";
 import { assertFewRejects } from "../audit/checks/publish-gates.ts";
 import { collectGarbage } from "../common/free-memory.ts";
@@ -12,12 +13,16 @@ import { Landing, LandingThreads } from "../extract/landing/landing.ts";
 import type { CustomFieldLookup } from "../extract/lookups.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
 import { stageRows } from "../load/staged-rows.ts";
-import { type Extraction, type ExtractRecord, writeExtractRecord } from "../raw/extract-record.ts";
+import {
+  EXTRACT_FILE,
+  type Extraction,
+  type ExtractRecord,
+  writeExtractRecord,
+} from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
 import type { PersonalFields } from "../raw/personal/fields.ts";
-import { type RawFolder, rawFolderOf } from "../raw/raw-folder.ts";
+import { type RawFolder, RawPaths, rawFolderOf } from "../raw/raw-folder.ts";
 import { RawIndex } from "../raw/raw-index.ts";
-import { RawPaths, rawFolderPath } from "../raw/raw-paths.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
 import { findMissingItems } from "../warehouse/missing-items.ts";
 import type { NewRun, RunInputs } from "./inputs.ts";
@@ -45,7 +50,7 @@ export async function land(request: LandRequest): Promise<RawFolder> {
   try {
     onProgress({ stage: "lookups", done: 1, total: 2, items: 0, bytes: 0 });
     const wanted = planColumns(run.pipeline, config);
-    const { extraction, landed, fieldNames } = await extractItems(request, wanted);
+    const { extraction, index, fieldNames } = await extractItems(request, wanted);
     assertFewRejects(config, extraction, journal);
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
     const fields = await session.lookups.customFields(new Set(names), signal);
@@ -58,9 +63,9 @@ export async function land(request: LandRequest): Promise<RawFolder> {
     landLookups(destinations, fields, { files, personal, drift: journal.drift, clock });
     stageRows(requestRows(journal.requests), (part) => files.ofNotes("requests", part));
     stageRows(rejectRows(journal.rejects), (part) => files.ofNotes("rejects", part));
-    const record = extractRecordOf(request, { wanted, extraction, items: landed.items, fields });
-    const facts = await writeExtractRecord(files.record, record);
-    return rawFolderOf(files.folder, facts, landed);
+    const record = extractRecordOf(request, { wanted, extraction, items: index.items, fields });
+    const facts = await writeExtractRecord(join(files.folder, EXTRACT_FILE), record);
+    return rawFolderOf(files.folder, facts, index);
   } finally {
     await client.close();
   }
@@ -71,8 +76,8 @@ function policyOf({ personalData: { policy, key } }: RunInputs["config"], fields
 }
 
 function rawFilesOf({ staging }: NewRun, { config }: RunInputs): RawPaths {
-  const { root: directory, sequence } = staging;
-  return new RawPaths({ directory, folder: rawFolderPath(config), sequence });
+  // Published if they are below `result`.
+  return new RawPaths(join(staging.root, config.raw ? "result" : "", "raw"), staging.sequence);
 }
 
 async function extractItems({ run, session, inputs, kept }: LandRequest, wanted: ColumnPlan) {
@@ -134,7 +139,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
         acceptShrink: config.acceptShrink,
       }),
   });
-  return { extraction, landed: { items: itemIndex, index }, fieldNames: landing.fieldNames };
+  return { extraction, index, fieldNames: landing.fieldNames };
 }
 
 /** All that the tables are built from, besides the raw documents. */

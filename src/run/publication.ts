@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import { checksWithoutWarning, newCheckWarnings, warningKey, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/free-memory.ts";
 import { joinWords } from "../common/nearest.ts";
 import type { Config } from "../config/config.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
@@ -57,7 +56,6 @@ export async function landAndPublish(
     // An abort surfaces as many errors; the signal's reason is the cause.
     throw signal.aborted ? signal.reason : thrown;
   });
-  collectGarbage();
   signal.throwIfAborted();
   const progress = (done: number) =>
     onProgress({ stage: "publish", done, total: 1, items: facts.items, bytes: 0 });

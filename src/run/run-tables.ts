@@ -103,12 +103,12 @@ export function checkRows(made: readonly Check[]): MemoryRows {
 }
 
 /** `parquet`: whether Parquet files are published. */
-export function tableRows({ tables, parquetBytes }: TableFacts, parquet: boolean): MemoryRows {
+export function tableRows({ tables }: TableFacts, parquet: boolean): MemoryRows {
   return rowsOf(tablesTable, tables, ({ table, rows, files }) => ({
     tableName: table,
     rowCount: rows,
     parquetFiles: parquet ? files.length : 0,
-    parquetBytes: parquet ? (parquetBytes.get(table) ?? 0) : 0,
+    parquetBytes: parquet ? files.reduce((sum, { bytes }) => sum + bytes, 0) : 0,
   }));
 }
 

@@ -22,7 +22,8 @@ export async function transformRaw(
   { threads, signal, onProgress, log }: Runtime,
 ) {
   const { pipeline, pipelineUrl, staging } = run;
-  const { items, index } = landed.takeItems();
+  const index = landed.takeIndex();
+  const { items } = index;
   const excluded = new Set(excludedItems(landed.facts).flatMap((id) => items.find(id) ?? []));
   const transformed = await transformItems({
     pipeline,

@@ -16,7 +16,6 @@
  */
 import { z } from "zod";
 import { BASIC_FIELDS } from "../api/basic.ts";
-import { contentType as apiContentType } from "../api/content-type.ts";
 import { fileValue } from "../api/custom-field.ts";
 import { destination as apiDestination } from "../api/destination.ts";
 import * as dynamic from "../api/dynamic.ts";
@@ -30,7 +29,13 @@ import {
 import type { ItemField } from "../api/field.ts";
 import { FULL_FIELDS } from "../api/full.ts";
 import { extendedUser } from "../api/user.ts";
-import { attachment as apiAttachment, flag, optionalText, text } from "../api/values.ts";
+import {
+  attachment as apiAttachment,
+  contentType as apiContentType,
+  flag,
+  optionalText,
+  text,
+} from "../api/values.ts";
 
 const number = z.number();
 const optionalNumber = z.number().nullable();

@@ -1,17 +1,31 @@
-/** Checks the declarations of custom tables. */
+/** Declares custom tables: column makers, and checks of a declaration. A pipeline may be plain JavaScript. */
 import { z } from "zod";
+import { API_FIELD_NAMES, isApiField } from "../api/fields.ts";
 import { didYouMean } from "../common/nearest.ts";
-import { parseForm } from "../common/parse-form.ts";
+import { parseForm, parseOptions } from "../common/parse-form.ts";
+import { describeValue } from "../common/printable.ts";
 import { DATA_TABLES } from "./all.ts";
-import { COLUMN_TYPES, type Table } from "./declare.ts";
-import { VIEWS } from "./views.ts";
+import { COLUMN_TYPES, columnMakers, EMPTY_DEFAULTS, type Table, WIRE_FORMATS } from "./declare.ts";
+import { MACRO_NAMES, VIEWS } from "./views.ts";
 
-export const MACRO_NAMES: readonly string[] = [
-  "mapped_values_as_of",
-  "payloads_as_of",
-  "payload_as_of",
-  "mapped_value_changes",
-];
+const apiField = z.string().superRefine((field, { addIssue }) => {
+  if (!isApiField(field)) addIssue(`"${field}" is no API field${didYouMean(field, API_FIELD_NAMES)}`);
+});
+
+const columnOptions = z.strictObject({
+  from: z.array(apiField).optional(),
+  comment: z.string(),
+  required: z.boolean().optional(),
+  personal: z.boolean().optional(),
+  format: z.enum(WIRE_FORMATS).optional(),
+  emptyDefault: z.enum(EMPTY_DEFAULTS).optional(),
+});
+
+/** Throw `config.invalid` for unknown options. */
+export const { text, boolean, integer, bigint, double, timestamp, date, json } = columnMakers(
+  (name, options) => parseOptions(`column ${describeValue(name)}`, columnOptions, options),
+);
+
 /** Names of temporary tables and views that steps use. */
 const RESERVED_NAMES = ["run", "mapping_targets", "mapping_inputs", "mapping_answers"];
 const RESERVED_PREFIXES = ["run_", "before_", "history_", "previous_", "made_"];

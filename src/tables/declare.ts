@@ -142,16 +142,6 @@ export function origins(fields: readonly ApiField[]): Origin[] {
   });
 }
 
-/** An attribute of several API objects: `attributesOf(["dynamic:author_details"], "id")`. */
-export function attributesOf<const Place extends string, const Attribute extends string>(
-  places: readonly Place[],
-  attribute: Attribute,
-): FieldAt<Place, Attribute>[] {
-  return places.map(
-    (place) => `${place}${place.endsWith(":") ? "" : "."}${attribute}` as FieldAt<Place, Attribute>,
-  );
-}
-
 export interface ColumnDeclaration<Field extends ApiField = ApiField, Required extends boolean = boolean> {
   /** API fields of the column. If an item has several of them, the latest document wins. */
   readonly from?: readonly Field[];
@@ -164,7 +154,7 @@ export interface ColumnDeclaration<Field extends ApiField = ApiField, Required e
   readonly emptyDefault?: (typeof EMPTY_DEFAULTS)[number];
 }
 
-/** A column. The compiler checks its options; custom-columns.ts checks those of custom tables. */
+/** A column. The compiler checks its options; custom-tables.ts checks those of custom tables. */
 export function column<
   const Name extends string,
   Type extends ColumnType,
@@ -193,16 +183,8 @@ export function columnMakers(check: (name: unknown, options: unknown) => void) {
       check(name, options);
       return column(name, type, options);
     };
-  return {
-    text: of("text"),
-    boolean: of("boolean"),
-    integer: of("integer"),
-    bigint: of("bigint"),
-    double: of("double"),
-    timestamp: of("timestamp"),
-    date: of("date"),
-    json: of("json"),
-  };
+  type Makers = { readonly [Type in ColumnType]: ReturnType<typeof of<Type>> };
+  return Object.fromEntries(COLUMN_TYPES.map((type) => [type, of(type)])) as unknown as Makers;
 }
 
 export const { text, boolean, integer, bigint, double, timestamp, date, json } = columnMakers(() => {});
@@ -215,8 +197,11 @@ type FieldAt<Place extends string, Name extends string> = Place extends `${strin
 /**
  * Column makers whose API field has the name of the column, in each of these objects:
  * `columnsOf("full:", "dynamic:").text("title", { comment: "Title." })` comes from `full:title` and `dynamic:title`.
+ * `fields` gives the API fields of an attribute.
  */
 export function columnsOf<const Place extends string>(...places: readonly Place[]) {
+  const fields = <const Name extends string>(name: Name) =>
+    places.map((place) => `${place}${place.endsWith(":") ? "" : "."}${name}` as FieldAt<Place, Name>);
   const of =
     (type: ColumnType) =>
     <const Name extends string>(
@@ -224,17 +209,9 @@ export function columnsOf<const Place extends string>(...places: readonly Place[
       options: Omit<ColumnDeclaration, "from">,
     ): Column =>
       // The type of `name` says that these are API fields.
-      column(name, type, { ...options, from: attributesOf(places, name) as ApiField[] });
-  return {
-    text: of("text"),
-    boolean: of("boolean"),
-    integer: of("integer"),
-    bigint: of("bigint"),
-    double: of("double"),
-    timestamp: of("timestamp"),
-    date: of("date"),
-    json: of("json"),
-  };
+      column(name, type, { ...options, from: fields(name) as ApiField[] });
+  const makers = Object.fromEntries(COLUMN_TYPES.map((type) => [type, of(type)]));
+  return { ...(makers as Record<ColumnType, ReturnType<typeof of>>), fields };
 }
 
 export const EXTRA: Column = json("extra", {

@@ -1,21 +1,5 @@
 /** Tables of entities: users, content types, campaigns and instances. */
-import {
-  attributesOf,
-  columnsOf,
-  instanceId,
-  integer,
-  reference,
-  sharedTable,
-  type Table,
-  text,
-} from "./declare.ts";
-
-const CONTENT_TYPE_PLACES = [
-  "basic:content_type",
-  "full:content_type",
-  "dynamic:content_type_details",
-  "dynamic:full_content_type",
-] as const;
+import { columnsOf, instanceId, integer, reference, sharedTable, type Table, text } from "./declare.ts";
 
 const USER_PLACES = [
   "full:last_updated_by",
@@ -24,14 +8,16 @@ const USER_PLACES = [
   "dynamic:author_details",
   "dynamic:creator_details",
 ] as const;
-const EXTENDED_USER_PLACES = ["full:last_updated_by_details", "full:owner_details"] as const;
 
-const CAMPAIGN_PLACES = ["dynamic:campaign_details[]", "dynamic:initiatives_details[]"] as const;
-
-const contentType = columnsOf(...CONTENT_TYPE_PLACES);
 const user = columnsOf(...USER_PLACES);
-const extendedUser = columnsOf(...EXTENDED_USER_PLACES);
-const campaign = columnsOf(...CAMPAIGN_PLACES);
+const extendedUser = columnsOf("full:last_updated_by_details", "full:owner_details");
+const contentType = columnsOf(
+  "basic:content_type",
+  "full:content_type",
+  "dynamic:content_type_details",
+  "dynamic:full_content_type",
+);
+const campaign = columnsOf("dynamic:campaign_details[]", "dynamic:initiatives_details[]");
 const instance = columnsOf("dynamic:instance");
 
 const userId = text("user_id", { comment: "User; users.user_id.", required: true });
@@ -45,11 +31,7 @@ export const ENTITY_TABLES = [
     references: [reference("instance_id", "instances")],
     columns: [
       text("content_type_id", {
-        from: [
-          "dynamic:content_type_details",
-          "dynamic:full_content_type",
-          ...attributesOf(CONTENT_TYPE_PLACES, "id"),
-        ],
+        from: ["dynamic:content_type_details", "dynamic:full_content_type", ...contentType.fields("id")],
         comment: "Content type ID.",
         required: true,
       }),
@@ -59,7 +41,7 @@ export const ENTITY_TABLES = [
       contentType.text("background_color", { comment: "CSS color." }),
       contentType.text("icon", { comment: "Name of the icon." }),
       contentType.text("icon_css_class", { comment: "CSS class of the icon." }),
-      instanceId(attributesOf(CONTENT_TYPE_PLACES, "newsroom_id")),
+      instanceId(contentType.fields("newsroom_id")),
       contentType.timestamp("updated_at", { comment: "When the content type was last updated." }),
     ],
   }),
@@ -70,7 +52,7 @@ export const ENTITY_TABLES = [
     key: ["user_id"],
     columns: [
       text("user_id", {
-        from: [...USER_PLACES, ...attributesOf(USER_PLACES, "id")],
+        from: [...USER_PLACES, ...user.fields("id")],
         comment: "User ID.",
         required: true,
       }),
@@ -104,7 +86,7 @@ export const ENTITY_TABLES = [
       userId,
       ordinal,
       text("group_id", {
-        from: attributesOf(EXTENDED_USER_PLACES, "group_ids"),
+        from: extendedUser.fields("group_ids"),
         comment: "ID of the group.",
       }),
     ],
@@ -117,7 +99,7 @@ export const ENTITY_TABLES = [
     columns: [
       userId,
       ordinal,
-      text("tour", { from: attributesOf(USER_PLACES, "tours_seen"), comment: "Name of the tour." }),
+      text("tour", { from: user.fields("tours_seen"), comment: "Name of the tour." }),
     ],
   }),
   sharedTable({
@@ -127,18 +109,14 @@ export const ENTITY_TABLES = [
     references: [reference("instance_id", "instances")],
     columns: [
       text("campaign_id", {
-        from: [
-          "dynamic:campaign_details",
-          "dynamic:initiatives_details",
-          ...attributesOf(CAMPAIGN_PLACES, "id"),
-        ],
+        from: ["dynamic:campaign_details", "dynamic:initiatives_details", ...campaign.fields("id")],
         comment: "Campaign ID.",
         required: true,
       }),
       campaign.text("name", { comment: "Name." }),
       campaign.timestamp("start_date", { comment: "Start of the campaign." }),
       campaign.timestamp("end_date", { comment: "End of the campaign." }),
-      instanceId(attributesOf(CAMPAIGN_PLACES, "newsroom_id")),
+      instanceId(campaign.fields("newsroom_id")),
       campaign.timestamp("created_at", { comment: "When the campaign was created." }),
       campaign.timestamp("updated_at", { comment: "When the campaign was last updated." }),
     ],

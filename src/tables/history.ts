@@ -33,18 +33,13 @@ const INTERVAL: readonly Column[] = [
   }),
 ];
 
-interface HistoryTable extends Pick<Table, "name" | "comment" | "key" | "columns"> {
-  readonly interval?: readonly Column[];
-}
-
 /** Adds the interval to the columns, and its first run to the key. */
-function historyTable({ key, columns, interval = INTERVAL, ...rest }: HistoryTable): Table {
-  return defineTable({
-    ...rest,
-    stage: "history",
-    key: [...key, "valid_from_run"],
-    columns: [...columns, ...interval],
-  });
+function historyTable(
+  { key, columns, ...rest }: Pick<Table, "name" | "comment" | "key" | "columns">,
+  after: readonly Column[] = [],
+): Table {
+  const all = [...columns, ...INTERVAL, ...after];
+  return defineTable({ ...rest, stage: "history", key: [...key, "valid_from_run"], columns: all });
 }
 
 const runHistory = defineTable({
@@ -94,13 +89,14 @@ const customFieldId = text("custom_field_id", {
   required: true,
 });
 
-const contentHistory = historyTable({
-  name: "content_history",
-  comment: "When each item existed: from the first run that had it to the run that found it removed.",
-  key: ["content_id"],
-  columns: [contentId],
-  interval: [
-    ...INTERVAL,
+const contentHistory = historyTable(
+  {
+    name: "content_history",
+    comment: "When each item existed: from the first run that had it to the run that found it removed.",
+    key: ["content_id"],
+    columns: [contentId],
+  },
+  [
     text("last_seen_run", {
       comment: "Last run that had the item; run_history.run. NULL: the newest of run_history.",
     }),
@@ -108,7 +104,7 @@ const contentHistory = historyTable({
       comment: "Digest of the item's mapped values in that run; the next run compares it.",
     }),
   ],
-});
+);
 
 /** Columns of `content_mapped_values` whose change makes a new version. `receives` follows from `destination_unsupported`. */
 export const VALUE_COLUMNS: readonly Column[] = contentMappedValues.columns.filter(

@@ -1,5 +1,5 @@
 /** Tables with rows of an item, beside `content` and its lists. */
-import { attributesOf, columnsOf, itemTable, origins, type Table, text } from "./declare.ts";
+import { columnsOf, itemTable, origins, type Table, text } from "./declare.ts";
 
 const REVISIONS = ["dynamic:content_file", "dynamic:gallery_preview_revision"] as const;
 
@@ -90,7 +90,7 @@ export const ITEM_TABLES = [
         comment: "What the file is for: `content_file` or `gallery_preview`.",
         required: true,
       }),
-      text("file_id", { from: attributesOf(REVISIONS, "id"), comment: "ID of the file revision." }),
+      text("file_id", { from: revision.fields("id"), comment: "ID of the file revision." }),
       revision.text("filename", { comment: "File name." }),
       revision.text("extension", { comment: "File extension." }),
       revision.bigint("size", { comment: "Size in bytes." }),

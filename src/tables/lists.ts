@@ -1,7 +1,6 @@
 /** Tables of an item's lists. */
 import type { ApiField } from "../api/fields.ts";
 import {
-  attributesOf,
   columnsOf,
   integer,
   itemTable,
@@ -13,35 +12,35 @@ import {
   timestamp,
 } from "./declare.ts";
 
-const ATTACHMENTS = ["full:attachments[]", "dynamic:attachments[]"] as const;
-const attachment = columnsOf(...ATTACHMENTS);
+const attachment = columnsOf("full:attachments[]", "dynamic:attachments[]");
 const publishedUrl = columnsOf("dynamic:published_urls[]");
 const deadline = columnsOf("dynamic:task_deadlines[]");
 const editor = columnsOf("dynamic:currently_editing[]");
 
 const ordinal = integer("ordinal", { comment: "Position in the list, from 0.", required: true });
 
-interface ListDeclaration<Name extends string>
-  extends Pick<Table<Name>, "name" | "comment" | "columns">,
-    Partial<Pick<Table, "references">> {
-  /** API fields with the list; the first that exists is read. Without it, a function of the transform makes the rows. */
-  readonly at?: readonly ApiField[];
-}
+type ListDeclaration<Name extends string> = Pick<Table<Name>, "name" | "comment"> &
+  Partial<Pick<Table, "references">>;
 
-interface TextsDeclaration<Name extends string>
-  extends Pick<ListDeclaration<Name>, "name" | "comment" | "references"> {
-  readonly column: string;
-  readonly at: readonly ApiField[];
-}
-
-/** A list of an item, keyed by position, so that lists keep their order and duplicates. */
-function list<const Name extends string>({ at, columns, ...rest }: ListDeclaration<Name>): Table<Name> {
+/**
+ * A list of an item, keyed by position, so that lists keep their order and duplicates. `at`: API fields with the list; the
+ * first that exists is read. Without it, a function of the transform makes the rows.
+ */
+function list<const Name extends string>({
+  at,
+  columns,
+  ...rest
+}: ListDeclaration<Name> & Pick<Table, "columns"> & { readonly at?: readonly ApiField[] }): Table<Name> {
   const rows: RowRule = at === undefined ? { kind: "program" } : { kind: "list", at: origins(at) };
   return itemTable({ ...rest, rows, key: ["ordinal"], columns: [ordinal, ...columns] });
 }
 
 /** A list of texts in one column. */
-function texts<const Name extends string>({ column, at, ...rest }: TextsDeclaration<Name>): Table<Name> {
+function texts<const Name extends string>({
+  column,
+  at,
+  ...rest
+}: ListDeclaration<Name> & { readonly column: string; readonly at: readonly ApiField[] }): Table<Name> {
   const element = text(column, { from: at, comment: "Element; NULL where the source has null." });
   return list({ ...rest, at, columns: [element] });
 }
@@ -96,15 +95,15 @@ export const LIST_TABLES = [
       attachment.text("filename", { comment: "File name." }),
       attachment.timestamp("updated_at", { comment: "When the attachment was last updated." }),
       text("image_caption", {
-        from: attributesOf(ATTACHMENTS, "image_attributes.caption"),
+        from: attachment.fields("image_attributes.caption"),
         comment: "Caption, for an image.",
       }),
       text("image_alt", {
-        from: attributesOf(ATTACHMENTS, "image_attributes.alt"),
+        from: attachment.fields("image_attributes.alt"),
         comment: "Alternative text, for an image.",
       }),
       text("image_title", {
-        from: attributesOf(ATTACHMENTS, "image_attributes.title"),
+        from: attachment.fields("image_attributes.title"),
         comment: "Title, for an image.",
       }),
     ],

@@ -113,6 +113,14 @@ export const mappedValueIntervals = view({
   ],
 });
 
+/** Macros over the history; `load/sql/views` has their text. */
+export const MACRO_NAMES: readonly string[] = [
+  "mapped_values_as_of",
+  "payloads_as_of",
+  "payload_as_of",
+  "mapped_value_changes",
+];
+
 export const VIEWS: readonly Table[] = [
   contentWide,
   contentMappedWide,

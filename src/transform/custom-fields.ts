@@ -1,5 +1,6 @@
 /** Makes rows of custom field values: five dynamic fields and one of `full` become one row per field and position. */
 
+import { scalarText } from "../api/normalize.ts";
 import {
   ExtraFields,
   isObject,
@@ -12,16 +13,14 @@ import {
 import { jsonText } from "../raw/values.ts";
 import { type Cell, rowOf } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
-import { columnOf, fileRow, latestObject, latestView } from "./joined-rows.ts";
+import { columnOf, latestObject, latestView } from "./joined-rows.ts";
 import type { RowMaker } from "./rows.ts";
 
 const VALUE_TYPES = new Set(["select", "multiselect"]);
 const FILE_TYPES = new Set(["file", "image"]);
 
-const EMPTY: readonly unknown[] = [];
-
 function asList(value: unknown): readonly unknown[] {
-  if (value === null || value === undefined) return EMPTY;
+  if (value === null || value === undefined) return [];
   return Array.isArray(value) ? value : [value];
 }
 
@@ -92,31 +91,19 @@ function filled(value: unknown): boolean {
   return value !== null && value !== undefined;
 }
 
-function scalarText(value: unknown): string | undefined {
-  if (typeof value === "string") return value;
-  if (typeof value === "number" || typeof value === "boolean") return jsonText(value);
-  return typeof value === "object" && value !== null && JSON.isRawJSON(value) ? jsonText(value) : undefined;
-}
-
 function isFile(value: unknown): value is JsonObject {
   return isObject(value) && typeof value.id === "string";
 }
 
-/** Whether the item's definition of the field has a select value with this ID. */
-function isKnownValueId(field: FieldViews, text: string): boolean {
-  const ids = field.full?.select_value_ids;
-  if (isObject(ids) && Object.hasOwn(ids, text)) return true;
-  const offered = field.full?.formatted_select_values;
-  return Array.isArray(offered) && offered.some((value) => isObject(value) && value.id === text);
-}
-
-function valueIdAt(field: FieldViews, at: number): string | null {
-  for (const ids of [field.valueIds, field.detailIds]) {
-    const id = ids[at];
-    if (typeof id === "string") return id;
-  }
-  const sent = field.customFields[at] ?? field.fullValues[at];
-  return typeof sent === "string" && isKnownValueId(field, sent) ? sent : null;
+/** The value ID at a position. A text in `custom_fields` or `full` is one if the item's definition has it as ID. */
+function valueIdAt({ valueIds, detailIds, customFields, fullValues, full }: FieldViews, at: number) {
+  for (const id of [valueIds[at], detailIds[at]]) if (typeof id === "string") return id;
+  const sent = customFields[at] ?? fullValues[at];
+  if (typeof sent !== "string") return null;
+  if (isObject(full?.select_value_ids) && Object.hasOwn(full.select_value_ids, sent)) return sent;
+  return asList(full?.formatted_select_values).some((value) => isObject(value) && value.id === sent)
+    ? sent
+    : null;
 }
 
 function fileAt(field: FieldViews, at: number) {
@@ -164,11 +151,6 @@ function claimObjects(item: RawItem, field: FieldViews, at: number): void {
   for (const value of [values[at], detailValues[at], customFields[at], previewable?.[at]]) {
     if (isObject(value)) for (const { unknown } of item.views) new ExtraFields().claim(unknown, value);
   }
-}
-
-/** Input of the mapping: the value in `custom_fields`, as text. */
-function mappingInput(sent: unknown): string | null {
-  return filled(sent) ? (scalarText(sent) ?? jsonText(sent)) : null;
 }
 
 /** Notes values that differ from the value of the row. */
@@ -226,7 +208,9 @@ export function customFieldValueRows(
         if (value.file !== undefined) emitFile(item, value.file);
         if (value.valueJson !== null) claimObjects(item, field, at);
         noteDifferences(item, table, field, at, value);
-        const input = mappingInput(field.customFields[at]);
+        // The mapping is applied to the value in `custom_fields`, as text.
+        const sent = field.customFields[at];
+        const input = filled(sent) ? (scalarText(sent) ?? jsonText(sent)) : null;
         const cells: Readonly<Record<string, Cell>> = {
           content_id: item.contentId,
           custom_field_id: field.id,
@@ -247,8 +231,4 @@ export function customFieldValueRows(
       }
     }
   };
-}
-
-export function fileValueRow(table: Table, item: RawItem, file: JsonObject): Cell[] {
-  return fileRow({ table, item, views: item.views, extra: new ExtraFields(), fixed: {} }, file);
 }

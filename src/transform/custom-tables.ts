@@ -7,53 +7,31 @@ import type { ItemDocuments, Pipeline, Row } from "../pipeline.ts";
 import { deeplyFrozen } from "../raw/document.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { ColumnType, Table } from "../tables/declare.ts";
-import type { RowFunction } from "./item.ts";
+
+export type RowFunction = Pipeline["rows"][string];
 
 /**
- * The functions of custom tables, by table name. Their rows are checked and get `content_id`. A function that throws, or
- * returns a row that does not fit, throws `config.invalid` with table and item.
+ * Rows of a custom table for an item, checked and with `content_id`. A function that throws, or returns a row that does not
+ * fit, throws `config.invalid` with table and item.
  */
-export function checkRowFunctions({
-  tables,
-  rows: functions,
-}: Pick<Pipeline, "tables" | "rows">): Record<string, RowFunction> {
-  const checked = tables.flatMap((table): [string, RowFunction][] => {
-    const rows = functions[table.name];
-    return rows === undefined ? [] : [[table.name, (item) => checkRows(table, rows, item)]];
-  });
-  return Object.fromEntries(checked);
-}
-
-function* checkRows(table: Table, rows: RowFunction, item: ItemDocuments): Generator<Row> {
+export function* checkedRows(table: Table, rows: RowFunction, item: ItemDocuments): Generator<Row> {
   const { contentId } = item;
   const names = new Set(table.columns.map(({ name }) => name));
+  const fail = (what: string, cell?: unknown) =>
+    failed(table, contentId, cell === undefined ? what : `${what} ${printable(describeValue(cell), 60)}`);
   for (const row of callRows(table, rows, item)) {
     if (!isRow(row))
-      throw failed(
-        table,
-        contentId,
-        `a row is an object with columns by name, not ${printable(describeValue(row), 60)}`,
-      );
+      throw fail(`a row is an object with columns by name, not ${printable(describeValue(row), 60)}`);
     const given = row.content_id ?? contentId;
-    if (given !== contentId)
-      throw failed(
-        table,
-        contentId,
-        `content_id is set by the program and cannot be ${printable(describeValue(given), 60)}`,
-      );
+    if (given !== contentId) throw fail("content_id is set by the program and cannot be", given);
     const whole: Row = { ...row, content_id: contentId };
     const unknown = Object.keys(whole).find((name) => !names.has(name));
     if (unknown !== undefined)
-      throw failed(table, contentId, `it has no column ${printable(unknown)}${didYouMean(unknown, names)}`);
+      throw fail(`it has no column ${printable(unknown)}${didYouMean(unknown, names)}`);
     for (const { name, type, nullable } of table.columns) {
       const cell = whole[name] ?? null;
       const [what, fits] = CELL_RULES[type];
-      if (cell === null ? nullable : fits(cell)) continue;
-      throw failed(
-        table,
-        contentId,
-        `column ${name} takes ${what}, not ${printable(describeValue(cell), 60)}`,
-      );
+      if (cell === null ? !nullable : !fits(cell)) throw fail(`column ${name} takes ${what}, not`, cell);
     }
     yield whole;
   }

@@ -30,26 +30,13 @@ export interface EntityVersion {
   readonly unknown: string;
 }
 
-interface DescriptionField {
-  readonly kind: EntityKind;
-  readonly shape: Shape;
-  readonly key: string;
-  readonly list: boolean;
-  /** Attributes that belong to the item, not to the entity. */
-  readonly ofTheItem: readonly string[];
-}
-
-/** `[]` after a key marks a list of descriptions. */
-function describes(
-  kind: EntityKind,
-  shape: Shape,
-  key: string,
-  ofTheItem: readonly string[] = [],
-): DescriptionField {
+/** `[]` after a key marks a list of descriptions. `ofTheItem`: attributes that belong to the item, not to the entity. */
+function describes(kind: EntityKind, shape: Shape, key: string, ofTheItem: readonly string[] = []) {
   return { kind, shape, key: key.replace("[]", ""), list: key.endsWith("[]"), ofTheItem };
 }
+type DescriptionField = ReturnType<typeof describes>;
 
-const DESCRIPTION_FIELDS: readonly DescriptionField[] = [
+const DESCRIPTION_FIELDS = [
   describes("users", "full", "last_updated_by"),
   describes("users", "full", "last_updated_by_details"),
   describes("users", "full", "owner_details"),
@@ -98,8 +85,9 @@ export class EntityPool {
     const described = field.list ? toList(item, field.key, value) : [value];
     for (const each of described) {
       if (isObject(each) && typeof each.id === "string") this.#see(field, view, each);
-      // A description without an ID is kept in the item's `extra`.
-      else if (each !== null && !isContentTypeId(field, each)) keepMisplaced(item, view, field.key, each);
+      // A description without an ID is kept in the item's `extra`; a content type may be its ID.
+      else if (each !== null && !(field.key === "content_type" && typeof each === "string"))
+        keepMisplaced(item, view, field.key, each);
     }
   }
 
@@ -114,7 +102,10 @@ export class EntityPool {
       keys: Object.keys(object),
       unknown: claimed(view, object),
     };
-    const at = known.findIndex((other) => sameKeys(other.keys, pointer.keys));
+    const { keys } = pointer;
+    const at = known.findIndex(
+      (other) => other.keys.length === keys.length && other.keys.every((each, index) => each === keys[index]),
+    );
     const other = known[at];
     if (other === undefined) known.push(pointer);
     else if (other.order <= pointer.order) known[at] = pointer;
@@ -126,14 +117,6 @@ export class EntityPool {
     this.#newest.clear();
     return versions;
   }
-}
-
-function sameKeys(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((key, index) => key === b[index]);
-}
-
-function isContentTypeId(field: DescriptionField, value: unknown): boolean {
-  return field.key === "content_type" && typeof value === "string";
 }
 
 function claimed(view: ItemDocument, object: JsonObject): string | undefined {
@@ -183,8 +166,9 @@ export class EntityStore {
   add(version: EntityVersion): void {
     const things = this.#things.get(version.kind) ?? new Map<string, EntityPart[]>();
     this.#things.set(version.kind, things);
-    const attributes = objectOf(version.attributes);
-    const unknown = objectOf(version.unknown);
+    // Numbers keep all digits.
+    const attributes = parseExact(version.attributes) as JsonObject;
+    const unknown = parseExact(version.unknown) as JsonObject;
     const shape = JSON.stringify([Object.keys(attributes), Object.keys(unknown)]);
     const known = things.get(version.id) ?? [];
     const same = known.find((one) => one.shape === shape);
@@ -205,12 +189,6 @@ export class EntityStore {
       };
     }
   }
-}
-
-/** Parses a JSON object; numbers keep all digits. */
-function objectOf(json: string): JsonObject {
-  const value = parseExact(json);
-  return isObject(value) ? value : {};
 }
 
 /** An object with the last value of each key. */

@@ -1,20 +1,16 @@
 /** Makes rows of all item tables from the documents of an item. Pure: no clock, network or disk. */
 
-import type { ItemDocuments, Row } from "../pipeline.ts";
-import type { JsonObject, RawItem, Shape } from "../raw/document.ts";
+import type { ItemDocuments, Pipeline } from "../pipeline.ts";
+import { ExtraFields, type JsonObject, type RawItem, type Shape } from "../raw/document.ts";
 import type { Table } from "../tables/declare.ts";
-import { customFieldValueRows, fileValueRow } from "./custom-fields.ts";
+import { customFieldValueRows } from "./custom-fields.ts";
+import { checkedRows, type RowFunction } from "./custom-tables.ts";
 import type { EntityPool } from "./entity-store.ts";
-import { aclRows, collectionRows, favoriteRows, fileRows } from "./joined-rows.ts";
-import { itemRows, listRows, objectRows, type RowMaker, type RowSink } from "./rows.ts";
+import { aclRows, collectionRows, favoriteRows, fileRow, fileRows } from "./joined-rows.ts";
+import { containedRows, itemRows, type RowMaker, type RowSink } from "./rows.ts";
 
-export type RowFunction = (item: ItemDocuments) => Iterable<Row>;
-
-interface TransformPlan {
-  /** Tables of the pipeline; only those made from items are used. */
-  readonly tables: readonly Table[];
-  /** Functions of custom tables, by table name. */
-  readonly rows: Readonly<Record<string, RowFunction>>;
+/** Only the tables made from items are used. */
+interface TransformPlan extends Pick<Pipeline, "tables" | "rows"> {
   /** Returns the function that takes the rows of a table. */
   readonly sink: (table: Table) => RowSink;
   readonly pool: EntityPool;
@@ -38,18 +34,12 @@ function rowsOf(plan: TransformPlan, table: Table): RowMaker {
     case "item":
       return itemRows(table, rows.when);
     case "list":
-      return listRows(table, rows.at);
     case "object":
-      return objectRows(table, rows.at);
-    case "program":
-      return programOf(plan, table);
+      return containedRows(table, rows);
   }
-}
-
-function programOf(plan: TransformPlan, table: Table): RowMaker {
   const custom = plan.rows[table.name];
-  if (custom !== undefined) return customRows(table, custom);
   const program = PROGRAMS[table.name];
+  if (custom !== undefined) return customRows(table, custom);
   if (program === undefined) throw new TypeError(`no program for table ${table.name}`);
   return program(table, plan);
 }
@@ -66,12 +56,13 @@ function fileSink(plan: TransformPlan): (item: RawItem, file: JsonObject) => voi
   const files = plan.tables.find((table) => table.name === "custom_field_files");
   if (files === undefined) return () => {};
   const emit = plan.sink(files);
-  return (item, file) => emit(fileValueRow(files, item, file));
+  return (item, file) =>
+    emit(fileRow({ table: files, item, views: item.views, extra: new ExtraFields(), fixed: {} }, file));
 }
 
 function customRows(table: Table, custom: RowFunction): RowMaker {
   return (item, emit) => {
-    for (const row of custom(documentsOf(item)))
+    for (const row of checkedRows(table, custom, documentsOf(item)))
       emit(table.columns.map((column) => row[column.name] ?? null));
   };
 }

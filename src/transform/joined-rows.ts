@@ -48,18 +48,26 @@ export function fileRows(table: Table): RowMaker {
   };
 }
 
-interface FileRow {
-  readonly table: Table;
-  readonly item: RawItem;
-  /** Documents that describe the file. */
-  readonly views: readonly ItemDocument[];
-  readonly extra: ExtraFields;
-  /** Cells that are not attributes, by column. */
-  readonly fixed: Readonly<Record<string, Cell>>;
-}
-
-/** A row of a file: each column from the attribute of the same name. */
-export function fileRow({ table, item, views, extra, fixed }: FileRow, file: JsonObject): Cell[] {
+/**
+ * A row of a file: each column from the attribute of the same name. `views`: documents that describe the file. `fixed`:
+ * cells that are not attributes, by column.
+ */
+export function fileRow(
+  {
+    table,
+    item,
+    views,
+    extra,
+    fixed,
+  }: {
+    readonly table: Table;
+    readonly item: RawItem;
+    readonly views: readonly ItemDocument[];
+    readonly extra: ExtraFields;
+    readonly fixed: Readonly<Record<string, Cell>>;
+  },
+  file: JsonObject,
+): Cell[] {
   const row = table.columns.slice(0, -1).map((column): Cell => {
     const attribute = column.name === "file_id" ? "id" : column.name;
     return fixed[column.name] ?? readCell(item, column, attribute, file[attribute], extra);
@@ -95,80 +103,63 @@ function latestList(item: RawItem, key: string): readonly unknown[] {
   return toList(item, key, latestView(item, key)?.document[key]);
 }
 
-interface CollectionEntry {
-  readonly id: string;
-  readonly extra: ExtraFields;
-  added: Cell;
-  /** Text that `added` was read from. */
-  addedText: unknown;
-  rank: Cell;
-}
-
 /** All collections in four API fields, in order of first mention. */
 export function collectionRows(table: Table): RowMaker {
   const id = columnOf(table, "collection_id");
   const added = columnOf(table, "added_date");
   const rank = columnOf(table, "pinned_rank");
   return (item, emit) => {
-    const members = new Map<string, CollectionEntry>();
-    const member = (key: unknown, path: string): CollectionEntry => {
-      const extra = new ExtraFields();
+    /** `addedText`: text that `added` was read from. */
+    type Entry = { readonly extra: ExtraFields; added: Cell; addedText: unknown; rank: Cell };
+    const members = new Map<string, Entry>();
+    const member = (key: unknown, path: string): Entry => {
       const name = typeof key === "string" ? key : JSON.stringify(key ?? null);
       const known = members.get(name);
       if (known !== undefined) return known;
-      if (typeof key !== "string") keepMisfit(item, id, path, key ?? null, extra);
-      const made: CollectionEntry = { id: name, extra, added: null, addedText: null, rank: null };
+      const made: Entry = { extra: new ExtraFields(), added: null, addedText: null, rank: null };
+      if (typeof key !== "string") keepMisfit(item, id, path, key ?? null, made.extra);
       members.set(name, made);
       return made;
     };
     for (const uid of latestList(item, "collection_uids")) if (uid !== null) member(uid, "collection_uids");
-    readAddedDates(item, (key, path, value) => {
+    for (const { key, path, date, entry } of addedDates(item)) {
       const one = member(key, path);
-      const cell = readCell(item, added, path, value, one.extra);
-      if (cell === null) return one.extra;
-      const kept = one.added === null ? value : finerInstant(one.addedText, value);
-      if (kept === undefined) {
-        const both = [one.addedText, value];
+      const cell = readCell(item, added, path, date, one.extra);
+      const kept = one.added === null ? date : finerInstant(one.addedText, date);
+      if (cell !== null && kept === date) Object.assign(one, { added: cell, addedText: date });
+      else if (cell !== null && kept === undefined) {
+        const both = [one.addedText, date];
         item.drift.note(`${table.name}.added_date`, "views_differ", item.order, item.contentId, both);
-      } else if (kept === value) {
-        one.added = cell;
-        one.addedText = value;
       }
-      return one.extra;
-    });
-    for (const [key, value] of latestEntries(item, "pinned_collection_rank")) {
-      const one = member(key, "pinned_collection_rank");
-      one.rank = readCell(item, rank, "pinned_collection_rank", value, one.extra);
+      for (const { unknown } of item.views) one.extra.claim(unknown, entry);
     }
-    [...members.values()].forEach((one, ordinal) => {
-      const placed = { content_id: item.contentId, collection_id: one.id, ordinal };
-      const found = { added_date: one.added, pinned_rank: one.rank, extra: one.extra.cell() };
-      emit(rowOf<Cell>(table, { ...placed, ...found }));
+    const ranks = "pinned_collection_rank";
+    for (const [key, value] of Object.entries(latestObject(item, ranks) ?? {})) {
+      const one = member(key, ranks);
+      one.rank = readCell(item, rank, ranks, value, one.extra);
+    }
+    [...members].forEach(([collection_id, { added: added_date, rank: pinned_rank, extra }], ordinal) => {
+      const placed = { content_id: item.contentId, collection_id, ordinal };
+      emit(rowOf<Cell>(table, { ...placed, added_date, pinned_rank, extra: extra.cell() }));
     });
   };
 }
 
-function readAddedDates(
-  item: RawItem,
-  take: (key: unknown, path: string, value: unknown) => ExtraFields,
-): void {
+/** Times of adding in both API fields. `entry`: element of the list, which may have unknown fields. */
+function addedDates(item: RawItem) {
   const list = "added_to_collection_dates";
-  const view = latestView(item, list);
-  for (const entry of latestList(item, list)) {
-    if (!isObject(entry)) {
-      if (entry !== null) take(entry, list, null);
-      continue;
-    }
-    const extra = take(entry.collection_id, `${list}.added_date`, entry.added_date);
-    if (view !== undefined) extra.claim(view.unknown, entry);
-  }
-  for (const [key, value] of latestEntries(item, "added_to_collection_date")) {
-    take(key, "added_to_collection_date", value);
-  }
-}
-
-function latestEntries(item: RawItem, key: string): [string, unknown][] {
-  return Object.entries(latestObject(item, key) ?? {});
+  const map = "added_to_collection_date";
+  const listed = latestList(item, list).filter((entry) => entry !== null);
+  return [
+    ...listed.map((entry) =>
+      isObject(entry)
+        ? { key: entry.collection_id, path: `${list}.added_date`, date: entry.added_date, entry }
+        : { key: entry, path: list, date: null, entry },
+    ),
+    ...Object.entries(latestObject(item, map) ?? {}).map(([key, date]) => {
+      return { key, path: map, date, entry: undefined };
+    }),
+  ];
 }
 
 /** `acl.group_ids`, then `acl.user_ids`. A repeated principal has one row, at its first position. */

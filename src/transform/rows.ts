@@ -1,6 +1,6 @@
 /** Makes rows of tables by their declaration: one per item, per object, or per element of a list. */
 
-import { DYNAMIC_COLUMNS } from "../api/dynamic.ts";
+import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../api/dynamic.ts";
 import {
   type ColumnReader,
   columnReader,
@@ -27,32 +27,21 @@ export type RowSink = (row: readonly Cell[]) => void;
 
 export type RowMaker = (item: RawItem, emit: RowSink) => void;
 
-/** The source of a row: an item, or an object or list element in one of its documents. */
-interface RowOrigin {
-  readonly ordinal: number;
-  /** `undefined` for the item itself. */
-  readonly within: { readonly shape: Shape; readonly value: unknown } | undefined;
-}
+/** Makes a cell that is not one API value. `ordinal`: position of the row's element in its list. */
+type CellSource = (item: RawItem, ordinal: number) => Cell;
 
-const WHOLE_ITEM: RowOrigin = { ordinal: 0, within: undefined };
-
-/** Makes a cell that is not one API value. */
-type CellSource = (item: RawItem, place: RowOrigin) => Cell;
-
-const SINGLE_ITEM_FIELDS = Object.entries(DYNAMIC_COLUMNS).flatMap(([name, { singleItemOnly }]) =>
-  singleItemOnly ? [name] : [],
-);
-
-/** Only responses to single-item requests have these fields, perhaps as null. */
-function isReadSingly({ shape, document }: ItemDocument): boolean {
-  return shape === "dynamic" && SINGLE_ITEM_FIELDS.some((name) => document[name] !== undefined);
-}
+/** Fields that only responses to single-item requests have, perhaps as null. */
+const SINGLE_ITEM_FIELDS = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].singleItemOnly);
 
 /** Columns without an API field. */
 const OF_ITEM: Readonly<Record<string, CellSource>> = {
   content_id: (item) => item.contentId,
-  ordinal: (_item, { ordinal }) => ordinal,
-  single_item_read: (item) => item.views.some(isReadSingly),
+  ordinal: (_item, ordinal) => ordinal,
+  single_item_read: ({ views }) =>
+    views.some(
+      ({ shape, document }) =>
+        shape === "dynamic" && SINGLE_ITEM_FIELDS.some((name) => document[name] !== undefined),
+    ),
   // Set at the end of the row.
   extra: () => null,
 };
@@ -76,7 +65,7 @@ export function itemRows(table: Table, when: "always" | "given" | "event"): RowM
     let given = ownsTheRest;
     let valued = false;
     const row = sources.map((source): Cell => {
-      if (typeof source === "function") return source(item, WHOLE_ITEM);
+      if (typeof source === "function") return source(item, 0);
       const cell = readColumn(item, source, extra);
       given ||= cell !== undefined;
       valued ||= cell !== undefined && cell !== null;
@@ -124,9 +113,7 @@ function isReplaced(item: RawItem, place: number, { path }: UnknownField): boole
 }
 
 /** Paths of lists or objects by shape, in the order of the declaration. */
-type Containers = Readonly<Record<Shape, readonly { path: string; steps: readonly string[] }[]>>;
-
-function containersOf(at: readonly Origin[]): Containers {
+function containersOf(at: readonly Origin[]) {
   const of = (shape: Shape) =>
     at.filter((origin) => shapeOf(origin) === shape).map(({ path }) => ({ path, steps: path.split(".") }));
   return { full: of("full"), dynamic: of("dynamic") };
@@ -139,18 +126,21 @@ interface RowContainer {
 }
 
 /** The list or object in the latest document that has it. Differences in others are counted as drift. */
-function find(item: RawItem, table: Table, containers: Containers): RowContainer | undefined {
+function find(
+  item: RawItem,
+  table: Table,
+  containers: ReturnType<typeof containersOf>,
+): RowContainer | undefined {
   let found: RowContainer | undefined;
   const emptied = new EmptiedKeys();
   for (const view of item.views) {
     for (const { path, steps } of containers[view.shape]) {
       const value = valueAt(view.document, steps);
       if (value === undefined) emptied.note(view.document, steps);
-      else if (found === undefined && !emptied.has(steps)) found = { view, path, value };
+      else if (found === undefined && !emptied.has(view.document, steps)) found = { view, path, value };
       else if (sameJson(found?.value ?? [], value ?? [])) claimWithin(view, path);
       else noteDifference(item, table.name, found?.value ?? null, value);
     }
-    emptied.endView();
   }
   return found;
 }
@@ -167,19 +157,17 @@ function rowMaker(table: Table) {
   const sources = sourcesOf(table);
   const readers = sources.filter((source) => typeof source !== "function");
   const places = readers.flatMap((reader) => [...reader.places.dynamic, ...reader.places.full]);
+  const deep = places.filter(({ steps }) => steps.length > 1);
   // Nested objects that have no row of their own.
-  const nested = [
-    ...new Set(places.flatMap(({ steps: [name = "", ...deeper] }) => (deeper.length > 0 ? [name] : []))),
-  ];
+  const nested = [...new Set(deep.map(({ steps: [name = ""] }) => name))];
   const takesObject = places.some(({ path }) => path !== "");
   const first = readers[0]?.column;
   return (item: RawItem, found: RowContainer, value: unknown, ordinal: number): Cell[] => {
     const extra = new ExtraFields();
-    const place: RowOrigin = { ordinal, within: { shape: found.view.shape, value } };
     const misplaced = takesObject && value !== null && !isObject(value);
     if (misplaced && first !== undefined) keepMisfit(item, first, found.path, value, extra);
     const row = sources.map((source): Cell => {
-      if (typeof source === "function") return source(item, place);
+      if (typeof source === "function") return source(item, ordinal);
       return misplaced ? null : readPlaces(item, found, source, value, extra);
     });
     if (isObject(value)) {
@@ -212,14 +200,19 @@ function readPlaces(
   return null;
 }
 
-/** One row per element, in source order; a null element keeps its position. */
-export function listRows(table: Table, at: readonly Origin[]): RowMaker {
+/** One row per element of a list, in source order; a null element keeps its position. One row for an object. */
+export function containedRows(
+  table: Table,
+  { kind, at }: Extract<Table["rows"], { readonly at: readonly Origin[] }>,
+): RowMaker {
   const containers = containersOf(at);
   const make = rowMaker(table);
   return (item, emit) => {
     const found = find(item, table, containers);
     if (found === undefined) return;
-    toList(item, found.path, found.value).forEach((element, ordinal) => {
+    const object = found.value === null ? [] : [found.value];
+    const elements = kind === "list" ? toList(item, found.path, found.value) : object;
+    elements.forEach((element, ordinal) => {
       emit(make(item, found, element, ordinal));
     });
   };
@@ -231,14 +224,4 @@ export function toList(item: DriftSubject, path: string, value: unknown): readon
   if (Array.isArray(value)) return value;
   item.drift.note(path, "single_for_list", item.order, item.contentId, value);
   return [value];
-}
-
-/** One row if the object exists. */
-export function objectRows(table: Table, at: readonly Origin[]): RowMaker {
-  const containers = containersOf(at);
-  const make = rowMaker(table);
-  return (item, emit) => {
-    const found = find(item, table, containers);
-    if (found !== undefined && found.value !== null) emit(make(item, found, found.value, 0));
-  };
 }

@@ -10,7 +10,6 @@ import { RawFileReader } from "../raw/raw-file.ts";
 import { PartWriter, type StagedPart } from "../storage/parquet-file.ts";
 import { type Cell, TableBuilder } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
-import { checkRowFunctions } from "./custom-tables.ts";
 import { EntityPool, type EntityVersion } from "./entity-store.ts";
 import { compileTransform } from "./item.ts";
 
@@ -57,7 +56,7 @@ export class GroupTransformer {
     this.#options = options;
     this.#transform = compileTransform({
       tables: pipeline.tables,
-      rows: checkRowFunctions(pipeline),
+      rows: pipeline.rows,
       pool: this.#pool,
       sink: (table) => this.#sink(table),
     });

@@ -1,6 +1,6 @@
 /** Worker thread that transforms groups. */
 import { workerData } from "node:worker_threads";
-import { collectGarbage, collectYoung } from "../common/free-memory.ts";
+import { collectGarbage } from "../common/free-memory.ts";
 import { answerTasks } from "../common/threads/thread.ts";
 import { loadPipeline } from "./pipelines.ts";
 import { GroupTransformer, type TransformOutput } from "./transform-group.ts";
@@ -17,7 +17,4 @@ function last(): TransformOutput {
   return flushed;
 }
 
-answerTasks<TransformTask>(
-  (task) => (task.kind === "group" ? transformer.group(task) : last()),
-  collectYoung,
-);
+answerTasks<TransformTask>((task) => (task.kind === "group" ? transformer.group(task) : last()));

@@ -9,8 +9,7 @@ import { Lookups } from "../../src/extract/lookups.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { type PolicySettings, personalHash } from "../../src/raw/personal/policy.ts";
-import { readLookups } from "../../src/raw/raw-file.ts";
-import { RawPaths } from "../../src/raw/raw-paths.ts";
+import { RawPaths, readFolderLookups } from "../../src/raw/raw-folder.ts";
 import { NEVER } from "../never.ts";
 import { temporaryFolder } from "../run/running.ts";
 import { clientOf, serve } from "./loopback.ts";
@@ -48,14 +47,12 @@ async function landed(t: TestContext, personal: PolicySettings) {
   const directory = await temporaryFolder(t);
   const drift = new Drift();
   landLookups(await lookups.destinations(wanted, NEVER), await lookups.customFields(["color"], NEVER), {
-    files: new RawPaths({ directory, folder: "raw", sequence: 12 }),
+    files: new RawPaths(join(directory, "raw"), 12),
     personal,
     drift,
     clock: systemClock,
   });
-  const file = (mode: string) => join(directory, "raw", mode, `${mode}-000012-0-00000.parquet`);
-  const files = { destinations: file("destinations"), custom_fields: file("custom_fields") };
-  return { directory, drift, files };
+  return { directory, drift };
 }
 
 test("the answers of the lookups land once each, with the place and the Date of their answers", async (t) => {
@@ -79,8 +76,8 @@ test("the answers of the lookups land once each, with the place and the Date of 
 });
 
 test("what is read back has every digit, and its unknown fields again", async (t) => {
-  const { files } = await landed(t, { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS });
-  const { destinations, definitions } = readLookups(files);
+  const { directory } = await landed(t, { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS });
+  const { destinations, definitions } = readFolderLookups(join(directory, "raw"));
   assert.deepEqual(
     destinations.map(({ id, answer }) => [id, JSON.stringify(answer)]),
     [
@@ -98,7 +95,7 @@ test("what is read back has every digit, and its unknown fields again", async (t
 
 test("the personal-data policy is applied before anything is written, and once", async (t) => {
   const hashed = await landed(t, { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS });
-  const [shop] = readLookups(hashed.files).destinations;
+  const [shop] = readFolderLookups(join(hashed.directory, "raw")).destinations;
   assert.equal(shop?.answer.contact_email, personalHash(KEY, "contact_email", "anna@example.com"));
   assert.deepEqual(
     shop?.unknown.map(({ path, value }) => [path, value]),
@@ -125,12 +122,12 @@ test("a lookup that found nothing has no file", async (t) => {
     { destinations: [], unmatched: [], others: [], responses: [] },
     { definitions: [], unmatched: [], responses: [] },
     {
-      files: new RawPaths({ directory, folder: "raw", sequence: 1 }),
+      files: new RawPaths(join(directory, "raw"), 1),
       personal: { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS },
       drift: new Drift(),
       clock: systemClock,
     },
   );
   assert.deepEqual(await readdir(directory), []);
-  assert.deepEqual(readLookups({}), { destinations: [], definitions: [] });
+  assert.deepEqual(readFolderLookups(join(directory, "raw")), { destinations: [], definitions: [] });
 });

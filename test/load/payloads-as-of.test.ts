@@ -27,7 +27,7 @@ test("payloads of an instant with many names each are made in little memory, in 
          1 AS ordinal, 'mapped' AS status, 'v' || field AS external_value, NULL::VARCHAR AS value,
          1 AS valid_from_sequence, NULL::INTEGER AS valid_to_sequence
        FROM range(${ITEMS}) items(item), range(${2 * NAMES}) fields(field) ORDER BY hash(item, field);
-     CREATE MACRO payloads_as_of(instant) AS TABLE ${payloadSql("macro_payloads_as_of")}`,
+     ${payloadSql("macro_payloads_as_of")}`,
   );
   const rows = await all(
     connection,

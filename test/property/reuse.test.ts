@@ -6,7 +6,8 @@ import { isDeepStrictEqual } from "node:util";
 import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../../src/api/dynamic.ts";
 import type { JsonObject } from "../../src/raw/document.ts";
 import { RawFileReader } from "../../src/raw/raw-file.ts";
-import { type IndexedItems, readRawFolder } from "../../src/raw/raw-folder.ts";
+import { readRawFolder } from "../../src/raw/raw-folder.ts";
+import type { RawIndex } from "../../src/raw/raw-index.ts";
 import { long } from "../long.ts";
 import { exportFrom, HurriedClock, temporaryFolder } from "../run/running.ts";
 import { type Item, item, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";
@@ -117,8 +118,9 @@ interface Counted {
 }
 
 /** The documents of a run that count. */
-function counted({ items, index }: IndexedItems): Counted[] {
-  const files = index.files.map((file) => new RawFileReader(file));
+function counted(index: RawIndex): Counted[] {
+  const { items } = index;
+  const files = index.files.map(({ path }) => new RawFileReader(path));
   return [...items.sorted()].flatMap((number) =>
     index.counting(number).map(({ file, row }) => {
       const rows = files[file];
@@ -152,8 +154,8 @@ async function nightsOf(t: TestContext, { seed, nights }: { seed: number; nights
       world.refusedAfter = Number.POSITIVE_INFINITY;
     }
     const { directory } = await run();
-    const { facts, takeItems } = await readRawFolder(join(directory, "raw"));
-    const documents = counted(takeItems());
+    const { facts, takeIndex } = await readRawFolder(join(directory, "raw"));
+    const documents = counted(takeIndex());
     for (const { id, second, document } of documents) {
       const then = world.answered.get(second)?.get(id);
       for (const [name, value] of Object.entries(document))

@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
-import {
-  fingerprintOf,
-  matchesFingerprint,
-  NO_FINGERPRINT,
-  reusablePart,
-} from "../../src/raw/fingerprint.ts";
+import { NO_FINGERPRINT } from "../../src/raw/raw-file.ts";
+import { fingerprintOf, matchesFingerprint, reusablePart } from "../../src/raw/reusable.ts";
 import fc from "../properties.ts";
 
 const SIGNED = "https://files.example.com/a.pdf?X-Amz-Signature=ab12&X-Amz-Date=20261120T020000Z&v=3";

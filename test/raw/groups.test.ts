@@ -160,6 +160,7 @@ test("an index takes at most 64 bytes of memory a document", () => {
       orders: Float64Array.from(ids, (_, i) => file * 1e6 + i),
     });
   }
+  assert.equal(index.counting(0).length, 2);
   const bytes = bytesHeld() - items;
   assert.equal(index.size, documents);
   assert.ok(items > before);

@@ -155,7 +155,7 @@ long(
 
 /** The page on raw documents says which count, and the facts are read as they were stated. */
 async function assertDocumented(directory: string): Promise<void> {
-  const { facts, takeItems } = await readRawFolder(join(directory, "raw"));
+  const { facts, takeIndex } = await readRawFolder(join(directory, "raw"));
   const { vanished, removed, unlisted, detailsRejected, asked, unmatched } = facts;
   assert.deepEqual(
     [vanished, removed, unlisted, detailsRejected],
@@ -168,7 +168,8 @@ async function assertDocumented(directory: string): Promise<void> {
   const readme = await readFile(packagePath("src/raw/README.md"), "utf8");
   const [, statement = ""] = /```sql\n(.*?);\n```/s.exec(readme) ?? [];
   const listed = await rowsOf(directory, statement.replaceAll("'raw/", `'${directory}/raw/`));
-  const { items, index } = takeItems();
+  const index = takeIndex();
+  const { items } = index;
   const counting = Array.from(items.sorted(), (each) =>
     items.idOf(each) === "c-007" ? [] : index.counting(each).map(() => items.idOf(each)),
   );

@@ -257,8 +257,8 @@ long("nights of one warehouse in which something goes wrong", async (t) => {
     await t.test(`nothing is reused where a raw file is ${how}, with one warning`, async () => {
       const before = (await currentRun(outputFolder(out))) ?? "";
       const current = join(outputFolder(out).runs, before);
-      const { takeItems } = await readRawFolder(join(current, "raw"));
-      const [file = ""] = takeItems().index.files.filter((each) => each.includes("/item/"));
+      const { takeIndex } = await readRawFolder(join(current, "raw"));
+      const [file = ""] = takeIndex().files.flatMap(({ path }) => (path.includes("/item/") ? [path] : []));
       await chmod(join(current, "raw/item"), 0o700);
       await damage(file);
       const warnings: string[] = [];

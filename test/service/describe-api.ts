@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { basicItem } from "../../src/api/basic.ts";
-import { contentType } from "../../src/api/content-type.ts";
 import {
   customFieldDefinition,
   customFieldOptions,
@@ -19,10 +18,10 @@ import {
   fieldLock,
   nextTask,
 } from "../../src/api/dynamic.ts";
-import { errorBody, listEnvelope, pagination } from "../../src/api/envelope.ts";
+import { listEnvelope, pagination } from "../../src/api/envelope.ts";
 import { fullItem } from "../../src/api/full.ts";
 import { extendedUser, user } from "../../src/api/user.ts";
-import { attachment } from "../../src/api/values.ts";
+import { attachment, contentType } from "../../src/api/values.ts";
 import { SORT_FIELDS } from "../../src/service/query.ts";
 import { singleEnvelope } from "./single-envelope.ts";
 
@@ -209,7 +208,9 @@ const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   CustomFieldFile: fileValue,
   Destination: destination,
   DynamicItem: dynamicItem,
-  Error: errorBody,
+  Error: z
+    .looseObject({ error: z.string().describe("One sentence.") })
+    .describe("Why the request was refused."),
   ExtendedUser: extendedUser,
   FullCustomField: fullCustomField,
   FullItem: fullItem,

@@ -11,8 +11,8 @@ export type ThreadReply =
   | { readonly number: number; readonly result: unknown }
   | { readonly number: number; readonly failure: SentError };
 
-/** Replies to each task with what `perform` returns or throws, then calls `answered`. */
-export function answerTasks<Task>(perform: (task: Task) => unknown, answered: (task: Task) => void): void {
+/** Replies to each task with what `perform` returns or throws. */
+export function answerTasks<Task>(perform: (task: Task) => unknown): void {
   const port = parentPort;
   if (port === null) throw new TypeError("this module must be the entry of a worker thread");
   port.on("message", ({ number, task }: { number: number; task: Task }) => {
@@ -23,7 +23,6 @@ export function answerTasks<Task>(perform: (task: Task) => unknown, answered: (t
       reply = { number, failure: sendError(thrown) };
     }
     port.postMessage(reply);
-    answered(task);
   });
 }
 

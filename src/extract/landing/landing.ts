@@ -6,8 +6,8 @@ import { extname } from "node:path";
 import type { Clock } from "../../common/clock.ts";
 import { ThreadPool } from "../../common/threads/thread-pool.ts";
 import type { Shape } from "../../raw/document.ts";
+import type { RawPaths } from "../../raw/raw-folder.ts";
 import { indexFile, type RawIndex } from "../../raw/raw-index.ts";
-import type { RawPaths } from "../../raw/raw-paths.ts";
 import { SourceError } from "../http/source-error.ts";
 import type {
   CopyTask,

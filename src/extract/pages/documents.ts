@@ -2,7 +2,6 @@
 import { mayHoldHalves } from "../../common/json.ts";
 import { isObject, type JsonObject, type Shape } from "../../raw/document.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
-import { fingerprintOf, matchesFingerprint, NO_FINGERPRINT } from "../../raw/fingerprint.ts";
 import { truncateToSecond } from "../../raw/instant.ts";
 import {
   type DocumentPosition,
@@ -11,9 +10,9 @@ import {
   type PrepareSettings,
   readItemId,
 } from "../../raw/prepare.ts";
-import { NOT_REUSED, type RawDocument, RawFileReader } from "../../raw/raw-file.ts";
+import { NO_FINGERPRINT, NOT_REUSED, type RawDocument, RawFileReader } from "../../raw/raw-file.ts";
 import { serializeDocument } from "../../raw/raw-json.ts";
-import { copyReusable, reuseRecord } from "../../raw/reusable.ts";
+import { copyReusable, fingerprintOf, matchesFingerprint, reuseRecord } from "../../raw/reusable.ts";
 import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
 import { readItem } from "../http/json-body.ts";
 import { tooDeep } from "../http/source-error.ts";

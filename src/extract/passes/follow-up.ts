@@ -1,7 +1,7 @@
 /** Single-item requests after a pass: for items that differ between passes, and for items that no pass listed. */
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { Shape } from "../../raw/document.ts";
-import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
+import { NO_FINGERPRINT } from "../../raw/raw-file.ts";
 import type { ItemResponse } from "../landing/checkpoint.ts";
 import type { StageLanding } from "../landing/landing.ts";
 import { isFresh, secondsOf } from "../pages/updated-at.ts";

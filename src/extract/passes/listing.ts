@@ -6,7 +6,7 @@ import type { Pagination } from "../../api/envelope.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { PassRecord } from "../../raw/extract-record.ts";
-import { NO_FINGERPRINT } from "../../raw/fingerprint.ts";
+import { NO_FINGERPRINT } from "../../raw/raw-file.ts";
 import type { ListMode } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
 import type { PageResponse } from "../landing/checkpoint.ts";

@@ -1,8 +1,6 @@
 -- Texts of custom fields that content_wide shows, a row for each item, by the number of the column. A multiselect has
 -- a list of texts. Several values of another field are a JSON array, or NULL if the column has a type. A text that
 -- does not read as that type is NULL. The mark `files` is the table of files, or an empty one.
---
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 WITH numbers AS (
   /* numbers */
 ),
@@ -31,8 +29,7 @@ shown AS (
   JOIN numbers USING (custom_field_id)
   LEFT JOIN custom_field_select_values AS offered USING (custom_field_id, value_id)
   LEFT JOIN /* files */ AS file USING (file_id)
-  WHERE content_id >= coalesce($1::VARCHAR, '')
-    AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
     AND given IS NOT NULL
 ),
 -- They are few, so that few lists are made.
@@ -83,6 +80,5 @@ SELECT
 FROM content
 LEFT JOIN texts USING (content_id)
 LEFT JOIN lists USING (content_id)
-WHERE content_id >= coalesce($1::VARCHAR, '')
-  AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+WHERE /* in_range */
 ORDER BY content_id

@@ -5,11 +5,7 @@
 --
 -- copy                   from 1
 -- cause, valid_to_cause  as lists
-WITH numbered AS (
-  SELECT run, sequence, started_at
-  FROM run_history
-),
-repeating AS (
+WITH repeating AS (
   SELECT DISTINCT content_id, destination_id, custom_field_id
   FROM mapped_value_order_history
   WHERE list_count(CAST(value_numbers AS INTEGER[])) > list_unique(CAST(value_numbers AS INTEGER[]))
@@ -29,8 +25,8 @@ orders AS (
     ) AS turn
   FROM mapped_value_order_history AS history
   SEMI JOIN repeating USING (content_id, destination_id, custom_field_id)
-  JOIN numbered AS first ON first.run = history.valid_from_run
-  LEFT JOIN numbered AS after ON after.run = history.valid_to_run
+  JOIN run_history AS first ON first.run = history.valid_from_run
+  LEFT JOIN run_history AS after ON after.run = history.valid_to_run
 ),
 places AS (
   SELECT
@@ -102,8 +98,8 @@ versions AS (
     coalesce(lead(first.sequence) OVER same_value = after.sequence, false) AS has_next
   FROM mapped_value_history AS history
   SEMI JOIN stretches USING (content_id, destination_id, custom_field_id, value_number)
-  JOIN numbered AS first ON first.run = history.valid_from_run
-  LEFT JOIN numbered AS after ON after.run = history.valid_to_run
+  JOIN run_history AS first ON first.run = history.valid_from_run
+  LEFT JOIN run_history AS after ON after.run = history.valid_to_run
   WINDOW same_value AS (
     PARTITION BY history.content_id, history.destination_id, history.custom_field_id, history.value_number
     ORDER BY first.sequence
@@ -158,5 +154,5 @@ SELECT
     END AS valid_to_cause
   )
 FROM bounded
-JOIN numbered AS first ON first.sequence = bounded.from_sequence
-LEFT JOIN numbered AS after ON after.sequence = bounded.to_sequence
+JOIN run_history AS first ON first.sequence = bounded.from_sequence
+LEFT JOIN run_history AS after ON after.sequence = bounded.to_sequence

@@ -1,7 +1,5 @@
 -- Rows of content_mapped_values of a range of items, from the temporary tables mapping_targets, mapping_inputs and
 -- mapping_answers.
---
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 WITH given AS (
   SELECT
     content_id,
@@ -12,8 +10,7 @@ WITH given AS (
     coalesce(mapping_input_is_id, false) AS is_id
   FROM content_custom_field_values
   WHERE mapping_input IS NOT NULL
-    AND content_id >= coalesce($1::VARCHAR, '')
-    AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+    AND /* in_range */
 ),
 identified AS (
   SELECT

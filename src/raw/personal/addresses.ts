@@ -28,14 +28,14 @@ function holdsAddress(part: string): boolean {
 /** Every text and key that is treated holds one of these bytes. */
 export const ADDRESS_BYTES = [..."@%"].map((sign) => sign.charCodeAt(0));
 
-/** Treats these members of a document in place. `treated` receives the path of each treated value. */
+/** Treats these members of a document in place. Returns the paths of the treated values. */
 export function treatAddresses(
   document: JsonObject,
   members: Iterable<string>,
   treat: PersonalTreatment,
-  treated: (path: readonly string[]) => void,
-): void {
+): string[][] {
   const path: string[] = [];
+  const treated: string[][] = [];
 
   /** The path as in the contract: with `{}` for the ID of a custom field. */
   const pathTo = (step: string): string[] => {
@@ -44,50 +44,40 @@ export function treatAddresses(
     return isMap ? [first, "{}", ...rest.slice(1)] : [first, ...rest];
   };
 
-  const treatedText = (text: string, step: string): unknown => {
+  const treatText = (text: string, step: string): unknown => {
+    if (!text.includes("@") && !text.includes("%")) return text;
     const left = ADDRESS.test(text) && isUserId(pathTo(step)) ? treat("email", text) : withoutAddresses(text);
-    if (left !== text) treated(pathTo(step));
+    if (left !== text) treated.push(pathTo(step));
     return left;
   };
 
-  const treatKey = (object: JsonObject, name: string): void => {
-    const key = treat("email", name);
-    if (typeof key === "string") object[key] = object[name];
-    delete object[name];
-    treated(pathTo("{email}"));
-  };
-
-  /** Lists recurse directly, because they may have thousands of levels. */
-  const walk = (holder: object): void => {
-    if (Array.isArray(holder)) {
-      path.push("[]");
-      for (let at = 0; at < holder.length; at++) {
-        const value: unknown = holder[at];
-        if (typeof value === "object" && value !== null) walk(value);
-        else if (typeof value === "string" && mayHold(value)) holder[at] = treatedText(value, "[]") ?? null;
-      }
-      path.pop();
-      return;
+  /** Returns what is left of a value. Calls itself directly, because lists may have thousands of levels. */
+  const treatValue = (value: unknown, step: string): unknown => {
+    if (typeof value === "string") return treatText(value, step);
+    if (typeof value !== "object" || value === null) return value;
+    path.push(step);
+    if (Array.isArray(value)) {
+      for (let at = 0; at < value.length; at++) value[at] = treatValue(value[at], "[]") ?? null;
+    } else {
+      treatMembers(value as JsonObject, Object.keys(value));
     }
-    for (const name in holder) treatMember(holder as JsonObject, name);
+    path.pop();
+    return value;
   };
 
-  const treatMember = (object: JsonObject, name: string): void => {
-    const value = object[name];
-    const isAddress = name.includes("@") && ADDRESS.test(name);
-    if (typeof value === "object" && value !== null) {
-      path.push(isAddress ? "{email}" : name);
-      walk(value);
-      path.pop();
-    } else if (typeof value === "string" && mayHold(value)) {
-      setOrDelete(object, name, treatedText(value, name));
+  const treatMembers = (object: JsonObject, names: Iterable<string>): void => {
+    for (const name of names) {
+      const isAddress = name.includes("@") && ADDRESS.test(name);
+      const left = treatValue(object[name], isAddress ? "{email}" : name);
+      if (left !== object[name]) setOrDelete(object, name, left);
+      if (!isAddress) continue;
+      const key = treat("email", name);
+      if (typeof key === "string") object[key] = object[name];
+      delete object[name];
+      treated.push(pathTo("{email}"));
     }
-    if (isAddress) treatKey(object, name);
   };
 
-  for (const name of members) treatMember(document, name);
-}
-
-function mayHold(text: string): boolean {
-  return text.includes("@") || text.includes("%");
+  treatMembers(document, members);
+  return treated;
 }

@@ -3,6 +3,7 @@ import { dynamicItem } from "../../api/dynamic.ts";
 import { fullItem } from "../../api/full.ts";
 import { userFields } from "../../api/user.ts";
 import { DATA_TABLES } from "../../tables/all.ts";
+import type { Origin } from "../../tables/declare.ts";
 
 /** A path without list and map steps, because a service may send a list in place of an object. */
 export function placeName(path: readonly string[]): string {
@@ -32,9 +33,9 @@ export function userPlaceAbove(path: readonly string[]): string | undefined {
 
 /** Whether a path is a user's ID or another attribute that is kept of a user. */
 export function isUserId(path: readonly string[]): boolean {
+  const place = userPlaceAbove(path);
   return (
-    USER_PLACES.has(placeName(path)) ||
-    (userPlaceAbove(path) !== undefined && KEPT_ATTRIBUTES.has(path.findLast(isName) ?? ""))
+    place !== undefined && (place === placeName(path) || KEPT_ATTRIBUTES.has(path.findLast(isName) ?? ""))
   );
 }
 
@@ -43,52 +44,36 @@ export const PERSON_FIELDS: ReadonlySet<string> = new Set(
   [...USER_PLACES].filter(([, kind]) => kind === "description").map(([name]) => name.split(".", 1)[0] ?? ""),
 );
 
-/** Objects of a document that have personal attributes. */
-export interface PersonalPlace {
-  readonly steps: readonly string[];
-  readonly path: string;
-  /** Path in the drift, by the attribute's name. */
-  readonly attributes: ReadonlyMap<string, string>;
+/** The object or list element that has the API field, and the field's name in it. */
+function splitPath({ path }: Origin) {
+  const dot = Math.max(path.lastIndexOf("."), 0);
+  return { container: path.slice(0, dot), name: path.slice(dot + 1) };
 }
 
-/** The places that the tables declare. */
-export const PERSONAL_PLACES: readonly PersonalPlace[] = DATA_TABLES.flatMap((table) => {
-  const paths = table.columns.filter((column) => column.personal).flatMap((column) => column.origins);
-  const dots = paths.map(({ path }) => ({ path, dot: path.lastIndexOf(".") }));
+/** The top-level members with personal attributes that the tables declare. `path`: as drift shows it. */
+export const PERSONAL_PLACES = DATA_TABLES.flatMap(({ columns }) => {
+  const personal = columns
+    .filter((column) => column.personal)
+    .flatMap(({ origins }) => origins.map(splitPath));
   // An attribute that is personal in one place is personal in all: a service may send more of a user than is specified.
-  const names = [...new Set(dots.map(({ path, dot }) => path.slice(dot + 1)))];
-  const containers = new Set(dots.map(({ path, dot }) => path.slice(0, dot)));
-  return [...containers].map((path) => ({
+  const names = [...new Set(personal.map(({ name }) => name))];
+  return [...new Set(personal.map(({ container }) => container))].map((path) => ({
     path,
-    steps: path.replaceAll("[]", "").split("."),
+    name: path.replaceAll("[]", ""),
+    /** Path in the drift, by the attribute's name. */
     attributes: new Map(names.map((name) => [name, `${path}.${name}`])),
   }));
 });
 
-const PERSONAL_ATTRIBUTES: ReadonlySet<string> = new Set(
-  PERSONAL_PLACES.flatMap(({ attributes }) => [...attributes.keys()]),
-);
-
-const CONTAINERS = new Set(PERSONAL_PLACES.map(({ path }) => path));
-
 /** Attributes that are kept of a user: those that the contract knows and that are not personal. */
 export const KEPT_ATTRIBUTES: ReadonlySet<string> = new Set([
   "user_id",
-  ...DATA_TABLES.flatMap(({ columns }) => columns)
-    .flatMap(({ origins }) => origins)
-    .map(({ path }) => ({ path, dot: path.lastIndexOf(".") }))
-    .filter(({ path, dot }) => CONTAINERS.has(path.slice(0, Math.max(dot, 0))))
-    .map(({ path, dot }) => path.slice(dot + 1))
-    .filter((name) => !PERSONAL_ATTRIBUTES.has(name)),
-]);
-
-const NONE: ReadonlySet<string> = new Set();
+  ...DATA_TABLES.flatMap(({ columns }) => columns.flatMap(({ origins }) => origins.map(splitPath)))
+    .filter(({ container }) => PERSONAL_PLACES.some(({ path }) => path === container))
+    .map(({ name }) => name),
+]).difference(new Set(PERSONAL_PLACES.flatMap(({ attributes }) => [...attributes.keys()])));
 
 /** Declared personal attributes at a place. */
-export function declaredAt(place: string): ReadonlySet<string> {
-  return DECLARED.get(place) ?? NONE;
+export function declaredAt(place: string): Pick<ReadonlySet<string>, "has"> {
+  return PERSONAL_PLACES.find(({ name }) => name === place)?.attributes ?? new Set();
 }
-
-const DECLARED: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  PERSONAL_PLACES.map(({ steps, attributes }) => [steps.join("."), new Set(attributes.keys())]),
-);

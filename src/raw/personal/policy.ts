@@ -1,9 +1,8 @@
-/** The personal-data policy for declared columns. It is applied right after a document is parsed. */
+/** The personal-data policy: what it does with a value, and with the columns that the tables declare as personal. */
 import { createHmac } from "node:crypto";
 import { isObject, type JsonObject } from "../document.ts";
-import type { Drift } from "../drift.ts";
 import { FieldPolicy, type PersonalFields, type PersonalTreatment, setOrDelete } from "./fields.ts";
-import { PERSONAL_PLACES, type PersonalPlace } from "./places.ts";
+import { PERSONAL_PLACES } from "./places.ts";
 
 export const PERSONAL_POLICIES = ["drop", "hash", "keep"] as const;
 export type PersonalPolicy = (typeof PERSONAL_POLICIES)[number];
@@ -18,8 +17,6 @@ export interface PolicySettings {
 const MIN_KEY_BYTES = 32;
 /** Hashes to remember, about 2 MB: most documents name the same few people. */
 const MAX_KNOWN_HASHES = 10_000;
-/** Values that are nested deeper are treated as personal. */
-export const MAX_DEPTH = 20;
 
 /**
  * Keyed hash of a value as 64 hex digits: HMAC-SHA-256 over the field's name, a NUL and the value in NFC, trimmed, e-mail
@@ -31,9 +28,16 @@ export function personalHash(key: Uint8Array, field: string, value: string): str
   return createHmac("sha256", key).update(`${field}\u0000${normal}`).digest("hex");
 }
 
-/** What the policy does with a personal value. */
-export function treatmentOf({ policy, hashKey }: PolicySettings): PersonalTreatment {
-  return policy === "hash" ? hashing(hashKey) : () => undefined;
+export type ActivePolicy = NonNullable<ReturnType<typeof activePolicy>>;
+
+/** How personal values are treated; `undefined` if everything is kept. `kind`: the drift that a treated value counts as. */
+export function activePolicy({ policy, hashKey, fields }: PolicySettings) {
+  if (policy === "keep") return undefined;
+  const [treat, kind] =
+    policy === "hash"
+      ? ([hashing(hashKey), "personal_hashed"] as const)
+      : ([() => undefined, "personal_dropped"] as const);
+  return { treat, kind, fields: new FieldPolicy(fields, policy, treat) };
 }
 
 function hashing(key: Uint8Array | undefined): PersonalTreatment {
@@ -53,81 +57,38 @@ function hashing(key: Uint8Array | undefined): PersonalTreatment {
   };
 }
 
-/** The drift that a treated value is counted as. */
-export function policyDriftKind({ policy }: PolicySettings): "personal_dropped" | "personal_hashed" {
-  return policy === "hash" ? "personal_hashed" : "personal_dropped";
-}
-
-/** The policy for `personalFields`; `undefined` if everything is kept. */
-export function configuredPolicy(settings: PolicySettings): FieldPolicy | undefined {
-  const { policy, fields } = settings;
-  return policy === "keep" ? undefined : new FieldPolicy(fields, policy, treatmentOf(settings));
-}
-
-/** The policy for declared personal columns. Changes a document in place and counts what it treats. */
-export function declaredPolicy(settings: PolicySettings): (document: JsonObject, drift: Drift) => void {
-  if (settings.policy === "keep") return () => {};
-  const treat = treatmentOf(settings);
-  const kind = policyDriftKind(settings);
-  return (document, drift) => {
-    const note = (path: string) => drift.note(path, kind, 0, null);
-    for (const place of PERSONAL_PLACES) {
-      treatTexts(document, place, treat, note);
-      replaceObjects(document, place.steps, 0, (object) =>
-        treatAttributes(object, place.attributes, treat, note),
-      );
-    }
-  };
-}
-
-/** Replaces the objects at the steps, alone or in lists. Returns the value. */
-function replaceObjects(
-  value: unknown,
-  steps: readonly string[],
-  at: number,
-  replace: (object: JsonObject) => JsonObject,
-): unknown {
-  if (Array.isArray(value)) {
-    for (const [index, element] of value.entries())
-      value[index] = replaceObjects(element, steps, at, replace);
-    return value;
-  }
-  if (!isObject(value)) return value;
-  const step = steps[at];
-  if (step === undefined) return replace(value);
-  const inner = value[step];
-  if (typeof inner === "object") value[step] = replaceObjects(inner, steps, at + 1, replace);
-  return value;
-}
-
-/** Treats texts that stand in the place of a person's description, alone or in lists, as names. */
-function treatTexts(
+/**
+ * Treats the personal attributes of people in place, alone or in lists. A text in the place of a person is a name.
+ * `treated` receives the path of each treated value.
+ */
+export function treatPeople(
   document: JsonObject,
-  { steps, path }: PersonalPlace,
   treat: PersonalTreatment,
   treated: (path: string) => void,
 ): void {
-  const key = steps[0] ?? "";
-  const value = document[key];
-  if (!holdsText(value)) return;
-  const inList = (element: unknown, depth: number): unknown => {
-    if (typeof element === "string" || depth > MAX_DEPTH) return treat(key, element) ?? null;
-    return Array.isArray(element) ? element.map((each) => inList(each, depth + 1)) : element;
-  };
-  setOrDelete(document, key, Array.isArray(value) ? value.map((each) => inList(each, 1)) : treat(key, value));
-  treated(path);
-}
-
-/** Whether a value is a text, or a list that holds one. Lists nested too deeply count as texts. */
-export function holdsText(value: unknown): boolean {
-  if (!Array.isArray(value)) return typeof value === "string";
-  return value.flat(MAX_DEPTH).some((each) => typeof each === "string" || Array.isArray(each));
+  for (const { name, path, attributes } of PERSONAL_PLACES) {
+    const given = document[name];
+    if (given === undefined || given === null) continue;
+    let isNamed = false;
+    const treatPerson = (value: unknown): unknown => {
+      if (Array.isArray(value)) {
+        for (const [at, each] of value.entries()) value[at] = treatPerson(each) ?? null;
+        return value;
+      }
+      if (isObject(value)) return treatAttributes(value, attributes, treat, treated);
+      if (typeof value !== "string") return value;
+      isNamed = true;
+      return treat(name, value);
+    };
+    setOrDelete(document, name, treatPerson(given));
+    if (isNamed) treated(path);
+  }
 }
 
 /** Returns a copy, because an object is slow to use after members were deleted from it. */
 function treatAttributes(
   object: JsonObject,
-  attributes: PersonalPlace["attributes"],
+  attributes: ReadonlyMap<string, string>,
   treat: PersonalTreatment,
   treated: (path: string) => void,
 ): JsonObject {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { systemClock } from "../../../src/common/clock.ts";
 import { EMPTY_RESUME } from "../../../src/extract/landing/checkpoint.ts";
@@ -5,8 +6,8 @@ import { Journal } from "../../../src/extract/landing/journal.ts";
 import { Landing, LandingThreads } from "../../../src/extract/landing/landing.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
 import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
+import { RawPaths } from "../../../src/raw/raw-folder.ts";
 import { RawIndex } from "../../../src/raw/raw-index.ts";
-import { RawPaths } from "../../../src/raw/raw-paths.ts";
 
 /** A landing of both listings with one thread. */
 export async function landingIn(t: TestContext, directory: string) {
@@ -23,7 +24,7 @@ export async function landingIn(t: TestContext, directory: string) {
   const journal = new Journal();
   const options = {
     threads,
-    files: new RawPaths({ directory, folder: "raw", sequence: 1 }),
+    files: new RawPaths(join(directory, "raw"), 1),
     index: new RawIndex(new ItemIndex()),
     directory,
     resumeState: EMPTY_RESUME,

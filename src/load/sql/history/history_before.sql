@@ -1,8 +1,6 @@
 -- Versions in the fields of history_fields that held when their items were last seen, with the columns of
 -- history_now. They are the temporary table history_before. Versions of removed items have ended; others are open.
 --
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
---
 -- `held` is read a second time for fields with a repeated value. Usually there are none, and nothing is read.
 WITH held AS NOT MATERIALIZED (
   SELECT
@@ -20,7 +18,7 @@ WITH held AS NOT MATERIALIZED (
   JOIN history_fields AS field USING (content_id, destination_id, custom_field_id)
   WHERE field.state IN ('changed', 'returned')
     AND before.valid_to_run IS NOT DISTINCT FROM field.removed_in_run
-    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+    AND /* in_range */
 ),
 -- Fields in which a value occurs twice with different answers. A field that never had a second value has no order.
 repeated AS (
@@ -28,7 +26,7 @@ repeated AS (
   FROM held
   SEMI JOIN (
     FROM previous_mapped_value_order_history
-    WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+    WHERE /* in_range */
   ) AS listed USING (content_id, destination_id, custom_field_id)
   GROUP BY content_id, destination_id, custom_field_id, input
   HAVING count(*) > 1

@@ -1,7 +1,5 @@
 -- Causes why values in history_pairs begin, end or change: the temporary table history_causes.
 --
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
---
 -- The history has no values of unmapped fields. If a field was unmapped before, the mapping is the only cause.
 --
 -- held   values that the item had in the field at any destination
@@ -11,14 +9,14 @@ WITH held AS (
   FROM previous_mapped_value_history AS before
   SEMI JOIN (FROM history_pairs WHERE event = 'opened') AS opened USING (content_id, custom_field_id)
   JOIN history_items AS item USING (content_id)
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
     AND before.valid_to_run IS NOT DISTINCT FROM item.removed_in_run
 ),
 given AS (
   SELECT DISTINCT content_id, custom_field_id, mapping_input AS input
   FROM content_custom_field_values
   WHERE mapping_input IS NOT NULL
-    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+    AND /* in_range */
     AND content_id IN (SELECT content_id FROM history_pairs WHERE event = 'closed')
 ),
 effects AS (

@@ -1,6 +1,5 @@
 -- Rows of content_history of the items of history_items.
 --
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 -- $3, $4  this run and its start
 --
 -- Items in history_kept, whose values an unsettled run could not see, have no digest: the next run compares them again.
@@ -19,12 +18,12 @@ SELECT
 FROM previous_content_history AS before
 JOIN history_items AS item USING (content_id)
 WHERE before.valid_to_run IS NULL
-  AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  AND /* in_range */
 UNION ALL BY NAME
 SELECT *
 FROM previous_content_history
 WHERE valid_to_run IS NOT NULL
-  AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  AND /* in_range */
 UNION ALL BY NAME
 SELECT
   content_id,

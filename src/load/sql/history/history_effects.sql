@@ -15,13 +15,13 @@ WITH content_custom_field_values AS (
   WHERE epoch = $3
 ),
 mapping_targets AS (
-  FROM /* targets */
+  FROM /* mapping_targets */
 ),
 mapping_inputs AS (
-  FROM /* inputs */
+  FROM /* mapping_inputs */
 ),
 mapping_answers AS (
-  FROM /* answers */
+  FROM /* mapping_answers */
 ),
 answered AS (
   SELECT

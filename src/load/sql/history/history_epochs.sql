@@ -3,30 +3,23 @@
 --
 -- $1  whether this run knows all definitions; an unsettled run may lack some that the history keeps
 WITH changes AS (
-  SELECT valid_from_run AS run FROM destination_history
-  UNION
-  SELECT valid_to_run FROM destination_history
-  UNION
-  SELECT valid_from_run FROM custom_field_history
-  UNION
-  SELECT valid_to_run FROM custom_field_history
-  UNION
-  SELECT valid_from_run FROM select_value_history
-  UNION
-  SELECT valid_to_run FROM select_value_history
-  UNION
-  SELECT valid_from_run FROM mapping_history
-  UNION
-  SELECT valid_to_run FROM mapping_history
-  UNION
-  SELECT valid_from_run FROM mapping_value_history
-  UNION
-  SELECT valid_to_run FROM mapping_value_history
+  SELECT unnest([valid_from_run, valid_to_run]) AS run
+  FROM (
+    SELECT valid_from_run, valid_to_run FROM destination_history
+    UNION ALL
+    SELECT valid_from_run, valid_to_run FROM custom_field_history
+    UNION ALL
+    SELECT valid_from_run, valid_to_run FROM select_value_history
+    UNION ALL
+    SELECT valid_from_run, valid_to_run FROM mapping_history
+    UNION ALL
+    SELECT valid_from_run, valid_to_run FROM mapping_value_history
+  )
 ),
 epochs AS (
   SELECT sequence
   FROM changes
-  JOIN history_runs USING (run)
+  JOIN run_history USING (run)
   UNION
   SELECT 0
 )
@@ -36,6 +29,6 @@ SELECT
     WHEN $1::BOOLEAN THEN nullif(max(epochs.sequence), (SELECT max(sequence) FROM epochs))
     ELSE max(epochs.sequence)
   END AS epoch
-FROM history_runs
-JOIN epochs ON epochs.sequence <= history_runs.sequence
+FROM run_history
+JOIN epochs ON epochs.sequence <= run_history.sequence
 GROUP BY run

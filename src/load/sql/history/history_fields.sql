@@ -1,8 +1,6 @@
 -- Fields of items at destinations whose versions are compared: the temporary table history_fields. All other open
 -- versions are copied.
 --
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
---
 -- state  of the item: first_seen (only fields whose lists are not plain), returned, changed, removed
 -- removed_in_run, epoch  of the item
 --
@@ -13,7 +11,7 @@ WITH looked_at AS (
   SELECT content_id, state, state = 'changed' AND digest_before IS NOT NULL AS by_digest
   FROM history_items
   WHERE state IN ('changed', 'returned', 'removed')
-    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+    AND /* in_range */
 ),
 now AS (
   SELECT
@@ -27,7 +25,7 @@ now AS (
   FROM content_mapped_values
   SEMI JOIN (SELECT content_id FROM looked_at WHERE by_digest) AS item USING (content_id)
   LEFT JOIN history_texts AS text USING (content_id, custom_field_id, ordinal)
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
 ),
 places AS (
   SELECT
@@ -41,7 +39,7 @@ places AS (
     FROM previous_mapped_value_order_history
     SEMI JOIN (SELECT content_id FROM looked_at WHERE by_digest) AS item USING (content_id)
     WHERE valid_to_run IS NULL
-      AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+      AND /* in_range */
   )
 ),
 before AS (
@@ -57,18 +55,18 @@ before AS (
   SEMI JOIN (SELECT content_id FROM looked_at WHERE by_digest) AS item USING (content_id)
   LEFT JOIN places USING (content_id, destination_id, custom_field_id, value_number)
   WHERE valid_to_run IS NULL
-    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+    AND /* in_range */
 ),
 in_full AS (
   SELECT content_id, destination_id, custom_field_id
   FROM content_mapped_values
   SEMI JOIN (SELECT content_id FROM looked_at WHERE NOT by_digest) AS item USING (content_id)
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
   UNION
   SELECT content_id, destination_id, custom_field_id
   FROM previous_mapped_value_history
   SEMI JOIN (SELECT content_id FROM looked_at WHERE NOT by_digest) AS item USING (content_id)
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
 ),
 fields AS (
   SELECT
@@ -85,7 +83,7 @@ fields AS (
   FROM content_mapped_values
   SEMI JOIN (FROM history_several WHERE NOT plain) AS listed USING (content_id, custom_field_id)
   SEMI JOIN (SELECT content_id FROM history_items WHERE state = 'first_seen') AS item USING (content_id)
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
 )
 SELECT content_id, destination_id, custom_field_id, item.state, item.removed_in_run, item.epoch
 FROM fields

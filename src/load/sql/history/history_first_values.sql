@@ -1,7 +1,6 @@
 -- Rows of mapped_value_history of items that are new, except in lists that are not plain. Nothing is compared, and the
 -- number of a value follows from its position.
 --
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 -- $3, $4  this run and its start
 SELECT
   mapped_values.* EXCLUDE (ordinal, receives),
@@ -14,4 +13,4 @@ FROM content_mapped_values AS mapped_values
 SEMI JOIN (SELECT content_id FROM history_items WHERE state = 'first_seen') AS item USING (content_id)
 ANTI JOIN (FROM history_several WHERE NOT plain) AS listed USING (content_id, custom_field_id)
 LEFT JOIN history_texts AS text USING (content_id, custom_field_id, ordinal)
-WHERE mapped_values.content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR mapped_values.content_id < $2::VARCHAR)
+WHERE /* in_range */

@@ -1,7 +1,5 @@
 -- Rows of mapped_value_history that are copied: ended versions, and open versions outside of history_fields. They
 -- keep the order of their file.
---
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 SELECT *
 FROM previous_mapped_value_history AS before
 ANTI JOIN (
@@ -12,4 +10,4 @@ ANTI JOIN (
   AND looked_at.destination_id = before.destination_id
   AND looked_at.custom_field_id = before.custom_field_id
   AND looked_at.valid_to_run IS NOT DISTINCT FROM before.valid_to_run
-WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+WHERE /* in_range */

@@ -1,7 +1,6 @@
 -- What happened to each item of a range: the temporary table history_items, with a row for each item of this run or
 -- of the history.
 --
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 -- $3  whether an item that this run does not have is removed
 --
 -- state   first_seen  new
@@ -16,7 +15,7 @@
 WITH present AS (
   SELECT content_id
   FROM content
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
 ),
 answers AS (
   SELECT
@@ -24,14 +23,14 @@ answers AS (
     count(*) AS weight,
     sum(hash(destination_id, custom_field_id, ordinal, /* value_columns */)) AS digest
   FROM content_mapped_values
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
   GROUP BY content_id
 ),
 given AS (
   SELECT content_id, sum(hash(custom_field_id, ordinal, mapping_input)) AS digest
   FROM content_custom_field_values
   WHERE mapping_input IS NOT NULL
-    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+    AND /* in_range */
   GROUP BY content_id
 ),
 present_now AS (
@@ -46,14 +45,14 @@ present_now AS (
 before AS (
   SELECT previous_content_history.*
   FROM previous_content_history
-  JOIN history_runs ON run = valid_from_run
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  JOIN run_history ON run = valid_from_run
+  WHERE /* in_range */
   QUALIFY row_number() OVER (PARTITION BY content_id ORDER BY sequence DESC) = 1
 ),
 weights_before AS (
   SELECT content_id, count(*) AS weight
   FROM previous_mapped_value_history
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
   GROUP BY content_id
 )
 SELECT

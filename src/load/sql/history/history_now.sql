@@ -1,7 +1,5 @@
 -- Mapped values in the fields of history_fields, each once with its positions: the temporary table history_now.
 --
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
---
 -- input    value of the item
 -- answer   result of the mapping
 -- variant  number among equal inputs with different answers; nearly always 1, and always in plain lists
@@ -31,7 +29,7 @@ WITH given AS NOT MATERIALIZED (
       value AS own_text
     FROM content_custom_field_values
   ) AS value USING (content_id, custom_field_id, ordinal)
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
 ),
 listed AS (
   SELECT content_id, custom_field_id

@@ -1,11 +1,10 @@
 -- Rows of mapped_value_order_history of a range of items.
 --
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 -- $3, $4  this run and its start
 WITH going_on AS (
   SELECT *
   FROM previous_mapped_value_order_history
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
 ),
 ending AS (
   SELECT content_id, destination_id, custom_field_id, causes
@@ -59,5 +58,5 @@ SELECT
 FROM content_mapped_values
 SEMI JOIN (FROM history_several WHERE plain) AS listed USING (content_id, custom_field_id)
 SEMI JOIN (SELECT content_id FROM history_items WHERE state = 'first_seen') AS item USING (content_id)
-WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+WHERE /* in_range */
 GROUP BY content_id, destination_id, custom_field_id

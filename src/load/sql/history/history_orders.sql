@@ -1,8 +1,6 @@
 -- Order of the values in history_pairs: the temporary table history_orders, with a row for each field of an item at a
 -- destination that has or had several values.
 --
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
---
 -- numbers         value numbers in the item's order; NULL if it has no value of the field
 -- numbers_before  the same, when the item was last seen
 -- causes          why they differ
@@ -13,7 +11,7 @@ WITH listed AS (
   UNION
   SELECT content_id, destination_id, custom_field_id
   FROM previous_mapped_value_order_history
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
 ),
 pairs AS (
   SELECT
@@ -62,7 +60,7 @@ before AS (
     history.valid_to_run IS NULL AS is_open
   FROM previous_mapped_value_order_history AS history
   JOIN history_items AS item USING (content_id)
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  WHERE /* in_range */
     AND (
       (item.state = 'changed' AND history.valid_to_run IS NULL)
       OR (item.state = 'returned' AND history.valid_to_run = item.removed_in_run)

@@ -12,12 +12,7 @@
 --           lost      the item was removed, and is back without it
 -- differs   whether answers differ; a destination that got or lost its name does not change its values
 -- question  digest of the question to earlier definitions; NULL if there is none
-WITH known_fields AS (
-  SELECT custom_field_id
-  FROM custom_fields
-  WHERE from_lookup
-),
-pairs AS (
+WITH pairs AS (
   SELECT
     content_id,
     destination_id,
@@ -45,7 +40,7 @@ pairs AS (
       WHEN before.answer IS NULL THEN 'opened'
       WHEN before.state = 'returned' THEN CASE WHEN now.answer IS NULL THEN 'lost' ELSE 'returned' END
       WHEN now.answer IS NOT NULL THEN CASE WHEN differs THEN 'changed' ELSE 'same' END
-      WHEN $1::BOOLEAN OR custom_field_id IN (SELECT custom_field_id FROM known_fields) THEN 'closed'
+      WHEN $1::BOOLEAN OR custom_field_id IN (SELECT custom_field_id FROM custom_fields WHERE from_lookup) THEN 'closed'
       ELSE 'kept'
     END AS event
   FROM history_before AS before

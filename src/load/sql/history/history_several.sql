@@ -1,8 +1,6 @@
 -- Fields in which an item has several values, or its only value not in the first position: the temporary table
 -- history_several.
 --
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
---
 -- plain  whether the list has no gaps and no repeated value; values of new items are numbered by position
 SELECT
   content_id,
@@ -13,7 +11,7 @@ SEMI JOIN (
   SELECT content_id, custom_field_id
   FROM content_custom_field_values
   WHERE ordinal > 0
-    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+    AND /* in_range */
 ) AS listed USING (content_id, custom_field_id)
-WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+WHERE /* in_range */
 GROUP BY content_id, custom_field_id

@@ -1,13 +1,12 @@
 -- Rows of mapped_value_history of a range of items, except those of history_going_on and history_first_values.
 --
--- $1, $2  range of content IDs: lower bound (inclusive) and upper bound (exclusive); NULL is open
 -- $3, $4  this run and its start
 WITH removed AS (
   SELECT * REPLACE ($3 AS valid_to_run, $4 AS valid_to, '["item_removed"]'::JSON AS valid_to_cause)
   FROM previous_mapped_value_history
   SEMI JOIN (SELECT content_id FROM history_fields WHERE state = 'removed') AS item USING (content_id)
   WHERE valid_to_run IS NULL
-    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+    AND /* in_range */
 ),
 compared AS (
   SELECT

@@ -1,9 +1,10 @@
--- mapped_value_changes(from_run, to_run): values that differ between two runs (name or number), with both sides and all
--- causes in between. A replaced value is one row. If an item has a value several times, each copy is a value, and a further
--- copy is added by item_changed. Marks: texts of other steps.
--- flags_before, flags_after: names of the columns of content_mapped_values that are true, separated by blanks
--- change: added, removed, changed, or reordered for a field whose common values are in another order; then no value is
--- named.
+-- Values that differ between two runs (name or number), with both sides and all causes in between. A replaced value is
+-- one row. If an item has a value several times, each copy is a value, and a further copy is added by item_changed.
+--
+-- flags_before, flags_after  names of the columns of content_mapped_values that are true, separated by blanks
+-- change  added, removed, changed, or reordered for a field whose common values are in another order; then no value is
+--         named
+CREATE OR REPLACE MACRO mapped_value_changes(from_run, to_run) AS TABLE
 WITH ends AS (
   SELECT
     coalesce(
@@ -183,4 +184,6 @@ SELECT
   changes.before.answer.mapping_value_id AS mapping_value_id_before,
   changes.after.answer.mapping_value_id AS mapping_value_id_after,
   changes.after.valid_from_run AS changed_in_run
-FROM changes
+FROM changes;
+COMMENT ON MACRO TABLE mapped_value_changes IS
+'Values that differ between two runs (name or number), with all causes in between; a value that an item has twice counts twice. Names are resolved in the current database; if several are attached, use USE first. Instants are timestamps with a time zone, or texts that can be read as such.'

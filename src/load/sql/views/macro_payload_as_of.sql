@@ -1,6 +1,5 @@
--- payload_as_of(content_id, destination_id, instant): the payload of an item for a destination; NULL if there was
--- none. The mark is the text of payloads.
-(
+-- The payload of an item for a destination; NULL if there was none. The mark is the text of payloads.
+CREATE OR REPLACE MACRO payload_as_of(content_id, destination_id, instant) AS (
   WITH given AS (
     SELECT asked.item, intervals.*, run_history.passthrough
     -- In a subquery, because the parameters have the names of columns.
@@ -22,4 +21,6 @@
   )
   SELECT CAST(payloads.payload AS JSON)
   FROM payloads
-)
+);
+COMMENT ON MACRO payload_as_of IS
+'The payload of an item for a destination at an instant; NULL where there was none. Names are resolved in the current database; if several are attached, use USE first. Instants are timestamps with a time zone, or texts that can be read as such.'

@@ -1,5 +1,6 @@
--- payloads_as_of(instant): content_external_payloads of the last run that had started by the instant. What an
--- unsettled run did not see counts as before. The mark is the text of payloads.
+-- content_external_payloads of the last run that had started by the instant. What an unsettled run did not see counts
+-- as before. The mark is the text of payloads.
+CREATE OR REPLACE MACRO payloads_as_of(instant) AS TABLE
 WITH at_run AS (
   SELECT max(run_history.sequence) AS sequence, max_by(run_history.passthrough, run_history.sequence) AS passthrough
   FROM run_history
@@ -15,4 +16,6 @@ payloads AS (
   /* payloads */
 )
 SELECT content_id, destination_id, CAST(payload AS JSON) AS payload, receives
-FROM payloads
+FROM payloads;
+COMMENT ON MACRO TABLE payloads_as_of IS
+'content_external_payloads of the last run that had started by the instant. Names are resolved in the current database; if several are attached, use USE first. Instants are timestamps with a time zone, or texts that can be read as such.'

@@ -1,18 +1,14 @@
 -- Rows of content_mapped_values of all runs of the history, with the runs in which each held. A value and its
 -- position have versions of their own; a row here is their intersection. The mark is the text of
 -- mapped_value_versions.
-WITH numbered AS (
-  SELECT run, sequence, started_at
-  FROM run_history
-),
-versions AS (
+WITH versions AS (
   /* versions */
 ),
 value_versions AS (
   SELECT versions.*, first.sequence AS from_sequence, after.sequence AS to_sequence
   FROM versions
-  JOIN numbered AS first ON first.run = versions.valid_from_run
-  LEFT JOIN numbered AS after ON after.run = versions.valid_to_run
+  JOIN run_history AS first ON first.run = versions.valid_from_run
+  LEFT JOIN run_history AS after ON after.run = versions.valid_to_run
 ),
 lists AS (
   SELECT
@@ -39,8 +35,8 @@ places AS (
     first.sequence AS from_sequence,
     after.sequence AS to_sequence
   FROM lists AS history
-  JOIN numbered AS first ON first.run = history.valid_from_run
-  LEFT JOIN numbered AS after ON after.run = history.valid_to_run
+  JOIN run_history AS first ON first.run = history.valid_from_run
+  LEFT JOIN run_history AS after ON after.run = history.valid_to_run
 ),
 ordered_since AS (
   SELECT content_id, destination_id, custom_field_id, min(from_sequence) AS sequence
@@ -90,5 +86,5 @@ SELECT
   placed.valid_to_run AS version_to_run,
   to_json(placed.valid_to_cause) AS valid_to_cause
 FROM placed
-JOIN numbered AS first ON first.sequence = placed.from_sequence
-LEFT JOIN numbered AS after ON after.sequence = placed.to_sequence
+JOIN run_history AS first ON first.sequence = placed.from_sequence
+LEFT JOIN run_history AS after ON after.sequence = placed.to_sequence

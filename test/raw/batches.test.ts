@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { splitIntoBatches } from "../../src/raw/batches.ts";
-import { FILE_LIMITS } from "../../src/raw/regroup.ts";
 
 const MB = 1024 * 1024;
+const LIMITS = { items: 1000, bytes: 24 * MB };
 const ids = Array.from({ length: 2500 }, (_, i) => `c-${i}`);
 
-test("views are brought together for a thousand items at a time, or for fewer where these are large", () => {
+test("a list is split into batches of so many items, or of fewer where these are large", () => {
   const sizes = (contentIds: readonly string[], weightOf: (id: string) => number) => {
-    const made = [...splitIntoBatches(contentIds, weightOf, FILE_LIMITS)];
+    const made = [...splitIntoBatches(contentIds, weightOf, LIMITS)];
     assert.deepEqual(made.flat(), contentIds);
     return made.map(({ length }) => length);
   };
