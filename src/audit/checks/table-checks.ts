@@ -169,16 +169,15 @@ async function countValues(
 const VIEWERS = ["none", "pdf", "doc_provider", "photo", "video", "audio"];
 
 /** Columns for which the specification lists values. */
-export const LISTED_VALUES = [
+const LISTED_VALUES = [
   { table: "content", column: "state", values: ["production", "promotion", "completed"] },
   { table: "content", column: "progress_stage", values: ["planned", "in_progress", "complete"] },
   { table: "content", column: "viewer_compatibility", values: VIEWERS },
   { table: "content_gallery", column: "gallery_viewer_compatibility", values: VIEWERS },
 ];
 
-export function listedValuesCheck({ table, column }: (typeof LISTED_VALUES)[number]): string {
-  return `${table}.${column} has only values that the specification lists`;
-}
+/** Ends the names of the checks of listed values; the column is before it. */
+export const LISTED_VALUES_CHECK = " has only values that the specification lists";
 
 /** Counts other values of each listed column. The rows keep them. */
 async function listedValueChecks(connection: DuckDBConnection, tables: readonly Table[]): Promise<Check[]> {
@@ -202,7 +201,7 @@ async function listedValueChecks(connection: DuckDBConnection, tables: readonly 
     const shown = [...table.key, column].map(quoteIdentifier).join(", ");
     const examples =
       total === 0 ? undefined : await readExamples(connection, `(SELECT ${shown} ${rows})`, values);
-    checks.push(noneExpected(listedValuesCheck(listing), total, named, examples));
+    checks.push(noneExpected(`${table.name}.${column}${LISTED_VALUES_CHECK}`, total, named, examples));
   }
   return checks;
 }

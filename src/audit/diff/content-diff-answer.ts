@@ -9,12 +9,12 @@ import type { RunQuestion } from "../open-run.ts";
 import { readList } from "../queries.ts";
 import { findItemId } from "../questions/find-item.ts";
 import { notFound } from "../scope.ts";
-import { type ComparedTable, type ContentDiffRequest, comparedTables, diffContent } from "./content-diff.ts";
+import { comparedTables, diffContent } from "./content-diff.ts";
 import { type ContentSelection, type RunPair, selectContentRuns, unsettledSentence } from "./run-pair.ts";
 
 export function contentDiffQuestion({
   table,
-  item,
+  item: wanted,
   ...asked
 }: {
   /** Name or number of a kept run, `current` or `previous`. */
@@ -30,37 +30,29 @@ export function contentDiffQuestion({
     async answer(opened, { pair, before }) {
       const { connection, manifest } = opened;
       const runs = { pair, before: before.manifest, after: manifest };
-      const { tables, oneSided } = await contentTables(connection, runs, table);
-      const compared = await compareContent(connection, runs, {
-        tables: table === undefined ? tables : [namedTable(table, tables)],
-        oneSided: table === undefined ? oneSided : oneSided.filter((each) => each.table === table),
-        item: item === undefined ? undefined : await findItemId(opened, item, EITHER),
-        withVolatile: table !== undefined,
-      });
-      const { columns, items, onlyInOne } = await contentLists(connection, compared);
-      const [narrow, hidden] = [item !== undefined || table !== undefined, { limit: 0 }];
+      const item = wanted === undefined ? undefined : await findItemId(opened, wanted, EITHER);
+      const compared = await compareContent(connection, runs, { table, item });
+      const { lead, counts, columns, items, onlyInOne } = compared;
+      const isNarrow = item !== undefined || table !== undefined;
       const changes = section({
         key: "changes",
         none: "",
         title: "What changed in the content",
         columns: CHANGES,
         ...(await readList(connection, CHANGES, ALL_CHANGES, (row) => row)),
-        ...(narrow ? {} : hidden),
+        limit: isNarrow ? undefined : 0,
       });
       return {
-        lead: compared.lead,
-        facts: {
-          from: { ...pair.before },
-          to: { ...pair.after },
-          item: compared.item ?? null,
-          ...compared.counts,
-        },
+        lead,
+        facts: { from: { ...pair.before }, to: { ...pair.after }, item: item ?? null, ...counts },
         // The run stays open while the lists are read.
-        sections: [columns, changes, item === undefined ? items : { ...items, ...hidden }, onlyInOne],
+        sections: [columns, changes, item === undefined ? items : { ...items, limit: 0 }, onlyInOne],
       };
     },
   };
 }
+
+const EITHER = "FROM content SELECT content_id, slug UNION FROM before_content SELECT content_id, slug";
 
 const required = { required: true } as const;
 const CHANGE = { of: ["added", "removed", "changed"], required: true } as const;
@@ -110,40 +102,54 @@ const ONE_SIDED = {
 } as const;
 
 /**
- * Two runs whose content is compared, with their manifests. The connection has the tables of the first as
+ * Two runs whose content is compared, with what their manifests say. The connection has the tables of the first as
  * `before_*`.
  */
-export interface ContentRuns {
+interface ContentRuns {
   readonly pair: RunPair;
-  readonly before: Stated;
-  readonly after: Stated;
+  readonly before: ContentManifest;
+  readonly after: ContentManifest;
 }
 
-interface Stated extends Pick<Manifest, "rows"> {
+interface ContentManifest extends Pick<Manifest, "rows"> {
   readonly personalData: { readonly policy: string };
 }
 
-/** Compares the content and summarizes the result in sentences. */
+/**
+ * Compares the content, summarizes it in sentences, and reads the lists that show no content but titles. `table`: the
+ * only table to compare; `item`: ID of the only item. Throws `config.not_found` if a run has no table
+ * `content`, or they do not both have the table.
+ */
 async function compareContent(
   connection: DuckDBConnection,
   { pair, before, after }: ContentRuns,
-  request: ContentDiffRequest & {
-    readonly oneSided: Awaited<ReturnType<typeof comparedTables>>["oneSided"];
-  },
+  { table, item }: { readonly table?: string | undefined; readonly item?: string | undefined } = {},
 ) {
-  await diffContent(connection, request);
+  for (const [{ rows }, { run }] of [[before, pair.before] as const, [after, pair.after] as const])
+    if (!Object.hasOwn(rows, "content"))
+      throw notFound(`Run ${run} has no table content, so its items cannot be compared.`);
+  const both = await comparedTables(connection, before.rows, after.rows, table);
+  const isWanted = (name: string) => table === undefined || name === table;
+  const tables = both.tables.filter(({ name }) => isWanted(name));
+  if (table !== undefined && tables.length === 0) {
+    const names = both.tables.map(({ name }) => name);
+    const near = nearestSentence(table, names, `The compared tables are ${joinWords(names, "and")}.`);
+    throw notFound(`There is no table "${table}" of items in both runs.${near}`);
+  }
+  await diffContent(connection, { tables, item, withVolatile: table !== undefined });
   const [counts] = await readRows(connection, COUNTS, COUNT);
   if (counts === undefined) throw new TypeError("there are counts");
-  const lead = [...comparedWords(pair, before, after), cameTo(counts)].join(" ");
-  return { ...request, pair, counts, lead };
-}
-
-/** The lists that show no content but titles. */
-async function contentLists(
-  connection: DuckDBConnection,
-  { pair, oneSided }: Awaited<ReturnType<typeof compareContent>>,
-) {
+  const policies = [before.personalData.policy, after.personalData.policy];
+  const sentences = [
+    `Content of run ${pair.before.run} and of run ${pair.after.run}.`,
+    unsettledSentence([pair.before, pair.after], "items that it did not see count as absent"),
+    policies[0] !== policies[1] &&
+      `Their policies for personal data differ (${policies.join(", then ")}), and so do the columns with such data.`,
+    changeSentence(counts),
+  ];
   return {
+    counts,
+    lead: sentences.filter((sentence) => sentence !== false).join(" "),
     columns: section({
       key: "columns",
       none: "",
@@ -164,9 +170,18 @@ async function contentLists(
       none: "",
       title: "Not compared: only one run has it",
       columns: ONE_SIDED,
-      rows: oneSided.map(({ table, column, side }) => ({ table, column, run: pair[side].run })),
+      rows: both.oneSided
+        .filter((each) => isWanted(each.table))
+        .map(({ side, ...place }) => ({ ...place, run: pair[side].run })),
     }),
   };
+}
+
+function changeSentence(counts: AnswerRow<typeof COUNTS>): string {
+  const { items_added: added, items_removed: removed, items_edited: edited } = counts;
+  const changed = counts.items_with_changed_content;
+  if (added + removed + changed === 0) return "Nothing changed.";
+  return `${pluralize(added, "item")} added, ${count(removed)} removed, ${count(edited)} edited; ${pluralize(changed, "item")} with changed content.`;
 }
 
 const COUNTS = {
@@ -250,54 +265,6 @@ const CHANGED_ITEMS = `
   FROM items LEFT JOIN titles USING (content_id) LEFT JOIN told USING (content_id)
   ORDER BY list_position(['removed', 'changed', 'added'], change), NOT coalesce(is_foremost, false), content_id`;
 
-/** Sentences: which runs were compared, and how reliable the comparison is. */
-function comparedWords({ before, after }: RunPair, beside: Stated, stated: Stated): string[] {
-  const [one, other] = [beside.personalData.policy, stated.personalData.policy];
-  const sentences = [
-    `Content of run ${before.run} and of run ${after.run}.`,
-    unsettledSentence([before, after], "items that it did not see count as absent"),
-    one !== other &&
-      `Their policies for personal data differ (${one}, then ${other}), and so do the columns with such data.`,
-  ];
-  return sentences.filter((sentence) => sentence !== false);
-}
-
-function cameTo({
-  items_added,
-  items_removed,
-  items_edited,
-  items_with_changed_content: changed,
-}: AnswerRow<typeof COUNTS>): string {
-  if (items_added + items_removed + changed === 0) return "Nothing changed.";
-  return `${pluralize(items_added, "item")} added, ${count(items_removed)} removed, ${count(items_edited)} edited; ${pluralize(changed, "item")} with changed content.`;
-}
-
-/** Throws `config.not_found` if a run has no table `content`. */
-async function contentTables(
-  connection: DuckDBConnection,
-  { pair, before, after }: ContentRuns,
-  wanted?: string,
-) {
-  for (const [side, { rows }] of [
-    ["before", before],
-    ["after", after],
-  ] as const) {
-    if (Object.hasOwn(rows, "content")) continue;
-    throw notFound(`Run ${pair[side].run} has no table content, so its items cannot be compared.`);
-  }
-  return comparedTables(connection, before.rows, after.rows, wanted);
-}
-
-function namedTable(wanted: string, tables: readonly ComparedTable[]): ComparedTable {
-  const found = tables.find(({ name }) => name === wanted);
-  if (found !== undefined) return found;
-  const names = tables.map(({ name }) => name);
-  const near = nearestSentence(wanted, names, `The compared tables are ${joinWords(names, "and")}.`);
-  throw notFound(`There is no table "${wanted}" of items in both runs.${near}`);
-}
-
-const EITHER = "FROM content SELECT content_id, slug UNION FROM before_content SELECT content_id, slug";
-
 /**
  * Changes of content for the report. Of content that only the earlier run has it shows IDs and columns, but no
  * value and no title: these may belong to a person who was erased since. The connection has the earlier tables
@@ -307,29 +274,24 @@ export async function contentDiffForReport(
   connection: DuckDBConnection,
   runs: ContentRuns,
 ): Promise<Section[]> {
-  const tables = await contentTables(connection, runs);
-  const compared = await compareContent(connection, runs, {
-    ...tables,
-    item: undefined,
-    withVolatile: false,
-  });
-  const { columns, items, onlyInOne } = await contentLists(connection, compared);
-  const { lead } = compared;
+  const { lead, columns, items, onlyInOne } = await compareContent(connection, runs);
   const [before, after] = [runs.pair.before.sequence, runs.pair.after.sequence];
-  return [
+  const rows = items.rows.map((row) => ({
+    ...row,
+    ...(row.change === "removed" && { title: null }),
+    what: null,
+  }));
+  const sections: Section[] = [
     { ...columns, key: "content", title: "Changes of content", lead, none: lead },
     {
       ...items,
       lead: `\`content-warehouse diff ${before} ${after} --content\` has each change, before and after.`,
       columns: PAGE_ITEMS,
-      rows: items.rows.map((row) => ({
-        ...row,
-        ...(row.change === "removed" && { title: null }),
-        what: null,
-      })),
+      rows,
       every: undefined,
       all: "--content --format json",
     },
     { ...onlyInOne, key: "content_only_in_one" },
-  ].filter(({ rows, none }) => rows.length > 0 || none !== "");
+  ];
+  return sections.filter((each) => each.rows.length > 0 || each.none !== "");
 }

@@ -23,7 +23,7 @@ interface ComparedColumn {
 }
 
 /** A table of items that both runs have, with the columns that both have. */
-export interface ComparedTable {
+interface ComparedTable {
   readonly name: string;
   /** Columns of the key besides `content_id` and `ordinal`. */
   readonly key: readonly string[];
@@ -133,14 +133,6 @@ function isOf(column: Column | undefined, is: (field: DynamicColumn) => boolean)
   );
 }
 
-export interface ContentDiffRequest {
-  readonly tables: readonly ComparedTable[];
-  /** ID of the only item to compare; undefined: all items. */
-  readonly item: string | undefined;
-  /** Whether volatile columns are compared too. */
-  readonly withVolatile: boolean;
-}
-
 /** Bytes compared at a time: texts of both runs, plus an allowance per item. */
 const BYTES_PER_RANGE = 8_000_000;
 const BYTES_PER_ITEM = 1000;
@@ -151,7 +143,17 @@ const BYTES_PER_ITEM = 1000;
  */
 export async function diffContent(
   connection: DuckDBConnection,
-  { tables, item, withVolatile }: ContentDiffRequest,
+  {
+    tables,
+    item,
+    withVolatile,
+  }: {
+    readonly tables: readonly ComparedTable[];
+    /** ID of the only item to compare; undefined: all items. */
+    readonly item: string | undefined;
+    /** Whether volatile columns are compared too. */
+    readonly withVolatile: boolean;
+  },
 ): Promise<void> {
   await createTempTable(connection, "diff_names", await namesSql(connection));
   for (const macro of MACROS) await execute(connection, `CREATE OR REPLACE TEMP MACRO ${macro}`);

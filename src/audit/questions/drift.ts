@@ -8,7 +8,7 @@ import { readRows } from "../../storage/typed-rows.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { findVanished } from "../checks/publish-gates.ts";
-import { LISTED_VALUES, listedValuesCheck } from "../checks/table-checks.ts";
+import { LISTED_VALUES_CHECK } from "../checks/table-checks.ts";
 import type { RunQuestion, RunSelection } from "../open-run.ts";
 import { findPreviousRun, type PreviousRun } from "./run-history.ts";
 
@@ -120,8 +120,11 @@ async function readEmptied({ connection, now, before, showsBefore }: DriftReques
   const lines: DriftLine[] = [];
   for (const place of findVanished(before, now)) {
     const [, table = "", column] = /^([^.]+)(?:\.(.+))?$/s.exec(place) ?? [];
-    const path = column === undefined ? place : await pathOf(connection, table, column);
-    if (path === null) continue;
+    const [origin] =
+      column === undefined
+        ? [{ path: place }]
+        : await readRows(connection, { path: LINE.path }, PATHS, [table, column]);
+    if (origin === undefined) continue;
     const name = column === undefined ? undefined : quoteIdentifier(column);
     const [row] = await readRows(
       connection,
@@ -130,7 +133,7 @@ async function readEmptied({ connection, now, before, showsBefore }: DriftReques
        FROM ${quoteIdentifier(`before_${table}`)}`,
     );
     lines.push({
-      path,
+      path: origin.path,
       kind: "empty",
       count: 0,
       items: null,
@@ -146,36 +149,22 @@ const VALUES_BEFORE = { count: LINE.count, example: LINE.example } as const;
 
 const EXAMPLE_LENGTH = 200;
 
-/** API field of a column; null for a derived column. */
-async function pathOf(connection: DuckDBConnection, table: string, column: string): Promise<string | null> {
-  const [row] = await readRows(
-    connection,
-    { path: col.text() },
-    "SELECT min(path) AS path FROM run_lineage WHERE table_name = $1 AND column_name = $2",
-    [table, column],
-  );
-  return row?.path ?? null;
-}
-
-const CHECK = { ...VALUES_BEFORE, before: LINE.before } as const;
+/** API fields of a column; none of a derived column. */
+const PATHS = "SELECT path FROM run_lineage WHERE table_name = $1 AND column_name = $2 ORDER BY path";
 
 /** Columns with values that the specification does not list. */
 async function readUnlistedValues({ connection, before }: DriftRequest): Promise<DriftLine[]> {
-  const figures =
-    before === undefined
-      ? "SELECT *, NULL::BIGINT AS before FROM run_checks"
-      : `SELECT n.*, coalesce(b.figure, 0) AS before
-         FROM run_checks AS n LEFT JOIN before_run_checks AS b USING (check_name)`;
-  const sql = `SELECT figure AS count, detail AS example, before FROM (${figures}) WHERE verdict = 'warning' AND check_name = $1`;
-  const lines: DriftLine[] = [];
-  for (const listing of LISTED_VALUES) {
-    const [row] = await readRows(connection, CHECK, sql, [listedValuesCheck(listing)]);
-    if (row === undefined) continue;
-    const { table, column } = listing;
-    const path = (await pathOf(connection, table, column)) ?? `${table}.${column}`;
-    lines.push({ ...row, items: null, path, kind: "unlisted", exampleContentId: null });
-  }
-  return lines;
+  const columns = { ...VALUES_BEFORE, before: LINE.before, path: LINE.path } as const;
+  const rows = await readRows(
+    connection,
+    columns,
+    `SELECT figure AS count, detail AS example, coalesce(min(path), place) AS path,
+       ${before === undefined ? "NULL::BIGINT" : "coalesce((SELECT figure FROM before_run_checks AS b WHERE b.check_name = n.check_name), 0)"} AS before
+     FROM (SELECT *, regexp_extract(check_name, '^(\\S+)${LISTED_VALUES_CHECK}$', 1) AS place FROM run_checks) AS n
+     LEFT JOIN run_lineage ON place = concat(table_name, '.', column_name)
+     WHERE verdict = 'warning' AND place <> '' GROUP BY ALL`,
+  );
+  return rows.map((row) => ({ ...row, items: null, kind: "unlisted", exampleContentId: null }));
 }
 
 /** Compares a run, by name or number, with the one that was current when it began. */

@@ -3,8 +3,7 @@ import { type Answer, type AnswerRow, col, type Section, section } from "../../c
 import { minuteOf } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import type { Reception } from "../../warehouse/manifest.ts";
-import { MAPPING_STATUSES, type MappedValue } from "../mapped-value.ts";
-import type { DestinationDefinition } from "../mapping/definitions.ts";
+import { MAPPING_STATUSES } from "../mapped-value.ts";
 import { RECEPTION_TEXT } from "../mapping/value-counts.ts";
 import type { OpenedRun, RunQuestion } from "../open-run.ts";
 import { type AuditScope, resolveScope, type ScopeNames } from "../scope.ts";
@@ -75,43 +74,62 @@ export function explainQuestion({
 export const EXPLAIN_SECTIONS = ["payloads", "values", "without_mapping", "steps", "evidence"] as const;
 
 export function explainAnswer(
-  { run, manifest }: Pick<OpenedRun, "run" | "manifest">,
+  { run, manifest: { verdict } }: Pick<OpenedRun, "run" | "manifest">,
   explanation: ItemExplanation,
   { steps, ...scope }: AuditScope & { readonly steps: boolean },
 ): Answer {
-  const { item, definitions, passthrough, evidence } = explanation;
-  const { verdict } = manifest;
-  const destinations = definitions.destinations.filter((each) =>
-    isSelected(scope.destinationIds, each.destinationId),
-  );
+  const { item, passthrough, evidence } = explanation;
   const request = evidence.document?.request;
-  const read =
-    request === undefined
-      ? ""
-      : `, read with request ${request.request}, answered ${minute(request.answered)}`;
+  const read = request && `, read with request ${request.request}, answered ${minute(request.answered)}`;
+  const targets = targetsOf(explanation, scope);
   return {
-    lead: `${itemText(item)}. Published by run ${run}${verdict === "complete" ? "" : `, which is ${verdict}`}${read}.`,
+    lead: `${itemText(item)}. Published by run ${run}${verdict === "complete" ? "" : `, which is ${verdict}`}${read ?? ""}.`,
     facts: {
       run,
       verdict,
       item: { ...item },
       passthrough,
-      destinations: destinations.map(({ destinationId, identification, supportsMappings }) => ({
-        destinationId,
-        identification,
-        lookedUp: identification !== null,
+      destinations: targets.map(({ cells: { reception }, supportsMappings, ...definition }) => ({
+        destinationId: definition.destinationId,
+        identification: definition.identification,
+        lookedUp: definition.identification !== null,
         supportsMappings,
-        reception: receptionOf(explanation, destinationId),
+        reception,
       })),
     },
     sections: [
-      payloadsSection(explanation, destinations, scope),
-      valuesSection(explanation, scope),
-      notMappedSection(explanation, scope),
+      payloadsSection(explanation, targets, scope),
+      valuesSection(explanation, targets),
+      notMappedSection(explanation, targets, scope),
       ...(steps ? [stepsSection(explanation, scope), evidenceSection(evidence)] : []),
     ],
     next: steps ? [] : ["--steps shows each rule, the entry and the document behind every value."],
   };
+}
+
+type Target = ReturnType<typeof targetsOf>[number];
+
+/** The destinations in the scope, each with its cells and the item's mapped values in the scope. */
+function targetsOf({ definitions, receptions, mappedValues }: ItemExplanation, scope: AuditScope) {
+  return definitions.destinations
+    .filter(({ destinationId }) => isSelected(scope.destinationIds, destinationId))
+    .map((definition) => {
+      const { destinationId, identification } = definition;
+      const reception: Reception = receptions.get(destinationId) ?? "nameless";
+      return {
+        ...definition,
+        cells: { destination_id: destinationId, destination: identification, reception },
+        values: mappedValues.filter(
+          (row) => row.destinationId === destinationId && isSelected(scope.fieldIds, row.customFieldId),
+        ),
+      };
+    });
+}
+
+/** Destinations that receive values come first. */
+function byReception(targets: readonly Target[]): Target[] {
+  const isOther = ({ cells }: Target) => Number(cells.reception !== "receiving");
+  return targets.toSorted((a, b) => isOther(a) - isOther(b));
 }
 
 /** Characters of a title in a sentence. */
@@ -133,38 +151,31 @@ function minute(instant: Date): string {
   return `${minuteOf(instant)} UTC`;
 }
 
-/** Mapped values in the scope; destinations that receive values come first. */
-function selectedValues(explanation: ItemExplanation, scope: AuditScope): MappedValue[] {
-  const selected = explanation.mappedValues.filter(
-    (row) =>
-      isSelected(scope.destinationIds, row.destinationId) && isSelected(scope.fieldIds, row.customFieldId),
-  );
-  const isOther = ({ destinationId: id }: MappedValue) => receptionOf(explanation, id) !== "receiving";
-  return selected.sort((a, b) => Number(isOther(a)) - Number(isOther(b)));
-}
-
 function payloadsSection(
-  explanation: ItemExplanation,
-  destinations: readonly DestinationDefinition[],
-  scope: AuditScope,
+  { payloads }: ItemExplanation,
+  targets: readonly Target[],
+  { fieldIds }: AuditScope,
 ): Section {
-  const selected = Map.groupBy(selectedValues(explanation, scope), ({ destinationId }) => destinationId);
-  const payloads = [...selected].map(([id, values]) => {
-    const names = new Set(values.map(({ externalFieldName }) => externalFieldName));
-    const sent = explanation.payloads.filter((each) => each.destinationId === id && names.has(each.name));
-    return { cells: destinationCells(explanation, id), sent };
-  });
-  const empty = payloads.filter(({ cells, sent }) => sent.length === 0 && cells.reception === "receiving");
-  const names = empty.map(({ cells }) => cells.destination ?? cells.destination_id);
-  const what = scope.fieldIds === undefined ? "of this item" : "by this field";
-  const others = destinations
-    .map(({ destinationId }) => destinationCells(explanation, destinationId))
-    .filter(({ reception }) => reception !== "receiving")
-    .map((cells) => `${cells.destination ?? cells.destination_id} (${RECEPTION_TEXT[cells.reception]})`);
+  const sent = byReception(targets)
+    .filter(({ values }) => values.length > 0)
+    .map(({ cells, values }) => {
+      const names = new Set(values.map(({ externalFieldName }) => externalFieldName));
+      const members = payloads.filter(
+        ({ destinationId, name }) => destinationId === cells.destination_id && names.has(name),
+      );
+      return { cells, members };
+    });
+  const nameOf = (cells: Target["cells"]) => cells.destination ?? cells.destination_id;
+  const empty = sent
+    .filter(({ cells, members }) => members.length === 0 && cells.reception === "receiving")
+    .map(({ cells }) => nameOf(cells));
+  const others = targets
+    .filter(({ cells }) => cells.reception !== "receiving")
+    .map(({ cells }) => `${nameOf(cells)} (${RECEPTION_TEXT[cells.reception]})`);
+  const what = fieldIds === undefined ? "of this item" : "by this field";
+  const receive = empty.length === 1 ? "receives" : "receive";
   const lead = [
-    ...(names.length === 0
-      ? []
-      : [`${joinWords(names, "and")} ${names.length === 1 ? "receives" : "receive"} nothing ${what}.`]),
+    ...(empty.length === 0 ? [] : [`${joinWords(empty, "and")} ${receive} nothing ${what}.`]),
     ...(others.length === 0 ? [] : [`No values go to ${joinWords(others, "and")}.`]),
   ].join(" ");
   return section({
@@ -172,48 +183,43 @@ function payloadsSection(
     title: "What destinations receive",
     apart: "What others would get, if they received values",
     ...(lead === "" ? {} : { lead }),
-    none:
-      payloads.length > 0 ? "nothing" : "nothing; no destination maps a field of which this item has a value",
+    none: sent.length > 0 ? "nothing" : "nothing; no destination maps a field of which this item has a value",
     columns: PAYLOADS,
-    rows: payloads.flatMap(({ cells, sent }) =>
-      sent.map(({ name, values }) => ({ ...cells, external_field_name: name, values })),
+    rows: sent.flatMap(({ cells, members }) =>
+      members.map(({ name, values }) => ({ ...cells, external_field_name: name, values })),
     ),
     limit: 1000,
   });
 }
 
-function destinationCells(explanation: ItemExplanation, id: string) {
-  const found = explanation.definitions.destinations.find(({ destinationId }) => destinationId === id);
-  const destination = found?.identification ?? null;
-  return { destination_id: id, destination, reception: receptionOf(explanation, id) };
-}
-
-function valuesSection(explanation: ItemExplanation, scope: AuditScope): Section {
+function valuesSection(explanation: ItemExplanation, targets: readonly Target[]): Section {
   const fields = new Map(explanation.definitions.fields.map((field) => [field.customFieldId, field]));
-  const rows = selectedValues(explanation, scope).map((row) => {
-    const field = fields.get(row.customFieldId);
-    return {
-      ...destinationCells(explanation, row.destinationId),
-      custom_field_id: row.customFieldId,
-      custom_field: field?.name ?? null,
-      ordinal: row.ordinal,
-      value_id: row.valueId,
-      value: row.value,
-      display: field?.selectValues.find(({ valueId }) => valueId === row.valueId)?.display ?? null,
-      archived: row.valueArchived,
-      status: row.status,
-      external_field_name: row.externalFieldName,
-      external_value: row.externalValue,
-      mapping_id: row.mappingId,
-      mapping_value_id: row.mappingValueId,
-      ambiguous: row.ambiguous,
-      matched_by_text: row.matchedByText,
-      collision: row.collision,
-      notes: notesOf(explanation, row).join("; ") || null,
-      why: outcomeText(row, field?.fieldType ?? null, explanation.passthrough),
-      ...sinceCells(explanation.since?.get(versionKey(row))),
-    };
-  });
+  const rows = byReception(targets).flatMap(({ cells, values }) =>
+    values.map((row) => {
+      const field = fields.get(row.customFieldId);
+      return {
+        ...cells,
+        custom_field_id: row.customFieldId,
+        custom_field: field?.name ?? null,
+        ordinal: row.ordinal,
+        value_id: row.valueId,
+        value: row.value,
+        display: field?.selectValues.find(({ valueId }) => valueId === row.valueId)?.display ?? null,
+        archived: row.valueArchived,
+        status: row.status,
+        external_field_name: row.externalFieldName,
+        external_value: row.externalValue,
+        mapping_id: row.mappingId,
+        mapping_value_id: row.mappingValueId,
+        ambiguous: row.ambiguous,
+        matched_by_text: row.matchedByText,
+        collision: row.collision,
+        notes: notesOf(explanation, row).join("; ") || null,
+        why: outcomeText(row, field?.fieldType ?? null, explanation.passthrough),
+        ...sinceCells(explanation.since?.get(versionKey(row))),
+      };
+    }),
+  );
   return section({
     key: "values",
     title: "Result for each value",
@@ -238,34 +244,28 @@ function sinceCells(
   };
 }
 
-function receptionOf({ receptions }: ItemExplanation, destinationId: string): Reception {
-  return receptions.get(destinationId) ?? "nameless";
-}
-
 /** Fields with values in the item that a destination has no mapping for. */
-function notMappedSection({ definitions, values }: ItemExplanation, scope: AuditScope): Section {
-  const given = new Set(
-    values.flatMap(({ customFieldId, input }) => (input === null ? [] : [customFieldId])),
-  );
+function notMappedSection(
+  { definitions, values }: ItemExplanation,
+  targets: readonly Target[],
+  { fieldIds }: AuditScope,
+): Section {
+  const given = new Set(values.filter(({ input }) => input !== null).map((each) => each.customFieldId));
   const fields = definitions.fields.filter(
-    ({ customFieldId }) => given.has(customFieldId) && isSelected(scope.fieldIds, customFieldId),
+    ({ customFieldId }) => given.has(customFieldId) && isSelected(fieldIds, customFieldId),
   );
-  const rows = definitions.destinations
-    .filter(({ destinationId }) => isSelected(scope.destinationIds, destinationId))
-    .map(({ destinationId, identification }) => ({
-      destination_id: destinationId,
-      destination: identification,
-      fields: fields
-        .filter(({ mappings }) => mappings.every((mapping) => mapping.destinationId !== destinationId))
-        .map(({ name, customFieldId }) => name ?? customFieldId),
-    }))
-    .filter((row) => row.fields.length > 0);
+  const rows = targets.map(({ cells }) => ({
+    ...cells,
+    fields: fields
+      .filter(({ mappings }) => mappings.every((each) => each.destinationId !== cells.destination_id))
+      .map(({ name, customFieldId }) => name ?? customFieldId),
+  }));
   return section({
     key: "without_mapping",
     title: "Fields with a value but no mapping",
     none: "",
     columns: NOT_MAPPED,
-    rows,
+    rows: rows.filter((row) => row.fields.length > 0),
     limit: 1000,
   });
 }

@@ -63,12 +63,11 @@ long(
   },
 );
 
-test("--limit is of the rows shown: the warehouse is the one that is named for all commands", async (t) => {
+test("the warehouse is the one that is named for all commands", async (t) => {
   const cwd = await temporaryFolder(t);
   await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify({ warehouse: out }));
   for (const setting of few([{ cwd }, { env: { CONTENT_WAREHOUSE_DIR: out } }], 1)) {
-    const { code, stdout, stderr } = await program(["diff", "1", "2", "--values", "--limit", "3"], setting);
-    assert.deepEqual([code, stderr], [0, ""]);
+    const { stdout } = await program(["diff", "1", "2", "--values"], setting);
     assert.ok(stdout.startsWith(`From run ${first} to run ${second}, `), stdout);
   }
 });
