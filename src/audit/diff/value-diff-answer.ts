@@ -9,7 +9,6 @@ import type { RunQuestion } from "../open-run.ts";
 import { readList } from "../queries.ts";
 import { findItemId } from "../questions/find-item.ts";
 import type { ScopeNames } from "../scope.ts";
-import { changeTexts, wordsIn } from "./change-text.ts";
 import { type RunPair, selectValueRuns, unsettledSentence, type ValueSelection } from "./run-pair.ts";
 import {
   CAUSES_COUNTED,
@@ -21,6 +20,7 @@ import {
   findReasons,
   type ItemValueChange,
   type ValueDiff,
+  wordsIn,
 } from "./value-diff.ts";
 
 const CAUSE = { cause: col.text({ isWords: true }) } as const;
@@ -201,4 +201,63 @@ export async function diffForReport(connection: DuckDBConnection, pair: RunPair,
       },
     ],
   };
+}
+
+function quoted(value: string | null): string {
+  return value === null ? "nothing" : `"${printableLine(value)}"`;
+}
+
+/** The value that changed (null: the whole field), and its state in both runs. */
+export function changeTexts(
+  row: ItemValueChange,
+): Readonly<Record<"value", string | null>> & Record<Side, string> {
+  if (row.change === "reordered") return { value: null, before: "", after: "order changed" };
+  if (row.status_before === null && row.status_after === null)
+    return { value: null, before: fieldText(row, "before"), after: fieldText(row, "after") };
+  return { value: valueWords(row), before: valueText(row, "before"), after: valueText(row, "after") };
+}
+
+/** State of a whole field: its external name, if that changed, and its flags. */
+function fieldText(row: ItemValueChange, side: Side): string {
+  const isRenamed = row.name_before !== row.name_after;
+  const name = row[`name_${side}`];
+  const flags = wordsIn(row[`flags_${side}`]).map((flag) => FLAG_WORDS[flag] ?? flag);
+  return [...(isRenamed ? [name === null ? "no name" : `as ${quoted(name)}`] : []), ...flags].join(", ");
+}
+
+/** What is sent of a value, with external name and status if these changed. Empty if the value is absent. */
+function valueText(row: ItemValueChange, side: Side): string {
+  const state = stateOf(row, side);
+  if (state === undefined) return "";
+  const [name, sent] = [row[`name_${side}`], row[`external_value_${side}`]];
+  const isText = sent === null && row[`status_${side}`] === "no_value_mapping";
+  const isNamed = row.name_before !== row.name_after && sent !== null && name !== null;
+  const other = stateOf(row, side === "before" ? "after" : "before");
+  const shown = state !== other && state !== "mapped" ? ` [${state}]` : "";
+  return `${isText ? "its text" : quoted(sent)}${isNamed ? ` as ${quoted(name)}` : ""}${shown}`;
+}
+
+type Side = "before" | "after";
+
+const FLAG_WORDS: Readonly<Record<string, string>> = {
+  destination_unsupported: "at a destination without support for mappings",
+  collision: "under a name shared by several fields",
+};
+
+/** The internal value, or both if another took its place. */
+function valueWords(row: ItemValueChange): string {
+  const side = (name: Side) => {
+    const value = row[`value_${name}`] ?? row[`value_id_${name}`] ?? null;
+    if (row[`status_${name}`] === null) return undefined;
+    return value === null ? "a value" : quoted(value);
+  };
+  const [before, after] = [side("before"), side("after")];
+  if (before === undefined || after === undefined || before === after) return after ?? before ?? "a value";
+  return `${before} -> ${after}`;
+}
+
+/** Status and flags; undefined if the value is absent. */
+function stateOf(row: ItemValueChange, side: Side): string | undefined {
+  const status = row[`status_${side}`];
+  return status === null ? undefined : [status, ...wordsIn(row[`flags_${side}`])].join(", ");
 }

@@ -18,7 +18,6 @@ import { readIgnoredDestinations } from "../mapping/value-counts.ts";
 import { createTempTable, loadSql } from "../queries.ts";
 import { DESTINATION, FIELD } from "../questions/coverage.ts";
 import { readIds } from "../scope.ts";
-import { CHANGE, wordsIn } from "./change-text.ts";
 import type { RunPair } from "./run-pair.ts";
 
 /** Destination and field by name or ID, item by ID. */
@@ -41,6 +40,30 @@ export const CAUSES_COUNTED = {
   changed: counted,
   reordered: counted,
   alike: col.count({ required: true, head: "no payload change" }),
+} as const;
+
+const hidden = col.text({ hidden: true });
+
+/** Columns of a change: of one value of one item, or of all items that changed in the same way. */
+const CHANGE = {
+  change: col.text({ required: true, of: ["gained", "lost", "changed", "reordered", "alike"], hidden: true }),
+  value_id_before: hidden,
+  value_id_after: hidden,
+  value_before: hidden,
+  value_after: hidden,
+  name_before: hidden,
+  name_after: hidden,
+  external_value_before: hidden,
+  external_value_after: hidden,
+  /** Both are null if the change applies to a field whatever its values are. */
+  status_before: hidden,
+  status_after: hidden,
+  flags_before: hidden,
+  flags_after: hidden,
+  mapping_id_before: hidden,
+  mapping_id_after: hidden,
+  mapping_value_id_before: hidden,
+  mapping_value_id_after: hidden,
 } as const;
 
 /** Whether the destination receives values in both runs, only the later one, only the earlier one, or neither. */
@@ -226,4 +249,9 @@ function clauseOf(why: ReasonFinder, largest: AnswerRow<typeof LARGEST>): string
   const clauses = findReasons({ why }, largest, definitionClause);
   const causes = CAUSES.filter((cause) => wordsIn(largest.causes).includes(cause));
   return joinWords(clauses.length > 0 ? clauses : causes.map((cause) => CAUSE_CLAUSES[cause]), "and");
+}
+
+/** Words of a text with blanks between them. */
+export function wordsIn(text: string | null): string[] {
+  return text === null || text === "" ? [] : text.split(" ");
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { changeTexts } from "../../../src/audit/diff/change-text.ts";
 import { CHANGE_LINES, changeListSql, diffValues, findReasons } from "../../../src/audit/diff/value-diff.ts";
+import { changeTexts } from "../../../src/audit/diff/value-diff-answer.ts";
 import type { SelectValue } from "../../../src/audit/mapping/definitions.ts";
 import { readValueVersions } from "../../../src/audit/questions/explain-facts.ts";
 import { readRows } from "../../../src/storage/typed-rows.ts";
