@@ -6,13 +6,7 @@ import type { ListMode } from "./http/request.ts";
 import { isInScope, type ListEntry, type SingleItemScope } from "./pages/tasks.ts";
 import { Certification, type CertificationStep } from "./passes/certification.ts";
 import type { ExtractContext } from "./passes/context.ts";
-import {
-  compareModes,
-  type ItemRequests,
-  repairItems,
-  requestUnlisted,
-  restoreRepairs,
-} from "./passes/follow-up.ts";
+import { compareModes, type ItemRequests, repairItems, requestUnlisted } from "./passes/follow-up.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
 import { type ListingPass, PassReader, passRecord } from "./passes/listing.ts";
 import type { PassPlan } from "./passes/page-reader.ts";
@@ -108,7 +102,7 @@ class ExtractionRun {
     const { notAsked } = this.#inPart();
     const ids = notAsked.map((number) => this.#context.itemIndex.idOf(number));
     for (const id of ids) this.#repaired.add(id);
-    if (ids.length > 0) await this.#ask(repairItems, true, ids);
+    if (ids.length > 0) await this.#ask(repairItems, ids);
     return this.#finish([]);
   }
 
@@ -124,10 +118,10 @@ class ExtractionRun {
         this.#certification.passed(await this.#pass(step.mode, step.documents));
         break;
       case "compare":
-        this.#certification.compared(await this.#ask(compareModes, false, step.ids));
+        this.#certification.compared(await this.#ask(compareModes, step.ids));
         break;
       case "repair":
-        this.#certification.repaired(await this.#ask(repairItems, true, step.ids));
+        this.#certification.repaired(await this.#ask(repairItems, step.ids));
         break;
     }
   }
@@ -139,10 +133,9 @@ class ExtractionRun {
   /** Requests items singly, after the last pass. */
   async #ask<Result>(
     how: (context: ExtractContext, after: ItemRequests) => Promise<Result>,
-    hasCheckpoints: boolean,
     ids: readonly string[],
   ): Promise<Result> {
-    const landing = this.#context.landing.singles("after", this.#passes.length, hasCheckpoints);
+    const landing = this.#context.landing.singles("after", this.#passes.length);
     return how(this.#context, { ids, landing });
   }
 
@@ -155,9 +148,8 @@ class ExtractionRun {
     const pass = await this.#read({ pass: number, mode, landing: landing.pages(mode, number) }, mode);
     versions.recordPass(mode, pass);
     this.#landed = pass;
-    this.#first ??= settings.limit === null ? undefined : new Set(pass.first);
+    this.#first ??= settings.limit === null ? undefined : pass.first;
     if (mode === "dynamic") await this.#readSingleItems(pass);
-    if (number === settings.shapes.length) await this.#takeRepaired(number);
     return pass;
   }
 
@@ -199,15 +191,6 @@ class ExtractionRun {
     };
   }
 
-  /** Restores items that the interrupted run had repaired. */
-  async #takeRepaired(pass: number): Promise<void> {
-    const landing = this.#context.landing.singles("after", pass, true);
-    for await (const answers of landing.resumed()) {
-      for (const { id } of answers) this.#repaired.add(id);
-      restoreRepairs(this.#context, pass, answers);
-    }
-  }
-
   /** Whether the documents of the item count. In a limited run only those of the first items do. */
   #counts(id: string): boolean {
     return this.#first?.has(id) ?? true;
@@ -231,7 +214,7 @@ class ExtractionRun {
   }
 
   async #finish(disagreements: readonly string[]): Promise<Extraction> {
-    const { itemIndex, versions, journal } = this.#context;
+    const { itemIndex, versions } = this.#context;
     const passes = this.#passes;
     const gone = versions.gone(passes).map((number) => itemIndex.idOf(number));
     const inPart = this.#inPart();
@@ -241,12 +224,11 @@ class ExtractionRun {
     const unlisted =
       missing.ids.length === 0
         ? { found: [], inPart: [], removed: [], skipped: [] }
-        : await this.#ask(requestUnlisted, false, missing.ids);
+        : await this.#ask(requestUnlisted, missing.ids);
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
     // An item may have been removed between two requests for it: then one document of it landed.
     const items = sorted.length - unlisted.removed.filter((id) => itemIndex.has(id)).length - beyond.length;
-    journal.items = items;
     return {
       passes: passes.map((pass) => passRecord(pass, sorted)),
       items,

@@ -7,8 +7,7 @@ import { WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import { isObject, type JsonObject } from "../raw/document.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
-import { decodeBytes } from "./http/decode.ts";
-import { readLookup } from "./http/json-body.ts";
+import { decodeBytes, readLookup } from "./http/decode.ts";
 import {
   customFieldRequests,
   destinationRequest,
@@ -57,8 +56,6 @@ interface LookupPlan<Row> {
   readonly mode: "destinations" | "custom_fields";
   readonly requests: (method: LookupMethod) => readonly ServiceRequest[];
   readonly schema: z.ZodType<Row>;
-  /** Throws if a row that cannot be read may be one that was requested. `place`: of the request in the plan. */
-  readonly assertReadable: (rows: readonly Partial<Row>[], place: number) => void;
 }
 
 /**
@@ -85,18 +82,10 @@ export class Lookups {
 
   /** Destinations by name and platform, both compared exactly. */
   async destinations(names: readonly DestinationName[], signal: AbortSignal): Promise<DestinationLookup> {
-    const { rows, responses } = await this.#send<DestinationDocument>(
-      {
-        mode: "destinations",
-        requests: (method) => names.map((name) => destinationRequest(name, method)),
-        schema: destination,
-        assertReadable: (found, place) => {
-          const name = names[place];
-          if (name !== undefined) assertIdentified(name, found);
-        },
-      },
-      signal,
-    );
+    const requests = (method: LookupMethod) => names.map((name) => destinationRequest(name, method));
+    const plan = { mode: "destinations", requests, schema: destination } as const;
+    const { rows, responses } = await this.#send(plan, signal);
+    for (const [place, name] of names.entries()) assertIdentified(name, responses[place]?.rows ?? []);
     const destinations = rows.filter((row) => names.some((name) => isDestination(row, name)));
     const unmatched = names.filter((name) => !rows.some((row) => isDestination(row, name)));
     return { destinations, unmatched, others: rows.filter((row) => !destinations.includes(row)), responses };
@@ -107,24 +96,17 @@ export class Lookups {
     const requested = new Set(names);
     // The service refuses a lookup without a name: the empty name is reported, not sent.
     const sent = [...requested].filter((name) => name !== "");
-    const { rows, responses } = await this.#send<CustomFieldDefinition>(
-      {
-        mode: "custom_fields",
-        requests: (method) => customFieldRequests(sent, method),
-        schema: customFieldDefinition,
-        assertReadable: (found) => {
-          const lacking = found.find(
-            ({ id, name }) => id === undefined && (name === undefined || requested.has(name)),
-          );
-          if (lacking !== undefined)
-            throw unreadable(`the custom field ${JSON.stringify(lacking.name ?? null)} without an id`);
-        },
-      },
-      signal,
-    );
-    const definitions = rows.filter(({ name }) => name === undefined || requested.has(name));
+    const requests = (method: LookupMethod) => customFieldRequests(sent, method);
+    const plan = { mode: "custom_fields", requests, schema: customFieldDefinition } as const;
+    const { rows, responses } = await this.#send(plan, signal);
+    const isRequested = ({ name }: { readonly name?: unknown }) =>
+      name === undefined || requested.has(String(name));
+    for (const { id, row } of responses.flatMap((response) => response.rows))
+      if (row !== undefined && id === undefined && isRequested(row))
+        throw unreadable(`the custom field ${JSON.stringify(row.name ?? null)} without an id`);
     const known = new Set(rows.map(({ name }) => name));
-    return { definitions, unmatched: [...requested].filter((name) => !known.has(name)), responses };
+    const unmatched = [...requested].filter((name) => !known.has(name));
+    return { definitions: rows.filter(isRequested), unmatched, responses };
   }
 
   async #send<Row extends { id: string }>(plan: LookupPlan<Row>, signal: AbortSignal) {
@@ -135,7 +117,8 @@ export class Lookups {
       if (result.responses.length > 0) this.#methods.set(mode, method);
       return result;
     } catch (error) {
-      if (this.#setting !== "auto" || this.#methods.has(mode) || !isMissing(error)) throw error;
+      const isMissing = error instanceof SourceError && (error.status === 404 || error.status === 405);
+      if (this.#setting !== "auto" || this.#methods.has(mode) || !isMissing) throw error;
     }
     const result = await this.#sendBy("POST", plan, signal);
     this.#methods.set(mode, "POST");
@@ -145,29 +128,21 @@ export class Lookups {
   /** Rows of all responses; the first row of each ID counts. */
   async #sendBy<Row extends { id: string }>(
     method: LookupMethod,
-    { requests, schema, assertReadable }: LookupPlan<Row>,
+    { requests, schema }: LookupPlan<Row>,
     signal: AbortSignal,
   ): Promise<{ readonly rows: readonly Row[]; readonly responses: readonly LookupResponse[] }> {
     const byId = new Map<string, Row>();
     const responses: LookupResponse[] = [];
-    for (const [place, request] of requests(method).entries()) {
+    for (const request of requests(method)) {
       const { response, value } = await this.#client.readAs(request, signal, (answer) =>
         readLookup(this.#redact(decodeBytes(answer)).toString()),
       );
       const rows = value.map((sent) => lookupRow(schema, sent));
-      assertReadable(
-        rows.flatMap(({ row }) => (row === undefined ? [] : (row as Partial<Row>))),
-        place,
-      );
       for (const { id, row } of rows) if (id !== undefined && !byId.has(id)) byId.set(id, row as Row);
       responses.push({ request, response, rows });
     }
     return { rows: [...byId.values()], responses };
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof SourceError && (error.status === 404 || error.status === 405);
 }
 
 function lookupRow(schema: z.ZodType, sent: unknown): LookupRow {
@@ -185,8 +160,9 @@ function isDestination(row: Partial<DestinationDocument>, requested: Destination
 }
 
 /** Throws if only a row without an ID, or without a name, may be the destination. */
-function assertIdentified(requested: DestinationName, rows: readonly Partial<DestinationDocument>[]): void {
+function assertIdentified(requested: DestinationName, answer: readonly LookupRow[]): void {
   const { name } = requested;
+  const rows = answer.flatMap(({ row }): Partial<DestinationDocument>[] => (row === undefined ? [] : [row]));
   const named = rows.filter((row) => isDestination(row, requested));
   if (named.some(({ id }) => id !== undefined)) return;
   if (named.length > 0) throw unreadable(`the destination ${JSON.stringify(name)} without an id`);

@@ -4,7 +4,6 @@ import { isObject } from "../common/json.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
 import { decodeBytes } from "./http/decode.ts";
 import { type ListMode, listRequest } from "./http/request.ts";
-import { SourceError } from "./http/source-error.ts";
 import { readList } from "./pages/list-page.ts";
 import { isUnreadablePage } from "./passes/page-reader.ts";
 
@@ -75,17 +74,10 @@ export async function probeDestinationNames(
   aliases: FieldAliases,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const [one, several] = ["publish_destination", "published_urls"].map(namesAtService(aliases)) as [
-    string,
-    string,
-  ];
+  const nameAtService = namesAtService(aliases);
+  const [one, several] = [nameAtService("publish_destination"), nameAtService("published_urls")];
   const columns = ["id", one, several];
-  // A service that refuses a large page may give a smaller one.
-  const first = await readPage(client, { columns, perPage: 1000 }, signal).catch((thrown: unknown) => {
-    signal.throwIfAborted();
-    if (!(thrown instanceof SourceError)) throw thrown;
-    return readPage(client, { columns, perPage: 100 }, signal);
-  });
+  const first = await readPage(client, { columns, perPage: 100 }, signal);
   const { per_page: perPage, pages } = first.pagination;
   const documents = [...first.documents];
   const count = Math.min(MAX_PAGES, pages);

@@ -55,7 +55,7 @@ export async function land(request: LandRequest): Promise<RawFolder> {
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
     const fields = await session.lookups.customFields(new Set(names), signal);
     recordLookups(journal, inputs, fields);
-    onProgress({ stage: "lookups", done: 2, total: 2, items: journal.items, bytes: 0 });
+    onProgress({ stage: "lookups", done: 2, total: 2, items: extraction.items, bytes: 0 });
     // Frees what the passes were compared by, before the next steps need memory.
     collectGarbage();
     const files = rawFilesOf(run, inputs);

@@ -1,16 +1,13 @@
 /** A run asks for no more than its tables are made from. */
 import assert from "node:assert/strict";
-import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../../src/api/dynamic.ts";
-import { loadConfig } from "../../src/config/config.ts";
 import { definePipeline } from "../../src/define-pipeline.ts";
 import { type ColumnPlan, type ColumnSettings, planColumns } from "../../src/extract/column-plan.ts";
 import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
 import { duckdb } from "../../src/load/stages.ts";
 import type { Extractor, Transformer } from "../../src/pipeline.ts";
 import { text } from "../../src/tables/declare.ts";
-import { loadPipeline, pipelineNames, pipelineUrl } from "../../src/transform/pipelines.ts";
 import { contentTables, customTable, sqlTable } from "../../src/transform/stages.ts";
 import { exportFrom, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
@@ -64,21 +61,6 @@ test("single items of all are asked for only where a table is made from what the
   assert.equal(wanted([contentTables({ only: ["content_tags"] })], {}, all).details, "none");
 });
 
-test("the pipelines of the package ask for every configured column", async () => {
-  for (const name of pipelineNames()) {
-    const pipeline = await loadPipeline(pipelineUrl(name, "."));
-    const config = await loadConfig({
-      cwd: tmpdir(),
-      env: { CONTENT_API_URL: "http://127.0.0.1:1", CONTENT_API_TOKEN: "x" },
-      flags: {},
-      sampleBy: "x",
-    });
-    const { columns, details } = planColumns(pipeline, config);
-    assert.deepEqual([columns, details], [config.columns, "events"], name);
-    assert.deepEqual(columns, DYNAMIC_COLUMN_NAMES);
-  }
-});
-
 test("a function may read any field, so all configured columns are asked for; a query reads tables alone", () => {
   const titles = customTable({
     name: "titles",
@@ -98,14 +80,6 @@ test("a function may read any field, so all configured columns are asked for; a 
     sql: "SELECT 1",
   });
   assert.deepEqual(wanted([ONLY_CONTENT, query]), wanted([ONLY_CONTENT]));
-});
-
-test("configured columns narrow what is asked for, and never widen it", () => {
-  const config = { columns: ["title", "tags", "x_own"] };
-  assert.deepEqual(wanted([ONLY_CONTENT], config), { columns: ["title"], itemColumns: [], details: "none" });
-  assert.deepEqual(wanted([contentTables({ only: ["content_tags"] })], config).columns, ["tags"]);
-  const titles = customTable({ name: "titles", comment: "x", columns: [], rows: () => [] });
-  assert.deepEqual(wanted([titles], config).columns, ["title", "tags", "x_own"]);
 });
 
 test("a column is asked for by the name that the service has for it", () => {

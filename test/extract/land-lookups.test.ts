@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
@@ -114,20 +113,4 @@ test("the personal-data policy is applied before anything is written, and once",
       ["destination.contact_email", "unknown_field", 1],
     ],
   );
-});
-
-test("a lookup that found nothing has no file", async (t) => {
-  const directory = await temporaryFolder(t);
-  landLookups(
-    { destinations: [], unmatched: [], others: [], responses: [] },
-    { definitions: [], unmatched: [], responses: [] },
-    {
-      files: new RawPaths(join(directory, "raw"), 1),
-      personal: { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS },
-      drift: new Drift(),
-      clock: systemClock,
-    },
-  );
-  assert.deepEqual(await readdir(directory), []);
-  assert.deepEqual(readFolderLookups(join(directory, "raw")), { destinations: [], definitions: [] });
 });

@@ -68,19 +68,6 @@ test("all definitions of a name are given, unmatched names are named", async (t)
   assert.deepEqual(seen, ["GET /api/v1/custom_fields_reference?name[]=color&name[]=size"]);
 });
 
-test("rows that nobody asked for are not taken", async (t) => {
-  const all: Answer = (path) => ({
-    status: 200,
-    body: path.endsWith("destinations") ? [SHOP_MAIL] : [COLOR, SIZE, SIZE],
-  });
-  const { lookups } = await lookupsAgainst(t, "auto", all);
-  assert.deepEqual((await lookups.customFields(["Size"], NEVER)).definitions, [SIZE]);
-  assert.deepEqual(
-    (await lookups.destinations([{ name: "Shop", platform: "External" }], NEVER)).destinations,
-    [],
-  );
-});
-
 test("a lookup without a name is never sent", async (t) => {
   const { seen, lookups } = await lookupsAgainst(t, "auto", byName);
   assert.deepEqual(await lookups.customFields([], NEVER), { definitions: [], unmatched: [], responses: [] });
@@ -126,12 +113,6 @@ test("a method that is configured is the only one", async (t) => {
     );
     assert.deepEqual(seen, [`${method} /api/v1/destinations?name=Shop&platform=External`]);
   }
-});
-
-test("other refusals of GET are no reason to try POST", async (t) => {
-  const { seen, lookups } = await lookupsAgainst(t, "auto", () => ({ status: 403, body: {} }));
-  await failsWith("source.credentials", lookups.customFields(["color"], NEVER));
-  assert.equal(seen.length, 1);
 });
 
 test("many names are spread over several requests, and their rows come together", async (t) => {

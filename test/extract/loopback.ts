@@ -12,12 +12,12 @@ import { systemClock } from "../../src/common/clock.ts";
 import { silentLog } from "../../src/common/log.ts";
 import { Secret } from "../../src/common/secret.ts";
 import {
-  BODY_LIMITS,
   HttpClient,
   type HttpClientConfig,
   type HttpResponse,
   TIMEOUTS,
 } from "../../src/extract/http/client.ts";
+import { BODY_LIMITS } from "../../src/extract/http/connection-pool.ts";
 import { listRequest, type ServiceRequest } from "../../src/extract/http/request.ts";
 import { RetryLoop } from "../../src/extract/http/retry.ts";
 import { RETRY_LIMITS, type RetryConfig } from "../../src/extract/http/retry-rules.ts";

@@ -3,9 +3,8 @@
 import type { ListMode } from "../../src/extract/http/request.ts";
 import { isFresh, secondsOf } from "../../src/extract/pages/updated-at.ts";
 import { Certification, type CertificationStep } from "../../src/extract/passes/certification.ts";
-import { ItemVersions, type LandedPass } from "../../src/extract/passes/item-versions.ts";
+import { ItemVersions, type LandedPass, PassSnapshot } from "../../src/extract/passes/item-versions.ts";
 import type { ModeComparison } from "../../src/extract/passes/mode-comparison.ts";
-import { PassSnapshot } from "../../src/extract/passes/pass-snapshot.ts";
 import { type PageSummary, type PassEvidence, uncleanReasons } from "../../src/extract/passes/verdict.ts";
 import { truncateToSecond } from "../../src/raw/instant.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
@@ -17,10 +16,8 @@ interface Page {
   readonly observedAt: number;
 }
 
-/** What is kept of the first two passes, pages of whole groups, and of the items that were repaired after them. */
-interface ResumeState extends Record<Mode, Page[]> {
-  readonly repaired: Answer[];
-}
+/** What is kept of the first two passes: pages of whole groups. */
+type ResumeState = Record<Mode, Page[]>;
 
 /** What came of a single-item request. */
 interface Answer extends ReturnType<World["single"]> {
@@ -41,13 +38,11 @@ export interface Certified {
   readonly vanished: number;
   readonly rejected: number;
   readonly unread: number;
-  /** Answers for repaired items that were taken over from before a resume. */
-  readonly keptRepairs: number;
 }
 
 /** A run that is resumed whenever it was killed. */
 export function certify(world: World): Certified {
-  const kept: ResumeState = { dynamic: [], full: [], repaired: [] };
+  const kept: ResumeState = { dynamic: [], full: [] };
   for (;;) {
     try {
       return new Run(world, kept).certify();
@@ -65,7 +60,6 @@ class Run {
   readonly #versions = new ItemVersions(this.#itemIndex);
   readonly #certification: Certification<PassEvidence>;
   readonly #documents = new Map<string, Partial<Record<Mode, WorldDocument>>>();
-  #keptRepairs = 0;
 
   constructor(world: World, kept: ResumeState) {
     this.#world = world;
@@ -104,9 +98,7 @@ class Run {
   }
 
   #repair(ids: readonly string[]): Pick<ModeComparison, "fresh"> {
-    const keeps = this.#world.listings.length === 2 && this.#certification.passes.length === 2;
-    const kept = keeps ? this.#kept.repaired : [];
-    const answers = this.#askSingly(ids, this.#world.listings, kept).flat();
+    const answers = this.#askSingly(ids, this.#world.listings).flat();
     return { fresh: answers.some(({ fresh }) => fresh) };
   }
 
@@ -131,7 +123,6 @@ class Run {
       vanished: gone.length,
       rejected: rejected.length,
       unread: notAsked.length,
-      keptRepairs: this.#keptRepairs,
     };
   }
 
@@ -159,7 +150,6 @@ class Run {
       rows.filter((row) => isFreshRow(row, observedAt)).map(({ id }) => id),
     );
     if (documents) this.#land(shape, pages, { pass, snapshot, fresh, unread: [] });
-    if (pass === 2) for (const answer of this.#kept.repaired) this.#replay(answer);
     const countBefore = pages[0]?.mark.pagination.count ?? 0;
     const countAfter = pages.at(-1)?.mark.pagination.count ?? 0;
     const reasons = uncleanReasons(marks, snapshot, 0);
@@ -217,21 +207,13 @@ class Run {
   }
 
   /** The answers for each item. */
-  #askSingly(ids: readonly string[], modes: readonly Mode[], kept: Answer[] = []): Single[][] {
+  #askSingly(ids: readonly string[], modes: readonly Mode[]): Single[][] {
     return ids.map((id) =>
       modes.map((mode) => {
         const answer = { ...this.#world.single(id, mode), id, mode };
-        kept.push(answer);
         return this.#take(answer, this.#certification.passes.length);
       }),
     );
-  }
-
-  /** Of the life before; what could not be read is asked for again. */
-  #replay(answer: Answer): void {
-    if (answer.value === "refused") return;
-    this.#take(answer, 2);
-    this.#keptRepairs += 1;
   }
 
   #take({ id, mode, value, observedAt }: Answer, pass: number): Single {

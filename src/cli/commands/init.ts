@@ -113,7 +113,7 @@ async function destinationsAt(
     const { unmatched } = await new Lookups(client, config.lookupMethod).destinations(wanted, signal);
     const found = wanted.filter((one) => !unmatched.includes(one));
     const named = found.map(({ name }) => JSON.stringify(printable(name))).join(", ") || "none";
-    const answer = `${client.host} answers: the token can read ${pluralize(items, "item")}. Their destinations: ${named}.`;
+    const answer = `${source.url.host} answers: the token can read ${pluralize(items, "item")}. Their destinations: ${named}.`;
     await writeResult(out, printableText(`${answer}\n`));
     return found;
   } finally {

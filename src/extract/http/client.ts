@@ -3,13 +3,11 @@ import { addAbortListener } from "node:events";
 import type { Clock } from "../../common/clock.ts";
 import { basicCredentials, redactor, type Secret } from "../../common/secret.ts";
 import { VERSION } from "../../common/version.ts";
-import { type ConnectionConfig, ConnectionPool, type PoolConnection } from "./connection-pool.ts";
-import { decodeBytes } from "./decode.ts";
+import { type ConnectionConfig, ConnectionPool, type WireResponse } from "./connection-pool.ts";
+import { assertAnswered, decodeBytes } from "./decode.ts";
 import { parseHttpDate, parseRetryAfter, type RetryAfter } from "./http-date.ts";
-import { assertAnswered } from "./json-body.ts";
 import { formOf, listRequest, pageOf, type RequestMode, type ServiceRequest, targetOf } from "./request.ts";
 import type { RetryLoop } from "./retry.ts";
-import { sendRequest, type WireResponse } from "./send-request.ts";
 import type { SettingNames } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 import { isListing, serviceMessage, statusError } from "./status.ts";
@@ -25,17 +23,10 @@ export const TIMEOUTS = {
   totalMs: 180_000,
 };
 
-/** Largest bodies, in bytes, as {@link RequestLimits} says. */
-export const BODY_LIMITS = { wireBytes: 32 * 1024 * 1024, failureBytes: 64 * 1024 };
-
-/** Informational responses (1xx) that one request may get. */
-const MAX_INFORMATIONAL = 16;
-
 export interface HttpClientConfig extends ConnectionConfig {
   readonly token: Secret;
   readonly settingNames: SettingNames;
   readonly timeouts: Readonly<typeof TIMEOUTS>;
-  readonly bodyLimits: Readonly<typeof BODY_LIMITS>;
   readonly clock: Clock;
   readonly retry: Pick<RetryLoop, "run">;
   readonly onAttempt: AttemptListener;
@@ -78,11 +69,6 @@ export class HttpClient {
     this.#config = config;
     this.#connections = new ConnectionPool(config);
     this.#redact = redactor([config.token]);
-  }
-
-  /** Host with its port. */
-  get host(): string {
-    return this.#config.url.host;
   }
 
   /** Closes all connections, with the requests that they serve. */
@@ -167,13 +153,7 @@ export class HttpClient {
     using _listener = addAbortListener(signal, () => deadline.abort(signal.reason));
     const startedMs = clock.elapsedMs();
     try {
-      const wire = await this.#connections.use((connection) =>
-        sendRequest(connection.dispatcher, this.#dispatchOptions(request, connection), {
-          ...this.#config.bodyLimits,
-          signal: deadline.signal,
-          onStart: this.#onStart(connection, deadline),
-        }),
-      );
+      const wire = await this.#connections.send(this.#dispatchOptions(request), deadline.signal);
       const milliseconds = clock.elapsedMs() - startedMs;
       const { status, body } = wire;
       this.#reportCache(wire);
@@ -193,29 +173,19 @@ export class HttpClient {
     }
   }
 
-  #dispatchOptions(request: ServiceRequest, { isKept }: PoolConnection) {
+  /** No `Range` and no cookies. Caches are told to ask the service. */
+  #dispatchOptions(request: ServiceRequest) {
     const { url, token } = this.#config;
-    const form = formOf(request);
-    return {
-      origin: url.origin,
-      method: request.method,
-      path: url.prefix + targetOf(request),
-      headers: { ...headersOf(token), ...(form === null ? {} : FORM_HEADERS) },
-      body: form,
-      reset: !isKept,
+    const body = formOf(request);
+    const headers = {
+      authorization: basicCredentials(token),
+      accept: "application/json",
+      "accept-encoding": "gzip",
+      "cache-control": "no-cache",
+      "user-agent": `content-warehouse/${VERSION}`,
+      ...(body === null ? {} : { "content-type": "application/x-www-form-urlencoded" }),
     };
-  }
-
-  /** Ends a request that gets too many informational responses. */
-  #onStart({ onStart }: PoolConnection, deadline: AbortController): (status: number) => void {
-    let informational = 0;
-    return (status) => {
-      onStart();
-      if (status < 200) informational += 1;
-      if (informational <= MAX_INFORMATIONAL) return;
-      const sentence = `${this.host} keeps sending interim responses (1xx) without an answer; look for a proxy in between.`;
-      deadline.abort(new SourceError("source.protocol", sentence));
-    };
+    return { method: request.method, path: url.prefix + targetOf(request), headers, body };
   }
 
   /** Warns once of a response that a cache has had for a while (RFC 9111: `Age` is a whole number of seconds). */
@@ -224,7 +194,7 @@ export class HttpClient {
     if (this.#isCacheReported || !/^\d{1,9}$/.test(age) || Number(age) === 0) return;
     this.#isCacheReported = true;
     this.#config.log.warn(
-      `${this.host} answers from a cache (age: ${Number(age)} s), although requests forbid it; use a URL without a cache.`,
+      `${this.#config.url.host} answers from a cache (age: ${Number(age)} s), although requests forbid it; use a URL without a cache.`,
     );
   }
 }
@@ -250,19 +220,6 @@ function httpResponse({ headers, ...wire }: WireResponse, now: Date) {
     retryAfter: parseRetryAfter(header(headers, "retry-after"), date ?? now),
   };
 }
-
-/** No `Range` and no cookies. Caches are told to ask the service. */
-function headersOf(token: Secret): Record<string, string> {
-  return {
-    authorization: basicCredentials(token),
-    accept: "application/json",
-    "accept-encoding": "gzip",
-    "cache-control": "no-cache",
-    "user-agent": `content-warehouse/${VERSION}`,
-  };
-}
-
-const FORM_HEADERS = { "content-type": "application/x-www-form-urlencoded" };
 
 /** A header that came several times is joined with commas. */
 function header(headers: WireResponse["headers"], name: string): string | null {

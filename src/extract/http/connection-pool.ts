@@ -1,10 +1,20 @@
 /** Connections to the service, kept from request to request. */
+import { hash } from "node:crypto";
 import type { LookupFunction } from "node:net";
 import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import { codeOf } from "../../common/errors.ts";
 import type { Log } from "../../common/log.ts";
 import type { HttpProxy } from "../../common/proxy.ts";
 import type { ServiceUrl } from "./service-url.ts";
+import { SourceError } from "./source-error.ts";
+
+/** Largest bodies, in bytes. */
+export const BODY_LIMITS = {
+  /** As a body comes over the wire. */
+  wireBytes: 32 * 1024 * 1024,
+  /** What is read of the body of a failure; the rest is discarded. */
+  failureBytes: 64 * 1024,
+};
 
 export interface ConnectionConfig {
   readonly url: ServiceUrl;
@@ -13,20 +23,23 @@ export interface ConnectionConfig {
   /** Connections at the same time, each for one request. */
   readonly connections: number;
   readonly timeouts: { readonly connectMs: number; readonly headersMs: number; readonly bodyMs: number };
+  readonly bodyLimits: Readonly<typeof BODY_LIMITS>;
   /** How host names are resolved; `null`: as the system does it. */
   readonly lookup: LookupFunction | null;
   readonly log: Log;
 }
 
-/** What a request is sent on. */
-export interface PoolConnection {
-  readonly dispatcher: Dispatcher;
-  /** Whether the connection may serve another request afterwards. */
-  readonly isKept: boolean;
-  /** To be called when a response begins. */
-  readonly onStart: () => void;
+export interface WireResponse {
+  readonly status: number;
+  readonly headers: Dispatcher.ResponseData["headers"];
+  /** The body as it came over the wire, in a buffer of its own that can be moved to a worker thread. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** SHA-256 of `body`, hexadecimal. */
+  readonly sha256: string;
 }
 
+/** Informational responses (1xx) that one request may get. */
+const MAX_INFORMATIONAL = 16;
 /** After this many resets of kept connections, each request gets a connection of its own. */
 const MAX_RESETS = 3;
 const RESET_CODES: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
@@ -48,20 +61,77 @@ export class ConnectionPool {
     this.#dispatcher = openDispatcher(config);
   }
 
-  async use<T>(send: (connection: PoolConnection) => Promise<T>): Promise<T> {
+  /**
+   * Sends a request and resolves with the response, whatever its status. `signal` ends the request and its connection.
+   *
+   * @throws what undici throws, the signal's reason, `source.too_large` or `source.protocol`; the connection is closed then
+   */
+  async send(
+    request: Pick<Dispatcher.RequestOptions, "method" | "path" | "headers" | "body">,
+    signal: AbortSignal,
+  ): Promise<WireResponse> {
     for (;;) {
       const dispatcher = this.#dispatcher;
+      const flood = new AbortController();
+      let informational = 0;
       let hasStarted = false;
       const onStart = () => {
         hasStarted = true;
         this.#isUsed ||= dispatcher === this.#dispatcher;
       };
+      const onInfo = () => {
+        onStart();
+        informational += 1;
+        if (informational > MAX_INFORMATIONAL) flood.abort(this.#floodOfHints());
+      };
+      const how = {
+        reset: this.#resets === MAX_RESETS,
+        signal: AbortSignal.any([signal, flood.signal]),
+        onInfo,
+      };
       try {
-        return await send({ dispatcher, isKept: this.#resets < MAX_RESETS, onStart });
+        const response = await dispatcher.request({ ...request, origin: this.#config.url.origin, ...how });
+        onStart();
+        return await this.#collect(response);
       } catch (thrown) {
         if (hasStarted || !RESET_CODES.has(codeOf(thrown)) || !this.#replace(dispatcher)) throw thrown;
       }
     }
+  }
+
+  /** Reads a body. The status of a failure counts even if its body is cut off, and the rest of a long one is not needed. */
+  async #collect({
+    statusCode: status,
+    headers,
+    body: pieces,
+  }: Dispatcher.ResponseData): Promise<WireResponse> {
+    const { wireBytes, failureBytes } = this.#config.bodyLimits;
+    const isFailure = status !== 200;
+    const read: Uint8Array[] = [];
+    let length = 0;
+    try {
+      for await (const piece of pieces as AsyncIterable<Uint8Array>) {
+        read.push(piece);
+        length += piece.length;
+        if (isFailure && length >= failureBytes) break;
+        if (length > wireBytes) throw tooLarge(wireBytes);
+      }
+    } catch (thrown) {
+      if (!isFailure) throw thrown;
+    }
+    // `allocUnsafeSlow` gives a buffer of its own and does not fill it with zeros.
+    const body = Buffer.allocUnsafeSlow(length);
+    let at = 0;
+    for (const piece of read) {
+      body.set(piece, at);
+      at += piece.length;
+    }
+    return { status, headers, body, sha256: hash("sha256", body) };
+  }
+
+  #floodOfHints(): SourceError {
+    const sentence = `${this.#config.url.host} keeps sending interim responses (1xx) without an answer; look for a proxy in between.`;
+    return new SourceError("source.protocol", sentence);
   }
 
   /** Closes all connections, with the requests that they serve. */
@@ -82,6 +152,12 @@ export class ConnectionPool {
     this.#isUsed = false;
     return true;
   }
+}
+
+function tooLarge(limitBytes: number): SourceError {
+  const limit = `${Math.floor(limitBytes / 1024 / 1024)} MB`;
+  const sentence = `The service sent more than ${limit} at once; set a smaller \`perPage\` in the configuration.`;
+  return new SourceError("source.too_large", sentence);
 }
 
 /**

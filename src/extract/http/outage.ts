@@ -22,7 +22,7 @@ export interface OutageTotals {
 }
 
 /** Sends a small request. Returns the failure that an outage can have, or `null` if the service answers. */
-export type OutageCheck = (withinMs: number) => Promise<SourceError | null>;
+type OutageCheck = (withinMs: number) => Promise<SourceError | null>;
 
 /** A failure that an outage can have, and when its request was sent. */
 interface FirstFailure {
@@ -114,10 +114,12 @@ export class OutageWatch {
     for (let pauses = 1; ; pauses++) {
       const leftMs = untilMs - clock.elapsedMs();
       if (leftMs <= 0) {
+        const since = duration((clock.elapsedMs() - first.sentMs) / 1000);
         const isDeadline = untilMs === deadline?.atMs;
-        this.#gaveUp = isThere
-          ? this.#stillOut(failure, first.sentMs, isDeadline)
-          : this.#neverThere(failure, first.sentMs);
+        this.#gaveUp = this.#lastFailure(
+          failure,
+          isThere ? this.#stillOut(since, isDeadline) : this.#neverThere(since),
+        );
         throw this.#gaveUp;
       }
       const sentMs = clock.elapsedMs();
@@ -145,34 +147,24 @@ export class OutageWatch {
     return timeOfDay(nowMs + elapsedMs - this.#config.clock.elapsedMs(), nowMs);
   }
 
-  #stillOut(failure: SourceError, sinceMs: number, isDeadline: boolean): SourceError {
+  #stillOut(since: string, isDeadline: boolean): string {
     const { host, outageMinutes, deadline } = this.#config;
     const limit = isDeadline
       ? `\`deadlineMinutes\` is ${deadline?.minutes}`
       : `\`outageMinutes\` is ${outageMinutes}`;
-    return lastFailure(
-      failure,
-      `${host} did not answer for ${this.#since(sinceMs)} (${limit}); run again to resume the run.`,
-    );
+    return `${host} did not answer for ${since} (${limit}); run again to resume the run.`;
   }
 
-  #neverThere(failure: SourceError, sinceMs: number): SourceError {
+  #neverThere(since: string): string {
     const { host, settingNames } = this.#config;
-    return lastFailure(
-      failure,
-      `${host} gave no usable answer within ${this.#since(sinceMs)}, and none in an earlier run; check the URL (${settingNames.url}), and whether the service is up.`,
-    );
+    return `${host} gave no usable answer within ${since}, and none in an earlier run; check the URL (${settingNames.url}), and whether the service is up.`;
   }
 
-  #since(sinceMs: number): string {
-    return duration((this.#config.clock.elapsedMs() - sinceMs) / 1000);
+  /** An error without a status, because it concerns no request in particular. */
+  #lastFailure(failure: SourceError, sentence: string): SourceError {
+    const facts = { cause: failure, attemptsAtMost: 1 };
+    return new SourceError(failure.code, `${sentence} Last failure: ${failure.message}`, facts);
   }
-}
-
-/** An error without a status, because it concerns no request in particular. */
-function lastFailure(failure: SourceError, sentence: string): SourceError {
-  const facts = { cause: failure, attemptsAtMost: 1 };
-  return new SourceError(failure.code, `${sentence} Last failure: ${failure.message}`, facts);
 }
 
 /** Sleeps until a moment on the clock's `elapsedMs`. */

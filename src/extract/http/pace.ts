@@ -8,6 +8,8 @@
  * Nothing here waits or reads a clock. All times are milliseconds of a clock that never goes back.
  */
 
+import type { RetryConfig } from "./retry-rules.ts";
+
 /** Lowest rate, so that a run always goes on and finds a higher limit. */
 const MIN_PER_SECOND = 0.1;
 const RAISED_EVERY = 100;
@@ -46,15 +48,6 @@ export function pauseMs(pauses: number, retryAfterMs: number | null, random: () 
   return Math.max(retryAfterMs, pause) + random() * Math.min(MAX_SPREAD_MS, retryAfterMs * SPREAD);
 }
 
-export interface PaceConfig {
-  /** Highest rate, requests a second; `null`: none. */
-  readonly maxPerSecond: number | null;
-  /** Rate that an earlier run found; `null`: none. */
-  readonly startPerSecond: number | null;
-  /** At least 0, below 1. */
-  readonly random: () => number;
-}
-
 export interface ThrottleTotals {
   /** Requests a second that the service was found to allow; `null`: unknown. */
   readonly ratePerSecond: number | null;
@@ -63,7 +56,7 @@ export interface ThrottleTotals {
 }
 
 export class Pace {
-  readonly #config: PaceConfig;
+  readonly #config: Pick<RetryConfig, "maxPerSecond" | "startPerSecond" | "random">;
   /** Requests a second that refusals have shown to be allowed; `null`: unknown. */
   #learned: number | null;
   #nextMs = Number.NEGATIVE_INFINITY;
@@ -82,7 +75,7 @@ export class Pace {
   /** Requests that were accepted before the rate was last lowered, and in what time. */
   #before = { count: 0, tookMs: 0 };
 
-  constructor(config: PaceConfig) {
+  constructor(config: Pick<RetryConfig, "maxPerSecond" | "startPerSecond" | "random">) {
     this.#config = config;
     const { startPerSecond } = config;
     this.#learned = startPerSecond && Math.max(MIN_START_PER_SECOND, startPerSecond);

@@ -5,7 +5,7 @@
 import type { Clock } from "../../common/clock.ts";
 import type { Log } from "../../common/log.ts";
 import type { SettingNames } from "./service-url.ts";
-import { SourceError } from "./source-error.ts";
+import type { SourceError } from "./source-error.ts";
 
 export const RETRY_LIMITS = {
   /** Retries of a run; 0: failed requests are not retried. */
@@ -32,19 +32,16 @@ export interface RetryConfig {
   readonly settingNames: SettingNames;
   readonly limits: Readonly<typeof RETRY_LIMITS>;
   /** No attempt begins later; `null`: there is no end. */
-  readonly deadline: Deadline | null;
+  readonly deadline: {
+    /** On the clock's `elapsedMs`, which never goes back. */
+    readonly atMs: number;
+    /** The configured minutes, for messages. */
+    readonly minutes: number;
+  } | null;
   readonly clock: Clock;
   /** At least 0, below 1. */
   readonly random: () => number;
   readonly log: Log;
-}
-
-/** When a run is over, whatever it still has to request. */
-export interface Deadline {
-  /** On the clock's `elapsedMs`, which never goes back. */
-  readonly atMs: number;
-  /** The configured minutes, for messages. */
-  readonly minutes: number;
 }
 
 /**
@@ -52,9 +49,11 @@ export interface Deadline {
  * - `outage`: the service may be out. It is checked by another request, and waited for.
  * - `request`: the failure concerns this request alone. It costs one of its attempts and one retry of the run.
  */
-export type FailureKind = "throttling" | "outage" | "request";
-
-export function failureKind({ status, code, retryAfterMs }: SourceError): FailureKind {
+export function failureKind({
+  status,
+  code,
+  retryAfterMs,
+}: SourceError): "throttling" | "outage" | "request" {
   if (status === 429 || (status === 503 && (retryAfterMs ?? 0) > 0)) return "throttling";
   const mayBeOut = status === null ? NO_ANSWER.has(code) : OUTAGE_STATUSES.has(status);
   return mayBeOut ? "outage" : "request";
@@ -71,43 +70,3 @@ const NO_ANSWER: ReadonlySet<string> = new Set([
   // Without a status: a web page or an error that came with status 200.
   "source.unavailable",
 ]);
-
-/** Counts the retries of a run. */
-export class RetryBudget {
-  readonly #limits: Readonly<typeof RETRY_LIMITS>;
-  #requests = 0;
-  #retries = 0;
-
-  constructor(limits: Readonly<typeof RETRY_LIMITS>) {
-    this.#limits = limits;
-  }
-
-  addRequest(): void {
-    this.#requests += 1;
-  }
-
-  /** Uses one retry for a request after so many failed attempts. Throws if it may not be retried. */
-  takeRetry(failure: SourceError, failedAttempts: number): void {
-    const { maxRetries, firstRetries, retriesPerRequest } = this.#limits;
-    if (!failure.retry || maxRetries === 0) throw failure;
-    if (failedAttempts >= failure.attemptsAtMost)
-      throw failedAttempts === 1
-        ? failure
-        : finalFailure(failure, `Gave up after ${failedAttempts} attempts.`);
-    const share = Math.max(firstRetries, Math.floor(this.#requests * retriesPerRequest));
-    if (this.#retries >= Math.min(maxRetries, share))
-      throw finalFailure(failure, `${this.#retries} retries used; giving up.`);
-    this.#retries += 1;
-  }
-}
-
-/** The failure with the reason not to retry it. */
-export function finalFailure(failure: SourceError, why: string): SourceError {
-  const { code, message, status, retryAfterMs } = failure;
-  return new SourceError(code, `${message} ${why}`, {
-    status,
-    retryAfterMs,
-    cause: failure,
-    attemptsAtMost: 1,
-  });
-}

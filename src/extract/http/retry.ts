@@ -2,7 +2,7 @@
 import PQueue from "p-queue";
 import { type OutageTotals, OutageWatch, sleepUntil } from "./outage.ts";
 import { Pace, pauseMs, type ThrottleTotals } from "./pace.ts";
-import { failureKind, finalFailure, RetryBudget, type RetryConfig } from "./retry-rules.ts";
+import { failureKind, type RETRY_LIMITS, type RetryConfig } from "./retry-rules.ts";
 import { SourceError } from "./source-error.ts";
 
 export interface RepeatableRequest<T> {
@@ -159,4 +159,44 @@ export class RetryLoop {
       return failureKind(error) === "outage" ? error : null;
     }
   }
+}
+
+/** Counts the retries of a run. */
+class RetryBudget {
+  readonly #limits: Readonly<typeof RETRY_LIMITS>;
+  #requests = 0;
+  #retries = 0;
+
+  constructor(limits: Readonly<typeof RETRY_LIMITS>) {
+    this.#limits = limits;
+  }
+
+  addRequest(): void {
+    this.#requests += 1;
+  }
+
+  /** Uses one retry for a request after so many failed attempts. Throws if it may not be retried. */
+  takeRetry(failure: SourceError, failedAttempts: number): void {
+    const { maxRetries, firstRetries, retriesPerRequest } = this.#limits;
+    if (!failure.retry || maxRetries === 0) throw failure;
+    if (failedAttempts >= failure.attemptsAtMost)
+      throw failedAttempts === 1
+        ? failure
+        : finalFailure(failure, `Gave up after ${failedAttempts} attempts.`);
+    const share = Math.max(firstRetries, Math.floor(this.#requests * retriesPerRequest));
+    if (this.#retries >= Math.min(maxRetries, share))
+      throw finalFailure(failure, `${this.#retries} retries used; giving up.`);
+    this.#retries += 1;
+  }
+}
+
+/** The failure with the reason not to retry it. */
+function finalFailure(failure: SourceError, why: string): SourceError {
+  const { code, message, status, retryAfterMs } = failure;
+  return new SourceError(code, `${message} ${why}`, {
+    status,
+    retryAfterMs,
+    cause: failure,
+    attemptsAtMost: 1,
+  });
 }

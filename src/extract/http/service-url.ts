@@ -21,7 +21,7 @@ export interface SettingNames {
 }
 
 /** For messages about a value that is no service URL. */
-export const SERVICE_ADDRESS = "an address such as https://content.example.com";
+const SERVICE_ADDRESS = "an address such as https://content.example.com";
 
 /**
  * Reads the URL of a service: https, or http on a loopback host, with or without a path. A text that may hold credentials

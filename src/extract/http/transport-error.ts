@@ -23,19 +23,13 @@ const FAILURES: readonly (TransportFailure & { readonly codes: RegExp })[] = [
     isOfProxy: true,
   },
   {
-    codes: /^EAI_AGAIN$/,
-    code: "source.unreachable",
-    says: "cannot be looked up at the moment; check the network of this machine.",
-    isOfProxy: true,
-  },
-  {
     codes: /^ECONNREFUSED$/,
     code: "source.unreachable",
     says: "refuses connections; check the URL ({url}), and whether the {what} is up.",
     isOfProxy: true,
   },
   {
-    codes: /^E(HOST|NET)UNREACH$/,
+    codes: /^(EAI_AGAIN|E(HOST|NET)UNREACH)$/,
     code: "source.unreachable",
     says: "cannot be reached from this machine; check its network.",
     isOfProxy: true,

@@ -43,8 +43,6 @@ export function recordOf(
 }
 
 export class Journal {
-  /** Number of items; 0 until all are read. */
-  items = 0;
   readonly requests = new RequestLog();
   readonly rejects: Reject[] = [];
   readonly drift = new Drift();

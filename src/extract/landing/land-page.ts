@@ -7,6 +7,7 @@ import { type RawDocument, RawFileWriter } from "../../raw/raw-file.ts";
 import { indexDocuments } from "../../raw/raw-index.ts";
 import { PartWriter } from "../../storage/parquet-file.ts";
 import { decodeBytes } from "../http/decode.ts";
+import { tooDeep } from "../http/source-error.ts";
 import { type DocumentBatch, DocumentReader, type FingerprintSettings } from "../pages/documents.ts";
 import type {
   CopyTask,
@@ -51,7 +52,7 @@ export class Lander {
     const { decoded, echoes } = this.#decoded(task.body);
     const decodedBytes = decoded.length;
     const { pagination, rows, documents } = this.#reader.list(decoded);
-    const read = this.#reader.page(task, documents);
+    const read = orTooDeep(() => this.#reader.page(task, documents));
     if (decoded.buffer !== bytes.buffer) release(bytes);
     if (task.lands) this.#land(task.unit, read, echoes).bytes.push(decoded);
     else release(decoded);
@@ -62,7 +63,7 @@ export class Lander {
   /** Reads the response for a single item. A document of another item is a reject. */
   item(task: ItemTask): ItemResult {
     const { decoded, echoes } = this.#decoded(task.body);
-    const read = this.#reader.item(task, { text: decoded.toString(), tokenDrift: echoes });
+    const read = orTooDeep(() => this.#reader.item(task, decoded.toString(), echoes));
     if (task.lands) this.#land(task.unit, read, []);
     return { updatedAt: read.items[0]?.updatedAt, rejects: read.rejects };
   }
@@ -111,5 +112,14 @@ export class Lander {
       drift: drift.take(),
       fieldNames: [...new Set(units.flatMap((unit) => unit.fieldNames))],
     };
+  }
+}
+
+/** Reports a stack overflow as what causes it: JSON that is nested too deeply. */
+function orTooDeep<Result>(read: () => Result): Result {
+  try {
+    return read();
+  } catch (thrown) {
+    throw thrown instanceof RangeError ? tooDeep() : thrown;
   }
 }

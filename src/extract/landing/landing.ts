@@ -88,12 +88,12 @@ export class Landing {
   }
 
   pages(mode: Shape, pass: number): StageLanding<PageResponse> {
-    return new StageLanding<PageResponse>(this.#state, mode, pass, true);
+    return new StageLanding<PageResponse>(this.#state, mode, pass);
   }
 
-  /** Single items of a pass (`item`), or those requested after it (`after`). */
-  singles(stage: "item" | "after", pass: number, hasCheckpoints: boolean): StageLanding<ItemResponse> {
-    return new StageLanding<ItemResponse>(this.#state, stage, pass, hasCheckpoints);
+  /** Single items of a pass (`item`), or those requested after it (`after`), which a resumed run requests again. */
+  singles(stage: "item" | "after", pass: number): StageLanding<ItemResponse> {
+    return new StageLanding<ItemResponse>(this.#state, stage, pass);
   }
 
   /** Reads a page without landing it. */
@@ -148,19 +148,18 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
   readonly #hasCheckpoints: boolean;
   readonly #state: LandingState;
   /** Of this stage and pass, of the interrupted run. */
-  readonly #earlier: readonly CheckpointFile[];
   readonly #checkpoints: readonly CheckpointFile[];
   /** The last group that was opened. */
   #group: ResponseGroup | undefined;
   readonly #groups: ResponseGroup[] = [];
 
-  constructor(state: LandingState, stage: Shape | "item" | "after", pass: number, hasCheckpoints: boolean) {
+  constructor(state: LandingState, stage: Shape | "item" | "after", pass: number) {
     this.#state = state;
     this.#stage = stage;
     this.pass = pass;
-    this.#hasCheckpoints = hasCheckpoints && pass <= state.listings;
-    this.#earlier = state.resumeState.groups.filter((group) => group.stage === stage && group.pass === pass);
-    this.#checkpoints = this.#hasCheckpoints ? this.#earlier : [];
+    this.#hasCheckpoints = stage !== "after" && pass <= state.listings;
+    const { groups } = state.resumeState;
+    this.#checkpoints = groups.filter((group) => group.stage === stage && group.pass === pass);
     this.passStart = this.#checkpoints[0]?.passStart ?? null;
     if (stage === "item" || stage === "after") this.groupSize = SINGLES_PER_GROUP;
     if (this.#hasCheckpoints) state.stages.push(this);
@@ -196,7 +195,7 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
   #nextNumber(): number {
     const { numbers } = this.#state;
     const key = `${this.#stage} ${this.pass}`;
-    const number = numbers.get(key) ?? Math.max(-1, ...this.#earlier.map((group) => group.number)) + 1;
+    const number = numbers.get(key) ?? Math.max(-1, ...this.#checkpoints.map((group) => group.number)) + 1;
     numbers.set(key, number + 1);
     return number;
   }

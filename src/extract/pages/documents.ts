@@ -14,11 +14,9 @@ import { NO_FINGERPRINT, NOT_REUSED, type RawDocument, RawFileReader } from "../
 import { serializeDocument } from "../../raw/raw-json.ts";
 import { copyReusable, fingerprintOf, matchesFingerprint, reuseRecord } from "../../raw/reusable.ts";
 import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
-import { readItem } from "../http/json-body.ts";
-import { tooDeep } from "../http/source-error.ts";
+import { readItem } from "../http/decode.ts";
 import { type ListPage, type ObjectPosition, type PageDocument, readList } from "./list-page.ts";
-import { ObjectCache } from "./object-cache.ts";
-import { type PreparedObject, PreparedObjects } from "./prepared-objects.ts";
+import { ObjectCache, type PreparedObject, preparedObject } from "./object-cache.ts";
 import {
   type CopyTask,
   type ItemTask,
@@ -73,34 +71,17 @@ const NO_FINGERPRINTS: FingerprintSettings = { details: "none", settings: "" };
 
 export class DocumentReader {
   readonly #prepare: DocumentPreparer;
-  readonly #prepared: PreparedObjects;
   readonly #cache = new ObjectCache();
   readonly #fingerprints: FingerprintSettings;
 
   constructor(settings: PrepareSettings, fingerprints: FingerprintSettings = NO_FINGERPRINTS) {
     this.#fingerprints = fingerprints;
     this.#prepare = documentPreparer(settings);
-    this.#prepared = new PreparedObjects(this.#prepare, settings.aliases);
   }
 
   /** Reads a page of a listing; only this reader can read its documents. Throws the errors of {@link readList}. */
   list(bytes: Buffer): ListPage {
     return readList(bytes, this.#cache);
-  }
-
-  page(task: PageTask, documents: Iterable<PageDocument>): DocumentBatch {
-    return orTooDeep(() => this.#readPage(task, documents));
-  }
-
-  /**
-   * Reads the response for one item. A document of another item is a reject. `tokenDrift`: where the API token was
-   * removed from `text`.
-   */
-  item(
-    task: ItemTask,
-    response: { readonly text: string; readonly tokenDrift: readonly DriftEntry[] },
-  ): DocumentBatch {
-    return orTooDeep(() => this.#readItem(task, response));
   }
 
   /** Copies documents of the run before, each with its drift. */
@@ -116,7 +97,7 @@ export class DocumentReader {
     }
   }
 
-  #readPage(task: PageTask, documents: Iterable<PageDocument>): DocumentBatch {
+  page(task: PageTask, documents: Iterable<PageDocument>): DocumentBatch {
     const { mode, pass, page, lands, body } = task;
     const shape = mode === "dynamic" ? "dynamic" : "full";
     const items: ListEntry[] = [];
@@ -166,7 +147,8 @@ export class DocumentReader {
     const inserted: InsertedObject[] = [];
     if (objects.length > 0 && "reason" in readItemId(document)) return undefined;
     for (const position of objects) {
-      const prepared = this.#prepared.get(shape, position);
+      const { name, place, object } = position;
+      const prepared = preparedObject(object, { shape, name, isListed: place !== undefined }, this.#prepare);
       if (prepared === undefined) return undefined;
       inserted.push({ position, prepared });
     }
@@ -197,7 +179,11 @@ export class DocumentReader {
     return JSON.stringify(holder.document) ?? "null";
   }
 
-  #readItem(task: ItemTask, { text, tokenDrift }: Parameters<DocumentReader["item"]>[1]): DocumentBatch {
+  /**
+   * Reads the response for one item. A document of another item is a reject. `tokenDrift`: where the API token was
+   * removed from `text`.
+   */
+  item(task: ItemTask, text: string, tokenDrift: readonly DriftEntry[]): DocumentBatch {
     const { shape, pass, page, position, contentId, whole, body } = task;
     const order = observationOrder(task, position);
     const at = { order, contentId };
@@ -254,15 +240,6 @@ function addFieldNames(names: Set<string>, shape: Shape, document: JsonObject): 
   for (const field of described)
     if (isObject(field) && typeof field.id === "string" && typeof field.name === "string")
       names.add(field.name);
-}
-
-/** Reports a stack overflow as what causes it: JSON that is nested too deeply. */
-function orTooDeep<Result>(read: () => Result): Result {
-  try {
-    return read();
-  } catch (thrown) {
-    throw thrown instanceof RangeError ? tooDeep() : thrown;
-  }
 }
 
 function wellFormed(document: unknown, order: number, drift: Drift): unknown {

@@ -6,11 +6,9 @@ import { z } from "zod";
 import { type Pagination, pagination } from "../../api/envelope.ts";
 import { isObject, mayHoldHalves, parseLarge } from "../../common/json.ts";
 import type { SourceText } from "../../raw/raw-json.ts";
-import { parseJson } from "../http/decode.ts";
-import { misfit, readBody } from "../http/json-body.ts";
-import { countNames, hasCanonicalStrings } from "./canonical-json.ts";
-import type { CachedObject, ObjectCache } from "./object-cache.ts";
-import { type PageElement, splitPage } from "./split-page.ts";
+import { misfit, parseJson, readBody } from "../http/decode.ts";
+import { type CachedObject, countNames, hasCanonicalStrings, type ObjectCache } from "./object-cache.ts";
+import { type ObjectMatch, type PageElement, splitPage } from "./split-page.ts";
 
 export interface ListPage {
   readonly pagination: Pagination;
@@ -65,17 +63,8 @@ export function readList(bytes: Buffer, cache?: ObjectCache): ListPage {
 function readUnsplit(text: string): ListPage {
   const { response, pagination } = envelopeOf(readBody(text));
   const mayHoldLoneSurrogates = mayHoldHalves(text);
-  const documents = response.map((document): PageDocument => {
-    const parseWhole = () => document;
-    return {
-      document,
-      objects: [],
-      parseWhole,
-      mayHoldLoneSurrogates,
-      largeNumbers: true,
-      source: undefined,
-    };
-  });
+  const whole = { objects: [], mayHoldLoneSurrogates, largeNumbers: true, source: undefined };
+  const documents = response.map((document) => ({ ...whole, document, parseWhole: () => document }));
   return { pagination, rows: response.length, documents };
 }
 
@@ -86,73 +75,42 @@ function envelopeOf(body: unknown): z.infer<typeof listResponse> {
 }
 
 function* readElements(bytes: Buffer, elements: readonly PageElement[]): Generator<PageDocument> {
-  for (const element of elements) yield readWithCache(bytes, element) ?? readWhole(bytes, element);
-}
-
-function readWhole(bytes: Buffer, element: PageElement): PageDocument {
-  const parsed = parseElement(bytes, element, bytes.toString("utf8", element.start, element.end), 0);
-  return pageDocument(bytes, element, parsed, [], () => parsed.document);
-}
-
-/** `undefined` if the element holds no cached object, or if the objects cannot be put back. */
-function readWithCache(bytes: Buffer, element: PageElement): PageDocument | undefined {
-  if (element.matches.length === 0) return undefined;
-  const cachedNames = element.matches.reduce((sum, { object }) => sum + object.nameCount, 0);
-  const parsed = parseElement(bytes, element, textWithoutMatches(bytes, element), cachedNames);
-  const objects = positionsOf(element, parsed);
-  if (objects === undefined) return undefined;
-  return pageDocument(bytes, element, parsed, objects, () => readWhole(bytes, element).document);
-}
-
-function pageDocument(
-  bytes: Buffer,
-  element: PageElement,
-  parsed: ParsedElement,
-  objects: readonly ObjectPosition[],
-  parseWhole: () => unknown,
-): PageDocument {
-  const { text, document } = parsed;
-  const mayHoldLoneSurrogates = mayHoldHalves(text);
-  const source = sourceOf(bytes, element, parsed);
-  return { document, objects, parseWhole, mayHoldLoneSurrogates, largeNumbers: element.large, source };
-}
-
-interface ParsedElement {
-  readonly text: string;
-  readonly document: unknown;
-  /** Whether no object of the text repeats a name. */
-  readonly hasUniqueNames: boolean;
+  for (const element of elements) yield readElement(bytes, element, element.matches);
 }
 
 /**
- * `undefined` if raw documents must not repeat the text. They are searched for texts as `JSON.stringify` writes them, so
- * no string may be escaped in another way. A repeated name hides its first value from readers, and with it what the
- * personal-data policy must remove.
+ * Reads an element with an empty object in place of each match. Without matches if they cannot be put back: the members do
+ * not have the order of the text, because a name is repeated or is an array index and therefore comes first.
  */
-function sourceOf(
-  bytes: Buffer,
-  { marks, large }: PageElement,
-  { text, document, hasUniqueNames }: ParsedElement,
-): SourceText | undefined {
-  if (!isObject(document) || large || !hasUniqueNames || !hasCanonicalStrings(text)) return undefined;
-  const names = Object.keys(document);
-  return marks.length === names.length + 1 ? { bytes, marks, names } : undefined;
+function readElement(bytes: Buffer, element: PageElement, matches: readonly ObjectMatch[]): PageDocument {
+  const { large: largeNumbers, marks, nameCount } = element;
+  const text = textWithout(matches, bytes, element);
+  const document = parsePart(bytes, () => (largeNumbers ? parseLarge(text) : JSON.parse(text)));
+  let foundNames = typeof document === "object" && document !== null ? countNames(document) : 0;
+  for (const { object } of matches) foundNames += object.nameCount;
+  const names = isObject(document) ? Object.keys(document) : [];
+  const hasMarks = isObject(document) && foundNames === nameCount && marks.length === names.length + 1;
+  const objects = matches.map(({ member, place, object }) => ({ name: names[member] ?? "", place, object }));
+  const isMovable = hasMarks && !/^\d/.test(names[0] ?? "") && !names.includes("__proto__");
+  if (matches.length > 0 && !isMovable) return readElement(bytes, element, []);
+  return {
+    document,
+    objects,
+    parseWhole: () => (matches.length === 0 ? document : readElement(bytes, element, []).document),
+    mayHoldLoneSurrogates: mayHoldHalves(text),
+    largeNumbers,
+    // Raw documents are searched for texts as `JSON.stringify` writes them, so no string may be escaped in another way. A
+    // repeated name hides its first value from readers, and with it what the personal-data policy must remove.
+    source: hasMarks && !largeNumbers && hasCanonicalStrings(text) ? { bytes, marks, names } : undefined,
+  };
 }
 
-/** `cachedNames`: number of names in the objects that the text lacks. */
-function parseElement(
+/** The text of an element with an empty object in place of each match. */
+function textWithout(
+  matches: readonly ObjectMatch[],
   bytes: Buffer,
-  { large, nameCount }: PageElement,
-  text: string,
-  cachedNames: number,
-): ParsedElement {
-  const document = parsePart(bytes, () => (large ? parseLarge(text) : JSON.parse(text)));
-  const names = typeof document === "object" && document !== null ? countNames(document) : 0;
-  return { text, document, hasUniqueNames: names + cachedNames === nameCount };
-}
-
-/** The text of an element with an empty object in place of each cached object. */
-function textWithoutMatches(bytes: Buffer, { start, end, matches }: PageElement): string {
+  { start, end }: Pick<PageElement, "start" | "end">,
+): string {
   const pieces: string[] = [];
   let from = start;
   for (const match of matches) {
@@ -161,26 +119,6 @@ function textWithoutMatches(bytes: Buffer, { start, end, matches }: PageElement)
   }
   pieces.push(bytes.toString("utf8", from, end));
   return pieces.join("{}");
-}
-
-/**
- * Where the cached objects stand. `undefined` if the members of the document do not have the order of the text: a repeated
- * name, or a name that is an array index and therefore comes first.
- */
-function positionsOf(
-  { matches, marks }: PageElement,
-  { document, hasUniqueNames }: ParsedElement,
-): ObjectPosition[] | undefined {
-  if (!isObject(document) || !hasUniqueNames) return undefined;
-  const names = Object.keys(document);
-  if (names.length !== marks.length - 1 || /^\d/.test(names[0] ?? "")) return undefined;
-  const objects: ObjectPosition[] = [];
-  for (const { member, place, object } of matches) {
-    const name = names[member];
-    if (name === undefined || name === "__proto__") return undefined;
-    objects.push({ name, place, object });
-  }
-  return objects;
 }
 
 /** If a part of a page is not JSON, throws the error of the whole page, with the position in it. */

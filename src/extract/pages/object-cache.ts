@@ -3,9 +3,10 @@
  * fields. They are more than half of a full document. An object is cached when it is seen for the second time, and is
  * not parsed again after that.
  */
-
 import { mayHoldLarge } from "../../common/json.ts";
-import { countNames, hasCanonicalStrings } from "./canonical-json.ts";
+import { deeplyFrozen, isObject, type JsonObject, type Shape } from "../../raw/document.ts";
+import { Drift, type DriftEntry } from "../../raw/drift.ts";
+import type { DocumentPreparer } from "../../raw/prepare.ts";
 
 const CLOSE_BRACE = 0x7d;
 
@@ -16,6 +17,25 @@ export interface CachedObject {
   readonly nameCount: number;
   /** Whether the cache must not return it: it has to be parsed each time. */
   refused: boolean;
+  /** It stands in few members. */
+  readonly prepared: PreparedObject[];
+}
+
+/** A member that an object stands in: as its value, or in the list that is its value. */
+interface ObjectMember {
+  readonly shape: Shape;
+  readonly name: string;
+  readonly isListed: boolean;
+}
+
+/** An object as the raw documents have it in one member. */
+export interface PreparedObject extends ObjectMember {
+  /** Frozen: all documents that hold the object share it. */
+  readonly value: JsonObject;
+  /** The member with this value, as `JSON.stringify` writes it, in UTF-8. */
+  readonly member: Buffer;
+  /** Drift to count for each document that holds the object. */
+  readonly drift: readonly DriftEntry[];
 }
 
 /** Bytes of the lookup key. */
@@ -69,10 +89,43 @@ export class ObjectCache {
     const alike = this.#known.get(head) ?? [];
     if (alike.length === MAX_ALIKE || placeOf(alike, bytes, start) >= 0) return;
     const refused = !isLossless(bytes.toString("utf8", start, end), nameCount);
-    alike.push({ bytes: Buffer.from(bytes.subarray(start, end)), nameCount, refused });
+    alike.push({ bytes: Buffer.from(bytes.subarray(start, end)), nameCount, refused, prepared: [] });
     this.#known.set(head, alike);
     this.#knownBytes += length;
   }
+}
+
+/** Position of the document that an object is prepared in. Drift with this ID belongs to an item, not to the object. */
+const SOME_DOCUMENT = { order: 1, contentId: "some document" };
+
+/**
+ * Prepares an object in a document that has only this member, once. `undefined` if the object must be prepared with its
+ * document, as one in a renamed member; then it is not cached any more.
+ */
+export function preparedObject(
+  object: CachedObject,
+  { shape, name, isListed }: ObjectMember,
+  prepare: DocumentPreparer,
+): PreparedObject | undefined {
+  const known = object.prepared.find(
+    (each) => each.name === name && each.shape === shape && each.isListed === isListed,
+  );
+  if (known !== undefined || object.refused) return known;
+  const parsed: unknown = JSON.parse(object.bytes.toString());
+  const document: JsonObject = { [name]: isListed ? [parsed] : parsed };
+  const found = new Drift();
+  prepare(shape, document, SOME_DOCUMENT, found);
+  const member = document[name];
+  const value = Array.isArray(member) ? member[0] : member;
+  const drift = found.take();
+  if (!isObject(value) || drift.some(({ contentId }) => contentId !== null)) {
+    object.refused = true;
+    return undefined;
+  }
+  const text = Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  const made = { shape, name, isListed, value: deeplyFrozen(value), member: text, drift };
+  object.prepared.push(made);
+  return made;
 }
 
 function isLossless(text: string, nameCount: number): boolean {
@@ -108,4 +161,32 @@ function headOf(bytes: Buffer, at: number): number {
   for (let place = at; place < at + HEAD_BYTES; place++)
     hash = Math.imul(hash ^ (bytes[place] ?? 0), 0x01000193);
   return hash;
+}
+
+/** Deeper values are not counted. */
+const MAX_LEVELS = 1000;
+
+/**
+ * Number of member names in a value, at any depth; `NaN` if it is nested too deeply. If a text has more names than its
+ * value, a name is repeated and hides its first value.
+ */
+export function countNames(value: object, level = 1): number {
+  if (level > MAX_LEVELS) return Number.NaN;
+  let names = 0;
+  if (Array.isArray(value)) {
+    for (const element of value)
+      if (typeof element === "object" && element !== null) names += countNames(element, level + 1);
+    return names;
+  }
+  for (const name in value) {
+    names += 1;
+    const inner: unknown = value[name as keyof typeof value];
+    if (typeof inner === "object" && inner !== null) names += countNames(inner, level + 1);
+  }
+  return names;
+}
+
+/** Whether the strings of a JSON text are written as `JSON.stringify` writes them: without needless escapes. */
+export function hasCanonicalStrings(text: string): boolean {
+  return !text.includes("\\u") && !text.includes("\\/");
 }

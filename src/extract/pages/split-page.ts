@@ -77,16 +77,12 @@ export function splitPage(bytes: Buffer, cache?: ObjectCache) {
   if (elements === undefined || last === undefined) return undefined;
   const rest = bytes.toString("utf8", last.end);
   if (NAMED_AGAIN.test(rest)) return undefined;
-  const empty = elements.length === 1 && isBlank(bytes, last);
+  const empty = elements.length === 1 && BLANK.test(bytes.toString("latin1", last.start, last.end));
   return {
     /** Text of the page with an empty list. */
     envelope: head + rest,
     elements: empty ? [] : elements,
   };
-}
-
-function isBlank(bytes: Buffer, { start, end }: PageElement): boolean {
-  return BLANK.test(bytes.toString("latin1", start, end));
 }
 
 /** The elements of the list that begins at `first`, at least one, which may be blank; `undefined` if there is no end. */

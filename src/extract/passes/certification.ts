@@ -266,7 +266,7 @@ export class Certification<Pass extends PassEvidence> {
   }
 
   #laggingReason(last: Pass): string[] {
-    return itemsReason(this.#ids(this.#ofTwoTimes(last)), (n) => {
+    return this.#itemsReason(this.#ofTwoTimes(last), (n) => {
       const have = n === 1 ? "1 item has" : `${n} items have`;
       return `${have} another updated_at in dynamic than in full answers, as if some came from an older state of the service`;
     });
@@ -279,13 +279,8 @@ export class Certification<Pass extends PassEvidence> {
     });
   }
 
-  /** Adds that the service refused the single items, if that is why the reason stands. */
   #itemsReason(numbers: readonly number[], say: (count: number) => string): string[] {
-    const refused = numbers.filter((number) => this.#versions.wasRejected(number)).length;
-    const items = refused === numbers.length ? "" : `${refused} of `;
-    const them = numbers.length === 1 ? "it" : "them";
-    const why = `; the service refused to give ${items}${them} singly, or returned another item`;
-    return itemsReason(this.#ids(numbers), say).map((reason) => (refused === 0 ? reason : reason + why));
+    return itemsReason(this.#ids(numbers), say);
   }
 
   #ids(numbers: readonly number[]): string[] {

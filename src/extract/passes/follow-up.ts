@@ -36,19 +36,6 @@ export async function repairItems(
   return { fresh };
 }
 
-/** Restores responses to {@link repairItems} of an interrupted run, except rejects, which are requested again. */
-export function restoreRepairs(
-  context: ExtractContext,
-  pass: number,
-  responses: readonly ItemResponse[],
-): void {
-  for (const response of responses) {
-    if (isRejected(response)) continue;
-    recordItemResponse(context, response);
-    recordVersion(context, pass, response);
-  }
-}
-
 /** Requests each item in dynamic mode, in full mode and in dynamic mode again, and compares the times. */
 export async function compareModes(
   context: ExtractContext,

@@ -1,14 +1,95 @@
-/** Which versions of the items the run has documents of, and which items the service says are gone. */
+/** Which versions of the items each pass listed, which the run has documents of, and which items are gone. */
+import { createHash } from "node:crypto";
 import type { Shape } from "../../raw/document.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import { secondsOf } from "../pages/updated-at.ts";
-import { type PassSnapshot, UNSEEN } from "./pass-snapshot.ts";
-import type { PassEvidence } from "./verdict.ts";
+
+/** Time of an item that a pass did not list. */
+const UNSEEN = Number.NaN;
+
+/** `updated_at` of each item as one pass listed it, in about 8 bytes an item. */
+export class PassSnapshot {
+  readonly #itemIndex: ItemIndex;
+  /** Seconds since 1970, by the item's number. */
+  #updatedAt = new Float64Array(1024).fill(UNSEEN);
+  distinct = 0;
+  duplicates = 0;
+  /** IDs that the pass listed more than once. */
+  readonly repeated = new Set<string>();
+
+  constructor(itemIndex: ItemIndex) {
+    this.#itemIndex = itemIndex;
+  }
+
+  /** Returns the time in seconds since 1970, as {@link secondsOf}. */
+  add(id: string, updatedAt: string | null): number {
+    const number = this.#itemIndex.numberOf(id);
+    if (Number.isNaN(this.at(number))) {
+      this.distinct += 1;
+    } else {
+      this.duplicates += 1;
+      this.repeated.add(id);
+    }
+    const seconds = secondsOf(updatedAt);
+    if (number >= this.#updatedAt.length) {
+      const { length, buffer } = this.#updatedAt;
+      const longer = Math.max(number + 1, length * 2);
+      const bytes = buffer.transfer(longer * Float64Array.BYTES_PER_ELEMENT);
+      this.#updatedAt = new Float64Array(bytes).fill(UNSEEN, length);
+    }
+    this.#updatedAt[number] = seconds;
+    return seconds;
+  }
+
+  /** Seconds since 1970, by the item's number; `NaN` if the pass did not list the item. */
+  at(number: number): number {
+    return this.#updatedAt[number] ?? UNSEEN;
+  }
+
+  has(number: number): boolean {
+    return !Number.isNaN(this.at(number));
+  }
+
+  /** Sorted IDs of items whose times differ, or that only one of the two passes lists. */
+  differences(other: PassSnapshot): string[] {
+    return this.#idsWhere((number) => !Object.is(this.at(number), other.at(number)));
+  }
+
+  /** Sorted IDs of items that only one of the two passes lists. */
+  listedOnce(other: PassSnapshot): string[] {
+    return this.#idsWhere((number) => this.has(number) !== other.has(number));
+  }
+
+  #idsWhere(holds: (number: number) => boolean): string[] {
+    const ids: string[] = [];
+    for (let number = 0; number < this.#itemIndex.size; number++)
+      if (holds(number)) ids.push(this.#itemIndex.idOf(number));
+    return ids.sort();
+  }
+
+  /**
+   * SHA-256 over a line for each listed item, ascending by ID: ID, tab, `updated_at` in seconds, line feed. `sorted`: the
+   * numbers of all items in that order.
+   */
+  digest(sorted: Uint32Array): string {
+    const hash = createHash("sha256");
+    for (const number of sorted)
+      if (this.has(number)) hash.update(`${this.#itemIndex.idOf(number)}\t${this.at(number)}\n`);
+    return hash.digest("hex");
+  }
+}
 
 /** What a pass listed. Passes are numbered from 1, without a gap. */
-type NumberedSnapshot = Pick<PassEvidence, "pass" | "snapshot">;
+export interface NumberedSnapshot {
+  readonly pass: number;
+  readonly snapshot: PassSnapshot;
+  /** IDs of items that were read within the second of their own time, see `isFresh`. */
+  readonly fresh: readonly string[];
+}
 
-export interface LandedPass extends NumberedSnapshot, Pick<PassEvidence, "fresh"> {
+type SeenItems = Pick<NumberedSnapshot, "pass" | "snapshot">;
+
+export interface LandedPass extends NumberedSnapshot {
   /** IDs of listed items of which no request returned a document. */
   readonly unread: readonly string[];
 }
@@ -105,13 +186,13 @@ export class ItemVersions {
   }
 
   /** Items that the pass listed with another time than that of their latest document. */
-  differing(shape: Shape, { snapshot }: NumberedSnapshot): number[] {
+  differing(shape: Shape, { snapshot }: SeenItems): number[] {
     const times = this.#times[shape];
     return this.#numbers((number) => snapshot.has(number) && times.at(number) !== snapshot.at(number));
   }
 
   /** Items that the pass listed and whose latest documents have different times in the two shapes. */
-  ofTwoTimes({ snapshot }: NumberedSnapshot): number[] {
+  ofTwoTimes({ snapshot }: SeenItems): number[] {
     const { dynamic, full } = this.#times;
     return this.#numbers((number) => {
       const difference = dynamic.at(number) - full.at(number);
@@ -120,7 +201,7 @@ export class ItemVersions {
   }
 
   /** At most `count` of the items: those whose latest known edit is the oldest. */
-  oldest(numbers: readonly number[], { snapshot }: NumberedSnapshot, count: number): number[] {
+  oldest(numbers: readonly number[], { snapshot }: SeenItems, count: number): number[] {
     const { dynamic, full } = this.#times;
     const oldest: { readonly number: number; readonly seconds: number }[] = [];
     for (const number of numbers) {
@@ -139,7 +220,7 @@ export class ItemVersions {
    * were there just before it; `inPart`: they have a document in one shape and were not requested in the other;
    * `ofTwoTimes`: their latest documents have different times.
    */
-  unlisted(passes: readonly NumberedSnapshot[]) {
+  unlisted(passes: readonly SeenItems[]) {
     const last = passes.at(-1);
     const { dynamic, full } = this.#times;
     const unlisted = this.#numbers(
@@ -154,11 +235,11 @@ export class ItemVersions {
   }
 
   /** Items that a response says are gone and that no later pass listed. */
-  gone(passes: readonly NumberedSnapshot[]): number[] {
+  gone(passes: readonly SeenItems[]): number[] {
     return [...this.#gone.keys()].filter((number) => this.#isGone(number, passes)).sort((a, b) => a - b);
   }
 
-  #isGone(number: number, passes: readonly NumberedSnapshot[]): boolean {
+  #isGone(number: number, passes: readonly SeenItems[]): boolean {
     const after = this.#gone.get(number);
     return (
       after !== undefined && passes.every(({ pass, snapshot }) => pass <= after || !snapshot.has(number))
@@ -169,16 +250,16 @@ export class ItemVersions {
    * Items without any document that are not gone. `rejected`: requested and not readable; `notAsked`: listed so late, and
    * so many, that they were not requested.
    */
-  unread(passes: readonly NumberedSnapshot[]) {
+  unread(passes: readonly SeenItems[]) {
     return this.#byResponse(passes, (number) => !this.hasDocument(number));
   }
 
   /** Items with a document in only one shape that are not gone, as in {@link unread}. */
-  inPart(passes: readonly NumberedSnapshot[]) {
+  inPart(passes: readonly SeenItems[]) {
     return this.#byResponse(passes, (number) => this.#isInPart(number));
   }
 
-  #byResponse(passes: readonly NumberedSnapshot[], holds: (number: number) => boolean) {
+  #byResponse(passes: readonly SeenItems[], holds: (number: number) => boolean) {
     const numbers = this.#numbers((number) => holds(number) && !this.#isGone(number, passes));
     return {
       rejected: numbers.filter((number) => this.wasRejected(number)),

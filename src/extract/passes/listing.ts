@@ -13,11 +13,9 @@ import type { PageResponse } from "../landing/checkpoint.ts";
 import type { ResponseSlot } from "../landing/landing.ts";
 import type { ListEntry } from "../pages/tasks.ts";
 import { isFresh } from "../pages/updated-at.ts";
-import { ByteBudget } from "./byte-budget.ts";
 import type { ExtractContext } from "./context.ts";
-import type { LandedPass } from "./item-versions.ts";
+import { type LandedPass, PassSnapshot } from "./item-versions.ts";
 import { PageReader, type PassPlan } from "./page-reader.ts";
-import { PassSnapshot } from "./pass-snapshot.ts";
 import { countOfItems, type PageSummary, type PassEvidence, uncleanReasons } from "./verdict.ts";
 
 /** An item to request singly, with the page that listed it. */
@@ -31,16 +29,14 @@ export interface ListingPass extends PassEvidence, LandedPass, Pick<PassRecord, 
   readonly mode: ListMode;
   /** Items that the plan wants, each where it was listed first. */
   readonly wanted: readonly SingleItemEntry[];
-  /** IDs of the first items of a limited run, in the order of the list; else empty. */
-  readonly first: readonly string[];
+  /** IDs of the first items of a limited run, else empty. */
+  readonly first: ReadonlySet<string>;
   /** Items of a full group of pages. */
   readonly itemsPerGroup: number;
   /** Listed documents that are not items: their IDs are not known. */
   readonly rejected: number;
 }
 
-/** 64 MB: decoded bytes of all pages under way. */
-const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 /** 4 MB: decoded bytes of a group, roughly. A thread holds as much, and so does a raw file before compression. */
 const GROUP_BYTES = 4 * 1024 * 1024;
 const MAX_PAGES_PER_GROUP = 64;
@@ -54,7 +50,6 @@ export class PassReader {
   readonly #snapshot: PassSnapshot;
   readonly #queue: WorkQueue;
   readonly #pages: PageReader;
-  readonly #budget = new ByteBudget(BYTES_IN_FLIGHT);
   readonly #startedMs: number;
   readonly #summaries = new Map<number, PageSummary>();
   /** Announced pages that the service does not have. */
@@ -62,8 +57,8 @@ export class PassReader {
   readonly #wanted = new Map<string, SingleItemEntry>();
   readonly #fresh: string[] = [];
   readonly #unread: string[] = [];
-  /** IDs by page, of a limited run. */
-  readonly #idsByPage = new Map<number, readonly string[]>();
+  /** First items of a limited run. */
+  readonly #first = new Set<string>();
   #resumedPages = 0;
   /** Decoded bytes of the largest page. */
   #pageBytes = 0;
@@ -145,6 +140,8 @@ export class PassReader {
     for (let page = 1; page <= pages; page++) {
       if (this.#barrenPages > MAX_BARREN_PAGES || this.#missing.size > 0) break;
       if (!this.#summaries.has(page)) await this.#queuePage(page);
+      // The pages of a limited run are read in their order.
+      if (this.#limit !== null) await this.#queue.done();
     }
     await this.#queue.done();
   }
@@ -172,10 +169,7 @@ export class PassReader {
     if (this.#summaries.size > pages || (await this.#pages.firstPageNow()).pages > pages) throw missing;
   }
 
-  /** Queues a page as soon as the byte budget allows it. */
   async #queuePage(page: number): Promise<void> {
-    const bytes = this.#pageBytes;
-    await this.#budget.take(bytes);
     const slot = this.#plan.landing?.reserveSlot();
     await this.#queue.add(async () => {
       try {
@@ -183,8 +177,6 @@ export class PassReader {
       } catch (thrown) {
         if (!isMissingPage(thrown)) throw thrown;
         this.#missing.set(page, thrown);
-      } finally {
-        this.#budget.give(bytes);
       }
     });
   }
@@ -221,10 +213,9 @@ export class PassReader {
     this.#unread.push(...unread);
     const bytesPerItem = result.decodedBytes / Math.max(1, result.rows);
     if (landing !== undefined) itemIndex.weighPage(pass, page, bytesPerItem);
-    const ids = result.items.map(({ id }) => id);
-    if (this.#limit !== null) this.#idsByPage.set(page, ids);
     const before = this.#snapshot.distinct;
     for (const item of result.items) {
+      if (this.#first.size < (this.#limit ?? 0)) this.#first.add(item.id);
       itemIndex.weigh(item.id, bytesPerItem);
       const seconds = this.#snapshot.add(item.id, item.updatedAt);
       if (records.some((record) => isFresh(seconds, record))) this.#fresh.push(item.id);
@@ -266,8 +257,6 @@ export class PassReader {
     const { pass, mode, perPage, landing } = this.#plan;
     const limit = this.#limit;
     const first = this.#paginationOf(1);
-    const pages = [...this.#idsByPage].sort(([a], [b]) => a - b);
-    const ids = new Set(pages.flatMap(([, idsOfPage]) => idsOfPage));
     return {
       pass,
       mode,
@@ -276,7 +265,7 @@ export class PassReader {
       fresh: this.#fresh,
       unread: this.#unread,
       wanted: [...this.#wanted.values()],
-      first: [...ids].slice(0, limit ?? 0),
+      first: this.#first,
       itemsPerGroup: (landing?.groupSize ?? 1) * perPage,
       rows: this.#rows,
       rejected: this.#rejected,

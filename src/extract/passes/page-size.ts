@@ -21,8 +21,6 @@ export const PAGE_SIZES: readonly number[] = [SMALLEST, 200, 500, 1000];
 /** 4 MB after decompression. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 const MAX_PAGE_MS = 10_000;
-/** Attempts for a size: a failure that has another cause, such as 502, rarely comes twice. */
-const MAX_ATTEMPTS = 2;
 
 /** Items a page for a limited run: no more pages than its items fill, and hardly more items than the limit. */
 export function limitedPageSize(perPage: PageSizeSetting, limit: number): number {
@@ -41,12 +39,6 @@ export interface FirstPage {
 
 /** Requests the first page. `patient`: with all retries; else once, within the time that a page may take. */
 type RequestFirstPage = (perPage: number, patient: boolean) => Promise<FirstPage>;
-
-interface PageSizeChoice {
-  readonly perPage: number;
-  /** The first page of this size; `undefined` if the pass must request it. */
-  readonly first: FirstPage | undefined;
-}
 
 export class PageSizeChooser {
   readonly #setting: PageSizeSetting;
@@ -73,7 +65,7 @@ export class PageSizeChooser {
     kind: ListMode,
     resumed: number | undefined,
     request: RequestFirstPage,
-  ): Promise<PageSizeChoice> {
+  ): Promise<{ readonly perPage: number; readonly first: FirstPage | undefined }> {
     const known = resumed ?? this.#used.get(kind) ?? this.#setting;
     const choice =
       known === "auto"
@@ -84,9 +76,12 @@ export class PageSizeChooser {
   }
 
   /** Begins with the size of the run before. If that is too large by now, the smallest size is taken. */
-  async #search(previous: number, request: RequestFirstPage): Promise<PageSizeChoice> {
+  async #search(
+    previous: number,
+    request: RequestFirstPage,
+  ): Promise<{ readonly perPage: number; readonly first: FirstPage | undefined }> {
     const begin = Math.min(this.#granted, previous);
-    let best = await this.#try(begin, begin <= SMALLEST, request);
+    let best = await this.#try(begin, request);
     if (best === undefined || (begin > SMALLEST && !isSmall(best)))
       return { perPage: Math.min(begin, SMALLEST), first: undefined };
     if (best.perPage < begin && isAsRequested(best, best.perPage)) {
@@ -97,7 +92,7 @@ export class PageSizeChooser {
     for (const size of PAGE_SIZES.filter((each) => each > begin)) {
       const hasMore = best.count > best.rows && best.rows === best.perPage;
       if (!hasMore || size > this.#granted || !isSmall(estimate(best, size))) break;
-      const page = await this.#try(size, false, request);
+      const page = await this.#try(size, request);
       if (page === undefined) break;
       if (!isAsRequested(page, size)) {
         this.#granted = best.perPage;
@@ -110,28 +105,22 @@ export class PageSizeChooser {
   }
 
   /** `undefined` if the service fails for pages of this size. */
-  async #try(perPage: number, patient: boolean, request: RequestFirstPage): Promise<FirstPage | undefined> {
-    for (let attempts = 1; ; attempts++) {
-      try {
-        return await request(perPage, patient);
-      } catch (thrown) {
-        if (!mayDependOnSize(thrown) || (patient && !isUnreadablePage(thrown))) throw thrown;
-        if (patient || dependsOnSize(thrown) || attempts === MAX_ATTEMPTS) return undefined;
-      }
+  async #try(perPage: number, request: RequestFirstPage): Promise<FirstPage | undefined> {
+    const patient = perPage <= SMALLEST;
+    try {
+      return await request(perPage, patient);
+    } catch (thrown) {
+      if (patient ? isUnreadablePage(thrown) : mayDependOnSize(thrown)) return undefined;
+      throw thrown;
     }
   }
 }
 
 /** Whether a smaller page may not fail like this. */
-function mayDependOnSize(thrown: unknown): thrown is SourceError {
+function mayDependOnSize(thrown: unknown): boolean {
   if (!(thrown instanceof SourceError)) return false;
   const { code } = thrown;
   return code !== "source.credentials" && code !== "source.tls" && code.startsWith("source.");
-}
-
-/** Whether another attempt with the same size would fail too. */
-function dependsOnSize({ code }: SourceError): boolean {
-  return code === "source.too_large" || code === "source.timeout" || code === "source.protocol";
 }
 
 /** Whether the service sent as many items as it says, and as were requested. */

@@ -55,7 +55,7 @@ export class SingleItemsReader {
     const { landing, settings, signal } = context;
     this.#context = context;
     this.#items = wanted.toSorted((a, b) => a.page - b.page || a.position - b.position);
-    this.#landing = landing.singles("item", pass, true);
+    this.#landing = landing.singles("item", pass);
     this.#queue = new WorkQueue(ITEMS_IN_FLIGHT * settings.concurrency, signal);
     this.#reusedRun = reuse.run;
     for (const item of wanted) {

@@ -1,6 +1,6 @@
 /** Whether a pass is clean, and whether two passes agree. */
 import type { Pagination } from "../../api/envelope.ts";
-import type { PassSnapshot } from "./pass-snapshot.ts";
+import type { NumberedSnapshot, PassSnapshot } from "./item-versions.ts";
 
 export interface PageSummary {
   readonly pagination: Pagination;
@@ -52,12 +52,9 @@ export function countOfItems(items: number): string {
 }
 
 /** What certification knows of a pass. */
-export interface PassEvidence {
-  /** From 1. */
-  readonly pass: number;
+export interface PassEvidence extends NumberedSnapshot {
   readonly mode: string;
   readonly pages: number;
-  readonly snapshot: PassSnapshot;
   /** The service's own total, on the first and on the last page. */
   readonly countBefore: number;
   readonly countAfter: number;
@@ -65,8 +62,6 @@ export interface PassEvidence {
   readonly reasons: readonly string[];
   /** Pages that were read before the run was resumed. */
   readonly resumedPages: number;
-  /** IDs of items that were read within the second of their own time, see `isFresh`. */
-  readonly fresh: readonly string[];
 }
 
 /**

@@ -62,17 +62,6 @@ test("A14: a gzip bomb ends at the cap, without another attempt and without the 
   assert.ok(process.memoryUsage().rss - before < 200 * 1024 * 1024);
 });
 
-test("A14: a body of exactly the cap is accepted, one byte more is not", () => {
-  const text = "x".repeat(1000);
-  for (const [bytes, coding] of [
-    [gzipSync(text), "gzip"],
-    [Buffer.from(text), null],
-  ] as const) {
-    assert.equal(decodeBody(bytes, coding, 1000), text);
-    throwsWith("source.too_large", () => decodeBody(bytes, coding, 999));
-  }
-});
-
 test("A15, C1: what was not asked for, is not gzip or not UTF-8 is asked for twice, and the message says what was declared", () => {
   const codings = [
     "br",
@@ -106,19 +95,6 @@ test("A15, C1: what was not asked for, is not gzip or not UTF-8 is asked for twi
     assert.ok(error instanceof SourceError && error.attemptsAtMost === 2);
     assert.ok(error.message.includes(says), error.message);
   }
-});
-
-test("C4: numbers that no double holds keep their text; every other number is a number", () => {
-  for (const number of ["1e400", "-1E+400", "1e-999", "0.001E-999", `1${"0".repeat(400)}`]) {
-    assert.equal(JSON.stringify(parseJson(`{"a":[${number}]}`)), `{"a":[${number}]}`);
-  }
-  const plain = [
-    0, -0, 1e-7, 12.5, 1e3, -1.5e10, 5e-324, 1e308, 9007199254740991, 0.1234567890123456, 40.71277599999999,
-  ];
-  assert.deepEqual(
-    parseJson("[0,-0,1e-7,12.5,1e3,-1.5e10,5e-324,1.5e300,9007199254740991,0.1234567890123456,0e999]"),
-    [...plain.slice(0, 7), JSON.rawJSON("1.5e300"), ...plain.slice(8, 10), 0],
-  );
 });
 
 /** The number that a decimal text says, as its digits without zeros at either end, and a power of ten. */

@@ -49,15 +49,6 @@ test("where the request that asks for all is ended, another one asks on", async 
   assert.equal(second?.status === "fulfilled" && second.value.status, 200);
 });
 
-test("what fails while others are answered has six attempts, and there was no outage", async (t) => {
-  const { service, client, retry } = await patient(t, 2);
-  service.script = ({ id }) => (id === "c-001" ? { status: 503 } : undefined);
-  const [, failed] = await Promise.allSettled([item(client, 0), item(client, 1), item(client, 2)]);
-  assert.match(String(failed?.status === "rejected" && failed.reason), /Gave up after 6 attempts\.$/);
-  assert.equal(service.questions.filter(({ id }) => id === "c-001").length, 6);
-  assert.equal(retry.outages, null);
-});
-
 test("being asked to slow down ends an outage: the service answers", async (t) => {
   const { service, client, retry, clock } = await patient(t, 1);
   await read(client, LIST, NEVER);

@@ -1,5 +1,5 @@
 /** A run and a service that refuses, in a time of their own: no clock, no network. */
-import { Pace, type PaceConfig } from "../../../src/extract/http/pace.ts";
+import { Pace } from "../../../src/extract/http/pace.ts";
 
 /** What a limit says of a request: `null` lets it in, a number refuses it. */
 export interface Limit {
@@ -64,7 +64,7 @@ export interface World {
   /** By so much a timer may fire late. */
   readonly lateMs?: number;
   readonly seed?: number;
-  readonly options?: Partial<PaceConfig>;
+  readonly options?: Partial<ConstructorParameters<typeof Pace>[0]>;
 }
 
 export interface Seen {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { Pace, type PaceConfig, pauseMs } from "../../../src/extract/http/pace.ts";
+import { Pace, pauseMs } from "../../../src/extract/http/pace.ts";
 import fc from "../../properties.ts";
 import {
   everyNth,
@@ -16,7 +16,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-function paceOf(changes: Partial<PaceConfig> = {}): Pace {
+function paceOf(changes: Partial<ConstructorParameters<typeof Pace>[0]> = {}): Pace {
   return new Pace({ maxPerSecond: null, startPerSecond: null, random: () => 0, ...changes });
 }
 
@@ -49,11 +49,6 @@ suite("turns", () => {
     assert.deepEqual(turnsAfter(pace, 0, 3), [0, 500, 1000]);
     assert.deepEqual(turnsAfter(pace, 5000, 3), [5000, 5500, 6000]);
     assert.equal(pace.totals, null);
-  });
-
-  test("a machine that is late hardly makes up for it: two requests in a row may be one too many", () => {
-    assert.deepEqual(turnsAfter(paceOf({ maxPerSecond: 1 }), 0, 3, 200), [0, 1200, 2380]);
-    assert.deepEqual(turnsAfter(paceOf({ maxPerSecond: 1 }), 0, 4, 3), [0, 1003, 2003, 3003]);
   });
 
   test("a pace rises only while requests wait for it, by a tenth and then by more for every hundred, and not above the setting", () => {
@@ -97,24 +92,6 @@ suite("a refusal", () => {
     refuse(pace, 30, 9000, 8);
     assert.equal(pace.nextMs, 9030);
     assert.deepEqual(pace.totals, { ratePerSecond, refused: 5 });
-  });
-
-  test("before anything was answered says nothing about the rate", () => {
-    const pace = paceOf();
-    for (let nowMs = 0; nowMs < 3 * MINUTE; nowMs = pace.nextMs) {
-      pace.sent(nowMs, false);
-      refuse(pace, nowMs, 10_000);
-    }
-    assert.deepEqual(pace.totals, { ratePerSecond: null, refused: 18 });
-    assert.equal(pace.slowedTo, null);
-  });
-
-  test("does not count time in which the run had nothing to ask", () => {
-    const pace = paceOf();
-    turnsAfter(pace, 0, 1);
-    turnsAfter(pace, HOUR, 5);
-    refuse(pace, HOUR + 10, 1000);
-    assert.equal(pace.totals?.ratePerSecond, 3.76);
   });
 
   test("without a Retry-After makes a pause below a bound that doubles, until something is answered", () => {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DYNAMIC_COLUMN_NAMES } from "../../../src/api/dynamic.ts";
 import {
   customFieldRequests,
   destinationRequest,
@@ -24,17 +23,6 @@ test("a page of the dynamic listing names its columns; the other modes only thei
   );
   assert.equal(target("full"), "/api/v1/content?detail=full&per_page=100&page=3");
   assert.equal(target("basic"), "/api/v1/content?detail=basic&per_page=100&page=3");
-});
-
-test("all columns of the specification fit an address", () => {
-  const list = {
-    mode: "dynamic",
-    page: 1,
-    perPage: 100,
-    columns: DYNAMIC_COLUMN_NAMES,
-    gallery: true,
-  } as const;
-  assert.ok(targetOf(listRequest(list)).length < 4096);
 });
 
 test("a single item is asked for by its encoded ID", () => {
@@ -77,14 +65,6 @@ test("names are spread over addresses below 6 KB, each exactly once and in order
       );
     }),
     { numRuns: 50 },
-  );
-});
-
-test("a name longer than an address still gets its request", () => {
-  const requests = customFieldRequests(["a", "x".repeat(9000), "b"], "GET");
-  assert.deepEqual(
-    requests.map((request) => request.parameters.length),
-    [1, 1, 1],
   );
 });
 

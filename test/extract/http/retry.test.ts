@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
-import type { Clock } from "../../../src/common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../../../src/common/errors.ts";
 import { silentLog } from "../../../src/common/log.ts";
 import type { RepeatableRequest } from "../../../src/extract/http/retry.ts";
@@ -79,23 +77,6 @@ test("B1: refusals spend neither attempts nor retries, however many there are", 
   assert.deepEqual([outcome, retries], ["answer", 0]);
 });
 
-test("what fails has all its attempts although the service refused some", async () => {
-  const { begun, outcome } = await attemptsOf(
-    [
-      status(429),
-      status(500),
-      status(429, 1000),
-      status(500),
-      status(500),
-      status(500),
-      status(500),
-      status(429),
-    ],
-    {},
-  );
-  assert.deepEqual([begun.length, outcome], [9, "answer"]);
-});
-
 test("what another attempt cannot mend is not asked for again", async () => {
   const codes: ErrorCode[] = [
     "source.credentials",
@@ -146,39 +127,6 @@ test("B1: no worker asks again before the service said so", async () => {
   assert.ok(begun.length === 10 && begun.slice(3).every((at) => at >= 2010), begun.join());
 });
 
-test("a pause that only one request needs holds nobody else", async () => {
-  const { clock, retry } = policy();
-  const slow = retry.run(async () => {
-    if (clock.elapsedMs() === 0) throw status(500, 5000);
-  }, NEVER);
-  await turn();
-  let otherMs = -1;
-  const other = retry.run(async () => {
-    otherMs = clock.elapsedMs();
-  }, NEVER);
-  await clock.run();
-  await Promise.all([slow, other]);
-  assert.equal(otherMs, 0);
-});
-
-test("B1: who waits for its turn by the rate heeds what the service asked for meanwhile, and then the rate", async () => {
-  const clock = new FakeClock();
-  const { retry } = policy({ clock, random: () => 0, maxPerSecond: 1 });
-  const begun: number[] = [];
-  const attempt = async () => {
-    begun.push(clock.elapsedMs());
-    if (begun.length === 1) throw status(429, 5000);
-  };
-  const requests = Promise.all([1, 2, 3, 4].map(() => retry.run(attempt, NEVER)));
-  await clock.run();
-  await requests;
-  const [, ...later] = begun;
-  assert.equal(later.length, 4);
-  for (const [place, at] of later.entries()) {
-    assert.ok(at >= 5000 && at >= (later[place - 1] ?? 0) + (place === 0 ? 0 : 1000), begun.join());
-  }
-});
-
 test("a request that is ended while it waits for a connection waits no longer", {
   timeout: 10_000,
 }, async () => {
@@ -203,44 +151,6 @@ test("B3: an hour is waited out where the deadline allows it, and else the run e
     assert.ok(outcome instanceof SourceError);
     assert.match(outcome.message, /The next retry would be after `deadlineMinutes` \(59\)/);
   }
-});
-
-/** Nobody waits; the longest sleep is noted. */
-class Jumping implements Clock {
-  nowMs = 0;
-  longestMs = 0;
-
-  now(): number {
-    return this.nowMs;
-  }
-
-  elapsedMs(): number {
-    return this.nowMs;
-  }
-
-  async sleep(milliseconds: number): Promise<void> {
-    this.longestMs = Math.max(this.longestMs, milliseconds);
-    this.nowMs += milliseconds;
-  }
-}
-
-test("a pause of weeks is slept in pieces that a timer can count", async () => {
-  const clock = new Jumping();
-  const { retry } = policy({ clock });
-  let begunMs = 0;
-  await retry.run(async () => {
-    begunMs = clock.elapsedMs();
-    if (begunMs === 0) throw status(429, 30 * 24 * HOUR_MS);
-  }, NEVER);
-  assert.ok(begunMs >= 30 * 24 * HOUR_MS);
-  assert.ok(clock.longestMs < 2 ** 31);
-});
-
-test("the log says once that all requests slow down", async () => {
-  const lines: string[] = [];
-  const log = { ...silentLog, warn: (line: string) => lines.push(line) };
-  await attemptsOf([status(429, 1000), status(503, 1000), status(429)], { log });
-  assert.deepEqual(lines, ["It failed. All requests slow down."]);
 });
 
 test("B4: where the deadline falls between a pause and the next turn, the refusal is told, and nobody waits for it", async () => {

@@ -100,13 +100,6 @@ for (const [row, status, mode, code, attempts, says] of ROWS) {
   });
 }
 
-test("a failure without words of the service ends its sentence; where there is none, its whole address is named", () => {
-  const answer = { ...ANSWER, retryAfter: null, message: "" };
-  assert.match(statusError({ ...answer, status: 503 }, "full")?.message ?? "", /\(503\); run again later\.$/);
-  const nothing = statusError({ ...answer, prefix: "/foo", status: 404 }, "full");
-  assert.match(nothing?.message ?? "", / at c\.example:8443\/foo: \/foo\/api\/v1\/content answers 404/);
-});
-
 test("B2, G6: Retry-After is followed in all forms, rounded up, and the longest of several", () => {
   const answered = new Date("2026-11-20T02:00:00Z");
   const rows: [string | null, number | null][] = [

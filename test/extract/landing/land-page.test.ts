@@ -70,18 +70,6 @@ test("a page in a buffer of its own is told and kept like every other, and gives
   }
 });
 
-test("C6: halves of characters are taken out of a page that is parsed as a whole, too", async (t) => {
-  const landing = await NightlyLanding.in(t);
-  landing.lander.page({ ...DYNAMIC, body: turnedBodyOf('{"id":"a","title":"x\\ud800"}') });
-  const { drift, rawFile } = landing.write(1);
-  assert.deepEqual(
-    drift.map(({ path, kind }) => [path, kind]),
-    [["title", "unreadable"]],
-  );
-  const [document] = readPart(rawFile).cells("document");
-  assert.equal(String(document), '{"id":"a","title":"x\ufffd"}');
-});
-
 test("C5: what is nested more deeply than it can be read is the service's fault, however it was asked for", async (t) => {
   const { lander } = await NightlyLanding.in(t);
   const deep = (levels: number) => `{"id":"a","x":${"[".repeat(levels)}${"]".repeat(levels)}}`;

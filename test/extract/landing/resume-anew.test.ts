@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, mkdtemp, readdir, readFile, realpath, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
@@ -77,73 +77,30 @@ async function inStaging(out: string, pattern: RegExp): Promise<string> {
   return join(out, ".staging", found);
 }
 
-interface Case {
-  readonly spoil: (at: Ended) => Promise<Partial<ExportOptions> | undefined>;
-  /** Pages that are not used again. */
-  readonly lost: number | "all";
-}
+/** What is done to the folder, and the pages that are not used again. */
+type Case = readonly [spoil: (at: Ended) => unknown, lost: number | "all"];
 
-/** In doubt; that no byte of a file can change unseen is in resume-damage.test.ts. */
+const set = (hours: number) => (at: Ended) => Object.assign(at.clock, { hours });
+const remove =
+  (pattern: RegExp) =>
+  async ({ out }: Ended) =>
+    rm(await inStaging(out, pattern));
+const alter = async ({ out }: Ended) => {
+  const file = await inStaging(out, /dynamic-\d+-1-00001\.parquet$/);
+  const bytes = await readFile(file);
+  bytes[1000] = (bytes[1000] ?? 0) ^ 1;
+  await writeFile(file, bytes);
+};
+
+/** In doubt; that no byte of a checkpoint can change unseen is in resume-damage.test.ts. */
 const ANEW: Readonly<Record<string, Case>> = {
-  "a start six hours ago": {
-    spoil: async ({ clock }) => {
-      clock.hours = 6;
-      return {};
-    },
-    lost: "all",
-  },
-  "a clock that was set back": {
-    spoil: async ({ clock }) => {
-      clock.hours = -1;
-      return {};
-    },
-    lost: "all",
-  },
-  "a first group that cannot be read": {
-    spoil: async ({ out }) => {
-      await truncate(await inStaging(out, /dynamic-\d+-1-00000\.json$/), 1000);
-      return {};
-    },
-    lost: PAGES_PER_GROUP,
-  },
-  "no word of how it began": {
-    spoil: async ({ out }) => {
-      await rm(await inStaging(out, /resume\.json$/));
-      return {};
-    },
-    lost: "all",
-  },
-  "a second group that is missing": {
-    spoil: async ({ out }) => {
-      await rm(await inStaging(out, /dynamic-\d+-\d-00001\.json$/));
-      return {};
-    },
-    lost: PAGES_PER_GROUP,
-  },
-  "a raw file of the second group with one byte changed": {
-    spoil: async ({ out }) => {
-      const file = await inStaging(out, /dynamic-\d+-1-00001\.parquet$/);
-      const bytes = await readFile(file);
-      bytes[1000] = (bytes[1000] ?? 0) ^ 1;
-      await writeFile(file, bytes);
-      return {};
-    },
-    lost: PAGES_PER_GROUP,
-  },
-  "a raw file that is missing": {
-    spoil: async ({ out }) => {
-      await rm(await inStaging(out, /dynamic-\d+-1-00001\.parquet$/));
-      return {};
-    },
-    lost: PAGES_PER_GROUP,
-  },
-  "single items that were not kept": {
-    spoil: async ({ out }) => {
-      await rm(await inStaging(out, /item-\d+-\d-00000\.json$/));
-      return {};
-    },
-    lost: 0,
-  },
+  "a start six hours ago": [set(6), "all"],
+  "a clock that was set back": [set(-1), "all"],
+  "no word of how it began": [remove(/resume\.json$/), "all"],
+  "a second group that is missing": [remove(/dynamic-\d+-\d-00001\.json$/), PAGES_PER_GROUP],
+  "a raw file of the second group with one byte changed": [alter, PAGES_PER_GROUP],
+  "a raw file that is missing": [remove(/dynamic-\d+-1-00001\.parquet$/), PAGES_PER_GROUP],
+  "single items that were not kept": [remove(/item-\d+-\d-00000\.json$/), 0],
 };
 
 suite("G8: staged work that is in doubt is not used again:", () => {
@@ -158,10 +115,11 @@ suite("G8: staged work that is in doubt is not used again:", () => {
     await removeTree(prepared.folder);
   });
 
-  for (const [what, { spoil, lost }] of few(Object.entries(ANEW), 1)) {
+  for (const [what, [spoil, lost]] of few(Object.entries(ANEW), 1)) {
     test(what, async (t) => {
       const at = await ended(prepared, t);
-      const summary = await at.again(await spoil(at));
+      await spoil(at);
+      const summary = await at.again();
       assert.equal(summary.resumed?.pages ?? 0, lost === "all" ? 0 : prepared.kept - lost);
       assert.equal(summary.verdict, "complete");
       assert.deepEqual(await staged(at.out), []);

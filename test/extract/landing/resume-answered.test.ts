@@ -7,9 +7,9 @@ import { WarehouseError } from "../../../src/common/errors.ts";
 import { failsWith } from "../../failing.ts";
 import { long } from "../../long.ts";
 import { exportFrom, HurriedClock, temporaryFolder } from "../../run/running.ts";
-import { type Item, itemsOf, type Question, Scripted } from "../../run/scripted.ts";
+import { type Item, type Question, Scripted } from "../../run/scripted.ts";
 import { until } from "../../until.ts";
-import { assertSame, filesOf, keptIn, oddItems } from "./resuming.ts";
+import { assertSame, keptIn, oddItems } from "./resuming.ts";
 
 const ITEMS = 120;
 /** All pages of a listing are one group, and all single items are another. */
@@ -58,46 +58,6 @@ test("G8, B6: runs that a service ends with 503, each after 47 answers, ask for 
   assert.deepEqual([new Set(answered).size, answered.length], [needed, needed]);
   await assertSame(summary, whole);
 });
-
-/** Of requests for one item at a time that follow the second pass, those that come first: five items, three each. */
-const COMPARED = 15;
-
-long(
-  "G8: where items were edited between the passes, none is repaired twice, however often the service ends the run",
-  async (t) => {
-    const service = await Scripted.start(t, itemsOf(ITEMS));
-    const config = { ...CONFIG, details: "none" } as const;
-    const out = join(await temporaryFolder(t), "warehouse");
-    const edited = itemsOf(ITEMS).map((item, i) =>
-      i % 2 === 0 ? item : { ...item, title: `edited ${i}`, updated_at: "2026-11-02T10:00:00Z" },
-    );
-    const repaired: string[] = [];
-    /** Answers to requests for single items, then 503. */
-    const answer = (answers: number) => {
-      let asked = 0;
-      service.script = (question) => {
-        if (question.kind === "list" && question.mode === "full") service.items = edited;
-        if (question.kind !== "item") return undefined;
-        asked += 1;
-        if (asked > answers) return { status: 503 };
-        if (asked > COMPARED) repaired.push(keyOf(question));
-        return undefined;
-      };
-    };
-    const run = () => exportFrom({ url: service.url, out, config, clock: new HurriedClock() });
-    for (const night of [1, 2, 3]) {
-      answer(COMPARED + 30);
-      await failsWith("source.unavailable", run());
-      assert.deepEqual([new Set(repaired).size, repaired.length], [night * 30, night * 30]);
-    }
-    answer(Number.POSITIVE_INFINITY);
-    const summary = await run();
-    assert.equal(summary.verdict, "complete");
-    assert.deepEqual([new Set(repaired).size, repaired.length], [repaired.length, repaired.length]);
-    const whole = await exportFrom({ url: service.url, out: await temporaryFolder(t), config });
-    assert.deepEqual(await filesOf(summary), await filesOf(whole));
-  },
-);
 
 /** Stands still until it is told otherwise. */
 class SetClock extends HurriedClock {

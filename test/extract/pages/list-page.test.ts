@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { readItem, readLookup } from "../../../src/extract/http/json-body.ts";
+import { readItem, readLookup } from "../../../src/extract/http/decode.ts";
 import { readList as readPage } from "../../../src/extract/pages/list-page.ts";
 import { throwsWith } from "../../failing.ts";
 
@@ -120,36 +120,17 @@ test("B16, C18: an empty body and two documents are damaged", () => {
   }
 });
 
-test("an item comes in an envelope or bare", () => {
-  assert.deepEqual(readItem('{"response":{"id":"a","error":"a field of its own"}}'), {
-    id: "a",
-    error: "a field of its own",
-  });
+test("an item, and the rows of a lookup, come in an envelope or bare; what is neither is an error", () => {
+  assert.deepEqual(readItem('{"response":{"id":"a","error":"its own"}}'), { id: "a", error: "its own" });
   assert.deepEqual(readItem('{"id":"a","title":null}'), { id: "a", title: null });
   assert.deepEqual(readItem('{"response":{}}'), {}, "an item without an ID is for the caller to reject");
-});
-
-test("what is no item is an error", () => {
-  for (const text of [
-    "null",
-    "[]",
-    "{}",
-    '"a"',
-    '{"response":null}',
-    '{"response":[{"id":"a"}]}',
-    '{"id":"a","response":7}',
-  ]) {
-    throwsWith("source.protocol", () => readItem(text));
-  }
-});
-
-test("the rows of a lookup come bare or in an envelope", () => {
   assert.deepEqual(readLookup('[{"id":"d"}]'), [{ id: "d" }]);
   assert.deepEqual(readLookup('{"response":[{"id":"d"}],"count":1}'), [{ id: "d" }]);
-  assert.deepEqual(readLookup("[]"), []);
-  for (const text of ["null", "{}", '{"response":{}}', '{"response":null}', '{"id":"d"}', "7"]) {
-    throwsWith("source.protocol", () => readLookup(text));
-  }
+  for (const text of ["null", "{}", '{"response":null}', '"a"', "7"])
+    for (const read of [readItem, readLookup]) throwsWith("source.protocol", () => read(text));
+  for (const text of ["[]", '{"response":[{"id":"a"}]}', '{"id":"a","response":7}'])
+    throwsWith("source.protocol", () => readItem(text));
+  for (const text of ['{"response":{}}', '{"id":"d"}']) throwsWith("source.protocol", () => readLookup(text));
 });
 
 test("no error shows a piece of a document", () => {

@@ -1,70 +1,116 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type PageDocument, readList } from "../../../src/extract/pages/list-page.ts";
-import { ObjectCache } from "../../../src/extract/pages/object-cache.ts";
-import { isObject } from "../../../src/raw/document.ts";
+import { DocumentReader } from "../../../src/extract/pages/documents.ts";
+import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
+import type { PrepareSettings } from "../../../src/raw/prepare.ts";
 import { either } from "../../long.ts";
 import fc from "../../properties.ts";
+import { bodyOf } from "../landing/nightly-landing.ts";
 
-const PAGINATION = { previous: null, next: null, current: 1, per_page: 9, count: 9, pages: 1 };
+const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
+const DROP = { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} } as const;
+const POLICIES: readonly PrepareSettings[] = [
+  DROP,
+  { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} },
+  { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
+  { ...DROP, aliases: { wordcount: "word_count", whose: "owner_details", owner: "author_details" } },
+  // Round and round.
+  {
+    ...DROP,
+    aliases: {
+      owner_details: "author_details",
+      author_details: "last_updated_by",
+      last_updated_by: "owner_details",
+    },
+  },
+];
 
-function page(documents: readonly string[]): Buffer {
-  return Buffer.from(`{"response":[${documents.join(",")}],"pagination":${JSON.stringify(PAGINATION)}}`);
+const LONG = "Keeps the maps of the northern trails. ".repeat(6);
+
+interface Listing {
+  readonly mode: "dynamic" | "full";
+  readonly documents: readonly string[];
 }
 
-/** A description that is long enough to be remembered. */
-function description(id: string, more: Readonly<Record<string, unknown>> = {}): string {
-  return JSON.stringify({ id, bio: "Keeps the maps of the northern trails. ".repeat(6), ...more });
+/** All that the documents of a page give, as text. */
+function read(reader: DocumentReader, { mode, documents }: Listing): string {
+  const body = bodyOf(...documents);
+  const place = {
+    kind: "page",
+    mode,
+    lands: true,
+    pass: 1,
+    unit: 0,
+    page: 1,
+    body,
+  } as const;
+  const page = reader.list(Buffer.from(body.bytes));
+  const { items, rejects, raw, fieldNames, drift } = reader.page(place, page.documents);
+  return JSON.stringify({
+    items,
+    rejects,
+    raw: raw.map(({ document, ...rest }) => ({ ...rest, document: Buffer.concat([...document]).toString() })),
+    fieldNames: [...fieldNames],
+    drift: drift.sorted(),
+  });
 }
 
-function read(recurring: ObjectCache, documents: readonly string[]): PageDocument[] {
-  return [...readList(page(documents), recurring).documents];
-}
-
-/** Reads the documents until what recurs in them is known. */
-function knowing(documents: readonly string[]): ObjectCache {
-  const recurring = new ObjectCache();
-  for (let times = 0; times < 3; times++) read(recurring, documents);
-  return recurring;
-}
-
-/** The document with the objects that it came without. */
-function filled({ document, objects }: PageDocument): unknown {
-  assert.ok(isObject(document));
-  for (const { name, place, object } of objects) {
-    const member = document[name];
-    const original: unknown = JSON.parse(object.bytes.toString());
-    if (place === undefined) document[name] = original;
-    else if (Array.isArray(member)) member[place] = original;
-  }
-  return document;
-}
-
-test("an object that comes a second time is known from then on: as a member, and in a list that is one", () => {
-  const user = description("u1");
-  const field = description("f1", { values: [{ deep: [1] }] });
-  const document = `{"id":"a","user":${user},"fields":[{"id":"x"},${field},null,${field}],"last":1}`;
-  const recurring = new ObjectCache();
-  assert.deepEqual(read(recurring, [document])[0]?.objects, [], "seen for the first time");
-  read(recurring, [document]);
-  const [sent] = read(recurring, [document]);
-  assert.ok(sent);
-  assert.deepEqual(sent.document, { id: "a", user: {}, fields: [{ id: "x" }, {}, null, {}], last: 1 });
-  assert.deepEqual(
-    sent.objects.map(({ name, place }) => [name, place]),
-    [
-      ["user", undefined],
-      ["fields", 1],
-      ["fields", 3],
-    ],
+test("C13: a page gives the same whether or not the objects in it are known, by every policy", () => {
+  const name = fc.constantFrom(
+    ..."author_details owner_details last_updated_by currently_editing content_type custom_fields".split(" "),
+    ..."email name phone reviewer contact_email x whose owner word_count wordcount 7 __proto__ é".split(" "),
   );
-  assert.deepEqual(filled(sent), JSON.parse(document));
-  assert.deepEqual(sent.parseWhole(), JSON.parse(document));
+  const anything = fc
+    .dictionary(
+      fc.constantFrom(..."id email name phone slug role bio field_type value reviewer_name x".split(" ")),
+      fc.constantFrom<unknown>("u1", "jane@example.com", null, 1, ["a"], { email: "j@example.com" }),
+    )
+    .map((attributes) => JSON.stringify({ ...attributes, tz: LONG }));
+  const somebody = JSON.stringify({ id: "u1", email: "jane@example.com", tz: LONG });
+  const texts = [
+    `{"id":"u1","list":[{"}":"{"}],"é":"ü\u{1f600}","tz":"${LONG}"}`,
+    ` { "id" : "u3" , "tz" : "${LONG}" } `,
+    `{"id":"u4","id":"u5","tz":"${LONG}"}`,
+  ];
+  const described = fc.oneof(fc.constant(somebody), fc.constantFrom(...texts), anything);
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      described,
+      fc.array(tie("value"), { maxLength: 3 }).map((list) => `[${list}]`),
+      fc.constantFrom('"jane@example.com"', "null", "1", "{}", '{"email":"j@example.com"}', "[]"),
+      fc.constantFrom("12345678901234567890", "1.50", '"\\u0041"', '"\\ud800"'),
+    ),
+  }));
+  const document = fc
+    .dictionary(name, value, { maxKeys: 5 })
+    .map((members) => Object.entries(members).map(([key, json]) => `${JSON.stringify(key)}:${json}`))
+    .chain((members) =>
+      fc.constantFrom('"id":"a"', '"id":7', `"id":{"tz":"${LONG}"}`).map((id) => `{${[id, ...members]}}`),
+    );
+  const listing = fc.record({
+    mode: fc.constantFrom("dynamic" as const, "full" as const),
+    documents: fc.array(document, { minLength: 1, maxLength: 3 }),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(listing, { minLength: 1, maxLength: 4 }),
+      fc.constantFrom(...POLICIES),
+      (pages, options) => {
+        const reader = new DocumentReader(options);
+        for (const each of [...pages, ...pages, ...pages]) {
+          assert.equal(read(reader, each), read(new DocumentReader(options), each));
+        }
+      },
+    ),
+    { numRuns: either(150, 1000) },
+  );
 });
 
 test("what is no JSON is none, whatever is known in it", () => {
-  const user = description("u1");
-  const known = knowing([`{"id":"a","user":${user}}`]);
+  const user = JSON.stringify({ id: "u1", tz: LONG });
+  const reader = new DocumentReader(DROP);
+  for (let times = 0; times < 3; times++)
+    read(reader, { mode: "full", documents: [`{"id":"a","user":${user}}`] });
   for (const document of [
     `{"id":"a","user":${user}${user}}`,
     `{"id":"a",${user}}`,
@@ -73,75 +119,22 @@ test("what is no JSON is none, whatever is known in it", () => {
     `{"id":"a" ${user}}`,
     `{"id":"a","users":[1,${user} 2]}`,
   ]) {
-    assert.throws(() => read(known, [document]), { code: "source.damaged" }, document.slice(0, 20));
+    const page = { mode: "full", documents: [document] } as const;
+    assert.throws(() => read(reader, page), { code: "source.damaged" }, document.slice(0, 20));
   }
 });
 
-test("no more is remembered than 2 MB of text, and what is known stays", () => {
-  const documents = Array.from({ length: 12_000 }, (_, i) => `{"id":"a","user":${description(`u${i}`)}}`);
-  const known = new ObjectCache();
-  let bytes = 0;
-  for (const document of documents) for (let times = 0; times < 2; times++) read(known, [document]);
-  for (const document of documents)
-    for (const { object } of read(known, [document])[0]?.objects ?? []) bytes += object.bytes.length;
-  assert.ok(bytes <= 2 * 1024 * 1024, `${bytes}`);
-  assert.ok(bytes > 1024 * 1024, `${bytes}`);
-  assert.equal(read(known, documents.slice(0, 1))[0]?.objects.length, 1);
-});
-
-test("documents give the same values and texts whether or not what recurs in them is known", () => {
-  const names = fc.constantFrom("id", "a", "b", "user", "fields", "7", "__proto__", "é", '"');
-  const known = fc.constantFrom(
-    description("u1"),
-    description("u2", { list: [{ "}": "{" }], é: "ü\u{1f600}" }),
-    description("u2", { list: [] }),
-    ` { "id" : "u3" , "text" : "${"x".repeat(200)}" } `,
-    `{"id":"u4","id":"u5","text":"${"x".repeat(200)}"}`,
-  );
-  const value = fc.oneof(
-    known,
-    fc.array(fc.oneof(known, fc.json({ maxDepth: 1 })), { maxLength: 4 }).map((list) => `[${list}]`),
-    known.map((object) => `{"x":${object},"y":[${object}]}`),
-    fc.json({ maxDepth: 2 }),
-    fc.constantFrom("12345678901234567890", "1.50", '"\\u0041"', '"\\ud800"'),
-  );
-  const member = fc.tuple(names, value).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
-  const document = fc.array(member, { maxLength: 6 }).map((members) => `{${members}}`);
-  fc.assert(
-    fc.property(fc.array(document, { minLength: 1, maxLength: 4 }), (documents) => {
-      const afresh = [...readList(page(documents)).documents];
-      const again = read(knowing(documents), documents);
-      assert.equal(again.length, afresh.length);
-      for (const [i, sent] of again.entries()) {
-        const one = afresh[i];
-        const all = sent.objects.length === 0 ? sent.document : filled(sent);
-        assert.equal(JSON.stringify(all), JSON.stringify(one?.document));
-        assert.equal(JSON.stringify(sent.parseWhole()), JSON.stringify(one?.document));
-        assert.equal(sent.mayHoldLoneSurrogates, one?.mayHoldLoneSurrogates);
-        assert.equal(sent.largeNumbers, one?.largeNumbers);
-        assert.deepEqual(sent.source?.names, one?.source?.names);
-        assert.deepEqual(sent.source?.marks, one?.source?.marks);
-      }
-    }),
-    { numRuns: either(200, 1000) },
-  );
-});
-
-test("a document of more members than any item has is read as a whole, whatever is known in it", () => {
-  const user = description("u1");
-  const known = knowing([`{"id":"a","owner_details":${user}}`]);
-  const many = Array.from({ length: 9997 }, (_, i) => `"k${i}":1`).join(",");
-  const document = `{"id":"a",${many},"owner_details":null,"title":null,"k0":2,"owner_details":${user}}`;
-  const [sent] = read(known, [document]);
-  assert.deepEqual(sent?.objects, []);
-  assert.deepEqual(sent?.document, JSON.parse(document));
-});
-
-test("of objects that begin alike sixteen are known, and none that is longer than 64 KB", () => {
-  const documents = Array.from({ length: 40 }, (_, n) => `{"id":"a","user":${description("u1", { n })}}`);
-  const known = knowing(documents);
-  const found = documents.filter((document) => read(known, [document])[0]?.objects.length === 1);
-  assert.equal(found.length, 16);
-  const long = `{"id":"a","user":${description("u2", { text: "x".repeat(65_536) })}}`;
-  assert.deepEqual(read(knowing([long]), [long])[0]?.objects, []);
+test("an object that belongs to an item in one place is shared nowhere any more", () => {
+  const reader = new DocumentReader(DROP);
+  const object = JSON.stringify({ id: "u1", tz: "x".repeat(60_000) });
+  const pageOf = (name: string): Listing => ({ mode: "full", documents: [`{"id":"a","${name}":${object}}`] });
+  for (let times = 0; times < 3; times++) read(reader, pageOf("title"));
+  const listed = () => {
+    const [sent] = reader.list(Buffer.from(bodyOf(...pageOf("title").documents).bytes)).documents;
+    return sent?.objects.length;
+  };
+  assert.equal(listed(), 1, "known in one place");
+  // No field of an item has such a name, so the object is an item's there, and none that is shared.
+  read(reader, pageOf("no_such_field"));
+  assert.equal(listed(), 0, "refused");
 });

@@ -1,10 +1,10 @@
 /** Single decisions of the certification; what it decides in all is in test/property/certify.test.ts. */
 import assert from "node:assert/strict";
+import { hash } from "node:crypto";
 import { test } from "node:test";
 import { secondsOf } from "../../../src/extract/pages/updated-at.ts";
 import { Certification, type CertificationStep } from "../../../src/extract/passes/certification.ts";
-import { ItemVersions } from "../../../src/extract/passes/item-versions.ts";
-import { PassSnapshot } from "../../../src/extract/passes/pass-snapshot.ts";
+import { ItemVersions, PassSnapshot } from "../../../src/extract/passes/item-versions.ts";
 import type { PassEvidence } from "../../../src/extract/passes/verdict.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
 
@@ -103,17 +103,6 @@ test("an item that is gone after two passes saw it keeps the run from being comp
   );
 });
 
-test("an item that was gone when it was asked for, and that a later pass lists, is there", () => {
-  const told = new Told();
-  told.pass({ a: EARLY });
-  told.pass({});
-  assert.deepEqual(told.next, { kind: "repair", ids: ["a"] });
-  told.single("dynamic", "a", "gone");
-  told.certification.repaired({ fresh: false });
-  told.pass({ a: EARLY });
-  assert.deepEqual(told.versions.gone(told.certification.passes), []);
-});
-
 test("an item that two passes did not list, and that is there when it is asked for, wants a third pass", () => {
   const told = new Told();
   told.pass({ a: EARLY, b: EARLY });
@@ -163,4 +152,20 @@ test("an item that the last pass does not list, and of which one mode alone is t
     told.pass({ b: EARLY });
     assert.notEqual(told.next.kind, "end");
   }
+});
+
+test("a digest of a pass has a line for each listed item, by ID, with the time that was seen last", () => {
+  const itemIndex = new ItemIndex();
+  itemIndex.numberOf("not listed");
+  const snapshot = new PassSnapshot(itemIndex);
+  for (const [id, time] of [
+    ["b", EARLY],
+    ["a", LATE],
+    ["c", null],
+    ["b", LATE],
+  ] as const)
+    snapshot.add(id, time);
+  const seconds = secondsOf(LATE);
+  const lines = `a\t${seconds}\nb\t${seconds}\nc\t-1\n`;
+  assert.equal(snapshot.digest(itemIndex.sorted()), hash("sha256", lines));
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { failsWith } from "../../failing.ts";
-import { either, few, long } from "../../long.ts";
+import { either, long } from "../../long.ts";
 import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../../run/running.ts";
 import {
   type Item,
@@ -65,71 +65,19 @@ async function exported(t: TestContext, service: Scripted, config: Record<string
   });
 }
 
-interface Poison {
-  readonly modes: Modes;
-  readonly singly: boolean;
-  /** What becomes of the item: the accounting, and rows of it in content and in run_rejects. */
-  readonly listed: number;
-  readonly loaded: number;
-  readonly rejects: number;
-}
-
-const LOADED = { singly: false, listed: ITEMS, loaded: ITEMS, rejects: 0 };
-const IN_PART = { ...LOADED, singly: true, rejects: 1 };
-
-const POISONS: Readonly<Record<string, Poison>> = {
-  "in the dynamic listing, and is not so singly": { ...LOADED, modes: ["dynamic"] },
-  "in the full listing, and is not so singly": { ...LOADED, modes: ["full"] },
-  "in the dynamic listing and singly": { ...IN_PART, modes: ["dynamic"] },
-  "in the full listing and singly": { ...IN_PART, modes: ["full"] },
-  "in both listings and singly": {
-    modes: ["dynamic", "full"],
-    singly: true,
-    listed: ITEMS,
-    loaded: ITEMS - 1,
-    rejects: 2,
-  },
-};
-
-for (const [kind, reply, reason] of [
-  ["A16: too large", HUGE, /^the service sent more than 32 MB at once$/],
-  ["C5: no JSON", { body: '{"response": [{"id": NaN' }, /^the service sent a body that is not JSON/],
-] as const) {
-  // The short form has the first of what is too large, and the last of what is no JSON.
-  const cases = kind.startsWith("A16") ? Object.entries(POISONS) : Object.entries(POISONS).toReversed();
-  for (const [where, { modes, singly, listed, loaded, rejects }] of few(cases, 1)) {
-    test(`${kind}: an item that is so ${where} is asked for alone, and costs no other`, async (t) => {
-      const service = await Scripted.start(t, itemsOf(ITEMS));
-      service.script = poisoned(modes, singly, reply);
-      const { accounting, verdict, reasons, directory, warnings } = await exported(t, service);
-      assert.deepEqual([verdict, reasons], ["complete", []]);
-      assert.deepEqual(
-        [accounting.listed, accounting.loaded, accounting.rejected],
-        [listed, loaded, listed - loaded],
-      );
-      const ids = itemsOf(ITEMS).map(({ id }) => id);
-      const there = loaded === listed ? ids : ids.filter((id) => id !== POISON);
-      assert.deepEqual(await publishedIds(directory), there);
-      const found = await rowsOf(directory, "SELECT content_id, reason FROM run_rejects");
-      assert.equal(found.length, rejects);
-      const inPart = warnings.filter((warning) =>
-        /^1 listed item could be read in only one mode/.test(warning),
-      );
-      assert.equal(inPart.length, singly && modes.length === 1 ? 1 : 0);
-      for (const [id, why] of found) {
-        assert.equal(id, POISON);
-        assert.match(String(why), reason);
-      }
-      // 10 = 2 x 5: of the page two halves, of one of them five items, of one of them its entry and the item.
-      const asked = service.asked("list").length;
-      const attempts = kind.startsWith("A16") ? 1 : 2;
-      assert.ok(
-        asked <= 8 + modes.length * (2 + 5 + 1 + 2 * (attempts - 1) + attempts),
-        `${asked} pages were asked for`,
-      );
-    });
-  }
-}
+test("A16: an item that is too large in the full listing and singly is loaded in part, and costs no other", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  service.script = poisoned(["full"], true, HUGE);
+  const { accounting, verdict, reasons, directory, warnings } = await exported(t, service);
+  assert.deepEqual([verdict, reasons], ["complete", []]);
+  assert.deepEqual([accounting.listed, accounting.loaded, accounting.rejected], [ITEMS, ITEMS, 0]);
+  assert.equal((await publishedIds(directory)).length, ITEMS);
+  assert.match(warnings.join(), /1 listed item could be read in only one mode/);
+  const [[id, reason] = []] = await rowsOf(directory, "SELECT content_id, reason FROM run_rejects");
+  assert.deepEqual([id, reason], [POISON, "the service sent more than 32 MB at once"]);
+  // 10 = 2 x 5: of the page two halves, of one of them five items, of one of them its entry and the item.
+  assert.ok(service.asked("list").length <= 8 + 2 + 5 + 2, `${service.asked("list").length} pages`);
+});
 
 long(
   "C5: an item that cannot be read costs no other where the service grants smaller pages than were asked for",

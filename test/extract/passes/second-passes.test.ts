@@ -139,32 +139,6 @@ function itemBody(service: Scripted, id: string): { response: unknown } {
   return { response: service.items.find((element) => asItem(element).id === id) };
 }
 
-long(
-  "an item that could not be read singly is told, also where the second dynamic pass did not list it",
-  async (t) => {
-    const service = await Scripted.start(t, itemsOf(ITEMS));
-    const begun = countPasses(service, (mode, nth) => {
-      if (mode !== "full" || nth !== 1) return;
-      service.items = service.items.map((element) =>
-        placeOf(element) % 9 > 3 || placeOf(element) === 0
-          ? element
-          : { ...asItem(element), updated_at: BEFORE_FULL },
-      );
-    });
-    const counted = service.script;
-    service.script = (asked) =>
-      asked.kind === "item" && asked.id === "c-000" ? { status: 403 } : counted(asked);
-    service.arrange = (items, asked) => {
-      const hidden = asked.mode === "dynamic" && begun.get("dynamic") === 2;
-      return hidden ? items.filter((element) => placeOf(element) !== 0) : items;
-    };
-    const { directory } = await exported(t, service, { details: "events", perPage: 50 });
-    const told =
-      "SELECT verdict, figure FROM run_checks WHERE check_name = 'items that could not be read singly'";
-    assert.deepEqual(await rowsOf(directory, told), [["warning", "1"]]);
-  },
-);
-
 const BULK = "2026-11-04T10:00:00Z";
 
 /** Edits all items before the first full pass: more than are asked for singly, so both listings are read again. */
@@ -222,23 +196,5 @@ long(
       const kept = "SELECT count(*) FROM content WHERE slug = 'before' OR extra::VARCHAR LIKE '%before%'";
       assert.deepEqual(await rowsOf(directory, kept), [["0"]]);
     }
-  },
-);
-
-long(
-  "where single items are refused, a listing with edited items is read again in place of them",
-  async (t) => {
-    const service = await Scripted.start(t, itemsOf(ITEMS));
-    countPasses(service, (mode, nth) => {
-      if (mode !== "full" || nth !== 1) return;
-      service.items = service.items.map((element) =>
-        placeOf(element) < 20 ? { ...asItem(element), ...ANEW } : element,
-      );
-    });
-    const { script } = service;
-    service.script = (asked) => (asked.kind === "item" ? { status: 403 } : script(asked));
-    const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 50 });
-    assert.deepEqual([verdict, passes.map(({ mode }) => mode)], ["complete", ["dynamic", "full", "dynamic"]]);
-    assert.deepEqual(await rowsOf(directory, "SELECT count(*) FROM content WHERE title = 'New'"), [["20"]]);
   },
 );

@@ -44,16 +44,6 @@ test("each item has what its own answer gives, also where several groups of page
   await assertAllBegun(await serviceOf(t), await temporaryFolder(t));
 });
 
-long("so it is where the listings are shifted against each other", async (t) => {
-  const service = await serviceOf(t);
-  const { arrange } = service;
-  service.arrange = (items, question) => {
-    const listed = arrange(items, question);
-    return question.mode === "full" ? [...listed.slice(7), ...listed.slice(0, 7)] : listed;
-  };
-  await assertAllBegun(service, await temporaryFolder(t));
-});
-
 const POINTS: Readonly<Record<string, (question: Question) => boolean>> = {
   "the single items": ({ kind, id }) => kind === "item" && id === "c-030",
   "the full listing": ({ mode, page }) => mode === "full" && page === 15,

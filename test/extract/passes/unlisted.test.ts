@@ -115,20 +115,6 @@ test("an item that the listing hides and one mode refuses is loaded with a warni
   assert.deepEqual(await rowsOf(directory, counted), [["1"]]);
 });
 
-long("an item that may not be read singly any more is a reject, and no removal", async (t) => {
-  const { service, run } = await warehouse(t);
-  service.items = itemsOf(29);
-  service.script = ({ id }) => (id === "c-029" ? { status: 403 } : undefined);
-  const { directory } = await run();
-  assert.equal((await publishedIds(directory)).length, 29);
-  assert.deepEqual(await rowsOf(directory, "SELECT DISTINCT content_id FROM run_rejects"), [["c-029"]]);
-  assert.deepEqual((await rowsOf(directory, CHECKS))[0], [
-    "warning",
-    "1",
-    "requested singly: 0 are gone, 0 are there, 1 could not be read",
-  ]);
-});
-
 test("where too many may not be read singly any more, the others are not asked for, a warning says so, and none is a removal", async (t) => {
   const { service, run } = await warehouse(t, { pipelineUrl: HISTORY });
   service.items = itemsOf(14);
@@ -162,18 +148,6 @@ long(
     assert.equal((await rowsOf(directory, CHECKS))[0]?.[2], "requested singly: 25 are gone, 0 are there");
   },
 );
-
-long("where many are missing and as many are new, none is asked for, and run_checks says so", async (t) => {
-  const { service, run } = await warehouse(t);
-  service.items = itemsOf(60).slice(30);
-  const { directory } = await run();
-  assert.deepEqual(service.asked("item"), []);
-  assert.deepEqual((await rowsOf(directory, CHECKS))[0], [
-    "warning",
-    "30",
-    "none was requested singly: more than 20 are missing",
-  ]);
-});
 
 long("where the run before cannot be read, none is asked for", async (t) => {
   const { service, run, directory: first } = await warehouse(t);
