@@ -29,45 +29,21 @@ async function idsOf(): Promise<string[]> {
   return rows.map(({ content_id }) => String(content_id));
 }
 
-/** What the steps of an answer state, read back from their rows. */
+/** The values and payload members of the steps of an answer. */
 function told({ rows }: Section): string[] {
-  const statements: string[] = [];
-  const at = { field: "", mapping: "", name: "", ordinal: 0, input: "" };
-  for (const row of rows) {
-    const [site, input, result] = [String(row.destination_id), String(row.input ?? ""), String(row.result)];
-    if (row.rule === 2) Object.assign(at, { field: row.custom_field_id, ordinal: -1 });
-    if (row.rule === 2) at.mapping = /^the mapping (\w+)/.exec(result)?.[1] ?? "";
-    if (row.rule === 3) at.name = /^called "(.*?)", with/.exec(result)?.[1] ?? "";
-    if (row.rule === 5) Object.assign(at, { input, ordinal: at.ordinal + 1 });
-    if (row.rule === 6) {
-      statements.push(
-        [site, at.field, at.mapping, at.name, at.ordinal, at.input, ...outcomeOf(result)].join(" | "),
-      );
-    }
-    if (row.rule === 7) statements.push(`${site} | ${input} = ${result}`);
-  }
-  return statements;
-}
-
-function outcomeOf(said: string): (string | undefined)[] {
-  const [, entry, value] = /^the entry (\w+) makes it "(.*?)"(?:;|$)/.exec(said) ?? [];
-  if (entry !== undefined) return ["mapped", entry, value];
-  if (said.startsWith("the mapping")) return ["unmapped"];
-  return [said.startsWith("it is not a value of") ? "unknown_value" : "no_value_mapping"];
+  return rows.flatMap(({ rule, destination_id: site, custom_field_id: field, input, result }) => {
+    if (rule === 7) return `${site} | ${input} = ${result}`;
+    return rule === 6
+      ? `${site} | ${field} | ${input} | ${/^the entry (\w+)/.exec(String(result))?.[1]}`
+      : [];
+  });
 }
 
 /** The same of the tables, which other tests hold to a second program that makes them. */
-function statementsOf({ values, mappedValues, payloads }: ItemExplanation): string[] {
-  const inputs = new Map(
-    values.map(({ customFieldId, ordinal, input }) => [`${customFieldId} ${ordinal}`, input]),
-  );
+function statementsOf({ mappedValues, payloads }: ItemExplanation): string[] {
   return [...Map.groupBy(mappedValues, ({ destinationId }) => destinationId)].flatMap(([site, rows]) => [
-    ...rows.map(({ customFieldId, ordinal, status, ...row }) =>
-      [
-        ...[site, customFieldId, row.mappingId, row.externalFieldName, ordinal],
-        ...[inputs.get(`${customFieldId} ${ordinal}`), status],
-        ...(status === "mapped" ? [row.mappingValueId, row.externalValue] : []),
-      ].join(" | "),
+    ...rows.map((row) =>
+      [site, row.customFieldId, row.valueId, row.mappingValueId ?? undefined].map(String).join(" | "),
     ),
     ...payloads
       .filter(({ destinationId }) => destinationId === site)
