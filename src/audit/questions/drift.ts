@@ -155,14 +155,21 @@ const PATHS = "SELECT path FROM run_lineage WHERE table_name = $1 AND column_nam
 /** Columns with values that the specification does not list. */
 async function readUnlistedValues({ connection, before }: DriftRequest): Promise<DriftLine[]> {
   const columns = { ...VALUES_BEFORE, before: LINE.before, path: LINE.path } as const;
+  const [figureBefore, join] =
+    before === undefined
+      ? ["NULL::BIGINT", ""]
+      : ["coalesce(b.figure, 0)", "LEFT JOIN before_run_checks AS b USING (check_name)"];
   const rows = await readRows(
     connection,
     columns,
-    `SELECT figure AS count, detail AS example, coalesce(min(path), place) AS path,
-       ${before === undefined ? "NULL::BIGINT" : "coalesce((SELECT figure FROM before_run_checks AS b WHERE b.check_name = n.check_name), 0)"} AS before
-     FROM (SELECT *, regexp_extract(check_name, '^(\\S+)${LISTED_VALUES_CHECK}$', 1) AS place FROM run_checks) AS n
-     LEFT JOIN run_lineage ON place = concat(table_name, '.', column_name)
-     WHERE verdict = 'warning' AND place <> '' GROUP BY ALL`,
+    `SELECT any_value(figure) AS count, any_value(detail) AS example, any_value(before) AS before,
+       coalesce(min(path), place) AS path
+     FROM (
+       SELECT n.*, ${figureBefore} AS before,
+         regexp_extract(check_name, '^(\\S+)${LISTED_VALUES_CHECK}$', 1) AS place
+       FROM run_checks AS n ${join}
+     ) LEFT JOIN run_lineage ON place = concat(table_name, '.', column_name)
+     WHERE verdict = 'warning' AND place <> '' GROUP BY place`,
   );
   return rows.map((row) => ({ ...row, items: null, kind: "unlisted", exampleContentId: null }));
 }
