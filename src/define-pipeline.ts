@@ -103,30 +103,41 @@ function ownTableFaults({ name, tables, rows, sql }: Transformer): string[] {
   );
 }
 
-const FACTORIES = {
-  single_items: "singleItems",
-  destinations: "destinations",
-  custom_fields: "customFields",
+/** Factory of a listing, of single items or of a lookup, by what it reads. */
+const FACTORY = {
+  dynamic: 'listing("dynamic")',
+  full: 'listing("full")',
+  single_items: "singleItems()",
+  destination: "destinations()",
+  custom_field_definition: "customFields()",
 } as const;
 
-function extractFaults({ extract }: PipelineSpec): string[] {
-  const modes = extract.flatMap((each) => (each.extract === "listing" ? [each.mode] : []));
-  const kinds = extract.map((each) =>
-    each.extract === "listing" ? `listing("${each.mode}")` : FACTORIES[each.extract],
-  );
+/** What the extractors read, in their order. */
+function sourcesIn({ extract }: PipelineSpec): (keyof typeof FACTORY)[] {
+  return extract.map((each) => {
+    if (each.extract === "listing") return each.mode;
+    if (each.extract === "destinations") return "destination";
+    return each.extract === "custom_fields" ? "custom_field_definition" : each.extract;
+  });
+}
+
+function extractFaults(spec: PipelineSpec): string[] {
+  const sources = sourcesIn(spec);
   return [
-    ...duplicatesIn(kinds).map((kind) => `extract has ${kind} twice`),
+    ...duplicatesIn(sources.map((source) => FACTORY[source])).map(
+      (factory) => `extract has ${factory} twice`,
+    ),
     ...faultUnless(
-      modes.length > 0,
+      sources.includes("dynamic") || sources.includes("full"),
       'extract has no listing, so there are no items: add listing("dynamic"), listing("full") or both',
     ),
     ...faultUnless(
-      !kinds.includes("singleItems") || modes.includes("dynamic"),
+      !sources.includes("single_items") || sources.includes("dynamic"),
       'singleItems needs listing("dynamic"), which says which items are events',
     ),
     // Definitions are looked up by name, and the dynamic documents have only IDs and labels of custom fields.
     ...faultUnless(
-      !modes.includes("dynamic") || modes.includes("full") || !extract.some(isNameless),
+      !sources.includes("dynamic") || sources.includes("full") || !spec.extract.some(isNameless),
       'customFields needs listing("full"), which names the fields of items, or its option names',
     ),
   ];
@@ -146,20 +157,9 @@ function sourcesOf({ stage, columns, rows }: Table): ReadonlySet<string> {
   return new Set(resources.map((resource) => (resource === "basic" ? "full" : resource)));
 }
 
-/** Listings and lookups of the extractors. */
-function sourcesIn({ extract }: PipelineSpec): ReadonlySet<string> {
-  return new Set(
-    extract.flatMap((each) => {
-      if (each.extract === "listing") return [each.mode];
-      if (each.extract === "destinations") return ["destination"];
-      return each.extract === "custom_fields" ? ["custom_field_definition"] : [];
-    }),
-  );
-}
-
 function canFill(table: Table, spec: PipelineSpec): boolean {
   const sources = sourcesOf(table);
-  return sources.size === 0 || !sources.isDisjointFrom(sourcesIn(spec));
+  return sources.size === 0 || sourcesIn(spec).some((source) => sources.has(source));
 }
 
 /** Tables of a transformer, without those that it may leave out because nothing fills them. */
@@ -198,12 +198,8 @@ function whyMissing(read: string, { transform }: PipelineSpec, names: Iterable<s
   const left = transform.flatMap(({ tables }) => tables).find(({ name }) => name === read);
   if (left !== undefined) return `no extractor fills: it needs ${neededBy(left)}`;
   const known = DATA_TABLES.find(({ name }) => name === read);
-  return `no transformer makes${known === undefined ? didYouMean(read, names) : `: ${wayTo(known)}`}`;
-}
-
-function wayTo({ stage }: Table): string {
-  if (stage === "derived") return "add mappedValues()";
-  return stage === "history" ? "add history()" : "let contentTables() make it";
+  if (known === undefined) return `no transformer makes${didYouMean(read, names)}`;
+  return `no transformer makes: ${known.stage === "derived" ? "add mappedValues()" : "let contentTables() make it"}`;
 }
 
 /** Names of queries that read their own tables, directly or through others. */
@@ -227,15 +223,9 @@ function inOrder(transform: readonly Transformer[]): Transformer[] {
 
 const nameOf = ({ tables }: Transformer) => tables[0]?.name ?? "";
 
-const FACTORY: Readonly<Record<string, string>> = {
-  dynamic: 'listing("dynamic")',
-  full: 'listing("full")',
-  destination: "destinations()",
-  custom_field_definition: "customFields()",
-};
-
 function neededBy(table: Table): string {
-  return [...sourcesOf(table)].flatMap((source) => FACTORY[source] ?? []).join(" or ");
+  const factories: Readonly<Record<string, string>> = FACTORY;
+  return [...sourcesOf(table)].flatMap((source) => factories[source] ?? []).join(" or ");
 }
 
 function loadFaults({ load }: PipelineSpec): string[] {

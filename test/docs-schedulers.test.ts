@@ -100,22 +100,6 @@ test("a pod that is to end passes that on to the run, and has its exit code", as
   assert.deepEqual(await ended, [143, null]);
 });
 
-test("every scheduler on the page runs the same command at two", async () => {
-  const page = await readFile(PAGE, "utf8");
-  const [, section = ""] = page.split("\n## Every night\n");
-  const blocks = [...(section.split("\n## ")[0] ?? "").matchAll(/```(\w*)\n([\s\S]*?)```/g)];
-  const schedules = blocks.map(([, , text = ""]) => text).filter((text) => text.includes("--config"));
-  assert.equal(schedules.length, 6);
-  for (const text of schedules) {
-    const words = text.replace(/["',[\]]/g, " ").replace(/\s+/g, " ");
-    assert.match(
-      words,
-      /run nightly --config (?:CONFIG|config|\/(?:srv\/content-warehouse|config)\/content-warehouse\.config\.json)/,
-    );
-  }
-  assert.equal(section.split("\n## ")[0]?.match(/0 2 \* \* \*|02:00/g)?.length, 6);
-});
-
 test("GNU parallel repeats what may pass, and the shell lines of many instances are right", async (t) => {
   const [, section = ""] = (await readFile(PAGE, "utf8")).split("\n## Many instances\n");
   const [many = ""] = section.split("\n## ");

@@ -95,7 +95,7 @@ const NAMES = /(?<=<!-- written by .* -->\n)[\s\S]*?(?=<!-- end of the names -->
 function namesMarkdown(): string {
   const named = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
   const rows = [
-    ...Object.entries(PERSONAL_WORDS).map(([group, names]) => [`${group}: as words of a name`, named(names)]),
+    ...Object.entries(PERSONAL_WORDS).map(([group, names]) => [`${group}: words`, named(names)]),
     [
       `at the end of a name, or before ${named(PERSONAL_ENDINGS.before)} and numbers`,
       named(PERSONAL_ENDINGS.words),
@@ -193,40 +193,23 @@ test("CONTRIBUTING.md says what each dependency is for", async () => {
   );
 });
 
-/** A package with its version stands where it is installed: as README.md installs this one, in an image or in a project. */
-function assertInstalls(file: string, line: string, peers: Readonly<Record<string, string>>): void {
-  const before = file.startsWith("docs/examples/")
-    ? /npm install [^`]*$/
-    : /(?:npm install --global |npm install content-warehouse |PACKAGES=")[^`]*$/;
-  for (const { 1: name = "", index } of line.matchAll(/(@?[a-z][\w/-]*)@\d/g))
-    if (name in peers) assert.match(line.slice(0, index), before, `${file}: ${line}`);
-}
-
-test("every line and message that installs an optional package names the version that the tests have", async () => {
+test("every page and message that names a version of an optional package names the one that the tests have", async () => {
   const { devDependencies, peerDependencies } = JSON.parse(
     await readFile(new URL("package.json", ROOT), "utf8"),
   );
   const filesIn = async (folder: string) =>
     (await readdir(new URL(folder, ROOT), { recursive: true })).map((name) => `${folder}${name}`);
   const files = ["README.md", "Dockerfile", ...(await filesIn("docs/")), ...(await filesIn("src/"))];
-  const installed = new Set<string>();
-  for (const file of files.filter((name) => /Dockerfile$|\.(?:md|m?ts)$/.test(name))) {
-    const text = await readFile(new URL(file, ROOT), "utf8");
-    // In the program a name with its version stands by itself.
-    const lines = file.startsWith("src/")
-      ? text.matchAll(/(?<=")@?[a-z][\w/-]*@\d[\w.-]*(?=")/g)
-      : text.matchAll(/(?:npm install|PACKAGES=)[^`\n]*/g);
-    if (file.startsWith("docs/") || file === "README.md")
-      for (const [line] of text.matchAll(/^.*@\d+\.\d+\.\d+.*$/gm))
-        assertInstalls(file, line, peerDependencies);
-    for (const [line] of lines)
-      for (const [word, name = ""] of line.matchAll(/(@?[a-z][\w/-]*)(?:@[\w.-]+)?/g)) {
-        if (!(name in peerDependencies)) continue;
-        assert.equal(word, `${name}@${devDependencies[name]}`, `${file}: ${line}`);
-        installed.add(name);
-      }
-  }
-  assert.deepEqual([...installed].toSorted(), Object.keys(peerDependencies).toSorted());
+  const named = new Set<string>();
+  for (const file of files.filter((name) => /Dockerfile$|\.(?:md|m?ts)$/.test(name)))
+    for (const [text, name = "", version] of (await readFile(new URL(file, ROOT), "utf8")).matchAll(
+      /(@?[a-z][\w/-]*)@(\d+\.\d+\.\d+)/g,
+    )) {
+      if (!(name in peerDependencies)) continue;
+      assert.equal(version, devDependencies[name], `${file}: ${text}`);
+      named.add(name);
+    }
+  assert.deepEqual([...named].toSorted(), Object.keys(peerDependencies).toSorted());
   for (const [name, version] of Object.entries(peerDependencies))
     assert.equal(devDependencies[name], version, name);
 });

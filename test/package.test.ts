@@ -6,6 +6,7 @@ import { chmod, cp, mkdir, readdir, readFile, symlink, utimes } from "node:fs/pr
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { packagePath } from "../src/common/package-root.ts";
+import { VERSION } from "../src/common/version.ts";
 import { temporaryFolder } from "./folders.ts";
 import { long } from "./long.ts";
 
@@ -64,6 +65,10 @@ long(
     assert.equal(first, second);
   },
 );
+
+test("the program and its package agree on their version", () => {
+  assert.equal(VERSION, version);
+});
 
 interface Component {
   readonly purl: string;

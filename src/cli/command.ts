@@ -15,14 +15,13 @@ import { sectionName } from "./answer-form.ts";
 
 /** `columns`: width of the screen in characters; `undefined` for files and pipes. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
-type InputStream = Readable & { readonly isTTY?: boolean };
 
 export interface CliEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Absolute path. Throws if the folder was removed, so read it only if you need it. */
   readonly cwd: string;
   /** Read it only if you need it: the getter opens standard input. */
-  readonly input: InputStream;
+  readonly input: Readable & { readonly isTTY?: boolean };
   /** Receives the answer. */
   readonly out: OutputStream;
   /** Receives progress, the log, and all other text. */

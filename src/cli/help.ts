@@ -1,28 +1,10 @@
 /** Help on screens of 80 columns, messages about wrong arguments, and the meaning of exit codes. */
-import type { Command, CommanderError, Help, Option } from "commander";
+import type { Command, CommanderError } from "commander";
 import { invalidConfig, type WarehouseError } from "../common/errors.ts";
-import { joinWords } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import { paragraph } from "../show/terminal.ts";
 
 export const HELP_WIDTH = 80;
-
-/** Describes choices and defaults in fewer words than commander. */
-export const HELP: Partial<Help> = {
-  subcommandTerm: (command) => command.name(),
-  argumentDescription: ({ description, defaultValue }) =>
-    `${description}${defaultValue === undefined ? "" : ` (default: ${defaultValue})`}`,
-  optionDescription({
-    description,
-    argChoices,
-    defaultValue,
-    defaultValueDescription = defaultValue,
-  }: Option) {
-    const choices = argChoices === undefined ? "" : `: ${joinWords(argChoices, "or")}`;
-    const unless = defaultValueDescription === undefined ? "" : ` (default: ${defaultValueDescription})`;
-    return `${description}${choices}${unless}`;
-  },
-};
 
 /** The term of a list: spaces, then text up to a gap of two spaces. */
 const TERM = /^( *(?:\S+(?: \S+)* {2,})?)(.*)$/;

@@ -5,7 +5,7 @@ import type { LogFormat } from "../common/log.ts";
 import { VERSION } from "../common/version.ts";
 import { jsonLine, paragraph, printableText, writeAll, writeOutcome } from "../show/terminal.ts";
 import { logTo, processEnvironment } from "./command.ts";
-import { exitCodesLine, HELP, HELP_WIDTH, hintFor, usageError } from "./help.ts";
+import { exitCodesLine, HELP_WIDTH, hintFor, usageError } from "./help.ts";
 import { keepHeapsSmall } from "./v8-flags.ts";
 
 const AFTER = `
@@ -81,7 +81,7 @@ export async function program(
     if (names.includes(name)) root.addCommand((await make()).helpGroup(group));
   for (const command of everyCommand(root)) {
     command
-      .configureHelp(HELP)
+      .configureHelp({ subcommandTerm: (each) => each.name() })
       .helpOption("-h, --help", "show this help")
       .configureOutput({
         getOutHelpWidth: () => HELP_WIDTH,

@@ -1,9 +1,15 @@
 /** Writes tables as sources of a dbt project, with descriptions, types, and tests of keys and references. */
 import { jsonText } from "../common/printable.ts";
 import { VERSION } from "../common/version.ts";
-import { duckdbTypeOf } from "../storage/ddl.ts";
+import { DUCKDB_TYPES } from "../storage/ddl.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
-import { isView, type Reference, type SchemaColumn, type SchemaTable } from "../tables/declare.ts";
+import {
+  COLUMN_TYPES,
+  isView,
+  type Reference,
+  type SchemaColumn,
+  type SchemaTable,
+} from "../tables/declare.ts";
 
 const SOURCE = "content_warehouse";
 /** Name under which a dbt profile attaches the file, see docs/tables.md. */
@@ -84,4 +90,11 @@ function relationship(
 /** A double-quoted YAML scalar, which has the same escapes as JSON. */
 function quoted(text: string): string {
   return jsonText(text);
+}
+
+/** `VARCHAR[]` for `text[]`. */
+function duckdbTypeOf(shown: string): string {
+  const scalar = shown.replace(/\[\]$/, "");
+  const type = COLUMN_TYPES.find((each) => each === scalar);
+  return `${type === undefined ? scalar : DUCKDB_TYPES[type]}${shown.slice(scalar.length)}`;
 }

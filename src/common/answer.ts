@@ -4,7 +4,7 @@
  */
 
 /** Values of a cell by the kind of its column. Counts are integers below 2^53; instants are in UTC. */
-export interface AnswerCellTypes {
+interface AnswerCellTypes {
   readonly text: string | null;
   /** A name or ID that people type again, so it is never cut. */
   readonly name: string | null;
@@ -39,22 +39,17 @@ export interface AnswerColumn<K extends CellKind = CellKind> {
   readonly dispensable?: number | undefined;
   /** Whether it is never null. */
   readonly required?: boolean | undefined;
-  /** Whether a page highlights words that need attention: `unmapped`, `failed`. */
-  readonly judged?: boolean | undefined;
   /** All texts that it can have; `undefined` means any. */
   readonly of?: readonly string[] | undefined;
 }
 
 export type AnswerColumns = Readonly<Record<string, AnswerColumn>>;
 
-type AnswerCellOf<C extends AnswerColumn> = C extends { readonly required: true }
-  ? NonNullable<NullableCellOf<C>>
-  : NullableCellOf<C>;
-type NullableCellOf<C extends AnswerColumn> = C extends {
-  readonly of: readonly (infer Text extends string)[];
-}
-  ? Text | null
-  : AnswerCellTypes[C["kind"]];
+type AnswerCellOf<C extends AnswerColumn> =
+  | (C extends { readonly of: readonly (infer Text extends string)[] }
+      ? Text
+      : NonNullable<AnswerCellTypes[C["kind"]]>)
+  | (C extends { readonly required: true } ? never : null);
 
 export type AnswerRow<C extends AnswerColumns> = { readonly [N in keyof C]: AnswerCellOf<C[N]> };
 

@@ -83,14 +83,9 @@ export function asWarehouseError(thrown: unknown): WarehouseError {
   return new WarehouseError(code, sentence, { cause: thrown });
 }
 
-/** Whether something failed because the working directory was removed. */
-function lacksWorkingDirectory(thrown: unknown): boolean {
-  return ((thrown ?? {}) as NodeJS.ErrnoException).syscall === "uv_cwd";
-}
-
 function failureOf(thrown: unknown): readonly [code: ErrorCode, sentence: string] {
-  const { code } = (thrown ?? {}) as NodeJS.ErrnoException;
-  if (lacksWorkingDirectory(thrown)) {
+  const { code, syscall } = (thrown ?? {}) as NodeJS.ErrnoException;
+  if (syscall === "uv_cwd") {
     return ["config.not_found", "The working directory was removed; change to a folder that exists."];
   }
   if (isOutOfHandles(thrown, code)) {

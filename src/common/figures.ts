@@ -24,13 +24,6 @@ export function minuteOf(instant: Date): string {
   return instant.toISOString().slice(0, 16).replace("T", " ");
 }
 
-/** `02:14:30 UTC`, with the date if it is not today. Arguments are milliseconds since 1970. */
-export function timeOfDay(atMs: number, nowMs: number): string {
-  const [day = "", time = ""] = new Date(atMs).toISOString().slice(0, 19).split("T");
-  const isToday = new Date(nowMs).toISOString().startsWith(day);
-  return `${isToday ? time : `${day} ${time}`} UTC`;
-}
-
 /** `1 row`, `1,234 rows`. */
 export function pluralize(number: number, what: string): string {
   return `${count(number)} ${what}${number === 1 ? "" : "s"}`;
@@ -40,12 +33,4 @@ export function pluralize(number: number, what: string): string {
 export function fileSize(bytes: number): string {
   if (bytes >= 1e10) return `${(bytes / 1e9).toFixed(1)} GB`;
   return bytes < 1e6 ? `${count(Math.ceil(bytes / 1000))} kB` : megabytes(bytes);
-}
-
-/** `93.4%`; only all is 100% and only none is 0%. `whole` is not 0. */
-export function percent(part: number, whole: number): string {
-  if (part === whole) return "100%";
-  if (part === 0) return "0%";
-  const share = Math.min(99.9, Math.max(0.1, (part / whole) * 100));
-  return `${share.toFixed(1)}%`;
 }

@@ -1,14 +1,10 @@
 /** Parses JSON without losing digits of numbers that a double cannot hold. */
 
-/** A number that a double cannot hold. `JSON.stringify` writes it with all its digits. */
-interface RawNumber {
-  readonly rawJSON: string;
-}
-
 declare global {
   interface JSON {
-    rawJSON(text: string): RawNumber;
-    isRawJSON(value: unknown): value is RawNumber;
+    /** A number that a double cannot hold. `JSON.stringify` writes it with all its digits. */
+    rawJSON(text: string): { readonly rawJSON: string };
+    isRawJSON(value: unknown): value is { readonly rawJSON: string };
     parse(
       text: string,
       reviver: (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown,
@@ -27,8 +23,8 @@ const LARGE = /^-?(?:\d{16}|\d[\d.]{16}|\d[\d.]*[eE])/;
 const NOT_ZERO = /^-?[0.]*[1-9]/;
 
 /**
- * Parses a JSON text. Numbers that a double cannot hold (integers beyond 2^53, `1e400`, `0.12345678901234567890`) become
- * `RawNumber`s, which `JSON.stringify` writes unchanged. Cloning loses this, so send text between threads.
+ * Parses a JSON text. Numbers that a double cannot hold (integers beyond 2^53, `1e400`, `0.12345678901234567890`) are
+ * kept as raw JSON, which `JSON.stringify` writes unchanged. Cloning loses this, so send text between threads.
  *
  * @throws {SyntaxError} for what is not JSON; its message quotes the text
  * @throws {RangeError} for what is nested too deeply

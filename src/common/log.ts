@@ -65,9 +65,7 @@ export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Drops fields that are not on the list, which JavaScript callers may pass. */
 function allowed(fields: LogFields): LogFields {
-  const given = FIELDS.map((name) => [name, fields[name]] as const).filter(
-    ([, value]) => value !== undefined,
-  );
+  const given = FIELDS.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]);
   return Object.fromEntries(
     given.map(([name, value]) => [name, typeof value === "string" ? printable(value) : value]),
   );

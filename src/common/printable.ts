@@ -1,26 +1,11 @@
 /**
  * Makes foreign text safe for where it goes. Control characters become spaces in sentences, disappear on terminals, and
- * are shown by their code point in JSON and spreadsheets. Pages also mark all other characters that cannot be seen.
+ * are shown by their code point in JSON and spreadsheets.
  */
 import { FORMULA } from "./csv.ts";
 
 /** Matches control characters (with ESC and C1), bidirectional controls, line separators and lone surrogates. */
 const STEERING = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu;
-
-/**
- * Matches, as its first group, characters that cannot be seen: control and format characters, line separators and
- * fillers. Joiners and variation selectors within emoji match without the group. The script of a page has a copy.
- */
-export const INVISIBLE =
-  /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\u200D(?=\p{Extended_Pictographic})|(?<=[\p{Emoji}])\uFE0F|([\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800])/gu;
-
-/** Text for a page: replaces each invisible character by `mark` of its code point, such as `U+202E`. */
-export function withMarks(text: string, mark: (codePoint: string) => string): string {
-  return text.replace(INVISIBLE, (all, invisible: string | undefined) => {
-    const number = invisible?.codePointAt(0);
-    return number === undefined ? all : mark(`U+${number.toString(16).toUpperCase().padStart(4, "0")}`);
-  });
-}
 
 function withoutSteering(text: string, form: (codePoint: string) => string, kept = ""): string {
   return text.replace(STEERING, (character) =>

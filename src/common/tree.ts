@@ -1,7 +1,7 @@
 /** Reads, syncs, seals and removes trees of files. */
 import { type Dirent, lstatSync } from "node:fs";
-import { chmod, link, open, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { chmod, open, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { codeOf, WarehouseError } from "./errors.ts";
 
 /** Called for each path that cannot be read. */
@@ -63,18 +63,6 @@ export async function sync(path: string): Promise<void> {
   }
 }
 
-/** Replaces a file in one step and syncs it. `unnamed`: temporary path in the same folder. */
-export async function replaceFile(
-  file: string,
-  text: string,
-  { unnamed, mode }: { readonly unnamed: string; readonly mode: number },
-): Promise<void> {
-  await writeFile(unnamed, text, { mode });
-  await sync(unnamed);
-  await rename(unnamed, file);
-  await sync(dirname(file));
-}
-
 /** Files handled at the same time, so that one journal entry of the disk serves several. */
 const CONCURRENT_FILES = 16;
 
@@ -91,17 +79,6 @@ export async function syncTree(root: string): Promise<void> {
   for (const path of folders) await sync(path);
 }
 
-/** Makes a hard link. Returns false without links on the file system, without the file, or for a file of another user. */
-export async function linkTo(file: string, name: string): Promise<boolean> {
-  try {
-    if ((await stat(file)).uid !== process.geteuid?.()) return false;
-    await link(file, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Makes a tree read-only for everybody: files 0444, folders 0555. Can be repeated. */
 export async function sealTree(root: string): Promise<void> {
   const { files, folders } = await readTree(root);
@@ -113,20 +90,6 @@ export async function sealTree(root: string): Promise<void> {
 export async function removeTree(path: string): Promise<void> {
   await openUp(path);
   await rm(path, { recursive: true, force: true });
-}
-
-/** Removes everything below a folder except the files `kept`, by absolute path, and their folders. */
-export async function removeAllBut(folder: string, kept: ReadonlySet<string>): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (kept.has(path)) continue;
-    if (!entry.isDirectory()) {
-      await rm(path);
-      continue;
-    }
-    await removeAllBut(path, kept);
-    if ((await readdir(path)).length === 0) await rmdir(path);
-  }
 }
 
 /** Makes folders writable, so that their content can be removed. */

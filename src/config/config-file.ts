@@ -20,18 +20,14 @@ export interface ConfigFile {
   readonly value: unknown;
 }
 
-/** Reads the file `named`, or the one in the working directory; `null` if there is none. */
-export async function readConfigFile(cwd: string, named: string | undefined): Promise<ConfigFile | null> {
-  const name = named ?? findConfigFile(cwd);
-  if (name === null) return null;
+export async function readConfigFile(cwd: string, name: string): Promise<ConfigFile> {
   const path = resolve(cwd, name);
   if (!existsSync(path)) throw invalidConfig(`There is no configuration file ${printable(name)}.`);
-  const value = await settingsIn(path, printable(name));
-  return { name: printable(name), folder: dirname(path), value };
+  return { name: printable(name), folder: dirname(path), value: await settingsIn(path, printable(name)) };
 }
 
 /** Name of the configuration file in a folder; `null` if there is none. Throws `config.invalid` if there are several. */
-export function findConfigFile(cwd: string): string | null {
+function findConfigFile(cwd: string): string | null {
   const found = NAMES.filter((name) => existsSync(join(cwd, name)));
   if (found.length > 1)
     throw invalidConfig(
@@ -40,12 +36,17 @@ export function findConfigFile(cwd: string): string | null {
   return found[0] ?? null;
 }
 
-function settingsIn(path: string, name: string): Promise<unknown> {
-  if (extname(path) === ".json") return parsed(path, name);
-  if (/^\.m?[jt]s$/.test(extname(path))) return imported(path, name);
-  throw invalidConfig(
-    `${name} cannot be read: expected a file that ends in .ts, .mts, .js, .mjs or .json, found ${basename(name)}.`,
-  );
+async function settingsIn(path: string, name: string): Promise<unknown> {
+  if (extname(path) === ".json") return await parsed(path, name);
+  if (!/^\.m?[jt]s$/.test(extname(path)))
+    throw invalidConfig(
+      `${name} cannot be read: expected a file that ends in .ts, .mts, .js, .mjs or .json, found ${basename(name)}.`,
+    );
+  const module = await importModule(pathToFileURL(path).href).catch((error: unknown) => {
+    throw invalidConfig(`${name} ${importProblem(error)}`, error);
+  });
+  if (typeof module === "object" && module !== null && "default" in module) return module.default;
+  throw invalidConfig(`${name} exports no settings: write \`export default defineConfig({ ... })\`.`);
 }
 
 async function parsed(path: string, name: string): Promise<unknown> {
@@ -55,30 +56,12 @@ async function parsed(path: string, name: string): Promise<unknown> {
   try {
     return JSON.parse(text.replace(/^\ufeff/, ""));
   } catch (error) {
-    throw invalidConfig(
-      `${name} is not JSON: look for a missing or extra quote, comma or bracket${positionIn(text, error)}.`,
-    );
+    // The rest of the message quotes the text, so it is not shown.
+    const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(String(error)) ?? [];
+    const where = line === undefined ? "" : `, at line ${line}, column ${column}`;
+    throw invalidConfig(`${name} is not JSON: look for a missing or extra quote, comma or bracket${where}.`);
   }
 }
-
-/** Line and column from 1, if the parser names a position. The rest of its message quotes the text, so it is not shown. */
-function positionIn(text: string, error: unknown): string {
-  const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
-  if (position === undefined) return "";
-  const lines = text.slice(0, Number(position)).split("\n");
-  return `, at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
-}
-
-async function imported(path: string, name: string): Promise<unknown> {
-  const module = await importModule(pathToFileURL(path).href).catch((error: unknown) => {
-    throw invalidConfig(`${name} ${importProblem(error)}`, error);
-  });
-  if (typeof module === "object" && module !== null && "default" in module) return module.default;
-  throw invalidConfig(`${name} exports no settings: write \`export default defineConfig({ ... })\`.`);
-}
-
-/** Mode bits that give other users access. */
-const OTHER_USERS = 0o077;
 
 /**
  * Reads the token from a file that only its owner can read, without white space around it. Checks the mode of the open
@@ -88,7 +71,7 @@ export async function readTokenFile(path: string, setting: string): Promise<Secr
   try {
     await using file = await open(path, "r");
     const { mode } = await file.stat();
-    if ((mode & OTHER_USERS) !== 0) {
+    if ((mode & 0o077) !== 0) {
       const found = (mode & 0o777).toString(8).padStart(4, "0");
       throw invalidConfig(
         `${setting}: expected a file that only its owner can read, found ${printable(path)} with mode ${found}; run chmod 600 on it.`,
@@ -97,14 +80,11 @@ export async function readTokenFile(path: string, setting: string): Promise<Secr
     return new Secret((await file.readFile("utf8")).trim());
   } catch (error) {
     if (error instanceof WarehouseError) throw error;
-    if (codeOf(error) === "ENOENT") {
-      const wayOut = "put the API token into it, with mode 0600";
-      throw invalidConfig(`${setting}: there is no file ${printable(path)}; ${wayOut}.`, error);
-    }
-    throw invalidConfig(
-      `${setting}: the file ${printable(path)} cannot be read (${codeOf(error) ?? "unknown reason"}).`,
-      error,
-    );
+    const why =
+      codeOf(error) === "ENOENT"
+        ? `there is no file ${printable(path)}; put the API token into it, with mode 0600`
+        : `the file ${printable(path)} cannot be read (${codeOf(error) ?? "unknown reason"})`;
+    throw invalidConfig(`${setting}: ${why}.`, error);
   }
 }
 
@@ -121,12 +101,9 @@ interface LocationInputs {
 
 /** Default of the setting `warehouse`. */
 export const DEFAULT_WAREHOUSE = "warehouse";
-/** Default folder of limited runs. */
-const LIMITED_WAREHOUSE = "first-look";
-
 /** Folder named by a flag or variable. A limited run ignores the variable. Throws `config.invalid` for an empty path. */
 export function namedWarehouse({ cwd, env, flags }: LocationInputs): string | undefined {
-  const forAll = flags.limit === undefined ? nonEmpty(env.CONTENT_WAREHOUSE_DIR) : LIMITED_WAREHOUSE;
+  const forAll = flags.limit === undefined ? nonEmpty(env.CONTENT_WAREHOUSE_DIR) : "first-look";
   const named = flags.warehouse ?? forAll;
   if (named === undefined) return undefined;
   if (named.trim() !== "") return resolve(cwd, named);

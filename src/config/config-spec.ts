@@ -2,17 +2,21 @@
 import { z } from "zod";
 import { DEFAULT_PLATFORM } from "../api/destination.ts";
 import { CONTRACTS } from "../audit/checks/contract.ts";
+import { isObject } from "../common/json.ts";
+import { unknownKeysMessage } from "../common/parse-form.ts";
 import { printable } from "../common/printable.ts";
 import { PROXY_ADDRESS, readProxy } from "../common/proxy.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import type { RejectLimits } from "../extract/passes/failure-budget.ts";
 import { onFinish } from "../observe/settings.ts";
+import type { Target } from "../pipeline.ts";
 import { PERSONAL_POLICIES } from "../raw/personal/policy.ts";
+import { lake, lakeOptions } from "../targets/lake/lake.ts";
+import { postgres, postgresOptions } from "../targets/postgres/postgres.ts";
 import { SHRINK_LIMITS } from "../warehouse/baseline.ts";
 import { RUNS_KEPT } from "../warehouse/retention.ts";
 import { DEFAULT_WAREHOUSE } from "./config-file.ts";
-import { target } from "./target-spec.ts";
 
 const text = z.string().min(1);
 const texts = z.array(text).readonly().default([]);
@@ -32,6 +36,34 @@ const rejectLimits = z.union(
   ],
   'expected a whole number, or a share such as "1%"',
 );
+
+/** A target in JSON: the options of its factory, and a `type`. */
+export const declaredTarget = z.discriminatedUnion("type", [
+  lakeOptions.safeExtend({ type: z.literal("lake") }),
+  postgresOptions.safeExtend({ type: z.literal("postgres") }),
+]);
+
+const TARGETS = { lake, postgres } as const;
+
+/** A target, made by a module or declared in JSON. */
+const target: z.ZodType<Target, Target | z.input<typeof declaredTarget>> = z
+  .any()
+  .transform((value, context) => {
+    if (isTarget(value)) return value;
+    const declared = declaredTarget.safeParse(value, { error: unknownKeysMessage });
+    if (declared.success) {
+      const { type, ...options } = declared.data;
+      return TARGETS[type](options as never);
+    }
+    for (const issue of declared.error.issues) context.issues.push({ ...issue, input: value });
+    return z.NEVER;
+  });
+
+function isTarget(value: unknown): value is Target {
+  if (!isObject(value)) return false;
+  const { name, last, stage } = value;
+  return typeof name === "string" && typeof last === "function" && typeof stage === "function";
+}
 
 /** Fields by which listings are compared. They are read before aliases apply. */
 export const COMPARED = ["id", "updated_at"];

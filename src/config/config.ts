@@ -34,7 +34,8 @@ export interface Config
       | keyof ObserveSettings
     >
   > {
-  readonly source: ContentSource;
+  /** The sample content from the embedded service, or a service at an address. */
+  readonly source: { readonly kind: "sample" } | ServiceSource;
   /** Columns of the dynamic listing to request, by their names at the service. */
   readonly columns: readonly string[];
   /** `undefined`: as the pipeline says. */
@@ -54,9 +55,6 @@ export interface Config
   /** Number of items to read, into a warehouse of limited runs; `null` means all. */
   readonly limit: number | null;
 }
-
-/** The sample content from the embedded service, or a service at an address. */
-type ContentSource = { readonly kind: "sample" } | ServiceSource;
 
 /** Policy for personal data. `hash` has a key of at least 32 bytes. */
 export type PersonalSettings =
@@ -106,20 +104,12 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     throw invalidConfig("--sample and --url name two services; leave one of them out.");
   const file = await configFileOf({ cwd, flags });
   const settings = settingsIn(file, env);
-  const {
-    $schema: _schema,
-    url: _url,
-    proxy: _proxy,
-    tokenFile: _tokenFile,
-    onFinish,
-    metricsFile,
-    ...others
-  } = settings;
+  const { $schema: _schema, url: _url, proxy, tokenFile: _file, onFinish, metricsFile, ...others } = settings;
   refuseUncheckedTls(env);
   const { limit = null } = flags;
   if (limit !== null && (!Number.isSafeInteger(limit) || limit < 1))
     throw invalidConfig(`\`limit\` is ${limit}; give a whole number from 1.`);
-  const proxyFor = proxiesIn(file, settings.proxy, env);
+  const proxyFor = proxiesIn(file, proxy, env);
   return {
     ...others,
     source:
@@ -174,8 +164,8 @@ export async function loadReplaySettings(
   inputs: Pick<ConfigInputs, "cwd" | "env" | "flags">,
 ): Promise<ReplaySettings> {
   const settings = await loadSettings(inputs);
-  const { details, personalData: policy } = settings;
-  return { ...settings, details, columns: settings.columns ?? columnsAtService(settings.aliases), policy };
+  const { columns = columnsAtService(settings.aliases), details, personalData: policy } = settings;
+  return { ...settings, details, columns, policy };
 }
 
 function instanceIn({ CONTENT_WAREHOUSE_INSTANCE: name }: ConfigInputs["env"]): string | undefined {

@@ -32,28 +32,32 @@ interface ServiceInputs {
 
 /** Throws `config.invalid` or `config.missing_service`. */
 export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSource> {
-  const address = addressOf(inputs);
-  const tokenOrigin = tokenOriginOf(inputs);
-  const { sampleBy, proxyFor } = inputs;
-  if (address === null) {
-    const wayOut =
-      tokenOrigin === null
-        ? 'give --url, set CONTENT_API_URL and CONTENT_API_TOKEN, or write a configuration file with "content-warehouse init"'
-        : "give --url, set CONTENT_API_URL, or `url` in a configuration file";
-    throw new WarehouseError(
-      "config.missing_service",
-      `The address of the service is missing: ${wayOut}. ${sampleBy} needs no service.`,
+  const { env, flags, file, settings } = inputs;
+  const places: readonly (readonly [place: string, text: string | undefined])[] = [
+    ["--url", flags.url],
+    ["CONTENT_API_URL", nonEmpty(env.CONTENT_API_URL)],
+    [`${file?.name}: \`url\``, settings.url],
+  ];
+  const [place = "", text] = places.find(([, text]) => text !== undefined) ?? [];
+  const missing = (what: string, wayOut: string) => {
+    const sentence = `${what} is missing: ${wayOut}. ${inputs.sampleBy} needs no service.`;
+    return new WarehouseError("config.missing_service", sentence);
+  };
+  if (text === undefined)
+    throw missing(
+      "The address of the service",
+      'give --url, set CONTENT_API_URL and CONTENT_API_TOKEN, or write a configuration file with "content-warehouse init"',
     );
-  }
-  if (tokenOrigin === null) {
-    const wayOut = "set CONTENT_API_TOKEN, or `tokenFile` in a configuration file";
-    throw new WarehouseError(
-      "config.missing_service",
-      `The API token is missing: ${wayOut}. ${sampleBy} needs none.`,
+  const found = await readToken(inputs);
+  if (found === null)
+    throw missing("The API token", "set CONTENT_API_TOKEN, or `tokenFile` in a configuration file");
+  const { token, tokenFrom, setting } = found;
+  // It must be able to be the user name of Basic credentials. The message does not show it.
+  if (!/^[^\s:\p{Cc}\p{Cs}]+$/u.test(token.reveal()))
+    throw invalidConfig(
+      `${setting}: expected an API token, found something empty or with spaces, colons or control characters.`,
     );
-  }
-  const { url, proxy } = routeTo(address, proxyFor);
-  const { token, tokenFrom, setting } = await readToken(tokenOrigin);
+  const { url, proxy } = routeTo(place, text, inputs.proxyFor);
   const secrets = [token, ...(proxy?.secrets ?? [])];
   return {
     kind: "service",
@@ -61,30 +65,12 @@ export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSourc
     proxy,
     token,
     tokenFrom,
-    settingNames: { url: address.place, token: setting },
+    settingNames: { url: place, token: setting },
     secrets,
   };
 }
 
-function addressOf({
-  flags,
-  env,
-  file,
-  settings,
-}: ServiceInputs): { readonly place: string; readonly text: string } | null {
-  const given: readonly (readonly [string, string | undefined])[] = [
-    ["--url", flags.url],
-    ["CONTENT_API_URL", nonEmpty(env.CONTENT_API_URL)],
-    [`${file?.name}: \`url\``, settings.url],
-  ];
-  const found = given.flatMap(([place, text]) => (text === undefined ? [] : [{ place, text }]));
-  return found[0] ?? null;
-}
-
-function routeTo(
-  { place, text }: { readonly place: string; readonly text: string },
-  proxyFor: ProxyFor,
-): Pick<ServiceSource, "url" | "proxy"> {
+function routeTo(place: string, text: string, proxyFor: ProxyFor): Pick<ServiceSource, "url" | "proxy"> {
   const result = readServiceUrl(text);
   if ("problem" in result) throw invalidConfig(`${place}: ${result.problem}.`);
   const { url } = result;
@@ -95,34 +81,15 @@ function routeTo(
   );
 }
 
-/** Where the token comes from: the text of the variable, or a file and the setting that names it. */
-type TokenOrigin = { readonly text: string } | { readonly file: string; readonly setting: string };
-
-const TOKEN_VARIABLE = "CONTENT_API_TOKEN";
-
-function tokenOriginOf({ env, flags, file, settings }: ServiceInputs): TokenOrigin | null {
-  const text = nonEmpty(env[TOKEN_VARIABLE]);
-  if (text !== undefined) return { text };
-  if (flags.tokenFile !== undefined) return { file: flags.tokenFile, setting: "--token-file" };
-  if (file === null || settings.tokenFile === undefined) return null;
-  return { file: resolve(file.folder, settings.tokenFile), setting: `${file.name}: \`tokenFile\`` };
-}
-
-async function readToken(place: TokenOrigin): Promise<{ token: Secret; tokenFrom: string; setting: string }> {
-  if ("text" in place)
-    return {
-      token: validToken(new Secret(place.text.trim()), TOKEN_VARIABLE),
-      tokenFrom: TOKEN_VARIABLE,
-      setting: TOKEN_VARIABLE,
-    };
-  const { file, setting } = place;
-  return { token: validToken(await readTokenFile(file, setting), setting), tokenFrom: file, setting };
-}
-
-/** Throws `config.invalid` unless the token can be the user name of Basic credentials. The message does not show it. */
-function validToken(token: Secret, place: string): Secret {
-  if (/^[^\s:\p{Cc}\p{Cs}]+$/u.test(token.reveal())) return token;
-  throw invalidConfig(
-    `${place}: expected an API token, found something empty or with spaces, colons or control characters.`,
-  );
+/** The token, where it is, and the variable or setting that says so; `null` if nothing does. */
+async function readToken({ env, flags, file, settings }: ServiceInputs) {
+  const variable = "CONTENT_API_TOKEN";
+  const text = nonEmpty(env[variable]);
+  if (text !== undefined) return { token: new Secret(text.trim()), tokenFrom: variable, setting: variable };
+  const isFlag = flags.tokenFile !== undefined;
+  const named = flags.tokenFile ?? settings.tokenFile;
+  if (named === undefined) return null;
+  const tokenFrom = isFlag || file === null ? named : resolve(file.folder, named);
+  const setting = isFlag ? "--token-file" : `${file?.name}: \`tokenFile\``;
+  return { token: await readTokenFile(tokenFrom, setting), tokenFrom, setting };
 }

@@ -6,7 +6,14 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, invalidConfig } from "../common/errors.ts";
 import type { DriftEntry, DriftItemCount } from "../raw/drift.ts";
 import { createTable, parquetColumns } from "../storage/ddl.ts";
-import { checkpoint, type Database, execute, openForBuilding, type SqlQuery } from "../storage/duckdb.ts";
+import {
+  type BuildSettings,
+  checkpoint,
+  type Database,
+  execute,
+  openForBuilding,
+  type SqlQuery,
+} from "../storage/duckdb.ts";
 import { failureText } from "../storage/duckdb-error.ts";
 import type { RangeBounds } from "../storage/id-ranges.ts";
 import { type DatabaseConnections, mapParallel } from "../storage/parallel.ts";
@@ -42,14 +49,10 @@ export interface BuildRequest {
   /** Queries of custom tables by table name, in the order in which they run. */
   readonly queries: Readonly<Record<string, string>>;
   readonly sequence: number;
-  /** The run's staging folder. */
-  readonly directory: string;
-  readonly temporaryDirectory: string;
-  /** Path of the new database file, in `directory`. */
-  readonly database: string;
-  /** Folder for `parquet/`, in `directory`. */
+  /** The new database, in the run's staging folder. */
+  readonly database: Omit<BuildSettings, "previous">;
+  /** Folder for `parquet/`, in the staging folder. */
   readonly finalDirectory: string;
-  readonly memoryLimitMb: number;
   /** Ends the work, also the current statement. */
   readonly signal: AbortSignal;
   readonly history: Pick<HistoryRequest, "run" | "previous" | "absences">;
@@ -85,14 +88,9 @@ const RANGES_PER_CHECK = 8;
 async function openDatabase(
   request: BuildRequest,
 ): Promise<{ readonly database: Database; readonly connections: DatabaseConnections }> {
-  const { previous } = request.history;
-  const database = await openForBuilding({
-    file: request.database,
-    staging: request.directory,
-    temporaryDirectory: request.temporaryDirectory,
-    memoryLimitMb: request.memoryLimitMb,
-    previous: previous.kind === "carried" ? previous.access : undefined,
-  });
+  const { previous: history } = request.history;
+  const previous = history.kind === "carried" ? history.access : undefined;
+  const database = await openForBuilding({ ...request.database, previous });
   return { database, connections: [database.connection, await database.connect()] };
 }
 
@@ -109,7 +107,7 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   static async open(request: BuildRequest): Promise<WarehouseBuild> {
-    await mkdir(request.temporaryDirectory, { recursive: true, mode: 0o700 });
+    await mkdir(request.database.temporaryDirectory, { recursive: true, mode: 0o700 });
     return new WarehouseBuild(request, await openDatabase(request));
   }
 
@@ -206,7 +204,7 @@ export class WarehouseBuild implements AsyncDisposable {
       const from = { text: `SELECT ${parquetColumns(table)} FROM (${text})`, params };
       return loadTable(connection, { table, from, ...this.#files });
     }
-    const folder = join(this.#request.directory, "parts", table.name);
+    const folder = join(this.#request.database.staging, "parts", table.name);
     const fileOf = (part: number) => join(folder, `${table.name}-${part}.parquet`);
     const from = "parts" in source ? source.parts : stageRows(source, fileOf);
     return loadTable(connection, { table, from, ...this.#files });

@@ -30,7 +30,11 @@ export function distinctColumnNames(
   return columns.map((column) => {
     if (isUnique(column)) return column.name;
     const names = taggedNames(column);
-    return claimName(names.find(isFree) ?? names.at(-1) ?? "", used);
+    const name = names.find(isFree) ?? names.at(-1) ?? "";
+    let free = name;
+    for (let number = 2; used.has(fold(free)); number++) free = `${name} #${number}`;
+    used.add(fold(free));
+    return free;
   });
 }
 
@@ -48,14 +52,6 @@ function taggedNames({ name, tags }: ColumnRequest): string[] {
     `${writable(name, NAME_LENGTH)} (${writable(tag, TAG_LENGTH)})`.trimStart(),
   );
   return names.filter((each, index) => names.findLastIndex((other) => fold(other) === fold(each)) === index);
-}
-
-/** Adds the name to those in use, or the first of `name #2`, `name #3`, ... that is free. */
-function claimName(name: string, used: Set<string>): string {
-  let free = name;
-  for (let number = 2; used.has(fold(free)); number++) free = `${name} #${number}`;
-  used.add(fold(free));
-  return free;
 }
 
 const fold = (name: string): string => name.toLowerCase();

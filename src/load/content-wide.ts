@@ -1,10 +1,12 @@
 /** The columns that `content_wide` has for custom fields, and the internal table of their texts. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type DriftEntry, type DriftItemCount, driftExample } from "../raw/drift.ts";
+import { emptyColumns } from "../storage/ddl.ts";
 import { all, execute, type QueryRow, scalar } from "../storage/duckdb.ts";
 import { rangesOf } from "../storage/id-ranges.ts";
 import { fillMarks } from "../storage/sql-text.ts";
 import { content } from "../tables/content.ts";
+import { customFieldFiles } from "../tables/custom-fields.ts";
 import { contentWide } from "../tables/views.ts";
 import { distinctColumnNames } from "./column-names.ts";
 import { loadSql } from "./load-sql.ts";
@@ -13,7 +15,12 @@ import { rangeParams, rangeStarts } from "./mapped-values.ts";
 /** Columns of `content_wide`, each with the type of its custom field, whatever its values are. */
 export async function wideColumns(connection: DuckDBConnection) {
   const fields = await numberedFields(connection);
-  return fields.map(({ name, row }) => ({ name, expression: expressionOf(row), comment: commentOf(row) }));
+  return fields.map(({ name, row }) => {
+    // A multiselect is a list of texts. Several values of an untyped field are the text of a JSON array.
+    const text = `custom.${row.is_list === true ? "lists" : "texts"}[${row.field}]`;
+    const expression = row.column_type === null ? text : `TRY_CAST(${text} AS ${row.column_type})`;
+    return { name, expression, comment: commentOf(row) };
+  });
 }
 
 /** Values that `content_wide` shows as NULL because they do not read as the type of their column; one entry a column. */
@@ -49,12 +56,6 @@ async function numberedFields(connection: DuckDBConnection): Promise<{ row: Quer
   return rows.map((row, index) => ({ row, name: names[index] ?? "" }));
 }
 
-/** A multiselect is a list of texts. Several values of an untyped field are the text of a JSON array. */
-function expressionOf(row: QueryRow): string {
-  const text = `custom.${row.is_list === true ? "lists" : "texts"}[${row.field}]`;
-  return row.column_type === null ? text : `TRY_CAST(${text} AS ${row.column_type})`;
-}
-
 function commentOf(row: QueryRow): string {
   const { label, part, type, custom_field_id, column_type } = row;
   const field = `${label} (${type}, custom field ${custom_field_id})`;
@@ -68,10 +69,6 @@ function commentOf(row: QueryRow): string {
 /** Schema apart from `main`, since it is not for analysts. A database attached under this name makes the view ambiguous. */
 const SCHEMA = "content_warehouse_internal";
 const TABLE = `${SCHEMA}.custom_field_texts`;
-
-const COMMENT =
-  "Internal table behind content_wide: the texts of each item by the number of the custom field. Query content_wide " +
-  "instead.";
 
 /** Sizes that decide about memory; tests use smaller ones. */
 export interface FieldTextLimits {
@@ -95,7 +92,7 @@ export async function fillFieldTexts(
      CREATE OR REPLACE TABLE ${TABLE} (
        content_id VARCHAR NOT NULL, texts MAP(INTEGER, VARCHAR), lists MAP(INTEGER, VARCHAR[])
      );
-     COMMENT ON TABLE ${TABLE} IS '${COMMENT}';
+     COMMENT ON TABLE ${TABLE} IS 'Internal table behind content_wide: the texts of each item by the number of the custom field. Query content_wide instead.';
      COMMENT ON COLUMN ${TABLE}.content_id IS 'Item; content.content_id.';
      COMMENT ON COLUMN ${TABLE}.texts IS 'Texts by the number of the custom field.';
      COMMENT ON COLUMN ${TABLE}.lists IS 'Lists of texts by the number of the custom field.'`,
@@ -117,9 +114,6 @@ export async function fillFieldTexts(
     : `LEFT JOIN ${TABLE} AS custom USING (content_id)`;
 }
 
-const NO_FILES =
-  "(SELECT NULL::VARCHAR AS file_id, NULL::VARCHAR AS file_name, NULL::VARCHAR AS file_url WHERE false)";
-
 async function fieldTextsSql(connection: DuckDBConnection): Promise<string> {
   const files = await scalar(
     connection,
@@ -129,7 +123,8 @@ async function fieldTextsSql(connection: DuckDBConnection): Promise<string> {
   return fillMarks(loadSql("field_texts"), {
     numbers: loadSql("custom_field_numbers"),
     reading: loadSql("field_reading"),
-    files: files > 0 ? "custom_field_files" : NO_FILES,
+    // A pipeline may leave the table out.
+    files: files > 0 ? "custom_field_files" : `(SELECT ${emptyColumns(customFieldFiles)} WHERE false)`,
   });
 }
 

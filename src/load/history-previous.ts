@@ -31,10 +31,7 @@ export type PreviousHistory =
 type CarriedHistory = Extract<PreviousHistory, { readonly kind: "carried" }>;
 
 /** A published run whose history may be continued. */
-export interface HistorySource extends PublishedFiles {
-  readonly run: string;
-  readonly manifest: Manifest;
-}
+type HistorySource = PublishedFiles & { readonly run: string; readonly manifest: Manifest };
 
 /**
  * Finds the history of a published run, in its Parquet files if it has some, else in its database. Each file that will be

@@ -45,16 +45,14 @@ async function* cellsOf({ table, files, temporaryDirectory }: TableFiles) {
   }
 }
 
-/** Microseconds of an instant. Of an infinite one `epoch_us` gives NULL; it becomes the number that Parquet files have. */
-const MICROS = (column: string): string =>
-  `CASE WHEN isinf(${column}) THEN if(${column} > TIMESTAMPTZ 'epoch', 1, -1) * 9223372036854775807 ELSE epoch_us(${column}) END`;
-
 /** SQL of a cell: instants in microseconds, dates in days since 1970. */
 function expression({ name, type }: Column): string {
   const column = quoteIdentifier(name);
-  if (type === "timestamp") return MICROS(column);
   if (type === "date") return `(${column} - DATE '1970-01-01')::INTEGER`;
-  return type === "json" ? `${column}::VARCHAR` : column;
+  if (type !== "timestamp") return type === "json" ? `${column}::VARCHAR` : column;
+  // Of an infinite instant `epoch_us` gives NULL; it becomes the number that Parquet files have.
+  const infinite = `if(${column} > TIMESTAMPTZ 'epoch', 1, -1) * 9223372036854775807`;
+  return `CASE WHEN isinf(${column}) THEN ${infinite} ELSE epoch_us(${column}) END`;
 }
 
 async function* rowsOf(

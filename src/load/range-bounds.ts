@@ -73,13 +73,9 @@ export function rangeBounds({ weights, idAt, widestTableBytes }: ItemWeights): R
   const bytesPerWeight = total === 0 ? 0 : widestTableBytes / total;
   const limits = { items: ITEMS_PER_RANGE, bytes: BYTES_PER_RANGE };
   const bounds: string[] = [];
-  for (const [first] of splitIntoBatches(
-    weights.keys(),
-    (index) => (weights[index] ?? 0) * bytesPerWeight,
-    limits,
-  )) {
+  const bytesOf = (index: number) => (weights[index] ?? 0) * bytesPerWeight;
+  for (const [first] of splitIntoBatches(weights.keys(), bytesOf, limits))
     if (first !== undefined) bounds.push(idAt(first));
-  }
   return bounds.length <= 1 ? [] : bounds;
 }
 
@@ -100,15 +96,9 @@ export function mergeBounds(bounds: RangeBounds, stagedBytes: number, minRanges 
  */
 export function fileBounds(
   items: ItemWeights,
-  {
-    bounds,
-    stagedBytes,
-    before,
-  }: {
-    readonly bounds: RangeBounds;
-    readonly stagedBytes: ReadonlyMap<string, number>;
-    readonly before: BoundsByTable;
-  },
+  bounds: RangeBounds,
+  stagedBytes: ReadonlyMap<string, number>,
+  before: BoundsByTable,
 ): BoundsByTable {
   const weigh = rangeWeigher(items);
   const found = new Map<string, RangeBounds>();
@@ -169,16 +159,17 @@ export async function readFileBounds(
   const limits = { temporaryDirectory, memoryLimitMb: 128, threads: 1 };
   await using database = await openTables({ ...tablesSourceOf(published), database: undefined }, limits);
   for (const [table, [, ...others]] of files) {
-    for (const file of others) bounds.get(table.name)?.push(await firstKey(database.connection, table, file));
+    const key = quoteIdentifier(table.key[0] ?? "");
+    for (const file of others) {
+      const [row] = await all(
+        database.connection,
+        `SELECT ${key} AS key FROM ${readParquet([file])} LIMIT 1`,
+      );
+      bounds.get(table.name)?.push(String(row?.key ?? ""));
+    }
     rangesOf(bounds.get(table.name) ?? []);
   }
   return bounds;
-}
-
-async function firstKey(connection: DuckDBConnection, table: Table, file: string): Promise<string> {
-  const key = quoteIdentifier(table.key[0] ?? "");
-  const [row] = await all(connection, `SELECT ${key} AS key FROM ${readParquet([file])} LIMIT 1`);
-  return String(row?.key ?? "");
 }
 
 /** Rows that are cut into ranges by the first key column of their table. */

@@ -5,7 +5,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import { parquetColumns } from "../storage/ddl.ts";
 import { type SqlQuery, scalar } from "../storage/duckdb.ts";
-import { type IdRange, isBounded, overlaps, rangeConditions, whereClause } from "../storage/id-ranges.ts";
+import { type IdRange, rangeConditions, whereClause } from "../storage/id-ranges.ts";
 import { PartWriter, type StagedPart } from "../storage/parquet-file.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
@@ -79,7 +79,8 @@ export async function* stagedRanges(
 
 /** Staged rows of a range; `undefined` if no part can have any. */
 function stagedRows(table: Table, staged: readonly StagedPart[], range: IdRange): SqlQuery | undefined {
-  const parts = isBounded(range) ? staged.filter((part) => overlaps(part, range)) : staged;
+  const isWhole = range.lower === undefined && range.upper === undefined;
+  const parts = isWhole ? staged : staged.filter((part) => overlaps(part, range));
   if (parts.length === 0) return undefined;
   return rowsInRange(table, readParquet(parts.map(({ file }) => file)), range);
 }
@@ -102,4 +103,10 @@ async function gather(
   const firstKey = parts.map((part) => part.firstKey).reduce((a, b) => (compareUtf8(a, b) <= 0 ? a : b));
   const lastKey = parts.map((part) => part.lastKey).reduce((a, b) => (compareUtf8(a, b) >= 0 ? a : b));
   return { file, rows: await scalar(connection, copy, rows.params), firstKey, lastKey };
+}
+
+/** Whether some key of a part may lie in the range. */
+function overlaps({ firstKey, lastKey }: StagedPart, { lower, upper }: IdRange): boolean {
+  if (upper !== undefined && compareUtf8(firstKey, upper) >= 0) return false;
+  return lower === undefined || compareUtf8(lastKey, lower) >= 0;
 }

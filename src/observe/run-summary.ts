@@ -9,7 +9,7 @@ import type { ThrottleTotals } from "../extract/http/pace.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import type { Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
-import type { UnchangedFiles } from "../warehouse/unchanged.ts";
+import type { UnchangedFiles } from "../warehouse/publish.ts";
 
 export interface RunSummary {
   readonly run: string;

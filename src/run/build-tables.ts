@@ -17,14 +17,22 @@ import { type ExtractRecord, excludedItems } from "../raw/extract-record.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { fillMarks } from "../storage/sql-text.ts";
 import { addPolicyComments } from "../tables/declare.ts";
-import { documents, rejects, requests } from "../tables/run.ts";
+import {
+  checks as checksTable,
+  documents,
+  drift as driftTable,
+  lineage,
+  rejects,
+  requests,
+  tablesTable,
+} from "../tables/run.ts";
 import { makeEntityRows } from "../transform/entity-rows.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import { databaseOf, parseRunName } from "../warehouse/layout.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
 import { concludeVerdict, judgeRun } from "./judge-run.ts";
-import { checkRows, driftRows, lineageRows, passRows, runRows, tableRows } from "./run-tables.ts";
+import { passRows, rowsOf, runRows } from "./run-tables.ts";
 import type { TransformedItems } from "./transform-raw.ts";
 
 /** Throws what forbids publication, such as `verify.failed` and `guard.shrink`. */
@@ -36,7 +44,9 @@ export async function buildTables(
 ) {
   const { baseline, folder, pipeline } = run;
   const { facts } = source.landed;
-  const instance = { id: instanceIdOf(transformed), origin: facts.origin };
+  // The items may name no instance, or several.
+  const [first, second] = transformed.store.of("instances");
+  const instance = { id: first && second === undefined ? first.id : null, origin: facts.origin };
   assertSameInstance(instanceOf(baseline), instance, folder.root, facts.accepted.newAddress);
   const tally = new Drift();
   for (const entry of [...facts.drift, ...transformed.drift]) tally.add(entry);
@@ -79,15 +89,17 @@ export async function buildTables(
   await build.createViews();
   const tested = await testTables(run, facts, { build, loaded, signal: runtime.signal });
   const checks = [...judged.checks, ...tested.checks];
-  all.push(await build.load(checkRows(checks)));
+  const ofChecks = rowsOf(checksTable, checks, ({ name, examples = null }) => ({
+    checkName: name,
+    examples,
+  }));
+  all.push(await build.load(ofChecks));
   await build.close();
   assertTestsPassed(tested);
   const { emptyColumns, columns } = loaded;
   const statement = { ...stated, rows: rowCounts(all), emptyColumns, columns };
   return { ...judged, checks, warnings: [...judged.warnings, ...tested.warnings], tables: all, statement };
 }
-
-const NOT_TESTED = "The tests of the pipeline were skipped, because this run is limited.";
 
 /** Runs the pipeline's tests over all tables except `run_checks`. */
 async function testTables(
@@ -98,7 +110,11 @@ async function testTables(
   const { tests } = pipeline;
   const { build, loaded: filled, signal } = tested;
   if (tests.length === 0) return { checks: [], warnings: [] };
-  if (facts.limit !== null) return { checks: [], warnings: [NOT_TESTED] };
+  if (facts.limit !== null)
+    return {
+      checks: [],
+      warnings: ["The tests of the pipeline were skipped, because this run is limited."],
+    };
   const request = {
     tests,
     database: databaseOf(staging, publishes(pipeline, "duckdb")),
@@ -111,38 +127,29 @@ async function testTables(
   return build.whileClosed(() => runTests(request));
 }
 
-/** ID of the instance that the items name; `null` if they name none, or several. */
-function instanceIdOf({ store }: TransformedItems): string | null {
-  const [first, second] = store.of("instances");
-  return first !== undefined && second === undefined ? first.id : null;
-}
-
 function buildRequest(
   { pipeline, staging, history: previous }: NewRun,
   facts: ExtractRecord,
   transformed: TransformedItems,
   more: Pick<BuildRequest, "entityRows"> & { readonly verdict: Verdict; readonly runtime: Runtime },
 ): BuildRequest {
-  const { parts, stagedBytes, bounds, fileBounds, boundsBefore, vectorBytes } = transformed;
   const { entityRows, verdict, runtime } = more;
   const { items, personalData, removed, vanished, unreadable, rejectedWithoutId } = facts;
   const { run, sequence } = staging;
   return {
+    ...transformed,
     tables: pipeline.tables.map((table) => addPolicyComments(table, personalData.policy)),
-    parts,
-    stagedBytes,
     entityRows,
-    bounds,
-    fileBounds,
-    boundsBefore,
     passthrough: pipeline.passthrough,
     queries: pipeline.queries,
     sequence,
-    directory: staging.root,
-    temporaryDirectory: staging.temporary,
-    database: databaseOf(staging, publishes(pipeline, "duckdb")),
+    database: {
+      file: databaseOf(staging, publishes(pipeline, "duckdb")),
+      staging: staging.root,
+      temporaryDirectory: staging.temporary,
+      memoryLimitMb: memoryLimitMb(transformed.vectorBytes),
+    },
     finalDirectory: publishes(pipeline, "parquet") ? staging.result : staging.root,
-    memoryLimitMb: memoryLimitMb(vectorBytes),
     signal: runtime.signal,
     history: {
       previous,
@@ -178,13 +185,24 @@ function runTables(
   };
   const excluded = [JSON.stringify(excludedItems(landed.facts))];
   const counting = { text: fillMarks(loadSql("run_documents"), files), params: excluded };
+  const hasParquet = publishes(pipeline, "parquet");
+  const origins = pipeline.tables.flatMap((table) =>
+    table.columns.flatMap((column) =>
+      column.origins.map((origin) => ({ ...origin, tableName: table.name, columnName: column.name })),
+    ),
+  );
   return [
     passRows(landed.facts.passes),
     { table: requests, parts: landed.requests },
     { table: rejects, parts: landed.rejects },
-    driftRows(drift),
-    tableRows(loaded, publishes(pipeline, "parquet")),
-    lineageRows(pipeline.tables),
+    rowsOf(driftTable, drift, ({ contentId }) => ({ exampleContentId: contentId })),
+    rowsOf(tablesTable, loaded.tables, ({ table, rows, files: own }) => ({
+      tableName: table,
+      rowCount: rows,
+      parquetFiles: hasParquet ? own.length : 0,
+      parquetBytes: hasParquet ? own.reduce((sum, { bytes }) => sum + bytes, 0) : 0,
+    })),
+    rowsOf(lineage, origins),
     // A run may keep no documents.
     landed.itemFiles.length === 0 ? { table: documents, rows: [] } : { table: documents, query: counting },
   ];

@@ -5,20 +5,17 @@ import { driftOf } from "../audit/questions/drift.ts";
 import { findEarlierRuns, readItemChanges } from "../audit/questions/run-history.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/free-memory.ts";
-import type { Log } from "../common/log.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
 import { mayShow } from "../warehouse/baseline.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
 import { databaseOf } from "../warehouse/layout.ts";
-import type { BuiltStatement, Manifest } from "../warehouse/manifest.ts";
+import type { BuiltStatement } from "../warehouse/manifest.ts";
 import { listRuns } from "../warehouse/retention.ts";
 import { buildTables } from "./build-tables.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
 import type { StagedLoads } from "./stage-loads.ts";
 import { transformRaw } from "./transform-raw.ts";
-
-export type BuildResult = Awaited<ReturnType<typeof build>>;
 
 /** Throws what forbids publication, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
 export async function build(
@@ -30,7 +27,7 @@ export async function build(
     runtime,
   }: { readonly loads: StagedLoads; readonly peak: PeakUse; readonly runtime: Runtime },
 ) {
-  const { signal, log } = runtime;
+  const { signal } = runtime;
   const transformed = await transformRaw(run, source.landed, runtime);
   // The index is garbage now, and DuckDB needs its memory.
   collectGarbage();
@@ -43,7 +40,7 @@ export async function build(
   const comparison = await compareWithPrevious(run, statement);
   const { changes, mappedValues } = comparison;
   const stated = { ...statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) };
-  const { file, warnings } = await makeReport(run, stated, log);
+  const { file, warnings } = await makeReport(run, stated);
   return {
     ...made,
     ...comparison,
@@ -54,7 +51,7 @@ export async function build(
   };
 }
 
-async function makeReport({ folder, staging, pipeline }: NewRun, statement: BuiltStatement, log: Log) {
+async function makeReport({ folder, staging, pipeline }: NewRun, statement: BuiltStatement) {
   try {
     const { writeReport, REPORT_FILE } = await import("../show/page/report.ts");
     const isWritten = await writeReport({
@@ -67,7 +64,6 @@ async function makeReport({ folder, staging, pipeline }: NewRun, statement: Buil
     return { file: isWritten ? REPORT_FILE : null, warnings: [] };
   } catch (thrown) {
     const { message } = asWarehouseError(thrown);
-    log.warn(`The report of the run could not be made: ${message}`, { run: staging.run });
     const warning = `The run has no report: ${message} Make it with "content-warehouse report".`;
     return { file: null, warnings: [warning] };
   }
@@ -76,45 +72,33 @@ async function makeReport({ folder, staging, pipeline }: NewRun, statement: Buil
 type RunComparison = Pick<RunSummary, "previousRun" | "changes" | "mappedValues" | "drift" | "warnings">;
 
 /** Compares the staged tables with the run before. A failure is a warning. */
-async function compareWithPrevious(run: NewRun, statement: BuiltStatement): Promise<RunComparison> {
-  const before = run.baseline.kind === "run" ? run.baseline : undefined;
-  const failed = (thrown: unknown): RunComparison => {
-    const warning = `The drift of the run could not be read: ${asWarehouseError(thrown).message}`;
-    return { previousRun: null, changes: null, mappedValues: null, drift: null, warnings: [warning] };
-  };
-  try {
-    return await readComparison(run, statement, before);
-  } catch (thrown) {
-    if (before === undefined) return failed(thrown);
-    // Mapped values and drift of this run can be read alone.
-    const alone = await readComparison(run, statement, undefined).catch(failed);
-    const warning = `The run could not be compared with ${before.run}: ${asWarehouseError(thrown).message}`;
-    return { ...alone, warnings: [warning, ...alone.warnings] };
-  }
-}
-
-const COMPARISON_MEMORY_MB = 128;
-
-async function readComparison(
-  { staging, pipeline }: NewRun,
+async function compareWithPrevious(
+  { staging, pipeline, baseline }: NewRun,
   statement: BuiltStatement,
-  before: { readonly directory: string; readonly manifest: Manifest } | undefined,
 ): Promise<RunComparison> {
-  const file = databaseOf(staging, publishes(pipeline, "duckdb"));
-  await using database = await openViews({
-    tables: Object.keys(statement.rows),
-    source: { directory: staging.result, database: file, filesOf: () => [] },
-    temporaryDirectory: staging.temporary,
-    memoryLimitMb: COMPARISON_MEMORY_MB,
-    beside: before && runTables(before),
-  });
-  const { connection } = database;
-  const showsBefore = before !== undefined && mayShow(before.manifest.personalData, statement.personalData);
-  return {
-    previousRun: before?.manifest.run ?? null,
-    changes: (before && (await readItemChanges(connection, statement, before.manifest))) ?? null,
-    mappedValues: (await readMappedCounts(connection, statement)) ?? null,
-    drift: await driftOf({ connection, now: statement, before: before?.manifest, showsBefore }),
-    warnings: [],
-  };
+  const before = baseline.kind === "run" ? baseline : undefined;
+  try {
+    const file = databaseOf(staging, publishes(pipeline, "duckdb"));
+    await using database = await openViews({
+      tables: Object.keys(statement.rows),
+      source: { directory: staging.result, database: file, filesOf: () => [] },
+      temporaryDirectory: staging.temporary,
+      memoryLimitMb: 128,
+      beside: before && runTables(before),
+    });
+    const { connection } = database;
+    const { manifest } = before ?? {};
+    const showsBefore = manifest !== undefined && mayShow(manifest.personalData, statement.personalData);
+    return {
+      previousRun: manifest?.run ?? null,
+      changes: (manifest && (await readItemChanges(connection, statement, manifest))) ?? null,
+      mappedValues: (await readMappedCounts(connection, statement)) ?? null,
+      drift: await driftOf({ connection, now: statement, before: manifest, showsBefore }),
+      warnings: [],
+    };
+  } catch (thrown) {
+    const other = before === undefined ? "the specification" : before.run;
+    const warning = `The run could not be compared with ${other}: ${asWarehouseError(thrown).message}`;
+    return { previousRun: null, changes: null, mappedValues: null, drift: null, warnings: [warning] };
+  }
 }

@@ -1,4 +1,5 @@
 /** Makes all requests of a run, and writes the raw documents and the extract record. */
+import { hash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { scalarText } from "../api/normalize.ts";
@@ -23,12 +24,13 @@ import { ItemIndex } from "../raw/item-index.ts";
 import type { PersonalFields } from "../raw/personal/fields.ts";
 import { type RawFolder, RawPaths, rawFolderOf } from "../raw/raw-folder.ts";
 import { RawIndex } from "../raw/raw-index.ts";
+import { rejects } from "../tables/run.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
 import { findMissingItems } from "../warehouse/missing-items.ts";
 import type { NewRun, RunInputs } from "./inputs.ts";
 import type { ResumeRecord } from "./resume.ts";
 import { documentSettings, reuseOf } from "./reuse.ts";
-import { rejectRows, requestRows } from "./run-tables.ts";
+import { requestRows, rowsOf } from "./run-tables.ts";
 import { personalFieldIds, recordLookups, type ServiceSession } from "./session.ts";
 import { originOf } from "./source.ts";
 
@@ -62,7 +64,14 @@ export async function land(request: LandRequest): Promise<RawFolder> {
     const personal = policyOf(config, personalFields);
     landLookups(destinations, fields, { files, personal, drift: journal.drift, clock });
     stageRows(requestRows(journal.requests), (part) => files.ofNotes("requests", part));
-    stageRows(rejectRows(journal.rejects), (part) => files.ofNotes("rejects", part));
+    const found = journal.rejects.toSorted(
+      (a, b) => a.pass - b.pass || a.page - b.page || a.position - b.position,
+    );
+    const rejected = rowsOf(rejects, found, ({ document }, place) => ({
+      reject: place + 1,
+      sha256: hash("sha256", document),
+    }));
+    stageRows(rejected, (part) => files.ofNotes("rejects", part));
     const record = extractRecordOf(request, { wanted, extraction, items: index.items, fields });
     const facts = await writeExtractRecord(join(files.folder, EXTRACT_FILE), record);
     return rawFolderOf(files.folder, facts, index);

@@ -129,7 +129,7 @@ const THREAD_ADDRESS_SPACE = 600_000_000;
  * Throws `config.invalid` if `ulimit -v` allows less address space than this number of threads needs: V8 would end the
  * process in the middle of the run, without a message. `limits`: text of `/proc/self/limits`.
  */
-export function assertAddressSpace(limits: string, threads: number): void {
+function assertAddressSpace(limits: string, threads: number): void {
   const [, limit] = /^Max address space +(\d+) /m.exec(limits) ?? [];
   const needed = MIN_ADDRESS_SPACE + threads * THREAD_ADDRESS_SPACE;
   if (limit === undefined || Number(limit) >= needed) return;
@@ -164,8 +164,6 @@ async function prepareFolder({
   listener.note("no run is under way");
   return folder;
 }
-
-type RunBefore = Awaited<ReturnType<typeof prepareRunBefore>>;
 
 /** The run that this one goes on from: the latest of the folder, or the last run of a target. */
 async function prepareRunBefore(
@@ -232,7 +230,7 @@ function runBeforeText(baseline: Baseline, goesOnFrom: TargetBaseline | null): s
 async function checkDisk(
   { inputs, listener }: PrepareRequest,
   { root, staging }: PreparedOutput,
-  { baseline, resumable }: RunBefore,
+  { baseline, resumable }: Awaited<ReturnType<typeof prepareRunBefore>>,
 ): Promise<void> {
   listener.begin("disk");
   const taken = resumable ? { ...resumable.resumeRecord, keptBytes: resumable.keptBytes } : NO_DISK_USE;

@@ -1,8 +1,13 @@
 /** Builds a run once its documents have landed, publishes it, removes old runs, and delivers it. */
+import { hash } from "node:crypto";
 import { join } from "node:path";
+import { z } from "zod";
 import { checksWithoutWarning, newCheckWarnings, warningKey, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
+import type { Log } from "../common/log.ts";
 import { joinWords } from "../common/nearest.ts";
+import { clauseOf } from "../common/printable.ts";
+import { readSealed, writeSealed } from "../common/sealed-file.ts";
 import type { Config } from "../config/config.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import { type RunSummary, resumeCounts, reuseCounts, summarizeChecks } from "../observe/run-summary.ts";
@@ -11,12 +16,11 @@ import type { RawFolder } from "../raw/raw-folder.ts";
 import { type Delivery, deliver, deliveryWarnings, failedDeliveries } from "../targets/deliver.ts";
 import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
+import type { OutputFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
-import { newWarningCauses } from "../warehouse/new-warnings.ts";
-import { publishRun } from "../warehouse/publish.ts";
+import { publishRun, unchangedFiles } from "../warehouse/publish.ts";
 import { findRun, prune } from "../warehouse/retention.ts";
-import { unchangedFiles } from "../warehouse/unchanged.ts";
-import { type BuildResult, build } from "./build.ts";
+import { build } from "./build.ts";
 import { type NewRun, type Runtime, targetsOf } from "./inputs.ts";
 import { StagedLoads } from "./stage-loads.ts";
 
@@ -64,14 +68,14 @@ export async function landAndPublish(
   const stated = { ...built.statement, peakBytes: peak.bytes };
   const manifest = await publishRun(folder, staging, stated, clock);
   // Before the commits: a loader that fails for many nights must not fill the disk.
-  const retired = await removeOldRuns(run, settings);
+  const retired = await prune(folder, settings.keepRuns).catch(asWarehouseError);
   const failure = await loads.commit();
   progress(1);
   const deliveries = await deliverPublished(run, settings, runtime, facts.items);
   const warnings = [
     ...built.warnings,
     ...undeliveredWarnings(run, settings),
-    ...retired.warnings,
+    ...(Array.isArray(retired) ? [] : [`Old runs could not be removed: ${retired.message}`]),
     ...deliveryWarnings(deliveries),
   ];
   const untold = checksWithoutWarning(built);
@@ -84,7 +88,7 @@ export async function landAndPublish(
     ...publishedFacts(run, facts, built, manifest),
     replayOf,
     resumed: resumeCounts(kept),
-    removedRuns: retired.removed,
+    removedRuns: Array.isArray(retired) ? retired.map((old) => old.run) : [],
     // The failure of a loader is reported every night, so it is never new.
     warnings: [...warnings.map(warningText), ...(failure === null ? [] : [failure.message])],
     newWarnings: [
@@ -100,7 +104,7 @@ export async function landAndPublish(
 function publishedFacts(
   { folder, baseline }: NewRun,
   facts: ExtractRecord,
-  built: BuildResult,
+  built: Awaited<ReturnType<typeof build>>,
   manifest: Manifest,
 ) {
   const { run, sequence, pipeline, verdict, reasons, files, startedAt, endedAt } = manifest;
@@ -138,15 +142,6 @@ function publishedFacts(
   };
 }
 
-async function removeOldRuns({ folder }: NewRun, { keepRuns }: PublishSettings) {
-  try {
-    const removed = await prune(folder, keepRuns);
-    return { removed: removed.map(({ run }) => run), warnings: [] };
-  } catch (thrown) {
-    return { removed: [], warnings: [`Old runs could not be removed: ${asWarehouseError(thrown).message}`] };
-  }
-}
-
 /** Warns that a limited run is not delivered, neither to targets nor by loaders that write elsewhere. */
 function undeliveredWarnings({ pipeline }: NewRun, { limit, targets }: PublishSettings): string[] {
   const receivers = [...pipeline.loaders.filter(({ stage }) => stage !== undefined), ...targets];
@@ -174,5 +169,27 @@ async function deliverPublished(
     return await deliver(targets, delivered, { elapsedMs: () => clock.elapsedMs(), signal });
   } catch (thrown) {
     return failedDeliveries(targets, thrown);
+  }
+}
+
+/**
+ * Returns the causes that are new, and stores these causes for the next run. A cause is the name of a check, or a
+ * sentence. If they cannot be stored, all are new.
+ */
+export async function newWarningCauses(
+  folder: OutputFolder,
+  causes: readonly string[],
+  log: Log,
+): Promise<ReadonlySet<string>> {
+  const file = join(folder.root, ".warnings.json");
+  // A cause may name what is erased later.
+  const digestOf = (cause: string) => hash("sha256", cause);
+  try {
+    const before = new Set(await readSealed(file, z.array(z.string())));
+    await writeSealed(file, causes.map(digestOf));
+    return new Set(causes.filter((cause) => !before.has(digestOf(cause))));
+  } catch (thrown) {
+    log.warn(`Cannot tell which warnings are new: ${clauseOf(thrown)}.`);
+    return new Set(causes);
   }
 }

@@ -1,6 +1,7 @@
 /** Builds the current run again from its raw documents, and publishes it as the next run. */
 import { copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { DestinationName } from "../api/destination.ts";
 import { findReadableRun, type ReadableRun } from "../audit/open-run.ts";
 import { invalidConfig, WarehouseError } from "../common/errors.ts";
 import { joinFirst } from "../common/nearest.ts";
@@ -52,7 +53,7 @@ interface ReplayRequest extends Runtime {
  * nothing was published.
  */
 export async function replay(request: ReplayRequest): Promise<RunResult> {
-  const { folder, log, signal } = request;
+  const { folder, log, signal, clock, settings } = request;
   try {
     await finishPublication(folder);
     signal.throwIfAborted();
@@ -63,7 +64,17 @@ export async function replay(request: ReplayRequest): Promise<RunResult> {
     const [interrupted] = await stagingLeftovers(folder);
     if (interrupted !== undefined)
       log.warn(`The next run starts over and does not resume the interrupted run ${interrupted.run}.`);
-    return await publishReplay(run, published, facts, request);
+    const { staging } = run;
+    // The next run needs the disk space of a run that reads the service.
+    using peak = new PeakUse(staging.root, published.manifest.peakBytes);
+    const land = () => landAgain(run, published, facts, clock.now());
+    const documents = { land, replayOf: published.run, kept: EMPTY_RESUME, peak };
+    try {
+      await createStaging(folder, staging.run);
+      return await landAndPublish(run, documents, { ...settings, limit: facts.limit }, request);
+    } finally {
+      await discardStaging(folder, staging.run);
+    }
   } catch (thrown) {
     throw nameFolder(thrown, folder);
   }
@@ -98,25 +109,6 @@ async function prepareReplay(
     baseline,
     history: removePersonal(history, facts.personalData),
   };
-}
-
-async function publishReplay(
-  run: Awaited<ReturnType<typeof prepareReplay>>,
-  published: ReadableRun,
-  facts: ExtractRecord,
-  request: ReplayRequest,
-): Promise<RunResult> {
-  const { folder, staging } = run;
-  // The next run needs the disk space of a run that reads the service.
-  await using peak = new PeakUse(staging.root, published.manifest.peakBytes);
-  const land = () => landAgain(run, published, facts, request.clock.now());
-  const documents = { land, replayOf: published.run, kept: EMPTY_RESUME, peak };
-  try {
-    await createStaging(folder, staging.run);
-    return await landAndPublish(run, documents, { ...request.settings, limit: facts.limit }, request);
-  } finally {
-    await discardStaging(folder, staging.run);
-  }
 }
 
 /** Copies the raw documents under the number of the new run, and writes its extract record. */
@@ -198,39 +190,40 @@ const SINGLE_ITEMS = ["none", "events", "all"] as const;
 function missingFor(
   pipeline: Pipeline,
   settings: ReplaySettings,
-  answered: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
+  { facts: { asked, unmatched }, lookups }: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
 ): string[] {
-  const { asked, unmatched } = answered.facts;
   const { columns, details } = planColumns(pipeline, settings);
-  const definitions = answered.lookups.definitions.map(({ answer }) => answer.name);
-  const had = new Set([
-    ...asked.shapes.map(ofListing),
-    ...asked.columns.map(ofColumn(asked.aliases)),
-    ...asked.destinations.map(ofDestination),
-    ...(asked.definitions ? [DEFINITIONS] : []),
-    ...[...definitions, ...unmatched.customFields].map(ofField),
+  const specified = (aliases: ReplaySettings["aliases"], names: readonly string[]) =>
+    names.map((name) => aliases[name] ?? name).sort();
+  const fields = pipeline.customFields && [...pipeline.customFields, ...settings.customFields];
+  const had = needs(asked.shapes, specified(asked.aliases, asked.columns), asked.destinations, [
+    ...lookups.definitions.map(({ answer }) => answer.name),
+    ...unmatched.customFields,
   ]);
+  const wanted = needs(
+    pipeline.listings,
+    specified(settings.aliases, columns),
+    asked.allDestinations ? [] : (pipeline.destinations ?? settings.destinations),
+    asked.definitions ? (fields ?? []) : [],
+  );
   const isLess = SINGLE_ITEMS.indexOf(details) > SINGLE_ITEMS.indexOf(asked.singleItems);
-  const destinations = asked.allDestinations ? [] : (pipeline.destinations ?? settings.destinations);
-  const { customFields } = pipeline;
-  const fields = customFields && asked.definitions ? [...customFields, ...settings.customFields] : [];
-  const wanted = [
-    ...pipeline.listings.map(ofListing),
-    ...columns.map(ofColumn(settings.aliases)).sort(),
-    ...destinations.map(ofDestination),
-    ...(customFields === undefined ? [] : [DEFINITIONS]),
-    ...fields.map(ofField),
-  ];
   return [
-    ...wanted.filter((each) => !had.has(each)),
+    ...wanted.filter((each) => !had.includes(each)),
+    ...(fields !== undefined && !asked.definitions ? ["the definitions of custom fields"] : []),
     ...(isLess ? [`single items of ${details === "all" ? "all items" : details}`] : []),
   ];
 }
 
-const DEFINITIONS = "the definitions of custom fields";
-const ofListing = (shape: string) => `the listing ${shape}`;
-const ofColumn = (aliases: ReplaySettings["aliases"]) => (column: string) =>
-  `the column ${aliases[column] ?? column}`;
-const ofDestination = ({ name, platform }: { readonly name: string; readonly platform: string }) =>
-  `the destination ${name} (${platform})`;
-const ofField = (name: unknown) => `the custom field ${name}`;
+function needs(
+  listings: readonly string[],
+  columns: readonly string[],
+  destinations: readonly DestinationName[],
+  fields: readonly unknown[],
+): string[] {
+  return [
+    ...listings.map((name) => `the listing ${name}`),
+    ...columns.map((name) => `the column ${name}`),
+    ...destinations.map(({ name, platform }) => `the destination ${name} (${platform})`),
+    ...fields.map((name) => `the custom field ${name}`),
+  ];
+}

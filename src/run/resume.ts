@@ -1,10 +1,10 @@
 /** Resumes an interrupted run: which run it is, and which of its answers count. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
 import { z } from "zod";
 import { readSealed, writeSealed } from "../common/sealed-file.ts";
-import { removeAllBut } from "../common/tree.ts";
 import { VERSION } from "../common/version.ts";
 import { type Config, configFingerprint } from "../config/config.ts";
 import { type ResumeState, readResumeState } from "../extract/landing/checkpoint.ts";
@@ -24,13 +24,14 @@ import {
 
 /**
  * Digest of all that decides what a run requests and how documents are treated. A run resumes staged work of an equal
- * fingerprint only. Modules that a pipeline imports are not part of it.
+ * fingerprint only. Of modules that a pipeline imports only what they declare is part of it.
  */
 export async function resumeFingerprint(
   config: Config,
   source: string | Pipeline,
   pipeline: Pipeline,
 ): Promise<string> {
+  const isFile = typeof source === "string" && source.startsWith("file:");
   const parts = [
     VERSION,
     RAW_COLUMNS.map(({ name, type }) => [name, type]),
@@ -39,24 +40,12 @@ export async function resumeFingerprint(
     config.rereadDays,
     // The interrupted run may have read a person who was erased at the service since.
     config.reread,
-    pipelineFingerprint(pipeline),
-    ...(await textsOf(source, pipeline)),
+    // A module that is not a file has its text in its URL.
+    ...(typeof source === "string" ? [source, isFile ? await readFile(new URL(source), "utf8") : ""] : []),
+    { ...pipeline, loaders: pipeline.loaders.map(({ name }) => name) },
   ];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
-}
-
-/** Text of the pipeline's module, or of its functions. A module that is not a file has its text in its URL. */
-async function textsOf(source: string | Pipeline, { rows }: Pipeline): Promise<readonly string[]> {
-  if (typeof source !== "string") return Object.values(rows).map(String);
-  return [source, source.startsWith("file:") ? await readFile(new URL(source), "utf8") : ""];
-}
-
-/** Digest of what a pipeline declares, without the functions of its custom tables and loaders. */
-export function pipelineFingerprint({ tables, loaders, tests, rows: _rows, ...pipeline }: Pipeline): string {
-  const declared = tables.map(({ name, key, columns }) => ({ name, key, columns }));
-  const tested = tests.length > 0 && { tests };
-  const decides = { ...pipeline, declared, loaders: loaders.map(({ name }) => name), ...tested };
-  return createHash("sha256").update(JSON.stringify(decides)).digest("hex");
+  const text = JSON.stringify(parts, (_, value) => (typeof value === "function" ? String(value) : value));
+  return createHash("sha256").update(text).digest("hex");
 }
 
 /** Form of `resume.json`. */
@@ -133,4 +122,18 @@ export async function findInterrupted(
 export async function keepResumable(staging: StagingFolder, files: ReadonlySet<string>): Promise<number> {
   await removeAllBut(staging.root, new Set([...files, staging.resumeRecord]));
   return bytesBelow(staging.root);
+}
+
+/** Removes everything below a folder except the files `kept`, by absolute path, and their folders. */
+async function removeAllBut(folder: string, kept: ReadonlySet<string>): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (kept.has(path)) continue;
+    if (!entry.isDirectory()) {
+      await rm(path);
+      continue;
+    }
+    await removeAllBut(path, kept);
+    if ((await readdir(path)).length === 0) await rmdir(path);
+  }
 }

@@ -1,23 +1,18 @@
 /** Makes the rows of the tables about the run. */
 
-import { hash } from "node:crypto";
-import type { Check } from "../audit/checks/checks.ts";
-import type { TableFacts } from "../audit/checks/table-checks.ts";
 import type { RequestLog } from "../extract/http/request-log.ts";
-import type { Reject } from "../extract/pages/tasks.ts";
 import type { MemoryRows } from "../load/staged-rows.ts";
-import type { CountedDrift } from "../raw/drift.ts";
 import type { ExtractRecord, PassRecord } from "../raw/extract-record.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
-import { checks, drift, lineage, passes, rejects, requests, run, tablesTable } from "../tables/run.ts";
+import { passes, requests, run } from "../tables/run.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
 
 /**
  * Makes rows for the columns of a table: column `per_page` is the member `perPage` of a record, or of what `besides`
  * adds. Throws a TypeError for a missing member.
  */
-function rowsOf<One extends object>(
+export function rowsOf<One extends object>(
   table: Table,
   records: Iterable<One>,
   besides: (record: One, place: number) => Readonly<Record<string, Cell>> = () => ({}),
@@ -84,39 +79,4 @@ export function requestRows(records: RequestLog): MemoryRows {
     request: place + 1,
     milliseconds: Math.round(milliseconds * 1000) / 1000,
   }));
-}
-
-export function rejectRows(found: readonly Reject[]): MemoryRows {
-  const ordered = found.toSorted((a, b) => a.pass - b.pass || a.page - b.page || a.position - b.position);
-  return rowsOf(rejects, ordered, ({ document }, place) => ({
-    reject: place + 1,
-    sha256: hash("sha256", document),
-  }));
-}
-
-export function driftRows(entries: readonly CountedDrift[]): MemoryRows {
-  return rowsOf(drift, entries, ({ contentId }) => ({ exampleContentId: contentId }));
-}
-
-export function checkRows(made: readonly Check[]): MemoryRows {
-  return rowsOf(checks, made, ({ name, examples = null }) => ({ checkName: name, examples }));
-}
-
-/** `parquet`: whether Parquet files are published. */
-export function tableRows({ tables }: TableFacts, parquet: boolean): MemoryRows {
-  return rowsOf(tablesTable, tables, ({ table, rows, files }) => ({
-    tableName: table,
-    rowCount: rows,
-    parquetFiles: parquet ? files.length : 0,
-    parquetBytes: parquet ? files.reduce((sum, { bytes }) => sum + bytes, 0) : 0,
-  }));
-}
-
-export function lineageRows(tables: readonly Table[]): MemoryRows {
-  const origins = tables.flatMap((table) =>
-    table.columns.flatMap((column) =>
-      column.origins.map((origin) => ({ ...origin, tableName: table.name, columnName: column.name })),
-    ),
-  );
-  return rowsOf(lineage, origins);
 }

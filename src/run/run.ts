@@ -115,7 +115,7 @@ async function stageAndPublish(
   const pipelineUrl = typeof inputs.pipeline === "string" ? inputs.pipeline : undefined;
   const run = { pipeline, pipelineUrl, folder, staging, baseline, history };
   let disposition: Disposition = "remove";
-  await using peak = new PeakUse(staging.root, record.peakBytes);
+  using peak = new PeakUse(staging.root, record.peakBytes);
   try {
     if (resumable !== null)
       log.warn("Resuming an interrupted run.", { run: name, ...resumeCounts(resumable.kept) });

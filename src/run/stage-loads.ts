@@ -69,34 +69,25 @@ export class StagedLoads implements AsyncDisposable {
   }
 }
 
-const NOTHING = "nothing was published";
 const PUBLISHED = 'the run stays published in the warehouse folder: run "content-warehouse run" again';
 
 /** Does not wait for a loader that ignores the signal. What it stages later is aborted. */
 async function stageWith(loader: Loader, run: LoadRun): Promise<StagedLoad> {
-  const { name } = loader;
   const work = (async () => loader.stage?.(run))();
+  const failed = (why: string, cause?: unknown) =>
+    loadError(loader.name, "cannot stage the run", why, "nothing was published", cause);
   let load: unknown;
   try {
     load = await withGrace(work, run.signal, 0);
   } catch (thrown) {
     work.then(takeBack, () => {});
     run.signal.throwIfAborted();
-    if (thrown instanceof TableReadError) throw thrown;
-    throw loadError(name, "cannot stage the run", reasonOf(thrown), NOTHING, thrown);
+    throw thrown instanceof TableReadError ? thrown : failed(reasonOf(thrown), thrown);
   }
-  if (isStaged(load)) return load;
+  if (isObject(load) && typeof load.commit === "function" && typeof load.abort === "function")
+    return load as unknown as StagedLoad;
   await takeBack(load);
-  throw loadError(
-    name,
-    "cannot stage the run",
-    "its stage() must return an object with commit and abort",
-    NOTHING,
-  );
-}
-
-function isStaged(load: unknown): load is StagedLoad {
-  return isObject(load) && typeof load.commit === "function" && typeof load.abort === "function";
+  throw failed("its stage() must return an object with commit and abort");
 }
 
 async function takeBack(load: unknown): Promise<void> {

@@ -51,7 +51,7 @@ export async function transformRaw(
     /** Bounds of the item ranges by which the widest table is loaded. */
     bounds,
     /** Bounds of the files of each table of items. */
-    fileBounds: fileBounds(weighing, { bounds, stagedBytes: transformed.stagedBytes, before }),
+    fileBounds: fileBounds(weighing, bounds, transformed.stagedBytes, before),
     /** Bounds of the files of the run before. */
     boundsBefore: before,
     /** Bytes of the widest table that DuckDB holds at once, roughly. */

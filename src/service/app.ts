@@ -1,38 +1,43 @@
-/** The routes of the read interface. */
+/** The routes of the read interface, and what they answer. */
 import { readFileSync } from "node:fs";
-import { METHODS } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import { constants, gzip } from "node:zlib";
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
 } from "fastify";
-import type { ContentApi } from "./content-api.ts";
-import { badRequest, HttpError, methodRefusal } from "./http-error.ts";
-import { type Caller, identify } from "./permissions.ts";
-import { type PageSizeLimits, parsePage, parseView } from "./query.ts";
-import { checkAccepts, sendJson } from "./send-json.ts";
+import { z } from "zod";
+import { customFieldDefinition } from "../api/custom-field.ts";
+import type { ContentSet } from "./assemble-set.ts";
+import { type Document, sortableInstant } from "./content-set.ts";
+import { badRequest, HttpError } from "./http-error.ts";
+import { type Actor, actorOf, type Caller, canView, identify } from "./permissions.ts";
+import { type PageRequest, parseNames, parsePage, parseView } from "./query.ts";
+import { viewOf } from "./views/item-views.ts";
+import { renderView, viewItem } from "./views/view.ts";
 
-export interface AppConfig {
-  readonly content: ContentApi;
-  readonly bounds: PageSizeLimits;
+interface AppConfig {
+  readonly set: ContentSet;
+  readonly maxPerPage: number;
   /** Requests a second for each token. */
   readonly rateLimit: number | undefined;
   /** Delay of every response. */
   readonly latencyMs: number;
-  /** Longest time in which a request must arrive, with its body. */
-  readonly requestTimeoutMs: number;
   readonly logger: FastifyBaseLogger | false;
   readonly now: () => number;
 }
+
+/** Longest time in which a request must arrive, with its body. */
+const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Builds the service; it does not listen yet. */
 export function buildApp(options: AppConfig): FastifyInstance {
   const app = fastify({
     ...(options.logger && { loggerInstance: options.logger }),
-    requestTimeout: options.requestTimeoutMs,
-    http: { connectionsCheckingInterval: options.requestTimeoutMs },
+    requestTimeout: REQUEST_TIMEOUT_MS,
     // Refusals by the framework get the same body as ours.
     frameworkErrors: async ({ statusCode }, _request, reply) => {
       // No hook is called here.
@@ -47,10 +52,6 @@ export function buildApp(options: AppConfig): FastifyInstance {
     // Slugs are as long as titles.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 8192 },
   });
-  // Node parses more methods than Fastify knows; routes refuse them too.
-  for (const method of METHODS) {
-    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  }
   addBodies(app);
   addHooks(app, options);
   addRoutes(app, options);
@@ -75,7 +76,6 @@ function addHooks(app: FastifyInstance, { latencyMs, now }: AppConfig): void {
   app.addHook("preClose", async () => {
     closing = true;
   });
-  app.addHook("onRequest", async ({ headers }) => checkAccepts(headers.accept));
   app.addHook("onSend", async (_request, reply) => {
     await holdBack(reply, latencyMs);
     reply.header("date", new Date(now()).toUTCString());
@@ -88,42 +88,92 @@ function addHooks(app: FastifyInstance, { latencyMs, now }: AppConfig): void {
   });
 }
 
+/** Fields of a definition that the contract declares, in its order. */
+const shownDefinition = z.object(customFieldDefinition.shape);
+
 function addRoutes(app: FastifyInstance, options: AppConfig): void {
-  const { content, bounds } = options;
+  const { set, maxPerPage } = options;
+  const orderOf = listing(set);
   app.decorateRequest("caller", null);
   const admit = admission(options);
+  const actorOfRequest = (request: FastifyRequest) => request.getDecorator<Caller>("caller").actor;
 
-  route(app, "/api/v1/content", ["GET"], admit, async (request) => {
+  route(app, "/api/v1/content", ["GET"], admit, (request) => {
     const query = queryOf(request);
-    const { actor } = request.getDecorator<Caller>("caller");
-    const { items, pagination } = await content.page(parseView(query), parsePage(query, bounds), actor);
+    const actor = actorOfRequest(request);
+    const view = viewOf(parseView(query), false);
+    const wanted = parsePage(query, maxPerPage);
+    const { page, perPage } = wanted;
+    const order = orderOf(wanted, actor);
+    const items = order
+      .slice((page - 1) * perPage, page * perPage)
+      .map((document) => renderView(view, viewItem(document, set, actor)));
+    const count = order.length;
+    const pages = Math.ceil(count / perPage);
+    const pagination = {
+      previous: page > 1 ? page - 1 : null,
+      next: page < pages ? page + 1 : null,
+      current: page,
+      per_page: perPage,
+      count,
+      pages,
+    };
     const response = `{"response":[${items.join(",")}],"count":${items.length}`;
     return `${response},"pagination":${JSON.stringify(pagination)}}`;
   });
 
-  route(app, "/api/v1/content/:id", ["GET"], admit, async (request) => {
-    const view = parseView(queryOf(request));
-    const { actor } = request.getDecorator<Caller>("caller");
-    const { id } = request.params as { readonly id: string };
-    const item = await content.item(id, view, actor);
-    if (item === undefined) throw new HttpError(404, "There is no content item with this ID or slug.");
-    return `{"response":${item}}`;
+  route(app, "/api/v1/content/:id", ["GET"], admit, (request) => {
+    const view = viewOf(parseView(queryOf(request)), true);
+    const actor = actorOfRequest(request);
+    const document = set.find((request.params as { readonly id: string }).id);
+    if (document === undefined || !canView(actor, document))
+      throw new HttpError(404, "There is no content item with this ID or slug.");
+    return `{"response":${renderView(view, viewItem(document, set, actor))}}`;
   });
 
-  route(app, "/api/v1/destinations", ["GET", "POST"], admit, async (request) =>
-    JSON.stringify(content.destinations(parametersOf(request))),
-  );
-  route(app, "/api/v1/custom_fields_reference", ["GET", "POST"], admit, async (request) =>
-    JSON.stringify(content.customFields(parametersOf(request))),
-  );
+  // Names are compared exactly, and so is the platform if one is given.
+  route(app, "/api/v1/destinations", ["GET", "POST"], admit, (request) => {
+    const parameters = parametersOf(request);
+    const names = new Set(parseNames(parameters));
+    const wanted = parameters.get("platform");
+    const isFound = ({ identification, platform }: ContentSet["destinations"][number]) =>
+      names.has(identification) && (wanted === null || platform === wanted);
+    return JSON.stringify(set.destinations.filter(isFound));
+  });
+  route(app, "/api/v1/custom_fields_reference", ["GET", "POST"], admit, (request) => {
+    const names = new Set(parseNames(parametersOf(request)));
+    const found = set.fields.all.filter(({ definition }) => names.has(definition.name));
+    return JSON.stringify(found.map(({ definition }) => shownDefinition.parse(definition)));
+  });
   // The file is written by a test from the contract; the URL of the request is added here.
   const description = readFileSync(new URL("openapi.json", import.meta.url), "utf8")
     .trim()
     .slice(1);
-  route(app, "/openapi.json", ["GET"], undefined, async ({ protocol, headers: { host } }) => {
+  route(app, "/openapi.json", ["GET"], undefined, ({ protocol, headers: { host } }) => {
     const url = host === undefined ? "/" : `${protocol}://${host}`;
     return `{"servers":${JSON.stringify([{ url }])},${description}`;
   });
+}
+
+/**
+ * Returns the items that a user may see, in the order that a request asks for. Documents are in creation order, which also
+ * decides between equal instants. Orders are cached, because the set does not change.
+ */
+function listing({ documents }: ContentSet) {
+  const orders = new Map<string, readonly Document[]>();
+  return ({ sortField, descending }: PageRequest, actor: Actor): readonly Document[] => {
+    const key = `${sortField} ${descending} ${actor.id}`;
+    const known = orders.get(key);
+    if (known !== undefined) return known;
+    const [before, after] = descending ? [1, -1] : [-1, 1];
+    const sorted = documents
+      .filter((document) => canView(actor, document))
+      .map((document) => ({ document, at: sortableInstant(document[sortField]) }))
+      .sort((a, b) => (a.at < b.at ? before : a.at > b.at ? after : 0))
+      .map(({ document }) => document);
+    orders.set(key, sorted);
+    return sorted;
+  };
 }
 
 type Admit = (request: FastifyRequest) => Promise<void>;
@@ -139,35 +189,46 @@ async function holdBack({ raw }: FastifyReply, latencyMs: number): Promise<void>
 }
 
 /** Checks the token of a request and its rate limit. */
-function admission({ content, rateLimit, now }: AppConfig): Admit {
+function admission({ set, rateLimit, now }: AppConfig): Admit {
+  const actors = new Map([...set.tokens].map(([token, user]) => [token, actorOf(set, user)]));
   const count = rateLimit === undefined ? undefined : createRateLimit(rateLimit, now);
   return async (request) => {
-    const caller = identify(request.headers.authorization, content.actors);
+    const caller = identify(request.headers.authorization, actors);
     count?.(caller.token);
     request.setDecorator<Caller>("caller", caller);
   };
 }
 
-/** Adds a route that answers with JSON, and 405 for every other method. */
+/** Adds a route that answers with JSON. */
 function route(
   app: FastifyInstance,
   url: string,
-  methods: readonly ("GET" | "POST")[],
+  method: ("GET" | "POST")[],
   admit: Admit | undefined,
-  answer: (request: FastifyRequest) => Promise<string>,
+  answer: (request: FastifyRequest) => string,
 ): void {
   app.route({
-    method: [...methods],
+    method,
     url,
     ...(admit && { onRequest: admit }),
-    handler: async (request, reply) => sendJson(request, reply, await answer(request)),
+    handler: async (request, reply) => sendJson(request, reply, answer(request)),
   });
-  const allowed = methods.includes("POST") ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"];
-  const refuseMethod = async () => {
-    throw methodRefusal(allowed);
-  };
-  const others = app.supportedMethods.filter((method) => !allowed.includes(method));
-  app.route({ method: others, url, onRequest: refuseMethod, handler: refuseMethod });
+}
+
+const compress = promisify(gzip);
+
+/** Smaller bodies are not worth compressing. */
+const GZIP_FROM_BYTES = 1024;
+
+/** Sends JSON, compressed if the client accepts gzip as the client of this program does, and the body is large enough. */
+async function sendJson({ headers }: FastifyRequest, reply: FastifyReply, json: string): Promise<void> {
+  const body = Buffer.from(json);
+  reply.header("content-type", "application/json; charset=utf-8").header("vary", "accept-encoding");
+  const accepted = String(headers["accept-encoding"] ?? "").split(/ *, */);
+  if (body.length < GZIP_FROM_BYTES || !accepted.includes("gzip")) return reply.send(body);
+  // Level 1: on loopback, a smaller body is not worth more time.
+  const compressed = await compress(body, { level: constants.Z_BEST_SPEED });
+  return reply.header("content-encoding", "gzip").send(compressed);
 }
 
 function queryOf(request: FastifyRequest): URLSearchParams {
@@ -189,24 +250,19 @@ function refuse(reply: FastifyReply, { status, headers, message }: HttpError): F
     .send(JSON.stringify({ error: message }));
 }
 
-function asHttpError(thrown: unknown, request: FastifyRequest): HttpError {
-  if (thrown instanceof HttpError) return thrown;
-  const status = thrown instanceof Error && "statusCode" in thrown ? thrown.statusCode : 500;
-  if (typeof status === "number" && status >= 400 && status < 500) {
-    return new HttpError(status, REFUSALS[status] ?? "The request cannot be read.");
-  }
-  request.log.error(thrown, "a request failed");
-  return new HttpError(500, "The service failed to answer; its log says why.");
-}
-
 const FORMS_ONLY =
   "Send the parameters in the query, or as uncompressed form data (application/x-www-form-urlencoded).";
 
-/** Our sentences for refusals by the framework. */
-const REFUSALS: Readonly<Record<number, string>> = {
-  413: "The body is too large.",
-  415: FORMS_ONLY,
-};
+function asHttpError(thrown: unknown, request: FastifyRequest): HttpError {
+  if (thrown instanceof HttpError) return thrown;
+  const status = thrown instanceof Error && "statusCode" in thrown ? thrown.statusCode : 500;
+  if (status === 413) return new HttpError(413, "The body is too large.");
+  if (status === 415) return new HttpError(415, FORMS_ONLY);
+  if (typeof status === "number" && status >= 400 && status < 500)
+    return new HttpError(status, "The request cannot be read.");
+  request.log.error(thrown, "a request failed");
+  return new HttpError(500, "The service failed to answer; its log says why.");
+}
 
 /**
  * Limits the requests of each token by a bucket of one second's requests. Throws a 429 with the whole seconds to wait.

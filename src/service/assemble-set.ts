@@ -2,23 +2,8 @@
 import { z } from "zod";
 import { fullCustomField } from "../api/custom-field.ts";
 import { WarehouseError } from "../common/errors.ts";
-import {
-  type ContentType,
-  type CustomField,
-  type Document,
-  type ServedDefinitions,
-  sortableInstant,
-  type User,
-} from "./content-set.ts";
+import type { ContentSetData, ContentType, CustomField, Document, User } from "./content-set.ts";
 import { JsonText } from "./json-text.ts";
-
-/** Documents of a content set by position: 0 is the oldest. */
-export interface DocumentStore {
-  readonly count: number;
-  /** The documents at these positions, in this order. */
-  read(positions: readonly number[]): Promise<Document[]>;
-  close(): Promise<void>;
-}
 
 /** A content type for the views. `json`: the object that all views show. */
 function indexType({ file_format, ...shown }: ContentType) {
@@ -43,68 +28,14 @@ function userViews(user: User) {
   };
 }
 
-/** IDs and times of all documents, to find and to order them without reading them. Positions count from 0. */
-export class DocumentOutline {
-  /** Instants as {@link sortableInstant} makes them. */
-  readonly createdAt: string[] = [];
-  readonly updatedAt: string[] = [];
-  /** Private documents, by position. */
-  readonly restricted = new Map<number, PrivateAccess>();
-  readonly #byId = new Map<string, number>();
-  readonly #bySlug = new Map<string, number>();
-
-  get count(): number {
-    return this.createdAt.length;
-  }
-
-  /** Adds the next document. Throws `config.content_set` for an ID or a slug that another document has. */
-  add(document: Document): void {
-    const position = this.count;
-    claim(this.#byId, document.id, position, "id");
-    claim(this.#bySlug, document.slug, position, "slug");
-    this.createdAt.push(sortableInstant(document.created_at));
-    this.updatedAt.push(sortableInstant(document.updated_at));
-    if (document.acl?.access_summary === "PRIVATE") this.restricted.set(position, privateAccess(document));
-  }
-
-  /** Position of the item with this ID or, failing that, this slug. */
-  find(idOrSlug: string): number | undefined {
-    return this.#byId.get(idOrSlug) ?? this.#bySlug.get(idOrSlug);
-  }
-}
-
-/** Users and groups who may see a private item. */
-export type PrivateAccess = ReturnType<typeof privateAccess>;
-
-function privateAccess({ acl, author, creator, owner }: Document) {
-  const involved = [author, creator, owner].filter((id) => typeof id === "string");
-  return { userIds: new Set([...(acl?.user_ids ?? []), ...involved]), groupIds: acl?.group_ids ?? [] };
-}
-
-function claim(taken: Map<string, number>, key: string, position: number, what: "id" | "slug"): void {
-  const first = taken.get(key);
-  if (first !== undefined) {
-    throw new WarehouseError(
-      "config.content_set",
-      `Documents ${first + 1} and ${position + 1} of the content set have the same ${what} ${JSON.stringify(key)}; each must have its own.`,
-    );
-  }
-  taken.set(key, position);
-}
-
-/** A content set in memory. Close it after use. */
+/** A content set in memory. */
 export type ContentSet = ReturnType<typeof assembleContentSet>;
 
-/** Assembles a content set. Its `close` closes the store. */
-export function assembleContentSet(
-  documents: DocumentStore,
-  outline: DocumentOutline,
-  shared: ServedDefinitions,
-) {
-  const { contentTypes, users, campaigns, customFields, destinations, tokens, instance } = shared;
+/** Throws `config.content_set` for an ID or a slug that two documents have. */
+export function assembleContentSet(data: ContentSetData) {
+  const { contentTypes, users, campaigns, customFields, destinations, tokens, instance } = data;
   return {
-    documents,
-    outline,
+    ...indexDocuments(data.documents),
     contentTypes: new Map(contentTypes.map((type) => [type.id, indexType(type)])),
     users: new Map(users.map((user) => [user.id, userViews(user)])),
     campaigns: new Map(campaigns.map((campaign) => [campaign.id, JsonText.of(campaign)])),
@@ -113,8 +44,57 @@ export function assembleContentSet(
     /** Token to user ID. */
     tokens: new Map(tokens.map(({ token, user_id }) => [token, user_id])),
     instance,
-    close: () => documents.close(),
   };
+}
+
+/**
+ * The documents of a set, and `times - 1` copies of each with other IDs, slugs and times, for trials with many items.
+ * Throws as {@link assembleContentSet}.
+ */
+export function repeatContentSet(set: ContentSet, times: number): ContentSet {
+  const copies = Array.from({ length: times }, (_, copy) => set.documents.map((each) => copyOf(each, copy)));
+  return { ...set, ...indexDocuments(copies.flat()) };
+}
+
+/** Copy 0 is the document itself. Each further copy was created and edited a second earlier. */
+function copyOf(document: Document, copy: number): Document {
+  if (copy === 0) return document;
+  const { id, slug, created_at, updated_at } = document;
+  return {
+    ...document,
+    id: `${id}-${copy}`,
+    slug: `${slug}-${copy}`,
+    created_at: earlier(created_at, copy),
+    updated_at: earlier(updated_at, copy),
+  };
+}
+
+/** The instant moved back, with its fraction of a second. A text that is not an instant stays as it is. */
+function earlier(instant: string, seconds: number): string {
+  const ms = Date.parse(`${instant.slice(0, WHOLE_SECONDS)}Z`);
+  if (Number.isNaN(ms)) return instant;
+  return new Date(ms - seconds * 1000).toISOString().slice(0, WHOLE_SECONDS) + instant.slice(WHOLE_SECONDS);
+}
+
+const WHOLE_SECONDS = "YYYY-MM-DDTHH:MM:SS".length;
+
+/** `documents`: in creation order. `find` returns the document with an ID or, failing that, a slug. */
+function indexDocuments(documents: readonly Document[]) {
+  const [byId, bySlug] = (["id", "slug"] as const).map((what) => {
+    const positions = new Map<string, number>();
+    for (const [position, { [what]: key }] of documents.entries()) {
+      const first = positions.get(key);
+      if (first !== undefined)
+        throw new WarehouseError(
+          "config.content_set",
+          `Documents ${first + 1} and ${position + 1} of the content set have the same ${what} ${JSON.stringify(key)}; each must have its own.`,
+        );
+      positions.set(key, position);
+    }
+    return positions;
+  });
+  const find = (key: string) => documents[byId?.get(key) ?? bySlug?.get(key) ?? -1];
+  return { documents, find };
 }
 
 /** Indexes the custom field definitions of a content set. */

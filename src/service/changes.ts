@@ -19,9 +19,7 @@ const removal = z.object({ file: z.string(), id: z.string() });
 export async function applyChanges(set: string, changes: string, out: string): Promise<void> {
   await mkdir(out, { recursive: true });
   const changed = await readdir(changes);
-  const removed = changed.includes(REMOVED)
-    ? await Array.fromAsync(parsedLines(changes, REMOVED, removal))
-    : [];
+  const removed = changed.includes(REMOVED) ? await parsedLines(changes, REMOVED, removal) : [];
   for (const name of await readdir(set)) {
     const gone = removed.filter(({ value }) => value.file === name).map(({ value }) => value.id);
     if (!changed.includes(name) && gone.length === 0) {
@@ -30,7 +28,7 @@ export async function applyChanges(set: string, changes: string, out: string): P
     }
     const lines = new Map<string, string>();
     for (const folder of changed.includes(name) ? [set, changes] : [set]) {
-      for await (const { value, text } of parsedLines(folder, name, identified)) lines.set(value.id, text);
+      for (const { value, text } of await parsedLines(folder, name, identified)) lines.set(value.id, text);
     }
     for (const id of gone) {
       if (lines.delete(id)) continue;

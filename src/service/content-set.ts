@@ -210,8 +210,6 @@ export type CustomFieldValue = string | number | boolean | null | FileValue | (s
 export type FileValue = z.infer<typeof file>;
 
 export type Document = z.infer<typeof document>;
-export type Attachment = z.infer<typeof attachment>;
-export type ContentFile = z.infer<typeof contentFile>;
 export type DocumentTask = z.infer<typeof task>;
 export type ContentType = z.infer<typeof contentType>;
 export type User = z.infer<typeof user>;
@@ -221,8 +219,10 @@ export type ServedDestination = z.infer<typeof destination>;
 export type Token = z.infer<typeof token>;
 export type ServedInstance = z.infer<typeof instance>;
 
-/** A content set without its documents. */
-export interface ServedDefinitions {
+/** The content of all files. */
+export interface ContentSetData {
+  /** In creation order. */
+  readonly documents: readonly Document[];
   readonly contentTypes: readonly ContentType[];
   readonly users: readonly User[];
   readonly campaigns: readonly Campaign[];

@@ -14,9 +14,3 @@ export class HttpError extends Error {
 export function badRequest(sentence: string): HttpError {
   return new HttpError(400, sentence);
 }
-
-/** 405, with the methods that the URL allows. */
-export function methodRefusal(allowed: readonly string[]): HttpError {
-  const sentence = "This interface is for reading; the address does not answer this method.";
-  return new HttpError(405, sentence, { allow: allowed.join(", ") });
-}

@@ -1,8 +1,8 @@
-import type { ContentSet, PrivateAccess } from "./assemble-set.ts";
 /**
  * What a user may do. The specification names the actions, but no rules; ours are: admins and editors work on everything,
  * others on items that they are involved in.
  */
+import type { ContentSet } from "./assemble-set.ts";
 import type { Document, User } from "./content-set.ts";
 import { HttpError } from "./http-error.ts";
 
@@ -41,10 +41,11 @@ export function isStaff(actor: Actor): boolean {
   return isAdmin(actor) || actor.role === "editor";
 }
 
-/** Whether an item is listed for the user. `undefined`: the item is public. */
-export function canView(actor: Actor, restriction: PrivateAccess | undefined): boolean {
-  if (restriction === undefined || isStaff(actor)) return true;
-  return restriction.userIds.has(actor.id) || restriction.groupIds.some((id) => actor.group_ids.includes(id));
+/** Whether an item is listed for the user: everybody sees items that are not private. */
+export function canView(actor: Actor, { acl, author, creator, owner }: Document): boolean {
+  if (acl?.access_summary !== "PRIVATE" || isStaff(actor)) return true;
+  const isNamed = [...acl.user_ids, author, creator, owner].includes(actor.id);
+  return isNamed || acl.group_ids.some((id) => actor.group_ids.includes(id));
 }
 
 /** `can_modify`. Only admins modify locked items; nobody modifies deleted ones. */
@@ -60,27 +61,25 @@ export function canDestroy(actor: Actor, document: Document): boolean {
   return isAdmin(actor) || [document.creator, document.owner].includes(actor.id);
 }
 
-const always = () => true;
-
 /** The actions of the specification, each with its condition for a user who can modify the item. */
 const ACTIONS: Readonly<Record<string, (actor: Actor, document: Document) => boolean>> = {
-  publish: always,
+  publish: () => true,
   publish_as_draft: (_, { published }) => published !== true,
-  add_campaigns: always,
-  add_categories: always,
+  add_campaigns: () => true,
+  add_categories: () => true,
   add_visibility: (actor) => isStaff(actor),
-  add_tags: always,
-  add_personas: always,
-  add_buying_stages: always,
+  add_tags: () => true,
+  add_personas: () => true,
+  add_buying_stages: () => true,
   copy_tags: (_, { tags }) => tags !== undefined && tags.length > 0,
-  duplicate: always,
+  duplicate: () => true,
   remove_initiatives: (_, { campaigns }) => campaigns !== undefined && campaigns.length > 0,
   change_type: (actor) => isStaff(actor),
   sync_to_gallery: (_, { synced_to_gallery_date }) => typeof synced_to_gallery_date !== "string",
   unsync_from_gallery: (_, { synced_to_gallery_date }) => typeof synced_to_gallery_date === "string",
   archive: (_, { archived }) => archived !== true,
   delete: canDestroy,
-  set_progress_stage: always,
+  set_progress_stage: () => true,
   update_tasks: (_, { tasks }) => tasks !== undefined && tasks.length > 0,
 };
 

@@ -6,10 +6,8 @@ import { badRequest } from "./http-error.ts";
 
 export const SORT_FIELDS = ["created_at", "updated_at"] as const;
 
-export interface PageSizeLimits {
-  readonly defaultPerPage: number;
-  readonly maxPerPage: number;
-}
+/** Items of a page, unless a request says how many. */
+const DEFAULT_PER_PAGE = 25;
 
 /** The view of an item that a request asks for. */
 export type ViewRequest = ReturnType<typeof parseView>;
@@ -27,10 +25,10 @@ export function parseView(query: URLSearchParams) {
 
 export type PageRequest = ReturnType<typeof parsePage>;
 
-export function parsePage(query: URLSearchParams, { defaultPerPage, maxPerPage }: PageSizeLimits) {
+export function parsePage(query: URLSearchParams, maxPerPage: number) {
   return {
     page: positiveInteger(query, "page") ?? 1, // counted from 1
-    perPage: Math.min(positiveInteger(query, "per_page") ?? defaultPerPage, maxPerPage),
+    perPage: Math.min(positiveInteger(query, "per_page") ?? DEFAULT_PER_PAGE, maxPerPage),
     sortField: oneOf(query, "sort_field", SORT_FIELDS, `one of ${SORT_FIELDS.join(", ")}`) ?? "created_at",
     descending: oneOf(query, "sort_dir", ["1", "-1"], "1 or -1") === "-1",
   };

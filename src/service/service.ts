@@ -1,13 +1,11 @@
 /** The embedded service: the read interface over a content set. */
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { codeOf, WarehouseError } from "../common/errors.ts";
-import type { ContentSet } from "./assemble-set.ts";
-import { contentApi } from "./content-api.ts";
+import { type ContentSet, repeatContentSet } from "./assemble-set.ts";
 import { loadContentSet } from "./load.ts";
-import { repeatContentSet } from "./repeat.ts";
 
 export interface ServiceOptions {
-  /** Folder of a content set, or a loaded set, which the service does not close. */
+  /** Folder of a content set, or a set in memory. */
   readonly data: string | ContentSet;
   /** Number of copies of the set, with other IDs, slugs and times; 1 unless given. */
   readonly repeat?: number;
@@ -17,14 +15,10 @@ export interface ServiceOptions {
   readonly host?: string;
   /** Largest page, 100 unless given. A larger `per_page` is reduced to it. */
   readonly maxPerPage?: number;
-  /** Page size of requests without one, 25 unless given. */
-  readonly defaultPerPage?: number;
   /** Requests a second for each token; no limit unless given. */
   readonly rateLimit?: number;
   /** Delay of every response in milliseconds; 0 unless given. */
   readonly latency?: number;
-  /** Longest time in which a request must arrive, with its body, or it gets a 408; 30 seconds unless given. */
-  readonly requestTimeoutMs?: number;
   /** A pino logger; false (the default) logs nothing. */
   readonly logger?: FastifyBaseLogger | false;
   /** Milliseconds since 1970, for the `Date` header and the rate limit. */
@@ -50,28 +44,25 @@ const CLOSE_GRACE_MS = 1000;
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { data, repeat = 1, rateLimit, host = "127.0.0.1", port = 0 } = options;
-  const { maxPerPage = 100, defaultPerPage = 25, latency = 0, logger = false, now = Date.now } = options;
-  const { requestTimeoutMs = 30_000 } = options;
+  const { maxPerPage = 100, latency = 0, logger = false, now = Date.now } = options;
   if (data === undefined) {
     throw new WarehouseError("config.content_set", "A service needs `data`: the folder of a content set.");
   }
   const once = typeof data === "string" ? await loadContentSet(data) : data;
-  const contentSet = repeat === 1 ? once : await repeatContentSet(once, repeat);
+  const contentSet = repeat === 1 ? once : repeatContentSet(once, repeat);
   // The framework takes a tenth of a command's start, so only a service imports it.
   const { buildApp } = await import("./app.ts");
   const app = buildApp({
-    content: contentApi(contentSet),
-    bounds: { maxPerPage, defaultPerPage: Math.min(defaultPerPage, maxPerPage) },
+    set: contentSet,
+    maxPerPage,
     rateLimit,
     latencyMs: latency,
-    requestTimeoutMs,
     logger,
     now,
   });
   const close = async () => {
     const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
     await app.close().finally(() => clearTimeout(deadline));
-    if (once !== data) await contentSet.close();
   };
   try {
     return { url: await listen(app, host, port), port: portOf(app), close, contentSet };

@@ -78,7 +78,7 @@ const NUMBERS: Readonly<Partial<Record<CellKind, (value: number) => string>>> = 
 };
 
 /** Text of a cell for people. Elements of a list with commas are quoted. */
-export function shownText({ kind }: Pick<AnswerColumn, "kind">, cell: AnswerCell): string {
+function shownText({ kind }: Pick<AnswerColumn, "kind">, cell: AnswerCell): string {
   if (cell === null) return "";
   if (cell instanceof Date) return minuteOf(cell);
   if (typeof cell === "number") return (NUMBERS[kind] ?? String)(cell);
@@ -87,7 +87,7 @@ export function shownText({ kind }: Pick<AnswerColumn, "kind">, cell: AnswerCell
 }
 
 /** Text of a cell in its row: an empty one shows its stand-in, and another text beside it goes in brackets. */
-function shownCell({ columns }: Pick<Section, "columns">, name: string, row: SectionRow): string {
+export function shownCell({ columns }: Pick<Section, "columns">, name: string, row: SectionRow): string {
   const column = columns[name];
   if (column === undefined) return "";
   const { standIn, beside = "" } = column;

@@ -9,9 +9,6 @@ import {
   DuckDBMapValue,
   DuckDBStructType,
   DuckDBStructValue,
-  DuckDBTimestampMillisecondsValue,
-  DuckDBTimestampNanosecondsValue,
-  DuckDBTimestampSecondsValue,
   DuckDBTimestampTZValue,
   DuckDBTimestampValue,
   type DuckDBType,
@@ -115,9 +112,6 @@ export function cellText(value: DuckDBValue): string {
   if (value instanceof DuckDBTimestampTZValue) return instant(value.micros, "Z") ?? String(value);
   if (value instanceof DuckDBTimestampValue) return instant(value.micros, "") ?? String(value);
   if (value instanceof DuckDBDateValue) return value.isFinite ? String(value) : infinite(value.days);
-  if (value instanceof DuckDBTimestampSecondsValue) return plainInstant(value, value.seconds);
-  if (value instanceof DuckDBTimestampMillisecondsValue) return plainInstant(value, value.millis);
-  if (value instanceof DuckDBTimestampNanosecondsValue) return plainInstant(value, value.nanos);
   return nestedJson(value) ?? String(value);
 }
 
@@ -162,10 +156,6 @@ function jsonObject(
   entries: readonly (readonly [name: string, value: DuckDBValue, type?: DuckDBType | undefined])[],
 ): string {
   return `{${entries.map(([name, value, type]) => `${jsonText(name)}:${cellJson(value, type)}`).join(",")}}`;
-}
-
-function plainInstant(value: { readonly isFinite: boolean }, sign: bigint): string {
-  return value.isFinite ? String(value).replace(" ", "T") : infinite(sign);
 }
 
 const MICROS = 1_000_000n;

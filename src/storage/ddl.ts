@@ -1,6 +1,6 @@
 /** Column types and statements for declared tables. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { COLUMN_TYPES, type ColumnType, type Table } from "../tables/declare.ts";
+import type { ColumnType, Table } from "../tables/declare.ts";
 import { execute } from "./duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
@@ -16,41 +16,8 @@ export const DUCKDB_TYPES: Readonly<Record<ColumnType, string>> = {
   json: "JSON",
 };
 
-/** `text[]` for `VARCHAR[]`. Types that no column can be declared with keep their names. */
-export function shownTypeOf(duckdb: string): string {
-  const scalar = duckdb.replace(/\[\]$/, "");
-  const type = COLUMN_TYPES.find((each) => DUCKDB_TYPES[each] === scalar) ?? scalar;
-  return `${type}${duckdb.slice(scalar.length)}`;
-}
-
-/** `VARCHAR[]` for `text[]`. */
-export function duckdbTypeOf(shown: string): string {
-  const scalar = shown.replace(/\[\]$/, "");
-  const type = COLUMN_TYPES.find((each) => each === scalar);
-  return `${type === undefined ? scalar : DUCKDB_TYPES[type]}${shown.slice(scalar.length)}`;
-}
-
 /** Column types in Parquet. JSON is text: readers of the JSON type round large integers and lose the JSON null. */
-export const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, json: "VARCHAR" };
-
-/** Statements that create a table with its comments. */
-function tableDdl(table: Table, longTexts: ReadonlySet<string>): readonly string[] {
-  const name = quoteIdentifier(table.name);
-  const definitions = table.columns.map((column) => {
-    const required = column.nullable ? "" : " NOT NULL";
-    const compressed = longTexts.has(column.name) ? " USING COMPRESSION zstd" : "";
-    return `${quoteIdentifier(column.name)} ${DUCKDB_TYPES[column.type]}${required}${compressed}`;
-  });
-  const comments = table.columns.map(
-    (column) =>
-      `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${quoteLiteral(column.comment)}`,
-  );
-  return [
-    `CREATE TABLE ${name} (\n  ${definitions.join(",\n  ")}\n)`,
-    `COMMENT ON TABLE ${name} IS ${quoteLiteral(table.comment)}`,
-    ...comments,
-  ];
-}
+const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, json: "VARCHAR" };
 
 /**
  * Creates a table with its comments, in one transaction. There is no PRIMARY KEY, because its index would have to fit in
@@ -58,11 +25,28 @@ function tableDdl(table: Table, longTexts: ReadonlySet<string>): readonly string
  */
 export async function createTable(
   connection: DuckDBConnection,
-  table: Table,
+  { name, comment, columns }: Table,
   longTexts: ReadonlySet<string> = new Set(),
 ): Promise<void> {
+  const quoted = quoteIdentifier(name);
+  const definitions = columns.map((column) => {
+    const required = column.nullable ? "" : " NOT NULL";
+    const compressed = longTexts.has(column.name) ? " USING COMPRESSION zstd" : "";
+    return `${quoteIdentifier(column.name)} ${DUCKDB_TYPES[column.type]}${required}${compressed}`;
+  });
+  const comments = columns.map(
+    (column) =>
+      `COMMENT ON COLUMN ${quoted}.${quoteIdentifier(column.name)} IS ${quoteLiteral(column.comment)}`,
+  );
+  const statements = [
+    "BEGIN",
+    `CREATE TABLE ${quoted} (\n  ${definitions.join(",\n  ")}\n)`,
+    `COMMENT ON TABLE ${quoted} IS ${quoteLiteral(comment)}`,
+    ...comments,
+    "COMMIT",
+  ];
   try {
-    await execute(connection, ["BEGIN", ...tableDdl(table, longTexts), "COMMIT"].join(";\n"));
+    await execute(connection, statements.join(";\n"));
   } catch (thrown) {
     // Report the first failure. The connection is not used after it.
     await execute(connection, "ROLLBACK").catch(() => undefined);

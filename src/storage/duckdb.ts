@@ -183,7 +183,7 @@ export async function openForBuilding(options: BuildSettings): Promise<Database>
     const attached = `RECOVERY_MODE no_wal_writes, STORAGE_VERSION ${quoteLiteral(STORAGE_VERSION)}, ROW_GROUP_SIZE ${ROWS_PER_GROUP}`;
     await execute(connection, `ATTACH ${quoteLiteral(file)} AS ${BUILT_CATALOG} (${attached})`);
     await execute(connection, `USE ${BUILT_CATALOG}`);
-    if (typeof previous === "string") await execute(connection, attachment(previous, PREVIOUS_CATALOG));
+    if (typeof previous === "string") await attach(connection, previous, PREVIOUS_CATALOG);
     const readable = typeof previous === "object" ? [previous.directory] : [];
     await harden(connection, [await realpath(staging), staging, ...readable]);
   });
@@ -199,7 +199,7 @@ export async function openForReading(options: ReadSettings): Promise<Database> {
     ...(maxSpilled === undefined ? {} : { max_temp_directory_size: maxSpilled }),
   };
   return open(file, settings, undefined, async (connection) => {
-    if (previous !== undefined) await attach(connection, { file: previous, catalog: PREVIOUS_CATALOG });
+    if (previous !== undefined) await attach(connection, previous, PREVIOUS_CATALOG);
     await harden(connection, allowedDirectories, allowedPaths);
   });
 }
@@ -228,10 +228,6 @@ export interface ScanSettings extends Omit<ReadSettings, "file" | "allowedPaths"
  */
 export async function openForScanning({ published, previous, ...options }: ScanSettings): Promise<Database> {
   const { memoryLimitMb, allowedDirectories } = options;
-  const attached = [
-    ...(published === undefined ? [] : [{ file: published, catalog: PUBLISHED_CATALOG }]),
-    ...(previous === undefined ? [] : [{ file: previous, catalog: PREVIOUS_CATALOG }]),
-  ];
   const settings = {
     ...settingsOf(options),
     allocator_bulk_deallocation_flush_threshold: RETURN_MEMORY_AT,
@@ -239,7 +235,8 @@ export async function openForScanning({ published, previous, ...options }: ScanS
   };
   return open(IN_MEMORY, settings, undefined, async (connection) => {
     if (memoryLimitMb !== undefined) await returnMemory(connection, memoryLimitMb);
-    for (const each of attached) await attach(connection, each);
+    if (published !== undefined) await attach(connection, published, PUBLISHED_CATALOG);
+    if (previous !== undefined) await attach(connection, previous, PREVIOUS_CATALOG);
     await harden(connection, allowedDirectories);
   });
 }
@@ -249,18 +246,12 @@ async function returnMemory(connection: DuckDBConnection, memoryLimitMb: number)
   await execute(connection, `SET memory_limit = '${memoryLimitMb}MB'`);
 }
 
-async function attach(
-  connection: DuckDBConnection,
-  { file, catalog }: { readonly file: string; readonly catalog: string },
-): Promise<void> {
+async function attach(connection: DuckDBConnection, file: string, catalog: string): Promise<void> {
   assertThere(file);
-  await connection.run(attachment(file, catalog)).catch((thrown: unknown) => {
+  const sql = `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(catalog)} (READ_ONLY)`;
+  await connection.run(sql).catch((thrown: unknown) => {
     throw unreadable(thrown, file);
   });
-}
-
-function attachment(file: string, catalog: string): string {
-  return `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(catalog)} (READ_ONLY)`;
 }
 
 /** Settings with the limits, and without extensions. */
@@ -367,8 +358,8 @@ export async function scalar(
   sql: string,
   params: QueryParams = [],
 ): Promise<number> {
-  const reader = await attempt(async () => connection.runAndReadAll(sql, bound(params)));
-  return toSafeInteger(reader.getRows()[0]?.[0] ?? null);
+  const [row] = await all(connection, sql, params);
+  return toSafeInteger(Object.values(row ?? {})[0] ?? null);
 }
 
 /** An integer as a number. Throws if that would round it. */

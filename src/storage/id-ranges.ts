@@ -48,20 +48,7 @@ export function rangeConditions(
   return { conditions, params };
 }
 
-export function isBounded(range: IdRange): boolean {
-  return range.lower !== undefined || range.upper !== undefined;
-}
-
 /** ` WHERE a AND b`; empty without conditions. */
 export function whereClause(conditions: readonly string[]): string {
   return conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-}
-
-/** Whether some key from `firstKey` to `lastKey`, both inclusive, may lie in the range. */
-export function overlaps(
-  keys: { readonly firstKey: string; readonly lastKey: string },
-  range: IdRange,
-): boolean {
-  if (range.upper !== undefined && compareUtf8(keys.firstKey, range.upper) >= 0) return false;
-  return range.lower === undefined || compareUtf8(keys.lastKey, range.lower) >= 0;
 }

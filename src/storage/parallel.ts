@@ -49,12 +49,3 @@ export async function runOnEach<Lane>(
     if (ended.status === "rejected") throw ended.reason;
   }
 }
-
-/** Waits until both have ended. If both fail, the failure of the first is thrown. */
-export async function awaitBoth<First, Second>(
-  first: Promise<First>,
-  second: Promise<Second>,
-): Promise<[First, Second]> {
-  await Promise.allSettled([first, second]);
-  return [await first, await second];
-}

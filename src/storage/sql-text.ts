@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
 
-const IDENTIFIER_LENGTH = 255;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
@@ -11,13 +10,8 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
  * empty, with NUL, with more than 255 characters, or broken UTF-16.
  */
 export function quoteIdentifier(name: string): string {
-  if (name.length === 0) throw new WarehouseError("internal", "A table or column name is empty.");
-  if (name.length > IDENTIFIER_LENGTH) {
-    throw new WarehouseError(
-      "internal",
-      `A table or column name has more than ${IDENTIFIER_LENGTH} characters.`,
-    );
-  }
+  if (name.length === 0 || name.length > 255)
+    throw new WarehouseError("internal", "A table or column name is empty or has more than 255 characters.");
   assertWhole(name, "A table or column name");
   return `"${name.replaceAll('"', '""')}"`;
 }

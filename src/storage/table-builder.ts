@@ -162,20 +162,18 @@ class TextBuilder implements ColumnBuilder {
   }
 }
 
-interface FixedWidth<Array extends NumberArray> {
-  readonly allocate: (length: number) => Array;
-  readonly store: (values: Array, row: number, cell: EncodedCell) => void;
-}
-
-class FixedBuilder<Array extends NumberArray> implements ColumnBuilder {
-  readonly #fixed: FixedWidth<Array>;
+/** A column of numbers. `convert`: of a cell, which is 0 for a null. */
+class FixedBuilder<Values extends NumberArray> implements ColumnBuilder {
+  readonly #allocate: (length: number) => Values;
+  readonly #convert: (cell: EncodedCell) => Values[number];
   readonly #validity = new Validity();
-  #values: Array;
+  #values: Values;
   #rows = 0;
 
-  constructor(fixed: FixedWidth<Array>) {
-    this.#fixed = fixed;
-    this.#values = fixed.allocate(INITIAL_ROWS);
+  constructor(allocate: (length: number) => Values, convert: (cell: EncodedCell) => Values[number]) {
+    this.#allocate = allocate;
+    this.#convert = convert;
+    this.#values = allocate(INITIAL_ROWS);
   }
 
   get bytes(): number {
@@ -183,10 +181,10 @@ class FixedBuilder<Array extends NumberArray> implements ColumnBuilder {
   }
 
   append(cell: EncodedCell): void {
-    const { allocate, store } = this.#fixed;
     this.#validity.set(this.#rows, cell !== null);
-    if (this.#rows >= this.#values.length) this.#values = grow(this.#values, this.#rows + 1, allocate);
-    store(this.#values, this.#rows, cell ?? 0);
+    if (this.#rows >= this.#values.length) this.#values = grow(this.#values, this.#rows + 1, this.#allocate);
+    const values: { [row: number]: Values[number] } = this.#values;
+    values[this.#rows] = this.#convert(cell ?? 0);
     this.#rows += 1;
   }
 
@@ -201,43 +199,26 @@ class FixedBuilder<Array extends NumberArray> implements ColumnBuilder {
   }
 }
 
-const BOOLEAN: FixedWidth<Uint8Array> = {
-  allocate: (length) => new Uint8Array(length),
-  store: (values, row, cell) => {
-    values[row] = cell === true ? 1 : 0;
-  },
-};
-
-const INT32: FixedWidth<Int32Array> = {
-  allocate: (length) => new Int32Array(length),
-  store: (values, row, cell) => {
-    values[row] = Number(cell);
-  },
-};
-
-const INT64: FixedWidth<BigInt64Array> = {
-  allocate: (length) => new BigInt64Array(length),
-  store: (values, row, cell) => {
-    values[row] = typeof cell === "bigint" ? cell : BigInt(Number(cell));
-  },
-};
-
-const DOUBLE: FixedWidth<Float64Array> = {
-  allocate: (length) => new Float64Array(length),
-  store: (values, row, cell) => {
-    values[row] = Number(cell);
-  },
-};
+const int32 = () => new FixedBuilder((length) => new Int32Array(length), Number);
+const int64 = () =>
+  new FixedBuilder(
+    (length) => new BigInt64Array(length),
+    (cell) => (typeof cell === "bigint" ? cell : BigInt(Number(cell))),
+  );
 
 const BUILDERS: Record<ColumnType, () => ColumnBuilder> = {
   text: () => new TextBuilder(),
   json: () => new TextBuilder(),
-  boolean: () => new FixedBuilder(BOOLEAN),
-  integer: () => new FixedBuilder(INT32),
-  date: () => new FixedBuilder(INT32),
-  bigint: () => new FixedBuilder(INT64),
-  timestamp: () => new FixedBuilder(INT64),
-  double: () => new FixedBuilder(DOUBLE),
+  boolean: () =>
+    new FixedBuilder(
+      (length) => new Uint8Array(length),
+      (cell) => (cell === true ? 1 : 0),
+    ),
+  integer: int32,
+  date: int32,
+  bigint: int64,
+  timestamp: int64,
+  double: () => new FixedBuilder((length) => new Float64Array(length), Number),
 };
 
 /** Collects rows of one table for a Parquet part. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
 import { openLoaderTable } from "../load/loader-tables.ts";
 import type { DeliveredRun, LoadTable } from "../pipeline.ts";
-import { declarationsIn } from "../storage/parquet-metadata.ts";
+import { declarationsIn } from "../storage/parquet-sql.ts";
 import { ancestryOf, type RunAncestry, type RunKey } from "../warehouse/identity.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest, readManifestFile } from "../warehouse/manifest.ts";

@@ -145,14 +145,6 @@ function valueAt(field: FieldViews, at: number) {
 
 type FieldValue = ReturnType<typeof valueAt>;
 
-/** Unknown fields of an object are kept in `value_json`, so that `extra` does not repeat them. */
-function claimObjects(item: RawItem, field: FieldViews, at: number): void {
-  const { values, detailValues, customFields, previewable } = field;
-  for (const value of [values[at], detailValues[at], customFields[at], previewable?.[at]]) {
-    if (isObject(value)) for (const { unknown } of item.views) new ExtraFields().claim(unknown, value);
-  }
-}
-
 /** Notes values that differ from the value of the row. */
 function noteDifferences(
   item: RawItem,
@@ -206,7 +198,10 @@ export function customFieldValueRows(
         if (!field.all.some((list) => filled(list[at]))) continue;
         const value = valueAt(field, at);
         if (value.file !== undefined) emitFile(item, value.file);
-        if (value.valueJson !== null) claimObjects(item, field, at);
+        const { values, detailValues, customFields, previewable } = field;
+        // Unknown fields of an object are kept in `value_json`, so that `extra` does not repeat them.
+        for (const each of value.valueJson === null ? [] : [values, detailValues, customFields, previewable])
+          for (const { unknown } of item.views) new ExtraFields().claim(unknown, each?.[at]);
         noteDifferences(item, table, field, at, value);
         // The mapping is applied to the value in `custom_fields`, as text.
         const sent = field.customFields[at];

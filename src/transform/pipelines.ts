@@ -14,7 +14,7 @@ const DIRECTORY = new URL("../../pipelines/", import.meta.url);
 const EXTENSION = extname(import.meta.url);
 
 /** Names of the package's pipelines, sorted. */
-export function pipelineNames(): string[] {
+function pipelineNames(): string[] {
   return readdirSync(DIRECTORY)
     .filter((file) => file.endsWith(EXTENSION) && !file.endsWith(".d.ts"))
     .map((file) => file.slice(0, -EXTENSION.length))
@@ -53,7 +53,10 @@ export async function loadPipeline(url: string): Promise<Pipeline> {
     throw invalidConfig(`The pipeline ${shownUrl(url)} ${importProblem(thrown)}`, thrown);
   });
   const pipeline = isObject(module) ? module.default : undefined;
-  if (isPipeline(pipeline)) return pipeline;
+  if (isObject(pipeline) && typeof pipeline.name === "string" && isObject(pipeline.rows)) {
+    if (Array.isArray(pipeline.tables) && Array.isArray(pipeline.loaders))
+      return pipeline as unknown as Pipeline;
+  }
   throw invalidConfig(
     `${shownUrl(url)} exports no pipeline: its default export must be what definePipeline(...) returns.`,
   );
@@ -61,14 +64,4 @@ export async function loadPipeline(url: string): Promise<Pipeline> {
 
 function shownUrl(url: string): string {
   return printable(url.startsWith("file:") ? fileURLToPath(url) : url, 1000);
-}
-
-function isPipeline(value: unknown): value is Pipeline {
-  return (
-    isObject(value) &&
-    typeof value.name === "string" &&
-    Array.isArray(value.tables) &&
-    Array.isArray(value.loaders) &&
-    isObject(value.rows)
-  );
 }

@@ -17,7 +17,6 @@ import {
   type Shape,
   sameJson,
   shapeOf,
-  type UnknownField,
   valueAt,
 } from "../raw/document.ts";
 import type { Cell } from "../storage/table-builder.ts";
@@ -94,7 +93,10 @@ function claimRest(item: RawItem, extra: ExtraFields): void {
       const name = place === 1 ? path : `${path} (${place})`;
       const { value } = field;
       if (!taken.has(name)) {
-        if (isReplaced(item, later, field)) continue;
+        // A later document of the same shape may have the key that the field is below.
+        const has = ({ shape, document }: ItemDocument) =>
+          shape === view.shape && document[field.path[0] ?? ""] !== undefined;
+        if (item.views.slice(0, later).some(has)) continue;
         extra.set(name, value);
         taken.set(name, value);
       } else if (!sameJson(taken.get(name), value)) {
@@ -102,14 +104,6 @@ function claimRest(item: RawItem, extra: ExtraFields): void {
       }
     }
   }
-}
-
-/** Whether a later document of the same shape has the key that the field is below. */
-function isReplaced(item: RawItem, place: number, { path }: UnknownField): boolean {
-  const [key = ""] = path;
-  const shape = item.views[place]?.shape;
-  const hasKey = (view: ItemDocument) => view.shape === shape && view.document[key] !== undefined;
-  return item.views.slice(0, place).some(hasKey);
 }
 
 /** Paths of lists or objects by shape, in the order of the declaration. */
@@ -138,18 +132,15 @@ function find(
       const value = valueAt(view.document, steps);
       if (value === undefined) emptied.note(view.document, steps);
       else if (found === undefined && !emptied.has(view.document, steps)) found = { view, path, value };
-      else if (sameJson(found?.value ?? [], value ?? [])) claimWithin(view, path);
-      else noteDifference(item, table.name, found?.value ?? null, value);
+      else if (!sameJson(found?.value ?? [], value ?? []))
+        noteDifference(item, table.name, found?.value ?? null, value);
+      // The rows of the equal list or object in the other document have the unknown fields.
+      else
+        for (const field of view.unknown)
+          if (field.path.length > 1 && field.path[0] === path) field.claimed = true;
     }
   }
   return found;
-}
-
-/** Claims unknown fields of a list or object that equals that of another document: the rows of the other have them. */
-function claimWithin(view: ItemDocument, path: string): void {
-  for (const field of view.unknown) {
-    if (field.path.length > 1 && field.path[0] === path) field.claimed = true;
-  }
 }
 
 /** Returns a function that makes a row of an object or list element. */
@@ -168,7 +159,12 @@ function rowMaker(table: Table) {
     if (misplaced && first !== undefined) keepMisfit(item, first, found.path, value, extra);
     const row = sources.map((source): Cell => {
       if (typeof source === "function") return source(item, ordinal);
-      return misplaced ? null : readPlaces(item, found, source, value, extra);
+      for (const { path, steps } of misplaced ? [] : source.places[found.view.shape]) {
+        const next = valueAt(value, steps);
+        if (next !== undefined)
+          return readCell(item, source.column, path === "" ? found.path : path, next, extra);
+      }
+      return null;
     });
     if (isObject(value)) {
       for (const name of nested) {
@@ -183,21 +179,6 @@ function rowMaker(table: Table) {
     row[row.length - 1] = extra.cell();
     return row;
   };
-}
-
-function readPlaces(
-  item: RawItem,
-  found: RowContainer,
-  reader: ColumnReader,
-  value: unknown,
-  extra: ExtraFields,
-): Cell {
-  for (const place of reader.places[found.view.shape]) {
-    const next = valueAt(value, place.steps);
-    if (next !== undefined)
-      return readCell(item, reader.column, place.path === "" ? found.path : place.path, next, extra);
-  }
-  return null;
 }
 
 /** One row per element of a list, in source order; a null element keeps its position. One row for an object. */

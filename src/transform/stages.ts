@@ -15,16 +15,17 @@ export interface ContentTablesOptions {
   readonly except?: readonly ContentTableName[];
 }
 
+const tableNames = z
+  .array(
+    z.string().superRefine((name, { addIssue }) => {
+      const names = CONTENT_TABLES.map((table): string => table.name);
+      if (!names.includes(name)) addIssue(`no content table is called "${name}"${didYouMean(name, names)}`);
+    }),
+  )
+  .optional();
 const contentTablesOptions = z
-  .strictObject({ only: z.array(tableName()).optional(), except: z.array(tableName()).optional() })
+  .strictObject({ only: tableNames, except: tableNames })
   .refine(({ only, except }) => only === undefined || except === undefined, "takes only or except, not both");
-
-function tableName() {
-  const names = CONTENT_TABLES.map(({ name }): string => name);
-  return z.string().superRefine((name, { addIssue }) => {
-    if (!names.includes(name)) addIssue(`no content table is called "${name}"${didYouMean(name, names)}`);
-  });
-}
 
 /**
  * The tables of content: by default all that the pipeline's extractors can fill. Extraction requests only the columns that

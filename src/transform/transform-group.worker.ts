@@ -1,7 +1,7 @@
 /** Worker thread that transforms groups. */
 import { workerData } from "node:worker_threads";
 import { collectGarbage } from "../common/free-memory.ts";
-import { answerTasks } from "../common/threads/thread.ts";
+import { answerTasks } from "../common/threads/threads.ts";
 import { loadPipeline } from "./pipelines.ts";
 import { GroupTransformer, type TransformOutput } from "./transform-group.ts";
 import type { TransformSetup, TransformTask } from "./transform-items.ts";

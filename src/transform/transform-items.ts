@@ -2,10 +2,10 @@
 import { extname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { OnProgress } from "../common/progress.ts";
-import { ThreadPool } from "../common/threads/thread-pool.ts";
+import { ThreadPool } from "../common/threads/threads.ts";
 import { WorkQueue } from "../common/threads/work-queue.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { Drift, type DriftEntry, type DriftItemCount } from "../raw/drift.ts";
+import { Drift } from "../raw/drift.ts";
 import { type ItemGroup, planGroups, type RegroupRequest, regroup } from "../raw/groups.ts";
 import type { StagedPart } from "../storage/parquet-file.ts";
 import type { Table } from "../tables/declare.ts";
@@ -36,19 +36,8 @@ interface TransformRequest extends Omit<RegroupRequest, "items"> {
   readonly onProgress: OnProgress;
 }
 
-export interface TransformResult {
-  /** Staged parts by table. */
-  readonly parts: ReadonlyMap<string, readonly StagedPart[]>;
-  /** Staged bytes by table, roughly. */
-  readonly stagedBytes: ReadonlyMap<string, number>;
-  readonly store: EntityStore;
-  readonly drift: readonly DriftEntry[];
-  /** Numbers of items with drift. */
-  readonly driftItems: readonly DriftItemCount[];
-}
-
 /** Throws `config.invalid` for errors of custom tables, and errors of the disk. */
-export async function transformItems(request: TransformRequest): Promise<TransformResult> {
+export async function transformItems(request: TransformRequest) {
   const { index, isLeftOut } = request;
   await using pool = transformers(request);
   const signal = AbortSignal.any([request.signal, pool.failure]);
@@ -117,7 +106,8 @@ function onThisThread(transformer: GroupTransformer): TransformerPool {
   };
 }
 
-function together(results: readonly TransformOutput[]): TransformResult {
+/** Parts and their bytes, roughly, by table; entities; drift, and the number of items with each. */
+function together(results: readonly TransformOutput[]) {
   const parts = new Map<string, StagedPart[]>();
   const stagedBytes = new Map<string, number>();
   const store = new EntityStore();

@@ -2,7 +2,6 @@
 
 import { readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { WarehouseError } from "../common/errors.ts";
 import { megabytes } from "../common/figures.ts";
 import type { Baseline } from "./baseline.ts";
@@ -92,42 +91,27 @@ export async function bytesOf(file: string): Promise<number> {
   return found === undefined || found.nlink > 1 ? 0 : found.size;
 }
 
-const MEASURE_EVERY_MS = 2000;
-/** Pauses are at least this many times as long as a measurement. */
-const PAUSE_FACTOR = 100;
+const MEASURE_EVERY_MS = 5000;
 
 /** Measures the peak disk use of a folder while a run writes to it. */
-export class PeakUse implements AsyncDisposable {
+export class PeakUse implements Disposable {
   /** Highest use so far. */
   bytes: number;
   readonly #folder: string;
-  readonly #stop = new AbortController();
-  readonly #watching: Promise<void>;
+  readonly #timer = setInterval(() => void this.measure(), MEASURE_EVERY_MS).unref();
 
   /** `before`: peak before the run was resumed. */
   constructor(folder: string, before: number) {
     this.#folder = folder;
     this.bytes = before;
-    this.#watching = this.#watch();
   }
 
   async measure(): Promise<void> {
-    this.bytes = Math.max(this.bytes, await bytesBelow(this.#folder));
+    const bytes = await bytesBelow(this.#folder);
+    this.bytes = Math.max(this.bytes, bytes);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
-    await this.#watching;
-  }
-
-  async #watch(): Promise<void> {
-    const { signal } = this.#stop;
-    for (let pauseMs = MEASURE_EVERY_MS; !signal.aborted; ) {
-      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {});
-      if (signal.aborted) return;
-      const begunMs = performance.now();
-      await this.measure();
-      pauseMs = Math.max(MEASURE_EVERY_MS, (performance.now() - begunMs) * PAUSE_FACTOR);
-    }
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
   }
 }

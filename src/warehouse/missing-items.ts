@@ -11,21 +11,19 @@ export interface MissingItems {
   readonly notAsked: string | null;
 }
 
-interface MissingRequest {
-  readonly baseline: Baseline;
-  readonly temporaryDirectory: string;
-  readonly listed: (contentId: string) => boolean;
-  readonly acceptShrink: boolean;
-  readonly shrinkLimits: ShrinkLimits;
-}
-
 const NONE: MissingItems = { ids: [], count: 0, notAsked: null };
 
 /**
  * Requests no item if more are missing than the mass-change limits allow, or if the run before cannot be read. Throws
  * errors of the disk.
  */
-export async function findMissingItems(request: MissingRequest): Promise<MissingItems> {
+export async function findMissingItems(request: {
+  readonly baseline: Baseline;
+  readonly temporaryDirectory: string;
+  readonly listed: (contentId: string) => boolean;
+  readonly acceptShrink: boolean;
+  readonly shrinkLimits: ShrinkLimits;
+}): Promise<MissingItems> {
   const { baseline, temporaryDirectory } = request;
   if (baseline.kind === "none") return NONE;
   if (baseline.kind === "damaged") return { ...NONE, notAsked: "the run before is damaged" };

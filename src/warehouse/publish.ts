@@ -1,24 +1,30 @@
 /** Publishes a staged run, and finishes publications that were interrupted. */
 import { existsSync } from "node:fs";
-import { rename } from "node:fs/promises";
-import { join } from "node:path";
+import { link, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { type Clock, endMs } from "../common/clock.ts";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { WarehouseError } from "../common/errors.ts";
 import { sealTree, sync, syncTree } from "../common/tree.ts";
 import {
   currentRun,
   databaseOf,
   type OutputFolder,
+  outputError,
   pointCurrentAt,
-  reasonOf,
   removeStaging,
   runsIn,
   type StagingFolder,
   stagingLeftovers,
 } from "./layout.ts";
-import { type Manifest, type ManifestDraft, readManifest, writeManifest } from "./manifest.ts";
-import { linkUnchanged, runBefore } from "./unchanged.ts";
-import { examine, verifyResult } from "./verify.ts";
+import {
+  type Manifest,
+  type ManifestDraft,
+  type PublishedFile,
+  readManifest,
+  writeManifest,
+} from "./manifest.ts";
+import type { PublishedFiles } from "./published-tables.ts";
+import { digestFile, examine, verifyResult } from "./verify.ts";
 import { findingsOf } from "./verify-run.ts";
 
 /**
@@ -89,12 +95,10 @@ async function isUnfinished(folder: OutputFolder, run: string): Promise<boolean>
 }
 
 function unfinishedError(folder: OutputFolder, run: string, thrown: unknown): WarehouseError {
-  const { code, message } = asWarehouseError(thrown);
-  const reason = code === "internal" ? reasonOf(thrown) : undefined;
-  const why = reason === undefined ? message.replace(/\.?$/, ".") : `${reason} there; fix that.`;
+  const { code, message } = outputError(thrown, folder);
   return new WarehouseError(
-    reason === undefined ? code : "config.output",
-    `The run ${run} is whole in ${folder.root}, but is not current yet: ${why} The next run makes it current first.`,
+    code,
+    `The run ${run} is whole in ${folder.root}, but is not current yet: ${message.replace(/\.?$/, ".")} The next run makes it current first.`,
     { cause: thrown },
   );
 }
@@ -120,4 +124,66 @@ export async function finishPublication(folder: OutputFolder): Promise<string | 
   }
   for (const { run } of interrupted) await removeStaging(folder, run);
   return newest?.run;
+}
+
+export interface UnchangedFiles {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Number and bytes of files that the run before has too. */
+export function unchangedFiles(
+  files: readonly PublishedFile[],
+  before: readonly PublishedFile[],
+): UnchangedFiles {
+  const known = new Set(before.map(({ sha256 }) => sha256));
+  const same = files.filter(({ sha256 }) => known.has(sha256));
+  return { files: same.length, bytes: same.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+/** The run before; `undefined` if there is none, it was removed, or its manifest cannot be read. */
+export async function runBefore(
+  runs: string,
+  { previousRun }: Pick<Manifest, "previousRun">,
+): Promise<PublishedFiles | undefined> {
+  if (previousRun === null) return undefined;
+  const directory = join(runs, previousRun);
+  const manifest = await readManifest(directory).catch((thrown: unknown) => {
+    if (thrown instanceof WarehouseError) return undefined;
+    throw thrown;
+  });
+  return manifest && { directory, manifest };
+}
+
+/**
+ * Replaces files of a result by links to equal files of the run before. Reads those files again, so that no damage
+ * spreads. Files that cannot be linked stay.
+ */
+async function linkUnchanged(
+  result: string,
+  files: readonly PublishedFile[],
+  before: PublishedFiles,
+): Promise<void> {
+  const known = new Map(before.manifest.files.map((file) => [file.sha256, file.path]));
+  for (const { path, sha256 } of files) {
+    const same = known.get(sha256);
+    if (same === undefined) continue;
+    const file = join(result, path);
+    const linked = join(dirname(result), "linked.tmp");
+    await rm(linked, { force: true });
+    if (!(await linkTo(join(before.directory, same), linked))) continue;
+    if ((await digestFile(linked)).sha256 === sha256) await rename(linked, file);
+    else await rm(linked);
+  }
+}
+
+/** Makes a hard link. Returns false without links on the file system, without the file, or for a file of another user. */
+async function linkTo(file: string, name: string): Promise<boolean> {
+  try {
+    if ((await stat(file)).uid !== process.geteuid?.()) return false;
+    await link(file, name);
+    return true;
+  } catch {
+    return false;
+  }
 }

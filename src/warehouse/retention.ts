@@ -1,12 +1,12 @@
 /** Finds, rolls back and removes published runs. */
 import { statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { asWarehouseError, codeOf, invalidConfig, WarehouseError } from "../common/errors.ts";
 import { parseIfJson } from "../common/json.ts";
 import { nearestSentence } from "../common/nearest.ts";
-import { replaceFile, sealTree } from "../common/tree.ts";
+import { sealTree, sync } from "../common/tree.ts";
 import { assertNoWal } from "../storage/duckdb.ts";
 import { isAmong, isLaterRun, type RunKey, withAncestors } from "./identity.ts";
 import {
@@ -161,5 +161,8 @@ async function recordPruned(
   if (noted.length === before.length && noted.every((run) => before.includes(run))) return;
   const keys = noted.map(({ run, sequence, sha256 }) => ({ run, sequence, sha256 }));
   const unnamed = join(folder.root, ".pruned-runs");
-  await replaceFile(folder.pruned, `${JSON.stringify(keys)}\n`, { unnamed, mode: 0o644 });
+  await writeFile(unnamed, `${JSON.stringify(keys)}\n`, { mode: 0o644 });
+  await sync(unnamed);
+  await rename(unnamed, folder.pruned);
+  await sync(folder.root);
 }

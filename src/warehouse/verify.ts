@@ -124,10 +124,11 @@ export function unreadablePath(path: string, thrown: unknown): UnreadablePath {
   return { path, finding, denied: ["EACCES", "EPERM"].includes(codeOf(thrown) ?? "") };
 }
 
-type FileDigest = Pick<PublishedFile, "bytes" | "sha256">;
-
 /** Reads a file in pieces of the size of `piece`. */
-export async function digestFile(file: string, piece = Buffer.allocUnsafe(PIECE_BYTES)): Promise<FileDigest> {
+export async function digestFile(
+  file: string,
+  piece = Buffer.allocUnsafe(PIECE_BYTES),
+): Promise<Pick<PublishedFile, "bytes" | "sha256">> {
   const hash = createHash("sha256");
   let bytes = 0;
   await using handle = await open(file);

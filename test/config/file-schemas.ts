@@ -1,7 +1,6 @@
 /** What is generated from the settings: the JSON Schema of a configuration file, and the table of its page. */
 import { z } from "zod";
-import { configSpec } from "../../src/config/config-spec.ts";
-import { declaredTarget } from "../../src/config/target-spec.ts";
+import { configSpec, declaredTarget } from "../../src/config/config-spec.ts";
 
 /** Settings that JSON can express: targets by their options, and no function. */
 const fileSpec = configSpec.omit({ onFinish: true }).extend({

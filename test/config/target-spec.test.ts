@@ -33,7 +33,10 @@ suite("targets in JSON", () => {
       { ...POSTGRES, url: "postgres://loader:hunter2@db.example.com/reports" },
       "`targets[1].url`: has a password in it: leave it out, and set PGPASSWORD or PGPASSFILE.",
     ],
-    [{ ...LAKE, url: "lake" }, "`targets[1]`: url: expected s3://bucket/prefix or file:///folder."],
+    [
+      { ...LAKE, url: "lake" },
+      '`targets[1]`: url: expected file:///folder, or s3://bucket/prefix with letters, digits, ".", "_", "=" and "-"; credentials come from the environment or the files of the AWS tools.',
+    ],
     [
       { ...LAKE, instance: "No name" },
       "`targets[1].instance`: expected a name of lower-case letters, digits and hyphens, 63 at most.",

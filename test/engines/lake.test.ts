@@ -8,8 +8,6 @@ import { after, before, suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { packagePath } from "../../src/common/package-root.ts";
-import { lake } from "../../src/targets/lake/lake.ts";
-import { removeInstance } from "../../src/targets/lake/upkeep.ts";
 import { DATABASE_FILE } from "../../src/warehouse/layout.ts";
 import {
   ENGINES,
@@ -231,34 +229,4 @@ test("docs/lake.md has statements that run", async (t) => {
     const { stdout } = await promisify(execFile)(await lakePython(), ["-c", text]);
     assert.equal(stdout.trim(), expected[0]?.[1]);
   }
-});
-
-test("all readers agree where an instance is removed, and where another service has its name", async (t) => {
-  if (isSkipped(t, ...ENGINES)) return;
-  const place = join(folder, "removed");
-  const url = pathToFileURL(place).href;
-  const first = nights.filter((each) => each.night === 1);
-  for (const each of first) await deliver(each, { url });
-  const read = async (name: EngineName, tables: Readonly<Record<string, number | null>>) =>
-    await engineOf(name).at(place).tables(tables);
-  const newest = Object.fromEntries(["content", "run"].map((table) => [table, null]));
-  const before = await read("duckdb", newest);
-  const { signal } = new AbortController();
-  await lake({ url, instance: "west" }).open(signal, (at) => removeInstance(at, signal));
-  const others = await read("duckdb", newest);
-  for (const [table, { instances }] of Object.entries(before)) {
-    const { west, ...left } = instances;
-    assert.ok(west !== undefined && west[0] > 0);
-    assert.deepEqual(others[table]?.instances, left);
-  }
-  const versions = Object.fromEntries(Object.keys(newest).map((table) => [table, first.length - 1]));
-  for (const name of ENGINES) {
-    assert.deepEqual(await read(name, newest), others, name);
-    assert.deepEqual(await read(name, versions), before, `${name} at the version before`);
-  }
-  const south = first.find(({ instance }) => instance === "south") ?? assert.fail();
-  await deliver({ ...south, instance: "west" }, { url });
-  for (const name of ENGINES)
-    for (const { instances } of Object.values(await read(name, newest)))
-      assert.deepEqual([Object.keys(instances).length, instances.west?.[0]], [3, instances.south?.[0]], name);
 });

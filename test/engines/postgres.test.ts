@@ -1,6 +1,6 @@
 /** The target `postgres` against a real PostgreSQL. */
 import assert from "node:assert/strict";
-import { cp, mkdtemp, readlink, rm } from "node:fs/promises";
+import { cp, mkdtemp, readlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
@@ -9,6 +9,7 @@ import type { Client } from "pg";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import type { DeliveredRun } from "../../src/pipeline.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
@@ -20,7 +21,7 @@ import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun } from "../../src/warehouse/retention.ts";
 import { type Outcome, program } from "../cli/running.ts";
 import { openPublished, type Reader, type Row } from "../run/running.ts";
-import { digestIn, nightOf, steps, worldOf } from "../run/two-machines.ts";
+import { digestIn, nightOn, worldOf } from "../run/two-machines.ts";
 import { until } from "../until.ts";
 import { ODD_ROWS, oddValues } from "./odd-values.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
@@ -76,6 +77,18 @@ async function publish(pipeline: string): Promise<string> {
   const { code, stdout, stderr } = await run(pipeline);
   assert.equal(code, 0, stderr);
   return stdout;
+}
+
+function assertRefused({ code, stderr }: Outcome, message: RegExp): void {
+  assert.equal(code, 26, stderr);
+  assert.match(stderr, message);
+}
+
+/** Delivers the published run, which was refused before. */
+async function deliverLate(): Promise<void> {
+  const { code, stderr } = await command(["deliver"]);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual([await loaded(), await schemas()], [await current(), [CURRENT]]);
 }
 
 /** Name of the run that the warehouse folder has. */
@@ -173,7 +186,7 @@ suite("the target postgres", () => {
     assert.deepEqual(await rowsIn(first), [[true, "-9223372036854775808"]]);
   });
 
-  test("has the declared types, keys and comments", async () => {
+  test("has the declared types, keys and comments, and an index on content_id where no key begins with it", async () => {
     const types = `SELECT column_name::text, data_type::text FROM information_schema.columns
       WHERE table_schema = 'content_warehouse' AND table_name = 'odd_values' ORDER BY ordinal_position`;
     assert.deepEqual(await rowsIn(types), [
@@ -212,20 +225,16 @@ suite("the target postgres", () => {
         columns.map(({ nullable }) => !nullable),
       ]),
     );
-  });
-
-  test("has an index on content_id where no key begins with it", async () => {
-    const sql = `SELECT c.relname::text, array_agg(a.attname::text ORDER BY k.place)::text
+    const indexes = `SELECT c.relname::text, array_agg(a.attname::text ORDER BY k.place)::text
       FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS k(number, place)
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number
       WHERE NOT i.indisprimary AND c.relnamespace = 'content_warehouse'::regnamespace GROUP BY i.indexrelid, 1`;
-    const found = new Set((await rowsIn(sql)).map(([table, columns]) => `${table} ${columns}`));
+    const found = new Set((await rowsIn(indexes)).map(([table, columns]) => `${table} ${columns}`));
     const wanted = [...DECLARED.values()].flatMap(({ name, key, columns }) =>
       key[0] !== "content_id" && columns.some((column) => column.name === "content_id")
         ? [`${name} {content_id}`]
         : [],
     );
-    assert.ok(wanted.length > 0);
     assert.deepEqual(found, new Set(wanted));
   });
 
@@ -264,47 +273,23 @@ suite("the target postgres", () => {
     const before = await current();
     const again = await command(["deliver"]);
     assert.deepEqual([again.code, again.stdout], [0, `postgres: already has ${before}\n`], again.stderr);
-    const earlier = await command(["deliver", "1"]);
-    assert.equal(earlier.code, 26, earlier.stderr);
-    assert.match(
-      earlier.stderr,
-      /has the later run \d+ \(\S+, manifest \w+\) of this instance, so run 1 \(000001-/,
-    );
+    assertRefused(await command(["deliver", "1"]), /has the later run \d+ .* so run 1 \(000001-/);
     assert.equal(await loaded(), before);
   });
 
   test("publishes the run where it cannot connect or may not write, and delivers it later", async () => {
     const before = await current();
     const refused = await run(SMALL, { PGHOST: out });
-    assert.equal(refused.code, 26, refused.stderr);
-    assert.match(
-      refused.stderr,
-      /is published, but was not delivered to postgres: PostgreSQL at \S+ failed: connect ENOENT .*; check that it runs/,
-    );
-    const published = await current();
-    assert.deepEqual([published === before, await loaded()], [false, before]);
+    assertRefused(refused, /is published, but was not delivered to postgres: PostgreSQL at .*ENOENT/);
+    assert.deepEqual([(await current()) === before, await loaded()], [false, before]);
     await admin.query("CREATE ROLE guest LOGIN");
     const forbidden = await command(["deliver"], { PGUSER: "guest" });
-    assert.equal(forbidden.code, 26, forbidden.stderr);
-    assert.match(forbidden.stderr, /permission denied for database reports; GRANT CREATE ON DATABASE/);
-    const late = await command(["deliver"]);
-    assert.equal(late.code, 0, late.stderr);
-    assert.equal(await loaded(), published);
-    assert.deepEqual(await schemas(), [CURRENT]);
-  });
-
-  test("keeps the old schema where the new one cannot take its place, and the run is published", async () => {
-    const before = await current();
+    assertRefused(forbidden, /permission denied for database reports; GRANT CREATE ON DATABASE/);
     await admin.query("ALTER SCHEMA content_warehouse OWNER TO postgres");
-    const { code, stderr } = await run(SMALL);
-    assert.equal(code, 26, stderr);
-    assert.match(stderr, /failed: permission denied for schema content_warehouse; GRANT CREATE ON DATABASE/);
-    assert.notEqual(await current(), before);
-    assert.equal(await loaded(), before);
-    assert.deepEqual(await schemas(), [CURRENT]);
+    assertRefused(await command(["deliver"]), /permission denied for schema content_warehouse; GRANT CREATE/);
+    assert.deepEqual([await loaded(), await schemas()], [before, [CURRENT]]);
     await admin.query("ALTER SCHEMA content_warehouse OWNER TO loader");
-    await publish(SMALL);
-    assert.equal(await loaded(), await current());
+    await deliverLate();
   });
 
   test("refuses while another delivery is under way, and leaves nothing where one is killed", async () => {
@@ -314,15 +299,11 @@ suite("the target postgres", () => {
     await other.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [key]);
     await other.query("CREATE SCHEMA content_warehouse_new");
     const refused = await run(SMALL);
-    assert.equal(refused.code, 26, refused.stderr);
-    assert.match(refused.stderr, /Another delivery to the schema content_warehouse is under way/);
+    assertRefused(refused, /Another delivery to the schema content_warehouse is under way/);
     const { rows } = await other.query("SELECT pg_backend_pid() AS pid");
     other.on("error", () => {});
     await admin.query("SELECT pg_terminate_backend($1)", [rows[0].pid]);
-    const late = await command(["deliver"]);
-    assert.equal(late.code, 0, late.stderr);
-    assert.equal(await loaded(), await current());
-    assert.deepEqual(await schemas(), [CURRENT]);
+    await deliverLate();
   });
 
   test("leaves nothing where the run is stopped in mid-copy, or while a reader has the old one", async (t) => {
@@ -391,15 +372,10 @@ suite("the target postgres", () => {
     const before = await current();
     await admin.query("ALTER VIEW public.items OWNER TO postgres");
     const refused = await run(SMALL);
-    assert.equal(refused.code, 26, refused.stderr);
-    assert.match(
-      refused.stderr,
-      /The view public\.items cannot read the new run \(must be owner of view items\)/,
-    );
+    assertRefused(refused, /The view public\.items cannot read the new run \(must be owner of view items\)/);
     assert.deepEqual(await rowsIn("SELECT run FROM public.items_again"), [[before]]);
     await admin.query("DROP VIEW public.items_again, public.items");
-    const late = await command(["deliver"]);
-    assert.equal(late.code, 0, late.stderr);
+    await deliverLate();
   });
 
   test("never drops what others have made on an earlier run", async () => {
@@ -407,17 +383,11 @@ suite("the target postgres", () => {
       CREATE TABLE public.notes (content_id text REFERENCES content_warehouse.content)`);
     const before = await current();
     const refused = await run(SMALL);
-    assert.equal(refused.code, 26, refused.stderr);
-    assert.match(
-      refused.stderr,
-      /Objects of others depend on an earlier run, .*constraint notes_content_id_fkey/,
-    );
+    assertRefused(refused, /Objects of others depend on an earlier run, .*constraint notes_content_id_fkey/s);
     assert.match(refused.stderr, /materialized view public\.copied/);
     assert.deepEqual([await loaded(), await schemas()], [before, [CURRENT]]);
     await admin.query("DROP MATERIALIZED VIEW public.copied; DROP TABLE public.notes");
-    const late = await command(["deliver"]);
-    assert.equal(late.code, 0, late.stderr);
-    assert.equal(await loaded(), await current());
+    await deliverLate();
   });
 
   test("check proves that it can be written to, and says why not", async () => {
@@ -437,50 +407,29 @@ suite("the target postgres", () => {
       return JSON.parse(String(said[0]?.[0]));
     };
     const world = await worldOf(t, target);
-    await nightOf(world, { night: 0, order: steps("A") });
+    await nightOn(world, "A", 0);
     await cp(world.folders.A, world.folders.B, { recursive: true, verbatimSymlinks: true });
-    for (const [night, winner, loser] of [
-      [1, "A", "B"],
-      [2, "B", "A"],
-    ] as const) {
-      const order = ["A", "B", ...steps(winner, 3), ...steps(loser, 3)] as const;
-      const forked = await nightOf(world, { night, order });
-      const [won, lost] = [forked.get(winner), forked.get(loser)];
-      assert.deepEqual([won?.run, won && exitCodeOf(won)], [lost?.run, 0]);
-      const [failure] = lost?.deliveries.map((each) => each.failure) ?? [];
-      assert.equal(failure?.code, "target.fenced");
-      assert.match(
-        failure?.message ?? "",
-        /^The target postgres has another run \d+ \(.*\) of this instance, from another machine/,
-      );
-      assert.equal((await commentOf()).sha256, await digestIn(join(world.folders[winner], "current")));
-      world.warnings[loser].length = 0;
-      for (const again of [0.25, 0.5]) {
-        const next = await nightOf(world, { night: night + again, order: steps(loser) });
-        assert.deepEqual([...next.values()].map(exitCodeOf), [0]);
-        assert.equal((await commentOf()).sha256, await digestIn(join(world.folders[loser], "current")));
-      }
-      assert.equal(world.warnings[loser].length, 1, world.warnings[loser].join("\n"));
-      assert.match(
-        world.warnings[loser][0] ?? "",
-        /^The target postgres has the run \d+ \(.*\), from another machine, and keeps no runs, so this run cannot continue from it/,
-      );
-      await rm(world.folders[winner], { recursive: true });
-      await cp(world.folders[loser], world.folders[winner], { recursive: true, verbatimSymlinks: true });
+    let won: RunSummary | undefined;
+    const lost = await nightOn(world, "B", 1, async () => {
+      won = await nightOn(world, "A", 1);
+    });
+    assert.deepEqual([won?.run, won && exitCodeOf(won)], [lost.run, 0]);
+    const [failure] = lost.deliveries.map((each) => each.failure);
+    assert.equal(failure?.code, "target.fenced");
+    assert.equal((await commentOf()).sha256, await digestIn(join(world.folders.A, "current")));
+    world.warnings.B.length = 0;
+    for (const night of [1.25, 1.5]) {
+      assert.equal(exitCodeOf(await nightOn(world, "B", night)), 0);
+      assert.equal((await commentOf()).sha256, await digestIn(join(world.folders.B, "current")));
     }
-    const next = await nightOf(world, { night: 3, order: steps("A") });
-    assert.deepEqual([...next.values()].map(exitCodeOf), [0]);
+    assert.equal(world.warnings.B.length, 1, world.warnings.B.join("\n"));
+    assert.match(world.warnings.B[0] ?? "", /from another machine, and keeps no runs, so this run cannot/);
     await admin.query("DROP SCHEMA shared CASCADE");
   });
 
   test("touches no schema of somebody else's, and none of another instance", async () => {
     await admin.query("ALTER SCHEMA content_warehouse RENAME TO ours; CREATE SCHEMA content_warehouse");
-    const strange = await command(["deliver"]);
-    assert.equal(strange.code, 26, strange.stderr);
-    assert.match(
-      strange.stderr,
-      /The schema content_warehouse was not made by a delivery, so it is left as it is/,
-    );
+    assertRefused(await command(["deliver"]), /content_warehouse was not made by a delivery, so it is left/);
     await admin.query("DROP SCHEMA content_warehouse; ALTER SCHEMA ours RENAME TO content_warehouse");
     const text = (await rowsIn("SELECT obj_description('content_warehouse'::regnamespace)"))[0]?.[0];
     const other = {
@@ -488,11 +437,9 @@ suite("the target postgres", () => {
       instance: { id: "other", origin: "https://other.example.com" },
     };
     await admin.query(`COMMENT ON SCHEMA content_warehouse IS '${JSON.stringify(other)}'`);
-    const mixed = await command(["deliver"]);
-    assert.equal(mixed.code, 26, mixed.stderr);
-    assert.match(
-      mixed.stderr,
-      /has the content of https:\/\/other\.example\.com \(instance other\); name another in/,
+    assertRefused(
+      await command(["deliver"]),
+      /has the content of https:\/\/other\.example\.com \(instance other/,
     );
   });
 });

@@ -4,87 +4,60 @@ import { distinctColumnNames } from "../../src/load/column-names.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import fc from "../properties.ts";
 
-type Wanted = readonly [name: string, tag: string, ...tags: string[]];
+const LONG = "\u{1F600}".repeat(200);
 
-const names = (wanted: readonly Wanted[], reserved: readonly string[] = []) =>
-  distinctColumnNames(
-    wanted.map(([name, ...tags]) => ({ name, tags })),
-    reserved,
-  );
-
-test("a name that nobody else has stays as it is", () => {
-  assert.deepEqual(
-    names([
-      ['Région / d\'été "x"', "f1"],
-      ["__proto__", "f2"],
-    ]),
+/** What is told of the columns that are wanted, each as `name|tag|tag`, the reserved names, and the names that they get. */
+const CASES: readonly (readonly [
+  what: string,
+  wanted: readonly string[],
+  names: readonly string[],
+  reserved?: readonly string[],
+])[] = [
+  [
+    "a name that nobody else has stays as it is",
+    ['Région / d\'été "x"|f1', "__proto__|f2"],
     ['Région / d\'été "x"', "__proto__"],
-  );
-});
-
-test("C9: all names that differ only in case get their tag, by the rules of Unicode", () => {
-  assert.deepEqual(
-    names([
-      ["Topic", "f1"],
-      ["topic", "f2"],
-      ["Topics", "f3"],
-    ]),
-    ["Topic (f1)", "topic (f2)", "Topics"],
-  );
-  assert.deepEqual(
-    names([
-      ["k", "f1"],
-      ["\u212A", "f2"],
-      ["É", "f3"],
-      ["é", "f4"],
-    ]),
-    ["k (f1)", "\u212A (f2)", "É (f3)", "é (f4)"],
-  );
-});
-
-test("the first tag is taken where it tells namesakes apart, else the last one", () => {
-  assert.deepEqual(
-    names(
-      [
-        ["topic", "Old topic", "f1"],
-        ["topic", "New topic", "f2"],
-        ["Region", "Market", "f3"],
-        ["region", "market", "f4"],
-        ["title", "Title", "f5"],
-        ["Title", "", "f6"],
-      ],
-      ["title"],
-    ),
+  ],
+  [
+    "C9: all names that differ only in case get their tag, by the rules of Unicode",
+    ["Topic|f1", "topic|f2", "Topics|f3", "k|f4", "\u212A|f5", "É|f6", "é|f7"],
+    ["Topic (f1)", "topic (f2)", "Topics", "k (f4)", "\u212A (f5)", "É (f6)", "é (f7)"],
+  ],
+  [
+    "the first tag is taken where it tells namesakes apart, else the last one",
+    [
+      "topic|Old topic|f1",
+      "topic|New topic|f2",
+      "Region|Market|f3",
+      "region|market|f4",
+      "title|Title|f5",
+      "Title||f6",
+    ],
     ["topic (Old topic)", "topic (New topic)", "Region (f3)", "region (f4)", "title (Title)", "Title (f6)"],
-  );
-});
-
-test("H13: a name that is reserved gets its tag", () => {
-  assert.deepEqual(names([["TITLE", "f1"]], ["content_id", "title"]), ["TITLE (f1)"]);
-});
-
-test("a name that looks like a tagged one keeps its name, and the tagged one is numbered", () => {
-  assert.deepEqual(
-    names([
-      ["a", "f1"],
-      ["A", "F1"],
-      ["a (f1)", "f3"],
-    ]),
+    ["title"],
+  ],
+  ["H13: a name that is reserved gets its tag", ["TITLE|f1"], ["TITLE (f1)"], ["content_id", "title"]],
+  [
+    "a name that looks like a tagged one keeps its name, and the tagged one is numbered",
+    ["a|f1", "A|F1", "a (f1)|f3"],
     ["a (f1) #2", "A (F1) #3", "a (f1)"],
-  );
-});
+  ],
+  [
+    "C12: a name that DuckDB cannot have is written in another way",
+    ["|f1", "a\0b|f2", `${LONG}|f3`],
+    ["(f1)", "a\uFFFDb (f2)", `${"\u{1F600}".repeat(90)} (f3)`],
+  ],
+];
 
-test("C12: a name that DuckDB cannot have is written in another way", () => {
-  const long = "\u{1F600}".repeat(200);
-  const [empty, nul, cut] = names([
-    ["", "f1"],
-    ["a\0b", "f2"],
-    [long, "f3"],
-  ]);
-  assert.equal(empty, "(f1)");
-  assert.equal(nul, "a\uFFFDb (f2)");
-  assert.equal(cut, `${"\u{1F600}".repeat(90)} (f3)`);
-});
+for (const [what, wanted, names, reserved = []] of CASES) {
+  test(what, () => {
+    const columns = wanted.map((each) => {
+      const [name = "", ...tags] = each.split("|");
+      return { name, tags };
+    });
+    assert.deepEqual(distinctColumnNames(columns, reserved), names);
+  });
+}
 
 test("whatever is wanted, each column has a name that can be quoted and that no other has", () => {
   const part = fc.oneof(

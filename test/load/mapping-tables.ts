@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { MAPPING_STATUSES, type MappedValue } from "../../src/audit/mapped-value.ts";
+import type { MappedValue } from "../../src/audit/mapped-value.ts";
 import type { DestinationDefinition, FieldDefinition } from "../../src/audit/mapping/definitions.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { all, execute } from "../../src/storage/duckdb.ts";
@@ -154,37 +154,12 @@ async function insertRows(
   await execute(connection, sql, [JSON.stringify(rows)]);
 }
 
-/** The mapped values as the steps wrote it, in the order in which the rows were inserted. */
+/** The mapped values as the steps wrote them, in the order in which the rows were inserted. */
 export async function readMappedValueRows(connection: DuckDBConnection): Promise<MappedValue[]> {
-  const rows = await all(connection, "SELECT * FROM content_mapped_values");
-  const text = (cell: unknown): string => String(cell);
-  const nullable = (cell: unknown): string | null => (cell === null ? null : String(cell));
-  return rows.map((row) => ({
-    contentId: text(row.content_id),
-    destinationId: text(row.destination_id),
-    customFieldId: text(row.custom_field_id),
-    ordinal: Number(row.ordinal),
-    externalFieldName: nullable(row.external_field_name),
-    valueId: nullable(row.value_id),
-    value: nullable(row.value),
-    mappingId: text(row.mapping_id),
-    mappingValueId: nullable(row.mapping_value_id),
-    externalValue: nullable(row.external_value),
-    status: statusOf(row.status),
-    valueArchived: row.value_archived === true,
-    valueUnknown: row.value_unknown === true,
-    ambiguous: row.ambiguous === true,
-    matchedByText: row.matched_by_text === true,
-    destinationUnsupported:
-      row.destination_unsupported === null ? null : row.destination_unsupported === true,
-    collision: row.collision === true,
-  }));
-}
-
-function statusOf(cell: unknown): MappedValue["status"] {
-  const status = MAPPING_STATUSES.find((each) => each === cell);
-  if (status === undefined) throw new TypeError(`no such status: ${String(cell)}`);
-  return status;
+  const rows = await all(connection, "SELECT * EXCLUDE (receives) FROM content_mapped_values");
+  const camel = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  const named = rows.map((row) => Object.entries(row).map(([name, cell]) => [camel(name), cell]));
+  return named.map((cells) => Object.fromEntries(cells) as MappedValue);
 }
 
 export interface PayloadRow {

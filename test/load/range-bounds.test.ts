@@ -98,12 +98,9 @@ suite("the ranges of the files of a run after another", () => {
   /** Bounds of a table of so many bytes that is the widest, where the run before has those of 25,000 items. */
   function after(ids: readonly string[], bytes: number, before: readonly string[] | undefined) {
     const weighed = weighing(ids, () => 1, bytes);
-    const ranges = {
-      bounds: rangeBounds(weighed),
-      stagedBytes: new Map([["content", bytes]]),
-      before: new Map(before === undefined ? [] : [["content", before]]),
-    };
-    return fileBounds(weighed, ranges).get("content");
+    const known = new Map(before === undefined ? [] : [["content", before]]);
+    const staged = new Map([["content", bytes]]);
+    return fileBounds(weighed, rangeBounds(weighed), staged, known).get("content");
   }
   const first = idsOf(25_000);
   const held = ["", "c-010000", "c-020000"];
@@ -139,26 +136,10 @@ suite("the ranges of the files of a run after another", () => {
 test("what the database holds at once is the heaviest 2,048 items that stand together", () => {
   const weighed = (count: number, weightOf: (id: string) => number) =>
     vectorBytes(weighing(idsOf(count), weightOf, 100 * MB));
-  assert.equal(
-    weighed(2048, () => 1),
-    100 * MB,
-  );
-  assert.equal(
-    weighed(8192, () => 7),
-    25 * MB,
-  );
-  assert.equal(
-    weighed(8192, (id) => (id >= "c-005000" && id < "c-006000" ? 1 : 0)),
-    100 * MB,
-  );
-  assert.equal(
-    weighed(0, () => 1),
-    0,
-  );
-  assert.equal(
-    weighed(3, () => 0),
-    0,
-  );
+  const together = (id: string) => (id >= "c-005000" && id < "c-006000" ? 1 : 0);
+  const found = [weighed(2048, () => 1), weighed(8192, () => 7), weighed(8192, together)];
+  assert.deepEqual(found, [100 * MB, 25 * MB, 100 * MB]);
+  assert.deepEqual([weighed(0, () => 1), weighed(3, () => 0)], [0, 0]);
 });
 
 test("the database gets memory for as much, up to 4 GB", () => {

@@ -38,87 +38,67 @@ const pick = <T>(from: readonly T[], choice: number): T => {
 
 /** What each edit does. */
 const EDITS = {
-  item_values: {
-    apply: (draft: Draft, [item, field, first, second]: Choices) => {
-      const inputs = draft.items.get(pick(ITEMS, item));
-      const list = [pick(INPUTS, first), pick(INPUTS, second), pick(INPUTS, first + second)];
-      inputs?.set(pick(FIELDS, field), list.slice(0, (first * 7 + second) % 4));
-    },
+  item_values(draft: Draft, [item, field, first, second]: Choices) {
+    const inputs = draft.items.get(pick(ITEMS, item));
+    const list = [pick(INPUTS, first), pick(INPUTS, second), pick(INPUTS, first + second)];
+    inputs?.set(pick(FIELDS, field), list.slice(0, (first * 7 + second) % 4));
   },
-  item_order: {
-    apply: (draft: Draft, [item, field]: Choices) => {
-      draft.items.get(pick(ITEMS, item))?.get(pick(FIELDS, field))?.reverse();
-    },
+  item_order(draft: Draft, [item, field]: Choices) {
+    draft.items.get(pick(ITEMS, item))?.get(pick(FIELDS, field))?.reverse();
   },
-  item_copies: {
-    apply: (draft: Draft, [item, field, which, how]: Choices) => {
-      const list = draft.items.get(pick(ITEMS, item))?.get(pick(FIELDS, field)) ?? [];
-      if (list.length === 0) return;
-      const copied = pick(list, which);
-      if (how % 3 !== 0) list.push(copied);
-      else if (list.indexOf(copied) < list.lastIndexOf(copied)) list.splice(list.lastIndexOf(copied), 1);
-    },
+  item_copies(draft: Draft, [item, field, which, how]: Choices) {
+    const list = draft.items.get(pick(ITEMS, item))?.get(pick(FIELDS, field)) ?? [];
+    if (list.length === 0) return;
+    const copied = pick(list, which);
+    if (how % 3 !== 0) list.push(copied);
+    else if (list.indexOf(copied) < list.lastIndexOf(copied)) list.splice(list.lastIndexOf(copied), 1);
   },
-  entry: {
-    apply: (draft: Draft, [field, destination, value, to]: Choices) => {
-      const mapping = draft.mappings.get(`${pick(FIELDS, field)} ${pick(DESTINATIONS, destination)}`);
-      if (to % 3 === 0) mapping?.entries.delete(pick(VALUES, value));
-      else mapping?.entries.set(pick(VALUES, value), `external ${to % 5}`);
-    },
+  entry(draft: Draft, [field, destination, value, to]: Choices) {
+    const mapping = draft.mappings.get(`${pick(FIELDS, field)} ${pick(DESTINATIONS, destination)}`);
+    if (to % 3 === 0) mapping?.entries.delete(pick(VALUES, value));
+    else mapping?.entries.set(pick(VALUES, value), `external ${to % 5}`);
   },
-  external_field_name: {
-    apply: (draft: Draft, [field, destination, to]: Choices) => {
-      const mapping = draft.mappings.get(`${pick(FIELDS, field)} ${pick(DESTINATIONS, destination)}`);
-      if (mapping !== undefined) mapping.name = `name ${to % 3}`;
-    },
+  external_field_name(draft: Draft, [field, destination, to]: Choices) {
+    const mapping = draft.mappings.get(`${pick(FIELDS, field)} ${pick(DESTINATIONS, destination)}`);
+    if (mapping !== undefined) mapping.name = `name ${to % 3}`;
   },
-  mapping: {
-    apply: (draft: Draft, [field, destination, to]: Choices) => {
-      const at = `${pick(FIELDS, field)} ${pick(DESTINATIONS, destination)}`;
-      if (!draft.mappings.delete(at)) {
-        draft.mappings.set(at, { name: `name ${to % 3}`, entries: new Map([["v0", "external 9"]]) });
-      }
-    },
+  mapping(draft: Draft, [field, destination, to]: Choices) {
+    const at = `${pick(FIELDS, field)} ${pick(DESTINATIONS, destination)}`;
+    if (!draft.mappings.delete(at)) {
+      draft.mappings.set(at, { name: `name ${to % 3}`, entries: new Map([["v0", "external 9"]]) });
+    }
   },
-  select_value: {
-    apply: (draft: Draft, [field, value, how, to]: Choices) => {
-      const values = draft.selectValues.get(pick(FIELDS, field)) ?? [];
-      const valueId = pick(VALUES, value);
-      const at = values.findIndex((each) => each.valueId === valueId);
-      const found = values[at];
-      if (found === undefined) {
-        values.push({ valueId, display: `text of ${valueId}`, value: `text of ${valueId}`, archived: false });
-      } else if (how % 3 === 0) values.splice(at, 1);
-      else if (how % 3 === 1) values[at] = { ...found, archived: !found.archived };
-      else values[at] = { ...found, value: `text ${to % 4}` };
-    },
+  select_value(draft: Draft, [field, value, how, to]: Choices) {
+    const values = draft.selectValues.get(pick(FIELDS, field)) ?? [];
+    const valueId = pick(VALUES, value);
+    const at = values.findIndex((each) => each.valueId === valueId);
+    const found = values[at];
+    if (found === undefined) {
+      values.push({ valueId, display: `text of ${valueId}`, value: `text of ${valueId}`, archived: false });
+    } else if (how % 3 === 0) values.splice(at, 1);
+    else if (how % 3 === 1) values[at] = { ...found, archived: !found.archived };
+    else values[at] = { ...found, value: `text ${to % 4}` };
   },
-  field_type: {
-    apply: (draft: Draft, [field, to]: Choices) => {
-      draft.types.set(pick(FIELDS, field), pick(["select", "multiselect", "text"], to));
-    },
+  field_type(draft: Draft, [field, to]: Choices) {
+    draft.types.set(pick(FIELDS, field), pick(["select", "multiselect", "text"], to));
   },
-  destination: {
-    apply: (draft: Draft, [destination]: Choices) => {
-      const id = pick(DESTINATIONS, destination);
-      draft.supports.set(id, draft.supports.get(id) !== true);
-    },
+  destination(draft: Draft, [destination]: Choices) {
+    const id = pick(DESTINATIONS, destination);
+    draft.supports.set(id, draft.supports.get(id) !== true);
   },
-  item_presence: {
-    apply: (draft: Draft, [item]: Choices) => {
-      // Few items, so that some come back.
-      const id = pick(ITEMS.slice(0, 2), item);
-      const [from, to] = draft.items.has(id) ? [draft.items, draft.gone] : [draft.gone, draft.items];
-      const values = from.get(id);
-      if (values === undefined) return;
-      from.delete(id);
-      to.set(id, values);
-    },
+  item_presence(draft: Draft, [item]: Choices) {
+    // Few items, so that some come back.
+    const id = pick(ITEMS.slice(0, 2), item);
+    const [from, to] = draft.items.has(id) ? [draft.items, draft.gone] : [draft.gone, draft.items];
+    const values = from.get(id);
+    if (values === undefined) return;
+    from.delete(id);
+    to.set(id, values);
   },
-} as const satisfies Record<string, { apply: (draft: Draft, choices: Choices) => void }>;
+};
 
 export function applyEdit(draft: Draft, { kind, choices }: Edit): void {
-  EDITS[kind].apply(draft, choices);
+  EDITS[kind](draft, choices);
 }
 
 const choice = fc.nat(1000);

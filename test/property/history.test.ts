@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { before } from "node:test";
 import { diffValues } from "../../src/audit/diff/value-diff.ts";
 import type { MappedValue } from "../../src/audit/mapped-value.ts";
+import { contentMappedValues } from "../../src/tables/destinations.ts";
 import { runName } from "../../src/warehouse/layout.ts";
 import { payloadJson, payloadMembers } from "../audit/mapping/procedure.ts";
 import { type Night, Nights } from "../load/history-world.ts";
@@ -210,7 +211,8 @@ async function assertAsOf({ known, passthrough }: Published, seen: Set<string>):
     })
     .sort(byKey);
   const instant = `'${startOf(known.sequence).toISOString()}'`;
-  const columns = [...Object.keys(columnsOf(EXAMPLE)), "version_from_run"].join(", ");
+  const names = contentMappedValues.columns.map(({ name }) => name).filter((name) => name !== "receives");
+  const columns = [...names, "version_from_run"].join(", ");
   const found = await world.rows(
     `SELECT ${columns}, array_to_string(cause, ', ') AS cause FROM mapped_values_as_of(${instant}) ORDER BY ALL`,
   );
@@ -288,17 +290,11 @@ const runAt = ({ known: { sequence } }: Published) => ({
 const contentOf = (row: MappedValue): string => JSON.stringify({ ...row, ordinal: 0 });
 
 /** What of it the changes name, of one side. */
-const namedOf = (row: MappedValue): string =>
-  JSON.stringify([
-    row.contentId,
-    row.destinationId,
-    row.customFieldId,
-    row.externalFieldName,
-    row.valueId,
-    row.value,
-    row.externalValue,
-    row.status,
-  ]);
+function namedOf({ contentId, destinationId, customFieldId, ...row }: MappedValue): string {
+  const { externalFieldName, valueId, value, externalValue, status } = row;
+  const place = [contentId, destinationId, customFieldId];
+  return JSON.stringify([...place, externalFieldName, valueId, value, externalValue, status]);
+}
 
 function ledgerOf({ items }: Known): KnownRow[] {
   return [...items.values()].filter(({ present }) => present).flatMap(({ rows }) => rows);
@@ -401,14 +397,8 @@ function namedIn(row: Changed, side: "before" | "after"): string | undefined {
   const of = (name: string) => row[`${name}_${side}`];
   if (of("status") === null) return undefined;
   const place = [row.content_id, row.destination_id, row.custom_field_id];
-  return JSON.stringify([
-    ...place,
-    of("external_field_name"),
-    of("value_id"),
-    of("value"),
-    of("external_value"),
-    of("status"),
-  ]);
+  const named = ["external_field_name", "value_id", "value", "external_value", "status"].map(of);
+  return JSON.stringify([...place, ...named]);
 }
 
 /** Whether a value took the place of another: then the causes are those of both. */
@@ -416,47 +406,15 @@ function isTakenOver(row: Changed): boolean {
   return row.value_id_before !== row.value_id_after || row.value_before !== row.value_after;
 }
 
-const columnsOf = (row: MappedValue) => ({
-  content_id: row.contentId,
-  destination_id: row.destinationId,
-  custom_field_id: row.customFieldId,
-  ordinal: row.ordinal,
-  external_field_name: row.externalFieldName,
-  value_id: row.valueId,
-  value: row.value,
-  mapping_id: row.mappingId,
-  mapping_value_id: row.mappingValueId,
-  external_value: row.externalValue,
-  status: row.status,
-  value_archived: row.valueArchived,
-  value_unknown: row.valueUnknown,
-  ambiguous: row.ambiguous,
-  matched_by_text: row.matchedByText,
-  destination_unsupported: row.destinationUnsupported,
-  collision: row.collision,
-});
+/** The columns of content_mapped_values by name. */
+function columnsOf(row: MappedValue): Readonly<Record<string, unknown>> {
+  const named = Object.entries(row).map(([name, value]) => {
+    return [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value];
+  });
+  return Object.fromEntries(named);
+}
 
-const EXAMPLE: MappedValue = {
-  contentId: "",
-  destinationId: "",
-  customFieldId: "",
-  ordinal: 0,
-  externalFieldName: null,
-  valueId: null,
-  value: null,
-  mappingId: "",
-  mappingValueId: null,
-  externalValue: null,
-  status: "mapped",
-  valueArchived: false,
-  valueUnknown: false,
-  ambiguous: false,
-  matchedByText: false,
-  destinationUnsupported: null,
-  collision: false,
-};
-
-type Columns = ReturnType<typeof columnsOf>;
+type Columns = Readonly<Record<string, unknown>>;
 
 function byKey(one: Columns, other: Columns): number {
   const key = ({ content_id, destination_id, custom_field_id, ordinal }: Columns) =>
@@ -479,13 +437,7 @@ function payloadsQuery(rows: readonly MappedValue[], passthrough: boolean) {
       const sent = group.filter((row) => payloadMembers([row], passthrough).size > 0);
       // What an unsettled run kept may say of the destination what was true before.
       const receives = sent.every((row) => row.destinationUnsupported === false);
-      return [
-        {
-          content_id: contentId,
-          destination_id: destinationId,
-          payload: payloadJson(members),
-          receives,
-        },
-      ];
+      const payload = payloadJson(members);
+      return [{ content_id: contentId, destination_id: destinationId, payload, receives }];
     });
 }

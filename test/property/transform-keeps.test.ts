@@ -55,17 +55,7 @@ function holdsMark({ rows, drift }: Transformed): boolean {
   );
 }
 
-/** The rich documents, with one description of each thing: of two in one answer the last wins, as it should. */
-const DOCUMENTS: readonly { readonly shape: "dynamic" | "full"; readonly document: JsonObject }[] = [
-  { shape: "dynamic", document: without(richWorld().dynamic, "full_content_type", "initiatives_details") },
-  { shape: "dynamic", document: without(richWorld().dynamic, "content_type_details", "campaign_details") },
-  { shape: "full", document: without(richWorld().full, "last_updated_by") },
-  { shape: "full", document: without(richWorld().full, "last_updated_by_details") },
-];
-
-function without(document: JsonObject, ...names: string[]): JsonObject {
-  return Object.fromEntries(Object.entries(document).filter(([name]) => !names.includes(name)));
-}
+const DOCUMENTS = (["dynamic", "full"] as const).map((shape) => ({ shape, document: richWorld()[shape] }));
 
 function run(world: Partial<World>): Transformed {
   const { dynamic, full, destination, custom_field_definition } = world;
@@ -89,11 +79,11 @@ function changed(document: JsonObject, path: Path, by: unknown): JsonObject {
 }
 
 describe("whatever stands in a document is found again", () => {
-  DOCUMENTS.forEach(({ shape, document }, variant) => {
+  for (const { shape, document } of DOCUMENTS) {
     // An item without an ID of its own is a reject.
     const places = placesBelow(document).filter(([first]) => first !== "id");
 
-    test(`in place of a value of the ${shape} document (${variant + 1})`, () => {
+    test(`in place of a value of the ${shape} document`, () => {
       const lost = places.flatMap((path) =>
         few(STRANGE, 4)
           .filter((value) => !holdsMark(run({ [shape]: changed(document, path, value) })))
@@ -102,7 +92,7 @@ describe("whatever stands in a document is found again", () => {
       assert.deepEqual(lost, []);
     });
 
-    test(`as a further field of an object of the ${shape} document (${variant + 1})`, () => {
+    test(`as a further field of an object of the ${shape} document`, () => {
       const lost: string[] = [];
       for (const path of [[], ...places]) {
         const object = at(document, path);
@@ -115,7 +105,7 @@ describe("whatever stands in a document is found again", () => {
       }
       assert.deepEqual(lost, []);
     });
-  });
+  }
 });
 
 function describeLoss(path: Path, value: unknown): string {

@@ -6,13 +6,12 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { applyChanges } from "../../src/service/changes.ts";
-import { HISTORY_TABLES } from "../../src/tables/history.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { failsWith } from "../failing.ts";
 import { generateContentSet } from "../generator/generate.ts";
 import { long } from "../long.ts";
 import { servedNight } from "./nights.ts";
-import { exportFrom, HISTORY, HurriedClock, MAPPING, openPublished, temporaryFolder } from "./running.ts";
+import { exportFrom, HISTORY, MAPPING, openPublished, temporaryFolder } from "./running.ts";
 
 const DUCKDB_ALONE = `${HISTORY}?duckdb`;
 
@@ -97,40 +96,6 @@ async function makeNewer(directory: string): Promise<void> {
     await chmod(place, 0o600);
     await writeFile(place, content);
   }
-}
-
-long(
-  "writes the same bytes of the history for the same answers, also where items came, changed and went",
-  async (t) => {
-    const { out, data } = await few(t);
-    const later = `${data}-later`;
-    await generateContentSet({ items: 20, seed: 3, out: later });
-    let port = 0;
-    const files: Map<string, string>[] = [];
-    for (const place of [`${out}-1`, `${out}-2`]) {
-      const clock = new HurriedClock();
-      ({ port } = await servedNight({ out: place, data, port, clock }));
-      const { summary } = await servedNight({
-        out: place,
-        data: later,
-        port,
-        clock,
-        config: { acceptShrink: true },
-      });
-      files.push(await historyFiles(summary.directory));
-    }
-    assert.ok((files[0]?.size ?? 0) >= HISTORY_TABLES.length);
-    assert.deepEqual(files[0], files[1]);
-  },
-);
-
-/** SHA-256 of each Parquet file of the history. */
-async function historyFiles(directory: string): Promise<Map<string, string>> {
-  const { files } = await readManifest(directory);
-  const own = files.filter(({ path }) =>
-    HISTORY_TABLES.some(({ name }) => path.startsWith(`parquet/${name}/`)),
-  );
-  return new Map(own.map(({ path, sha256 }) => [path, sha256]));
 }
 
 long(

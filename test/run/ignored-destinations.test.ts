@@ -9,8 +9,9 @@ import { runsCommand } from "../../src/cli/commands/runs.ts";
 import type { Config } from "../../src/config/config.ts";
 import { parsePage } from "../audit/report/dom.ts";
 import { capture, outcome } from "../cli/capture.ts";
+import { colored, colorField } from "./colored.ts";
 import { exportFrom, MAPPING, rowsOf, temporaryFolder } from "./running.ts";
-import { type Item, itemsOf, Scripted } from "./scripted.ts";
+import { itemsOf, Scripted } from "./scripted.ts";
 import { summaryText } from "./summary-text.ts";
 
 const SHOP = { name: "Shop", platform: "External" };
@@ -19,16 +20,7 @@ const PRINT = { name: "Print", platform: "Archive" };
 /** Two items, one with a color that no destination has an entry for: a shop, a printer without mappings, one by its ID. */
 async function warehouse(t: TestContext) {
   const service = await Scripted.start(t, itemsOf(2));
-  service.arrange = (items, { mode }) =>
-    items.map((each, place) => {
-      const [id, value] = place === 0 ? ["v1", "Red"] : ["v2", "Blue"];
-      const views = {
-        dynamic: { custom_fields: { f1: value }, custom_field_value_ids: { f1: id } },
-        full: { custom_fields: [{ id: "f1", name: "color", field_type: "select", value }] },
-        basic: {},
-      };
-      return { ...(each as Item), ...views[mode] };
-    });
+  service.arrange = colored(["v1", "Red"], ["v2", "Blue"]);
   const found = [
     { id: "d-shop", identification: "Shop", platform: "External", supports_custom_field_mappings: true },
     { id: "d-print", identification: "Print", platform: "Archive", supports_custom_field_mappings: false },
@@ -36,14 +28,12 @@ async function warehouse(t: TestContext) {
   service.script = ({ kind }) => {
     if (kind === "destinations") return { body: found };
     if (kind !== "custom_fields") return undefined;
-    const mappings = ["d-shop", "d-print", "d-gone"].map((site) => {
-      const values = [{ id: `e-${site}`, value_id: "v2", value: "bleu" }];
-      return { id: `m-${site}`, external_site_id: site, field_name: "colour", values };
-    });
-    const formatted_select_values = ["Red", "Blue"].map((value, place) => {
-      return { id: `v${place + 1}`, display: value, value };
-    });
-    return { body: [{ id: "f1", name: "color", field_type: "select", formatted_select_values, mappings }] };
+    const values = [
+      ["v1", "Red"],
+      ["v2", "Blue"],
+    ] as const;
+    const blue = ["v2", "bleu"] as const;
+    return { body: [colorField(values, { "d-shop": blue, "d-print": blue, "d-gone": blue })] };
   };
   const out = await temporaryFolder(t);
   const night = async (ignoreDestinations: Config["ignoreDestinations"]) =>

@@ -6,14 +6,17 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import type { Config } from "../../src/config/config.ts";
+import { definePipeline } from "../../src/define-pipeline.ts";
+import { listing } from "../../src/extract/stages.ts";
+import { duckdb, parquet } from "../../src/load/stages.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
+import { contentTables } from "../../src/transform/stages.ts";
 import { failsWith } from "../failing.ts";
-import { few, long } from "../long.ts";
+import { long } from "../long.ts";
 import { NOBODY } from "../observe/observing.ts";
 import { memoryTarget } from "../targets/memory-target.ts";
-import { tell } from "./loading.ts";
 import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder, treeOf } from "./running.ts";
-import { item, itemsOf, Scripted } from "./scripted.ts";
+import { item, itemsOf, listBody, Scripted } from "./scripted.ts";
 
 /** Pages have five items, unless a limit is less. */
 async function world(t: TestContext, items: number) {
@@ -62,18 +65,24 @@ suite("a limited run", () => {
     assert.deepEqual(await rowsOf(summary.directory, shapes), [["dynamic"], ["full"]]);
   });
 
-  const bounds = [
-    [0, 5],
-    [3, 5],
-    [23, 1000],
-  ] as const;
-  for (const [items, limit] of few(bounds, 1))
-    test(`of ${items} items is limited too, where it may read ${limit}`, async (t) => {
-      const { run } = await world(t, items);
-      const summary = await run(limit);
-      assert.deepEqual([summary.verdict, exitCodeOf(summary)], ["limited", 0]);
-      assert.deepEqual(await publishedIds(summary.directory), firstIds(items));
-    });
+  test("is on its own: it may read more than there is, and a later one has no run before it", async (t) => {
+    const { service, out, run } = await world(t, 3);
+    const first = await run(5);
+    assert.deepEqual([first.verdict, exitCodeOf(first)], ["limited", 0]);
+    assert.deepEqual(await publishedIds(first.directory), firstIds(3));
+    service.items = itemsOf(10).toReversed();
+    const second = await run(2);
+    assert.deepEqual([first.sequence, second.sequence], [1, 2]);
+    assert.deepEqual([second.previousRun, second.changes, second.reused], [null, null, null]);
+    assert.deepEqual(await publishedIds(join(out, "current")), ["c-008", "c-009"]);
+    const manifest = JSON.parse(await readFile(join(out, "current", "manifest.json"), "utf8"));
+    assert.deepEqual([manifest.verdict, manifest.previousRun], ["limited", null]);
+
+    const questions = service.questions.length;
+    const refused = await failsWith("config.invalid", run(null));
+    assert.match(refused.message, /has limited runs, and this run is a full one; name another folder/);
+    assert.equal(service.questions.length, questions);
+  });
 
   long(
     "takes the page size that the service grants, and documents that are no items for what they are",
@@ -82,11 +91,7 @@ suite("a limited run", () => {
       service.items.splice(1, 1, { title: "no item" });
       service.script = (question) => {
         if (question.kind !== "list") return undefined;
-        const perPage = Math.min(3, question.perPage);
-        const page = service.items.slice((question.page - 1) * perPage, question.page * perPage);
-        const next = question.page * perPage < service.items.length ? question.page + 1 : null;
-        const pagination = { current: question.page, per_page: perPage, count: 30, pages: 10, next };
-        return { body: { response: page, pagination } };
+        return { body: listBody(service.items, { ...question, perPage: Math.min(3, question.perPage) }) };
       };
       const summary = await run(5);
       // The first two pages have six places, one of them with no item.
@@ -96,64 +101,36 @@ suite("a limited run", () => {
     },
   );
 
-  long("says nothing of rows that name items it has not read", async (t) => {
-    const { service, run } = await world(t, 0);
+  test("lies in no folder with full runs, and says nothing of rows that name items it has not read", async (t) => {
+    const { service, out, run } = await world(t, 0);
     service.items = [item("c-000", 1, { localized_from_id: "c-900", assignee_id: "u-900" })];
-    const full = await exportFrom({
-      url: service.url,
-      out: join(await temporaryFolder(t), "warehouse"),
-    });
-    const limited = await run(1);
+    const full = await run(null);
+    const refused = await failsWith("config.invalid", run(1));
+    assert.match(refused.message, /has full runs, and this run is limited; name another folder/);
+    const limited = await exportFrom({ url: service.url, out: `${out}-2`, config: { limit: 1 } });
     const foreign = ({ checks }: typeof full) =>
       checks.warnings.filter(({ name }) => name.startsWith("foreign key"));
     assert.notEqual(foreign(full).length, 0);
     assert.deepEqual(foreign(limited), []);
   });
 
-  test("is on its own: a later one has no run before it, and neither is compared", async (t) => {
-    const { service, out, run } = await world(t, 10);
-    const first = await run(8);
-    service.items = itemsOf(10).toReversed();
-    const second = await run(2);
-    assert.deepEqual([first.sequence, second.sequence], [1, 2]);
-    assert.deepEqual([second.previousRun, second.changes, second.reused], [null, null, null]);
-    assert.deepEqual(await publishedIds(join(out, "current")), ["c-008", "c-009"]);
-    const manifest = JSON.parse(await readFile(join(out, "current", "manifest.json"), "utf8"));
-    assert.deepEqual([manifest.verdict, manifest.previousRun], ["limited", null]);
-  });
-
-  test("lies in no folder with full runs, nor a full run in one with limited runs", async (t) => {
-    const { service, out, run } = await world(t, 10);
-    await run(2);
-    const questions = service.questions.length;
-    const limited = await failsWith("config.invalid", run(null));
-    assert.equal(
-      limited.message,
-      `${out} has limited runs, and this run is a full one; name another folder with --warehouse.`,
-    );
-    const { out: full, service: other, ...world2 } = await world(t, 10);
-    await world2.run(null);
-    const asked = other.questions.length;
-    const refused = await failsWith("config.invalid", world2.run(2));
-    assert.equal(
-      refused.message,
-      `${full} has full runs, and this run is limited; name another folder with --warehouse.`,
-    );
-    assert.deepEqual([service.questions.length, other.questions.length], [questions, asked]);
-  });
-
   long(
     "is delivered to no target and by no loader, and says so in one line; no observer is told",
     async (t) => {
-      tell(t, { stage: async () => assert.fail("a loader was asked for") });
       const { service, out } = await world(t, 10);
       const target = memoryTarget();
       const told: unknown[] = [];
       const metricsFile = join(await temporaryFolder(t), "metrics.prom");
+      const loader = { name: "mine", stage: async () => assert.fail("a loader was asked for") };
       const { warnings, deliveries } = await exportFrom({
         url: service.url,
         out,
-        pipelineUrl: new URL("./loading-pipeline.ts", import.meta.url).href,
+        pipelineUrl: definePipeline({
+          name: "loading",
+          extract: [listing("dynamic")],
+          transform: [contentTables({ only: ["content"] })],
+          load: [duckdb(), parquet(), loader],
+        }),
         config: {
           limit: 2,
           targets: [target],
@@ -161,7 +138,7 @@ suite("a limited run", () => {
         },
       });
       assert.deepEqual([target.seen, deliveries, told, existsSync(metricsFile)], [[], [], [], false]);
-      const sentence = `Nothing is delivered to first, second or ${target.name}: a limited run is not delivered.`;
+      const sentence = `Nothing is delivered to mine or ${target.name}: a limited run is not delivered.`;
       assert.deepEqual(
         warnings.filter((each) => each.startsWith("Nothing is delivered")),
         [sentence],

@@ -1,59 +1,154 @@
 /** Loaders of a user's own: what they get, when, and what becomes of a run in which one fails. */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { readdir, truncate, writeFile } from "node:fs/promises";
+import { readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { Table as ArrowTable, type RecordBatch, tableFromIPC, tableToIPC } from "apache-arrow";
-import { type ErrorCode, exitCodeFor, WarehouseError } from "../../src/common/errors.ts";
+import { WarehouseError } from "../../src/common/errors.ts";
+import { definePipeline } from "../../src/define-pipeline.ts";
+import { listing } from "../../src/extract/stages.ts";
 import { TableReadError } from "../../src/load/loader-tables.ts";
+import { duckdb } from "../../src/load/stages.ts";
 import type { RunOutcome } from "../../src/observe/outcome.ts";
-import type { LoadRun, LoadTable, StagedLoad } from "../../src/pipeline.ts";
+import type { Loader, LoadRun, LoadTable, Pipeline } from "../../src/pipeline.ts";
+import { StagedLoads } from "../../src/run/stage-loads.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { RUN_TABLES } from "../../src/tables/all.ts";
-import type { Column } from "../../src/tables/declare.ts";
-import { startRun } from "../cli/running.ts";
+import {
+  bigint,
+  boolean,
+  type Column,
+  date,
+  double,
+  integer,
+  json,
+  text,
+  timestamp,
+} from "../../src/tables/declare.ts";
+import { contentTables, customTable, sqlTable } from "../../src/transform/stages.ts";
+import { outputFolder, stagingFolder } from "../../src/warehouse/layout.ts";
 import { failsWith } from "../failing.ts";
 import { either, long } from "../long.ts";
 import { NOBODY } from "../observe/observing.ts";
-import { until } from "../until.ts";
-import { type Hooks, tell, valuesOf } from "./loading.ts";
 import { type ExportOptions, exportFrom, rowsOf, temporaryFolder, treeOf, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
-const LOADING = new URL("./loading-pipeline.ts", import.meta.url).href;
+/** Values that are easily lost on the way, by item and place; each now and then NULL. */
+function valuesOf(contentId: string, place: number) {
+  const n = Number(contentId.slice(2)) * 500 + place;
+  const odd = (nth: number) => n % nth === nth - 1;
+  const instants = [-1, -1_000_001, 1, 4_102_444_800_123_456, -3_883_474_800_000_001, n * 1_000_003];
+  return {
+    t: odd(7) ? null : ["", "plain", "Ärger 🙂", "a\0b", `row ${n}`][n % 5],
+    j: odd(11) ? null : JSON.stringify({ n, big: "12345678901234567890" }),
+    b: odd(3) ? null : n % 2 === 0,
+    i: odd(5) ? null : [0, -1, 2 ** 31 - 1, -(2 ** 31)][n % 4],
+    l: odd(13) ? null : [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, BigInt(n)][n % 4],
+    d: odd(17) ? null : [0.1, -1.5e300, 5e-324, n / 3][n % 4],
+    at: odd(19) ? null : Math.trunc(instants[n % instants.length] ?? 0),
+    day: odd(23) ? null : [-1, 0, -719_162, 20_000 + n][n % 4],
+  } as const;
+}
+
+/** A table of every type, an empty one, and two loaders around the database. */
+function pipelineOf(first: Loader, second: Loader): Pipeline {
+  return definePipeline({
+    name: "loading",
+    description: "Items, and values of every type.",
+    extract: [listing("dynamic")],
+    transform: [
+      contentTables({ only: ["content", "content_tags", "content_files"] }),
+      customTable({
+        name: "every_type",
+        comment: "A column of every type.",
+        key: ["place"],
+        columns: [
+          integer("place", { comment: "Place in the item.", required: true }),
+          text("t", { comment: "Text." }),
+          json("j", { comment: "JSON." }),
+          boolean("b", { comment: "Boolean." }),
+          integer("i", { comment: "Integer." }),
+          bigint("l", { comment: "Bigint." }),
+          double("d", { comment: "Double." }),
+          timestamp("at", { comment: "Instant." }),
+          date("day", { comment: "Day." }),
+        ],
+        *rows({ contentId }) {
+          for (let place = 0; place < 500; place++) yield { place, ...valuesOf(contentId, place) };
+        },
+      }),
+      sqlTable({
+        name: "nothing",
+        comment: "No row at all.",
+        key: ["content_id"],
+        columns: [
+          text("content_id", { comment: "Item.", required: true }),
+          timestamp("at", { comment: "Instant." }),
+        ],
+        reads: ["content"],
+        sql: "SELECT content_id, NULL AS at FROM content WHERE false",
+      }),
+    ],
+    load: [first, duckdb(), second],
+  });
+}
 
 type Parts = Partial<{
-  stage: (loader: string, run: LoadRun) => Promise<unknown>;
-  commit: (loader: string) => Promise<void>;
-  abort: (loader: string) => Promise<void>;
+  stage: (loader: string, run: LoadRun) => unknown;
+  commit: (loader: string) => void;
+  abort: (loader: string) => void;
 }>;
 
-/** `said`: what the loaders did, in order. */
-async function world(t: TestContext, parts: Parts = {}, items = 3) {
+/** Loaders of a class, as users write them, that do what the test says. `said`: what they did, in order. */
+function loadersOf(parts: Parts, isPublished = () => false) {
+  const said: string[] = [];
+  class Told implements Loader {
+    readonly name: string;
+
+    constructor(name: string) {
+      this.name = name;
+    }
+
+    async stage(run: LoadRun) {
+      said.push(`stage ${this.name}`);
+      const other = await parts.stage?.(this.name, run);
+      if (other !== undefined) return other as never;
+      return {
+        commit: async () => {
+          said.push(`commit ${this.name}${isPublished() ? " after publication" : ""}`);
+          parts.commit?.(this.name);
+        },
+        abort: async () => {
+          said.push(`abort ${this.name}`);
+          parts.abort?.(this.name);
+        },
+      };
+    }
+  }
+  return { said, loaders: [new Told("first"), new Told("second")] as const };
+}
+
+/** Runs with these loaders. */
+async function world(t: TestContext, parts: Parts, items = 3) {
   const service = await Scripted.start(t, itemsOf(items));
   const out = join(await temporaryFolder(t), "warehouse");
-  const said: string[] = [];
-  const stage: Hooks["stage"] = async (loader, run) => {
-    said.push(`stage ${loader}`);
-    const other = await parts.stage?.(loader, run);
-    if (other !== undefined) return other as StagedLoad;
-    return {
-      commit: async () => {
-        said.push(`commit ${loader}${existsSync(join(out, "current")) ? " after publication" : ""}`);
-        await parts.commit?.(loader);
-      },
-      abort: async () => {
-        said.push(`abort ${loader}`);
-        await parts.abort?.(loader);
-      },
-    };
-  };
-  tell(t, { stage });
+  const { said, loaders } = loadersOf(parts, () => existsSync(join(out, "current")));
   const run = (options: Partial<ExportOptions> = {}) =>
-    exportFrom({ url: service.url, out, pipelineUrl: LOADING, ...options });
+    exportFrom({ url: service.url, out, pipelineUrl: pipelineOf(...loaders), ...options });
   return { out, said, run };
+}
+
+/** Stages no tables, without a run. */
+function staged(parts: Parts) {
+  const { said, loaders } = loadersOf(parts);
+  const loads = new StagedLoads(loaders);
+  const pipeline = pipelineOf(...loaders);
+  const staging = stagingFolder(outputFolder("/nowhere"), "000001-20261120T020000Z");
+  const stage = (signal = new AbortController().signal) =>
+    loads.stage({ pipeline, staging, signal }, [], "complete");
+  return { said, loads, stage };
 }
 
 async function all<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
@@ -79,204 +174,146 @@ function valueIn(batch: RecordBatch, column: number, row: number): unknown {
   return isNumbers ? values[row] : vector.get(row);
 }
 
-test("a loader gets every table with its rows, as cells and as batches, to the last bit", async (t) => {
+interface Loaded extends LoadTable {
+  readonly rowsOfCells: readonly (readonly Cell[])[];
+  readonly allBatches: readonly RecordBatch[];
+}
+
+test("loaders stage one after another every table with its rows, as cells and as batches, and commit when the run is published", async (t) => {
   // More rows than a batch has.
   const items = either(9, 20);
-  const got = new Map<
-    string,
-    Pick<LoadTable, "rows" | "files"> &
-      Pick<LoadTable["table"], "columns" | "key"> & {
-        readonly cells: readonly (readonly Cell[])[];
-        readonly batches: readonly RecordBatch[];
-      }
-  >();
-  const { run } = await world(
-    t,
-    {
-      stage: async (loader, { tables, run: name, sequence, pipeline, verdict }) => {
-        if (loader === "second") return;
-        assert.deepEqual(
-          [name.slice(0, 6), sequence, pipeline, verdict],
-          ["000001", 1, "loading", "complete"],
-        );
-        for (const { table, rows, files, cells, batches } of tables) {
-          for (const file of files) assert.ok(existsSync(file), file);
-          const { columns, key } = table;
-          got.set(table.name, {
-            rows,
-            files,
-            columns,
-            key,
-            cells: await all(cells()),
-            batches: await all(batches()),
-          });
-        }
-      },
-    },
-    items,
-  );
-  const { directory, tables } = await run();
-  assert.deepEqual([...got.keys()].sort(), tables.map(({ name }) => name).sort());
-  for (const { name } of RUN_TABLES) assert.ok(got.has(name), name);
-  assert.deepEqual(
-    [got.get("every_type")?.rows, got.get("nothing")?.rows, got.get("content_files")?.rows],
-    [items * 500, 0, 0],
-  );
-  for (const [name, { rows, files, columns, key, cells, batches }] of got) {
-    assert.notEqual(files.length, 0, name);
-    const expressions = columns
-      .map((column) => `${asText(column)} AS ${quoteIdentifier(column.name)}`)
-      .join(", ");
-    const order = key.map(quoteIdentifier).join(", ");
-    const expected = await rowsOf(directory, `SELECT ${expressions} FROM (FROM "${name}" ORDER BY ${order})`);
-    assert.equal(rows, expected.length, name);
-    const shown = (cell: unknown, { type }: Column) =>
-      cell === null || type === "double" ? cell : String(cell);
-    assert.deepEqual(
-      cells.map((row) => row.map((cell, at) => shown(cell, columns[at] as Column))),
-      expected,
-      name,
-    );
-    const inBatches = batches.flatMap((batch) =>
-      Array.from({ length: batch.numRows }, (_, row) =>
-        columns.map((column, at) => shown(valueIn(batch, at, row), column)),
-      ),
-    );
-    assert.deepEqual(inBatches, expected, `${name} in batches`);
-    for (const batch of batches) {
-      assert.ok(batch.numRows > 0 && batch.numRows <= 4096, name);
-      const fields = batch.schema.fields.map((field) => [field.name, field.nullable]);
-      assert.deepEqual(
-        fields,
-        columns.map((column) => [column.name, column.nullable]),
-      );
-    }
-    if (batches.length === 0) continue;
-    const read = tableFromIPC(tableToIPC(new ArrowTable([...batches])));
-    assert.equal(read.numRows, rows, `${name} as a stream`);
-  }
-  const every = got.get("every_type");
-  assert.deepEqual(
-    every?.columns.map(({ name }) => name),
-    ["content_id", "place", "t", "j", "b", "i", "l", "d", "at", "day"],
-  );
-  // As they were made, not only as DuckDB has them.
-  for (const [id, place, ...values] of every?.cells ?? []) {
-    const made = Object.values(valuesOf(String(id), Number(place)));
-    assert.deepEqual(
-      values.map((value) => (value === null ? null : String(value))),
-      made.map((value) => (value === null ? null : String(value))),
-    );
-    assert.deepEqual(
-      values.map((value) => typeof value).filter((_, at) => values[at] !== null),
-      ["string", "string", "boolean", "number", "bigint", "number", "number", "number"].filter(
-        (_, at) => values[at] !== null,
-      ),
-    );
-  }
-});
-
-long("a loader that looks at the first rows alone leaves nothing behind", async (t) => {
-  const { run, said } = await world(t, {
-    stage: async (_loader, { tables }) => {
-      const table = tables.find(({ table: { name } }) => name === "every_type");
+  const got = new Map<string, Loaded>();
+  const stage = async (loader: string, { tables, run: name, sequence, pipeline, verdict }: LoadRun) => {
+    if (loader === "second") {
+      // What looks at the first rows alone leaves nothing behind.
+      const table = tables.find((each) => each.table.name === "every_type");
       for await (const row of table?.cells() ?? []) {
         assert.equal(row.length, 10);
         break;
       }
-      for await (const batch of table?.batches() ?? []) {
-        assert.equal(batch.numRows, 1500);
-        break;
-      }
-    },
-  });
-  const { directory } = await run();
-  assert.equal(said.length, 4);
-  assert.deepEqual(await rowsOf(directory, "SELECT count(*) FROM every_type"), [["1500"]]);
-});
-
-test("loaders stage one after another, and commit when the run is published", async (t) => {
-  const { run, said } = await world(t);
-  await run();
+      return;
+    }
+    assert.deepEqual([name.slice(0, 6), sequence, pipeline, verdict], ["000001", 1, "loading", "complete"]);
+    for (const table of tables) {
+      for (const file of table.files) assert.ok(existsSync(file), file);
+      const read = { rowsOfCells: await all(table.cells()), allBatches: await all(table.batches()) };
+      got.set(table.table.name, { ...table, ...read });
+    }
+  };
+  const { run, said } = await world(t, { stage }, items);
+  const { directory, tables } = await run();
   assert.deepEqual(said, [
     "stage first",
     "stage second",
     "commit first after publication",
     "commit second after publication",
   ]);
+  assert.deepEqual([...got.keys()].sort(), tables.map(({ name }) => name).sort());
+  for (const { name } of RUN_TABLES) assert.ok(got.has(name), name);
+  assert.deepEqual([got.get("every_type")?.rows, got.get("nothing")?.rows], [items * 500, 0]);
+  for (const [name, { rows, files, table, rowsOfCells, allBatches }] of got) {
+    assert.notEqual(files.length, 0, name);
+    const { columns, key } = table;
+    const expressions = columns.map((column) => `${asText(column)} AS ${quoteIdentifier(column.name)}`);
+    const order = key.map(quoteIdentifier).join(", ");
+    const sql = `SELECT ${expressions.join(", ")} FROM (FROM "${name}" ORDER BY ${order})`;
+    const expected = await rowsOf(directory, sql);
+    assert.equal(rows, expected.length, name);
+    const shown = (cell: unknown, at: number) =>
+      cell === null || columns[at]?.type === "double" ? cell : String(cell);
+    assert.deepEqual(
+      rowsOfCells.map((row) => row.map(shown)),
+      expected,
+      name,
+    );
+    const inBatches = allBatches.flatMap((batch) =>
+      Array.from({ length: batch.numRows }, (_, row) =>
+        columns.map((_column, at) => shown(valueIn(batch, at, row), at)),
+      ),
+    );
+    assert.deepEqual(inBatches, expected, `${name} in batches`);
+    for (const batch of allBatches) {
+      assert.ok(batch.numRows > 0 && batch.numRows <= 4096, name);
+      assert.deepEqual(
+        batch.schema.fields.map((field) => [field.name, field.nullable]),
+        columns.map((column) => [column.name, column.nullable]),
+      );
+    }
+    if (allBatches.length === 0) continue;
+    const read = tableFromIPC(tableToIPC(new ArrowTable([...allBatches])));
+    assert.equal(read.numRows, rows, `${name} as a stream`);
+  }
+  // As they were made, not only as DuckDB has them.
+  for (const [id, place, ...values] of got.get("every_type")?.rowsOfCells ?? []) {
+    const { j, ...made } = valuesOf(String(id), Number(place));
+    const [t0, j0, ...others] = values;
+    assert.equal(String(j0), String(j));
+    assert.deepEqual([t0, ...others], Object.values(made));
+  }
 });
 
-const thrown = (error: unknown) => () => {
+const fails = (error: unknown) => () => {
   throw error;
 };
 
-async function damage(out: string): Promise<void> {
-  const [database] = (await treeOf(out)).filter((path) => path.endsWith("warehouse.duckdb"));
-  await truncate(join(out, database ?? ""), 100_000);
-}
-
-const SHUT =
-  /^The loader second cannot stage the run: the lake is shut, at \S+loaders\.test\.ts:\d+; nothing was published\.$/;
-const SAYS_503 =
-  /^The loader second cannot stage the run: The lake says 503, at \S+:\d+; nothing was published\.$/;
-const NO_OBJECT = /its stage\(\) must return an object with commit and abort; nothing was published\.$/;
-
-/** What the second loader does, and how the run ends; in the last case what was staged is left to be looked into. */
-const FAILING: readonly (readonly [stage: (out: string) => unknown, message: RegExp, code?: ErrorCode])[] = [
-  [thrown(new Error("the lake is shut")), SHUT],
-  [thrown(new WarehouseError("source.unavailable", "The lake says 503.")), SAYS_503],
-  [thrown(new WarehouseError("disk.io", "The lake says 503.")), SAYS_503],
-  [() => null, NO_OBJECT],
-  [() => ({ commit: async () => {} }), NO_OBJECT],
-  [
-    thrown(new TableReadError(new WarehouseError("disk.io", "The disk is full."), undefined)),
-    /full/,
-    "disk.io",
-  ],
-  [damage, /warehouse\.duckdb/, "verify.failed"],
-];
-
-test("nothing is published, and what was staged is taken back, where another loader fails", async (t) => {
-  let failing: (typeof FAILING)[number] | undefined;
-  const { run, said, out } = await world(t, {
-    stage: async (loader) => (loader === "second" ? failing?.[0](out) : undefined),
-    // That hides nothing.
-    abort: async () => {
-      throw new Error("and cannot be cleaned");
-    },
-  });
-  for (failing of FAILING) {
-    const [, message, code = "load.failed"] = failing;
-    await assert.rejects(run(), { code, exitCode: exitCodeFor(code), message });
-    const aborted = code === "verify.failed" ? ["abort first", "abort second"] : ["abort first"];
-    assert.deepEqual(said.splice(0), ["stage first", "stage second", ...aborted]);
-    assert.deepEqual(await visibleIn(out), []);
-    if (code !== "load.failed") continue;
-    const [staged] = (await treeOf(out)).filter((path) => path.endsWith("resume.json"));
-    assert.ok(staged !== undefined, "the next run goes on from what was read");
+test("a loader that cannot stage ends the run with 26 and its reason, a disk with its own", async () => {
+  const shut =
+    /^The loader second cannot stage the run: the lake is shut, at \S+loaders\.test\.ts:\d+; nothing was published\.$/;
+  const says =
+    /^The loader second cannot stage the run: The lake says 503, at \S+:\d+; nothing was published\.$/;
+  const none = /its stage\(\) must return an object with commit and abort; nothing was published\.$/;
+  const cases: readonly (readonly [stage: () => unknown, message: RegExp])[] = [
+    [fails(new Error("the lake is shut")), shut],
+    [fails(new WarehouseError("source.unavailable", "The lake says 503.")), says],
+    [fails(new WarehouseError("disk.io", "The lake says 503.")), says],
+    [() => null, none],
+    [() => ({ commit: async () => {} }), none],
+  ];
+  for (const [failing, message] of cases) {
+    const { stage } = staged({ stage: (loader) => (loader === "second" ? failing() : undefined) });
+    const { message: said, exitCode } = await failsWith("load.failed", stage());
+    assert.match(said, message);
+    assert.equal(exitCode, 26);
   }
-  tell(t, { stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
-  assert.equal((await run()).sequence, 1);
+  const full = new TableReadError(new WarehouseError("disk.io", "The disk is full."), undefined);
+  await assert.rejects(staged({ stage: fails(full) }).stage(), full);
 });
 
-long("a signal ends the run while a loader stages and does not heed it", { timeout: 30_000 }, async (t) => {
+test("nothing is published, and what was staged is taken back, where another loader fails", async (t) => {
+  const abort = fails(new Error("and cannot be cleaned, which hides nothing"));
+  const parts: Parts = { stage: (loader) => (loader === "second" ? null : undefined), abort };
+  const { run, said, out } = await world(t, parts);
+  await failsWith("load.failed", run());
+  assert.deepEqual(said.splice(0), ["stage first", "stage second", "abort first"]);
+  assert.deepEqual(await visibleIn(out), []);
+  assert.ok(
+    (await treeOf(out)).some((path) => path.endsWith("resume.json")),
+    "the next run goes on",
+  );
+  parts.stage = async () => {
+    const [database] = (await treeOf(out)).filter((path) => path.endsWith("warehouse.duckdb"));
+    await truncate(join(out, database ?? ""), 100_000);
+  };
+  assert.match((await failsWith("verify.failed", run())).message, /warehouse\.duckdb/);
+  assert.deepEqual(said.splice(2), ["abort first", "abort second"]);
+  assert.deepEqual(await visibleIn(out), []);
+});
+
+test("a signal ends the run while a loader stages and does not heed it", async () => {
   const controller = new AbortController();
-  const late = Promise.withResolvers<void>();
-  const { run, said, out } = await world(t, {
-    stage: async (loader, { signal }) => {
+  const late = Promise.withResolvers<undefined>();
+  const reason = new WarehouseError("run.terminated", "Terminated; nothing was published, as was asked for.");
+  const { said, loads, stage } = staged({
+    stage: (loader) => {
       if (loader === "first") return undefined;
-      controller.abort(
-        new WarehouseError("run.terminated", "Terminated; nothing was published, as was asked for."),
-      );
-      assert.equal(signal.aborted, true);
-      await late.promise;
-      return undefined;
+      controller.abort(reason);
+      return late.promise;
     },
   });
-  await failsWith("run.terminated", run({ signal: controller.signal }));
+  await assert.rejects(stage(controller.signal), reason);
+  await loads[Symbol.asyncDispose]();
   assert.deepEqual(said, ["stage first", "stage second", "abort first"]);
-  assert.deepEqual(await visibleIn(out), []);
-  late.resolve();
+  late.resolve(undefined);
   await new Promise((resolve) => setTimeout(resolve, 10));
   assert.equal(said.at(-1), "abort second", "what is staged too late is taken back");
 });
@@ -284,7 +321,7 @@ long("a signal ends the run while a loader stages and does not heed it", { timeo
 long("a signal ends the run after all have staged", async (t) => {
   const controller = new AbortController();
   const { run, said } = await world(t, {
-    stage: async (loader) => {
+    stage: (loader) => {
       if (loader === "second")
         setImmediate(() =>
           controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published.")),
@@ -296,26 +333,22 @@ long("a signal ends the run after all have staged", async (t) => {
   assert.deepEqual(said.slice(2).sort(), ["abort first", "abort second"]);
 });
 
+const CANNOT =
+  /^The loader first cannot make the run visible: .*[nN]o space(, at .*loaders\.test\.ts:\d+)?; the run stays published in the warehouse folder: run "content-warehouse run" again\.$/;
+
 test("a commit that fails leaves the run published and takes back the loaders after it; old runs still go", async (t) => {
-  let thrown: unknown;
-  const { run, said, out } = await world(t, {
-    commit: async (loader) => {
-      if (loader === "first") throw thrown;
-    },
-  });
+  const commit = (loader: string) => {
+    if (loader === "first") throw new WarehouseError("source.unavailable", "No space.");
+  };
+  const { run, said, out } = await world(t, { commit });
   const outcomes: RunOutcome[] = [];
   const observe = { ...NOBODY, onFinish: (outcome: RunOutcome) => outcomes.push(outcome) };
-  for (thrown of [new Error("no space"), new WarehouseError("source.unavailable", "No space."), "no space"]) {
-    const error = await failsWith("load.failed", run({ config: { observe, keepRuns: 2 } }));
-    assert.equal(error.exitCode, 26);
+  for (const _night of [1, 2]) {
+    const error = await failsWith("load.failed", run({ config: { observe, keepRuns: 1 } }));
+    assert.match(error.message, CANNOT);
     const told = outcomes.pop();
     assert.ok(told?.ok);
     assert.deepEqual([told.exitCode, told.warnings.at(-1)], [26, error.message]);
-    assert.match(
-      error.message,
-      /^The loader first cannot make the run visible: .*[nN]o space(, at .*loaders\.test\.ts:\d+)?; the run stays published in the warehouse folder: run "content-warehouse run" again\.$/,
-    );
-    assert.equal(error.message.includes("loaders.test.ts:"), thrown instanceof Error);
     assert.deepEqual(said.splice(0), [
       "stage first",
       "stage second",
@@ -326,45 +359,15 @@ test("a commit that fails leaves the run published and takes back the loaders af
     assert.deepEqual(await readdir(join(out, ".staging")), []);
   }
   assert.deepEqual(await rowsOf(join(out, "current"), "SELECT count(*) FROM content"), [["3"]]);
-  const runs = (await readdir(join(out, "runs"))).map((run) => Number(run.slice(0, 6)));
-  assert.deepEqual(runs.sort(), [2, 3]);
-  tell(t, { stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
-  const { sequence, resumed } = await run();
-  assert.deepEqual([sequence, resumed], [4, null], "and the next run is as any other");
+  assert.deepEqual(
+    (await readdir(join(out, "runs"))).map((run) => run.slice(0, 6)),
+    ["000002"],
+  );
+  for (const thrown of [new Error("no space"), "no space"]) {
+    const { loads, stage } = staged({ commit: fails(thrown) });
+    await stage();
+    const failure = await loads.commit();
+    assert.match(failure?.message ?? "", CANNOT);
+    assert.equal(failure?.message.includes("loaders.test.ts:"), thrown instanceof Error);
+  }
 });
-
-long(
-  "SIGTERM ends the command though a loader hangs, and keeps its connection open",
-  {
-    timeout: 60_000,
-  },
-  async (t) => {
-    const service = await Scripted.start(t, itemsOf(3));
-    const folder = await temporaryFolder(t);
-    const module = join(folder, "hanging.mjs");
-    await writeFile(
-      module,
-      `import { contentTables, definePipeline, listing, parquet } from "content-warehouse";
-    const stage = () => {
-      setInterval(() => process.kill(process.pid, 0), 10);
-      process.stderr.write("it hangs\\n");
-      return new Promise(() => {});
-    };
-    export default definePipeline({
-      name: "hanging",
-      extract: [listing("full")],
-      transform: [contentTables({ only: ["content"] })],
-      load: [parquet(), { name: "lake", stage }],
-    });`,
-    );
-    const out = join(folder, "warehouse");
-    const { child, said, ended } = startRun(service, out, { pipeline: module });
-    t.after(() => child.kill("SIGKILL"));
-    await until("it hangs", () => said.stderr.includes("it hangs"), { ended });
-    child.kill("SIGTERM");
-    const { code, signal, stderr } = await ended;
-    assert.deepEqual([code, signal], [143, null]);
-    assert.match(stderr, /Terminated/);
-    assert.deepEqual(await visibleIn(out).catch(() => []), []);
-  },
-);

@@ -3,24 +3,26 @@ import { customFields, destinations, listing, singleItems } from "../../src/extr
 import { duckdb, parquet } from "../../src/load/stages.ts";
 import { contentTables, mappedValues } from "../../src/transform/stages.ts";
 
+export const MAPPING_TABLES = [
+  "content",
+  "content_types",
+  "users",
+  "custom_fields",
+  "custom_field_select_values",
+  "content_custom_field_values",
+  "custom_field_files",
+  "destinations",
+  "custom_field_mappings",
+  "custom_field_mapping_values",
+  "content_current_editors",
+] as const;
+
 /** What mapped values are made from, and people. */
 export const stages = {
   extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
   transform: [
     contentTables({
-      only: [
-        "content",
-        "content_types",
-        "users",
-        "custom_fields",
-        "custom_field_select_values",
-        "content_custom_field_values",
-        "custom_field_files",
-        "destinations",
-        "custom_field_mappings",
-        "custom_field_mapping_values",
-        "content_current_editors",
-      ],
+      only: MAPPING_TABLES,
     }),
     mappedValues(),
   ],

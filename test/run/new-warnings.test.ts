@@ -2,10 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLog } from "../../src/common/log.ts";
+import { newWarningCauses } from "../../src/run/publication.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
-import { newWarningCauses } from "../../src/warehouse/new-warnings.ts";
-import { long } from "../long.ts";
-import { exportFrom, MAPPING, temporaryFolder } from "./running.ts";
+import { exportFrom, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 const CHECK = "foreign key content.localized_from_id → content";
@@ -33,20 +32,4 @@ test("a check that warns two nights in a row is new in the first, whatever its f
     `1 check warns since this run (${CHECK}: 1); "content-warehouse runs show" lists them.`,
   ]);
   assert.deepEqual(await night(2), []);
-});
-
-long("a warning about a name that the configuration has is new by itself", async (t) => {
-  const service = await Scripted.start(t, itemsOf(1));
-  const mappings = [{ id: "m-1", external_site_id: "d-1", field_name: "colour", values: [] }];
-  const color = { id: "f-1", name: "color", field_type: "select", mappings };
-  service.script = ({ kind }) => (kind === "custom_fields" ? { body: [color] } : undefined);
-  const out = await temporaryFolder(t);
-  const night = async (customFields: string[]) =>
-    await exportFrom({ url: service.url, out, pipelineUrl: MAPPING, config: { customFields } });
-  const first = await night(["color"]);
-  assert.deepEqual(first.newWarnings, first.warnings);
-  assert.match(first.warnings.join(), /^1 destination in mappings has no name \(/);
-  const second = await night(["color", "colr"]);
-  assert.equal(second.warnings.length, 2);
-  assert.match(second.newWarnings.join(), /^The service knows no custom field "colr"\./);
 });

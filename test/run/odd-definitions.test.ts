@@ -2,71 +2,80 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { failsWith } from "../failing.ts";
-import { few } from "../long.ts";
 import { exportFrom, MAPPING, type Row, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, itemsOf, type Json, Scripted } from "./scripted.ts";
 
-const SHOP = {
-  id: "d-1",
-  identification: "Shop",
-  platform: "External",
-  supports_custom_field_mappings: true,
-};
-
-/** What is odd about the answers; the rest is as the specification has it. */
+/** What is odd about a field or its destination; the rest is as the specification has it. */
 interface Odd {
   readonly definition?: Json;
   readonly select?: Json;
+  /** In place of a list of it, if it has `alone`. */
   readonly mapping?: Json;
+  readonly alone?: true;
   readonly entry?: Json;
   readonly shop?: Json;
-  /** All rows of the lookup, made from the good one. */
-  readonly definitions?: (good: Json) => unknown;
-  readonly destinations?: (good: Json) => unknown;
   /** What the item has. */
   readonly value?: unknown;
 }
 
-/** A night with one item and one field, mapped at one destination. */
-async function night(t: TestContext, odd: Odd) {
-  const service = await Scripted.start(t, itemsOf(1));
-  const value = odd.value ?? "v-1";
-  service.arrange = (items, { mode }) =>
-    items.map((each) => ({
-      ...(each as Item),
-      ...(mode === "dynamic" ? { custom_fields: { "f-1": value } } : {}),
-      ...(mode === "full" ? { custom_fields: [{ id: "f-1", name: "region", field_type: "select" }] } : {}),
-    }));
-  const entry = { id: "e-1", value_id: "v-1", value: "north", ...odd.entry };
+const fieldId = (place: number) => `f-${place}`;
+
+function definitionOf(odd: Odd, place: number): Json {
+  const entry = { id: `e-${place}`, value_id: "v-1", value: "north", ...odd.entry };
   const mapping = {
-    id: "m-1",
+    id: `m-${place}`,
     field_name: "market",
-    external_site_id: "d-1",
+    external_site_id: `d-${place}`,
     values: [entry],
     ...odd.mapping,
   };
   const select = { id: "v-1", value: "North", display: "North", archived: false, ...odd.select };
-  const definition = {
-    id: "f-1",
-    name: "region",
+  return {
+    id: fieldId(place),
+    name: `region ${place}`,
     field_type: "select",
     formatted_select_values: [select],
-    mappings: [mapping],
+    mappings: odd.alone ? mapping : [mapping],
     ...odd.definition,
   };
-  const { definitions = (good) => [good], destinations = (good) => [good] } = odd;
+}
+
+/** A night with one item, and a field and a destination of each kind. `besides`: what else the lookups have. */
+async function night(t: TestContext, kinds: readonly Odd[], besides: readonly (Json | null)[] = []) {
+  const service = await Scripted.start(t, itemsOf(1));
+  const named = kinds.map((_, place) => ({ name: `Shop ${place}`, platform: "External" }));
+  const full = kinds.map((_, place) => ({
+    id: fieldId(place),
+    name: `region ${place}`,
+    field_type: "select",
+  }));
+  const dynamic = kinds.map(({ value = "v-1" }, place) => [fieldId(place), value]);
+  service.arrange = (items, { mode }) =>
+    items.map((each) => ({
+      ...(each as Item),
+      ...(mode === "dynamic" ? { custom_fields: Object.fromEntries(dynamic) } : {}),
+      ...(mode === "full" ? { custom_fields: full } : {}),
+    }));
+  const shops = kinds.map(({ shop }, place) => ({
+    id: `d-${place}`,
+    identification: `Shop ${place}`,
+    platform: "External",
+    supports_custom_field_mappings: true,
+    ...shop,
+  }));
   service.script = ({ kind }) => {
-    if (kind === "destinations") return { body: destinations({ ...SHOP, ...odd.shop }) as object };
-    return kind === "custom_fields" ? { body: definitions(definition) as object } : undefined;
+    if (kind === "destinations") return { body: [...besides.filter((each) => each !== null), ...shops] };
+    const definitions = [...besides.filter((each) => each === null), ...kinds.map(definitionOf)];
+    return kind === "custom_fields" ? { body: definitions } : undefined;
   };
   const out = await temporaryFolder(t);
-  const config = { destinations: [{ name: "Shop", platform: "External" }] };
-  return exportFrom({ url: service.url, out, pipelineUrl: MAPPING, config });
+  return exportFrom({ url: service.url, out, pipelineUrl: MAPPING, config: { destinations: named } });
 }
 
 const MAPPED: Row = ["north", "mapped", false, false];
+const NOT_MAPPED: Row = [null, "mapped", false, false];
 const VALUES = `
-  SELECT external_value, status, value_archived, destination_unsupported
+  SELECT custom_field_id, external_value, status, value_archived, destination_unsupported
   FROM content_mapped_values`;
 const DRIFT = `
   SELECT replace(path, 'custom_field_definition.', '') || ' ' || kind
@@ -77,72 +86,53 @@ const EXTRAS = `
 
 const ENTRY = "mappings[].values[]";
 const SELECT = "formatted_select_values[]";
-const NOT_MAPPED: Row = [null, "mapped", false, false];
+const EXTERNAL = "custom_field_mapping_values.external_value";
 
 /** By what is odd: the mapped values, the drift, and what stands in `extra`. */
-const NIGHTS: Readonly<
-  Record<string, readonly [odd: Odd, values: readonly Row[], drift: string[], extra?: string]>
+const KINDS: Readonly<
+  Record<string, readonly [odd: Odd, values: readonly Row[], drift?: readonly string[], extra?: string]>
 > = {
   "a number as external value": [
     { entry: { value: 1 } },
     [["1", "mapped", false, false]],
     [`${ENTRY}.value type`],
   ],
-  "a boolean as external value": [
-    { entry: { value: true } },
-    [["true", "mapped", false, false]],
-    [`${ENTRY}.value type`],
-  ],
+  "a boolean as external value": [{ entry: { value: true } }, [["true", "mapped", false, false]]],
   "a list as external value": [
     { entry: { value: ["a"] } },
     [NOT_MAPPED],
-    ["custom_field_mapping_values.external_value type"],
-    '{"custom_field_mapping_values.external_value":["a"]}',
+    [`${EXTERNAL} type`],
+    `{"${EXTERNAL}":["a"]}`,
   ],
   "an object as external value": [
     { entry: { value: { en: "a" } } },
     [NOT_MAPPED],
-    ["custom_field_mapping_values.external_value type"],
-    '{"custom_field_mapping_values.external_value":{"en":"a"}}',
+    [],
+    `{"${EXTERNAL}":{"en":"a"}}`,
   ],
-  "an entry without a value ID": [{ entry: { value_id: null } }, [[null, "unmapped", false, false]], []],
-  "a mapping without a destination": [{ mapping: { external_site_id: null } }, [], []],
+  "an entry without a value ID": [{ entry: { value_id: null } }, [[null, "unmapped", false, false]]],
+  "a mapping without a destination": [{ mapping: { external_site_id: null } }, []],
   "a number as select value": [{ select: { value: 2024 }, value: 2024 }, [MAPPED], [`${SELECT}.value type`]],
-  "archived that is null": [{ select: { archived: null } }, [MAPPED], []],
+  "archived that is null": [{ select: { archived: null } }, [MAPPED]],
   "archived as a text": [{ select: { archived: "false" } }, [MAPPED], [`${SELECT}.archived type`]],
-  "archived as the text true": [
-    { select: { archived: "true" } },
-    [["north", "mapped", true, false]],
-    [`${SELECT}.archived type`],
-  ],
-  "null in a list of definitions": [
-    { definitions: (good) => [null, good] },
-    [MAPPED],
-    ["custom_field_definition type"],
-  ],
+  "archived as the text true": [{ select: { archived: "true" } }, [["north", "mapped", true, false]]],
   "support that is null": [
     { shop: { supports_custom_field_mappings: null } },
     [["north", "mapped", false, null]],
-    [],
   ],
   "support as a text": [
     { shop: { supports_custom_field_mappings: "true" } },
     [MAPPED],
     ["destination.supports_custom_field_mappings type"],
   ],
-  "a second destination without a name": [
-    { destinations: (good) => [{ id: "d-2", identification: null }, good] },
-    [MAPPED],
-    [],
-  ],
   "numbers as IDs, one mapping for a list, null where there may be none": [
     {
       select: { id: 7, display: null },
       entry: { id: null, value_id: 7 },
       mapping: { id: 5, external_site_id: 9, field_name: "market" },
+      alone: true,
       shop: { id: 9, platform: null },
       definition: { display_label: null, created_by: null },
-      definitions: ({ mappings, ...good }) => [{ ...good, mappings: (mappings as unknown[])[0] }],
       value: "7",
     },
     [MAPPED],
@@ -158,29 +148,35 @@ const NIGHTS: Readonly<
   ],
 };
 
-for (const [what, [odd, values, drift, extra]] of few(Object.entries(NIGHTS), 4)) {
-  test(`H14: ${what} ends no night`, async (t) => {
-    const { verdict, directory } = await night(t, odd);
-    assert.equal(verdict, "complete");
-    assert.deepEqual(await rowsOf(directory, VALUES), values);
-    assert.deepEqual((await rowsOf(directory, DRIFT)).flat(), drift);
-    assert.deepEqual((await rowsOf(directory, EXTRAS)).flat(), extra === undefined ? [] : [extra]);
-  });
-}
+test("H14: odd definitions and destinations, null in their lists and one without a name end no night", async (t) => {
+  const expected = Object.values(KINDS);
+  const odd = expected.map(([each]) => each);
+  const nameless = { id: "d-nameless", identification: null };
+  const { verdict, directory } = await night(t, odd, [null, nameless]);
+  assert.equal(verdict, "complete");
+  const found = await rowsOf(directory, VALUES);
+  for (const [place, [what, [, values]]] of Object.entries(KINDS).entries()) {
+    const own = found.filter(([field]) => field === fieldId(place)).map((row) => row.slice(1));
+    assert.deepEqual(own, values, what);
+  }
+  const drift = ["custom_field_definition type", ...expected.flatMap(([, , each = []]) => each)];
+  assert.deepEqual((await rowsOf(directory, DRIFT)).flat(), drift.sort());
+  const extras = expected.flatMap(([, , , extra]) => extra ?? []);
+  assert.deepEqual((await rowsOf(directory, EXTRAS)).flat().sort(), extras.sort());
+});
 
-const REFUSED: Readonly<Record<string, readonly [odd: Odd, sentence: RegExp]>> = {
-  "a definition without an ID": [{ definition: { id: null } }, /the custom field "region" without an id/],
-  "a destination without an ID": [{ shop: { id: null } }, /the destination "Shop" without an id/],
-  "no destination with a name": [
-    { destinations: (good) => [{ ...good, identification: null }] },
-    /one destination without an identification \(d-1\), which may be "Shop"/,
-  ],
-};
-
-for (const [what, [odd, sentence]] of few(Object.entries(REFUSED), 1)) {
-  test(`H14: ${what} ends the run, and the sentence names it`, async (t) => {
-    const { message, exitCode } = await failsWith("contract.drift", night(t, odd));
+test("H14: what is needed and cannot be known ends the run, and the sentence names it", async (t) => {
+  const cases: readonly (readonly [odd: Odd, sentence: RegExp])[] = [
+    [{ definition: { id: null } }, /the custom field "region 0" without an id/],
+    [{ shop: { id: null } }, /the destination "Shop 0" without an id/],
+    [
+      { shop: { identification: null } },
+      /one destination without an identification \(d-0\), which may be "Shop 0"/,
+    ],
+  ];
+  for (const [odd, sentence] of cases) {
+    const { message, exitCode } = await failsWith("contract.drift", night(t, [odd]));
     assert.match(message, sentence);
     assert.equal(exitCode, 23);
-  });
-}
+  }
+});

@@ -67,6 +67,10 @@ const ACTIONS: Record<string, () => Promise<unknown>> = {
         const options = { temporaryDirectory: "", allowedDirectories: [], memoryLimitMb: 64, threads: 1 };
         await (await openForReading({ file: database, ...options })).close();
       }),
+      prune: await outcome(async () => {
+        await publish(out, 1);
+        await prune(await prepareOutput(out), 1);
+      }),
     };
   },
   async "publish with a closed folder"() {
@@ -77,11 +81,6 @@ const ACTIONS: Record<string, () => Promise<unknown>> = {
     const failed = await failure(() => publishRun(folder, staging, statement(staging, 1), systemClock));
     await chmod(out, 0o755);
     return { failed, finished: await finishPublication(folder), current: await currentRun(folder) };
-  },
-  async prune() {
-    for (let run = 0; run < 3; run++) await publish(out, 1);
-    const pruned = await prune(await prepareOutput(out), 1);
-    return { pruned: pruned.map(({ sequence }) => sequence), left: await readdir(join(out, "runs")) };
   },
   async "list with closed staging"() {
     await publish(out);

@@ -9,12 +9,14 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import type { Config } from "../../src/config/config.ts";
 import { mayShow } from "../../src/warehouse/baseline.ts";
 import { failsWith } from "../failing.ts";
-import { long } from "../long.ts";
+import { few, long } from "../long.ts";
 import { assertNowhereIn, exportFrom, rowsOf, temporaryFolder, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 const DATABASE =
   'transform: [contentTables({ only: ["content", "content_tags"] })], load: [duckdb(), parquet()]';
+const ALL_TABLES =
+  'extract: [destinations(), customFields(), listing("dynamic"), listing("full")], transform: [contentTables(), mappedValues(), history()], load: [duckdb()]';
 const PARQUET = 'transform: [contentTables({ only: ["content", "content_tags"] })], load: [parquet()]';
 
 async function nights(t: TestContext) {
@@ -40,35 +42,38 @@ const TESTS =
   "SELECT check_name, verdict, figure, expected, detail, examples FROM run_checks WHERE check_name LIKE 'test: %' ORDER BY ALL";
 const FIVE = "SELECT content_id, title FROM content WHERE content_id < 'c-005'";
 
-test("failing rows are counted beside the limit, with three of them; a warning is published and told", async (t) => {
+test("failing rows are counted beside the limit, with three of them, which are bounded; a warning is published and told", async (t) => {
   const { out, run } = await nights(t);
+  const many = Array.from({ length: 40 }, (_, n) => `repeat('é', 300) AS c${n}`).join(", ");
+  const wide = `SELECT 12345678901234567890::HUGEINT AS big, {'a': repeat('x', 300)} AS nested, ${many} FROM content`;
   const { warnings, checks } = await run([
     { name: "within", sql: FIVE, severity: "error", limit: 5 },
     { name: "too many", sql: `${FIVE}; -- the end`, severity: "warning", limit: 4 },
     { name: "none", sql: "FROM content WHERE content_id IS NULL" },
     { name: "of the run", sql: "FROM run WHERE verdict <> 'complete'" },
+    { name: "wide", sql: wide, limit: 12 },
+    { name: "NaN", sql: "SELECT 'nan'::DOUBLE AS x FROM content", limit: 12 },
   ]);
-  const rows = [0, 1, 2].map((n) => ({ content_id: `c-00${n}`, title: `Title ${n}` }));
   const found = await rowsOf(join(out, "current"), TESTS);
   assert.deepEqual(
-    found.map(([name, verdict, figure, expected, , examples]) => [
-      name,
-      verdict,
-      figure,
-      expected,
-      examples === null ? null : JSON.parse(String(examples)).map((row: object) => Object.keys(row).length),
-    ]),
+    found.map(([name, verdict, figure, expected]) => [name, verdict, figure, expected]),
     [
-      ["test: none", "passed", "0", "0", null],
-      ["test: of the run", "passed", "0", "0", null],
-      ["test: too many", "warning", "5", "4", [2, 2, 2]],
-      ["test: within", "passed", "5", "5", [2, 2, 2]],
+      ["test: NaN", "passed", "12", "12"],
+      ["test: none", "passed", "0", "0"],
+      ["test: of the run", "passed", "0", "0"],
+      ["test: too many", "warning", "5", "4"],
+      ["test: wide", "passed", "12", "12"],
+      ["test: within", "passed", "5", "5"],
     ],
   );
-  assert.deepEqual(
-    JSON.parse(String(found[2]?.[5])).map(({ content_id }: { content_id: string }) => content_id),
-    rows.map(({ content_id }) => content_id),
-  );
+  const examplesOf = (place: number) => found[place]?.[5];
+  assert.deepEqual([examplesOf(1), examplesOf(2)], [null, null]);
+  const rows = [0, 1, 2].map((n) => ({ content_id: `c-00${n}`, title: `Title of c-00${n}` }));
+  for (const place of [3, 5]) assert.deepEqual(JSON.parse(String(examplesOf(place))), rows);
+  assert.deepEqual(JSON.parse(String(examplesOf(0))), Array(3).fill({ row: '{"x":NaN}' }));
+  const text = String(examplesOf(4));
+  assert.match(text, /^\[\{"big":12345678901234567890,"nested":"\{\\"a\\":\\"x+…","c0":"é{199}…",/);
+  assert.ok(text.length < 6100, `${text.length}`);
   assert.deepEqual(warnings, [
     'The test "too many" found 5 failing rows, limit: 4; run_checks has rows of them.',
   ]);
@@ -169,6 +174,16 @@ test("a query that cannot be asked is told before a request, with its name and w
   assert.deepEqual([service.questions.length, existsSync(out)], [0, false]);
 });
 
+/** Of Parquet files, without a database. */
+async function rowsIn(sql: string): Promise<readonly (readonly unknown[])[]> {
+  const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
+  const connection = await instance.connect();
+  const rows = (await connection.runAndReadAll(sql)).getRowsJson();
+  connection.closeSync();
+  instance.closeSync();
+  return rows;
+}
+
 suite("previous", () => {
   const GONE = {
     name: "none is gone",
@@ -176,21 +191,14 @@ suite("previous", () => {
     severity: "warning",
   };
 
-  for (const [form, stages] of [
-    ["DuckDB", DATABASE],
-    ["Parquet files alone", PARQUET],
-  ] as const) {
-    const shortOrLong = stages === PARQUET ? long : test;
-    shortOrLong(`is the run before, published as ${form}; without one the test is passed over`, async (t) => {
+  for (const stages of few([DATABASE, PARQUET], 1)) {
+    test(`is the run before; without one the test is passed over: ${stages}`, async (t) => {
       const { out, service, run } = await nights(t);
       const first = await run([GONE], stages);
       const checks = async () => {
-        const read = `read_parquet('${join(out, "current")}/parquet/run_checks/*.parquet')`;
-        const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
-        const connection = await instance.connect();
-        const rows = (await connection.runAndReadAll(TESTS.replace("run_checks", read))).getRowsJson();
-        connection.closeSync();
-        instance.closeSync();
+        const files = join(out, "current", "parquet/run_checks");
+        const [file = ""] = await readdir(files);
+        const rows = await rowsIn(`${TESTS.replace("run_checks", `'${join(files, file)}'`)}`);
         return rows.map(([, ...cells]) => cells);
       };
       assert.deepEqual(await checks(), [["passed", "0", null, "skipped: there is no run before", null]]);
@@ -251,11 +259,6 @@ suite("previous", () => {
     );
     assert.ok(withheld.some(([name]) => name === "test: hidden"));
     assert.ok(warnings.includes('The test "hidden" found 1 failing row, limit: 0.'), String(warnings));
-    // From then on both are treated alike.
-    const { directory: next } = await run(OF_BEFORE, PEOPLE);
-    await assertNowhereIn(next, [NEEDLE]);
-    const shown = await rowsOf(join(out, "current"), TESTS);
-    assert.ok(shown.every(([, , figure, , , examples]) => figure === "0" || examples !== null));
   });
 
   test("its rows are shown by a run that keeps personal data, or treats the same fields alike", () => {
@@ -274,34 +277,21 @@ suite("previous", () => {
   test("the report has the counts of tests alone, and names the command for the rows", async (t) => {
     const { service, run } = await nights(t);
     withPeople(service);
-    const stages = "transform: [contentTables(), mappedValues(), history()], load: [duckdb()]";
-    const lookups = 'extract: [destinations(), customFields(), listing("dynamic"), listing("full")], ';
-    const gone = "SELECT title FROM previous.content ANTI JOIN content USING (content_id)";
     const people = { name: "people", sql: "SELECT reverse(name) AS eman FROM users", severity: "warning" };
-    await run([], `${lookups}${stages}`, KEEP);
-    service.items = service.items.slice(1);
-    const last = { name: "gone", sql: gone, severity: "warning" };
-    const { directory } = await run([people, last], `${lookups}${stages}`, KEEP);
+    const { directory } = await run([people], ALL_TABLES, KEEP);
     const page = await readFile(join(directory, "report.html"), "utf8");
-    for (const text of ["a3f7 eoR", "Title of c-000"]) assert.ok(!page.includes(text), text);
+    assert.ok(!page.includes("a3f7 eoR"));
     assert.ok(page.includes("test: people"));
-    assert.ok(/2 tests of the pipeline found rows that are not on this page/.test(page));
-    assert.ok(/runs show 000002-/.test(page));
-    const found = await rowsOf(directory, TESTS);
-    const rows = found.map(([, , , , , examples]) => String(examples));
-    assert.match(rows.join(), /Title of c-000.*a3f7 eoR/);
+    assert.ok(/of the pipeline found rows that are not on this page/.test(page));
+    assert.ok(/runs show 000001-/.test(page));
+    assert.match(String(await rowsOf(directory, TESTS)), /a3f7 eoR/);
   });
 });
 
 test("a run of the first items asks no test, and says so", async (t) => {
   const { out, run } = await nights(t);
-  const { warnings } = await run(
-    [{ name: "twelve", sql: "SELECT 1 FROM content HAVING count(*) < 12" }],
-    DATABASE,
-    {
-      limit: 5,
-    },
-  );
+  const twelve = { name: "twelve", sql: "SELECT 1 FROM content HAVING count(*) < 12" };
+  const { warnings } = await run([twelve], DATABASE, { limit: 5 });
   assert.ok(
     warnings.some((each) => each.startsWith("The tests of the pipeline were skipped, because ")),
     String(warnings),
@@ -329,25 +319,8 @@ long(
   },
 );
 
-test("rows are bounded: long cells are cut, and what finds no room is left out", async (t) => {
-  const { out, run } = await nights(t);
-  const many = Array.from({ length: 40 }, (_, n) => `repeat('é', 300) AS c${n}`).join(", ");
-  const sql = `SELECT 12345678901234567890::HUGEINT AS big, {'a': repeat('x', 300)} AS nested, ${many} FROM content`;
-  await run([
-    { name: "long", sql, severity: "warning" },
-    { name: "NaN", sql: "SELECT 'nan'::DOUBLE AS x FROM content", severity: "warning" },
-  ]);
-  const [nan, found] = await rowsOf(join(out, "current"), TESTS);
-  assert.deepEqual(JSON.parse(String(nan?.[5])), Array(3).fill({ row: '{"x":NaN}' }));
-  const text = String(found?.[5]);
-  assert.match(text, /^\[\{"big":12345678901234567890,"nested":"\{\\"a\\":\\"x+…","c0":"é{199}…",/);
-  assert.ok(text.length < 6100, `${text.length}`);
-});
-
 long("a test of columns that only a run has is asked when they are there", async (t) => {
   const { out, service, run } = await nights(t);
-  const stages = `transform: [contentTables(), mappedValues(), history()], load: [duckdb()]`;
-  const lookups = 'extract: [destinations(), customFields(), listing("dynamic"), listing("full")], ';
   const wide = (column: string) => [
     { name: "wide", sql: `FROM content_wide WHERE ${column} = 'Red'`, limit: 3 },
   ];
@@ -362,12 +335,12 @@ long("a test of columns that only a run has is asked when they are there", async
     kind === "custom_fields"
       ? { body: '[{"id":"f1","name":"color","field_type":"text","mappings":[]}]' }
       : undefined;
-  await run(wide("color"), `${lookups}${stages}`);
+  await run(wide("color"), ALL_TABLES);
   const found = await rowsOf(join(out, "current"), TESTS);
   assert.deepEqual(
     found.map(([, verdict, figure]) => [verdict, figure]),
     [["passed", "3"]],
   );
-  const { message } = await failsWith("config.invalid", run(wide("colour"), `${lookups}${stages}`));
+  const { message } = await failsWith("config.invalid", run(wide("colour"), ALL_TABLES));
   assert.match(message, /^The test "wide" of the pipeline cannot be run: .*"colour" not found/);
 });

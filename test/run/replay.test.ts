@@ -8,7 +8,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { replayCommand } from "../../src/cli/commands/replay.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { verifyCommand } from "../../src/cli/commands/verify.ts";
+import { packagePath } from "../../src/common/package-root.ts";
 import type { Config } from "../../src/config/config.ts";
+import { readRawFolder } from "../../src/raw/raw-folder.ts";
 import { isRunTable } from "../../src/tables/all.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { acquireLock } from "../../src/warehouse/lock.ts";
@@ -17,8 +19,10 @@ import { tablesSourceOf } from "../../src/warehouse/published-tables.ts";
 import { listRuns } from "../../src/warehouse/retention.ts";
 import { capture, outcome, ran } from "../cli/capture.ts";
 import { differingTables } from "../differing-tables.ts";
+import { long } from "../long.ts";
+import { colored, colorField } from "./colored.ts";
 import { exportFrom, MAPPING, rowsOf, temporaryFolder, treeOf } from "./running.ts";
-import { type Item, itemsOf, type Question, Scripted } from "./scripted.ts";
+import { type Item, itemsOf, type Json, type Question, Scripted } from "./scripted.ts";
 
 const TITLES = fileURLToPath(new URL("./titles-pipeline.ts", import.meta.url));
 const LATER = fileURLToPath(new URL("./history-pipeline.ts", import.meta.url));
@@ -28,47 +32,30 @@ const COLUMNS = ["title", "custom_fields", "custom_field_value_ids"];
 const SHOP = { name: "Shop", platform: "External" };
 
 /** A service whose items have a mapped value, with its warehouse. */
-async function warehouse(t: TestContext) {
-  const service = await Scripted.start(t, itemsOf(12));
+async function warehouse(t: TestContext, items = 12) {
+  const service = await Scripted.start(t, itemsOf(items));
   const world = { external: "rouge" };
-  service.arrange = (items, { mode }) =>
-    items.map((each) => {
-      const color = {
-        id: "f1",
-        name: "color",
-        field_type: "select",
-        value: "Red",
-        select_value_ids: { v1: "Red" },
-      };
-      const views = {
-        dynamic: { custom_fields: { f1: "Red" }, custom_field_value_ids: { f1: "v1" } },
-        full: { custom_fields: [color] },
-        basic: {},
-      };
-      return { ...(each as Item), ...views[mode] };
-    });
-  service.script = ({ kind }: Question) => {
+  service.arrange = colored(["v1", "Red"]);
+  const answer = ({ kind }: Question) => {
     if (kind === "destinations")
       return { body: [{ id: "d1", identification: "Shop", platform: "External" }] };
     if (kind !== "custom_fields") return undefined;
-    const values = [{ id: "e1", value_id: "v1", value: world.external }];
-    const mapping = { id: "m1", external_site_id: "d1", field_name: "colour", values };
-    const select = { formatted_select_values: [{ id: "v1", display: "Red" }] };
-    return { body: [{ id: "f1", name: "color", field_type: "select", ...select, mappings: [mapping] }] };
+    return { body: [colorField([["v1", "Red"]], { d1: ["v1", world.external] })] };
   };
+  service.script = answer;
   const out = await temporaryFolder(t);
   const run = async (config: Partial<Config> = {}, pipelineUrl = BASE) => {
     service.questions.length = 0;
     const whole = { details: "all", perPage: 20, destinations: [SHOP], ...config } as const;
     return await exportFrom({ url: service.url, out, pipelineUrl, config: whole });
   };
-  const edit = (id: string, title: string) => {
+  const edit = (id: string, changes: Json) => {
     service.items = service.items.map((each) =>
-      (each as Item).id === id ? { ...(each as Item), title } : each,
+      (each as Item).id === id ? { ...(each as Item), ...changes } : each,
     );
   };
   const replay = (...args: string[]) => ran(replayCommand, [...args, "--warehouse", out]);
-  return { service, world, out, folder: outputFolder(out), run, edit, replay };
+  return { service, answer, world, out, folder: outputFolder(out), run, edit, replay };
 }
 
 type Warehouse = Awaited<ReturnType<typeof warehouse>>;
@@ -76,7 +63,7 @@ type Warehouse = Awaited<ReturnType<typeof warehouse>>;
 /** In the second night one item is edited, and all have another external value. */
 async function twoNights(place: Warehouse, config: Partial<Config> = {}) {
   const first = await place.run(config);
-  place.edit("c-003", "Edited");
+  place.edit("c-003", { title: "Edited" });
   place.world.external = "red";
   const second = await place.run(config);
   assert.deepEqual(
@@ -173,7 +160,7 @@ test("the current run is built again with a table that was written today, delive
     new RegExp(`replay of [^]*${second}`),
   );
 
-  place.edit("c-004", "Edited later");
+  place.edit("c-004", { title: "Edited later" });
   const third = await place.run({ columns: COLUMNS }, pathToFileURL(TITLES).href);
   assert.deepEqual(
     service.asked("item").map(({ id }) => id),
@@ -182,6 +169,58 @@ test("the current run is built again with a table that was written today, delive
   );
   assert.deepEqual([third.sequence, third.previousRun], [4, manifest.run]);
   assert.deepEqual(await rowsOf(third.directory, INTERVALS), since);
+});
+
+long("a night with edited, vanished, removed, unlisted and unreadable items is built again", async (t) => {
+  const place = await warehouse(t, 30);
+  const { service, answer } = place;
+  const config = { perPage: 5 } as const;
+  await place.run(config);
+  const without = (...ids: readonly string[]) =>
+    service.items.filter((each) => !ids.includes((each as Item).id));
+  service.items = without("c-004");
+  // What cannot be read singly is asked for because the listing says that it was edited.
+  place.edit("c-011", { title: "Refused" });
+  service.arrange = (items, question) =>
+    colored(["v1", "Red"])(
+      items.filter((each) => (each as Item).id !== "c-029"),
+      question,
+    );
+  let isChanged = false;
+  service.script = (question) => {
+    if (question.kind === "item" && question.id === "c-011") return { body: { response: 5 } };
+    if (!isChanged && question.kind === "list" && question.mode === "full") {
+      isChanged = true;
+      place.edit("c-005", { title: "Edited", updated_at: "2026-11-02T10:00:00Z" });
+      service.items = without("c-007");
+    }
+    return answer(question);
+  };
+  const { verdict, directory } = await place.run(config);
+  assert.equal(verdict, "complete");
+  const { facts, takeIndex } = await readRawFolder(join(directory, "raw"));
+  assert.deepEqual(
+    [facts.vanished, facts.removed, facts.unlisted, facts.detailsRejected],
+    [["c-007"], ["c-004"], ["c-029"], ["c-011"]],
+  );
+  // The page on raw documents says which count.
+  const readme = await readFile(packagePath("src/raw/README.md"), "utf8");
+  const [, statement = ""] = /```sql\n(.*?);\n```/s.exec(readme) ?? [];
+  const listed = await rowsOf(directory, statement.replaceAll("'raw/", `'${directory}/raw/`));
+  const index = takeIndex();
+  const { items } = index;
+  const counting = Array.from(items.sorted(), (each) =>
+    items.idOf(each) === "c-007" ? [] : index.counting(each).map(() => items.idOf(each)),
+  );
+  assert.deepEqual(
+    listed.map(([id]) => id),
+    counting.flat(),
+  );
+  const settings = join(await temporaryFolder(t), "config.json");
+  await writeFile(settings, JSON.stringify({ destinations: [SHOP] }));
+  assert.equal((await place.replay("--config", settings)).exitCode, 0);
+  assert.deepEqual(await differing(directory, join(place.out, "current")), []);
+  assert.deepEqual(await rowsOf(join(place.out, "current"), "SELECT count(*) FROM content"), [["28"]]);
 });
 
 test("what a replay changes in the history is dated by its start, and its exit code is that of the run", async (t) => {

@@ -13,7 +13,7 @@ import {
   stagedFiles,
   startWithSettings,
 } from "../extract/landing/resuming.ts";
-import { either, few, long } from "../long.ts";
+import { few, long } from "../long.ts";
 import { until } from "../until.ts";
 import { exportFrom, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "./running.ts";
 import { type Question, Scripted } from "./scripted.ts";
@@ -140,30 +140,3 @@ long("G8: a run of all tables that is killed while it loads them goes on", async
   assert.deepEqual([summary.run, summary.resumed], [run, { pages: 2 * PAGES, items: EVENTS }]);
   await assertSame(summary, whole);
 });
-
-const KILLS = either(2, 5);
-
-long(
-  "G8: a run that is killed again and again, at any request, comes to its end as if nothing had been",
-  async (t) => {
-    const { service, whole } = await undisturbed(t);
-    const out = await emptyFolder(t);
-    const random = seeded(20261120);
-    for (let kill = 0; kill < KILLS; kill++) {
-      let left = 5 + Math.floor(random() * 150);
-      await killed(service, out, () => left-- === 0);
-    }
-    const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
-    assert.equal(summary.verdict, "complete");
-    await assertSame(summary, whole);
-  },
-);
-
-/** Numbers from 0 up to 1, the same for the same seed. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
-  };
-}

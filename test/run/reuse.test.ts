@@ -10,10 +10,10 @@ import type { Config } from "../../src/config/config.ts";
 import { readRawFolder } from "../../src/raw/raw-folder.ts";
 import { isRunTable } from "../../src/tables/all.ts";
 import { currentRun, outputFolder } from "../../src/warehouse/layout.ts";
-import { fewSampleNights, sampleNights } from "../audit/two-nights.ts";
+import { sampleNights } from "../audit/two-nights.ts";
 import { outcome } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
-import { either, few, long } from "../long.ts";
+import { few, long } from "../long.ts";
 import { servedNight } from "./nights.ts";
 import { exportFrom, HurriedClock, MAPPING, openPublished, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
@@ -84,9 +84,9 @@ async function rowsIn(directory: string) {
   return rows;
 }
 
-test("a night of edits has the rows of a full export, and asks for what was edited", async (t) => {
+long("a night of edits has the rows of a full export, and asks for what was edited", async (t) => {
   const folder = await temporaryFolder(t);
-  const [first, second] = await either(fewSampleNights, sampleNights)(folder);
+  const [first, second] = await sampleNights(folder);
   const at = { out: join(folder, "warehouse"), pipelineUrl: MAPPING, config: { details: "all" } } as const;
   const { port, summary: full } = await servedNight({ ...at, data: first, port: 0 });
   const { summary: edited } = await servedNight({ ...at, data: second, port });
@@ -108,9 +108,13 @@ test("a night of edits has the rows of a full export, and asks for what was edit
   const { summary: anew } = await servedNight({ ...at, data: second, port, config: reread });
   assert.equal(anew.reused, null);
   assert.ok(edited.requests < anew.requests, `${edited.requests} of ${anew.requests}`);
-  const [rows, expected] = [await rowsIn(edited.directory), await rowsIn(anew.directory)];
-  for (const table of Object.keys(expected)) assert.deepEqual(rows[table], expected[table], table);
+  await assertSameRows(edited.directory, anew.directory);
 });
+
+async function assertSameRows(one: string, other: string): Promise<void> {
+  const [rows, expected] = [await rowsIn(one), await rowsIn(other)];
+  for (const table of Object.keys(expected)) assert.deepEqual(rows[table], expected[table], table);
+}
 
 test("what is asked for in the nights of one warehouse", async (t) => {
   const { run, asked, edit, world, service, script } = await nights(t, paid(20));
@@ -124,6 +128,9 @@ test("what is asked for in the nights of one warehouse", async (t) => {
     assert.deepEqual(asked(), ["c-003"]);
     const payments = "SELECT count(*), count(payment), count(DISTINCT payment) FROM content";
     assert.deepEqual(await rowsOf(directory, payments), [["20", "20", "20"]]);
+    const anew = await run({ rereadDays: 0 });
+    assert.deepEqual([anew.reused, asked()], [null, ALL]);
+    await assertSameRows(directory, anew.directory);
   });
 
   await t.test("an item whose answer was of another state than its listing, or of that second", async () => {
@@ -173,7 +180,6 @@ test("what is asked for in the nights of one warehouse", async (t) => {
     "G14: each item once in `rereadDays`, by the run's clock, even if the service's stands still",
     async () => {
       await run({ rereadDays: 0 });
-      assert.deepEqual(asked(), ALL);
       const due: string[] = [];
       for (const half of ["first", "second"]) {
         world.isStill = half === "first";
@@ -279,7 +285,7 @@ long("nights of one warehouse in which something goes wrong", async (t) => {
 });
 
 test("what fails night after night is as much as a night may have that asks for all items", async (t) => {
-  for (const [how, failure, told] of FAILURES) {
+  for (const [how, failure, told] of few(FAILURES, 1)) {
     await t.test(how, async (t) => {
       const { run, asked, edit, service, script } = await nights(t, paid(20));
       const failing = ALL.slice(0, 4);
@@ -292,10 +298,8 @@ test("what fails night after night is as much as a night may have that asks for 
       };
       await run();
       oneMore();
-      for (const night of ["with a fifth", "with the same"]) {
-        const { verdict } = await run();
-        assert.deepEqual([verdict, asked()], ["complete", failing], night);
-      }
+      const { verdict } = await run();
+      assert.deepEqual([verdict, asked()], ["complete", failing]);
       await failsWith("source.rejects", run({ maxRejects: { items: 4, share: 0 } }));
       oneMore();
       const { message } = await failsWith("source.rejects", run());

@@ -14,19 +14,6 @@ import { few, long } from "../long.ts";
 import { exportFrom, NIGHTLY, temporaryFolder, treeOf, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
-/** A service that answers no page from the third on, and a promise of the moment when one was asked for. */
-async function silentService(t: TestContext): Promise<{ service: Scripted; asked: Promise<void> }> {
-  const service = await Scripted.start(t, itemsOf(2500));
-  const asked = new Promise<void>((resolve) => {
-    service.script = ({ page }) => {
-      if (page < 3) return undefined;
-      resolve();
-      return "hang";
-    };
-  });
-  return { service, asked };
-}
-
 suite("a signal", () => {
   const signals = [
     ["SIGHUP", 143, "Terminated"],
@@ -38,10 +25,16 @@ suite("a signal", () => {
     test(`F3: ${signal} while fetching ends a run within seconds with ${exitCode}, and keeps what was read; SIGUSR1 opens no debugger`, {
       timeout: 120_000,
     }, async (t) => {
-      const { service, asked } = await silentService(t);
+      const service = await Scripted.start(t, itemsOf(2500));
+      const asked = Promise.withResolvers<void>();
+      service.script = ({ page }) => {
+        if (page < 3) return undefined;
+        asked.resolve();
+        return "hang";
+      };
       const folder = await temporaryFolder(t);
       const { child, ended } = startRun(service, join(folder, "warehouse"));
-      await asked;
+      await asked.promise;
       const sentMs = performance.now();
       // Would open a debugger, which says so on standard error.
       child.kill("SIGUSR1");
@@ -61,11 +54,7 @@ suite("a signal", () => {
     });
   }
 
-  const moments = [
-    ["between two tables", (abort: () => void) => abort()],
-    ["while a table is made", (abort: () => void) => void setTimeout(abort, 1)],
-  ] as const;
-  for (const [when, delayed] of few(moments, 1)) {
+  for (const when of few(["between two tables", "while a table is made"], 1)) {
     test(`F3: that comes ${when} ends the run with its own reason`, async (t) => {
       const service = await Scripted.start(t, itemsOf(12));
       const controller = new AbortController();
@@ -80,7 +69,9 @@ suite("a signal", () => {
         onProgress: ({ stage }) => {
           stages.push(stage);
           const reason = new WarehouseError("run.terminated", "Terminated by this very test.");
-          if (stage === "load" && !controller.signal.aborted) delayed(() => controller.abort(reason));
+          if (stage !== "load" || controller.signal.aborted) return;
+          if (when === "between two tables") controller.abort(reason);
+          else setTimeout(() => controller.abort(reason), 1);
         },
       });
       await failsWith("run.terminated", run);
@@ -114,26 +105,22 @@ test("I5: a run that cannot become current is finished by the next one, as if it
   assert.deepEqual(await readdir(join(out, ".staging")), []);
 });
 
-suite("the lock", () => {
-  test("F13: a second run against the same folder ends at once with 75 and without a request", {
-    timeout: 120_000,
-  }, async (t) => {
-    const service = await Scripted.start(t, itemsOf(3));
-    const folder = await temporaryFolder(t);
-    const out = join(folder, "warehouse");
-    await using _lock = await acquireLock(await prepareOutput(out));
-    const before = await treeOf(out);
-    const { code, stderr } = await startRun(service, out).ended;
-    assert.equal(code, 75);
-    assert.match(
-      stderr,
-      /^Another run is under way in .*\/warehouse \(process \d+\); wait until it ends, .*\n$/,
-    );
-    const again = exportFrom({ url: service.url, out });
-    await failsWith("run.locked", again);
-    assert.deepEqual(service.questions, []);
-    assert.deepEqual(await treeOf(out), before, "what the first run made is not taken away");
-  });
+test("F13: a second run against the same folder ends at once with 75 and without a request", {
+  timeout: 120_000,
+}, async (t) => {
+  const service = await Scripted.start(t, itemsOf(3));
+  const out = join(await temporaryFolder(t), "warehouse");
+  await using _lock = await acquireLock(await prepareOutput(out));
+  const before = await treeOf(out);
+  const { code, stderr } = await startRun(service, out).ended;
+  assert.equal(code, 75);
+  assert.match(
+    stderr,
+    /^Another run is under way in .*\/warehouse \(process \d+\); wait until it ends, .*\n$/,
+  );
+  await failsWith("run.locked", exportFrom({ url: service.url, out }));
+  assert.deepEqual(service.questions, []);
+  assert.deepEqual(await treeOf(out), before, "what the first run made is not taken away");
 });
 
 /** A pipeline with a table of its own whose rows are made by this program text. */

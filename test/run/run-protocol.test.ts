@@ -6,8 +6,8 @@ import type { ErrorCode } from "../../src/common/errors.ts";
 import { isResumable } from "../../src/extract/extract.ts";
 import { failsWith } from "../failing.ts";
 import { few } from "../long.ts";
-import { exportFrom, HurriedClock, temporaryFolder, treeOf, visibleIn } from "./running.ts";
-import { type Item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
+import { exportFrom, HurriedClock, temporaryFolder, visibleIn } from "./running.ts";
+import { item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
 
 /** A page of twelve items whose `pagination` says something else. */
 function paged(change: object) {
@@ -98,32 +98,17 @@ suite("a run ends, publishes nothing and leaves nothing but what the next one go
 });
 
 test("a run that fails at the very last request publishes nothing either, and leaves what the next one goes on from", async (t) => {
-  const service = await Scripted.start(t, [{ ...itemsOf(1)[0], custom_fields_details: [{ id: "f-1" }] }]);
-  service.script = ({ kind, mode }) => {
-    if (kind === "custom_fields") return { body: { error: "no more" } };
-    if (mode !== "full") return undefined;
-    return {
-      body: listBody([{ ...(itemsOf(1)[0] as Item), custom_fields: [{ id: "f-1", name: "Region" }] }], FIRST),
-    };
-  };
+  const fields = { custom_fields_details: [{ id: "f-1" }] };
+  const service = await Scripted.start(t, [item("c-000", 1, fields)]);
+  service.arrange = (items, { mode }) =>
+    mode === "full" ? [item("c-000", 1, { custom_fields: [{ id: "f-1", name: "Region" }] })] : items;
+  service.script = ({ kind }) => (kind === "custom_fields" ? { body: { error: "no more" } } : undefined);
   const out = await temporaryFolder(t);
   const run = exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock() });
   await failsWith("source.unavailable", run);
   assert.equal(service.asked("custom_fields").length, 6);
-  const left = (await treeOf(out)).filter((path) => !path.startsWith(".staging/"));
-  assert.deepEqual(left, [".lock.duckdb", "runs/"]);
+  assert.deepEqual(await visibleIn(out), []);
 });
-
-const FIRST: Question = {
-  kind: "list",
-  mode: "full",
-  page: 1,
-  perPage: 5,
-  id: "",
-  columns: [],
-  number: 1,
-  use: 1,
-};
 
 test("the first failure ends the requests under way, and no further ones are made", async (t) => {
   const service = await Scripted.start(t, itemsOf(200));

@@ -1,19 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { few, long } from "../long.ts";
+import { few } from "../long.ts";
 import { exportFrom, HurriedClock, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 suite("requests", () => {
-  long("at most `concurrency` are under way, of the listings and of single items", async (t) => {
-    for (const concurrency of few([3, 1], 1)) {
-      const service = await Scripted.start(t, itemsOf(60));
-      const config = { concurrency, perPage: 3, details: "all" } as const;
-      await exportFrom({ url: service.url, out: await temporaryFolder(t), threads: 1, config });
-      assert.equal(service.atOnce, concurrency);
-    }
-  });
-
   test("no more than `ratePerSecond` are begun in a second, lookups, single items and repeated ones included", async (t) => {
     const service = await Scripted.start(t, itemsOf(20));
     const clock = new HurriedClock();
@@ -66,28 +57,4 @@ suite("requests", () => {
       );
     });
   }
-
-  long(
-    "events are known where the configuration leaves their body type out of the columns, under another name too",
-    async (t) => {
-      const service = await Scripted.start(
-        t,
-        itemsOf(12).map(({ body_type, ...rest }) => ({ ...rest, vendor_body_type: body_type })),
-      );
-      const config = {
-        columns: ["title"],
-        aliases: { vendor_body_type: "body_type" },
-        details: "events",
-      } as const;
-      await exportFrom({ url: service.url, out: await temporaryFolder(t), threads: 1, config });
-      assert.deepEqual(
-        service
-          .asked("item")
-          .map(({ id }) => id)
-          .sort(),
-        ["c-000", "c-010"],
-      );
-      assert.deepEqual(service.asked("list", "dynamic")[0]?.columns, ["title", "vendor_body_type"]);
-    },
-  );
 });

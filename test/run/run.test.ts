@@ -8,12 +8,12 @@ import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { removeTree } from "../../src/common/tree.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
+import { assembleContentSet } from "../../src/service/assemble-set.ts";
 import { createService, type Service } from "../../src/service/service.ts";
 import { DATA_TABLES, isRunTable } from "../../src/tables/all.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { long } from "../long.ts";
 import { CONTENT_SET } from "../service/fixture.ts";
-import { contentSetOf } from "../service/memory-set.ts";
 import {
   CANARY,
   exportFrom,
@@ -29,7 +29,7 @@ import { itemsOf, Scripted } from "./scripted.ts";
 /** The service over a small set that has everything; its answers have one `Date`. */
 async function serve(): Promise<Service> {
   const tokens = [{ token: CANARY, user_id: "admin" }];
-  const set = contentSetOf({ ...CONTENT_SET, shared: { ...CONTENT_SET.shared, tokens } });
+  const set = assembleContentSet({ ...CONTENT_SET, tokens });
   return createService({ data: set, now: () => Date.UTC(2026, 10, 20, 2) });
 }
 

@@ -10,6 +10,7 @@ import type { OnProgress } from "../../src/common/progress.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { type Config, loadConfig } from "../../src/config/config.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
+import type { Pipeline } from "../../src/pipeline.ts";
 import { runExport } from "../../src/run/run.ts";
 import { type FreeBytes, freeBytes } from "../../src/warehouse/disk.ts";
 import { assertNoToken, CANARY } from "./canary.ts";
@@ -76,7 +77,8 @@ export interface ExportOptions {
   /** The warehouse's folder. */
   readonly out: string;
   readonly config?: Partial<Config>;
-  readonly pipelineUrl?: string;
+  /** URL of its module, or the pipeline itself. */
+  readonly pipelineUrl?: string | Pipeline;
   readonly clock?: Clock;
   readonly log?: Log;
   readonly signal?: AbortSignal;

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { diffCommand } from "../../src/cli/commands/diff.ts";
 import { capture } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
-import { generateContentSet } from "../generator/generate.ts";
-import { few, long } from "../long.ts";
-import { servedNight } from "./nights.ts";
+import { few } from "../long.ts";
+import { colored, colorField } from "./colored.ts";
+import { MAPPING_TABLES } from "./mapping-pipeline.ts";
 import { exportFrom, openPublished, temporaryFolder, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
@@ -47,16 +47,6 @@ async function pipelineOf(folder: string, transform: string, rest = SMALL_EXTRAC
   return pathToFileURL(file).href;
 }
 
-async function runOf(t: TestContext, transform: string) {
-  const service = await Scripted.start(t, itemsOf(12));
-  const folder = await temporaryFolder(t);
-  const out = join(folder, "out");
-  return {
-    out,
-    run: exportFrom({ url: service.url, out, pipelineUrl: await pipelineOf(folder, transform) }),
-  };
-}
-
 const CONTENT = 'contentTables({ only: ["content"] })';
 
 function counting(name: string, reads: string, sql: string): string {
@@ -64,35 +54,38 @@ function counting(name: string, reads: string, sql: string): string {
     columns: [bigint("items", { comment: "x", required: true })], sql: ${JSON.stringify(sql)} })`;
 }
 
-test("a query makes a table like any other: sorted by its key, with comments, in both files", async (t) => {
-  const { run } = await runOf(t, `${COUNTS}, ${CONTENT}`);
-  const summary = await run;
+test("a query makes a table like any other: sorted by its key, with comments, in both files; queries read each other, however they stand", async (t) => {
+  const service = await Scripted.start(t, itemsOf(12));
+  const folder = await temporaryFolder(t);
+  const transform = [
+    counting("third", '["second"]', "SELECT items + 1 AS items FROM second"),
+    counting(
+      "second",
+      '["first", "letters"]',
+      "SELECT items + (SELECT count(*) FROM letters) AS items FROM first",
+    ),
+    counting("first", '["content"]', "SELECT count(*) AS items FROM content"),
+    `customTable({ name: "letters", comment: "x", columns: [], rows: () => [{}] })`,
+    COUNTS,
+    CONTENT,
+  ];
+  const pipelineUrl = await pipelineOf(folder, transform.join());
+  const summary = await exportFrom({ url: service.url, out: join(folder, "out"), pipelineUrl });
+  const at = "2026-11-01 10:00:00+00";
+  const others = itemsOf(12).flatMap(({ id }) => (id.endsWith("0") ? [] : [id]));
   const expected = [
-    ["2", "event", 1, "2026-11-01 10:00:00+00", "1969-12-31", '["c-000","c-010"]'],
-    [
-      "10",
-      "html",
-      0,
-      "2026-11-01 10:00:00+00",
-      "1969-12-31",
-      JSON.stringify(
-        itemsOf(12)
-          .map(({ id }) => id)
-          .filter((id) => !id.endsWith("0")),
-      ),
-    ],
+    ["2", "event", 1, at, "1969-12-31", '["c-000","c-010"]'],
+    ["10", "html", 0, at, "1969-12-31", JSON.stringify(others)],
   ];
   await using reader = await openPublished(summary.directory);
   await reader.connection.run("SET TimeZone = 'UTC'");
+  assert.deepEqual(await reader.rows("FROM third"), [["25"]]);
   const columns = "items, kind, place, latest::VARCHAR, day, ids::VARCHAR";
   assert.deepEqual(await reader.rows(`SELECT ${columns} FROM counts ORDER BY kind, place`), expected);
-  const folder = join(summary.directory, "parquet/counts");
-  assert.deepEqual((await readdir(folder)).length, 1);
-  assert.deepEqual(
-    await reader.rows(`SELECT ${columns} FROM '${folder}/*.parquet'`),
-    expected,
-    "in the order of the key",
-  );
+  const files = join(summary.directory, "parquet/counts");
+  assert.deepEqual((await readdir(files)).length, 1);
+  const inFile = await reader.rows(`SELECT ${columns} FROM '${files}/*.parquet'`);
+  assert.deepEqual(inFile, expected, "in the order of the key");
   assert.deepEqual(await reader.rows("SELECT comment FROM duckdb_tables() WHERE table_name = 'counts'"), [
     ["Items by what 'kind' they are."],
   ]);
@@ -105,30 +98,7 @@ test("a query makes a table like any other: sorted by its key, with comments, in
       ["Kind.", "VARCHAR", false],
     ],
   );
-  assert.deepEqual(await reader.rows("SELECT row_count FROM run_tables WHERE table_name = 'counts'"), [
-    ["2"],
-  ]);
   assert.equal(summary.tables.find(({ name }) => name === "counts")?.rows, 2);
-});
-
-long("queries read each other, however they stand, and tables with rows of functions", async (t) => {
-  const { run } = await runOf(
-    t,
-    [
-      counting("third", '["second"]', "SELECT items + 1 AS items FROM second"),
-      counting(
-        "second",
-        '["first", "letters"]',
-        "SELECT items + (SELECT count(*) FROM letters) AS items FROM first",
-      ),
-      counting("first", '["content"]', "SELECT count(*) AS items FROM content"),
-      `customTable({ name: "letters", comment: "x", columns: [], rows: () => [{}] })`,
-      CONTENT,
-    ].join(),
-  );
-  const { directory } = await run;
-  await using reader = await openPublished(directory);
-  assert.deepEqual(await reader.rows("FROM third"), [["25"]]);
 });
 
 /** The items by ID, with these further columns, without any value or as the query has them. */
@@ -137,17 +107,20 @@ function titles(columns: string, selected: string): string {
     columns: [text("content_id", { comment: "x", required: true }), ${columns}], sql: "SELECT content_id, ${selected} FROM content" })`;
 }
 
-test("a column that the run before lacked has not vanished, and one that is emptied has", async (t) => {
+test("between two nights a new column has not vanished, an emptied one has, and diff tells the rows that came", async (t) => {
   const service = await Scripted.start(t, itemsOf(3));
   const folder = await temporaryFolder(t);
-  const of = async (columns: string, selected: string) =>
-    exportFrom({
-      url: service.url,
-      out: join(folder, "out"),
-      pipelineUrl: `${await pipelineOf(folder, `${CONTENT}, ${titles(columns, selected)}`)}?${columns.length}`,
-    });
+  const out = join(folder, "out");
+  const toReview = `sqlTable({ name: "to_review", comment: "x", key: ["content_id"], reads: ["content"],
+    columns: [text("content_id", { comment: "x", required: true })],
+    sql: "SELECT content_id FROM content WHERE title LIKE '%?'" })`;
+  const of = async (columns: string, selected: string) => {
+    const url = await pipelineOf(folder, `${CONTENT}, ${titles(columns, selected)}, ${toReview}`);
+    return exportFrom({ url: service.url, out, pipelineUrl: `${url}?${columns.length}` });
+  };
   const title = 'text("title", { comment: "x" })';
   await of(title, "title");
+  service.items = itemsOf(3).map((each, at) => (at === 1 ? { ...each, title: "Ready?" } : each));
   const { changes, drift, warnings } = await of(
     `${title}, text("mood", { comment: "x" })`,
     "NULL AS title, NULL AS mood",
@@ -157,23 +130,12 @@ test("a column that the run before lacked has not vanished, and one that is empt
   assert.deepEqual(drift?.vanishedFields, []);
   const vanished = warnings.filter((each) => /could not be compared|none now/.test(each));
   assert.deepEqual(vanished, ["titles.title had values in the run before, and has none now."]);
-});
-
-test("of a table that has IDs alone, diff --content tells the rows that came", async (t) => {
-  const service = await Scripted.start(t, itemsOf(3));
-  const folder = await temporaryFolder(t);
-  const out = join(folder, "out");
-  const toReview = `sqlTable({ name: "to_review", comment: "x", key: ["content_id"], reads: ["content"],
-    columns: [text("content_id", { comment: "x", required: true })],
-    sql: "SELECT content_id FROM content WHERE title LIKE '%?'" })`;
-  const pipelineUrl = await pipelineOf(folder, `${CONTENT}, ${toReview}`);
-  await exportFrom({ url: service.url, out, pipelineUrl });
-  service.items = itemsOf(3).map((each, at) => (at === 1 ? { ...each, title: "Ready?" } : each));
-  await exportFrom({ url: service.url, out, pipelineUrl });
   const told = await capture(diffCommand, ["--content", "--format", "json", "--warehouse", out]);
-  const { changes }: { changes: Record<string, unknown>[] } = JSON.parse(told);
+  const { changes: shown }: { changes: Record<string, unknown>[] } = JSON.parse(told);
   assert.deepEqual(
-    changes.map(({ content_id, table, change }) => [content_id, table, change]),
+    shown
+      .filter(({ table }) => table !== "titles")
+      .map(({ content_id, table, change }) => [content_id, table, change]),
     [
       ["c-001", "content", "changed"],
       ["c-001", "to_review", "added"],
@@ -182,8 +144,16 @@ test("of a table that has IDs alone, diff --content tells the rows that came", a
 });
 
 test("a query reads mapped values and the history", async (t) => {
+  const service = await Scripted.start(t, itemsOf(3));
+  service.arrange = colored(["v1", "Red"]);
+  service.script = ({ kind }) => {
+    if (kind === "destinations")
+      return { body: [{ id: "d1", identification: "Shop", platform: "External" }] };
+    const field = colorField([["v1", "Red"]], { d1: ["v1", "rouge"] });
+    return kind === "custom_fields" ? { body: [field] } : undefined;
+  };
   const folder = await temporaryFolder(t);
-  const transform = `contentTables(), mappedValues(), history(),
+  const transform = `contentTables({ only: ${JSON.stringify(MAPPING_TABLES)} }), mappedValues(), history(),
     ${counting("mapped", '["content_mapped_values"]', "SELECT count(*) AS items FROM content_mapped_values")},
     ${counting("versions", '["mapped_value_history"]', "SELECT count(*) AS items FROM mapped_value_history")}`;
   const pipelineUrl = await pipelineOf(
@@ -191,19 +161,10 @@ test("a query reads mapped values and the history", async (t) => {
     transform,
     'extract: [destinations(), customFields(), listing("dynamic"), listing("full")], load: [duckdb()]',
   );
-
-  const data = join(folder, "data");
-  await generateContentSet({ items: 10, seed: 3, out: data });
-  const { summary } = await servedNight({ out: join(folder, "out"), data, port: 0, pipelineUrl });
-  const { directory } = summary;
+  const config = { destinations: [{ name: "Shop", platform: "External" }] };
+  const { directory } = await exportFrom({ url: service.url, out: join(folder, "out"), pipelineUrl, config });
   await using reader = await openPublished(directory);
-  const [[mapped], [versions]] = [await reader.rows("FROM mapped"), await reader.rows("FROM versions")] as [
-    [[string]],
-    [[string]],
-  ];
-  assert.notDeepEqual(mapped, ["0"]);
-  assert.deepEqual([mapped], await reader.rows("SELECT count(*) FROM content_mapped_values"));
-  assert.deepEqual([versions], await reader.rows("SELECT count(*) FROM mapped_value_history"));
+  assert.deepEqual(await reader.rows("FROM mapped UNION ALL FROM versions"), [["3"], ["3"]]);
 });
 
 test("a run is not published where a query fails: table and cause are told", async (t) => {

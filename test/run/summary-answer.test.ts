@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
-import { stripVTControlCharacters } from "node:util";
 import type { Check } from "../../src/audit/checks/checks.ts";
 import type { DriftLine } from "../../src/audit/questions/drift.ts";
 import { takesColours } from "../../src/cli/commands/run.ts";
@@ -11,18 +10,14 @@ import type { PassRecord } from "../../src/raw/extract-record.ts";
 import type { Reception } from "../../src/warehouse/manifest.ts";
 import { summaryText } from "./summary-text.ts";
 
-function pass(number: number, mode: string, distinctItems: number): PassRecord {
+function pass(number: number, mode: string, items: number): PassRecord {
+  const counts = { rows: items, distinctItems: items, countBefore: items, countAfter: items, duplicates: 0 };
+  const pages = { pages: 5, perPage: 100, pagesAnnounced: 5 };
   return {
     pass: number,
     mode,
-    pages: 5,
-    perPage: 100,
-    pagesAnnounced: 5,
-    rows: distinctItems,
-    distinctItems,
-    duplicates: 0,
-    countBefore: distinctItems,
-    countAfter: distinctItems,
+    ...pages,
+    ...counts,
     digest: "",
     clean: true,
     reason: null,
@@ -187,21 +182,6 @@ test("checks that warn are told, the first by name", () => {
     text(4),
     /Checks +170 passed, 4 warnings: a: 2; b: 1; c: 3,000; and 1 more, in "content-warehouse runs show current"\n/,
   );
-});
-
-test("a screen gets no line that is too wide, and colours only where they are wanted", () => {
-  const reader = { width: 80, given: {}, isColoured: false };
-  const changes = { new: 3, edited: 12, removed: 1 };
-  const run = { ...COMPLETE, previousRun: PREVIOUS, changes, warnings: ["word ".repeat(40)] };
-  const plain = summaryText(run, reader);
-  assert.ok(
-    plain.split("\n").every((each) => each.length <= 80),
-    plain,
-  );
-  assert.match(plain, /Next +content-warehouse diff\n$/, "the warehouse is found from there");
-  const coloured = summaryText(run, { ...reader, isColoured: true });
-  assert.ok(coloured.startsWith("\u001b[32mComplete\u001b[39m: run "), coloured);
-  assert.equal(stripVTControlCharacters(coloured), plain);
 });
 
 test("colours are for a terminal that takes them, unless they are refused", () => {

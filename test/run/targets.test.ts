@@ -2,36 +2,12 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
-import { exitCodeOf } from "../../src/observe/outcome.ts";
 import type { InstanceIdentity } from "../../src/pipeline.ts";
 import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
 import { memoryTarget } from "../targets/memory-target.ts";
 import { exportFrom, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
-
-long(
-  "a run is above what its target has, stays published where that fails, and the next delivers itself",
-  async (t) => {
-    const service = await Scripted.start(t, itemsOf(5));
-    const out = join(await temporaryFolder(t), "warehouse");
-    const target = memoryTarget();
-    target.seen.push({ run: "000041-20261120T020000Z", sequence: 41, rows: {} });
-    target.failures.set("stage", new WarehouseError("target.unavailable", "Nobody answers; deliver again."));
-    const run = () => exportFrom({ url: service.url, out, config: { targets: [target] } });
-    const failed = await run();
-    assert.deepEqual([failed.sequence, exitCodeOf(failed)], [42, 26]);
-    assert.deepEqual(
-      failed.deliveries.map(({ state, failure }) => [state, failure?.message]),
-      [["failed", "Nobody answers; deliver again."]],
-    );
-    target.failures.clear();
-    const delivered = await run();
-    assert.deepEqual([delivered.previousRun, delivered.sequence, exitCodeOf(delivered)], [failed.run, 43, 0]);
-    assert.deepEqual(target.seen.at(-1)?.run, delivered.run);
-    assert.equal(target.seen.at(-1)?.rows.content, 5);
-  },
-);
 
 long("a run on an empty disk is above the run that its target was rolled back from", async (t) => {
   const service = await Scripted.start(t, itemsOf(5));

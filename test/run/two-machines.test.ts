@@ -13,23 +13,15 @@ import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { outcome } from "../cli/capture.ts";
-import { long, sweep } from "../long.ts";
+import { few, long } from "../long.ts";
 import { memoryStore } from "../targets/lake/memory-store.ts";
 import { snapshotsIn } from "../targets/lake/runs.ts";
 import { temporaryFolder } from "./running.ts";
-import {
-  changesBetween,
-  deliverCurrent,
-  digestIn,
-  MACHINES,
-  type Machine,
-  nightOf,
-  steps,
-  type World,
-  worldOf,
-} from "./two-machines.ts";
+import type { Item } from "./scripted.ts";
+import { dies, digestIn, type Machine, nightOn, type World, worldOf } from "./two-machines.ts";
 
 const INSTANCE = "main";
+const MACHINES: readonly Machine[] = ["A", "B"];
 
 interface LakeWorld extends World {
   readonly store: Store;
@@ -42,33 +34,26 @@ async function inOneHistory(t: TestContext): Promise<LakeWorld> {
     t,
     lakeIn(async () => store, { instance: INSTANCE }),
   );
-  await nightOf(world, { night: 0, order: steps("A") });
+  await nightOn(world, "A", 0);
   await cp(world.folders.A, world.folders.B, { recursive: true, verbatimSymlinks: true });
   return { ...world, store };
 }
 
-const inTurn = (first: Machine) =>
-  [first, first === "A" ? "B" : "A"].flatMap((each) => steps(each as Machine));
-
-/** Manifests of the runs in the lake, in the order of their deliveries. */
-async function deliveredIn(store: Store): Promise<{ readonly run: string; readonly sha256: string }[]> {
-  const rows = (await snapshotsIn(store, INSTANCE)).toSorted((a, b) => a.delivery - b.delivery);
-  return [...new Map(rows.map((row) => [row.delivery, row])).values()];
-}
-
 /**
- * Each run in the lake goes on from the one before it there, and says what changed since that one; both warehouses are on that
- * history, whole, and keep what was put aside.
+ * Each run in the lake goes on from the one before it there, and says what changed since that one; both warehouses are
+ * on that history, whole, and keep what was put aside.
  */
 async function assertOneHistory({ read, folders, store }: LakeWorld): Promise<void> {
-  const runs = await deliveredIn(store);
+  const rows = (await snapshotsIn(store, INSTANCE)).toSorted((a, b) => a.delivery - b.delivery);
+  const runs = [...new Map(rows.map((row) => [row.delivery, row])).values()];
   const directories = await directoriesIn(folders);
+  const itemsOf = (sha256: string) => read.get(sha256) ?? assert.fail(`nobody made ${sha256}`);
   let before: string | undefined;
   for (const { run, sha256 } of runs) {
     const stated = await readManifest(directories.get(sha256) ?? assert.fail(`nobody has ${run}`));
     if (before !== undefined) {
       assert.equal(stated.previousSha256, before, `${run} goes on from the last run of the lake`);
-      assert.deepEqual(stated.changes, changesBetween(itemsOf(read, before), itemsOf(read, sha256)), run);
+      assert.deepEqual(stated.changes, changesBetween(itemsOf(before), itemsOf(sha256)), run);
     }
     before = sha256;
   }
@@ -79,8 +64,15 @@ async function assertOneHistory({ read, folders, store }: LakeWorld): Promise<vo
   for (const sha256 of read.keys()) assert.ok(directories.has(sha256), "no run is gone");
 }
 
-function itemsOf(read: World["read"], sha256: string) {
-  return read.get(sha256) ?? assert.fail(`nobody made ${sha256}`);
+/** What became of the items between two runs. */
+function changesBetween(before: readonly Item[], after: readonly Item[]) {
+  const times = new Map(before.map(({ id, updated_at }) => [id, updated_at]));
+  const kept = after.filter(({ id }) => times.has(id));
+  return {
+    new: after.length - kept.length,
+    edited: kept.filter(({ id, updated_at }) => times.get(id) !== updated_at).length,
+    removed: before.length - kept.length,
+  };
 }
 
 /** Folders of all runs of both, by the SHA-256 of their manifests. */
@@ -95,38 +87,38 @@ async function directoriesIn(folders: World["folders"]): Promise<ReadonlyMap<str
   return found;
 }
 
-/** Each ends in the same: the lake has the run of one machine, and the other one has published another of its name. */
-const FORKS = [
-  { name: "A delivers first", order: ["A", "B", ...steps("A", 3), ...steps("B", 3)] },
-  { name: "B delivers first", order: ["A", "B", ...steps("B", 3), ...steps("A", 3)] },
-  { name: "B asks before A delivers", order: ["A", "B", "B", ...steps("A", 3), ...steps("B", 2)] },
-  { name: "B uploads before A delivers", order: ["A", "B", "B", "B", ...steps("A", 3), "B"] },
-  { name: "A uploads before B delivers", order: ["B", "A", "A", "A", ...steps("B", 3), "A"] },
-  { name: "B dies before it delivers", order: ["A", "B", ...steps("A", 3), "B"], killed: ["B"] },
-  { name: "A dies before it delivers", order: ["A", "B", "A", ...steps("B", 3)], killed: ["A"] },
-] satisfies { name: string; order: Machine[]; killed?: Machine[] }[];
-
-const SCHEDULES = FORKS.flatMap((fork) => MACHINES.map((next) => ({ killed: [], ...fork, next })));
-
 const PUT_ASIDE =
   /^Restored the run (000002-\S+) from the target lake as runs\/\1-[0-9a-f]{8}: this run continues from it, not from \1 on this machine, another run 2;/;
 const LATER =
   /^Restored the run 000003-\S+ from the target lake: this run continues from it, not from 000002-\S+ on this machine;/;
 
-for (const { name, order, killed, next } of sweep(SCHEDULES, 4)) {
-  long(`two runs of one second, and one history: ${name}; ${next} runs first the next night`, async (t) => {
+/** The lake has the run of A, and B has published another of its name, which it delivers too late, or never. */
+const FORKS = [false, true].flatMap((isKilled) => MACHINES.map((next) => ({ isKilled, next })));
+
+for (const { isKilled, next } of few(FORKS, 1)) {
+  const what = `B ${isKilled ? "dies before it delivers" : "delivers late"}; ${next} runs first the next night`;
+  test(`two runs of one second, and one history: ${what}`, async (t) => {
     const world = await inOneHistory(t);
-    const forked = await nightOf(world, { night: 1, order, killed });
-    const summaries = [...forked.values()];
-    assert.equal(new Set(summaries.map(({ run }) => run)).size, 1, "both have one name");
-    assert.deepEqual(summaries.map(exitCodeOf).toSorted(), [0, 26]);
-    const [loser] = [...forked].find(([, summary]) => exitCodeOf(summary) === 26) ?? assert.fail();
-    const later = await nightOf(world, { night: 2, order: inTurn(next) });
-    assert.deepEqual([...later.values()].map(exitCodeOf), [0, 0]);
+    const won: unknown[] = [];
+    const lost = await nightOn(world, "B", 1, async () => {
+      const { run, ...other } = await nightOn(world, "A", 1);
+      won.push(run, exitCodeOf({ run, ...other }));
+      if (isKilled) await dies();
+    });
+    assert.deepEqual([...won, exitCodeOf(lost)], [lost.run, 0, 26], "both have one name");
+    const second = next === "A" ? "B" : "A";
+    for (const machine of [next, second] as const)
+      assert.equal(exitCodeOf(await nightOn(world, machine, machine === next ? 2 : 3)), 0);
     await assertOneHistory(world);
-    const warned = world.warnings[loser].filter((each) => PUT_ASIDE.test(each) || LATER.test(each));
-    assert.equal(warned.length, 1, world.warnings[loser].join("\n"));
-    assert.match(warned[0] ?? "", loser === next ? PUT_ASIDE : LATER);
+    const warned = world.warnings.B.filter((each) => PUT_ASIDE.test(each) || LATER.test(each));
+    assert.equal(warned.length, 1, world.warnings.B.join("\n"));
+    assert.match(warned[0] ?? "", next === "B" ? PUT_ASIDE : LATER);
+    const ofA =
+      next === "B"
+        ? [/^Restored the run 000003-\S+ from the target lake: this run continues from it\.$/]
+        : [];
+    assert.equal(world.warnings.A.length, ofA.length);
+    for (const sentence of ofA) assert.match(world.warnings.A.join(), sentence);
   });
 }
 
@@ -136,8 +128,8 @@ long("commands tell the run of another machine from one's own of the same name",
   const configured = { targets: [{ type: "lake", ...options }] };
   await writeFile(join(folder, "content-warehouse.config.json"), JSON.stringify(configured));
   const world = await worldOf(t, lake(options));
-  const forked = await nightOf(world, { night: 0, order: FORKS[0]?.order ?? [] });
-  const [delivery] = forked.get("B")?.deliveries ?? [];
+  const lost = await nightOn(world, "B", 0, () => nightOn(world, "A", 0));
+  const [delivery] = lost.deliveries;
   assert.equal(delivery?.failure?.code, "target.fenced");
   const name = "000001-20261120T020000Z";
   assert.match(
@@ -171,44 +163,26 @@ long("commands tell the run of another machine from one's own of the same name",
     new RegExp(`^ {2}Run +${beside} \\(current\\)\n`),
   );
   await ask(runsCommand, "rollback", name);
-  const { B } = Object.fromEntries(await nightOf(world, { night: 1, order: steps("B") }));
-  assert.deepEqual([B?.sequence, B && exitCodeOf(B)], [2, 0], "who rolled back decided that");
-  assert.equal(await previousIn(here), await digestIn(join(here, "runs", name)));
+  const next = await nightOn(world, "B", 1);
+  assert.deepEqual([next.sequence, exitCodeOf(next)], [2, 0], "who rolled back decided that");
+  const { previousSha256 } = await readManifest(join(here, "current"));
+  assert.equal(previousSha256, await digestIn(join(here, "runs", name)));
   assert.deepEqual(world.warnings.B, []);
-});
-
-async function previousIn(out: string): Promise<string | undefined> {
-  return (await readManifest(join(out, "current"))).previousSha256;
-}
-
-test("machines that take turns go on from each other's runs, and nothing is said to be put aside", async (t) => {
-  const world = await inOneHistory(t);
-  await nightOf(world, { night: 1, order: steps("A") });
-  await nightOf(world, { night: 2, order: steps("B") });
-  await assertOneHistory(world);
-  assert.match(
-    world.warnings.B.join("\n"),
-    /^Restored the run 000002-\S+ from the target lake: this run continues from it\.$/,
-  );
 });
 
 long(
   "two nights that were never delivered do not take the place of what the lake got meanwhile",
   async (t) => {
     const world = await inOneHistory(t);
-    await nightOf(world, { night: 1, order: ["A", "B", "A", "B"], killed: ["A", "B"] });
-    await nightOf(world, { night: 2, order: steps("B"), killed: ["B"] });
-    const [late] = await deliverCurrent(world, "A");
-    assert.equal(late?.state, "delivered");
-    const [apart] = await deliverCurrent(world, "B");
-    assert.equal(apart?.failure?.code, "target.fenced");
+    await nightOn(world, "B", 1, dies);
+    const late = await nightOn(world, "B", 2, () => nightOn(world, "A", 1));
     assert.match(
-      apart?.failure?.message ?? "",
+      late.deliveries[0]?.failure?.message ?? "",
       /has run 2 \(.*\) of this instance, from another machine, which is not in the history/,
     );
-    const { B } = Object.fromEntries(await nightOf(world, { night: 3, order: steps("B") }));
-    assert.deepEqual([B?.sequence, B && exitCodeOf(B)], [4, 0]);
-    await nightOf(world, { night: 4, order: steps("A") });
+    const next = await nightOn(world, "B", 3);
+    assert.deepEqual([next.sequence, exitCodeOf(next)], [4, 0]);
+    await nightOn(world, "A", 4);
     await assertOneHistory(world);
     assert.equal(world.warnings.B.filter((each) => each.startsWith("Restored")).length, 1);
   },

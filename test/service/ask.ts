@@ -4,10 +4,10 @@ import type { TestContext } from "node:test";
 import { z } from "zod";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
 import { unknownFieldWalker } from "../../src/api/unknown-fields.ts";
-import type { ContentSet } from "../../src/service/assemble-set.ts";
+import { assembleContentSet } from "../../src/service/assemble-set.ts";
+import type { ContentSetData } from "../../src/service/content-set.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service/service.ts";
 import { CONTENT_SET } from "./fixture.ts";
-import { contentSetOf } from "./memory-set.ts";
 
 export interface Answer {
   readonly status: number;
@@ -24,25 +24,15 @@ export interface Question {
   readonly agent?: Agent;
 }
 
-/** A service over the fixture, closed when the test ends. */
-export async function serve(t: TestContext, options: Partial<ServiceOptions> = {}): Promise<Service> {
-  const service = await createService({ data: contentSetOf(CONTENT_SET), ...options });
+/** A service over the fixture, of which `set` replaces parts, closed when the test ends. */
+export async function serve(
+  t: TestContext,
+  set: Partial<ContentSetData> = {},
+  options: Partial<ServiceOptions> = {},
+): Promise<Service> {
+  const service = await createService({ data: assembleContentSet({ ...CONTENT_SET, ...set }), ...options });
   t.after(() => service.close());
   return service;
-}
-
-/** The fixture, which gives no documents before `goOn` is called; `reached` when the first are asked for. */
-export function heldSet(): { set: ContentSet; reached: Promise<void>; goOn: () => void } {
-  const set = contentSetOf(CONTENT_SET);
-  const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
-  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-  const read = async (positions: readonly number[]) => {
-    reach();
-    await held;
-    return set.documents.read(positions);
-  };
-  const documents = { count: set.documents.count, read, close: () => set.documents.close() };
-  return { set: { ...set, documents }, reached, goOn };
 }
 
 export function ask({ url }: Service, path: string, question: Question = {}): Promise<Answer> {
@@ -94,6 +84,11 @@ export function strictly<Schema extends z.ZodObject>(schema: Schema, value: unkn
   unknownFieldWalker(schema)(value, (path) => assert.fail(`unknown field ${path.join(".")}`));
   schema.parse(value);
   return value as z.infer<Schema>;
+}
+
+/** Answer of a single-item request as our service gives it. */
+export function singleEnvelope<Item extends z.ZodType>(item: Item) {
+  return z.looseObject({ response: item });
 }
 
 const refusal = z.strictObject({ error: z.string().regex(/^[A-Z].*\.$/s, "is a sentence") });

@@ -2,10 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { fullItem } from "../../src/api/full.ts";
-import { ask, json, read, serve } from "./ask.ts";
-import { BARE, CONTENT_SET, FILE, makeField, REGIONS } from "./fixture.ts";
-import { contentSetOf } from "./memory-set.ts";
-import { singleEnvelope } from "./single-envelope.ts";
+import { ask, json, read, serve, singleEnvelope } from "./ask.ts";
+import { BARE, FILE, makeField, REGIONS } from "./fixture.ts";
 
 const VIEWS = [
   "custom_fields",
@@ -185,8 +183,7 @@ test("a text given for a value ID is the first select value's that has it, unles
   });
   const ids = async (given: string) => {
     const documents = [{ ...BARE, custom_fields: { select: given } }];
-    const data = contentSetOf({ documents, shared: { ...CONTENT_SET.shared, customFields: [select] } });
-    const service = await serve(t, { data });
+    const service = await serve(t, { documents, customFields: [select] });
     const path = "/api/v1/content/c-bare?columns[]=custom_field_value_ids";
     return (await read(service, path, singleEnvelope(dynamicItem))).response.custom_field_value_ids;
   };

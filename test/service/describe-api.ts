@@ -23,7 +23,7 @@ import { fullItem } from "../../src/api/full.ts";
 import { extendedUser, user } from "../../src/api/user.ts";
 import { attachment, contentType } from "../../src/api/values.ts";
 import { SORT_FIELDS } from "../../src/service/query.ts";
-import { singleEnvelope } from "./single-envelope.ts";
+import { singleEnvelope } from "./ask.ts";
 
 /** The OpenAPI 3.1 description of the read interface, made from the schemas that the client reads answers with. */
 export function describeApi(): object {
@@ -178,8 +178,6 @@ function answers(description: string, schema: object): Record<string, object> {
     "200": { description, content: { "application/json": { schema } } },
     "400": refusal("A parameter is missing, or the request cannot be read."),
     "401": refusal("The credentials are missing or were not accepted."),
-    "405": refusal("The address does not answer this method; `Allow` names those that it does."),
-    "406": refusal("The client accepts no JSON."),
     "408": refusal("The request took too long to arrive."),
     "429": refusal("Too many requests; `Retry-After` says when to come again."),
     "431": refusal("The address and the headers together are too large."),

@@ -1,12 +1,12 @@
 import type {
   Campaign,
+  ContentSetData,
   ContentType,
   CustomField,
   Document,
   FileValue,
   User,
 } from "../../src/service/content-set.ts";
-import type { ContentSetData } from "./memory-set.ts";
 
 /** A content set small enough to be read: one item with nothing, one with everything, and the odd ones. */
 
@@ -297,37 +297,35 @@ export const DOCUMENTS: readonly Document[] = [BARE, RICH, EVENT, ODD, PRIVATE];
 
 export const CONTENT_SET: ContentSetData = {
   documents: DOCUMENTS,
-  shared: {
-    contentTypes: [
-      makeType("article", "html"),
-      makeType("photo", "photo", { file_format: { name: "Image", extensions: ["jpg", "png"] } }),
-      makeType("event", "event"),
-    ],
-    users: [
-      makeUser("admin", { role: "admin", superadmin: true }),
-      makeUser("writer", { group_ids: ["g-1"] }),
-      makeUser("viewer", { role: "viewer" }),
-      makeUser("guest", { group_ids: ["g-2"] }),
-    ],
-    campaigns: [CAMPAIGN],
-    customFields: FIELDS,
-    destinations: [
-      {
-        id: "d-portal",
-        identification: "Portal",
-        platform: "External",
-        supports_custom_field_mappings: true,
-      },
-      { id: "d-wp", identification: "Portal", platform: "Blog", supports_custom_field_mappings: false },
-      { id: "d-shop", identification: "Shop", platform: "External", supports_custom_field_mappings: true },
-    ],
-    tokens: [
-      { token: "t-admin", user_id: "admin" },
-      { token: "t-writer", user_id: "writer" },
-      { token: "t-viewer", user_id: "viewer" },
-      { token: "t-guest", user_id: "guest" },
-      { token: "t-nobody", user_id: "user-gone" },
-    ],
-    instance: { id: "instance-1", name: "Press Office", subdomain: "press" },
-  },
+  contentTypes: [
+    makeType("article", "html"),
+    makeType("photo", "photo", { file_format: { name: "Image", extensions: ["jpg", "png"] } }),
+    makeType("event", "event"),
+  ],
+  users: [
+    makeUser("admin", { role: "admin", superadmin: true }),
+    makeUser("writer", { group_ids: ["g-1"] }),
+    makeUser("viewer", { role: "viewer" }),
+    makeUser("guest", { group_ids: ["g-2"] }),
+  ],
+  campaigns: [CAMPAIGN],
+  customFields: FIELDS,
+  destinations: [
+    {
+      id: "d-portal",
+      identification: "Portal",
+      platform: "External",
+      supports_custom_field_mappings: true,
+    },
+    { id: "d-wp", identification: "Portal", platform: "Blog", supports_custom_field_mappings: false },
+    { id: "d-shop", identification: "Shop", platform: "External", supports_custom_field_mappings: true },
+  ],
+  tokens: [
+    { token: "t-admin", user_id: "admin" },
+    { token: "t-writer", user_id: "writer" },
+    { token: "t-viewer", user_id: "viewer" },
+    { token: "t-guest", user_id: "guest" },
+    { token: "t-nobody", user_id: "user-gone" },
+  ],
+  instance: { id: "instance-1", name: "Press Office", subdomain: "press" },
 };

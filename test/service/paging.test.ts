@@ -5,19 +5,18 @@ import { dynamicItem } from "../../src/api/dynamic.ts";
 import { listEnvelope } from "../../src/api/envelope.ts";
 import fc from "../properties.ts";
 import { ask, assertRefused, read, serve } from "./ask.ts";
-import { BARE, CONTENT_SET } from "./fixture.ts";
-import { contentSetOf } from "./memory-set.ts";
+import { BARE } from "./fixture.ts";
 
 const list = listEnvelope(dynamicItem);
 
-/** Items `i-0` to `i-<count - 1>`, in creation order. */
+/** A set of the items `i-0` to `i-<count - 1>`, in creation order. */
 function setOf(count: number) {
   const documents = Array.from({ length: count }, (_, index) => ({
     ...BARE,
     id: `i-${index}`,
     slug: `s-${index}`,
   }));
-  return contentSetOf({ ...CONTENT_SET, documents });
+  return { documents };
 }
 
 function ids({ response }: { response: { id: string }[] }): string[] {
@@ -39,7 +38,7 @@ function numbers(from: number, to: number): number[] {
 
 test("a page has 25 items in creation order, counts its own, and says which others there are", async (t) => {
   for (const [query, [items, sent, pagination]] of Object.entries(PAGES)) {
-    const service = await serve(t, { data: setOf(items) });
+    const service = await serve(t, setOf(items));
     const page = await read(service, `/api/v1/content${query}`, list);
     assert.deepEqual(
       ids(page),
@@ -52,7 +51,7 @@ test("a page has 25 items in creation order, counts its own, and says which othe
 });
 
 test("a page number of any length is a page past the end", async (t) => {
-  const service = await serve(t, { data: setOf(3) });
+  const service = await serve(t, setOf(3));
   for (const asked of ["9007199254740992", "9".repeat(400)]) {
     const { response, pagination } = await read(service, `/api/v1/content?page=${asked}`, list);
     const { previous, next, current } = pagination;
@@ -71,7 +70,7 @@ test("only the first question mark begins the query", async (t) => {
 });
 
 test("a page larger than the maximum is clamped, and the clamped size echoed", async (t) => {
-  const service = await serve(t, { data: setOf(12), maxPerPage: 10 });
+  const service = await serve(t, setOf(12), { maxPerPage: 10 });
   for (const asked of ["11", "100000", "9007199254740993", "9".repeat(400)]) {
     const { response, pagination } = await read(service, `/api/v1/content?per_page=${asked}`, list);
     assert.deepEqual([response.length, pagination.per_page, pagination.pages], [10, 10, 2]);
@@ -91,7 +90,7 @@ test("a page number or size that is no whole number from 1 up is refused", async
 });
 
 test("the pages of any size hold every item once, in order", async (t) => {
-  const service = await serve(t, { data: setOf(23) });
+  const service = await serve(t, setOf(23));
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 30 }), async (perPage) => {
       const seen: string[] = [];
@@ -123,7 +122,7 @@ test("sorts by the time of the last update, up and down, whatever the length of 
     at("b", "2024-01-01T00:00:00.25Z"),
     at("b2", "2024-01-01T00:00:00.25Z"),
   ];
-  const service = await serve(t, { data: contentSetOf({ ...CONTENT_SET, documents }) });
+  const service = await serve(t, { documents });
   const sorted = async (query: string) => ids(await read(service, `/api/v1/content?${query}`, list));
   assert.deepEqual(await sorted("sort_field=updated_at"), ["a", "b", "b2", "c", "d"]);
   assert.deepEqual(await sorted("sort_field=updated_at&sort_dir=1&per_page=2&page=2"), ["b2", "c"]);

@@ -1,41 +1,36 @@
 import assert from "node:assert/strict";
-import { Agent, get } from "node:http";
+import { Agent } from "node:http";
 import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import pino from "pino";
-import type { WarehouseError } from "../../src/common/errors.ts";
+import { assembleContentSet } from "../../src/service/assemble-set.ts";
 import { createService, type Service } from "../../src/service/service.ts";
-import { ask, assertRefused, basic, heldSet, json, serve } from "./ask.ts";
+import { failsWith } from "../failing.ts";
+import { ask, assertRefused, basic, json, serve } from "./ask.ts";
 import { BARE, CONTENT_SET } from "./fixture.ts";
-import { contentSetOf } from "./memory-set.ts";
-import { open, rawRequest, TUNNEL } from "./raw.ts";
 
 test("an answer is compressed where the client accepts gzip and the body is large enough", async (t) => {
   const service = await serve(t);
   const full = (encoding: string) =>
     ask(service, "/api/v1/content?detail=full", { headers: { "accept-encoding": encoding } });
   const plain = await ask(service, "/api/v1/content?detail=full");
-  assert.equal(plain.headers["content-encoding"], undefined);
-  assert.equal(plain.headers.vary, "accept-encoding");
-  for (const encoding of ["gzip", "br, GZIP;q=0.5", "*", "identity;q=0.1,x-gzip"]) {
-    const answer = await full(encoding);
-    assert.equal(answer.headers["content-encoding"], "gzip", encoding);
-    assert.ok(answer.bytes.length < plain.bytes.length / 2);
-    assert.deepEqual(gunzipSync(answer.bytes), plain.bytes);
-    assert.equal(answer.headers["content-length"], String(answer.bytes.length));
+  assert.deepEqual([plain.headers["content-encoding"], plain.headers.vary], [undefined, "accept-encoding"]);
+  for (const encoding of ["gzip", "br, gzip"]) {
+    const { headers, bytes } = await full(encoding);
+    assert.equal(headers["content-encoding"], "gzip", encoding);
+    assert.deepEqual(gunzipSync(bytes), plain.bytes);
+    assert.equal(headers["content-length"], String(bytes.length));
   }
-  for (const encoding of ["br", "gzip;q=0", "*;q=0", "gzip;q=0, *", ""]) {
+  for (const encoding of ["br", "gzip;q=0", ""])
     assert.deepEqual((await full(encoding)).bytes, plain.bytes, encoding);
-  }
-  const small = await ask(service, "/api/v1/destinations?name=Shop", {
-    headers: { "accept-encoding": "gzip" },
-  });
+  const headers = { "accept-encoding": "gzip" };
+  const small = await ask(service, "/api/v1/destinations?name=Shop", { headers });
   assert.equal(small.headers["content-encoding"], undefined);
 });
 
 test("every answer is JSON in UTF-8, with the date of the service's clock", async (t) => {
-  const service = await serve(t, { now: () => Date.UTC(2026, 10, 20, 2, 0, 5, 999) });
+  const service = await serve(t, {}, { now: () => Date.UTC(2026, 10, 20, 2, 0, 5, 999) });
   for (const path of ["/api/v1/content", "/api/v1/content/none", "/openapi.json"]) {
     const { headers } = await ask(service, path);
     assert.equal(headers["content-type"], "application/json; charset=utf-8");
@@ -45,10 +40,13 @@ test("every answer is JSON in UTF-8, with the date of the service's clock", asyn
 
 test("text of any script goes through unchanged", async (t) => {
   const title = "ü 漢字 👩‍🚀 \u0000 \u2028 \ud800 </script>";
-  const service = await serve(t, { data: contentSetOf({ ...CONTENT_SET, documents: [{ ...BARE, title }] }) });
+  const service = await serve(t, { documents: [{ ...BARE, title }] });
   const body = json(await ask(service, "/api/v1/content?detail=basic")) as { response: { title: string }[] };
   assert.equal(body.response[0]?.title, title);
 });
+
+/** A service that is not closed with the test. Answers take longer than it waits for them when it closes. */
+const slowService = () => createService({ data: assembleContentSet(CONTENT_SET), latency: 60_000 });
 
 /** Closes, and lets the second pass at once after which connections are closed. */
 async function closesAfterASecond(t: TestContext, service: Service): Promise<void> {
@@ -59,15 +57,9 @@ async function closesAfterASecond(t: TestContext, service: Service): Promise<voi
 }
 
 test("closes at once, though connections are kept alive", async (t) => {
-  const service = await createService({ data: contentSetOf(CONTENT_SET) });
+  const service = await createService({ data: assembleContentSet(CONTENT_SET) });
   const agent = new Agent({ keepAlive: true });
-  const headers = { authorization: basic("t-admin") };
-  await new Promise<void>((resolve, reject) => {
-    const answered = get(`${service.url}/api/v1/content`, { agent, headers }, (response) => {
-      response.resume().on("end", resolve);
-    });
-    answered.on("error", reject);
-  });
+  await ask(service, "/api/v1/content", { agent });
   const silent = connect(service.port, "127.0.0.1");
   await new Promise((resolve) => silent.once("connect", resolve));
   const closed = new Promise((resolve) => silent.once("close", resolve));
@@ -77,53 +69,28 @@ test("closes at once, though connections are kept alive", async (t) => {
   agent.destroy();
 });
 
-/** A service whose next answer waits: `reached` when it is under way, until `goOn` is called. */
-async function serveHeld() {
-  const { set, reached, goOn } = heldSet();
-  return { service: await createService({ data: set }), reached, goOn };
-}
-
-test("an answer under way is finished before the service closes, and ends its connection", {
-  timeout: 20_000,
-}, async (t) => {
-  // The time after which connections are closed does not pass: this one is not waited for.
-  t.mock.timers.enable({ apis: ["setTimeout"] });
-  const { service, reached, goOn } = await serveHeld();
-  const agent = new Agent({ keepAlive: true });
-  const answer = ask(service, "/api/v1/content", { agent });
-  await reached;
-  const closed = service.close();
-  // Until no new connection is taken, the service has not begun to close.
-  while ((await ask(service, "/nowhere").catch(() => undefined)) !== undefined);
-  goOn();
+test("an answer under way is finished before the service closes, and ends its connection", async () => {
+  const service = await createService({ data: assembleContentSet(CONTENT_SET), latency: 300 });
+  const answer = ask(service, "/api/v1/content", { agent: new Agent({ keepAlive: true }) });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await service.close();
   const { status, headers, bytes } = await answer;
-  await closed;
   assert.deepEqual([status, headers.connection], [200, "close"]);
   assert.ok(bytes.includes('"pagination"'));
 });
 
 test("an answer that never ends does not keep the service from closing", async (t) => {
-  const { service, reached } = await serveHeld();
+  const service = await slowService();
   const refused = assert.rejects(ask(service, "/api/v1/content"), /hang up|ECONNRESET/);
-  await reached;
+  await new Promise((resolve) => setTimeout(resolve, 100));
   await closesAfterASecond(t, service);
   await refused;
-});
-
-test("a client that asked for a tunnel does not keep the service from closing", {
-  timeout: 20_000,
-}, async (t) => {
-  const { service, reached } = await serveHeld();
-  const socket = await open(t, service);
-  socket.write(rawRequest("/api/v1/content") + TUNNEL);
-  await reached;
-  await closesAfterASecond(t, service);
 });
 
 test("logs requests and failures, and no credentials", async (t) => {
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => lines.push(line) });
-  const service = await serve(t, { logger });
+  const service = await serve(t, {}, { logger });
   await ask(service, "/api/v1/content?detail=basic");
   assertRefused(await ask(service, "/api/v1/content", { token: "t-secret" }), 401);
   const log = lines.join("");
@@ -131,19 +98,12 @@ test("logs requests and failures, and no credentials", async (t) => {
   assert.ok(!log.includes("t-secret") && !log.includes(basic("t-admin")));
 });
 
-test("a port that is taken is a configuration error", async (t) => {
-  const service = await serve(t);
-  const second = createService({ data: contentSetOf(CONTENT_SET), port: service.port });
-  await assert.rejects(second, (thrown: WarehouseError) => {
-    assert.equal(thrown.code, "config.invalid");
-    assert.match(thrown.message, new RegExp(`port ${service.port} .*EADDRINUSE`));
-    return true;
-  });
-});
-
-test("listens on loopback unless told otherwise", async (t) => {
-  const service = await serve(t);
-  assert.equal(service.url, `http://127.0.0.1:${service.port}`);
-  const every = await serve(t, { host: "0.0.0.0" });
+test("listens on loopback unless told otherwise, and a port that is taken is a configuration error", async (t) => {
+  const { url, port } = await serve(t);
+  assert.equal(url, `http://127.0.0.1:${port}`);
+  const every = await serve(t, {}, { host: "0.0.0.0" });
   assert.equal((await ask(every, "/openapi.json")).status, 200);
+  const second = createService({ data: assembleContentSet(CONTENT_SET), port });
+  const { message } = await failsWith("config.invalid", second);
+  assert.match(message, new RegExp(`port ${port} .*EADDRINUSE`));
 });

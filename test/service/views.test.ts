@@ -8,10 +8,8 @@ import { FULL_FIELDS, fullItem } from "../../src/api/full.ts";
 import type { Document } from "../../src/service/content-set.ts";
 import { COMPUTED_COLUMNS } from "../../src/service/views/item-views.ts";
 import { exampleOf } from "../generator/example.ts";
-import { ALL_COLUMNS, ask, json, read, serve } from "./ask.ts";
-import { BARE, CAMPAIGN, CONTENT_SET, EVENT, makeType, makeUser, ODD, RICH } from "./fixture.ts";
-import { contentSetOf } from "./memory-set.ts";
-import { singleEnvelope } from "./single-envelope.ts";
+import { ALL_COLUMNS, ask, json, read, serve, singleEnvelope } from "./ask.ts";
+import { BARE, CAMPAIGN, EVENT, makeType, makeUser, ODD, RICH } from "./fixture.ts";
 
 const DEFAULT_SET = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].defaultSet);
 const GALLERY = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].galleryOnly);
@@ -84,7 +82,7 @@ const FULL_COMPUTED: Shown = {
 };
 
 test("full shows what an item has", async (t) => {
-  const service = await serve(t, { data: contentSetOf({ ...CONTENT_SET, documents: [COMPLETE] }) });
+  const service = await serve(t, { documents: [COMPLETE] });
   const { response } = await read(service, "/api/v1/content/c-rich?detail=full", singleEnvelope(fullItem));
   const { custom_fields: _tested, ...shown } = response;
   const names = Object.keys({ ...BASIC_FIELDS, ...FULL_FIELDS }).filter((name) => name !== "custom_fields");
@@ -229,7 +227,7 @@ function examples(galleryOnly: boolean): object {
 }
 
 test("every dynamic column shows what an item has", async (t) => {
-  const service = await serve(t, { data: contentSetOf({ ...CONTENT_SET, documents: [BARE, COMPLETE] }) });
+  const service = await serve(t, { documents: [BARE, COMPLETE] });
   const path = `/api/v1/content/c-rich?${ALL_COLUMNS}&gallery=true`;
   const { response } = await read(service, path, singleEnvelope(dynamicItem), { token: "t-viewer" });
   for (const name of DYNAMIC_COLUMN_NAMES.filter((each) => !each.includes("custom_field"))) {
@@ -247,7 +245,7 @@ test("event fields are shown on events, and are null on items of other types wha
     fields.map((name) => [name, exampleOf(DYNAMIC_COLUMNS[name].schema, name)]),
   );
   const documents = [{ ...EVENT, event }, ODD];
-  const service = await serve(t, { data: contentSetOf({ ...CONTENT_SET, documents }) });
+  const service = await serve(t, { documents });
   const query = fields.map((name) => `columns[]=${name}`).join("&");
   const shown = await read(service, `/api/v1/content/c-event?${query}`, singleEnvelope(dynamicItem));
   for (const name of fields) assert.equal(shown.response[name], event[name], name);
@@ -259,7 +257,7 @@ test("event fields are shown on events, and are null on items of other types wha
 
 test("an item is found by its ID and by its slug, however long", async (t) => {
   const long: Document = { ...BARE, id: "c-long", slug: `${"very-".repeat(100)}long/ä` };
-  const service = await serve(t, { data: contentSetOf({ ...CONTENT_SET, documents: [BARE, long] }) });
+  const service = await serve(t, { documents: [BARE, long] });
   for (const key of ["c-long", encodeURIComponent(long.slug)]) {
     const { response } = await read(service, `/api/v1/content/${key}`, singleEnvelope(dynamicItem));
     assert.equal(response.id, "c-long");
@@ -271,7 +269,7 @@ test("archived and deleted items are listed like others", async (t) => {
     { ...BARE, archived: true },
     { ...BARE, id: "c-deleted", slug: "deleted", deleted_at: "2024-05-05T00:00:00Z" },
   ];
-  const service = await serve(t, { data: contentSetOf({ ...CONTENT_SET, documents }) });
+  const service = await serve(t, { documents });
   const { response } = await read(service, "/api/v1/content?columns[]=archived", listEnvelope(dynamicItem));
   assert.deepEqual(
     response.map(({ id, archived, deleted_at }) => [id, archived, deleted_at]),

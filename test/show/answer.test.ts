@@ -76,13 +76,6 @@ test("JSON and CSV have every column, exact", async () => {
   );
 });
 
-test("JSON of an answer without facts, sentences and sections is an empty object", async () => {
-  const texts: string[] = [];
-  const nothing: Answer = { lead: "", facts: {}, sections: [] };
-  for await (const text of answerTexts(nothing, { format: "json", width: undefined })) texts.push(text);
-  assert.equal(texts.join(""), "{}\n");
-});
-
 test("Markdown has the tables under headings", async () => {
   const text = await drawn({ format: "markdown" });
   assert.match(text, /^Two items\.\n\n## Items\n\n\| item \| values \| .*\n\| --- \| ---: \| /);

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { count, duration, megabytes } from "../../src/common/figures.ts";
 import type { Progress, StageName } from "../../src/common/progress.ts";
-import { createDisplay, createStatusLine } from "../../src/show/display.ts";
+import { createDisplay } from "../../src/show/display.ts";
 import { displayWidth } from "../../src/show/terminal.ts";
 
 function progress(
@@ -104,12 +103,6 @@ suite("where the output is no terminal", () => {
     display.onProgress(progress("full", 3, undefined, { items: 300 }));
     assert.equal(take(), "full listing: 3 pages, 300 items\n");
   });
-
-  test("lines of the log are passed on as they are", () => {
-    const { display, take } = displayed(undefined);
-    display.log('{"level":"warn"}\n');
-    assert.equal(take(), '{"level":"warn"}\n');
-  });
 });
 
 test("on a terminal one line changes in place, ten times a second at most, and goes at the end", () => {
@@ -134,40 +127,4 @@ test("on a terminal one line changes in place, ten times a second at most, and g
   assert.equal(take(), `${anew}02:00:00 warn  Retrying.\n${shown}`);
   display.end();
   assert.equal(take(), anew);
-});
-
-test("figures are written for people", () => {
-  assert.equal(count(1_234_567), "1,234,567");
-  assert.equal(megabytes(12_345_678), "12.3 MB");
-  assert.deepEqual([0.04, 9.94, 9.96, 59.4, 59.6, 200, 3599.6, 3900].map(duration), [
-    "0.0 s",
-    "9.9 s",
-    "10 s",
-    "59 s",
-    "1 min 0 s",
-    "3 min 20 s",
-    "1 h 0 min",
-    "1 h 5 min",
-  ]);
-});
-
-test("what a command is at stands in one line below its log, no wider than the terminal, and goes at the end", () => {
-  let written = "";
-  const line = createStatusLine({ write: (text) => (written += text), columns: () => 12 });
-  line.show("memory: ok");
-  line.show("configuration: failed");
-  line.log("A warning.\n");
-  line.clear();
-  const anew = "\r\u001b[K";
-  const cut = "configurat…";
-  assert.equal(written, `${anew}memory: ok${anew}${cut}${anew}A warning.\n${cut}${anew}`);
-});
-
-test("where no line can be taken back, the log alone is written", () => {
-  let written = "";
-  const line = createStatusLine({ write: (text) => (written += text), columns: undefined });
-  line.show("memory: ok");
-  line.log("A warning.\n");
-  line.clear();
-  assert.equal(written, "A warning.\n");
 });

@@ -48,12 +48,6 @@ test("a cut text is never wider than asked, and one that fits is left alone", ()
   );
 });
 
-test("a character of several code points is cut as a whole", () => {
-  for (const text of ["👨‍👩‍👧‍👦", "🇩🇪", "1️⃣", "u\u0308", "👍🏽"]) {
-    assert.equal(truncate(`${text}${text}abcdef`, displayWidth(text) + 1), `${text}…`);
-  }
-});
-
 test("every line of a table has the same width, and fits the screen where a column can", () => {
   const cell = fc.string({ unit: "grapheme", maxLength: 30 });
   fc.assert(

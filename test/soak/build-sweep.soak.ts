@@ -30,7 +30,7 @@ async function build(out: string, injection: { call: string; fault: Fault; at: n
   const { database } = stagingFolder(outputFolder(out), NEW);
   return traced(
     {
-      program: ["test/soak/build-staged.ts", out],
+      program: ["test/soak/staged.ts", "build", out],
       calls: CALLS,
       paths: [database, `${database}.wal`],
       log: `${out}.log`,

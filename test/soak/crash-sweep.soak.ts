@@ -8,8 +8,7 @@ import { nextRun, type OutputFolder, outputFolder, stagingFolder } from "../../s
 import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
 import { finishPublication } from "../../src/warehouse/publish.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
-import { buildResult, NIGHT, publish } from "../warehouse/published.ts";
-import { STAGED_ITEMS } from "./staged.ts";
+import { buildResult, NIGHT, publish, STAGED_ITEMS } from "../warehouse/published.ts";
 import { deeds, type Fault, type Injection, NO_STRACE, type Traced, traced } from "./strace.ts";
 
 /** Calls by which a publication changes the disk or looks at it; each is failed, and each is the last. */
@@ -73,13 +72,9 @@ async function pathsOf(folder: OutputFolder): Promise<string[]> {
 }
 
 async function publishTraced(folder: OutputFolder, injection?: Injection): Promise<Traced> {
-  const tracing = {
-    program: ["test/soak/publish-staged.ts", folder.root] as const,
-    calls: CALLS,
-    paths: await pathsOf(folder),
-    log: `${folder.root}.log`,
-  };
-  return traced({ ...tracing, program: [...tracing.program] }, injection);
+  const paths = await pathsOf(folder);
+  const program = ["test/soak/staged.ts", "publish", folder.root] as const;
+  return traced({ program, calls: CALLS, paths, log: `${folder.root}.log` }, injection);
 }
 
 async function assertWhole(folder: OutputFolder, what: string): Promise<void> {

@@ -56,32 +56,21 @@ test("what a target does not have as it is in the run is told with its name", as
   assert.deepEqual(deliveryWarnings(await to([{ ...second, stage }])), []);
 });
 
-test("why a delivery failed is told where a target of plain JavaScript takes it back without a promise", async (t) => {
-  const { to } = await night(await folder(t));
-  const commit = async () => {
-    throw new Error("it broke");
-  };
-  const abort = (() => undefined) as unknown as () => Promise<void>;
-  const [delivery] = await to([{ ...memoryTarget(), stage: async () => ({ commit, abort }) }]);
-  assert.match(delivery?.failure?.message ?? "", /it broke/);
-});
-
 test("what goes wrong with one target is told, and keeps the run from no other", async (t) => {
   const { to, run } = await night(await folder(t));
   const [first, second, third] = [memoryTarget("first"), memoryTarget("second"), memoryTarget("third")];
   first.failures.set("last", new WarehouseError("target.unavailable", "Nobody answers; try again."));
   second.failures.set("commit", new Error("it broke"));
-  const deliveries = await to([first, second, third]);
+  const wrong = memoryTarget("wrong");
+  wrong.failures.set("stage", new WarehouseError("config.invalid", "A package is missing; install it."));
+  const deliveries = await to([first, second, third, wrong]);
   assert.deepEqual(states(deliveries), [
     ["first", "failed", "target.unavailable"],
     ["second", "failed", "target.refused"],
     ["third", "delivered", null],
+    ["wrong", "failed", "target.refused"],
   ]);
   assert.deepEqual(second.calls, ["last", "stage", "commit", "abort"]);
-  assert.equal(
-    deliveries[1]?.failure?.message,
-    "The target second failed: it broke; correct that, and try again.",
-  );
   const error = deliveryError(run, deliveries);
   assert.deepEqual([error?.code, error?.exitCode], ["target.unavailable", 26]);
   assert.match(
@@ -90,19 +79,12 @@ test("what goes wrong with one target is told, and keeps the run from no other",
   );
   first.failures.clear();
   second.failures.clear();
+  const again = await to([first, second, third]);
   assert.deepEqual(
-    states(await to([first, second, third])).map(([, state]) => state),
+    again.map(({ state }) => state),
     ["delivered", "delivered", "present"],
   );
-  assert.equal(deliveryError(run, await to([first, second, third])), undefined);
-});
-
-test("a failure of any kind ends with 26, since the run is published", async (t) => {
-  const { to, run } = await night(await folder(t));
-  const target = memoryTarget();
-  target.failures.set("stage", new WarehouseError("config.invalid", "A package is missing; install it."));
-  const error = deliveryError(run, await to([target]));
-  assert.deepEqual([error?.code, error?.exitCode], ["target.refused", 26]);
+  assert.equal(deliveryError(run, again), undefined);
 });
 
 test("a target keeps a run that is not before the delivered one", async (t) => {

@@ -88,16 +88,6 @@ describe("values of other fields", () => {
   });
 });
 
-describe("files", () => {
-  const file = { id: "f1", file_name: "plan.pdf", uploaded_by: "u", updated_at: "2026-01-01T00:00:00Z" };
-
-  test("keep what nobody knows of them", () => {
-    const made = transform([[dynamic({ sent: "f1", shown: { ...file, checksum: "abc" } })]]);
-    assert.equal(onlyRow(made, "custom_field_files").extra, '{"checksum":"abc"}');
-    assert.equal(onlyRow(made, "content").extra, null);
-  });
-});
-
 describe("what stands beside a value", () => {
   const text = { field_type: "text", value: "x" };
 

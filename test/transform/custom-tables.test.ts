@@ -4,7 +4,7 @@ import { WarehouseError } from "../../src/common/errors.ts";
 import { definePipeline } from "../../src/define-pipeline.ts";
 import { listing } from "../../src/extract/stages.ts";
 import { parquet } from "../../src/load/stages.ts";
-import type { Pipeline } from "../../src/pipeline.ts";
+import type { Pipeline, Transformer } from "../../src/pipeline.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import {
   bigint,
@@ -20,22 +20,11 @@ import {
 import { checkedRows, type RowFunction } from "../../src/transform/custom-tables.ts";
 import { customTable } from "../../src/transform/stages.ts";
 
-interface OwnTable {
-  readonly name: string;
-  readonly key: readonly string[];
-  readonly columns: readonly Column[];
-  readonly rows: RowFunction;
+function pipelineOf(table: Transformer): Pipeline {
+  return definePipeline({ name: "own", extract: [listing("full")], transform: [table], load: [parquet()] });
 }
 
-function pipelineWith(own: Partial<OwnTable>): Pipeline {
-  return definePipeline({
-    name: "own",
-    extract: [listing("full")],
-    transform: [customTable({ name: "lengths", comment: "x", columns: [], rows: () => [], ...own })],
-    load: [parquet()],
-  });
-}
-
+const X = { comment: "x" };
 const ITEM = { contentId: "c-1", dynamic: { id: "c-1", title: "One" }, full: undefined };
 
 /** Rows of the only table. */
@@ -45,21 +34,12 @@ function rowsIn({ tables: [table], rows }: Pipeline): unknown[] {
 
 /** Rows that the table's function gives, once they are watched. */
 function rowsOf(columns: readonly Column[], rows: RowFunction): unknown[] {
-  return rowsIn(pipelineWith({ columns, rows }));
+  return rowsIn(pipelineOf(customTable({ name: "lengths", comment: "x", columns, rows })));
 }
 
 suite("rows of a custom table", () => {
   test("may have a value of every type and size, or none, get their content_id, and are asked for once", () => {
-    const columns = [
-      text("t", { comment: "x" }),
-      json("j", { comment: "x" }),
-      boolean("b", { comment: "x" }),
-      integer("i", { comment: "x" }),
-      bigint("l", { comment: "x" }),
-      double("d", { comment: "x" }),
-      timestamp("at", { comment: "x" }),
-      date("on", { comment: "x" }),
-    ];
+    const columns = [text("t", X), json("j", X), boolean("b", X), integer("i", X), bigint("l", X)];
     const row = { t: "", j: "{}", b: false, i: -5, l: 2n ** 60n, d: 1.5, at: 0, on: 20_000 };
     const rows = [
       row,
@@ -70,7 +50,7 @@ suite("rows of a custom table", () => {
       { l: undefined, on: null, j: "null" },
     ];
     let asked = 0;
-    const given = rowsOf(columns, () => {
+    const given = rowsOf([...columns, double("d", X), timestamp("at", X), date("on", X)], () => {
       asked += 1;
       return rows;
     });
@@ -81,7 +61,7 @@ suite("rows of a custom table", () => {
     assert.equal(asked, 1);
   });
 
-  const length = integer("length", { comment: "x", required: true });
+  const length = integer("length", { ...X, required: true });
   const cases: readonly (readonly [string, RowFunction, string | RegExp])[] = [
     [
       "a function that throws on the way",
@@ -100,28 +80,24 @@ suite("rows of a custom table", () => {
     ["a misspelled column", () => [{ lenght: 1 }], 'it has no column lenght (did you mean "length"?)'],
   ];
   const misfits: readonly (readonly [column: Column, value: unknown, sentence: string])[] = [
-    [integer("i", { comment: "x" }), "3", 'a whole number of 32 bits, not "3"'],
-    [integer("i", { comment: "x" }), 1.5, "a whole number of 32 bits, not 1.5"],
-    [integer("i", { comment: "x" }), 2 ** 31, "a whole number of 32 bits, not 2147483648"],
-    [integer("i", { comment: "x" }), Number.NaN, "a whole number of 32 bits, not NaN"],
+    [integer("i", X), "3", 'a whole number of 32 bits, not "3"'],
+    [integer("i", X), 1.5, "a whole number of 32 bits, not 1.5"],
+    [integer("i", X), 2 ** 31, "a whole number of 32 bits, not 2147483648"],
+    [integer("i", X), Number.NaN, "a whole number of 32 bits, not NaN"],
     [length, undefined, "a whole number of 32 bits, not null"],
-    [bigint("l", { comment: "x" }), 2n ** 63n, "a whole number of 64 bits, not 9223372036854775808"],
-    [bigint("l", { comment: "x" }), 2 ** 53, "a whole number of 64 bits, not 9007199254740992"],
-    [date("on", { comment: "x" }), 2 ** 31, "days since 1970 as a whole number, not 2147483648"],
-    [date("on", { comment: "x" }), 1n, "days since 1970 as a whole number, not 1"],
-    [
-      timestamp("at", { comment: "x" }),
-      new Date(0),
-      "microseconds since 1970 as a whole number, not an object",
-    ],
-    [json("j", { comment: "x" }), "{", 'JSON as text, not "{"'],
-    [json("j", { comment: "x" }), { a: 1 }, "JSON as text, not an object"],
-    [json("j", { comment: "x" }), JSON.stringify("half \ud83d"), "JSON as text, not"],
-    [json("j", { comment: "x" }), '"half \ud83d"', "JSON as text, not"],
-    [text("t", { comment: "x" }), Symbol("x"), "a text of whole characters, not Symbol(x)"],
-    [text("t", { comment: "x" }), Object.create(null), "a text of whole characters, not an object"],
-    [text("t", { comment: "x" }), "half \ud83d", 'a text of whole characters, not "half \\ud83d"'],
-    [boolean("b", { comment: "x" }), 1, "true or false, not 1"],
+    [bigint("l", X), 2n ** 63n, "a whole number of 64 bits, not 9223372036854775808"],
+    [bigint("l", X), 2 ** 53, "a whole number of 64 bits, not 9007199254740992"],
+    [date("on", X), 2 ** 31, "days since 1970 as a whole number, not 2147483648"],
+    [date("on", X), 1n, "days since 1970 as a whole number, not 1"],
+    [timestamp("at", X), new Date(0), "microseconds since 1970 as a whole number, not an object"],
+    [json("j", X), "{", 'JSON as text, not "{"'],
+    [json("j", X), { a: 1 }, "JSON as text, not an object"],
+    [json("j", X), JSON.stringify("half \ud83d"), "JSON as text, not"],
+    [json("j", X), '"half \ud83d"', "JSON as text, not"],
+    [text("t", X), Symbol("x"), "a text of whole characters, not Symbol(x)"],
+    [text("t", X), Object.create(null), "a text of whole characters, not an object"],
+    [text("t", X), "half \ud83d", 'a text of whole characters, not "half \\ud83d"'],
+    [boolean("b", X), 1, "true or false, not 1"],
   ];
   test("end the run where a value does not fit its column", () => {
     for (const [column, value, sentence] of misfits) {
@@ -136,15 +112,7 @@ suite("rows of a custom table", () => {
   });
 
   test("end the run whatever is thrown, whatever is no list of rows, and whatever is no row", () => {
-    for (const thrown of [
-      undefined,
-      null,
-      "no luck",
-      5n,
-      Symbol("x"),
-      Object.create(null),
-      { message: "x" },
-    ]) {
+    for (const thrown of [undefined, null, "no luck", 5n, Symbol("x"), Object.create(null), { message: X }]) {
       const rows = () => {
         throw thrown;
       };
@@ -165,11 +133,11 @@ suite("rows of a custom table", () => {
       [1],
       new Date(0),
       new Map([["i", 1]]),
-      Promise.resolve({ i: 1 }),
+      Promise.resolve({}),
     ];
     for (const row of noRows) {
       const rows = (() => [row]) as unknown as RowFunction;
-      assert.throws(() => rowsOf([integer("i", { comment: "x" })], rows), {
+      assert.throws(() => rowsOf([integer("i", X)], rows), {
         code: "config.invalid",
         message: /from item c-1: a row is an object with columns by name, not /,
       });
@@ -203,13 +171,7 @@ suite("rows of a custom table", () => {
         return [{ length: this.#length }];
       }
     }
-    const pipeline = definePipeline({
-      name: "own",
-      extract: [listing("full")],
-      transform: [new Titles()],
-      load: [parquet()],
-    });
-    assert.deepEqual(rowsIn(pipeline), [{ content_id: "c-1", length: 7 }]);
+    assert.deepEqual(rowsIn(pipelineOf(new Titles())), [{ content_id: "c-1", length: 7 }]);
   });
 
   for (const [what, rows, sentence] of cases) {

@@ -64,15 +64,6 @@ describe("a thing that several answers describe", () => {
     }
   });
 
-  test("has rows in ascending order of ID", () => {
-    const campaign_details = ["b", "a", "B"].map((id) => ({ id }));
-    const made = transform([[dynamic("i", { campaign_details })]]);
-    assert.deepEqual(
-      rowsOf(made, "campaigns").map(({ campaign_id }) => campaign_id),
-      ["B", "a", "b"],
-    );
-  });
-
   test("has none where it is only mentioned by its ID", () => {
     const made = transform([
       [dynamic("i", { author: "u", campaigns: ["c"], content_type: "t", newsroom_id: "n" })],
@@ -272,19 +263,5 @@ describe("one object that stands in many documents", () => {
       const found = pool.take().map(({ order, attributes }) => [order, JSON.parse(attributes)]);
       assert.deepEqual(found, [latest]);
     }
-  });
-
-  test("is in each place what such a place describes", () => {
-    const field = { id: "f", name: "topic", value: "v", value_id: "x", updated_at: "2026-01-01T00:00:00Z" };
-    const last = (shapes: readonly Shape[]) => {
-      const pool = new EntityPool();
-      for (const [order, shape] of shapes.entries()) {
-        const key = shape === "full" ? "custom_fields" : "custom_fields_details";
-        described(pool, shape, order, { [key]: [field] });
-      }
-      return pool.take().map(({ order, attributes }) => [order, Object.keys(JSON.parse(attributes))]);
-    };
-    assert.deepEqual(last(["dynamic", "full"]), [[1, ["id", "name", "value_id", "updated_at"]]]);
-    assert.deepEqual(last(["full", "dynamic"]), [[1, ["id", "name"]]]);
   });
 });

@@ -41,18 +41,6 @@ describe("a list", () => {
     );
   });
 
-  test("keeps an element of another kind in extra", () => {
-    const made = dynamic({ tags: ["a", { deep: [1] }, 7], attachments: ["loose text"] });
-    assert.deepEqual(cells(made, "content_tags", "ordinal", "tag", "extra"), [
-      [0, "a", null],
-      [1, null, '{"tags":{"deep":[1]}}'],
-      [2, null, '{"tags":7}'],
-    ]);
-    assert.deepEqual(cells(made, "content_attachments", "attachment_id", "extra"), [
-      [null, '{"attachments":"loose text"}'],
-    ]);
-  });
-
   test("keeps what nobody knows of its elements in their rows, once, where several answers have the same", () => {
     const attachments = [
       { id: "a", mood: 1, image_attributes: { focus: 2 } },
@@ -137,13 +125,6 @@ describe("lists that are put together", () => {
       ["group", "x", 0],
       ["group", "y", 1],
       ["user", "x", 1],
-    ]);
-  });
-
-  test("editors' last sign of life is an instant", () => {
-    const made = dynamic({ currently_editing: [{ id: "u", name: "N", last_seen: 1_767_225_600 }] });
-    assert.deepEqual(cells(made, "content_current_editors", "user_id", "name", "last_seen"), [
-      ["u", "N", micros("2026-01-01T00:00:00Z")],
     ]);
   });
 });

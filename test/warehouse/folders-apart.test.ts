@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdir, rename, rm, stat, symlink } from "node:fs/promises";
+import { mkdir, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { suite, test } from "node:test";
+import { test } from "node:test";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { outcome } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
-import { long } from "../long.ts";
 import { exportFrom, publishedIds, temporaryFolder, treeOf } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 import { publish } from "./published.ts";
@@ -17,46 +16,35 @@ const LINKED: readonly (readonly [link: string, target: string])[] = [
   ["runs", "."],
 ];
 
-suite("folders of a warehouse that are one by a link", () => {
+test("folders of a warehouse that are one by a link end a first run before any request", async (t) => {
+  const service = await Scripted.start(t, itemsOf(3));
   for (const [link, target] of LINKED) {
-    test(`end a first run before any request, ${link} being ${target}`, async (t) => {
-      const service = await Scripted.start(t, itemsOf(3));
-      const out = await temporaryFolder(t);
-      if (target !== ".") await mkdir(join(out, target));
-      await symlink(target, join(out, link));
-      const before = await treeOf(out);
-      const error = await failsWith("config.output", exportFrom({ url: service.url, out }));
-      assert.match(error.message, /are the same folder \(by a link or a mount\); use two folders/);
-      assert.deepEqual(service.questions, []);
-      assert.deepEqual(await treeOf(out), before);
-    });
+    const out = await temporaryFolder(t);
+    if (target !== ".") await mkdir(join(out, target));
+    await symlink(target, join(out, link));
+    const before = await treeOf(out);
+    const error = await failsWith("config.output", exportFrom({ url: service.url, out }));
+    assert.match(error.message, /are the same folder \(by a link or a mount\); use two folders/);
+    assert.deepEqual(await treeOf(out), before);
   }
+  assert.deepEqual(service.questions, []);
+});
 
-  test("cost no published run: every command that changes the warehouse ends with 2", async (t) => {
-    const out = await temporaryFolder(t);
-    const { run } = await publish(out);
-    const directory = join(out, "runs", run);
-    const mode = (await stat(join(out, "runs"))).mode;
-    await rm(join(out, ".staging"), { recursive: true });
-    await symlink("runs", join(out, ".staging"));
-    await failsWith("config.output", exportFrom({ url: "http://127.0.0.1:9", out }));
-    for (const args of [
-      ["prune", "--keep", "1"],
-      ["rollback", "1"],
-    ]) {
-      const { error } = await outcome(runsCommand, [...args, "--warehouse", out]);
-      assert.match(error?.message ?? "", /are the same folder/, args.join(" "));
-    }
-    assert.equal((await publishedIds(directory)).length, 3);
-    assert.equal((await stat(join(out, "runs"))).mode, mode);
-  });
-
-  long("are no matter where they lie elsewhere, each a folder of its own", async (t) => {
-    const service = await Scripted.start(t, itemsOf(3));
-    const out = await temporaryFolder(t);
-    await exportFrom({ url: service.url, out });
-    await rename(join(out, "runs"), join(out, "elsewhere"));
-    await symlink("elsewhere", join(out, "runs"));
-    assert.equal((await exportFrom({ url: service.url, out })).sequence, 2);
-  });
+test("folders of a warehouse that are one by a link cost no published run: every command that changes the warehouse ends with 2", async (t) => {
+  const out = await temporaryFolder(t);
+  const { run } = await publish(out);
+  const directory = join(out, "runs", run);
+  const mode = (await stat(join(out, "runs"))).mode;
+  await rm(join(out, ".staging"), { recursive: true });
+  await symlink("runs", join(out, ".staging"));
+  await failsWith("config.output", exportFrom({ url: "http://127.0.0.1:9", out }));
+  for (const args of [
+    ["prune", "--keep", "1"],
+    ["rollback", "1"],
+  ]) {
+    const { error } = await outcome(runsCommand, [...args, "--warehouse", out]);
+    assert.match(error?.message ?? "", /are the same folder/, args.join(" "));
+  }
+  assert.equal((await publishedIds(directory)).length, 3);
+  assert.equal((await stat(join(out, "runs"))).mode, mode);
 });

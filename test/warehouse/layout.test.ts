@@ -80,19 +80,13 @@ test("F10: a folder that is a file, lies below one, or has one in its place is a
   assert.deepEqual(await readdir(join(base, "out")), ["runs"]);
 });
 
-test("F10: a folder that cannot be written is a configuration error, and nothing is left behind", async (t) => {
-  for (const name of ["", "new", "new/deep"]) {
+test("F9, F10: a folder in which nothing can be made or published is found out before the run, and nothing is left behind", async (t) => {
+  for (const name of ["", "new/deep"]) {
     const base = await temporaryFolder(t);
-    assert.deepEqual(
-      await asOrdinaryUser(base, "prepare", name),
-      { result: "config.output", left: [] },
-      name,
-    );
+    const result = await asOrdinaryUser(base, "prepare", name);
+    assert.deepEqual(result, { result: "config.output", left: [] }, name);
     await chmod(base, 0o755);
   }
-});
-
-test("F9, F10: a folder in which nothing can be published is found out before the run, not after it", async (t) => {
   const result = await asOrdinaryUser(await temporaryFolder(t), "prepare with closed runs");
   assert.deepEqual(result, { result: "config.output", left: ["runs"] });
 });

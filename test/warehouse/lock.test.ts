@@ -38,17 +38,6 @@ test("F13, F14: a lock of another process is seen at once, also while it is stop
   await lock[Symbol.asyncDispose]();
 });
 
-test("F13: a lock that was let go of can be taken by another process", async (t) => {
-  const folder = await prepareOutput(await temporaryFolder(t));
-  await (await acquireLock(folder))[Symbol.asyncDispose]();
-  const child = await holder(t, folder.root);
-  await isLocked(folder);
-  const exit = once(child, "exit");
-  child.stdin?.end();
-  assert.deepEqual(await exit, [0, null]);
-  await (await acquireLock(folder))[Symbol.asyncDispose]();
-});
-
 test("F15: two runs in one process are kept apart, by whatever path they name the folder", async (t) => {
   const out = await temporaryFolder(t);
   const alias = join(dirname(out), "alias");

@@ -58,6 +58,9 @@ export function statement(
   };
 }
 
+/** Items of the results that are staged for a fault to meet them. */
+export const STAGED_ITEMS = 4;
+
 /** Staged and closed, not yet published: `items` items, each with one tag. */
 export async function buildResult(folder: OutputFolder, run: string, items: number): Promise<StagingFolder> {
   const staging = await createStaging(folder, run);

@@ -148,7 +148,7 @@ export function accountingChecks(accounting: Accounting, isLimited: boolean): Ch
 
 export const CHECK_COLUMNS = {
   check_name: col.text({ required: true, head: "check" }),
-  verdict: col.name({ required: true, of: VERDICTS, judged: true }),
+  verdict: col.name({ required: true, of: VERDICTS }),
   figure: col.count({ required: true, head: "counted" }),
   expected: col.count(),
   detail: col.text(),

@@ -85,7 +85,7 @@ const VALUES = {
   external_field_name: col.text({ hidden: true }),
   value_id: col.text({ hidden: true }),
   ...VALUE,
-  status: col.text({ ...some, of: MAPPING_STATUSES, judged: true }),
+  status: col.text({ ...some, of: MAPPING_STATUSES }),
   external_value: col.text(),
   archived: col.flag({ ...some, dispensable: 2 }),
   items: col.count(some),
@@ -161,7 +161,6 @@ export async function readCoverage(
   }
   const isNarrow = filter.status !== undefined || filter.value !== undefined;
   const coverage = await readRows(connection, COVERAGE, loadSql("audit_coverage"), given);
-  const collisions = await readRows(connection, COLLISIONS, loadSql("audit_collisions"));
   return {
     /** Per destination and mapped custom field. */
     coverage,
@@ -170,8 +169,7 @@ export async function readCoverage(
     /** Values that are not mapped, archived or ambiguous. With a filter by status or value: all that match. */
     values: await readRows(connection, VALUES, loadSql("audit_values"), [...given, !isNarrow]),
     /** Sections about definitions; undefined with a filter by status or value, which does not apply to them. */
-    definitions: isNarrow ? undefined : await definitionSections(connection, collisions),
-    collisions,
+    definitions: isNarrow ? undefined : await definitionSections(connection),
     passthrough: await readPassthrough(connection),
   };
 }
@@ -280,10 +278,7 @@ export function coverageSections({ coverage, destinations, values, definitions, 
   ];
 }
 
-async function definitionSections(
-  connection: DuckDBConnection,
-  collisions: readonly AnswerRow<typeof COLLISIONS>[],
-): Promise<Section[]> {
+async function definitionSections(connection: DuckDBConnection): Promise<Section[]> {
   return [
     section({
       key: "unused_entries",
@@ -310,7 +305,7 @@ async function definitionSections(
       title: "Name collisions",
       apart: OTHERS,
       columns: COLLISIONS,
-      rows: collisions,
+      rows: await readRows(connection, COLLISIONS, loadSql("audit_collisions")),
     }),
   ];
 }

@@ -15,8 +15,8 @@ import { count, duration, fileSize, minuteOf, pluralize } from "../../common/fig
 import { isNoAncestor, withAncestors } from "../../warehouse/identity.ts";
 import { type OutputFolder, stagingFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
+import { runBefore, unchangedFiles } from "../../warehouse/publish.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
-import { runBefore, unchangedFiles } from "../../warehouse/unchanged.ts";
 import { readChecks } from "../checks/checks.ts";
 import { countWithoutAtReceivers, countWithoutValue, valuesText } from "../mapping/value-counts.ts";
 import type { ReadableRun } from "../open-run.ts";
@@ -37,7 +37,7 @@ const RUNS = {
   sequence: col.count({ required: true, hidden: true }),
   started_at: col.instant({ hidden: true }),
   /** `unreadable`: the manifest is missing or damaged; other cells are empty. */
-  verdict: col.name({ required: true, judged: true }),
+  verdict: col.name({ required: true }),
   items: col.count(),
   change: col.name(),
   new: col.count({ hidden: true }),

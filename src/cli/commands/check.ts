@@ -13,8 +13,6 @@ import {
 } from "../command.ts";
 import { addRunOptions, PIPELINE, type RunInputFlags, runInputs } from "../run-inputs.ts";
 
-interface CheckFlags extends RunInputFlags, AnswerFlags {}
-
 const EXAMPLES = `
 Examples:
   $ content-warehouse check
@@ -33,10 +31,16 @@ export function checkCommand(environment = processEnvironment()): CliCommand {
   return addRunOptions(command, "check a run of the sample content", "check a run with this option")
     .formats()
     .addHelpText("after", EXAMPLES)
-    .action((pipeline: string, flags: CheckFlags) => checkSetup(pipeline, flags, environment));
+    .action((pipeline: string, flags: RunInputFlags & AnswerFlags) =>
+      checkSetup(pipeline, flags, environment),
+    );
 }
 
-async function checkSetup(pipeline: string, flags: CheckFlags, environment: CliEnvironment): Promise<void> {
+async function checkSetup(
+  pipeline: string,
+  flags: RunInputFlags & AnswerFlags,
+  environment: CliEnvironment,
+): Promise<void> {
   const { out, err, endWith } = environment;
   const { url, inputs } = runInputs(pipeline, flags, environment);
   using stop = new StopSignals("the check is not finished");

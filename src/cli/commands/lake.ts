@@ -3,7 +3,7 @@ import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { fileSize, pluralize } from "../../common/figures.ts";
 import { jsonLine, printableText, writeOutcome, writeResult } from "../../show/terminal.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
-import { LAKE_STATUS, lakeStatus, lakeStatusAnswer } from "../../targets/lake/status.ts";
+import { lakeStatus } from "../../targets/lake/status.ts";
 import { verifyLake } from "../../targets/lake/stored-run.ts";
 import { measureInstance, removeInstance, vacuumLake } from "../../targets/lake/upkeep.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
@@ -49,12 +49,11 @@ Exit code 0: the lake was read. 26: it cannot be read.
 
 function statusCommand(environment: CliEnvironment): CliCommand {
   return subcommand("status", "list the instances of the lake with their last runs", STATUS_HELP)
-    .answerForm(LAKE_STATUS)
+    .answerForm(["instances"])
     .action(async (options: TargetFlags & AnswerFlags) => {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("nothing was changed");
-      const status = await lake.open(stop.signal, lakeStatus);
-      await showAnswer(environment.out, lakeStatusAnswer(status), options);
+      await showAnswer(environment.out, await lake.open(stop.signal, lakeStatus), options);
     });
 }
 

@@ -9,15 +9,6 @@ import { ACCEPT_PIPELINE } from "../run-inputs.ts";
 import { interruptStatementsOn } from "../temporary-folder.ts";
 import { endRun } from "./run.ts";
 
-interface ReplayFlags {
-  readonly warehouse: string;
-  readonly pipeline?: string;
-  readonly config?: string;
-  readonly acceptPipeline?: true;
-  readonly json?: true;
-  readonly color?: boolean;
-}
-
 const EXAMPLES = `
 Examples:
   $ content-warehouse replay
@@ -37,24 +28,33 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
     .warehouse()
     .option("--json", "print the summary as one JSON object")
     .addHelpText("after", EXAMPLES)
-    .action(async (options: ReplayFlags) => {
-      const { cwd, env, err } = environment;
-      const folder = openWarehouseFolder(options.warehouse);
-      const settings = await loadReplaySettings({ cwd, env, flags: options });
-      const log = logTo(err, { level: "warn", format: "text", secrets: [] });
-      await using _lock = await acquireLock(folder);
-      using stop = new StopSignals("nothing was published");
-      using _interrupting = interruptStatementsOn(stop.signal);
-      const ended = await replay({
-        folder,
-        pipelineUrl: options.pipeline === undefined ? null : pipelineUrl(options.pipeline, cwd),
-        settings,
-        acceptPipeline: options.acceptPipeline === true,
-        signal: stop.signal,
-        onProgress: () => {},
-        log,
-        ...thisMachine(),
-      });
-      await endRun(ended, options, environment, log);
-    });
+    .action(
+      async (options: {
+        readonly warehouse: string;
+        readonly pipeline?: string;
+        readonly config?: string;
+        readonly acceptPipeline?: true;
+        readonly json?: true;
+        readonly color?: boolean;
+      }) => {
+        const { cwd, env, err } = environment;
+        const folder = openWarehouseFolder(options.warehouse);
+        const settings = await loadReplaySettings({ cwd, env, flags: options });
+        const log = logTo(err, { level: "warn", format: "text", secrets: [] });
+        await using _lock = await acquireLock(folder);
+        using stop = new StopSignals("nothing was published");
+        using _interrupting = interruptStatementsOn(stop.signal);
+        const ended = await replay({
+          folder,
+          pipelineUrl: options.pipeline === undefined ? null : pipelineUrl(options.pipeline, cwd),
+          settings,
+          acceptPipeline: options.acceptPipeline === true,
+          signal: stop.signal,
+          onProgress: () => {},
+          log,
+          ...thisMachine(),
+        });
+        await endRun(ended, options, environment, log);
+      },
+    );
 }

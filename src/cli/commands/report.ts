@@ -7,11 +7,6 @@ import { CliCommand, processEnvironment } from "../command.ts";
 import { openOutputFile } from "../user-file.ts";
 import { withRuns } from "../with-run.ts";
 
-interface ReportFlags {
-  readonly warehouse: string;
-  readonly out?: string;
-}
-
 const EXAMPLES = `
 Examples:
   $ content-warehouse report
@@ -28,20 +23,31 @@ export function reportCommand({ err } = processEnvironment()): CliCommand {
     .option("--out <file>", "file to write (default: report-<run>.html)")
     .warehouse()
     .addHelpText("after", EXAMPLES)
-    .action(async (run: string, { warehouse, out }: ReportFlags) => {
-      await withRuns(
-        warehouse,
-        (folder) => chooseRuns(folder, run),
-        async (opened, { earlier }) => {
-          const file = out ?? `report-${opened.run}.html`;
-          await using named = await openOutputFile(file, outputFolder(warehouse));
-          const { reportOf } = await import("../../show/page/report.ts");
-          err.write(
-            await named.write(await reportOf({ ...opened, earlier }), `is the report of ${opened.run}`),
-          );
+    .action(
+      async (
+        run: string,
+        {
+          warehouse,
+          out,
+        }: {
+          readonly warehouse: string;
+          readonly out?: string;
         },
-      );
-    });
+      ) => {
+        await withRuns(
+          warehouse,
+          (folder) => chooseRuns(folder, run),
+          async (opened, { earlier }) => {
+            const file = out ?? `report-${opened.run}.html`;
+            await using named = await openOutputFile(file, outputFolder(warehouse));
+            const { reportOf } = await import("../../show/page/report.ts");
+            err.write(
+              await named.write(await reportOf({ ...opened, earlier }), `is the report of ${opened.run}`),
+            );
+          },
+        );
+      },
+    );
 }
 
 /** The run, and the run before if there is one to compare with. */

@@ -1,8 +1,17 @@
 /** `runs`: lists, shows, rolls back and removes published runs. */
-import { runsAnswer } from "../../audit/questions/runs.ts";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { findReadableRun } from "../../audit/open-run.ts";
+import { driftQuestion } from "../../audit/questions/drift.ts";
+import { readRejectsSection } from "../../audit/questions/run-sections.ts";
+import { RUN_SECTIONS, runAnswer, runsAnswer } from "../../audit/questions/runs.ts";
+import { invalidConfig, WarehouseError } from "../../common/errors.ts";
+import { pluralize } from "../../common/figures.ts";
 import { loadSettings } from "../../config/config.ts";
 import { printableText, writeAll } from "../../show/terminal.ts";
 import { deliveryError, failedDeliveries } from "../../targets/deliver.ts";
+import { readCurrentRun } from "../../targets/published-run.ts";
+import { readTargetStatuses, targetsAnswer } from "../../targets/target-states.ts";
+import { outputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
@@ -17,7 +26,7 @@ import {
 } from "../command.ts";
 import { chooseTargets, deliverRun, deliveryLines, type TargetFlags } from "../targets.ts";
 import { inTemporaryFolder } from "../temporary-folder.ts";
-import { showCommand } from "./runs-show.ts";
+import { withAnswer, withRuns } from "../with-run.ts";
 
 const EXAMPLES = `
 Examples:
@@ -52,15 +61,96 @@ function listCommand({ out }: CliEnvironment): CliCommand {
     });
 }
 
-const ROLLBACK_HELP = `Exit code 0: the run is current. 26: it is current, but not at every target; the
-same command continues where it stopped.
-`;
+interface ShowFlags extends AnswerFlags {
+  readonly warehouse: string;
+  readonly config?: string;
+}
+
+/** Sections shown only with `--section`, each with the function that shows it. */
+const ON_REQUEST = { drift: showDrift, rejects: showRejects, targets: showTargets } as const;
+
+const SHOW_HELP = `show 42
+  $ content-warehouse runs show --section drift
+  $ content-warehouse runs show 42 --section rejects --format csv > rejects.csv
+
+drift: API fields that are new, gone or changed since the run before.
+rejects: what could not be loaded, and why. The next run requests it again.
+targets: the last run of each target, asked over the network. Exit code 26: one
+could not be asked.`;
+
+function showCommand(environment: CliEnvironment): CliCommand {
+  return subcommand("show", "show what a run published", SHOW_HELP)
+    .argument("[run]", "name or number of a run", "current")
+    .answerForm([...RUN_SECTIONS, ...Object.keys(ON_REQUEST)])
+    .action((run: string, options: ShowFlags) => {
+      const show =
+        Object.entries(ON_REQUEST).find(([section]) => section === options.section)?.[1] ?? showRun;
+      return show(environment, run, options);
+    });
+}
+
+async function showRun({ out }: CliEnvironment, run: string, { warehouse, ...form }: ShowFlags) {
+  const found = await findReadableRun(openWarehouseFolder(warehouse), run);
+  const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
+  const shown =
+    found.manifest.rows.run_checks === undefined
+      ? await answer()
+      : await withRuns(
+          warehouse,
+          async () => ({ wanted: found.run, anyPipeline: true }),
+          ({ connection }) => answer(connection),
+        );
+  await showAnswer(out, shown, form);
+}
+
+/** CSV has one table; its column `kind` says which section a row is from. */
+function showDrift({ out }: CliEnvironment, run: string, { warehouse, section: _, ...form }: ShowFlags) {
+  return withAnswer(warehouse, driftQuestion(run), (answer) => {
+    const [first, ...rest] = answer.sections;
+    if (form.format !== "csv" || first === undefined) return showAnswer(out, answer, form);
+    const rows = [first, ...rest].flatMap((part) => part.rows);
+    return showAnswer(out, { ...answer, sections: [{ ...first, rows }] }, form);
+  });
+}
+
+function showRejects({ out }: CliEnvironment, run: string, { warehouse, ...form }: ShowFlags) {
+  return withRuns(
+    warehouse,
+    async () => ({ wanted: run, anyPipeline: true }),
+    async (opened) => {
+      const rejects = await readRejectsSection(opened.connection, Number.MAX_SAFE_INTEGER);
+      const total = rejects.rows.length;
+      const lead = `${total === 0 ? "No rejects" : pluralize(total, "reject")} in the run ${opened.run}.`;
+      await showAnswer(out, { lead, facts: { run: opened.run }, sections: [{ ...rejects, none: "" }] }, form);
+    },
+  );
+}
+
+async function showTargets(environment: CliEnvironment, run: string, options: ShowFlags): Promise<void> {
+  if (run !== "current")
+    throw invalidConfig("--section targets compares targets with the current run; leave the run out.");
+  const targets = await chooseTargets(environment, options);
+  const current = await readCurrentRun(outputFolder(options.warehouse));
+  using stop = new StopSignals("the targets were not listed");
+  const states = await readTargetStatuses(targets, current, stop.signal);
+  await showAnswer(environment.out, targetsAnswer(states, current), options);
+  const failed = states.filter(({ state }) => state === "failed");
+  if (failed.length > 0)
+    throw new WarehouseError(
+      "target.unavailable",
+      `${pluralize(failed.length, "target")} could not be asked: ${failed[0]?.problem}`,
+    );
+}
+
+const ROLLBACK_HELP = `rollback 41 --deliver
+
+Exit code 0: the run is current. 26: it is current, but not at every target; the
+same command continues where it stopped.`;
 
 function rollbackCommand(environment: CliEnvironment): CliCommand {
-  return subcommand("rollback", "make an earlier run current", "rollback 41 --deliver")
+  return subcommand("rollback", "make an earlier run current", ROLLBACK_HELP)
     .argument("<run>", "name or number of a run")
     .option("--deliver", "bring the configured targets back to it as well")
-    .addHelpText("after", ROLLBACK_HELP)
     .action(async (wanted: string, options: TargetFlags & { readonly deliver?: true }) => {
       const { out } = environment;
       const folder = openWarehouseFolder(options.warehouse);

@@ -6,12 +6,13 @@ import { WarehouseError } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { jsonText } from "../../common/printable.ts";
 import { displayWidth, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
-import { shownTypeOf } from "../../storage/ddl.ts";
+import { DUCKDB_TYPES } from "../../storage/ddl.ts";
 import { PUBLISHED_CATALOG } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { TABLES } from "../../tables/all.ts";
 import {
   addPolicyComments,
+  COLUMN_TYPES,
   isView,
   type SchemaColumn,
   type SchemaTable,
@@ -33,12 +34,6 @@ const FORMATS = {
   mermaid: schemaMermaid,
 } satisfies Readonly<Record<string, (tables: readonly SchemaTable[], width: number | undefined) => string>>;
 
-interface SchemaFlags {
-  readonly format: keyof typeof FORMATS;
-  readonly warehouse?: string;
-  readonly config?: string;
-}
-
 const EXAMPLES = `
 Examples:
   $ content-warehouse schema | less
@@ -58,14 +53,23 @@ export function schemaCommand(environment = processEnvironment()): CliCommand {
     .json()
     .warehouseOption()
     .addHelpText("after", EXAMPLES)
-    .action(async (name: string | undefined, options: SchemaFlags) => {
-      const { out, env, cwd } = environment;
-      const run = await currentRun(await warehouseFolder({ env, cwd, flags: options }));
-      const policy = run?.manifest.personalData.policy ?? "keep";
-      const named = name === undefined ? [...TABLES, ...VIEWS] : [tableNamed(name)];
-      const tables = named.map((table) => addPolicyComments(table, policy));
-      await writeAll(out, [FORMATS[options.format](await withColumnsOf(run, tables), out.columns)]);
-    });
+    .action(
+      async (
+        name: string | undefined,
+        options: {
+          readonly format: keyof typeof FORMATS;
+          readonly warehouse?: string;
+          readonly config?: string;
+        },
+      ) => {
+        const { out, env, cwd } = environment;
+        const run = await currentRun(await warehouseFolder({ env, cwd, flags: options }));
+        const policy = run?.manifest.personalData.policy ?? "keep";
+        const named = name === undefined ? [...TABLES, ...VIEWS] : [tableNamed(name)];
+        const tables = named.map((table) => addPolicyComments(table, policy));
+        await writeAll(out, [FORMATS[options.format](await withColumnsOf(run, tables), out.columns)]);
+      },
+    );
 }
 
 /** The current run; `undefined` if there is none or its manifest cannot be read, since the tables are the same then. */
@@ -153,6 +157,13 @@ function columnText(
   const from = column.origins.map(({ resource, path }) => `${resource}:${path}`).join(", ");
   const origins = from === "" ? "" : paragraph(" ".repeat(displayWidth(lead)), `from ${from}`, width);
   return paragraph(lead, meaning, width) + origins;
+}
+
+/** `text[]` for `VARCHAR[]`. Types that no column can be declared with keep their names. */
+function shownTypeOf(duckdb: string): string {
+  const scalar = duckdb.replace(/\[\]$/, "");
+  const type = COLUMN_TYPES.find((each) => DUCKDB_TYPES[each] === scalar) ?? scalar;
+  return `${type}${duckdb.slice(scalar.length)}`;
 }
 
 const text = col.text({ required: true });

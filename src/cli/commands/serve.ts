@@ -72,11 +72,11 @@ async function serveFolder(options: ServeFlags, environment: CliEnvironment): Pr
 }
 
 function introduction({ url, contentSet }: Service, { night, data }: ServeFlags): string {
-  const { outline, instance, tokens } = contentSet;
+  const { documents, instance, tokens } = contentSet;
   const [token = "TOKEN"] = tokens.keys();
   const from = night === 1 ? data : "the sample's second night";
   return [
-    `Serving ${outline.count} items of ${instance.name} from ${from}`,
+    `Serving ${documents.length} items of ${instance.name} from ${from}`,
     "",
     `  Address      ${url}`,
     `  Description  ${url}/openapi.json`,

@@ -1,6 +1,6 @@
 /** Worker thread with a {@link Lander}. */
 import { workerData } from "node:worker_threads";
-import { answerTasks } from "../../common/threads/thread.ts";
+import { answerTasks } from "../../common/threads/threads.ts";
 import type { LandingTask, LandingTaskOf } from "../pages/tasks.ts";
 import { Lander, type LanderConfig } from "./land-page.ts";
 

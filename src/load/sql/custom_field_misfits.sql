@@ -17,18 +17,13 @@ misfits AS (
       item.ordinal > 0
       OR (/* reading */) IS NULL
     )
-),
-misfits_of_item AS (
-  SELECT field, content_id, count(*) AS misfits, arg_min(given, ordinal) AS example
-  FROM misfits
-  GROUP BY field, content_id
 )
 SELECT
   field,
-  sum(misfits)::BIGINT AS misfits,
-  count(*) AS items,
+  count(*) AS misfits,
+  count(DISTINCT content_id) AS items,
   min(content_id) AS content_id,
-  arg_min(example, content_id) AS example
-FROM misfits_of_item
+  arg_min(given, {'content_id': content_id, 'ordinal': ordinal}) AS example
+FROM misfits
 GROUP BY field
 ORDER BY field

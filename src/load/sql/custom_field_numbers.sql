@@ -2,13 +2,6 @@
 --
 -- part         value, file_name or file_url
 -- column_type  type by the definition of the field; NULL for text and lists of texts
-WITH parts AS (
-  SELECT 1 AS place, 'value' AS part, '' AS suffix
-  UNION ALL
-  SELECT 2, 'file_name', '_file_name'
-  UNION ALL
-  SELECT 3, 'file_url', '_file_url'
-)
 SELECT
   CAST(row_number() OVER (ORDER BY custom_fields.name, custom_field_id, parts.place) AS INTEGER) AS field,
   custom_field_id,
@@ -24,5 +17,6 @@ SELECT
     WHEN field_type = 'boolean' THEN 'BOOLEAN'
   END AS column_type
 FROM custom_fields
-JOIN parts ON parts.part = 'value' OR field_type IN ('file', 'image')
+JOIN (VALUES (1, 'value', ''), (2, 'file_name', '_file_name'), (3, 'file_url', '_file_url')) AS parts(place, part, suffix)
+  ON parts.part = 'value' OR field_type IN ('file', 'image')
 ORDER BY field

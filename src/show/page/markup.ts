@@ -1,5 +1,4 @@
 /** Builds HTML in which every text is escaped. */
-import { withMarks } from "../../common/printable.ts";
 
 /** HTML that goes into a page as it is. Only this module makes it from text. */
 export class Markup {
@@ -43,10 +42,20 @@ export function trusted(text: string): Markup {
   return new Markup(text);
 }
 
+/**
+ * Matches, as its first group, characters that cannot be seen: control and format characters, line separators and
+ * fillers. Joiners and variation selectors within emoji match without the group. The script of a page has a copy.
+ */
+export const INVISIBLE =
+  /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\u200D(?=\p{Extended_Pictographic})|(?<=[\p{Emoji}])\uFE0F|([\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800])/gu;
+
 /** Text of the service, with a direction of its own and marks for invisible characters. */
 export function foreign(text: string): Markup {
   if (/^[ -~]*$/.test(text)) return html`${text}`;
-  const marked = withMarks(escapeHtml(text), (codePoint) => `<span class="mark">[${codePoint}]</span>`);
+  const marked = escapeHtml(text).replace(INVISIBLE, (all, invisible: string | undefined) => {
+    const number = invisible?.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
+    return number === undefined ? all : `<span class="mark">[U+${number}]</span>`;
+  });
   return new Markup(`<bdi>${marked}</bdi>`);
 }
 

@@ -14,7 +14,7 @@ import {
 import type { Coverage } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNewDrift } from "../../audit/questions/drift.ts";
 import type { EarlierRuns, RunRow } from "../../audit/questions/run-history.ts";
-import { count, percent, pluralize } from "../../common/figures.ts";
+import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import type { Verdict } from "../../common/verdict.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
@@ -36,19 +36,19 @@ interface OverviewFacts {
   readonly unsent: number;
 }
 
-const VERDICTS: Readonly<Record<Verdict, { readonly word: string; readonly why: string }>> = {
-  complete: { word: "Complete", why: "two passes and the service’s own count agree" },
-  unsettled: {
-    word: "Unsettled",
-    why: "the answers of the service do not agree, so items may be missing or may have changed meanwhile",
-  },
-  limited: { word: "Limited", why: "a limited run, which says nothing about other items" },
+const VERDICTS: Readonly<Record<Verdict, readonly [word: string, why: string]>> = {
+  complete: ["Complete", "two passes and the service’s own count agree"],
+  unsettled: [
+    "Unsettled",
+    "the answers of the service do not agree, so items may be missing or may have changed meanwhile",
+  ],
+  limited: ["Limited", "a limited run, which says nothing about other items"],
 };
 
 export function overviewOf(facts: OverviewFacts): Overview {
   const { run, checks } = facts;
   const { reason, itemsLoaded, itemsListed } = run;
-  const { word, why } = VERDICTS[run.verdict];
+  const [word, why] = VERDICTS[run.verdict];
   const isComplete = run.verdict === "complete";
   const warned = checks.filter(isWarning);
   const noValues = warned.find(({ check_name }) => check_name === MAPPED_VALUES_CHECK);
@@ -180,6 +180,14 @@ function auditor({ coverage, valueChanges, earlier, unsent }: OverviewFacts): Re
   };
 }
 
+/** `93.4%`; only all is 100% and only none is 0%. `whole` is not 0. */
+function percent(part: number, whole: number): string {
+  if (part === whole) return "100%";
+  if (part === 0) return "0%";
+  const share = Math.min(99.9, Math.max(0.1, (part / whole) * 100));
+  return `${share.toFixed(1)}%`;
+}
+
 /** Destinations that receive values now, or did in the run before. */
 function mappedShares({ destinations }: MappedCounts, before: MappedCounts | undefined): OverviewEntry[] {
   const shareIn = (counts: MappedCounts["destinations"] | undefined, id: string) => {
@@ -207,20 +215,9 @@ export function whyNothingMapped(coverage: Coverage): string | undefined {
     : "no item has a value of a field with a value mapping";
 }
 
-/** Values without an external value, and doubtful ones, at destinations that receive values. */
-function missingValues(
-  { collisions: found, destinations }: Coverage,
-  counts: MappedCounts,
-  unsent: number,
-): OverviewEntry[] {
-  const receivers = receivingDestinations(destinations);
-  const { unmapped, unknown_value: unknown, ambiguous } = sumCounts(receivers);
-  const collisions = found
-    .filter(({ destination_id }) => receivers.some((each) => each.destination_id === destination_id))
-    .map(({ external_field_name: name, destination, destination_id, custom_fields }) => {
-      const [at, fields] = [destination ?? destination_id, custom_fields].map(shortName);
-      return `${shortName(name ?? "")} at ${at} (${fields})`;
-    });
+/** Values without an external value, and mapped ones that are not sent, at destinations that receive values. */
+function missingValues({ destinations }: Coverage, counts: MappedCounts, unsent: number): OverviewEntry[] {
+  const { unmapped, unknown_value: unknown } = sumCounts(receivingDestinations(destinations));
   const others = otherDestinationsTexts(counts);
   const also = others.length === 0 ? "" : `; also ${joinFirst(others, 2)}`;
   return [
@@ -230,17 +227,5 @@ function missingValues(
       more: `${kindsText({ unmapped, unknown })}${also}`,
     },
     ...entryIf(unsent, "items", `${pluralize(unsent, "mapped value")} not sent`, "no external value or name"),
-    ...entryIf(
-      collisions.length,
-      "coverage-collisions",
-      `${pluralize(collisions.length, "external name")} of several fields`,
-      joinFirst(collisions, 1),
-    ),
-    ...entryIf(
-      ambiguous,
-      "items",
-      pluralize(ambiguous, "ambiguous value"),
-      "several fit; the first was used",
-    ),
   ];
 }

@@ -1,10 +1,10 @@
 /** The HTML of the report: one file that makes no request and runs no script and no style but its own. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { Answer, Section } from "../../common/answer.ts";
-import { INVISIBLE } from "../../common/printable.ts";
-import { foreign, html, type Markup, type MarkupValue, sentence, trusted } from "./markup.ts";
-import { sectionMarkup } from "./table.ts";
+import type { Answer, AnswerColumn, Section } from "../../common/answer.ts";
+import { pluralize } from "../../common/figures.ts";
+import { headOf, isNumber, shownCell, shownColumns } from "../answer.ts";
+import { cut, foreign, html, INVISIBLE, type Markup, type MarkupValue, sentence, trusted } from "./markup.ts";
 
 /** An answer in the page. */
 export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<Answer, "sections"> {
@@ -38,7 +38,7 @@ export interface Overview {
   readonly readers: readonly ReaderSummary[];
 }
 
-interface ReportPage {
+export async function pageMarkup(page: {
   /** Title of the window. */
   readonly name: string;
   readonly heading: MarkupValue;
@@ -51,9 +51,7 @@ interface ReportPage {
   readonly search: Markup | false;
   /** Rows of the items as gzipped JSON. */
   readonly items: Buffer;
-}
-
-export async function pageMarkup(page: ReportPage): Promise<string> {
+}): Promise<string> {
   const [style = "", items = ""] = await Promise.all(
     ["page.css", "items.js"].map((name) => readFile(new URL(`./browser/${name}`, import.meta.url), "utf8")),
   );
@@ -134,4 +132,46 @@ ${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${body}${markup(f
 ${markup(empty)}</details>`
 }</section>
 `;
+}
+
+/** Most rows of a table in the page. */
+export const ROWS_LIMIT = 500;
+
+/** `id`: address of the section in the page; `command`: gives the same answer with all rows. */
+function sectionMarkup(section: Section, id: string, command: string): Markup {
+  const { title, lead, none = "none", rows, total = rows.length, all = "--format json" } = section;
+  if (rows.length === 0) return html`<p class="note" id="${id}">${title}: ${none}</p>\n`;
+  const shown = rows.slice(0, Math.min(total, ROWS_LIMIT));
+  const more = total - shown.length;
+  return html`<details class="answer" id="${id}">
+<summary><h3>${title}</h3> <span class="note">${pluralize(total, "row")}</span></summary>
+${lead !== undefined && html`<p class="lead">${sentence(lead)}</p>\n`}<p class="note"><a href="#${id}">Link to this section</a></p>
+<div class="scroll" role="group" tabindex="0" aria-label="${title}">${table({ ...section, rows: shown })}</div>
+${more > 0 && html`<p class="note">${pluralize(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
+</details>
+`;
+}
+
+function table(section: Section): Markup {
+  const { title, rows } = section;
+  const shown = shownColumns(section).filter(([, { head }]) => head !== "");
+  const rowHead = shown.find(([, column]) => !isNumber(column))?.[0];
+  const figure = (column: AnswerColumn) => isNumber(column) && html` class="number"`;
+  const lines = rows.map((row) => {
+    const cells = shown.map(([name, column]) => {
+      const text = foreign(cut(shownCell(section, name, row), 300));
+      const id = name === "content_id" ? row[name] : null;
+      const item =
+        id != null && html`<a href="#item=${encodeURIComponent(String(id))}"><code>${text}</code></a>`;
+      const content = item || (column.kind === "name" ? html`<code>${text}</code>` : text);
+      if (name === rowHead) return html`<th scope="row"${figure(column)}>${content}</th>`;
+      return html`<td${figure(column)}>${content}</td>`;
+    });
+    return html`<tr>${cells}</tr>\n`;
+  });
+  return html`<table>
+<caption class="visually-hidden">${title}</caption>
+<thead><tr>${shown.map(([name, column]) => html`<th scope="col"${figure(column)}>${headOf(name, column)}</th>`)}</tr></thead>
+<tbody>${lines}</tbody>
+</table>`;
 }

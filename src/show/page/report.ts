@@ -28,13 +28,11 @@ import {
 import { keptRunsSection, RUNS_LEGEND } from "../../audit/questions/runs.ts";
 import { asWarehouseError } from "../../common/errors.ts";
 import { count, duration, minuteOf, pluralize } from "../../common/figures.ts";
-import { awaitBoth } from "../../storage/parallel.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { readChangesPart } from "./changes-part.ts";
 import { foreign, html, type Markup } from "./markup.ts";
 import { overviewOf, whyNothingMapped } from "./overview.ts";
-import { type PagePart, pageMarkup } from "./page.ts";
-import { ROWS_LIMIT } from "./table.ts";
+import { type PagePart, pageMarkup, ROWS_LIMIT } from "./page.ts";
 
 /** Name of the report in the folder of a run. */
 export const REPORT_FILE = "report.html";
@@ -61,7 +59,10 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
     const changes = await readChangesPart(other, row, run);
     return { changes, items: await readReportItems(other, isHistoryIn(manifest), limits) };
   };
-  const [coverage, { changes, items }] = await awaitBoth(readCoverage(connection, {}), readItems());
+  const readings = [readCoverage(connection, {}), readItems()] as const;
+  // If one fails, the other must end too before its connection is closed.
+  await Promise.allSettled(readings);
+  const [coverage, { changes, items }] = await Promise.all(readings);
   const { sequence, verdict, packageVersion } = row;
   const instance = await instanceName(connection, row, Object.keys(manifest.rows));
   return pageMarkup({
@@ -200,9 +201,7 @@ function itemsPart({ total, shown }: ReportItems): PagePart {
 }
 
 /** Files of a table; none if the run is published as DuckDB only. */
-function parquetFiles(directory: string, table: string): string[] {
-  return listFiles(join(directory, "parquet", table));
-}
+const parquetFiles = (directory: string, table: string) => listFiles(join(directory, "parquet", table));
 
 /**
  * Writes the report of a run that is about to be published, into `result`, the folder that becomes that of the run.

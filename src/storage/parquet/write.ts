@@ -2,29 +2,10 @@
 import { constants, zstdCompressSync } from "node:zlib";
 import { release } from "../../common/free-memory.ts";
 import type { ColumnVector, RowBatch } from "../table-builder.ts";
-import {
-  CODECS,
-  DATA_PAGE,
-  ENCODINGS,
-  LENGTH_BYTES,
-  LOGICAL_TYPES,
-  type LogicalType,
-  MAGIC,
-  PHYSICAL,
-} from "./format.ts";
-import {
-  encode,
-  i32,
-  i64,
-  list,
-  struct,
-  type ThriftFields,
-  type ThriftValue,
-  text,
-  writeVarint,
-} from "./thrift.ts";
+import { CODECS, type ColumnChunk, footerOf, LOGICAL_TYPES, MAGIC, pageHeader, varint } from "./metadata.ts";
 
-const CREATED_BY = "content-warehouse";
+/** Size of the length before a text, before the levels of a page, and after the footer. */
+const LENGTH_BYTES = 4;
 /** A window of 2 MB, four times the default of the level: documents repeat each other. */
 const ZSTD = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 21 };
 /**
@@ -46,18 +27,6 @@ const INITIAL_BYTES = 64 * 1024;
 const MAX_KEPT_BYTES = 2 * PAGE_BYTES;
 /** Maximum size of a run's header and of the length before it. */
 const LEVEL_HEADER_BYTES = 12;
-
-interface TypedColumn extends ColumnVector {
-  readonly logicalType: LogicalType;
-}
-
-interface ColumnChunk {
-  readonly column: TypedColumn;
-  readonly codec: number;
-  /** Includes the headers of the pages. */
-  readonly bytes: number;
-  readonly uncompressedBytes: number;
-}
 
 /** A buffer that grows and is reused. */
 class GrowingBuffer {
@@ -102,16 +71,13 @@ export class ParquetWriter {
 
   /** The bytes of a file. Throws a RangeError for a null in a required column. */
   file(rows: RowBatch): Buffer {
-    const columns = rows.columns.map((column): TypedColumn => {
-      const lacking = !column.nullable && column.nulls > 0;
-      if (lacking) throw new RangeError(`the column ${column.name} must have a value in each row`);
-      return { ...column, logicalType: LOGICAL_TYPES[column.type] };
-    });
+    for (const { name, nullable, nulls } of rows.columns)
+      if (!nullable && nulls > 0) throw new RangeError(`the column ${name} must have a value in each row`);
     const file = this.#file;
     file.clear();
     file.add(MAGIC);
-    const chunks = columns.map((column) => this.#chunk(column));
-    const footer = encode(metadata(chunks, rows.count));
+    const chunks = rows.columns.map((column) => this.#chunk(column));
+    const footer = footerOf(chunks, rows.count);
     file.add(footer);
     const length = Buffer.alloc(LENGTH_BYTES);
     length.writeUInt32LE(footer.length);
@@ -120,8 +86,8 @@ export class ParquetWriter {
     return file.copied();
   }
 
-  #chunk(column: TypedColumn): ColumnChunk {
-    const { rows } = column;
+  #chunk(column: ColumnVector): ColumnChunk {
+    const { name, type, nullable, rows } = column;
     const total = bytesBefore(column, rows);
     const codec = total < COMPRESSED_FROM_BYTES ? CODECS.none : CODECS.zstd;
     const begin = this.#file.used;
@@ -131,11 +97,11 @@ export class ParquetWriter {
       uncompressedBytes += this.#addPage(column, codec, from, to);
       from = to;
     }
-    return { column, codec, bytes: this.#file.used - begin, uncompressedBytes };
+    return { name, type, nullable, codec, bytes: this.#file.used - begin, uncompressedBytes };
   }
 
   /** Adds a page and gives its size before compression. */
-  #addPage(column: TypedColumn, codec: number, from: number, to: number): number {
+  #addPage(column: ColumnVector, codec: number, from: number, to: number): number {
     const levels = LEVEL_HEADER_BYTES + Math.ceil((to - from) / ROWS_PER_STEP);
     this.#page.clear();
     const room = this.#page.free(levels + bytesBefore(column, to) - bytesBefore(column, from));
@@ -160,14 +126,15 @@ export class ParquetWriter {
 }
 
 /** Maximum size of the values before a row. */
-function bytesBefore({ logicalType, offsets }: TypedColumn, row: number): number {
-  if (logicalType.physical === "bytes") return (offsets[row] ?? 0) + row * LENGTH_BYTES;
-  return row * (logicalType.physical === "boolean" ? 1 : WIDTHS[logicalType.physical]);
+function bytesBefore({ type, offsets }: ColumnVector, row: number): number {
+  const { physical } = LOGICAL_TYPES[type];
+  if (physical === "bytes") return (offsets[row] ?? 0) + row * LENGTH_BYTES;
+  return row * (physical === "boolean" ? 1 : WIDTHS[physical]);
 }
 
 const WIDTHS = { int32: 4, int64: 8, double: 8 } as const;
 
-function endOfPage(column: TypedColumn, from: number): number {
+function endOfPage(column: ColumnVector, from: number): number {
   const { rows } = column;
   const limit = bytesBefore(column, from) + PAGE_BYTES;
   if (bytesBefore(column, rows) <= limit) return rows;
@@ -177,11 +144,10 @@ function endOfPage(column: TypedColumn, from: number): number {
 }
 
 /** Writes which rows have a value: as one run if all have one, else the validity bits as one bit-packed run. */
-function writeLevels(room: Buffer, { nulls, validity }: TypedColumn, from: number, to: number): number {
+function writeLevels(room: Buffer, { nulls, validity }: ColumnVector, from: number, to: number): number {
   const rows = to - from;
   const groups = Math.ceil(rows / ROWS_PER_STEP);
-  const header: number[] = [];
-  writeVarint(header, nulls === 0 ? rows * 2 : groups * 2 + 1);
+  const header = varint(nulls === 0 ? rows * 2 : groups * 2 + 1);
   const first = from / ROWS_PER_STEP;
   const run = nulls === 0 ? Uint8Array.of(1) : validity.subarray(first, first + groups);
   room.writeUInt32LE(header.length + run.length);
@@ -191,8 +157,8 @@ function writeLevels(room: Buffer, { nulls, validity }: TypedColumn, from: numbe
 }
 
 /** Writes the values that are not null in plain encoding, and gives their end. */
-function writeValues(room: Buffer, start: number, column: TypedColumn, from: number, to: number): number {
-  const { physical } = column.logicalType;
+function writeValues(room: Buffer, start: number, column: ColumnVector, from: number, to: number): number {
+  const { physical } = LOGICAL_TYPES[column.type];
   switch (physical) {
     case "bytes":
       return writeTexts(room, start, column, from, to);
@@ -203,11 +169,11 @@ function writeValues(room: Buffer, start: number, column: TypedColumn, from: num
   }
 }
 
-function isThere({ nulls, validity }: TypedColumn, row: number): boolean {
+function isThere({ nulls, validity }: ColumnVector, row: number): boolean {
   return nulls === 0 || (((validity[row >> 3] ?? 0) >> (row & 7)) & 1) === 1;
 }
 
-function writeTexts(room: Buffer, start: number, column: TypedColumn, from: number, to: number): number {
+function writeTexts(room: Buffer, start: number, column: ColumnVector, from: number, to: number): number {
   const { offsets, values } = column;
   let at = start;
   for (let row = from; row < to; row++) {
@@ -230,7 +196,7 @@ function writeTexts(room: Buffer, start: number, column: TypedColumn, from: numb
   return at;
 }
 
-function writeBits(room: Buffer, start: number, column: TypedColumn, from: number, to: number): number {
+function writeBits(room: Buffer, start: number, column: ColumnVector, from: number, to: number): number {
   let place = 0;
   for (let row = from; row < to; row++) {
     if (!isThere(column, row)) continue;
@@ -245,7 +211,7 @@ function writeBits(room: Buffer, start: number, column: TypedColumn, from: numbe
 function writeFixed(
   room: Buffer,
   start: number,
-  column: TypedColumn,
+  column: ColumnVector,
   from: number,
   to: number,
   width: number,
@@ -261,57 +227,4 @@ function writeFixed(
     for (let i = row * width; i < (row + 1) * width; i++) room[at++] = bytes[i] ?? 0;
   }
   return at;
-}
-
-function pageHeader(rows: number, bytes: number, keptBytes: number): Uint8Array {
-  const { plain, rle } = ENCODINGS;
-  return encode([
-    [1, i32(DATA_PAGE)],
-    [2, i32(bytes)],
-    [3, i32(keptBytes)],
-    [5, struct([1, i32(rows)], [2, i32(plain)], [3, i32(rle)], [4, i32(rle)])],
-  ]);
-}
-
-function metadata(chunks: readonly ColumnChunk[], rows: number): ThriftFields {
-  let offset = MAGIC.length;
-  const described: ThriftValue[] = [];
-  let bytes = 0;
-  for (const chunk of chunks) {
-    described.push(struct([2, i64(offset)], [3, chunkMetadata(chunk, rows, offset)]));
-    offset += chunk.bytes;
-    bytes += chunk.uncompressedBytes;
-  }
-  const rowGroup = struct([1, list(described)], [2, i64(bytes)], [3, i64(rows)]);
-  const root = struct([4, text("schema")], [5, i32(chunks.length)]);
-  return [
-    [1, i32(1)],
-    [2, list([root, ...chunks.map(({ column }) => schemaElement(column))])],
-    [3, i64(rows)],
-    [4, list(rows === 0 ? [] : [rowGroup])],
-    [6, text(CREATED_BY)],
-  ];
-}
-
-function schemaElement({ name, nullable, logicalType }: TypedColumn): ThriftValue {
-  return struct(
-    [1, i32(PHYSICAL[logicalType.physical])],
-    // 1: optional; 0: required.
-    [3, i32(nullable ? 1 : 0)],
-    [4, text(name)],
-    ...logicalType.annotation,
-  );
-}
-
-function chunkMetadata({ column, ...chunk }: ColumnChunk, rows: number, offset: number): ThriftValue {
-  return struct(
-    [1, i32(PHYSICAL[column.logicalType.physical])],
-    [2, list([i32(ENCODINGS.plain), i32(ENCODINGS.rle)])],
-    [3, list([text(column.name)])],
-    [4, i32(chunk.codec)],
-    [5, i64(rows)],
-    [6, i64(chunk.uncompressedBytes)],
-    [7, i64(chunk.bytes)],
-    [9, i64(offset)],
-  );
 }

@@ -41,7 +41,6 @@ export async function connect(url: string, signal: AbortSignal) {
   // A lost connection fails the next query.
   client.on("error", () => {});
   addAbortSignal(signal, client.connection.stream);
-  const query = (text: string) => withTimeout(client, ANSWER_MS, () => client.query(text));
   const connection = {
     signal,
     /** For statements whose time does not depend on the number of rows: one minute. */
@@ -52,8 +51,6 @@ export async function connect(url: string, signal: AbortSignal) {
     /** `COPY ... FROM STDIN` with its lines. Fails if the server takes no line for a quarter of an hour. */
     copy: (text: string, lines: AsyncIterable<string>) =>
       withTimeout(client, WORK_MS, (onMove) => pipeline(reportEach(lines, onMove), client.query(from(text)))),
-    /** Does work in the open transaction. If it fails with one of the SQLSTATEs, it is undone and the message is given. */
-    attempt: <Result>(codes: RegExp, work: () => Promise<Result>) => attemptWork(query, codes, work),
     /** Ends the connection; the server rolls back an open transaction. Never fails. */
     end: () => withTimeout(client, ANSWER_MS, () => client.end()).catch(() => {}),
     /** The signal's reason, or `target.*`. */
@@ -67,23 +64,6 @@ export async function connect(url: string, signal: AbortSignal) {
     throw connection.failure(thrown);
   }
   return connection;
-}
-
-async function attemptWork<Result>(
-  query: (text: string) => Promise<unknown>,
-  codes: RegExp,
-  work: () => Promise<Result>,
-): Promise<{ readonly result: Result } | { readonly refusal: string }> {
-  await query("SAVEPOINT trying");
-  try {
-    const result = await work();
-    await query("RELEASE trying");
-    return { result };
-  } catch (thrown) {
-    if (!isDatabaseError(thrown) || !codes.test(thrown.code ?? "")) throw thrown;
-    await query("ROLLBACK TO trying; RELEASE trying");
-    return { refusal: thrown.message };
-  }
 }
 
 /** Destroys the connection if the work neither moves nor ends within the limit, or within twice the limit after a move. */
@@ -136,15 +116,11 @@ export async function withConnection<Result>(
 type Remedy = readonly [code: ErrorCode, advice: string];
 
 const AGAIN: Remedy = ["target.unavailable", "check that it runs and can be reached, and try again"];
-const CREDENTIALS: Remedy = [
-  "target.refused",
-  "check the user in `url`, and its password in PGPASSWORD or PGPASSFILE",
-];
 
 /** By SQLSTATE, or by the beginning of one. */
 const REMEDIES: Readonly<Record<string, Remedy>> = {
   "08": AGAIN,
-  "28": CREDENTIALS,
+  "28": ["target.refused", "check the user in `url`, and its password in PGPASSWORD or PGPASSFILE"],
   "3D": ["target.refused", "make the database, or name another in `url`"],
   "53": ["target.unavailable", "wait until it has room, and try again"],
   "53100": ["target.unavailable", "free space there, and try again"],
@@ -156,26 +132,20 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   ],
 };
 
-/** A sentence that names the database, without credentials. */
+/**
+ * A sentence that names the database, without credentials. An error without a SQLSTATE does not come from the server: the
+ * connection failed, or the password is missing.
+ */
 function postgresError(thrown: unknown, { host, port, database }: Client): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
-  const [code, advice] = remedyFor(thrown);
   // If several addresses of a host were tried, the first failure is enough.
   const [first] = thrown instanceof AggregateError ? thrown.errors : [];
   const why = clauseOf(first instanceof Error ? first : thrown);
+  const sqlState = isDatabaseError(thrown) ? (thrown.code ?? "") : /password/i.test(why) ? "28" : "08";
+  const known = REMEDIES[sqlState] ?? REMEDIES[sqlState.slice(0, 3)] ?? REMEDIES[sqlState.slice(0, 2)];
+  const [code, advice] = known ?? ["target.refused", "correct that there, and try again"];
   const place = `${host}:${port}/${database ?? ""}`;
   return new WarehouseError(code, `PostgreSQL at ${place} failed: ${why}; ${advice}.`, { cause: thrown });
-}
-
-/** An error without a SQLSTATE does not come from the server: the connection failed, or the password is missing. */
-function remedyFor(thrown: unknown): Remedy {
-  if (!isDatabaseError(thrown)) {
-    const isPassword = thrown instanceof Error && /password/i.test(thrown.message);
-    return isPassword ? CREDENTIALS : AGAIN;
-  }
-  const { code = "" } = thrown;
-  const remedy = REMEDIES[code] ?? REMEDIES[code.slice(0, 3)] ?? REMEDIES[code.slice(0, 2)];
-  return remedy ?? ["target.refused", "correct that there, and try again"];
 }
 
 export function isDatabaseError(thrown: unknown): thrown is DatabaseError {

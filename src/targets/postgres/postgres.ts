@@ -11,8 +11,14 @@ import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { sameRun } from "../../warehouse/identity.ts";
 import { assertMayFollow } from "../fencing.ts";
 import { connect, type PostgresConnection, withConnection } from "./connect.ts";
-import { commentStatement, lockSchema, readSchemaRun, type SchemaNames, schemasOf } from "./schema.ts";
-import { swapSchemas } from "./swap.ts";
+import {
+  commentStatement,
+  lockSchema,
+  readSchemaRun,
+  type SchemaNames,
+  schemasOf,
+  swapSchemas,
+} from "./schemas.ts";
 import { assertFitsPostgres, completeTable, copyTable } from "./tables.ts";
 
 /** PostgreSQL takes 63 bytes; nine are left for the endings of the other schemas. */

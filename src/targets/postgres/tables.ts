@@ -6,7 +6,7 @@ import type { LoadTable } from "../../pipeline.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Cell } from "../../storage/table-builder.ts";
 import type { Column, Table } from "../../tables/declare.ts";
-import type { PostgresConnection } from "./connect.ts";
+import { isDatabaseError, type PostgresConnection } from "./connect.ts";
 
 const MAX_COLUMNS = 1600;
 const MAX_NAME_BYTES = 63;
@@ -45,8 +45,6 @@ const TYPES: Record<Column["type"], string> = {
   date: "date",
 };
 
-/** SQLSTATEs of JSON that PostgreSQL refuses, for its form or its depth. */
-const NOT_JSON = /^(?:22P02|54001)$/;
 /** SQLSTATEs of a key or index that PostgreSQL refuses, for its size or for a type without an order. */
 const NOT_INDEXED = /^(?:54...|42704|23505)$/;
 
@@ -58,22 +56,15 @@ export async function copyTable(
   connection: PostgresConnection,
   { table, cells }: LoadTable,
 ): Promise<string[]> {
-  const copyWith = (types: Record<Column["type"], string>) => async () => {
-    const counts = { nul: 0, far: 0 };
-    const columns = table.columns.map(
-      ({ name, type, nullable }) =>
-        `${quoteIdentifier(name)} ${types[type]} ${nullable ? "NULL" : "NOT NULL"}`,
-    );
-    await connection.ask(`CREATE TABLE ${quoteIdentifier(table.name)} (${columns.join(", ")})`);
-    const into = `COPY ${quoteIdentifier(table.name)} FROM STDIN (FREEZE)`;
-    await connection.copy(into, copyLines(table, cells(), counts));
-    return counts;
-  };
-  const first = await connection.attempt(NOT_JSON, copyWith(TYPES));
-  const isText = "refusal" in first;
-  const { nul, far } = isText ? await copyWith({ ...TYPES, json: "text" })() : first.result;
+  const name = quoteIdentifier(table.name);
+  const columns = table.columns.map(
+    (each) => `${quoteIdentifier(each.name)} ${TYPES[each.type]} ${each.nullable ? "NULL" : "NOT NULL"}`,
+  );
+  await connection.ask(`CREATE TABLE ${name} (${columns.join(", ")})`);
+  const counts = { nul: 0, far: 0 };
+  await connection.copy(`COPY ${name} FROM STDIN (FREEZE)`, copyLines(table, cells(), counts));
+  const { nul, far } = counts;
   return [
-    ...(isText ? [`its JSON columns as text (${printable(first.refusal, 200)})`] : []),
     ...(nul === 0
       ? []
       : [`${pluralize(nul, "text")} with U+FFFD instead of U+0000, which PostgreSQL cannot store`]),
@@ -91,8 +82,15 @@ export async function completeTable(connection: PostgresConnection, table: Table
     additions.push(["index on content_id", `CREATE INDEX ON ${name} (content_id)`]);
   const notes: string[] = [];
   for (const [what, text = ""] of additions) {
-    const added = await connection.attempt(NOT_INDEXED, () => connection.perform(text));
-    if ("refusal" in added) notes.push(`no ${what} (${printable(added.refusal, 200)})`);
+    await connection.ask("SAVEPOINT adding");
+    try {
+      await connection.perform(text);
+    } catch (thrown) {
+      if (!isDatabaseError(thrown) || !NOT_INDEXED.test(thrown.code ?? "")) throw thrown;
+      await connection.ask("ROLLBACK TO adding");
+      notes.push(`no ${what} (${printable(thrown.message, 200)})`);
+    }
+    await connection.ask("RELEASE adding");
   }
   const comments = table.columns.map(
     (column) =>

@@ -18,8 +18,17 @@ import { pathToFileURL } from "node:url";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { sync } from "../../common/tree.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
-import { changedFile, changedObject, createFile, missingObject, writeChecked } from "./checked-copy.ts";
-import { checkKey, type FileContent, type Store, type StoredObject } from "./store.ts";
+import {
+  changedFile,
+  changedObject,
+  checkKey,
+  createFile,
+  type FileContent,
+  missingObject,
+  type Store,
+  type StoredObject,
+  writeChecked,
+} from "./store.ts";
 
 /** Folder where objects are written before they get their name. It must be on the same file system. */
 const TEMPORARY = ".tmp";
@@ -187,26 +196,11 @@ async function inFolder(folder: string, work: () => Promise<void>): Promise<void
   }
 }
 
-/** Creates a folder with its parents. Node's recursive `mkdir` reports ENOENT on a read-only file system. */
+/** Creates a folder with its parents, and syncs their entries to disk. */
 async function makeFolder(folder: string): Promise<void> {
-  try {
-    await makeLastFolder(folder);
-  } catch (thrown) {
-    if (codeOf(thrown) !== "ENOENT") throw thrown;
-    await makeFolder(dirname(folder));
-    await makeLastFolder(folder);
-  }
-}
-
-/** Also syncs the entry in the parent folder. */
-async function makeLastFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder);
-  } catch (thrown) {
-    if (codeOf(thrown) === "EEXIST") return;
-    throw thrown;
-  }
-  await orNull(sync(dirname(folder)));
+  const first = await mkdir(folder, { recursive: true });
+  for (let made = folder; first !== undefined && made.length >= first.length; made = dirname(made))
+    await orNull(sync(dirname(made)));
 }
 
 async function removeEmpty(folder: string, root: string): Promise<void> {

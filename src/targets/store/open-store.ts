@@ -11,21 +11,9 @@ export interface StoreSettings extends S3Settings {
   readonly url: string;
 }
 
-/** A store's address, or a clause that says what is wrong with it. */
-type StoreAddress =
-  | { readonly kind: "file"; readonly folder: string }
-  | {
-      readonly kind: "s3";
-      readonly bucket: string;
-      /** Empty, or ends with a slash. */
-      readonly prefix: string;
-    }
-  | { readonly problem: string };
-
-const EXPECTED = "expected s3://bucket/prefix or file:///folder";
-const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
-/** Characters that need no encoding in paths and URLs of any engine that reads the lake. */
-const SEGMENT = /^(?!\.\.?$)[A-Za-z0-9._=-]+$/;
+/** Folders of a prefix have only characters that need no encoding in paths and URLs of any engine that reads the lake. */
+const S3_ADDRESS =
+  /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._=-]+)*)\/?$/;
 
 /** Opens a store without any request: a missing bucket fails the first one. Throws `config.invalid`. */
 export async function openStore(
@@ -35,59 +23,41 @@ export async function openStore(
 ): Promise<Store> {
   const address = parseStoreAddress(settings.url);
   const faults = storeFaults(settings);
-  if ("problem" in address || faults.length > 0) throw new WarehouseError("config.invalid", faults.join(" "));
-  return address.kind === "file"
+  if (address === null || faults.length > 0) throw new WarehouseError("config.invalid", faults.join(" "));
+  return "folder" in address
     ? openFileStore(address.folder, signal)
     : await openS3Store(address, { ...settings, proxyFor }, signal);
 }
 
-/** Parses an address. The problem does not repeat it, because it may hold a password. */
-export function parseStoreAddress(url: string): StoreAddress {
+/** Parses an address; `null` if it is none. `prefix`: empty, or ends with a slash. */
+export function parseStoreAddress(
+  url: string,
+): { readonly folder: string } | { readonly bucket: string; readonly prefix: string } | null {
+  const [, bucket, folders = ""] = S3_ADDRESS.exec(url) ?? [];
+  if (bucket !== undefined) return { bucket, prefix: folders === "" ? "" : `${folders.slice(1)}/` };
   const parsed = URL.parse(url);
-  if (parsed === null) return { problem: EXPECTED };
-  if (parsed.username !== "" || parsed.password !== "" || /^\w+:\/\/[^/]*@/.test(url)) {
-    return {
-      problem: `${EXPECTED}, without credentials; these come from the environment or the files of the AWS tools`,
-    };
-  }
-  if (/[?#]/.test(url)) return { problem: `${EXPECTED}, without "?" and "#"` };
-  if (parsed.protocol === "file:") return parseFileAddress(parsed);
-  return parsed.protocol === "s3:" ? parseS3Address(url) : { problem: EXPECTED };
-}
-
-function parseFileAddress(url: URL): StoreAddress {
-  if (url.hostname !== "") return { problem: `${EXPECTED}; a folder's address has three slashes` };
+  if (parsed?.protocol !== "file:" || parsed.hostname !== "" || /[?#]/.test(url)) return null;
   try {
-    return { kind: "file", folder: fileURLToPath(url) };
+    return { folder: fileURLToPath(parsed) };
   } catch {
-    return { problem: `${EXPECTED}; the path is not encoded as a URL's` };
+    return null;
   }
 }
 
-function parseS3Address(url: string): StoreAddress {
-  const [bucket = "", ...segments] = url.slice("s3://".length).replace(/\/$/, "").split("/");
-  if (!BUCKET.test(bucket)) {
-    return { problem: `${EXPECTED}; a bucket's name has lower-case letters, digits, "." and "-"` };
-  }
-  if (!segments.every((segment) => SEGMENT.test(segment))) {
-    return { problem: `${EXPECTED}; a prefix has letters, digits, ".", "_", "=", "-", and slashes between` };
-  }
-  return { kind: "s3", bucket, prefix: segments.map((segment) => `${segment}/`).join("") };
-}
-
-/** A sentence for each fault of the settings. */
+/** A sentence for each fault of the settings. It does not repeat an address, which may hold a password. */
 export function storeFaults({ url, endpoint, pathStyle, region }: StoreSettings): readonly string[] {
   const address = parseStoreAddress(url);
-  if ("problem" in address) return [`url: ${address.problem}.`];
-  if (address.kind === "file")
+  if (address === null)
+    return [
+      'url: expected file:///folder, or s3://bucket/prefix with letters, digits, ".", "_", "=" and "-"; credentials come from the environment or the files of the AWS tools.',
+    ];
+  if ("folder" in address)
     return Object.entries({ endpoint, pathStyle, region })
       .filter(([, value]) => value !== undefined)
       .map(([name]) => `${name}: a folder (file:///) has none; leave it out.`);
   if (endpoint === undefined) return [];
-  const example = "such as https://minio.example.com:9000";
-  const parsed = URL.parse(endpoint);
-  if (parsed === null || !/^https?:$/.test(parsed.protocol))
-    return [`endpoint: expected an address ${example}.`];
-  const isPlain = parsed.username + parsed.password + parsed.search + parsed.hash === "";
-  return isPlain ? [] : [`endpoint: expected an address without credentials, "?" and "#", ${example}.`];
+  const { protocol, username, password, search, hash } = URL.parse(endpoint) ?? {};
+  return /^https?:$/.test(protocol ?? "") && `${username}${password}${search}${hash}` === ""
+    ? []
+    : ["endpoint: expected an address such as https://minio.example.com:9000, without credentials."];
 }

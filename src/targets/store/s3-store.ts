@@ -1,34 +1,44 @@
 /** A store in a bucket of Amazon S3, or of one that speaks its protocol and honours `If-None-Match`. */
 import { hash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { allowedNodeEnvironmentFlags } from "node:process";
+import type { Readable } from "node:stream";
 import type {
   GetObjectCommandOutput,
   ListObjectsV2CommandInput,
   ListObjectsV2CommandOutput,
-  S3Client,
+  S3,
   S3ClientConfig,
 } from "@aws-sdk/client-s3";
 import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { importPeers } from "../../common/import-module.ts";
 import { type HttpProxy, type ProxyFor, reachedBy } from "../../common/proxy.ts";
-import { changedObject, createFile, missingObject, writeChecked } from "./checked-copy.ts";
-import { errorName, type StoreNames, statusOf, storeError } from "./s3-errors.ts";
-import { type S3Bucket, type S3Request, type S3Sdk, uploadTo } from "./s3-upload.ts";
-import { checkKey, type FileContent, overwriteError, type Store, type StoredObject } from "./store.ts";
+import { digestFile } from "../../warehouse/verify.ts";
+import { errorName, statusOf, storeError } from "./s3-errors.ts";
+import {
+  changedFile,
+  changedObject,
+  checkKey,
+  createFile,
+  type FileContent,
+  missingObject,
+  overwriteError,
+  type Store,
+  type StoredObject,
+  writeChecked,
+} from "./store.ts";
 
 /** Optional peer dependency for buckets, in the version of package.json. */
 export const S3_SDK = "@aws-sdk/client-s3@3.1175.0";
 
-/** A connection without traffic for this long is given up. Stores send blanks while they join parts. */
+/** A connection without traffic for this long is given up. */
 const IDLE_MS = 60_000;
 const CONNECT_MS = 10_000;
 /** Attempts at a request, within about half a minute. */
 const MAX_ATTEMPTS = 8;
 const FIRST_WAIT_MS = 200;
 const MAX_WAIT_MS = 10_000;
-/** Largest object that is read into memory: a commit or a checkpoint. */
-const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 /** The protocol's limit for one request. */
 const MAX_REMOVED = 1000;
 
@@ -47,6 +57,13 @@ export interface S3Settings {
   readonly region?: string | undefined;
 }
 
+/** Sends a request, retries it, and describes its failure. `key`: of the object, or the prefix of a list. */
+type S3Request = <Result>(
+  does: "read" | "write" | "list" | "remove",
+  key: string,
+  send: (options: { readonly abortSignal: AbortSignal }) => Promise<Result>,
+) => Promise<Result>;
+
 /** `prefix`: empty, or ends with a slash. Throws `config.invalid` if the SDK is not installed. */
 export async function openS3Store(
   { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
@@ -58,12 +75,24 @@ export async function openS3Store(
   const sdk = await importPeers("A target in a bucket", [S3_SDK], importing);
   const { endpoint, region } = settings;
   const proxy = tunnelled(proxyFor, endpoint ?? `https://${bucket}.s3.${region ?? "region"}.amazonaws.com`);
-  const client = makeClient(sdk, settings, { idleMs, proxy });
-  const asked = reachedBy(endpoint ?? "Amazon S3", proxy);
-  const store: StoreNames = { address: `s3://${bucket}/${prefix}`, bucket, endpoint: asked };
+  const client = new sdk.S3(configOf(settings, idleMs, proxy));
+  const names = { address: `s3://${bucket}/${prefix}`, endpoint: reachedBy(endpoint ?? "Amazon S3", proxy) };
   const closing = new AbortController();
-  const ask = retrying(store, AbortSignal.any([signal, closing.signal]), sleep);
-  return new S3Store({ sdk, client, name: bucket, ask }, store.address, prefix, closing);
+  const abortSignal = AbortSignal.any([signal, closing.signal]);
+  const ask: S3Request = async (does, key, send) => {
+    for (let failures = 0; ; failures++) {
+      try {
+        abortSignal.throwIfAborted();
+        return await send({ abortSignal });
+      } catch (thrown) {
+        if (abortSignal.aborted) throw abortSignal.reason;
+        const error = storeError(thrown, { ...names, does, key });
+        if (!error.retry || failures + 1 === MAX_ATTEMPTS) throw error;
+      }
+      await sleep(Math.min(FIRST_WAIT_MS * 2 ** failures, MAX_WAIT_MS), abortSignal);
+    }
+  };
+  return new S3Store(names.address, { client, bucket, prefix, ask, closing });
 }
 
 /** The proxy for an https address. Throws `config.invalid` if this version of Node cannot use one for a bucket. */
@@ -77,73 +106,53 @@ function tunnelled(proxyFor: ProxyFor, address: string): HttpProxy | null {
   );
 }
 
-/** Retries failed requests. `ending`: the store's own signal. */
-function retrying(store: StoreNames, ending: AbortSignal, sleep: Sleep): S3Request {
-  return async (request, send) => {
-    for (let failures = 0; ; failures++) {
-      try {
-        ending.throwIfAborted();
-        return await send(ending);
-      } catch (thrown) {
-        if (ending.aborted) throw ending.reason;
-        const error = storeError(thrown, store, request);
-        if (!error.retry || failures + 1 === MAX_ATTEMPTS) throw error;
-      }
-      await sleep(Math.min(FIRST_WAIT_MS * 2 ** failures, MAX_WAIT_MS), ending);
-    }
-  };
-}
-
 class S3Store implements Store {
   readonly address: string;
-  readonly #bucket: S3Bucket;
+  readonly #client: S3;
+  readonly #bucket: string;
   /** Empty, or ends with a slash. */
   readonly #prefix: string;
+  readonly #ask: S3Request;
   readonly #closing: AbortController;
 
-  constructor(bucket: S3Bucket, address: string, prefix: string, closing: AbortController) {
+  constructor(
+    address: string,
+    opened: { client: S3; bucket: string; prefix: string; ask: S3Request; closing: AbortController },
+  ) {
     this.address = address;
-    this.#bucket = bucket;
-    this.#prefix = prefix;
-    this.#closing = closing;
+    this.#client = opened.client;
+    this.#bucket = opened.bucket;
+    this.#prefix = opened.prefix;
+    this.#ask = opened.ask;
+    this.#closing = opened.closing;
   }
 
   async get(key: string): Promise<Buffer | null> {
-    const Key = this.#keyOf(key);
-    return await this.#bucket.ask({ does: "read", key }, async (abortSignal) => {
-      const found = await this.#find(Key, abortSignal, "ENABLED");
-      return found === null ? null : await bytesOf(found, this.address, key);
+    const object = { ...this.#object(key), ChecksumMode: "ENABLED" } as const;
+    return await this.#ask("read", key, async (options) => {
+      const found = await orNull(this.#client.getObject(object, options));
+      return found?.Body === undefined ? null : Buffer.from(await found.Body.transformToByteArray());
     });
   }
 
-  async putNew(key: string, body: Uint8Array): Promise<boolean> {
-    const Key = this.#keyOf(key);
-    return await this.#bucket.ask({ does: "write", key }, async (abortSignal) => {
-      try {
-        await this.#put(Key, body, abortSignal, "*");
-        return true;
-      } catch (thrown) {
-        if (statusOf(thrown) === 412) return false;
-        if (statusOf(thrown) === 501 || errorName(thrown) === "NotImplemented")
-          throw overwriteError(this.address);
-        throw thrown;
-      }
-    });
+  putNew(key: string, body: Uint8Array): Promise<boolean> {
+    return this.#put(key, contentOf(body), () => body, { IfNoneMatch: "*" });
   }
 
   async put(key: string, body: Uint8Array): Promise<void> {
-    const Key = this.#keyOf(key);
-    await this.#bucket.ask({ does: "write", key }, (abortSignal) => this.#put(Key, body, abortSignal));
+    await this.#put(key, contentOf(body), () => body);
   }
 
   async upload(key: string, file: string, content: FileContent): Promise<void> {
-    await uploadTo(this.#bucket, { key, Key: this.#keyOf(key), file, content });
+    const { bytes, sha256 } = await digestFile(file);
+    if (bytes !== content.bytes || sha256 !== content.sha256) throw changedFile(file);
+    await this.#put(key, content, () => createReadStream(file));
   }
 
   async download(key: string, file: string, content: FileContent): Promise<void> {
-    const Key = this.#keyOf(key);
-    await this.#bucket.ask({ does: "read", key }, async (abortSignal) => {
-      const found = await this.#find(Key, abortSignal);
+    const object = this.#object(key);
+    await this.#ask("read", key, async (options) => {
+      const found = await orNull(this.#client.getObject(object, options));
       if (found === null) throw missingObject(this.address, key);
       await createFile(file, async (handle) => {
         if (!(await writeChecked(streamOf(found), handle, content))) throw changedObject(this.address, key);
@@ -169,13 +178,11 @@ class S3Store implements Store {
   }
 
   async remove(keys: readonly string[]): Promise<void> {
-    const { sdk, client, name, ask } = this.#bucket;
-    const all = keys.map((key) => ({ Key: this.#keyOf(key) }));
+    const all = keys.map((key) => ({ Key: this.#object(key).Key }));
     for (let first = 0; first < all.length; first += MAX_REMOVED) {
-      const Objects = all.slice(first, first + MAX_REMOVED);
-      await ask({ does: "remove", key: keys[first] ?? "" }, async (abortSignal) => {
-        const command = new sdk.DeleteObjectsCommand({ Bucket: name, Delete: { Objects, Quiet: true } });
-        const { Errors = [] } = await client.send(command, { abortSignal });
+      const Delete = { Objects: all.slice(first, first + MAX_REMOVED), Quiet: true };
+      await this.#ask("remove", keys[first] ?? "", async (options) => {
+        const { Errors = [] } = await this.#client.deleteObjects({ Bucket: this.#bucket, Delete }, options);
         const failed = Errors.find(({ Code }) => Code !== "NoSuchKey");
         if (failed !== undefined) throw Object.assign(new Error(), { name: failed.Code ?? "" });
       });
@@ -184,62 +191,89 @@ class S3Store implements Store {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new WarehouseError("target.unavailable", `${this.address} was closed.`));
-    this.#bucket.client.destroy();
+    this.#client.destroy();
   }
 
-  #keyOf(key: string): string {
+  #object(key: string) {
     checkKey(this.address, key);
-    return this.#prefix + key;
+    return { Bucket: this.#bucket, Key: this.#prefix + key };
   }
 
-  #put(Key: string, body: Uint8Array, abortSignal: AbortSignal, IfNoneMatch?: "*") {
-    const { sdk, client, name } = this.#bucket;
-    const ChecksumSHA256 = hash("sha256", body, "base64");
-    const object = { Bucket: name, Key, Body: body, ChecksumSHA256, IfNoneMatch };
-    return client.send(new sdk.PutObjectCommand(object), { abortSignal });
-  }
-
-  /** `null` if there is no such object. */
-  async #find(Key: string, abortSignal: AbortSignal, ChecksumMode?: "ENABLED") {
-    const { sdk, client, name } = this.#bucket;
-    try {
-      const command = new sdk.GetObjectCommand({ Bucket: name, Key, ChecksumMode });
-      return await client.send(command, { abortSignal });
-    } catch (thrown) {
-      // Status 404 alone may also mean an unknown bucket or user.
-      if (["NoSuchKey", "NotFound"].includes(errorName(thrown))) return null;
-      throw thrown;
-    }
+  /** `false` if the condition does not hold. `bodyOf`: gives the same bytes at each attempt. */
+  async #put(
+    key: string,
+    { bytes, sha256 }: FileContent,
+    bodyOf: () => Uint8Array | Readable,
+    condition: { readonly IfNoneMatch?: "*" } = {},
+  ): Promise<boolean> {
+    const ChecksumSHA256 = Buffer.from(sha256, "hex").toString("base64");
+    const object = { ...this.#object(key), ContentLength: bytes, ChecksumSHA256, ...condition };
+    return await this.#ask("write", key, async (options) => {
+      const Body = bodyOf();
+      try {
+        await this.#client.putObject({ ...object, Body }, options);
+        return true;
+      } catch (thrown) {
+        if (statusOf(thrown) === 412) return false;
+        if (statusOf(thrown) === 501 || errorName(thrown) === "NotImplemented")
+          throw overwriteError(this.address);
+        throw thrown;
+      } finally {
+        if ("destroy" in Body) Body.destroy();
+      }
+    });
   }
 
   async *#pages(
     key: string,
     which: Pick<ListObjectsV2CommandInput, "StartAfter" | "Delimiter">,
   ): AsyncGenerator<ListObjectsV2CommandOutput> {
-    const { sdk, client, name, ask } = this.#bucket;
     let token: string | undefined;
     do {
-      const asked = { Bucket: name, Prefix: this.#prefix + key, ...which, ContinuationToken: token };
-      const command = new sdk.ListObjectsV2Command(asked);
-      const page = await ask({ does: "list", key }, (abortSignal) => client.send(command, { abortSignal }));
+      const asked = { Bucket: this.#bucket, Prefix: this.#prefix + key, ...which, ContinuationToken: token };
+      const page = await this.#ask("list", key, (options) => this.#client.listObjectsV2(asked, options));
       yield page;
       token = page.NextContinuationToken;
     } while (token !== undefined);
   }
 }
 
+function contentOf(body: Uint8Array): FileContent {
+  return { bytes: body.length, sha256: hash("sha256", body) };
+}
+
+/** `null` if there is no such object. Status 404 alone may also mean an unknown bucket or user. */
+async function orNull<Answer>(asking: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await asking;
+  } catch (thrown) {
+    if (["NoSuchKey", "NotFound"].includes(errorName(thrown))) return null;
+    throw thrown;
+  }
+}
+
+/** In Node the body is always a stream. */
+function streamOf({ Body }: GetObjectCommandOutput): AsyncIterable<Uint8Array> {
+  return Body as unknown as AsyncIterable<Uint8Array>;
+}
+
+const IGNORE = () => {};
+
 /**
  * Credentials come from where the AWS tools look: environment, files and profiles, roles of containers and machines. The
- * client does not retry, because `retrying` also covers reading the answer.
+ * client does not retry, because `ask` also covers reading the answer; without a logger it would warn of each failed upload.
  */
-function makeClient(
-  sdk: S3Sdk,
+function configOf(
   { endpoint, region, pathStyle }: S3Settings,
-  { idleMs, proxy }: { readonly idleMs: number; readonly proxy: HttpProxy | null },
-): S3Client {
-  const config: S3ClientConfig = {
+  idleMs: number,
+  proxy: HttpProxy | null,
+): S3ClientConfig {
+  // Compatible stores seldom have regions, but each signature needs one.
+  const signed = region ?? (endpoint === undefined ? undefined : "us-east-1");
+  return {
     forcePathStyle: pathStyle ?? endpoint !== undefined,
     maxAttempts: 1,
+    logger: { debug: IGNORE, info: IGNORE, warn: IGNORE, error: IGNORE },
     requestHandler: {
       connectionTimeout: CONNECT_MS,
       socketTimeout: idleMs,
@@ -248,30 +282,7 @@ function makeClient(
     // Each put has a SHA-256 of its own. Other stores than Amazon's refuse digests that they do not know.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
+    ...(endpoint !== undefined && { endpoint }),
+    ...(signed !== undefined && { region: signed }),
   };
-  if (endpoint !== undefined) config.endpoint = endpoint;
-  // Compatible stores seldom have regions, but each signature needs one.
-  const signed = region ?? (endpoint === undefined ? undefined : "us-east-1");
-  if (signed !== undefined) config.region = signed;
-  return new sdk.S3Client(config);
-}
-
-/** In Node the body is always a stream. */
-function streamOf({ Body }: GetObjectCommandOutput): AsyncIterable<Uint8Array> {
-  return Body as unknown as AsyncIterable<Uint8Array>;
-}
-
-async function bytesOf(found: GetObjectCommandOutput, address: string, key: string): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of streamOf(found)) {
-    pieces.push(piece);
-    bytes += piece.length;
-    if (bytes <= MAX_OBJECT_BYTES) continue;
-    throw new WarehouseError(
-      "target.refused",
-      `${key} in ${address} is larger than 256 MiB, so this program did not write it; find out which program did.`,
-    );
-  }
-  return Buffer.concat(pieces);
 }

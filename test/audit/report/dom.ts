@@ -73,18 +73,14 @@ export function parsePage(html: string): Element {
   return root;
 }
 
-/** Cells of the table with this caption, row by row, each by its heading: what it shows, or with `raw` what it shows that of. */
-export function tableRecords(
-  page: Element,
-  caption: string,
-  { raw = false }: { readonly raw?: boolean } = {},
-): Record<string, string>[] {
+/** Cells of the table with this caption, row by row, each by its heading. */
+export function tableRecords(page: Element, caption: string): Record<string, string>[] {
   const table = page.all("table").find((each) => each.first("caption")?.textContent === caption);
   if (table === undefined) throw new TypeError(`no table ${caption}`);
   const heads = table.all("thead th").map(({ textContent }) => textContent);
-  const textOf = (cell: Element | undefined) =>
-    (raw ? cell?.get("data-value") : undefined) ?? cell?.textContent.trim() ?? "";
   return table
     .all("tbody tr")
-    .map((row) => Object.fromEntries(heads.map((head, place) => [head, textOf(row.children[place])])));
+    .map((row) =>
+      Object.fromEntries(heads.map((head, place) => [head, row.children[place]?.textContent.trim() ?? ""])),
+    );
 }

@@ -85,7 +85,7 @@ test("the service is asked for one item, for full items and for each destination
       ["destinations", 0],
       ["destinations", 0],
       // Names that items have, since one is missing.
-      ["list", 1000],
+      ["list", 100],
     ],
   );
   assert.deepEqual([step("destinations")?.status, exitCode], ["failed", 2]);
@@ -94,24 +94,6 @@ test("the service is asked for one item, for full items and for each destination
     /^There is no destination "Website" on platform "External"/,
   );
   assert.equal(step("configuration")?.detail, "content-warehouse.config.json");
-});
-
-test("a missing destination fails, whatever becomes of the search for what is meant, and that looks nothing up", async (t) => {
-  const cwd = await temporaryFolder(t);
-  const items = itemsOf(30).map((each, index) => ({ ...each, publish_destination: `Site ${index}` }));
-  const service = await Scripted.start(t, items);
-  const destinations = ["External", "Archive", "Print"].map((platform) => ({ name: "Website", platform }));
-  await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify({ destinations }));
-  const missing = await found(cwd, at(service));
-  assert.equal(missing.step("destinations")?.status, "failed");
-  assert.equal(service.asked("destinations").length, destinations.length);
-  service.script = ({ columns }) => (columns.includes("publish_destination") ? { status: 500 } : undefined);
-  const unhinted = await found(cwd, at(service));
-  assert.equal(unhinted.step("destinations")?.status, "failed");
-  assert.match(
-    unhinted.step("destinations")?.detail ?? "",
-    /^There is no destination "Website" on platform "External"\. /,
-  );
 });
 
 test("fields that are called personal are looked up; a name that nothing has fails with the nearest", async (t) => {
@@ -189,11 +171,6 @@ suite("what fails has the exit code of a run, and ends the check:", () => {
     for (const line of text.split("\n")) assert.ok(line.length <= 80, line);
   });
 
-  test("a host that nobody knows", async (t) => {
-    const { steps, exitCode } = await found(await temporaryFolder(t), at({ url: "https://content.invalid" }));
-    assert.deepEqual([steps.at(-1)?.check, exitCode], ["service", 21]);
-  });
-
   test("a lock that is none", async (t) => {
     const cwd = await temporaryFolder(t);
     const warehouse = join(cwd, "warehouse");
@@ -225,11 +202,6 @@ test("beside a published run: its room, what it asked for, and whether the servi
   const elsewhere = await found(cwd, { ...at(service), flags: { warehouse } });
   assert.deepEqual([elsewhere.steps.at(-1)?.check, elsewhere.exitCode], ["run before", 2]);
   assert.deepEqual(await treeOf(warehouse), before);
-});
-
-test("what a run takes is taken, also where a run alone finds out about it", async (t) => {
-  const { text, exitCode } = await command(await temporaryFolder(t), ["--sample", "--contract", "freeze"]);
-  assert.equal(exitCode, 0, text);
 });
 
 test("--format json gives one object, with the exit code and every check", async (t) => {

@@ -14,7 +14,7 @@ import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { NEVER } from "../../never.ts";
 import { temporaryFolder } from "../../run/running.ts";
-import { digestIn, type Machine, nightOf, steps, worldOf } from "../../run/two-machines.ts";
+import { dies, digestIn, type Machine, nightOn, worldOf } from "../../run/two-machines.ts";
 import { assertNothingMixed, snapshotsIn } from "../../targets/lake/runs.ts";
 import { outcome } from "../capture.ts";
 
@@ -30,7 +30,7 @@ async function twoNights(t: TestContext) {
     writeFile(join(folder, "content-warehouse.config.json"), JSON.stringify({ targets }));
   await configure([{ type: "lake", ...options }]);
   const world = await worldOf(t, lake(options));
-  for (const night of [0, 1]) await nightOf(world, { night, order: steps("A") });
+  for (const night of [0, 1]) await nightOn(world, "A", night);
   await cp(world.folders.A, world.folders.B, { recursive: true, verbatimSymlinks: true });
   const ask =
     (machine: Machine) =>
@@ -38,8 +38,7 @@ async function twoNights(t: TestContext) {
       outcome(make, [...args, "--warehouse", world.folders[machine]], { cwd: folder, env });
   const [first = "", second = ""] = ["000001-20261120T020000Z", "000002-20261121T020000Z"];
   const store = openFileStore(place, NEVER);
-  const night = async (machine: Machine, at: number) =>
-    (await nightOf(world, { night: at, order: steps(machine) })).get(machine) ?? assert.fail();
+  const night = (machine: Machine, at: number) => nightOn(world, machine, at);
   return { world, cwd: folder, configure, options, first, second, store, night, a: ask("A"), b: ask("B") };
 }
 
@@ -119,16 +118,15 @@ test("a rollback says what targets have, brings them back, and holds for other m
 test("a run that was rolled back stays so once it is pruned, while the lake has it", async (t) => {
   const { world, second, store, a } = await twoNights(t);
   await a(runsCommand, "rollback", "1");
-  const undelivered = async (at: number) =>
-    (await nightOf(world, { night: at, order: steps("A"), killed: ["A"] })).get("A");
+  const undelivered = (at: number) => nightOn(world, "A", at, dies);
   const third = await undelivered(2);
   assert.equal((await a(runsCommand, "prune", "--keep", "1")).text.includes(`removed ${second}`), true);
   const told = says((await a(runsCommand, "show", "--section", "targets", "--format", "json")).text);
   assert.equal(told.says, "run 2; this warehouse is at 3");
   const fourth = await undelivered(3);
-  assert.deepEqual([fourth?.previousRun, world.warnings.A], [third?.run, []]);
+  assert.deepEqual([fourth.previousRun, world.warnings.A], [third.run, []]);
   const back = await a(runsCommand, "rollback", "3", "--deliver");
-  assert.match(back.text, new RegExp(`\nlake: delivered ${third?.run} in `));
+  assert.match(back.text, new RegExp(`\nlake: delivered ${third.run} in `));
   await assertNothingMixed(store, INSTANCE);
 });
 

@@ -7,7 +7,7 @@ import { runCommand } from "../../../src/cli/commands/run.ts";
 import { UNSETTLED_EXIT_CODE, WarehouseError } from "../../../src/common/errors.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { basicCredentials, Secret } from "../../../src/common/secret.ts";
-import { few, long } from "../../long.ts";
+import { long } from "../../long.ts";
 import { assertNowhereIn, CANARY, rowsOf, temporaryFolder } from "../../run/running.ts";
 import { item, itemsOf, Scripted } from "../../run/scripted.ts";
 import { ran } from "../capture.ts";
@@ -240,44 +240,4 @@ suite("a run against a service", () => {
       assert.match(first.msg, /^127\.0\.0\.1:\d+ is unavailable \(503\).* Retrying\.$/);
       assert.equal(lines.length, refused, err);
     });
-});
-
-suite("a pipeline of one's own", () => {
-  const typescript = `
-    import { contentTables, customTable, definePipeline, duckdb, integer, listing } from "content-warehouse";
-    import type { ItemDocuments } from "content-warehouse";
-    const rows = ({ full }: ItemDocuments) => [{ letters: (full?.title ?? "").length }];
-    const letters = integer("letters", { comment: "Letters in the title.", required: true });
-    export default definePipeline({
-      name: "mine",
-      description: "Titles.",
-      extract: [listing("dynamic"), listing("full")],
-      transform: [
-        contentTables({ only: ["content"] }),
-        customTable({ name: "titles", comment: "Titles.", columns: [letters], rows }),
-      ],
-      load: [duckdb()],
-    });`;
-  const javascript = typescript.replace(/ *import type .*\n/, "").replace(": ItemDocuments", "");
-  const modules = { "mine.ts": typescript, "mine.mjs": javascript };
-  for (const [name, text] of few(Object.entries(modules), 1)) {
-    test(`in ${name}, far from the package, makes its own table; so does a configuration in TypeScript`, async (t) => {
-      const service = await Scripted.start(t, itemsOf(3));
-      const cwd = await temporaryFolder(t);
-      await writeFile(join(cwd, name), text);
-      await writeFile(
-        join(cwd, "content-warehouse.config.ts"),
-        `import { defineConfig } from "content-warehouse";
-         export default defineConfig({ perPage: 2, warehouse: "data", url: ${JSON.stringify(service.url)} });`,
-      );
-      const { exitCode } = await run([`./${name}`], { CONTENT_API_TOKEN: CANARY }, cwd);
-      assert.equal(exitCode, 0);
-      const rows = await rowsOf(join(cwd, "data/current"), "FROM titles ORDER BY content_id");
-      assert.deepEqual(
-        rows,
-        itemsOf(3).map(({ id, title }) => [id, String(title).length]),
-      );
-      assert.equal(service.asked("list", "full").length, 2);
-    });
-  }
 });

@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { findReadableRun } from "../../../src/audit/open-run.ts";
 import { runAnswer } from "../../../src/audit/questions/runs.ts";
-import { diffCommand } from "../../../src/cli/commands/diff.ts";
-import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { verifyCommand } from "../../../src/cli/commands/verify.ts";
@@ -23,9 +21,6 @@ import { exportFrom } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
 import { publish } from "../../warehouse/published.ts";
 import { capture, outcome } from "../capture.ts";
-
-/** Whether it is a section of an answer in JSON. */
-const isTable = (member: unknown) => Array.isArray(member) && typeof member[0] === "object";
 
 type Runs = (...args: string[]) => Promise<string>;
 
@@ -89,10 +84,6 @@ test("a run with staged files that is not published is named below the list", as
   );
 });
 
-test("runs are listed also for those who may not see what is staged", async (t) => {
-  assert.match(String(await asOrdinaryUser(await temporaryFolder(t), "list with closed staging")), /current/);
-});
-
 test("show tells what a run published, by name, by number and as the current one", async (t) => {
   const { runs } = await warehouse(t, 2);
   const text = await runs("show", "current");
@@ -111,17 +102,13 @@ test("a number that two runs have is refused by whatever takes a run, with the n
   const [first, second] = ["000002-20261120T020000Z", "000002-20261121T020000Z"];
   await cp(join(out, "runs", first), join(out, "runs", second), { recursive: true });
   const message = new RegExp(`^Several runs have the number 2: ${second} and ${first}; give the whole`);
-  const calls: readonly (readonly [make: Parameters<typeof capture>[0], ...args: string[]])[] = [
-    [runsCommand, "show", "2"],
-    [runsCommand, "rollback", "2"],
-    [verifyCommand, "2"],
-    [explainCommand, "item", "--run", "2"],
-    [diffCommand, "1", "2"],
-  ];
-  for (const [make, ...args] of calls) {
+  for (const [make, args] of [
+    [runsCommand, ["rollback", "2"]],
+    [verifyCommand, ["2"]],
+  ] as const) {
     const { error } = await outcome(make, [...args, "--warehouse", out]);
-    assert.equal(error?.code, "config.not_found", args.join(" "));
-    assert.match(error?.message ?? "", message, args.join(" "));
+    assert.equal(error?.code, "config.not_found");
+    assert.match(error?.message ?? "", message);
   }
   const { text } = await outcome(runsCommand, ["show", first, "--warehouse", out]);
   assert.match(text, new RegExp(`^ {2}Run +${first}\n`));
@@ -153,26 +140,18 @@ test("the list has the change since the run before and what is unmapped, in 80 c
   const shown = await capture(runsCommand, ["show", "2", "--warehouse", out]);
   assert.match(shown, /\n {2}Items +3 listed, 3 loaded, 0 rejected\n {2}Change +\+1 ~1 -2\n/);
   const json = (...args: string[]) => capture(runsCommand, [...args, "--format", "json", "--warehouse", out]);
-  const { about: _, failing_rows: failing, ...figures } = JSON.parse(await json("show", "2"));
-  assert.deepEqual(failing, []);
-  const manifest = await readManifest(join(out, "current"));
-  const { run, startedAt, endedAt, previousRun, versions, files } = manifest;
-  assert.deepEqual(Object.fromEntries(Object.entries(figures).filter(([, figure]) => !isTable(figure))), {
-    ...{ run, sequence: 2, current: true, pipeline: "small", verdict: "complete" },
-    service: { url: manifest.instance.origin, instance: manifest.instance.id },
-    ...{ startedAt, endedAt, milliseconds: Date.parse(endedAt) - Date.parse(startedAt) },
-    items: { listed: 3, loaded: 3, rejected: 0, vanished: 0, unread: 0 },
-    changes: { new: 1, edited: 1, removed: 2 },
-    mappedValues: null,
-    ...{
-      previousRun,
-      replayOf: null,
-      personalData: { policy: "drop", keyId: null },
+  const figures = JSON.parse(await json("show", "2"));
+  const { versions, files } = await readManifest(join(out, "current"));
+  assert.deepEqual(
+    [figures.items, figures.changes, figures.versions, figures.files, figures.unchanged],
+    [
+      { listed: 3, loaded: 3, rejected: 0, vanished: 0, unread: 0 },
+      { new: 1, edited: 1, removed: 2 },
       versions,
-    },
-    ...{ bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), files: files.length },
-    unchanged,
-  });
+      files.length,
+      unchanged,
+    ],
+  );
   const listed: Record<string, unknown>[] = JSON.parse(await json("list")).runs;
   assert.deepEqual(
     listed.map(({ mark, current }) => [mark, current]),

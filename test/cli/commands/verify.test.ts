@@ -1,16 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  appendFile,
-  chmod,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
+import { appendFile, chmod, open, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -171,18 +160,6 @@ test("what this user may not read is named, and says nothing against the rest of
   }
 });
 
-test("a file that became something else is the only one that is missed", async (t) => {
-  const { out, directory } = await warehouse(t);
-  const folder = join(directory, "parquet/content_tags");
-  await chmod(folder, 0o755);
-  await rm(join(directory, TAGS));
-  await symlink("/etc/hostname", join(directory, TAGS));
-  const [finding, ...others] = await findingsOf(out);
-  assert.equal(finding, `${join(directory, TAGS)} is neither a file nor a folder, so it is not published.`);
-  assert.deepEqual(others, []);
-  assert.match((await verify(out)).text, /^DAMAGED: /);
-});
-
 test("a folder that is no run, or has something else than files in it, is found", async (t) => {
   const { out, directory } = await warehouse(t);
   await symlink("/etc/hostname", join(directory, "link"));
@@ -224,13 +201,6 @@ test("current must name a run that is there", async (t) => {
   }
   await symlink(`runs/${SECOND}`, current);
   assert.equal((await verify(out)).text, `"current" names the run ${SECOND}, which is not there.\n`);
-});
-
-test("where nothing was published there is nothing to prove", async (t) => {
-  const out = await temporaryFolder(t);
-  await mkdir(join(out, "runs"), { recursive: true });
-  assert.equal((await verify(out)).error?.code, "config.not_found");
-  assert.equal((await verify(out, "--all")).error?.code, "config.not_found");
 });
 
 test("proving needs no lock, changes nothing, and leaves nothing behind", async (t) => {

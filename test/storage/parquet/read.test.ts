@@ -39,22 +39,6 @@ test("what DuckDB writes is read, with its dictionaries, nulls, row groups and k
   assert.equal(cells("many").length, 5000);
 });
 
-test("dictionaries of more than 256 entries are read, in runs and packed", async () => {
-  const query =
-    "SELECT 'text ' || (i // 40) AS runs, 'text ' || (i * 7919 % 300) AS packed FROM range(20000) t(i)";
-  const { cells } = readColumns(await writtenByDuckDB(query, ""));
-  const expected = (text: (row: number) => number) =>
-    Array.from({ length: 20_000 }, (_, i) => `text ${text(i)}`);
-  assert.deepEqual(
-    cells("runs").map(plain),
-    expected((i) => Math.floor(i / 40)),
-  );
-  assert.deepEqual(
-    cells("packed").map(plain),
-    expected((i) => (i * 7919) % 300),
-  );
-});
-
 test("other compressions, other files, cut ones and columns that are not there are refused in words", async () => {
   const whole = await writtenByDuckDB("SELECT i AS i FROM range(3) t(i)", "");
   assert.throws(() => readColumns(whole).cells("j"), /no column j/);

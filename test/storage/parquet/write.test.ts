@@ -136,18 +136,6 @@ test("columns longer than a page are in several, each of which says which of its
   assert.deepEqual(found.getRows()[0]?.map(Number), [61, 40, sum(ids), sum(notes), 0, 4]);
 });
 
-test("a value of many megabytes comes back, and so do short ones after it", async () => {
-  const note = [column("note", "text", { comment: "A column." })];
-  const long = "a".repeat(17 * 1024 * 1024);
-  assert.equal(String(readColumns(fileOf(note, [[null], [long]])).cells("note")[1]), long);
-  assert.deepEqual(
-    readColumns(fileOf(note, [["b"], [null]]))
-      .cells("note")
-      .map(plain),
-    ["b", null],
-  );
-});
-
 test("what is compressed, whatever its size, gives nothing back that others share", () => {
   const sizes = [4, 5, 8, 16, 31, 63, 64, 65, 127, 128, 129, 255, 300, 600].map((size) => size * 1024);
   for (const size of sizes) {
@@ -177,20 +165,6 @@ function assertLarge(file: Buffer, texts: readonly string[]): void {
   assert.ok(readColumns(file).cells("id").map(plain).join() === texts.join());
 }
 
-test("a file is the caller's: the next one leaves it as it was", () => {
-  const files = new ParquetWriter();
-  const [first, second] = ["a", "b"].map((text) => {
-    const builder = new TableBuilder({ columns: TYPED });
-    builder.append([text, null, null, null]);
-    return builder.take((batch) => files.file(batch));
-  });
-  assert.ok(first !== undefined && second !== undefined);
-  assert.deepEqual([...readColumns(first).cells("id"), ...readColumns(second).cells("id")].map(plain), [
-    "a",
-    "b",
-  ]);
-});
-
 test("a file larger than what is kept is right, and so is the one after it; then its room is given back", () => {
   const texts = Array.from({ length: 40 }, () => randomBytes(250_000).toString("hex"));
   const large = new TableBuilder({ columns: TYPED });
@@ -210,17 +184,6 @@ test("a file larger than what is kept is right, and so is the one after it; then
     });
   });
   assert.ok(more < 10_000_000, `${more} bytes are held`);
-});
-
-test("what columns are compressed into is not left to the garbage collection", () => {
-  const columns = Array.from({ length: 60 }, (_, place) =>
-    column(`c${place}`, "text", { comment: "A column." }),
-  );
-  const builder = new TableBuilder({ columns });
-  builder.append(columns.map(() => randomBytes(500).toString("hex").repeat(300)));
-  const files = new ParquetWriter();
-  const more = builder.take((batch) => bytesMore(() => files.file(batch)));
-  assert.ok(more < 3_000_000, `${more} bytes more for 60 columns, each compressed into 150,000`);
 });
 
 test("a null in a column that has none is refused", () => {

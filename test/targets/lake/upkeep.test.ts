@@ -7,12 +7,12 @@ import { after, before, suite, test } from "node:test";
 import { systemClock } from "../../../src/common/clock.ts";
 import type { DeliveredRun } from "../../../src/pipeline.ts";
 import { text } from "../../../src/tables/declare.ts";
-import { commitText } from "../../../src/targets/lake/delta/actions.ts";
 import { commitKey, readTable } from "../../../src/targets/lake/delta/log.ts";
 import { DAY_MS } from "../../../src/targets/lake/delta/metadata.ts";
+import { commitText } from "../../../src/targets/lake/delta/state.ts";
+import { instanceNames } from "../../../src/targets/lake/instance.ts";
 import { lakeIn } from "../../../src/targets/lake/lake.ts";
 import type { LakeSession } from "../../../src/targets/lake/session.ts";
-import { lakeStatus } from "../../../src/targets/lake/status.ts";
 import { verifyLake } from "../../../src/targets/lake/stored-run.ts";
 import { measureInstance, removeInstance, vacuumLake } from "../../../src/targets/lake/upkeep.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
@@ -242,10 +242,7 @@ suite("a lake", () => {
     }
     await removeInstance(placeOf(store), NEVER);
     assert.equal(await on(store).last(service, NEVER), null);
-    assert.deepEqual(
-      (await lakeStatus(placeOf(store))).instances.map(({ instance }) => instance),
-      ["two"],
-    );
+    assert.deepEqual(instanceNames(await readTable(store, "run_snapshots")), ["two"]);
     await assert.rejects(measureInstance(placeOf(store)), { code: "config.not_found" });
     assert.deepEqual(await seenIn(store, "two"), seen);
     await deliver(on(store), other);

@@ -51,7 +51,7 @@ suite("a PostgreSQL that says nothing", () => {
 
   test("in mid-copy: is waited for as long as it takes rows, and not half an hour more", async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
-    const answers = [WELCOME, DONE, DONE, TAKEN, DONE, NO_ROWS, DONE, DONE, DONE, COPY_BEGINS];
+    const answers = [WELCOME, DONE, DONE, TAKEN, DONE, NO_ROWS, DONE, DONE, COPY_BEGINS];
     const { address } = await silentServer(t, answers);
     let tookAll = false;
     async function* cells() {
@@ -79,14 +79,5 @@ suite("a PostgreSQL that says nothing", () => {
     await asked;
     t.mock.timers.tick(60_000);
     assert.equal(await asking, null);
-  });
-
-  test("is not asked once the signal has come", async (t) => {
-    const { address } = await silentServer(t, []);
-    const reason = new Error("it has come");
-    await assert.rejects(
-      postgres({ url: address }).last(null, AbortSignal.abort(reason)),
-      (thrown) => thrown === reason,
-    );
   });
 });

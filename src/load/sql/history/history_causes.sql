@@ -52,8 +52,7 @@ bearing AS (
   LEFT JOIN mapping_targets AS target USING (destination_id, custom_field_id)
   LEFT JOIN history_mapped_before AS mapped
     ON mapped.epoch = pair.epoch AND mapped.custom_field_id = pair.custom_field_id
-  LEFT JOIN history_questions AS asked ON asked.digest = pair.question
-  LEFT JOIN effects ON effects.question = asked.question
+  LEFT JOIN effects USING (question)
   WHERE pair.event IN ('opened', 'changed', 'closed', 'returned')
 )
 SELECT

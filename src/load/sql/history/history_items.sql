@@ -12,12 +12,7 @@
 --         gone        removed by an earlier run
 -- epoch   epoch of the definitions that the item was last mapped with; NULL if no definition changed since
 -- weight  rows of the item in the history, and in the mapped_values if they are compared; ranges are cut by it
-WITH present AS (
-  SELECT content_id
-  FROM content
-  WHERE /* in_range */
-),
-answers AS (
+WITH answers AS (
   SELECT
     content_id,
     count(*) AS weight,
@@ -38,9 +33,10 @@ present_now AS (
     content_id,
     coalesce(answers.weight, 0) AS weight,
     concat_ws(':', coalesce(answers.digest, 0), coalesce(given.digest, 0)) AS digest
-  FROM present
+  FROM content
   LEFT JOIN answers USING (content_id)
   LEFT JOIN given USING (content_id)
+  WHERE /* in_range */
 ),
 before AS (
   SELECT previous_content_history.*

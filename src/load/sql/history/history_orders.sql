@@ -56,7 +56,7 @@ before AS (
     history.content_id,
     history.destination_id,
     history.custom_field_id,
-    CAST(history.value_numbers AS INTEGER[]) AS numbers,
+    CAST(history.value_numbers AS INTEGER[]) AS known_numbers,
     history.valid_to_run IS NULL AS is_open
   FROM previous_mapped_value_order_history AS history
   JOIN history_items AS item USING (content_id)
@@ -74,18 +74,13 @@ orders AS (
     fields.* EXCLUDE (content_id, destination_id, custom_field_id),
     list_transform(range(0, now.last_place + 1), lambda place: now.at_place[CAST(place AS INTEGER)]) AS numbers,
     -- A single value that was always alone has no order.
-    coalesce(before.numbers, fields.held) AS numbers_before,
-    coalesce(before.is_open, false) AS is_open
+    coalesce(before.known_numbers, fields.held) AS numbers_before,
+    coalesce(before.is_open, false) AS is_open,
+    list_sort(list_filter(numbers, lambda number: number IS NOT NULL))
+    IS NOT DISTINCT FROM list_sort(list_filter(numbers_before, lambda number: number IS NOT NULL)) AS same_values
   FROM fields
   LEFT JOIN now USING (content_id, destination_id, custom_field_id)
   LEFT JOIN before USING (content_id, destination_id, custom_field_id)
-),
-compared AS (
-  SELECT
-    *,
-    list_sort(list_filter(numbers, lambda number: number IS NOT NULL))
-    IS NOT DISTINCT FROM list_sort(list_filter(numbers_before, lambda number: number IS NOT NULL)) AS same_values
-  FROM orders
 )
 SELECT
   content_id,
@@ -109,4 +104,4 @@ SELECT
         END
     )
   END AS causes
-FROM compared
+FROM orders

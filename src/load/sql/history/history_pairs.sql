@@ -50,6 +50,6 @@ SELECT
   *,
   CASE
     WHEN event IN ('opened', 'changed', 'returned') AND state <> 'first_seen' AND epoch IS NOT NULL
-      THEN hash(epoch, destination_id, custom_field_id, input, is_id, own_text, answer)
+      THEN CAST(hash(epoch, destination_id, custom_field_id, input, is_id, own_text, answer) AS VARCHAR)
   END AS question
 FROM pairs

@@ -5,24 +5,23 @@
 -- change  added, removed, changed, or reordered for a field whose common values are in another order; then no value is
 --         named
 CREATE OR REPLACE MACRO mapped_value_changes(from_run, to_run) AS TABLE
-WITH ends AS (
+WITH asked AS (
   SELECT
+    asked.side,
     coalesce(
-      (SELECT h.sequence FROM run_history AS h WHERE CAST(from_run AS VARCHAR) IN (h.run, CAST(h.sequence AS VARCHAR))),
+      known.sequence,
       CAST(
-        error(
-          'The history knows no run ' || coalesce(CAST(from_run AS VARCHAR), 'NULL') || '; run_history lists those that it knows.'
-        ) AS INTEGER
+        error('The history knows no run ' || coalesce(asked.run, 'NULL') || '; run_history lists those that it knows.') AS INTEGER
       )
-    ) AS first,
-    coalesce(
-      (SELECT h.sequence FROM run_history AS h WHERE CAST(to_run AS VARCHAR) IN (h.run, CAST(h.sequence AS VARCHAR))),
-      CAST(
-        error(
-          'The history knows no run ' || coalesce(CAST(to_run AS VARCHAR), 'NULL') || '; run_history lists those that it knows.'
-        ) AS INTEGER
-      )
-    ) AS last
+    ) AS sequence
+  FROM (VALUES ('first', CAST(from_run AS VARCHAR)), ('last', CAST(to_run AS VARCHAR))) AS asked(side, run)
+  LEFT JOIN run_history AS known ON asked.run IN (known.run, CAST(known.sequence AS VARCHAR))
+),
+ends AS (
+  SELECT
+    max(asked.sequence) FILTER (asked.side = 'first') AS first,
+    max(asked.sequence) FILTER (asked.side = 'last') AS last
+  FROM asked
 ),
 history AS (
   /* versions */

@@ -6,7 +6,7 @@ import { makeTemporaryFolder } from "../../../common/temporary-folder.ts";
 import { all, execute, openForScanning } from "../../../storage/duckdb.ts";
 import { readParquet } from "../../../storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../storage/sql-text.ts";
-import { commitText, type DeltaAction, parseAction } from "./actions.ts";
+import { commitText, type DeltaAction, parseAction } from "./state.ts";
 
 /** The actions of a checkpoint, whose parts have these bytes. Throws if they are no checkpoint. */
 export async function parseCheckpoint(parts: readonly Buffer[]): Promise<DeltaAction[]> {

@@ -1,11 +1,10 @@
 /** Writes checkpoints, and removes the log before them. */
 import type { Store } from "../../store/store.ts";
-import { metaDataLine } from "./actions.ts";
 import { checkpointBytes } from "./checkpoint-file.ts";
 import { blockingReason, protectedBefore } from "./features.ts";
 import { checkpointKey, lastCheckpointKey, lastCheckpointVersion, listLog, readTable } from "./log.ts";
 import { retentionOf } from "./metadata.ts";
-import type { TableState } from "./state.ts";
+import { metaDataLine, type TableState } from "./state.ts";
 
 const VERSIONS_PER_CHECKPOINT = 50;
 

@@ -2,10 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { VERSION } from "../../../common/version.ts";
 import type { Store } from "../../store/store.ts";
-import { commitText, metaDataLine } from "./actions.ts";
 import { commitKey, listLog, readCommit } from "./log.ts";
 import { type DeltaTable, INSTANCE, newMetaData, widenMetaData, withRetention } from "./metadata.ts";
-import type { ActiveFile, TableState } from "./state.ts";
+import { type ActiveFile, commitText, metaDataLine, type TableState } from "./state.ts";
 
 /** A change of one instance to a table. */
 export interface TableChange {

@@ -4,10 +4,9 @@ import { WarehouseError } from "../../../common/errors.ts";
 import { parseIfJson } from "../../../common/json.ts";
 import { mapLimited } from "../../../storage/parallel.ts";
 import type { Store, StoredObject } from "../../store/store.ts";
-import { type DeltaAction, parseAction } from "./actions.ts";
 import { parseCheckpoint } from "./checkpoint-file.ts";
 import { assertReadable } from "./features.ts";
-import { applyCommit, newReplay, type TableState } from "./state.ts";
+import { applyCommit, type DeltaAction, newReplay, parseAction, type TableState } from "./state.ts";
 
 const VERSION_FILE = /^(\d{20})(\.[^/]+)$/;
 const CHECKPOINT = /^\.checkpoint(?:\.(\d{10})\.(\d{10}))?\.parquet$/;

@@ -2,8 +2,7 @@
 import { z } from "zod";
 import { WarehouseError } from "../../../common/errors.ts";
 import type { Column, ColumnType } from "../../../tables/declare.ts";
-import type { MetaDataAction } from "./actions.ts";
-import type { TableState } from "./state.ts";
+import type { MetaDataAction, TableState } from "./state.ts";
 
 /** Partition column of every table in the lake. Data files do not have it. */
 export const INSTANCE = "instance";

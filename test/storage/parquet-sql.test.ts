@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { execute, openForBuilding } from "../../src/storage/duckdb.ts";
-import { declarationsIn, metadataLiteral } from "../../src/storage/parquet-metadata.ts";
+import { declarationsIn, writeParquet } from "../../src/storage/parquet-sql.ts";
 import { quoteLiteral } from "../../src/storage/sql-text.ts";
 import { RUN_TABLES, TABLES } from "../../src/tables/all.ts";
 import type { Table } from "../../src/tables/declare.ts";
@@ -29,13 +29,8 @@ test("a Parquet file says of its table what its declaration does", async (t) => 
   const tables = [TYPES, ...TABLES, ...RUN_TABLES];
   const files = tables.map(({ name }) => join(folder, `${name}.parquet`));
   const plain = join(folder, "plain.parquet");
-  for (const [at, table] of tables.entries()) {
-    const to = quoteLiteral(files[at] ?? "");
-    await execute(
-      connection,
-      `COPY (SELECT 1) TO ${to} (FORMAT parquet, KV_METADATA ${metadataLiteral(table)})`,
-    );
-  }
+  for (const [at, table] of tables.entries())
+    await writeParquet(connection, { table, query: { text: "SELECT 1", params: [] }, file: files[at] ?? "" });
   await execute(connection, `COPY (SELECT 1) TO ${quoteLiteral(plain)} (FORMAT parquet)`);
   const found = await declarationsIn(connection, [...files, plain]);
   assert.ok(tables.length > 40 && tables.some(({ references }) => references.length > 1));

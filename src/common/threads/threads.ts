@@ -1,7 +1,6 @@
-/** A pool of worker threads that run one module, which calls `answerTasks`. */
-import { Worker } from "node:worker_threads";
-import { asWarehouseError, isOutOfMemory, WarehouseError } from "../errors.ts";
-import { type ErrorReviver, reviveError, type ThreadMessage, type ThreadReply } from "./thread.ts";
+/** A pool of worker threads that run one module, and the inside of such a thread, which answers tasks. */
+import { parentPort, Worker } from "node:worker_threads";
+import { asWarehouseError, type ErrorCode, isOutOfMemory, WarehouseError } from "../errors.ts";
 
 interface ThreadPoolSettings {
   readonly module: URL;
@@ -144,4 +143,68 @@ export class ThreadPool<Task extends { readonly kind: keyof Results }, Results e
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#threads.values()].map((thread) => thread.stop()));
   }
+}
+
+interface ThreadMessage {
+  readonly number: number;
+  readonly task: unknown;
+}
+
+type ThreadReply =
+  | { readonly number: number; readonly result: unknown }
+  | { readonly number: number; readonly failure: SentError };
+
+/** Replies to each task with what `perform` returns or throws. */
+export function answerTasks<Task>(perform: (task: Task) => unknown): void {
+  const port = parentPort;
+  if (port === null) throw new TypeError("this module must be the entry of a worker thread");
+  port.on("message", ({ number, task }: { number: number; task: Task }) => {
+    let reply: ThreadReply;
+    try {
+      reply = { number, result: perform(task) };
+    } catch (thrown) {
+      reply = { number, failure: sendError(thrown) };
+    }
+    port.postMessage(reply);
+  });
+}
+
+/** A `WarehouseError` as data, because only classes of JavaScript itself can cross threads. */
+interface SentError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly stack: string | undefined;
+  /** The cause with its own causes. */
+  readonly cause: Error | undefined;
+  /** Properties of the error that are a number, a text, a boolean or null. */
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+/** Makes an error of its subclass; `undefined` if it had none. */
+type ErrorReviver = (sent: SentError, options: { readonly cause?: unknown }) => WarehouseError | undefined;
+
+function sendError(thrown: unknown): SentError {
+  const error = asWarehouseError(thrown);
+  const facts = Object.fromEntries(
+    Object.entries(error).filter(([, value]) => typeof value !== "object" || value === null),
+  );
+  const stack = thrown instanceof Error ? thrown.stack : undefined;
+  return { code: error.code, message: error.message, stack, facts, cause: sentCause(error.cause) };
+}
+
+/** A copy of the cause; `undefined` if it is not an error or cannot be cloned. */
+function sentCause(cause: unknown): Error | undefined {
+  if (!(cause instanceof Error)) return undefined;
+  try {
+    return structuredClone(cause);
+  } catch {
+    return undefined;
+  }
+}
+
+function reviveError(sent: SentError, revive: ErrorReviver): WarehouseError {
+  const options = sent.cause === undefined ? {} : { cause: sent.cause };
+  const error = revive(sent, options) ?? new WarehouseError(sent.code, sent.message, options);
+  if (sent.stack !== undefined) error.stack = sent.stack;
+  return error;
 }
