@@ -41,4 +41,3 @@ export const BASIC_FIELDS = {
 export const basicItem = partial(schemasOf(BASIC_FIELDS))
   .extend({ id: BASIC_FIELDS.id.schema })
   .describe("A content item at detail=basic.");
-export type BasicItem = z.infer<typeof basicItem>;

@@ -4,9 +4,9 @@ import { type SchemaField, schemaFields } from "./schema-fields.ts";
 import { flag, instant, integer, optionalText, partial, text, textList } from "./values.ts";
 
 /** Schemas of user IDs and user descriptions. The personal-data policy finds people by them. */
-export const USERS = z.registry<{ readonly kind: "id" | "description" }>();
+const USERS = z.registry<{ readonly kind: "id" | "description" }>();
 
-export const userId = z.string().register(USERS, { kind: "id" });
+const userId = z.string().register(USERS, { kind: "id" });
 export const optionalUserId = userId.nullable();
 export const userIds = z.array(optionalUserId).describe("User IDs.");
 

@@ -6,7 +6,7 @@ import type { ListMode } from "./http/request.ts";
 import { isInScope, type ListEntry, type SingleItemScope } from "./pages/tasks.ts";
 import { Certification, type CertificationStep } from "./passes/certification.ts";
 import type { ExtractContext } from "./passes/context.ts";
-import { compareModes, type ItemRequests, repairItems, requestUnlisted } from "./passes/follow-up.ts";
+import { compareModes, repairItems, requestUnlisted } from "./passes/follow-up.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
 import { type ListingPass, PassReader, passRecord } from "./passes/listing.ts";
 import type { PassPlan } from "./passes/page-reader.ts";
@@ -102,12 +102,13 @@ class ExtractionRun {
     const { notAsked } = this.#inPart();
     const ids = notAsked.map((number) => this.#context.itemIndex.idOf(number));
     for (const id of ids) this.#repaired.add(id);
-    if (ids.length > 0) await this.#ask(repairItems, ids);
+    if (ids.length > 0) await repairItems(this.#context, this.#passes.length, ids);
     return this.#finish([]);
   }
 
   async #perform(step: Exclude<CertificationStep, { kind: "end" }>): Promise<void> {
     const { clock, signal } = this.#context;
+    const after = this.#passes.length;
     if ("ids" in step) for (const id of step.ids) this.#repaired.add(id);
     switch (step.kind) {
       case "wait":
@@ -118,25 +119,16 @@ class ExtractionRun {
         this.#certification.passed(await this.#pass(step.mode, step.documents));
         break;
       case "compare":
-        this.#certification.compared(await this.#ask(compareModes, step.ids));
+        this.#certification.compared(await compareModes(this.#context, after, step.ids));
         break;
       case "repair":
-        this.#certification.repaired(await this.#ask(repairItems, step.ids));
+        this.#certification.repaired(await repairItems(this.#context, after, step.ids));
         break;
     }
   }
 
   get #passes(): readonly ListingPass[] {
     return this.#certification.passes;
-  }
-
-  /** Requests items singly, after the last pass. */
-  async #ask<Result>(
-    how: (context: ExtractContext, after: ItemRequests) => Promise<Result>,
-    ids: readonly string[],
-  ): Promise<Result> {
-    const landing = this.#context.landing.singles("after", this.#passes.length);
-    return how(this.#context, { ids, landing });
   }
 
   /** Makes a pass; the single items that it wants follow a pass whose documents land. */
@@ -157,30 +149,20 @@ class ExtractionRun {
     const columns = kind === "basic" ? [] : this.#context.settings.columns;
     const resumed = request.landing?.passStart?.perPage;
     const first = await choosePageSize(this.#context, this.#sizes, { ...request, kind, columns, resumed });
-    const itemsPerGroup = request.landing && this.#itemsPerGroup(kind);
-    const pagesPerGroup = itemsPerGroup && Math.ceil(itemsPerGroup / first.perPage);
+    // If the other listing landed last, its groups and those of this one have the same items.
+    const before = request.landing && this.#landed?.mode !== kind ? this.#landed : undefined;
+    const pagesPerGroup = before && Math.ceil(before.itemsPerGroup / first.perPage);
     const scope = kind === "dynamic" ? this.#options.details : "none";
     const wants = (item: ListEntry) => isInScope(scope, item);
     return new PassReader(this.#context, { ...request, ...first, columns, pagesPerGroup, wants }).read();
   }
 
-  /** Size of the groups of the other listing, if it landed last: groups of both have the same items. */
-  #itemsPerGroup(kind: ListMode): number | undefined {
-    const landed = this.#landed;
-    if (landed === undefined || landed.mode === kind) return undefined;
-    return landed.itemsPerGroup;
-  }
-
-  /** Reads the reusable documents once, so that damage is reported once. */
-  #reusable(): Promise<ReuseSource> {
-    this.#reuse ??= this.#options.reuse();
-    return this.#reuse;
-  }
-
   async #readSingleItems({ wanted, ...pass }: ListingPass): Promise<void> {
     const counting = wanted.filter(({ id }) => this.#counts(id));
-    const reuse = await this.#reusable();
-    const read = await new SingleItemsReader(this.#context, { ...pass, wanted: counting }, reuse).read();
+    // Once, so that damage is reported once.
+    this.#reuse ??= this.#options.reuse();
+    const reader = new SingleItemsReader(this.#context, { ...pass, wanted: counting }, await this.#reuse);
+    const read = await reader.read();
     const asked = new Set(wanted.map(({ id }) => id));
     const before = this.#details;
     this.#details = {
@@ -224,7 +206,7 @@ class ExtractionRun {
     const unlisted =
       missing.ids.length === 0
         ? { found: [], inPart: [], removed: [], skipped: [] }
-        : await this.#ask(requestUnlisted, missing.ids);
+        : await requestUnlisted(this.#context, passes.length, missing.ids);
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
     // An item may have been removed between two requests for it: then one document of it landed.

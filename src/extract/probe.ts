@@ -7,23 +7,18 @@ import { type ListMode, listRequest } from "./http/request.ts";
 import { readList } from "./pages/list-page.ts";
 import { isUnreadablePage } from "./passes/page-reader.ts";
 
-export interface ServiceProbe {
-  /** Items that the token may read. */
-  readonly items: number;
-  /** The instance, as the first item names it; `null`: there is no item, or it names none. */
-  readonly instanceId: string | null;
-  readonly response: HttpResponse;
-}
-
 /** Name of a field at the service to its name in the specification. */
 type FieldAliases = Readonly<Record<string, string>>;
 
-/** Requests a page of one item, or the next page if that one cannot be read. Throws what the client throws. */
+/**
+ * Requests a page of one item, or the next page if that one cannot be read. Returns the number of items that the token may
+ * read, and the instance as the first one names it; `null` if there is none. Throws what the client throws.
+ */
 export async function probeService(
   client: Pick<HttpClient, "readAs">,
   aliases: FieldAliases,
   signal: AbortSignal,
-): Promise<ServiceProbe> {
+) {
   const nameAtService = namesAtService(aliases);
   const columns = ["id", "newsroom_id", "instance"].map(nameAtService);
   const first = await readPage(client, { columns }, signal).catch((thrown: unknown) => {
@@ -34,27 +29,23 @@ export async function probeService(
   return { items: pagination.count, instanceId: instanceIdIn(documents[0], nameAtService), response };
 }
 
-/** Items whose custom fields are read. */
-const ITEMS_OF_PROBE = 25;
-
 /**
- * Names of the custom fields of the first items. If their page cannot be read, those of the first item; if it cannot be
- * read either, none, and a run makes it a reject. Throws what the client throws otherwise.
+ * Names of the custom fields of the first 25 items, or of a smaller page; none if their page cannot be read. Throws what the client throws
+ * otherwise.
  */
 export async function probeFieldNames(
   client: Pick<HttpClient, "readAs">,
-  { perPage, signal }: { readonly perPage: number | "auto"; readonly signal: AbortSignal },
+  perPage: number | "auto",
+  signal: AbortSignal,
 ): Promise<string[]> {
-  const most = perPage === "auto" ? ITEMS_OF_PROBE : Math.min(ITEMS_OF_PROBE, perPage);
-  for (const size of new Set([most, 1])) {
-    try {
-      const { documents } = await readPage(client, { mode: "full", perPage: size }, signal);
-      return documents.flatMap(fieldNamesIn);
-    } catch (thrown) {
-      if (!isUnreadablePage(thrown)) throw thrown;
-    }
+  const most = perPage === "auto" ? 25 : Math.min(25, perPage);
+  try {
+    const { documents } = await readPage(client, { mode: "full", perPage: most }, signal);
+    return documents.flatMap(fieldNamesIn);
+  } catch (thrown) {
+    if (!isUnreadablePage(thrown)) throw thrown;
+    return [];
   }
-  return [];
 }
 
 /** Requests the ID and times of one item. Throws what the client throws. */

@@ -15,7 +15,7 @@ import { type FieldTextLimits, fillFieldTexts, wideColumns } from "./content-wid
 import { historySql, loadSql } from "./load-sql.ts";
 
 /** Column of a wide view for a custom field or an external field of the run. */
-export interface FieldColumn {
+interface FieldColumn {
   readonly name: string;
   /** SQL of its value. */
   readonly expression: string;

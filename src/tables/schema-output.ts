@@ -1,25 +1,19 @@
 /** The declared tables as JSON and as a Mermaid diagram. */
-import { isView, type Origin, type SchemaColumn, type SchemaTable } from "./declare.ts";
-
-/** API fields that no column comes from. */
-const UNPLACED: readonly (Origin & {
-  /** One sentence. */
-  readonly reason: string;
-})[] = [
-  {
-    resource: "envelope",
-    path: "count",
-    reason:
-      "Services disagree on whether it is the rows of the page or of the listing, so nothing is taken from it: rows are counted, and pagination.count is the total.",
-  },
-];
+import { isView, type SchemaColumn, type SchemaTable } from "./declare.ts";
 
 /** Tables and views as JSON. `unplaced`: API fields that no column comes from, each with its reason. */
 export function schemaDocument(tables: readonly SchemaTable[]) {
   return {
     tables: tables.filter((table) => !isView(table)).map(described),
     views: tables.filter(isView).map(described),
-    unplaced: UNPLACED,
+    unplaced: [
+      {
+        resource: "envelope",
+        path: "count",
+        reason:
+          "Services disagree on whether it is the rows of the page or of the listing, so nothing is taken from it: rows are counted, and pagination.count is the total.",
+      } as const,
+    ],
   };
 }
 

@@ -105,9 +105,8 @@ class EntityRows {
   }
 
   addCustomField({ id, attributes, unknown }: Entity, from_lookup: boolean): void {
-    const { options } = attributes;
     const strange = this.#addSelectValues(id, attributes);
-    if (options !== null && options !== undefined && !isObject(options)) strange.options = options;
+    const options = attributeOf(attributes, "options", strange, isObject);
     for (const [path, value] of Object.entries(strange))
       this.#subject.drift.note(`custom_fields.${path}`, "type", this.#subject.order, null, value);
     const fixed = { from_lookup, options: otherOptions(options) };
@@ -117,17 +116,17 @@ class EntityRows {
   /** Adds select values of `formatted_select_values`, else of `select_value_ids`. Returns values that fit no row. */
   #addSelectValues(fieldId: string, attributes: JsonObject): JsonObject {
     const strange: JsonObject = {};
-    const texts = mapAt(attributes, "select_value_ids", strange);
-    const archived = listAt(attributes, "archived_value_ids", strange);
-    const plain = listAt(attributes, "select_values", strange);
-    const isArchived = (id: string) =>
-      Array.isArray(attributes.archived_value_ids) ? archived.includes(id) : undefined;
+    const texts = new Map(
+      Object.entries(attributeOf(attributes, "select_value_ids", strange, isObject) ?? {}),
+    );
+    const archived = attributeOf(attributes, "archived_value_ids", strange, isList);
+    const plain = attributeOf(attributes, "select_values", strange, isList) ?? [];
     const values = new Map<string, Cell>();
     for (const { ordinal, valueId, sent } of selectValues(attributes, texts, strange)) {
       const complete = {
         display: sent.display,
         value: sent.value ?? texts.get(valueId) ?? plain[ordinal],
-        archived: sent.archived ?? isArchived(valueId),
+        archived: sent.archived ?? archived?.includes(valueId),
       };
       // An ID that is not a text is kept in `extra`.
       const unknown = Object.entries(sent).filter(
@@ -138,7 +137,7 @@ class EntityRows {
       const described = { attributes: complete, unknown: Object.fromEntries(unknown) };
       values.set(valueId, this.add("custom_field_select_values", described, fixed).value ?? null);
     }
-    this.#noteDifferences(values, { texts, archived, plain });
+    this.#noteDifferences(values, { texts, archived: archived ?? [], plain });
     return strange;
   }
 
@@ -218,8 +217,7 @@ function uniqueId(used: Set<string>, id: unknown, position: string): string {
 }
 
 /** Options without a column, as JSON; NULL if there are none. */
-function otherOptions(options: unknown): Cell {
-  if (!isObject(options)) return null;
+function otherOptions(options: JsonObject = {}): Cell {
   const known = new Set(tableNamed("custom_fields").columns.map(({ name }) => name));
   const others = Object.entries(options).filter(([name]) => !known.has(`option_${name}`));
   return others.length === 0 ? null : JSON.stringify(Object.fromEntries(others));
@@ -235,10 +233,8 @@ const KEYS = ["id", "display", "value", "archived"];
 
 /** Select values of a definition by their position. Others are added to `strange`. */
 function selectValues(attributes: JsonObject, texts: ReadonlyMap<string, unknown>, strange: JsonObject) {
-  const formatted = listAt(attributes, "formatted_select_values", strange);
-  const listed: readonly unknown[] = Array.isArray(attributes.formatted_select_values)
-    ? formatted
-    : [...texts].map(([id, value]) => ({ id, value }));
+  const formatted = attributeOf(attributes, "formatted_select_values", strange, isList);
+  const listed: readonly unknown[] = formatted ?? [...texts].map(([id, value]) => ({ id, value }));
   const values = new Map<string, { ordinal: number; valueId: string; sent: JsonObject }>();
   listed.forEach((sent, ordinal) => {
     if (sent === null) return;
@@ -250,18 +246,19 @@ function selectValues(attributes: JsonObject, texts: ReadonlyMap<string, unknown
   return values.values();
 }
 
-function listAt(attributes: JsonObject, key: string, strange: JsonObject): readonly unknown[] {
-  const value = attributes[key];
-  if (Array.isArray(value)) return value;
-  if (value !== null && value !== undefined) strange[key] = value;
-  return [];
-}
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
-function mapAt(attributes: JsonObject, key: string, strange: JsonObject): Map<string, unknown> {
+/** An attribute of this form; another value is added to `strange`. */
+function attributeOf<Form>(
+  attributes: JsonObject,
+  key: string,
+  strange: JsonObject,
+  isForm: (value: unknown) => value is Form,
+): Form | undefined {
   const value = attributes[key];
-  if (isObject(value)) return new Map(Object.entries(value));
+  if (isForm(value)) return value;
   if (value !== null && value !== undefined) strange[key] = value;
-  return new Map();
+  return undefined;
 }
 
 function tableNamed(name: string): Table {

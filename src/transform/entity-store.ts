@@ -71,7 +71,15 @@ export class EntityPool {
   describe(item: RawItem): void {
     for (const view of item.views) {
       for (const field of DESCRIPTION_FIELDS) {
-        if (field.shape === view.shape) this.#describeField(item, view, field);
+        if (field.shape !== view.shape) continue;
+        const value = view.document[field.key];
+        const listed = value === null || value === undefined ? [] : [value];
+        for (const each of field.list ? toList(item, field.key, value) : listed) {
+          if (isObject(each) && typeof each.id === "string") this.#see(field, view, each);
+          // A description without an ID is kept in the item's `extra`; a content type may be its ID.
+          else if (each !== null && !(field.key === "content_type" && typeof each === "string"))
+            keepMisplaced(item, view, field.key, each);
+        }
       }
       const instance = view.document.newsroom_id;
       if (view.shape === "dynamic" && typeof instance === "string")
@@ -79,30 +87,12 @@ export class EntityPool {
     }
   }
 
-  #describeField(item: RawItem, view: ItemDocument, field: DescriptionField): void {
-    const value = view.document[field.key];
-    if (value === null || value === undefined) return;
-    const described = field.list ? toList(item, field.key, value) : [value];
-    for (const each of described) {
-      if (isObject(each) && typeof each.id === "string") this.#see(field, view, each);
-      // A description without an ID is kept in the item's `extra`; a content type may be its ID.
-      else if (each !== null && !(field.key === "content_type" && typeof each === "string"))
-        keepMisplaced(item, view, field.key, each);
-    }
-  }
-
   #see(field: DescriptionField, view: ItemDocument, object: JsonObject): void {
     const key = `${field.kind} ${object.id}`;
     const known = this.#newest.get(key) ?? [];
     this.#newest.set(key, known);
-    const pointer: EntityDescription = {
-      field,
-      order: view.order,
-      object,
-      keys: Object.keys(object),
-      unknown: claimed(view, object),
-    };
-    const { keys } = pointer;
+    const keys = Object.keys(object);
+    const pointer = { field, order: view.order, object, keys, unknown: claimed(view, object) };
     const at = known.findIndex(
       (other) => other.keys.length === keys.length && other.keys.every((each, index) => each === keys[index]),
     );
@@ -154,10 +144,7 @@ export interface Entity {
   readonly unknown: JsonObject;
 }
 
-interface EntityPart extends Omit<Entity, "id"> {
-  readonly order: number;
-  readonly shape: string;
-}
+type EntityPart = Omit<Entity, "id"> & { readonly order: number; readonly shape: string };
 
 /** All descriptions of a run. Memory grows with the number of entities, not of items. */
 export class EntityStore {

@@ -56,8 +56,7 @@ function fileSink(plan: TransformPlan): (item: RawItem, file: JsonObject) => voi
   const files = plan.tables.find((table) => table.name === "custom_field_files");
   if (files === undefined) return () => {};
   const emit = plan.sink(files);
-  return (item, file) =>
-    emit(fileRow({ table: files, item, views: item.views, extra: new ExtraFields(), fixed: {} }, file));
+  return (item, file) => emit(fileRow({ table: files, item, extra: new ExtraFields(), fixed: {} }, file));
 }
 
 function customRows(table: Table, custom: RowFunction): RowMaker {

@@ -43,26 +43,21 @@ export function fileRows(table: Table): RowMaker {
       const extra = new ExtraFields();
       if (!isObject(file)) keepMisfit(item, role, key, file, extra);
       const fixed = { content_id: item.contentId, role: name };
-      emit(fileRow({ table, item, views: [view], extra, fixed }, isObject(file) ? file : {}));
+      emit(fileRow({ table, item, extra, fixed }, isObject(file) ? file : {}));
     }
   };
 }
 
-/**
- * A row of a file: each column from the attribute of the same name. `views`: documents that describe the file. `fixed`:
- * cells that are not attributes, by column.
- */
+/** A row of a file: each column from the attribute of the same name. `fixed`: cells that are not attributes, by column. */
 export function fileRow(
   {
     table,
     item,
-    views,
     extra,
     fixed,
   }: {
     readonly table: Table;
     readonly item: RawItem;
-    readonly views: readonly ItemDocument[];
     readonly extra: ExtraFields;
     readonly fixed: Readonly<Record<string, Cell>>;
   },
@@ -72,7 +67,7 @@ export function fileRow(
     const attribute = column.name === "file_id" ? "id" : column.name;
     return fixed[column.name] ?? readCell(item, column, attribute, file[attribute], extra);
   });
-  for (const view of views) extra.claim(view.unknown, file);
+  for (const { unknown } of item.views) extra.claim(unknown, file);
   return [...row, extra.cell()];
 }
 

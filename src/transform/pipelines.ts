@@ -14,7 +14,7 @@ const DIRECTORY = new URL("../../pipelines/", import.meta.url);
 const EXTENSION = extname(import.meta.url);
 
 /** Names of the package's pipelines, sorted. */
-export function pipelineNames(): string[] {
+function pipelineNames(): string[] {
   return readdirSync(DIRECTORY)
     .filter((file) => file.endsWith(EXTENSION) && !file.endsWith(".d.ts"))
     .map((file) => file.slice(0, -EXTENSION.length))

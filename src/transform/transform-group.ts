@@ -36,11 +36,7 @@ export interface TransformerConfig {
 /** Bytes in memory at which the larger tables are written. Small tables wait, because each file has a cost. */
 const FLUSH_BYTES = 12 * 1024 * 1024;
 
-interface TableBuffer {
-  readonly builder: TableBuilder;
-  firstKey: string | undefined;
-  lastKey: string;
-}
+type TableBuffer = { readonly builder: TableBuilder; firstKey: string | undefined; lastKey: string };
 
 export class GroupTransformer {
   readonly #options: TransformerConfig;

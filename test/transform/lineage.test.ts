@@ -6,6 +6,7 @@ import type { JsonObject } from "../../src/raw/document.ts";
 import { DATA_TABLES, TABLES } from "../../src/tables/all.ts";
 import type { Column, Origin, Table } from "../../src/tables/declare.ts";
 import { schemaDocument } from "../../src/tables/schema-output.ts";
+import { VIEWS } from "../../src/tables/views.ts";
 import { type Transformed, transform } from "./harness.ts";
 import { mutationsOf } from "./mutations.ts";
 import { richWorld, type World } from "./rich.ts";
@@ -233,6 +234,14 @@ describe("without a container field, what lies in it has no rows, or no values i
         }
       }
     });
+  }
+});
+
+test("keys are required columns, and no table has a column twice", () => {
+  for (const { name, key, columns } of [...TABLES, ...VIEWS]) {
+    const required = columns.filter(({ nullable }) => !nullable).map((column) => column.name);
+    assert.deepEqual([...new Set(key).difference(new Set(required))], [], name);
+    assert.equal(new Set(columns.map((column) => column.name.toLowerCase())).size, columns.length, name);
   }
 });
 

@@ -10,7 +10,7 @@ import { formOf, listRequest, pageOf, type RequestMode, type ServiceRequest, tar
 import type { RetryLoop } from "./retry.ts";
 import type { SettingNames } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
-import { isListing, serviceMessage, statusError } from "./status.ts";
+import { serviceMessage, statusError } from "./status.ts";
 import { transportError } from "./transport-error.ts";
 
 export const TIMEOUTS = {
@@ -131,6 +131,7 @@ export class HttpClient {
     const error = statusError(
       {
         ...url,
+        path: request.path,
         settingNames,
         status,
         retryAfter: typeof retryAfter === "string" ? this.#redact(retryAfter) : retryAfter,
@@ -140,7 +141,7 @@ export class HttpClient {
       request.mode,
     );
     if (error !== null) throw error;
-    this.#hasListing ||= isListing(request.mode);
+    this.#hasListing ||= pageOf(request) !== null;
     return response;
   }
 

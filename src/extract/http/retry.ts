@@ -2,7 +2,7 @@
 import PQueue from "p-queue";
 import { type OutageTotals, OutageWatch, sleepUntil } from "./outage.ts";
 import { Pace, pauseMs, type ThrottleTotals } from "./pace.ts";
-import { failureKind, type RETRY_LIMITS, type RetryConfig } from "./retry-rules.ts";
+import { failureKind, type RetryConfig } from "./retry-rules.ts";
 import { SourceError } from "./source-error.ts";
 
 export interface RepeatableRequest<T> {
@@ -18,16 +18,16 @@ export class RetryLoop {
   readonly #config: RetryConfig;
   readonly #pace: Pace;
   readonly #outages: OutageWatch;
-  readonly #budget: RetryBudget;
   readonly #connections: PQueue;
   /** One request waits for its turn at a time, so that each turn depends on all that is known by then. */
   readonly #turns = new PQueue({ concurrency: 1 });
+  #requests = 0;
+  #retries = 0;
 
   constructor(config: RetryConfig) {
     this.#config = config;
     this.#pace = new Pace(config);
     this.#outages = new OutageWatch(config);
-    this.#budget = new RetryBudget(config.limits);
     this.#connections = new PQueue({ concurrency: config.connections });
   }
 
@@ -38,7 +38,7 @@ export class RetryLoop {
    */
   async run<T>(request: RepeatableRequest<T>, signal: AbortSignal): Promise<T> {
     const { attempt, check, isOnce = false } = request;
-    this.#budget.addRequest();
+    this.#requests += 1;
     let failure: SourceError | undefined;
     for (let failed = 0, notBeforeMs = 0; ; ) {
       await sleepUntil(notBeforeMs, this.#config.clock, signal);
@@ -132,7 +132,7 @@ export class RetryLoop {
   /** When a request may be retried after so many failed attempts. Throws if it may not. */
   #nextAttemptMs(failure: SourceError, failed: number): number {
     const { clock, random, log } = this.#config;
-    this.#budget.takeRetry(failure, failed);
+    this.#takeRetry(failure, failed);
     const { code, status, retryAfterMs } = failure;
     const milliseconds = pauseMs(failed, retryAfterMs, random);
     const untilMs = clock.elapsedMs() + milliseconds;
@@ -144,6 +144,18 @@ export class RetryLoop {
       milliseconds: Math.round(milliseconds),
     });
     return untilMs;
+  }
+
+  /** Uses one of the run's retries. */
+  #takeRetry(failure: SourceError, failed: number): void {
+    const { maxRetries, firstRetries, retriesPerRequest } = this.#config.limits;
+    if (!failure.retry || maxRetries === 0) throw failure;
+    if (failed >= failure.attemptsAtMost)
+      throw failed === 1 ? failure : finalFailure(failure, `Gave up after ${failed} attempts.`);
+    const share = Math.max(firstRetries, Math.floor(this.#requests * retriesPerRequest));
+    if (this.#retries >= Math.min(maxRetries, share))
+      throw finalFailure(failure, `${this.#retries} retries used; giving up.`);
+    this.#retries += 1;
   }
 
   async #check(send: () => Promise<unknown>, signal: AbortSignal): Promise<SourceError | null> {
@@ -158,35 +170,6 @@ export class RetryLoop {
       this.#isThrottled(error, sentMs);
       return failureKind(error) === "outage" ? error : null;
     }
-  }
-}
-
-/** Counts the retries of a run. */
-class RetryBudget {
-  readonly #limits: Readonly<typeof RETRY_LIMITS>;
-  #requests = 0;
-  #retries = 0;
-
-  constructor(limits: Readonly<typeof RETRY_LIMITS>) {
-    this.#limits = limits;
-  }
-
-  addRequest(): void {
-    this.#requests += 1;
-  }
-
-  /** Uses one retry for a request after so many failed attempts. Throws if it may not be retried. */
-  takeRetry(failure: SourceError, failedAttempts: number): void {
-    const { maxRetries, firstRetries, retriesPerRequest } = this.#limits;
-    if (!failure.retry || maxRetries === 0) throw failure;
-    if (failedAttempts >= failure.attemptsAtMost)
-      throw failedAttempts === 1
-        ? failure
-        : finalFailure(failure, `Gave up after ${failedAttempts} attempts.`);
-    const share = Math.max(firstRetries, Math.floor(this.#requests * retriesPerRequest));
-    if (this.#retries >= Math.min(maxRetries, share))
-      throw finalFailure(failure, `${this.#retries} retries used; giving up.`);
-    this.#retries += 1;
   }
 }
 

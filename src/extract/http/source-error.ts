@@ -6,23 +6,25 @@ export const MAX_ATTEMPTS = 6;
 /** An answer that is damaged twice is taken to stay damaged. */
 const DAMAGED_ATTEMPTS = 2;
 
-export interface SourceErrorFacts {
-  readonly cause?: unknown;
-  /** HTTP status; `null` without a response. */
-  readonly status?: number | null;
-  /** Milliseconds that the service asks to wait. */
-  readonly retryAfterMs?: number | null;
-  /** Attempts that this kind of failure is worth, the first included; 1: no retry. */
-  readonly attemptsAtMost?: number | undefined;
-}
-
 /** A failure of the service or of the network, with what a retry needs to know. */
 export class SourceError extends WarehouseError {
   readonly status: number | null;
   readonly retryAfterMs: number | null;
   readonly attemptsAtMost: number;
 
-  constructor(code: ErrorCode, message: string, facts: SourceErrorFacts = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    facts: {
+      readonly cause?: unknown;
+      /** HTTP status; `null` without a response. */
+      readonly status?: number | null;
+      /** Milliseconds that the service asks to wait. */
+      readonly retryAfterMs?: number | null;
+      /** Attempts that this kind of failure is worth, the first included; 1: no retry. */
+      readonly attemptsAtMost?: number | undefined;
+    } = {},
+  ) {
     super(code, message, "cause" in facts ? { cause: facts.cause } : undefined);
     this.status = facts.status ?? null;
     this.retryAfterMs = facts.retryAfterMs ?? null;

@@ -6,16 +6,18 @@ import { decodeBytes, type EncodedBody, parseJson } from "./decode.ts";
 import type { RetryAfter } from "./http-date.ts";
 import type { ListMode, RequestMode } from "./request.ts";
 import { OUTAGE_STATUSES } from "./retry-rules.ts";
-import { API_PREFIX, type ServiceUrl, type SettingNames } from "./service-url.ts";
+import type { ServiceUrl, SettingNames } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 
 /** A response, before its body is read. */
-export interface ResponseStatus extends Pick<ServiceUrl, "host" | "prefix"> {
+interface ResponseStatus extends Pick<ServiceUrl, "host" | "prefix"> {
   readonly settingNames: SettingNames;
   readonly status: number;
   readonly retryAfter: RetryAfter;
   /** The service's own message, one clean line without secrets, or `""`. */
   readonly message: string;
+  /** Path of the request. */
+  readonly path: string;
   /** Whether the listing is known to exist: a page of it was read, or a later page was requested. */
   readonly hasListing: boolean;
 }
@@ -43,7 +45,7 @@ export function statusError(response: ResponseStatus, mode: RequestMode): Source
 
 /** One branch for each kind of status. */
 function failureOf(
-  { host, prefix, settingNames, status, hasListing, retryAfter }: ResponseStatus,
+  { host, prefix, path, settingNames, status, hasListing, retryAfter }: ResponseStatus,
   mode: RequestMode,
 ): readonly [code: ErrorCode, sentence: string, attemptsAtMost?: number] {
   const checkToken = `check the API token (${settingNames.token})`;
@@ -67,7 +69,7 @@ function failureOf(
       `${host} no longer has a page of the listing that it announced (${status}); run again later`,
     ];
   if (mode !== "item" && (REMOVED.has(status) || status === 405)) {
-    const what = `${prefix}${API_PREFIX}/${PATHS[mode]} answers ${status}`;
+    const what = `${prefix}${path} answers ${status}`;
     const missing = `There is no content service at ${host}${prefix}: ${what}`;
     return ["config.not_found", `${missing}; check the URL (${settingNames.url})`];
   }
@@ -85,17 +87,9 @@ function waitOf(retryAfter: RetryAfter): string {
   return retryAfter ? `, and asks to wait ${Math.ceil(retryAfter / 1000)} s` : "";
 }
 
-export function isListing(mode: RequestMode): mode is ListMode {
+function isListing(mode: RequestMode): mode is ListMode {
   return mode === "dynamic" || mode === "full" || mode === "basic";
 }
-
-const PATHS: Readonly<Record<Exclude<RequestMode, "item">, string>> = {
-  dynamic: "content",
-  full: "content",
-  basic: "content",
-  destinations: "destinations",
-  custom_fields: "custom_fields_reference",
-};
 
 function wayOut(status: number, mode: RequestMode): string {
   if (status !== 400 && status !== 422) return "";

@@ -4,17 +4,16 @@ import { type HttpProxy, reachedBy } from "../../common/proxy.ts";
 import type { SettingNames } from "./service-url.ts";
 import { MAX_ATTEMPTS, SourceError } from "./source-error.ts";
 
-interface TransportFailure {
+/** Failures by the codes of Node and undici. */
+const FAILURES: readonly {
+  readonly codes: RegExp;
   readonly code: ErrorCode;
   /** Rest of the sentence after the host. `{url}`: the setting with its URL. `{what}`: service or proxy. */
   readonly says: string;
   readonly attemptsAtMost?: number;
   /** Failures of the first connection concern the proxy, if there is one. */
   readonly isOfProxy?: true;
-}
-
-/** Failures by the codes of Node and undici. */
-const FAILURES: readonly (TransportFailure & { readonly codes: RegExp })[] = [
+}[] = [
   {
     codes: /^ENOTFOUND$/,
     code: "source.unreachable",

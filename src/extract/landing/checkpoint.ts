@@ -34,10 +34,8 @@ export interface ItemResponse {
   /** As in `ListEntry`; `undefined`: the response could not be read. */
   readonly updatedAt?: string | null | undefined;
   readonly rejects: readonly Reject[];
-  /** `null`: the request failed, or none was sent. */
+  /** `null`: the request failed, or a document of an earlier run is used instead of a request. */
   readonly record: RequestRecord | null;
-  /** Whether a document of an earlier run is used instead of a request. */
-  readonly isReused: boolean;
 }
 
 export interface PassStart {
@@ -47,7 +45,7 @@ export interface PassStart {
   readonly startedMs: number;
 }
 
-export interface Checkpoint<Response> {
+interface Checkpoint<Response> {
   readonly stage: string;
   readonly pass: number;
   readonly number: number;

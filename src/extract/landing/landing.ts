@@ -66,46 +66,40 @@ export interface LandingConfig {
   readonly clock: Clock;
 }
 
-interface LandingState extends LandingConfig {
-  readonly fieldNames: Set<string>;
-  readonly stages: StageLanding<PageResponse | ItemResponse>[];
-  /** Number of the next group, by stage and pass. */
-  readonly numbers: Map<string, number>;
-  /** Slots that were reserved. */
-  units: number;
-}
-
 export class Landing {
-  readonly #state: LandingState;
+  readonly config: LandingConfig;
+  /** Names of the custom fields in the documents. */
+  readonly fieldNames = new Set<string>();
+  /** Stages with checkpoints. */
+  readonly stages: StageLanding<PageResponse | ItemResponse>[] = [];
+  /** Number of the next group, by stage and pass. */
+  readonly numbers = new Map<string, number>();
+  /** Slots that were reserved. */
+  units = 0;
 
   constructor(config: LandingConfig) {
-    this.#state = { ...config, fieldNames: new Set(), stages: [], numbers: new Map(), units: 0 };
-  }
-
-  /** Names of the custom fields in the documents. */
-  get fieldNames(): ReadonlySet<string> {
-    return this.#state.fieldNames;
+    this.config = config;
   }
 
   pages(mode: Shape, pass: number): StageLanding<PageResponse> {
-    return new StageLanding<PageResponse>(this.#state, mode, pass);
+    return new StageLanding<PageResponse>(this, mode, pass);
   }
 
   /** Single items of a pass (`item`), or those requested after it (`after`), which a resumed run requests again. */
   singles(stage: "item" | "after", pass: number): StageLanding<ItemResponse> {
-    return new StageLanding<ItemResponse>(this.#state, stage, pass);
+    return new StageLanding<ItemResponse>(this, stage, pass);
   }
 
   /** Reads a page without landing it. */
   async look(task: Omit<PageTask, "kind" | "lands" | "unit">): Promise<PageResult> {
-    return this.#state.threads.askAny({ ...task, kind: "page", lands: false, unit: 0 }, [
+    return this.config.threads.askAny({ ...task, kind: "page", lands: false, unit: 0 }, [
       task.body.bytes.buffer,
     ]);
   }
 
   /** Writes all responses that are not written yet. No request may be under way. */
   async save(): Promise<void> {
-    const saved = await Promise.allSettled(this.#state.stages.map((stage) => stage.finish()));
+    const saved = await Promise.allSettled(this.stages.map((stage) => stage.finish()));
     for (const each of saved) if (each.status === "rejected") throw each.reason;
   }
 }
@@ -146,29 +140,29 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
   passStart: PassStart | null;
   readonly #stage: Shape | "item" | "after";
   readonly #hasCheckpoints: boolean;
-  readonly #state: LandingState;
+  readonly #landing: Landing;
   /** Of this stage and pass, of the interrupted run. */
   readonly #checkpoints: readonly CheckpointFile[];
   /** The last group that was opened. */
   #group: ResponseGroup | undefined;
   readonly #groups: ResponseGroup[] = [];
 
-  constructor(state: LandingState, stage: Shape | "item" | "after", pass: number) {
-    this.#state = state;
+  constructor(landing: Landing, stage: Shape | "item" | "after", pass: number) {
+    this.#landing = landing;
     this.#stage = stage;
     this.pass = pass;
-    this.#hasCheckpoints = stage !== "after" && pass <= state.listings;
-    const { groups } = state.resumeState;
+    this.#hasCheckpoints = stage !== "after" && pass <= landing.config.listings;
+    const { groups } = landing.config.resumeState;
     this.#checkpoints = groups.filter((group) => group.stage === stage && group.pass === pass);
     this.passStart = this.#checkpoints[0]?.passStart ?? null;
     if (stage === "item" || stage === "after") this.groupSize = SINGLES_PER_GROUP;
-    if (this.#hasCheckpoints) state.stages.push(this);
+    if (this.#hasCheckpoints) landing.stages.push(this);
   }
 
   /** Responses that the interrupted run got, group by group. Their documents count as landed. */
   async *resumed(): AsyncGenerator<readonly Response[]> {
     for (const { rawFile } of this.#checkpoints) {
-      const group = await readCheckpoint<Response>(checkpointPath(this.#state.directory, rawFile));
+      const group = await readCheckpoint<Response>(checkpointPath(this.#landing.config.directory, rawFile));
       if (group === undefined) throw new TypeError(`the checkpoint of ${rawFile} is gone`);
       this.#record(rawFile, { ...group, indexed: group.file === null ? null : indexFile(rawFile) });
       yield group.responses;
@@ -179,21 +173,21 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
   reserveSlot(): ResponseSlot {
     const group = this.#openGroup();
     group.reserved += 1;
-    this.#state.units += 1;
-    return { group, position: group.reserved - 1, unit: this.#state.units };
+    this.#landing.units += 1;
+    return { group, position: group.reserved - 1, unit: this.#landing.units };
   }
 
   #openGroup(): ResponseGroup {
     if (this.#group !== undefined && this.#group.reserved !== this.groupSize) return this.#group;
     const number = this.#nextNumber();
-    const writtenMs = this.#state.clock.elapsedMs();
+    const writtenMs = this.#landing.config.clock.elapsedMs();
     this.#group = { first: number, number, reserved: 0, answered: 0, waiting: [], writtenMs };
     this.#groups.push(this.#group);
     return this.#group;
   }
 
   #nextNumber(): number {
-    const { numbers } = this.#state;
+    const { numbers } = this.#landing;
     const key = `${this.#stage} ${this.pass}`;
     const number = numbers.get(key) ?? Math.max(-1, ...this.#checkpoints.map((group) => group.number)) + 1;
     numbers.set(key, number + 1);
@@ -206,7 +200,7 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
     task: Omit<PageTask, "kind" | "pass" | "lands" | "unit">,
   ): Promise<PageResult> {
     const whole = { ...task, kind: "page", pass: this.pass, lands: true, unit } as const;
-    return this.#state.threads.ask(group.first, whole, [task.body.bytes.buffer]);
+    return this.#landing.config.threads.ask(group.first, whole, [task.body.bytes.buffer]);
   }
 
   async item(
@@ -214,12 +208,12 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
     task: Omit<ItemTask, "kind" | "pass" | "unit">,
   ): Promise<ItemResult> {
     const whole = { ...task, kind: "item", pass: this.pass, unit } as const;
-    return this.#state.threads.ask(group.first, whole, [task.body.bytes.buffer]);
+    return this.#landing.config.threads.ask(group.first, whole, [task.body.bytes.buffer]);
   }
 
   /** Lands documents of an earlier run in place of responses. */
   async copy({ first }: ResponseGroup, task: Omit<CopyTask, "kind" | "pass">): Promise<void> {
-    await this.#state.threads.ask(first, { ...task, kind: "copy", pass: this.pass });
+    await this.#landing.config.threads.ask(first, { ...task, kind: "copy", pass: this.pass });
   }
 
   /** Takes a complete response. Writes its group if that is due, and resolves then. */
@@ -227,7 +221,7 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
     group.answered += 1;
     group.waiting.push({ unit, response });
     const isFull = group.answered === this.groupSize;
-    const isDue = this.#state.clock.elapsedMs() - group.writtenMs >= WRITE_EVERY_MS;
+    const isDue = this.#landing.config.clock.elapsedMs() - group.writtenMs >= WRITE_EVERY_MS;
     if (isFull || (isDue && this.#hasCheckpoints)) await this.#write(group);
   }
 
@@ -239,7 +233,7 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
   async #write(group: ResponseGroup): Promise<void> {
     const { waiting } = group;
     if (waiting.length === 0) return;
-    const { threads, directory, files, clock } = this.#state;
+    const { threads, directory, files, clock } = this.#landing.config;
     const number = group.number ?? this.#nextNumber();
     Object.assign(group, { waiting: [], number: undefined, writtenMs: clock.elapsedMs() });
     const rawFile = files.of(this.#stage, this.pass, number);
@@ -257,9 +251,9 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
     rawFile: string,
     { indexed, drift, fieldNames }: Pick<GroupResult, "indexed" | "drift" | "fieldNames">,
   ) {
-    const { index, journal, fieldNames: all } = this.#state;
+    const { index, journal } = this.#landing.config;
     if (indexed !== null) index.add(rawFile, indexed);
     journal.takeDrift(drift);
-    for (const name of fieldNames) all.add(name);
+    for (const name of fieldNames) this.#landing.fieldNames.add(name);
   }
 }

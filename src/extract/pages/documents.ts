@@ -49,15 +49,9 @@ export interface DocumentBatch {
   readonly drift: Drift;
 }
 
-interface InsertedObject {
-  readonly position: ObjectPosition;
+/** Where a cached object stands in a document, and what is put there. */
+interface InsertedObject extends ObjectPosition {
   readonly prepared: PreparedObject;
-}
-
-/** A document that lands, before cached objects are put back. */
-interface LandingDocument extends Pick<PageDocument, "largeNumbers" | "source"> {
-  readonly document: JsonObject;
-  readonly objects: readonly InsertedObject[];
 }
 
 export interface FingerprintSettings {
@@ -125,11 +119,10 @@ export class DocumentReader {
       // First the raw document: preparing it renames fields to the specification's names.
       if (lands) {
         const view = { shape, order, observedAt: body.observedAt } as const;
-        const { largeNumbers, source } = pageDocument;
         const at = { contentId, mode: shape, pass, page, position, whole: true, view } as const;
         for (const { prepared } of objects ?? [])
           objectCounts.set(prepared, (objectCounts.get(prepared) ?? 0) + 1);
-        raw.push(this.#rawDocument(at, { document, objects: objects ?? [], largeNumbers, source }, drift));
+        raw.push(this.#rawDocument(at, document, drift, { ...pageDocument, objects: objects ?? [] }));
         addFieldNames(fieldNames, shape, document);
       }
       const item = listEntry(contentId, position, document);
@@ -146,27 +139,33 @@ export class DocumentReader {
   #prepareObjects(shape: Shape, { document, objects }: PageDocument): InsertedObject[] | undefined {
     const inserted: InsertedObject[] = [];
     if (objects.length > 0 && "reason" in readItemId(document)) return undefined;
-    for (const position of objects) {
-      const { name, place, object } = position;
-      const prepared = preparedObject(object, { shape, name, isListed: place !== undefined }, this.#prepare);
+    for (const at of objects) {
+      const member = { shape, name: at.name, isListed: at.place !== undefined };
+      const prepared = preparedObject(at.object, member, this.#prepare);
       if (prepared === undefined) return undefined;
-      inserted.push({ position, prepared });
+      inserted.push({ ...at, prepared });
     }
     return inserted;
   }
 
+  /** `from`: the page that has the document, with the objects to put back. */
   #rawDocument(
     place: Omit<RawDocument, "unknownFields" | "largeNumbers" | "reuse" | "document">,
-    { document, objects, largeNumbers, source }: LandingDocument,
+    document: JsonObject,
     drift: Drift,
+    from?: Pick<PageDocument, "largeNumbers" | "source"> & { readonly objects: readonly InsertedObject[] },
   ): RawDocument {
     const { contentId, view } = place;
+    const { objects = [], largeNumbers = true, source } = from ?? {};
     const at = { order: view.order, contentId };
     const { unknown, changed } = this.#prepare(view.shape, document, at, drift, source);
     const members = new Map<string, Buffer>();
-    for (const { position, prepared } of objects) {
-      insert(document, position, prepared.value);
-      if (position.place === undefined) members.set(position.name, prepared.member);
+    for (const { name, place, prepared } of objects) {
+      const member = document[name];
+      if (place === undefined) {
+        document[name] = prepared.value;
+        members.set(name, prepared.member);
+      } else if (Array.isArray(member)) member[place] = prepared.value;
     }
     const pieces = serializeDocument(document, source, changed, members);
     return { ...place, unknownFields: unknown.length, largeNumbers, reuse: NOT_REUSED, document: pieces };
@@ -202,8 +201,7 @@ export class DocumentReader {
     const item = listEntry(contentId, position, document);
     const view = { shape, order, observedAt: body.observedAt };
     const place = { contentId, mode: "item", pass, page, position, whole, view } as const;
-    const landing = { document, objects: [], largeNumbers: true, source: undefined };
-    const raw = this.#rawDocument(place, landing, drift);
+    const raw = this.#rawDocument(place, document, drift);
     addFieldNames(fieldNames, shape, document);
     const fingerprint = isReusable(task, item, document) ? task.listed.fingerprint : NO_FINGERPRINT;
     const reuse = reuseRecord({ document, at, drift }, fingerprint);
@@ -219,13 +217,6 @@ function isReusable({ body, listed }: ItemTask, { updatedAt }: ListEntry, docume
   const { dated, observedAt } = body;
   const isEdited = isFresh(secondsOf(updatedAt), { observedAt, milliseconds: FRESH_MS });
   return dated && !isEdited && matchesFingerprint(listed.fingerprint, document);
-}
-
-/** Replaces the empty object that stands for a cached one. */
-function insert(document: JsonObject, { name, place }: ObjectPosition, value: JsonObject): void {
-  const member = document[name];
-  if (place === undefined) document[name] = value;
-  else if (Array.isArray(member)) member[place] = value;
 }
 
 /** Where documents describe the custom fields that they have values of. */

@@ -171,15 +171,8 @@ export class Certification<Pass extends PassEvidence> {
   #repair(last: Pass): CertificationStep | undefined {
     if (this.#repairedAfter === this.#passes.length) return undefined;
     const stale = this.#stale(last);
-    const few = stale.length > this.#repairLimit(last) ? this.#withoutDocument(stale, last) : stale;
-    return few.length === 0 ? undefined : { kind: "repair", ids: this.#ids(few) };
-  }
-
-  /** After the last pass, items without a document come before items with an old one. */
-  #withoutDocument(stale: readonly number[], last: Pass): readonly number[] {
-    if (this.#passes.length < MAX_PASSES) return [];
-    const without = stale.filter((number) => !this.#versions.hasDocument(number));
-    return without.length > this.#repairLimit(last) ? [] : without;
+    if (stale.length === 0 || stale.length > this.#repairLimit(last)) return undefined;
+    return { kind: "repair", ids: this.#ids(stale) };
   }
 
   #pass(last: Pass, disagreements: readonly string[]): CertificationStep {

@@ -3,7 +3,6 @@ import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { Shape } from "../../raw/document.ts";
 import { NO_FINGERPRINT } from "../../raw/raw-file.ts";
 import type { ItemResponse } from "../landing/checkpoint.ts";
-import type { StageLanding } from "../landing/landing.ts";
 import { isFresh, secondsOf } from "../pages/updated-at.ts";
 import type { ExtractContext } from "./context.ts";
 import { singlesLimit } from "./failure-budget.ts";
@@ -16,22 +15,18 @@ const FIRST_PAGE = 5_000_000;
 /** No listing is known to agree with these responses, so no later run reuses them. */
 const NOT_LISTED = { fingerprint: NO_FINGERPRINT };
 
-export interface ItemRequests {
-  readonly ids: readonly string[];
-  readonly landing: StageLanding<ItemResponse>;
-}
-
 /**
  * Requests items in all shapes that the pipeline reads, and records the new documents, or that the item is gone. A
  * response that cannot be read is a reject; the item keeps the documents that it has.
  */
 export async function repairItems(
   context: ExtractContext,
-  requests: ItemRequests,
+  pass: number,
+  ids: readonly string[],
 ): Promise<Pick<ModeComparison, "fresh">> {
   let fresh = false;
-  await requestItems(context, requests, context.settings.shapes, (response) => {
-    if (recordVersion(context, requests.landing.pass, response)) fresh = true;
+  await requestItems(context, { pass, ids, shapes: context.settings.shapes }, (response) => {
+    if (recordVersion(context, pass, response)) fresh = true;
   });
   return { fresh };
 }
@@ -39,11 +34,12 @@ export async function repairItems(
 /** Requests each item in dynamic mode, in full mode and in dynamic mode again, and compares the times. */
 export async function compareModes(
   context: ExtractContext,
-  requests: ItemRequests,
+  pass: number,
+  ids: readonly string[],
 ): Promise<ModeComparison[]> {
   const received: { response: ItemResponse; fresh: boolean }[] = [];
-  await requestItems(context, requests, ["dynamic", "full", "dynamic"], (response) => {
-    received.push({ response, fresh: recordVersion(context, requests.landing.pass, response) });
+  await requestItems(context, { pass, ids, shapes: ["dynamic", "full", "dynamic"] }, (response) => {
+    received.push({ response, fresh: recordVersion(context, pass, response) });
   });
   return [...Map.groupBy(received, ({ response }) => response.id).values()].map((three) => {
     const [dynamic, full, dynamicAgain] = three.map(({ response: { updatedAt } }) =>
@@ -73,16 +69,16 @@ function recordVersion(
  * Requests items that no pass listed, after the last pass. Returns the IDs of items that are `found`, of these the ones
  * that could be read in one mode only (`inPart`), of items that are `removed` (404 or 410), and of `skipped` items.
  */
-export async function requestUnlisted(context: ExtractContext, requests: ItemRequests) {
+export async function requestUnlisted(context: ExtractContext, pass: number, ids: readonly string[]) {
   const read = new Set<string>();
   const removed = new Set<string>();
   const rejected = new Set<string>();
-  const skipped = await requestItems(context, requests, context.settings.shapes, (response) => {
+  const skipped = await requestItems(context, { pass, ids, shapes: context.settings.shapes }, (response) => {
     if (response.gone) removed.add(response.id);
     if (response.updatedAt !== undefined) read.add(response.id);
     if (isRejected(response)) rejected.add(response.id);
   });
-  const found = requests.ids.filter((id) => read.has(id) && !removed.has(id));
+  const found = ids.filter((id) => read.has(id) && !removed.has(id));
   const inPart = found.filter((id) => rejected.has(id));
   return { found, inPart, removed: [...removed].sort(), skipped };
 }
@@ -93,12 +89,16 @@ export async function requestUnlisted(context: ExtractContext, requests: ItemReq
  */
 async function requestItems(
   context: ExtractContext,
-  { ids, landing }: ItemRequests,
-  shapes: readonly Shape[],
+  {
+    pass,
+    ids,
+    shapes,
+  }: { readonly pass: number; readonly ids: readonly string[]; readonly shapes: readonly Shape[] },
   take: (response: ItemResponse) => void,
 ): Promise<readonly string[]> {
   const { settings, onProgress } = context;
   const { columns } = settings;
+  const landing = context.landing.singles("after", pass);
   const queue = new WorkQueue(settings.concurrency, context.signal);
   const limit = singlesLimit(ids.length, settings.singlesLimits);
   const skipped: string[] = [];

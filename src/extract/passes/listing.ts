@@ -23,9 +23,10 @@ export interface SingleItemEntry extends ListEntry {
   readonly page: number;
 }
 
-type RecordedFigures = "rows" | "perPage" | "pagesAnnounced" | "startedMs" | "endedMs";
-
-export interface ListingPass extends PassEvidence, LandedPass, Pick<PassRecord, RecordedFigures> {
+export interface ListingPass
+  extends PassEvidence,
+    LandedPass,
+    Pick<PassRecord, "rows" | "perPage" | "pagesAnnounced" | "startedMs" | "endedMs"> {
   readonly mode: ListMode;
   /** Items that the plan wants, each where it was listed first. */
   readonly wanted: readonly SingleItemEntry[];

@@ -45,15 +45,7 @@ export async function requestItem(
     budget?.addFailure(thrown);
     const at = { mode: "item", pass: landing.pass, page, position, contentId };
     const rejects = [{ ...at, reason, document: "null" }];
-    return {
-      id: contentId,
-      shape,
-      gone: false,
-      updatedAt: undefined,
-      rejects,
-      record: null,
-      isReused: false,
-    };
+    return { id: contentId, shape, gone: false, rejects, record: null };
   }
 }
 
@@ -88,7 +80,6 @@ async function readItem(
     gone: response.status !== 200,
     updatedAt,
     rejects,
-    isReused: false,
     record: recordOf(response, about),
   };
 }

@@ -30,11 +30,6 @@ export interface ReuseSource extends ReusableItems {
   readonly damage: string | null;
 }
 
-interface ItemWithSlot {
-  readonly item: SingleItemEntry;
-  readonly slot: ResponseSlot;
-}
-
 /** Reads the items that a pass wants, group by group. Throws `source.rejects` if too many are gone or rejected. */
 export class SingleItemsReader {
   readonly #context: ExtractContext;
@@ -92,24 +87,21 @@ export class SingleItemsReader {
         restored.add(response.id);
         recordItemResponse(this.#context, response);
         const item = wanted.get(response.id);
-        if (item !== undefined) this.#count(item, response);
+        if (item === undefined) continue;
+        if (isRejected(response)) this.#budget.addMismatch();
+        this.#count(item, response);
       }
     }
     return restored;
   }
 
   async #readGroup(items: readonly SingleItemEntry[]): Promise<void> {
-    const group = items.map((item) => ({ item, slot: this.#landing.reserveSlot() }));
-    await this.#copyReusable(group);
-    for (const { item, slot } of group)
-      if (!this.#reusable.has(item.id)) await this.#queue.add(async () => this.#request(item, slot));
-  }
-
-  async #copyReusable(group: readonly ItemWithSlot[]): Promise<void> {
-    const copies = group.flatMap(({ item, slot }) => {
-      const document = this.#reusable.get(item.id);
-      return document === undefined ? [] : { item, slot, document };
+    const group = items.map((item) => {
+      return { item, slot: this.#landing.reserveSlot(), document: this.#reusable.get(item.id) };
     });
+    const copies = group.flatMap(({ document, ...each }) =>
+      document === undefined ? [] : { ...each, document },
+    );
     for (const [rawFile, ofFile] of Map.groupBy(copies, ({ document }) => document.file)) {
       const items = ofFile.map(({ item: { id: contentId, page, position }, document: { row }, slot }) => {
         return { contentId, page, position, row, unit: slot.unit };
@@ -121,8 +113,10 @@ export class SingleItemsReader {
     for (const { item, slot } of copies) {
       const { id, updatedAt } = item;
       const response = { id, shape: "dynamic", gone: false, updatedAt, rejects: [] } as const;
-      this.#take(item, slot, { ...response, record: null, isReused: true });
+      this.#take(item, slot, { ...response, record: null });
     }
+    for (const { item, slot, document } of group)
+      if (document === undefined) await this.#queue.add(async () => this.#request(item, slot));
   }
 
   async #request(item: SingleItemEntry, slot: ResponseSlot): Promise<void> {
@@ -140,12 +134,12 @@ export class SingleItemsReader {
   }
 
   #count(item: SingleItemEntry, response: ItemResponse): void {
-    const { gone, updatedAt, record, isReused } = response;
+    const { gone, updatedAt, record } = response;
     const { versions, onProgress } = this.#context;
     this.#done += 1;
     this.#bytes += record?.bytes ?? 0;
     if (isRejected(response)) this.#rejected.push(item.id);
-    if (isReused) this.#reused += 1;
+    if (updatedAt !== undefined && record === null) this.#reused += 1;
     if (gone) {
       this.#gone.push(item.id);
       this.#budget.addGone();

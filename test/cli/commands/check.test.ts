@@ -85,7 +85,7 @@ test("the service is asked for one item, for full items and for each destination
       ["destinations", 0],
       ["destinations", 0],
       // Names that items have, since one is missing.
-      ["list", 1000],
+      ["list", 100],
     ],
   );
   assert.deepEqual([step("destinations")?.status, exitCode], ["failed", 2]);

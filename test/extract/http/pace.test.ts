@@ -38,12 +38,6 @@ function turnsAfter(pace: Pace, fromMs: number, count: number, lateMs = 0): numb
 }
 
 suite("turns", () => {
-  test("nobody waits where neither the configuration nor the service says so", () => {
-    const pace = paceOf();
-    assert.deepEqual(turnsAfter(pace, 5, 3), [5, 5, 5]);
-    assert.equal(pace.totals, null);
-  });
-
   test("one begins in each interval, and idle time is not made up for", () => {
     const pace = paceOf({ maxPerSecond: 2 });
     assert.deepEqual(turnsAfter(pace, 0, 3), [0, 500, 1000]);
@@ -212,13 +206,6 @@ suite("against limits, in a time of its own", () => {
       "no burst to begin with",
     );
     assert.ok(endMs < 1.05 * 120 * SECOND, `${endMs} ms`);
-  });
-
-  test("a pace that an earlier run had found is not kept to where the service allows far more", () => {
-    const limit = tokenBucket(() => 5);
-    const options = { startPerSecond: 0.1 };
-    const { endMs } = simulate({ limit, requests: 600, latencyMs: steady, options });
-    assert.ok(endMs < 4 * 120 * SECOND, `${endMs} ms`);
   });
 
   test("no request is sent before the service allows it", () => {

@@ -4,12 +4,13 @@ import { type ErrorCode, WarehouseError } from "../../../src/common/errors.ts";
 import { silentLog } from "../../../src/common/log.ts";
 import type { RepeatableRequest } from "../../../src/extract/http/retry.ts";
 import { RETRY_LIMITS, type RetryConfig } from "../../../src/extract/http/retry-rules.ts";
-import { SourceError, type SourceErrorFacts } from "../../../src/extract/http/source-error.ts";
+import { SourceError } from "../../../src/extract/http/source-error.ts";
 import { FakeClock } from "../../fake-clock.ts";
 import { NEVER } from "../../never.ts";
 import { retryOf } from "../loopback.ts";
 
-const failure = (code: ErrorCode, facts: SourceErrorFacts = {}) => new SourceError(code, "It failed.", facts);
+const failure = (code: ErrorCode, facts: ConstructorParameters<typeof SourceError>[2] = {}) =>
+  new SourceError(code, "It failed.", facts);
 const status = (code: number, retryAfterMs: number | null = null) =>
   failure("source.unavailable", { status: code, retryAfterMs });
 

@@ -52,7 +52,7 @@ const ROWS: Row[] = [
   ],
   ["B12", 405, "basic", "config.not_found", 1, /answers 405/],
   ["B12", 410, "full", "config.not_found", 1, /answers 410/],
-  ["B12", 404, "custom_fields", "config.not_found", 1, /\/api\/v1\/custom_fields_reference answers 404/],
+  ["B12", 404, "custom_fields", "config.not_found", 1, /\/api\/v1\/content answers 404/],
   ["E1", 404, "item", null, 0, /^$/],
   ["E1", 410, "item", null, 0, /^$/],
   ["", 405, "item", "source.protocol", 1, /refused a request \(405\)/],
@@ -82,6 +82,7 @@ const ROWS: Row[] = [
 const ANSWER = {
   host: "c.example:8443",
   prefix: "",
+  path: "/api/v1/content",
   settingNames: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
   retryAfter: 1500,
   hasListing: false,

@@ -1,12 +1,24 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer as createPlainServer } from "node:net";
 import { type TestContext, test } from "node:test";
-import { createServer, type TlsOptions } from "node:tls";
+import { createServer, getCACertificates, setDefaultCACertificates, type TlsOptions } from "node:tls";
 import { environment } from "../../environment.ts";
 import { failsWith } from "../../failing.ts";
 import { NEVER } from "../../never.ts";
 import { clientOf, LIST, read, serve } from "../loopback.ts";
-import { pem, trust } from "./trust.ts";
+
+/** One of the certificates made for the tests, all with the key "key"; `expired.pem` ended on the day it was made. */
+function pem(name: string): string {
+  return readFileSync(new URL(`tls/${name}.pem`, import.meta.url), "utf8");
+}
+
+/** Trusts these authorities alone until the test ends: what is trusted is the process's, which tests share. */
+function trust(t: TestContext, ...authorities: readonly string[]): void {
+  const before = getCACertificates("default");
+  setDefaultCACertificates(authorities);
+  t.after(() => setDefaultCACertificates(before));
+}
 
 async function serveTls(
   t: TestContext,

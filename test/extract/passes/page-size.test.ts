@@ -92,14 +92,6 @@ test("what one mode found out of the service counts for the others", async () =>
   assert.deepEqual(asked, [100, 200, 100]);
 });
 
-test("a size that fails for the heavy documents of one mode is tried for the others", async () => {
-  const sizes = new PageSizeChooser("auto", {});
-  const chosen = async (kind: "dynamic" | "basic", refuses: number) =>
-    (await sizes.choose(kind, undefined, async (size) => pageOf({ ...FRIENDLY, refuses }, size))).perPage;
-  assert.equal(await chosen("dynamic", 100), 100);
-  assert.equal(await chosen("basic", 10_000), 1000);
-});
-
 test("a refused token and a missing service end the run at once, whatever the size", async () => {
   for (const code of ["source.credentials", "config.not_found"] as const) {
     const sizes = new PageSizeChooser("auto", { dynamic: 1000 });
