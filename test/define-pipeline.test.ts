@@ -236,7 +236,7 @@ suite("a composition is refused for", () => {
         load: [duckdb(), duckdb()],
         audit: ["1", "2"].map((n) => rowsTest({ name: "titles", sql: `SELECT ${n}` })),
       },
-      "extract has singleItems twice",
+      "extract has singleItems() twice",
       "load has duckdb twice",
       'audit has two tests called "titles"',
     ],

@@ -1,9 +1,8 @@
 /** Temporary folders of commands, and interruption of the statements that run in them. */
 import { addAbortListener } from "node:events";
-import { rm } from "node:fs/promises";
 import { withGrace } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { makeTemporaryFolder } from "../common/temporary-folder.ts";
+import { inTemporaryFolder } from "../common/temporary-folder.ts";
 import { interruptStatements } from "../storage/duckdb.ts";
 import { StopSignals } from "./command.ts";
 
@@ -40,19 +39,6 @@ export async function withTemporaryFolder<T>(
     if (ended.status === "rejected") throw ended.reason;
     return ended.value;
   });
-}
-
-/** Runs `use` with a temporary folder and removes it. Throws `config.output` or `disk.io` if it cannot be made. */
-export async function inTemporaryFolder<T>(
-  purpose: string,
-  use: (directory: string) => Promise<T>,
-): Promise<T> {
-  const directory = await makeTemporaryFolder(purpose);
-  try {
-    return await use(directory);
-  } finally {
-    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
-  }
 }
 
 /** Interrupts running and following statements once the signal is aborted. */

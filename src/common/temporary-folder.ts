@@ -7,11 +7,20 @@ import { asWarehouseError, codeOf, WarehouseError } from "./errors.ts";
 import { printable } from "./printable.ts";
 
 /**
- * Makes a folder in TMPDIR that only its owner can read. `purpose`: lower-case letters for its name. Throws
- * `config.output`, and errors of the disk.
+ * Runs `use` with a folder in TMPDIR that only its owner can read, and removes it. `purpose`: lower-case letters for its
+ * name. Throws `config.output`, and errors of the disk.
  */
-export async function makeTemporaryFolder(purpose: string): Promise<string> {
+export async function inTemporaryFolder<T>(purpose: string, use: (folder: string) => Promise<T>): Promise<T> {
   await removeAbandoned();
+  const folder = makeFolder(purpose);
+  try {
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+function makeFolder(purpose: string): string {
   try {
     return mkdtempSync(join(tmpdir(), `content-warehouse-${purpose}-${process.pid}-${host()}-`));
   } catch (thrown) {

@@ -1,11 +1,12 @@
 /** `deliver`: delivers a published run to the configured targets. */
+
+import { inTemporaryFolder } from "../../common/temporary-folder.ts";
 import { writeResult } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { CliCommand, openWarehouseFolder, processEnvironment, StopSignals } from "../command.ts";
 import { chooseTargets, deliverRun, deliveryLines, type TargetFlags } from "../targets.ts";
-import { inTemporaryFolder } from "../temporary-folder.ts";
 
 const HELP = `
 Examples:

@@ -15,7 +15,7 @@ import { Lookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
 import { destinationNames } from "../../run/session.ts";
 import { openClientWithoutRetries, openSource } from "../../run/source.ts";
-import { printableText, shellWord, writeResult } from "../../show/terminal.ts";
+import { shellWord, writeResult } from "../../show/terminal.ts";
 import { CliCommand, type CliEnvironment, logTo, processEnvironment } from "../command.ts";
 
 /** JSON, because editors check it against the schema that it names. */
@@ -53,22 +53,25 @@ async function init(flags: InitFlags, environment: CliEnvironment): Promise<void
   const url = addressOf(flags.url ?? nonEmpty(env.CONTENT_API_URL));
   const there = configFileName({ cwd, flags: {} });
   if (there !== null) throw exists(there);
-  const write = (destinations: ConfigSpec["destinations"], first: readonly string[]) =>
+  const write = (destinations: ConfigSpec["destinations"], ...first: readonly string[]) =>
     writeConfig({ url, tokenFile: flags.tokenFile, destinations }, first, environment);
   const file = shellWord(flags.tokenFile);
   const variable = nonEmpty(env.CONTENT_API_TOKEN) && "CONTENT_API_TOKEN";
   if (variable === undefined && !existsSync(tokenFile))
-    return write([], [`put the API token into ${file}, then: chmod 600 ${file}`]);
+    return write([], `put the API token into ${file}, then: chmod 600 ${file}`);
   try {
-    await write(await destinationsAt({ url, tokenFile }, environment), []);
+    await write(await destinationsAt({ url, tokenFile }, environment));
   } catch (thrown) {
     if (asWarehouseError(thrown).code === "source.credentials")
-      await write([], [`correct the token in ${variable ?? file}, and fill in \`destinations\``]);
+      await write([], `correct the token in ${variable ?? file}, and fill in \`destinations\``);
     throw thrown;
   }
 }
 
-/** Writes the file and prints the next steps: `first`, then two commands. */
+/**
+ * Writes the file and prints the next steps: `first`, then two commands. Throws `config.output` if the file exists or
+ * cannot be written.
+ */
 async function writeConfig(
   settings: ConfigSpec,
   first: readonly string[],
@@ -76,10 +79,16 @@ async function writeConfig(
 ): Promise<void> {
   const schema = relative(cwd, packagePath("config.schema.json"));
   const $schema = schema.startsWith(".") ? schema : `./${schema}`;
-  await writeNew(cwd, `${JSON.stringify({ $schema, ...settings }, null, 2)}\n`);
+  const text = `${JSON.stringify({ $schema, ...settings }, null, 2)}\n`;
+  await writeFile(resolve(cwd, CONFIG_FILE), text, { flag: "wx" }).catch((cause: unknown) => {
+    const code = codeOf(cause) ?? "unknown reason";
+    if (code === "EEXIST") throw exists(CONFIG_FILE);
+    const why = `The file ${CONFIG_FILE} cannot be written (${code}); run init in another folder.`;
+    throw new WarehouseError("config.output", why, { cause });
+  });
   const next = [...first, "content-warehouse check", "content-warehouse run nightly --limit 20"];
   const lines = [`Written: ${CONFIG_FILE}`, "Next:", ...next.map((line) => `  ${line}`)];
-  await writeResult(out, printableText(`${lines.join("\n")}\n`));
+  await writeResult(out, `${lines.join("\n")}\n`);
 }
 
 /** Address of the service as the file will have it. Throws `config.invalid`. */
@@ -114,22 +123,10 @@ async function destinationsAt(
     const found = wanted.filter((one) => !unmatched.includes(one));
     const named = found.map(({ name }) => JSON.stringify(printable(name))).join(", ") || "none";
     const answer = `${source.url.host} answers: the token can read ${pluralize(items, "item")}. Their destinations: ${named}.`;
-    await writeResult(out, printableText(`${answer}\n`));
+    await writeResult(out, `${answer}\n`);
     return found;
   } finally {
     await client.close();
-  }
-}
-
-/** Throws `config.output` if the file exists or cannot be written. */
-async function writeNew(cwd: string, text: string): Promise<void> {
-  try {
-    await writeFile(resolve(cwd, CONFIG_FILE), text, { flag: "wx" });
-  } catch (cause) {
-    const code = codeOf(cause);
-    if (code === "EEXIST") throw exists(CONFIG_FILE);
-    const why = `The file ${CONFIG_FILE} cannot be written (${code ?? "unknown reason"}); run init in another folder.`;
-    throw new WarehouseError("config.output", why, { cause });
   }
 }
 

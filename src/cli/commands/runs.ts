@@ -6,6 +6,7 @@ import { readRejectsSection } from "../../audit/questions/run-sections.ts";
 import { RUN_SECTIONS, runAnswer, runsAnswer } from "../../audit/questions/runs.ts";
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { pluralize } from "../../common/figures.ts";
+import { inTemporaryFolder } from "../../common/temporary-folder.ts";
 import { loadSettings } from "../../config/config.ts";
 import { printableText, writeAll } from "../../show/terminal.ts";
 import { deliveryError, failedDeliveries } from "../../targets/deliver.ts";
@@ -25,7 +26,6 @@ import {
   StopSignals,
 } from "../command.ts";
 import { chooseTargets, deliverRun, deliveryLines, type TargetFlags } from "../targets.ts";
-import { inTemporaryFolder } from "../temporary-folder.ts";
 import { withAnswer, withRuns } from "../with-run.ts";
 
 const EXAMPLES = `

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { InvalidArgumentError, Option } from "commander";
 import pino from "pino";
 import { packagePath } from "../../common/package-root.ts";
+import { inTemporaryFolder } from "../../common/temporary-folder.ts";
 import { applyChanges } from "../../service/changes.ts";
 import { createService, type Service, type ServiceOptions } from "../../service/service.ts";
 import { writeResult } from "../../show/terminal.ts";
 import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
-import { inTemporaryFolder } from "../temporary-folder.ts";
 
 interface ServeFlags extends ServiceOptions {
   readonly data: string;

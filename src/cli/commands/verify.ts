@@ -2,12 +2,7 @@
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { count, fileSize, pluralize } from "../../common/figures.ts";
 import { writeResult } from "../../show/terminal.ts";
-import {
-  type VerifiedRun,
-  type VerifyResult,
-  type VerifyScope,
-  verifyRuns,
-} from "../../warehouse/verify-run.ts";
+import { type VerifiedRun, type VerifyScope, verifyRuns } from "../../warehouse/verify-run.ts";
 import { CliCommand, type OutputStream, openWarehouseFolder, processEnvironment } from "../command.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
@@ -53,7 +48,13 @@ async function verify(
   const { current = null, runs, findings } = found;
   const { length } = findings;
   const object = { ok: length === 0, warehouse: folder.root, current, findings, runs };
-  await writeResult(out, json === true ? object : reportText(found));
+  const texts = runs.map((run) => {
+    const name = run.current ? `${run.run} (current)` : run.run;
+    return verificationText(name, run, run.denied === run.findings.length ? "NOT VERIFIED" : "DAMAGED");
+  });
+  const ofRuns = new Set(runs.flatMap((run) => run.findings));
+  const others = findings.filter((finding) => !ofRuns.has(finding)).map((finding) => `${finding}\n`);
+  await writeResult(out, json === true ? object : [...texts, ...others].join(""));
   if (length === 0) return;
   const denied = runs.reduce((sum, run) => sum + run.denied, 0);
   const wayOut =
@@ -65,17 +66,6 @@ async function verify(
 
 /** Maximum number of findings printed; `--json` has all. */
 const MAX_FINDINGS = 20;
-
-function reportText({ runs, findings }: VerifyResult): string {
-  const ofRuns = new Set(runs.flatMap((run) => run.findings));
-  const others = findings.filter((finding) => !ofRuns.has(finding));
-  return [...runs.map(runText), ...others.map((finding) => `${finding}\n`)].join("");
-}
-
-function runText(run: VerifiedRun): string {
-  const name = run.current ? `${run.run} (current)` : run.run;
-  return verificationText(name, run, run.denied === run.findings.length ? "NOT VERIFIED" : "DAMAGED");
-}
 
 /** Result for one run as text; `damaged` begins it if there are findings. */
 export function verificationText(

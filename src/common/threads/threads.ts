@@ -87,25 +87,17 @@ export class ThreadPool<Task extends { readonly kind: keyof Results }, Results e
 {
   /** Aborted when a thread ends early, with or without a task; then nothing more will come. */
   readonly failure: AbortSignal;
+  readonly size: number;
   readonly #start: (number: number) => Thread;
   /** Started threads by number. */
-  readonly #threads = new Map<number, Thread>();
-  readonly size: number;
+  readonly #threads: Thread[] = [];
 
   constructor(options: ThreadPoolSettings) {
     const failure = new AbortController();
     this.failure = failure.signal;
     this.size = Math.max(1, options.threads);
     this.#start = (number) => new Thread(options, options.setup(number), failure);
-    this.#thread(0);
-  }
-
-  #thread(number: number): Thread {
-    const known = this.#threads.get(number);
-    if (known !== undefined) return known;
-    const started = this.#start(number);
-    this.#threads.set(number, started);
-    return started;
+    this.#threads[0] = this.#start(0);
   }
 
   /** Sends a task to the thread for `number`. Tasks of one number share memory. */
@@ -114,34 +106,31 @@ export class ThreadPool<Task extends { readonly kind: keyof Results }, Results e
     task: Task & { readonly kind: Kind },
     transfer: readonly ArrayBuffer[] = [],
   ): Promise<Results[Kind]> {
-    return (await this.#thread(number % this.size).ask(task, transfer)) as Results[Kind];
+    const at = number % this.size;
+    const thread = this.#threads[at] ?? this.#start(at);
+    this.#threads[at] = thread;
+    return (await thread.ask(task, transfer)) as Results[Kind];
   }
 
-  #leastBusy(): Thread {
-    const [least] = [...this.#threads.values()].toSorted((a, b) => a.load - b.load);
-    if (least !== undefined && (least.load === 0 || this.#threads.size === this.size)) return least;
-    const free = Array.from({ length: this.size }, (_, number) => number).find(
-      (each) => !this.#threads.has(each),
-    );
-    return this.#thread(free ?? 0);
-  }
-
-  /** Sends a task to the least busy thread. */
+  /** Sends a task to the least busy thread; one is started only if all others have tasks. */
   async askAny<Kind extends Task["kind"]>(
     task: Task & { readonly kind: Kind },
     transfer: readonly ArrayBuffer[] = [],
   ): Promise<Results[Kind]> {
-    return (await this.#leastBusy().ask(task, transfer)) as Results[Kind];
+    const load = (number: number) => this.#threads[number]?.load ?? 0.5;
+    const numbers = Array.from({ length: this.size }, (_, number) => number);
+    const least = numbers.reduce((a, b) => (load(b) < load(a) ? b : a));
+    return await this.ask(least, task, transfer);
   }
 
   /** Sends a task to all started threads. */
   async askAll<Kind extends Task["kind"]>(task: Task & { readonly kind: Kind }): Promise<Results[Kind][]> {
-    const results = await Promise.all([...this.#threads.values()].map((thread) => thread.ask(task, [])));
+    const results = await Promise.all(this.#threads.filter(Boolean).map((thread) => thread.ask(task, [])));
     return results as Results[Kind][];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#threads.values()].map((thread) => thread.stop()));
+    await Promise.all(this.#threads.map((thread) => thread?.stop()));
   }
 }
 

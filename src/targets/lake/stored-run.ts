@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
-import { makeTemporaryFolder } from "../../common/temporary-folder.ts";
+import { inTemporaryFolder } from "../../common/temporary-folder.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
 import { runText, sameRun } from "../../warehouse/identity.ts";
@@ -12,9 +12,8 @@ import { MANIFEST_FILE, type Manifest, type PublishedFile, parseManifest } from 
 import { changedObject, missingObject } from "../store/store.ts";
 import { readTable } from "./delta/log.ts";
 import { activeFiles, recordsOf } from "./delta/state.ts";
-import { readInstance } from "./instance.ts";
+import { type LakeSession, readInstance } from "./instance.ts";
 import { copyFolder, dataFolder, isCopied } from "./keys.ts";
-import type { LakeSession } from "./session.ts";
 import { filesOfRun, type LakeRun, type SnapshotRow } from "./snapshots.ts";
 
 /** A file of a run with its key in the store. */
@@ -147,20 +146,17 @@ async function compareDigests(
   { store }: LakeSession,
   files: readonly StoredFile[],
 ): Promise<readonly string[]> {
-  const folder = await makeTemporaryFolder("lake");
-  try {
-    const found = await mapLimited(files, (file) =>
+  const found = await inTemporaryFolder("lake", (folder) =>
+    mapLimited(files, (file) =>
       collectFindings(async () => {
         const copy = join(folder, randomUUID());
         await store.download(file.key, copy, file);
         await rm(copy);
         return [];
       }),
-    );
-    return found.flat();
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    ),
+  );
+  return found.flat();
 }
 
 async function compareRows({ store, instance }: LakeSession, row: SnapshotRow): Promise<readonly string[]> {

@@ -35,7 +35,7 @@ export function pageItems(page: string): Map<string, PageItem> {
 }
 
 /** An item's row stands before those of its values. */
-export function packedItems(packed: Uint8Array): Item[] {
+function packedItems(packed: Uint8Array): Item[] {
   const items: Item[] = [];
   for (const row of JSON.parse(gunzipSync(packed).toString())) {
     if (row.values === undefined) items.at(-1)?.values.push(row);

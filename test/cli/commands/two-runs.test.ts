@@ -86,7 +86,10 @@ for (const width of [80, 120])
     for (const [command, args, tables] of ANSWERS) {
       const text = await capture(command, [...args, "--warehouse", out], width);
       for (const line of text.split("\n")) assert.ok(line.length <= width, line);
-      for (const [title, names] of Object.entries(tables)) {
+      for (const [title, given] of Object.entries<readonly string[]>(tables)) {
+        // Where the nights began in different minutes, 80 columns have no room for the cause beside a note.
+        const isTight = width === 80 && title === "Result for each value";
+        const names = given.filter((name) => !isTight || name !== "cause");
         const from = text.indexOf(`\n\n${title}`);
         assert.ok(from >= 0, `${title} in ${text}`);
         assert.deepEqual(

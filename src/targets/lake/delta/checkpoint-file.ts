@@ -1,8 +1,8 @@
 /** Reads and writes the Parquet files of checkpoints, which have a row for each action, with a temporary DuckDB database. */
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { makeTemporaryFolder } from "../../../common/temporary-folder.ts";
+import { inTemporaryFolder } from "../../../common/temporary-folder.ts";
 import { all, execute, openForScanning } from "../../../storage/duckdb.ts";
 import { readParquet } from "../../../storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../storage/sql-text.ts";
@@ -51,12 +51,9 @@ export async function checkpointBytes(actions: readonly object[]): Promise<Buffe
 async function withScratchDatabase<Result>(
   use: (connection: DuckDBConnection, folder: string) => Promise<Result>,
 ): Promise<Result> {
-  const folder = await makeTemporaryFolder("lake");
-  try {
+  return await inTemporaryFolder("lake", async (folder) => {
     const folders = { temporaryDirectory: folder, allowedDirectories: [folder] };
     await using database = await openForScanning({ ...folders, memoryLimitMb: 512, threads: 1 });
     return await use(database.connection, folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
