@@ -91,8 +91,8 @@ function readElement(bytes: Buffer, element: PageElement, matches: readonly Obje
   const names = isObject(document) ? Object.keys(document) : [];
   const hasMarks = isObject(document) && foundNames === nameCount && marks.length === names.length + 1;
   const objects = matches.map(({ member, place, object }) => ({ name: names[member] ?? "", place, object }));
-  const isMovable = hasMarks && !/^\d/.test(names[0] ?? "") && !names.includes("__proto__");
-  if (matches.length > 0 && !isMovable) return readElement(bytes, element, []);
+  const isInOrder = () => hasMarks && !/^\d/.test(names[0] ?? "") && !names.includes("__proto__");
+  if (matches.length > 0 && !isInOrder()) return readElement(bytes, element, []);
   return {
     document,
     objects,
