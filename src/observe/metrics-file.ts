@@ -1,33 +1,24 @@
 /** Writes the metrics of a run for the textfile collector of Prometheus' node exporter, in the text format 0.0.4. */
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { withoutMetrics } from "../audit/mapping/value-counts.ts";
+import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import { codeOf } from "../common/errors.ts";
 import { FULL_VERDICTS } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
-import type { Observer, RunEnd } from "./observer.ts";
-import type { RunPublished } from "./outcome.ts";
+import { RECEPTIONS } from "../warehouse/manifest.ts";
+import type { Observer, RunEnd, RunPublished } from "./outcome.ts";
 
 const PREFIX = "content_warehouse";
-const LAST_PUBLISHED = `${PREFIX}_published_timestamp_seconds`;
 
-/** Metrics of the last published run: a run that fails keeps these lines. */
-const OF_PUBLISHED = linesAbout("published_");
-/** Metrics of the run that readers see. */
-const OF_CURRENT = linesAbout("current_");
-/** Metrics that are known when a run begins. */
-const OF_ATTEMPT = linesAbout("attempt_");
-
-function linesAbout(name: string): RegExp {
-  return new RegExp(`^(?:# (?:HELP|TYPE) )?${PREFIX}_${name}`);
+/** Lines about the metrics whose names begin like this. */
+function linesAbout(lines: readonly string[], prefix: string): string[] {
+  const about = new RegExp(`^(?:# (?:HELP|TYPE) )?${PREFIX}_${prefix}`);
+  return lines.filter((line) => about.test(line));
 }
 
 /** `startedMs`: milliseconds since 1970. */
 type MeasuredRun = { readonly warehouse: string; readonly startedMs: number };
 
-/**
- * Replaces the file when the run begins and when it ends. If the file has what another warehouse published, a run that
- * publishes nothing leaves it as it is, so that alerts on that warehouse keep their metrics.
- */
+/** Replaces the file when the run begins and when it ends. What a run does not know stays as it was. */
 export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
   /** Attempts by HTTP status; 429 is always there. */
   const byStatus = new Map([["429", 0]]);
@@ -36,8 +27,8 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
     name: "`metricsFile`",
     onStart: async () => {
       const lines = await linesOf(file);
-      if (isOfAnother(lines, run)) return;
-      const others = lines.filter((line) => !OF_ATTEMPT.test(line));
+      const attempt = new Set(linesAbout(lines, "attempt_"));
+      const others = lines.filter((line) => !attempt.has(line));
       await replaceFile(file, [attemptMetric(run), ...others].join(""));
     },
     onAttempt: (httpStatus, bodyBytes) => {
@@ -48,14 +39,11 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
     onEnd: async (end) => {
       const { outcome, current, endedMs } = end;
       const lines = await linesOf(file);
-      if (!outcome.ok && isOfAnother(lines, run)) return;
-      const published = outcome.ok
-        ? publishedMetrics(outcome, endedMs)
-        : lines.filter((line) => OF_PUBLISHED.test(line));
+      const published = outcome.ok ? publishedMetrics(outcome, endedMs) : linesAbout(lines, "published_");
       const seen =
         // If the manifest of the current run cannot be read, the known instant stays.
         current?.publishedAt == null
-          ? lines.filter((line) => OF_CURRENT.test(line))
+          ? linesAbout(lines, "current_")
           : [currentMetric(run, current.publishedAt)];
       const all = [attemptMetric(run), ...runMetrics(run, end, { byStatus, bytes }), ...published, ...seen];
       await replaceFile(file, all.join(""));
@@ -68,13 +56,6 @@ export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
       await orUnwritable(file, probing);
     },
   };
-}
-
-/** Whether another warehouse published what the file has. */
-function isOfAnother(lines: readonly string[], { warehouse }: MeasuredRun): boolean {
-  const own = `${LAST_PUBLISHED}${labelText({ warehouse })} `;
-  const last = lines.filter((line) => line.startsWith(`${LAST_PUBLISHED}{`));
-  return last.length > 0 && !last.some((line) => line.startsWith(own));
 }
 
 function attemptMetric({ warehouse, startedMs }: MeasuredRun): string {
@@ -130,12 +111,24 @@ function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
     gauge(
       "published_values_without_external_value",
       "Values without an external value in the last published run, by status and by whether their destination receives values.",
-      mappedValues === null
-        ? []
-        : withoutMetrics(mappedValues).map(({ value, ...labels }): Sample => [labels, value]),
+      mappedValues === null ? [] : withoutSamples(mappedValues),
     ),
     gauge("published_bytes", "Bytes of the files of the last published run.", bytesPublished),
   ];
+}
+
+/** Values without an external value by status and reception. */
+function withoutSamples({ destinations }: MappedCounts): Sample[] {
+  const found = RECEPTIONS.filter(
+    (each) => each === "receiving" || destinations.some(({ reception }) => reception === each),
+  );
+  return found.flatMap((reception) =>
+    (["unmapped", "unknown"] as const).map((kind): Sample => {
+      const some = destinations.filter((each) => each.reception === reception);
+      const labels = { status: kind === "unknown" ? "unknown_value" : kind, reception };
+      return [labels, some.reduce((total, each) => total + each[kind], 0)];
+    }),
+  );
 }
 
 type Labels = Readonly<Record<string, string>>;

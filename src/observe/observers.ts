@@ -3,8 +3,7 @@ import { type Clock, withGrace } from "../common/clock.ts";
 import type { WarehouseError } from "../common/errors.ts";
 import { clauseOf } from "../common/printable.ts";
 import { metricsFileObserver } from "./metrics-file.ts";
-import type { Observer, RunEnd } from "./observer.ts";
-import type { RunOutcome } from "./outcome.ts";
+import type { Observer, RunEnd, RunOutcome } from "./outcome.ts";
 import type { RunSummary } from "./run-summary.ts";
 import type { ObserveSettings } from "./settings.ts";
 
@@ -18,10 +17,6 @@ interface ObserverContext {
 }
 
 export type RunObservers = ReturnType<typeof observeWith>;
-
-export function openObservers(context: ObserverContext): RunObservers {
-  return observeWith(createObservers(context, context.clock.now()), context, OBSERVER_MS);
-}
 
 /** The observers that the settings name. `startedMs`: milliseconds since 1970. */
 export function createObservers(
@@ -52,11 +47,11 @@ function failureSentence({ name }: Observer, thrown: unknown): string {
   return `${name} failed: ${clauseOf(thrown)}; the run does not depend on it.`;
 }
 
-/** `limitMs`: longest time of each observer. `published` and `failed` return the warnings, one for each observer. */
+/** `published` and `failed` return the warnings, one for each observer. */
 export function observeWith(
   observers: readonly Observer[],
   { warehouse, clock }: Omit<ObserverContext, "settings">,
-  limitMs: number,
+  limitMs = OBSERVER_MS,
 ) {
   const warnings = new Map<Observer, string>();
   let starting: Promise<void> | undefined;

@@ -1,5 +1,6 @@
-/** How a run ended, for `onFinish` and the exit code. */
-import { type ErrorCode, exitCodeFor, UNSETTLED_EXIT_CODE } from "../common/errors.ts";
+/** How a run ended, and what observers are told of it: they cannot change it. */
+import { type ErrorCode, exitCodeFor } from "../common/errors.ts";
+import type { AttemptListener } from "../extract/http/client.ts";
 import { deliveryError } from "../targets/deliver.ts";
 import type { RunSummary } from "./run-summary.ts";
 
@@ -30,5 +31,24 @@ export function exitCodeOf({ run, verdict, deliveries, loadFailure }: RunSummary
   const undelivered = deliveryError(run, deliveries);
   if (undelivered !== undefined) return undelivered.exitCode;
   if (loadFailure !== null) return exitCodeFor(loadFailure.code);
-  return verdict === "unsettled" ? UNSETTLED_EXIT_CODE : 0;
+  return verdict === "unsettled" ? 10 : 0;
+}
+
+export interface RunEnd {
+  readonly outcome: RunOutcome;
+  /** The run that readers see now; null if there is none, or it cannot be told. */
+  readonly current: RunSummary["current"] | null;
+  /** Milliseconds since 1970. */
+  readonly endedMs: number;
+}
+
+export interface Observer {
+  /** Name of the setting, for messages. */
+  readonly name: string;
+  readonly onAttempt?: AttemptListener;
+  /** Called when the run has its name, before its first request. */
+  onStart?(): Promise<void>;
+  onEnd(end: RunEnd, signal: AbortSignal): Promise<void>;
+  /** Throws what `onEnd` would throw, as far as it is known before the run. */
+  check?(): Promise<void>;
 }

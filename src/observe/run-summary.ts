@@ -1,13 +1,13 @@
 /** The summary of a run, for people, programs and observers. */
-import { type Accounting, type Check, sortChecks } from "../audit/checks/checks.ts";
+import type { Accounting, Check } from "../audit/checks/checks.ts";
 import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
-import type { ItemChanges } from "../audit/questions/run-row.ts";
+import type { ItemChanges } from "../audit/questions/run-history.ts";
 import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { ThrottleTotals } from "../extract/http/pace.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
-import type { Extraction, PassRecord } from "../raw/extract-record.ts";
+import type { PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
 import type { UnchangedFiles } from "../warehouse/publish.ts";
 
@@ -80,18 +80,6 @@ export interface RunSummary {
   readonly milliseconds: number;
 }
 
-export function reuseCounts({ detailsAsked: read, detailsReused: reused }: Extraction): RunSummary["reused"] {
-  return reused === 0 ? null : { reused, read };
-}
-
 export function resumeCounts({ pages, items }: ResumeState): RunSummary["resumed"] {
   return pages + items === 0 ? null : { pages, items };
-}
-
-export function summarizeChecks(checks: readonly Check[]): RunSummary["checks"] {
-  const warnings = sortChecks(
-    checks.filter(({ verdict }) => verdict !== "passed"),
-    (check) => check,
-  ).map(({ examples: _, reads: __, ...shown }) => shown);
-  return { passed: checks.length - warnings.length, warnings };
 }

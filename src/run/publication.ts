@@ -2,7 +2,14 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
-import { checksWithoutWarning, newCheckWarnings, warningKey, warningText } from "../audit/checks/checks.ts";
+import {
+  type Check,
+  checksWithoutWarning,
+  newCheckWarnings,
+  sortChecks,
+  warningKey,
+  warningText,
+} from "../audit/checks/checks.ts";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
 import type { Log } from "../common/log.ts";
 import { joinWords } from "../common/nearest.ts";
@@ -10,7 +17,7 @@ import { clauseOf } from "../common/printable.ts";
 import { readSealed, writeSealed } from "../common/sealed-file.ts";
 import type { Config } from "../config/config.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
-import { type RunSummary, resumeCounts, reuseCounts, summarizeChecks } from "../observe/run-summary.ts";
+import { type RunSummary, resumeCounts } from "../observe/run-summary.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawFolder } from "../raw/raw-folder.ts";
 import { type Delivery, deliver, deliveryWarnings, failedDeliveries } from "../targets/deliver.ts";
@@ -109,6 +116,7 @@ function publishedFacts(
 ) {
   const { run, sequence, pipeline, verdict, reasons, files, startedAt, endedAt } = manifest;
   const directory = join(folder.runs, run);
+  const { detailsReused } = facts;
   const { previousRun, changes, mappedValues, drift, accounting, noMappedValues } = built;
   return {
     run,
@@ -126,7 +134,7 @@ function publishedFacts(
     requests: facts.requests.count,
     throttled: facts.throttled,
     outages: facts.outages,
-    reused: reuseCounts(facts),
+    reused: detailsReused === 0 ? null : { reused: detailsReused, read: facts.detailsAsked },
     bytesReceived: facts.requests.bytes,
     bytesPublished: files.reduce((sum, file) => sum + file.bytes, 0),
     filesPublished: files.length,
@@ -192,4 +200,12 @@ export async function newWarningCauses(
     log.warn(`Cannot tell which warnings are new: ${clauseOf(thrown)}.`);
     return new Set(causes);
   }
+}
+
+function summarizeChecks(checks: readonly Check[]): RunSummary["checks"] {
+  const warnings = sortChecks(
+    checks.filter(({ verdict }) => verdict !== "passed"),
+    (check) => check,
+  ).map(({ examples: _, reads: __, ...shown }) => shown);
+  return { passed: checks.length - warnings.length, warnings };
 }

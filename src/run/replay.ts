@@ -186,7 +186,7 @@ function assertSameTreatment(
 
 const SINGLE_ITEMS = ["none", "events", "all"] as const;
 
-/** What the pipeline needs and the run did not ask for, in words. */
+/** Names of what the pipeline needs and the run did not ask for: listings, columns, destinations, custom fields. */
 function missingFor(
   pipeline: Pipeline,
   settings: ReplaySettings,
@@ -196,34 +196,18 @@ function missingFor(
   const specified = (aliases: ReplaySettings["aliases"], names: readonly string[]) =>
     names.map((name) => aliases[name] ?? name).sort();
   const fields = pipeline.customFields && [...pipeline.customFields, ...settings.customFields];
-  const had = needs(asked.shapes, specified(asked.aliases, asked.columns), asked.destinations, [
-    ...lookups.definitions.map(({ answer }) => answer.name),
-    ...unmatched.customFields,
-  ]);
-  const wanted = needs(
-    pipeline.listings,
-    specified(settings.aliases, columns),
-    asked.allDestinations ? [] : (pipeline.destinations ?? settings.destinations),
-    asked.definitions ? (fields ?? []) : [],
-  );
+  const destinations = asked.allDestinations ? [] : (pipeline.destinations ?? settings.destinations);
+  const without = (wanted: readonly string[], had: readonly unknown[]) =>
+    wanted.filter((name) => !had.includes(name));
+  const nameOf = ({ name, platform }: DestinationName) => `${name} (${platform})`;
+  const defined = lookups.definitions.map(({ answer }) => answer.name);
   const isLess = SINGLE_ITEMS.indexOf(details) > SINGLE_ITEMS.indexOf(asked.singleItems);
   return [
-    ...wanted.filter((each) => !had.includes(each)),
+    ...without(pipeline.listings, asked.shapes),
+    ...without(specified(settings.aliases, columns), specified(asked.aliases, asked.columns)),
+    ...without(destinations.map(nameOf), asked.destinations.map(nameOf)),
     ...(fields !== undefined && !asked.definitions ? ["the definitions of custom fields"] : []),
+    ...without(asked.definitions ? (fields ?? []) : [], [...defined, ...unmatched.customFields]),
     ...(isLess ? [`single items of ${details === "all" ? "all items" : details}`] : []),
-  ];
-}
-
-function needs(
-  listings: readonly string[],
-  columns: readonly string[],
-  destinations: readonly DestinationName[],
-  fields: readonly unknown[],
-): string[] {
-  return [
-    ...listings.map((name) => `the listing ${name}`),
-    ...columns.map((name) => `the column ${name}`),
-    ...destinations.map(({ name, platform }) => `the destination ${name} (${platform})`),
-    ...fields.map((name) => `the custom field ${name}`),
   ];
 }

@@ -6,7 +6,7 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import type { Config } from "../config/config.ts";
 import { isResumable } from "../extract/extract.ts";
 import { EMPTY_RESUME, hasCheckpoints, readResumeState } from "../extract/landing/checkpoint.ts";
-import { openObservers, type RunObservers } from "../observe/observers.ts";
+import { createObservers, observeWith, type RunObservers } from "../observe/observers.ts";
 import { exitCodeOf } from "../observe/outcome.ts";
 import { type RunSummary, resumeCounts } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
@@ -39,7 +39,7 @@ export async function runExport(inputs: RunInputs): Promise<RunResult> {
   const { limit, observe, warehouse } = config;
   // Monitoring must not take a limited run for a nightly one.
   const settings = limit === null ? observe : { onFinish: null, metricsFile: null };
-  const observers = openObservers({ settings, warehouse, clock });
+  const observers = observeWith(createObservers({ settings, warehouse }, clock.now()), { warehouse, clock });
   let result: RunResult;
   try {
     result = await runUnderLock(inputs, observers);

@@ -56,7 +56,8 @@ export class StagedLoads implements AsyncDisposable {
         await load.commit();
       } catch (thrown) {
         // No error of a loader makes the run doubtful or resumable.
-        return loadError(name, "cannot make the run visible", reasonOf(thrown), PUBLISHED, thrown);
+        const so = 'the run stays published in the warehouse folder: run "content-warehouse run" again';
+        return loadError(name, "cannot make the run visible", reasonOf(thrown), so, thrown);
       }
       this.#staged.shift();
     }
@@ -68,8 +69,6 @@ export class StagedLoads implements AsyncDisposable {
     for (const { load } of this.#staged.splice(0)) await takeBack(load);
   }
 }
-
-const PUBLISHED = 'the run stays published in the warehouse folder: run "content-warehouse run" again';
 
 /** Does not wait for a loader that ignores the signal. What it stages later is aborted. */
 async function stageWith(loader: Loader, run: LoadRun): Promise<StagedLoad> {

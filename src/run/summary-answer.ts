@@ -10,8 +10,6 @@ import { printable } from "../common/printable.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { isRunTable } from "../tables/all.ts";
 
-const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Limited", "Rejected", "Warning"]);
-
 export function summaryAnswer(summary: RunSummary): Answer {
   const { run, sequence, verdict, noMappedValues } = summary;
   // Line breaks in foreign texts must not begin a new line of the summary.
@@ -19,7 +17,7 @@ export function summaryAnswer(summary: RunSummary): Answer {
     texts.map((text) => ({
       name,
       text: text.replaceAll(/\s*\n\s*/g, " "),
-      notable: WORTH_A_LOOK.has(name),
+      notable: ["Unsettled", "Limited", "Rejected", "Warning"].includes(name),
     })),
   );
   return {
@@ -165,12 +163,10 @@ function evidenceText({ verdict, passes, accounting, modesDiffer }: RunSummary):
 }
 
 function rowsText({ tables }: RunSummary): string {
-  const data = tables.filter(({ name }) => !isRunTable(name));
+  const data = tables.filter(({ name }) => !isRunTable(name)).toSorted((a, b) => b.rows - a.rows);
   const total = data.reduce((sum, table) => sum + table.rows, 0);
-  const largest = data.filter((table) => table.rows > 0).toSorted((a, b) => b.rows - a.rows);
-  const named = largest.slice(0, 3).map((table) => `${table.name} ${count(table.rows)}`);
-  const most = named.length === 0 ? "" : `; most in ${named.join(", ")}`;
-  return `${count(total)} in ${pluralize(data.length, "table")} of data${most}`;
+  const named = data.slice(0, 3).map((table) => `${table.name} ${count(table.rows)}`);
+  return `${count(total)} in ${pluralize(data.length, "table")} of data; most in ${named.join(", ")}`;
 }
 
 function checksText({ checks: { passed, warnings } }: RunSummary): string {

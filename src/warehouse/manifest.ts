@@ -10,7 +10,7 @@ import { parseRunName } from "./layout.ts";
 
 export const MANIFEST_FILE = "manifest.json";
 /** Version of the manifest's form. It rises if an older program could misread a manifest. */
-export const MANIFEST_VERSION = 1;
+const MANIFEST_VERSION = 1;
 
 const count = z.number().int().nonnegative();
 const perPage = z.number().int().positive();
@@ -118,7 +118,7 @@ const manifest = statement.extend({
 });
 
 export type PublishedFile = z.infer<typeof publishedFile>;
-export type RunStatement = z.infer<typeof statement>;
+type RunStatement = z.infer<typeof statement>;
 /** Statement of a run that is not published yet. */
 export type ManifestDraft = Omit<RunStatement, "endedAt">;
 /** Statement of a run whose tables are built. */

@@ -23,33 +23,6 @@ test("metrics say that a run began before they say how it ended, and keep the ot
   );
 });
 
-test("a run of another warehouse that publishes nothing leaves the metrics of the published one as they are", async (t) => {
-  const file = join(await temporaryFolder(t), "run.prom");
-  const published = (warehouse: string) =>
-    `content_warehouse_published_timestamp_seconds{warehouse="${warehouse}"} 1\n` +
-    `content_warehouse_current_timestamp_seconds{warehouse="${warehouse}"} 1\n`;
-  const failed = { ok: false, code: "config.invalid", message: "", exitCode: 2 } as const;
-  const outcome = { ...failed, warehouse: STARTED.warehouse, run: null, pipeline: null };
-  const texts: string[] = [];
-  for (const warehouse of ["/srv/warehouse-of-another", "/srv/warehouse"]) {
-    await writeFile(file, published(warehouse));
-    const observer = metricsFileObserver(file, STARTED);
-    await observer.onStart?.();
-    texts.push(await readFile(file, "utf8"));
-    const end = { outcome, current: null, endedMs: STARTED.startedMs };
-    await observer.onEnd(end, signal);
-    texts.push(await readFile(file, "utf8"));
-  }
-  const [begun, ended, ownBegun, ownEnded] = texts;
-  assert.deepEqual(
-    [begun, ended],
-    [published("/srv/warehouse-of-another"), published("/srv/warehouse-of-another")],
-  );
-  assert.match(ownBegun ?? "", /^content_warehouse_attempt_timestamp_seconds\{/m);
-  assert.match(ownEnded ?? "", /^content_warehouse_run_exit_code\{warehouse="\/srv\/warehouse"\} 2$/m);
-  assert.ok(ownEnded?.endsWith(published("/srv/warehouse")), ownEnded);
-});
-
 test("metrics escape what would end a label or a line, and leave out those without a sample", async (t) => {
   const file = join(await temporaryFolder(t), "run.prom");
   const warehouse = 'C:\\x"\n';

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemClock } from "../../src/common/clock.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
-import type { Observer, RunEnd } from "../../src/observe/observer.ts";
 import { observeWith } from "../../src/observe/observers.ts";
+import type { Observer, RunEnd } from "../../src/observe/outcome.ts";
 
 const FAILURE = new WarehouseError("disk.io", "A disk failed (EIO); check it.");
 

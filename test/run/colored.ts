@@ -1,5 +1,6 @@
 /** Items with values of one custom field, a select named "color", which has mappings for destinations. */
-import type { Item, Json, Question } from "./scripted.ts";
+import type { TestContext } from "node:test";
+import { type Item, itemsOf, type Json, type Question, Scripted } from "./scripted.ts";
 
 type Value = readonly [id: string, text: string];
 
@@ -41,4 +42,22 @@ export function colorField(
       values: [{ id: `e-${site}`, value_id, value }],
     })),
   };
+}
+
+export const SHOP = { name: "Shop", platform: "External" };
+export const RED: Value = ["v1", "Red"];
+
+/** A service whose items are all red, for which the shop gets `sent.external`. */
+export async function redService(t: TestContext, items: number) {
+  const service = await Scripted.start(t, itemsOf(items));
+  const sent = { external: "rouge" };
+  const answer = ({ kind }: Question) => {
+    if (kind === "destinations")
+      return { body: [{ id: "d1", identification: "Shop", platform: "External" }] };
+    const field = colorField([RED], { d1: ["v1", sent.external] });
+    return kind === "custom_fields" ? { body: [field] } : undefined;
+  };
+  service.arrange = colored(RED);
+  service.script = answer;
+  return { service, sent, answer };
 }

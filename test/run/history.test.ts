@@ -5,72 +5,62 @@ import { chmod, readdir, readFile, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
+import type { Config } from "../../src/config/config.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { applyChanges } from "../../src/service/changes.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { failsWith } from "../failing.ts";
-import { generateContentSet } from "../generator/generate.ts";
 import { long } from "../long.ts";
+import { redService, SHOP } from "./colored.ts";
 import { servedNight } from "./nights.ts";
 import { exportFrom, HISTORY, MAPPING, openPublished, temporaryFolder } from "./running.ts";
 
-const DUCKDB_ALONE = `${HISTORY}?duckdb`;
-
-/** A content set of few items, and a place for a warehouse. */
-async function few(t: TestContext): Promise<{ out: string; data: string }> {
-  const folder = await temporaryFolder(t);
-  const data = join(folder, "data");
-  await generateContentSet({ items: 30, seed: 3, out: data });
-  return { out: join(folder, "warehouse"), data };
+/** Nights of a service whose items have a mapped value. */
+async function nights(t: TestContext) {
+  const { service } = await redService(t, 3);
+  const out = join(await temporaryFolder(t), "warehouse");
+  const night = (pipelineUrl: string, config: Partial<Config> = {}) =>
+    exportFrom({ url: service.url, out, pipelineUrl, config: { destinations: [SHOP], ...config } });
+  return { service, out, night };
 }
 
-const RUNS = "SELECT run, previous_run FROM run_history ORDER BY sequence";
 const VERSIONS =
-  "SELECT count(*), count(*) FILTER (valid_from_run = (SELECT min(run) FROM run_history)) FROM mapped_value_history";
+  "SELECT count(*)::INTEGER, count(*) FILTER (valid_from_run = (SELECT min(run) FROM run_history))::INTEGER FROM mapped_value_history";
+
+/** Both runs have a history, and no mapped value changed in the second. */
+async function assertCarried(first: RunSummary, second: RunSummary): Promise<void> {
+  assert.doesNotMatch(second.warnings.join(), /history/);
+  await using published = await openPublished(second.directory);
+  assert.deepEqual(await published.rows("SELECT run, previous_run FROM run_history ORDER BY sequence"), [
+    [first.run, null],
+    [second.run, first.run],
+  ]);
+  assert.deepEqual(await published.rows(VERSIONS), [[3, 3]]);
+}
 
 long("carries the history on from a run that published a database alone", async (t) => {
-  const { out, data } = await few(t);
-  const first = await servedNight({ out, data, port: 0, pipelineUrl: DUCKDB_ALONE });
-  const { port } = first;
-  const second = await servedNight({ out, data, port, pipelineUrl: DUCKDB_ALONE });
-  assert.doesNotMatch(second.summary.warnings.join(), /history/);
-  await using published = await openPublished(second.summary.directory);
-  assert.deepEqual(await published.rows(RUNS), [
-    [first.summary.run, null],
-    [second.summary.run, first.summary.run],
-  ]);
-  const [[versions, ofFirst] = []] = await published.rows(VERSIONS);
-  assert.ok(Number(versions) > 0);
-  assert.equal(ofFirst, versions);
+  const { night } = await nights(t);
+  await assertCarried(await night(`${HISTORY}?duckdb`), await night(`${HISTORY}?duckdb`));
 });
 
 test("G12: a run continues the history over a run without one, and refuses a history of a newer program", async (t) => {
-  const place = { ...(await few(t)), pipelineUrl: HISTORY };
-  const { summary: first, port } = await servedNight({ ...place, port: 0 });
-  const without = { ...place, port, pipelineUrl: MAPPING };
-  const error = await failsWith("config.invalid", servedNight(without));
+  const { service, out, night } = await nights(t);
+  const first = await night(HISTORY);
+  const error = await failsWith("config.invalid", night(MAPPING));
   assert.match(
     error.message,
     /^The pipeline mapping lacks 9 of the \d+ tables that the current run in .* has \(run_history, destination_history, custom_field_history and 6 more\); name another folder with --warehouse, or, if nobody needs these tables any more, run once with --accept-pipeline\.$/,
   );
-  await servedNight({ ...without, config: { acceptPipeline: true } });
-  const { summary: last } = await servedNight({ ...place, port });
-  assert.doesNotMatch(last.warnings.join(), /history/);
-  await using published = await openPublished(last.directory);
-  assert.deepEqual(await published.rows(RUNS), [
-    [first.run, null],
-    [last.run, first.run],
-  ]);
-  const [[versions, ofFirst] = []] = await published.rows(VERSIONS);
-  assert.ok(Number(versions) > 0);
-  assert.equal(ofFirst, versions);
+  await night(MAPPING, { acceptPipeline: true });
+  const last = await night(HISTORY);
+  await assertCarried(first, last);
 
   await makeNewer(last.directory);
-  const before = await readdir(join(place.out, "runs"));
-  // No service listens there.
-  const offline = { url: `http://127.0.0.1:${port}`, out: place.out, pipelineUrl: HISTORY };
-  const newer = await failsWith("config.newer_version", exportFrom(offline));
+  const before = await readdir(join(out, "runs"));
+  service.close();
+  const newer = await failsWith("config.newer_version", night(HISTORY));
   assert.match(newer.message, /^The history in .* was written by a newer version of content-warehouse/);
-  assert.deepEqual(await readdir(join(place.out, "runs")), before);
+  assert.deepEqual(await readdir(join(out, "runs")), before);
 });
 
 /** Writes a history of the form after this program's, and its size and digest into the manifest. */

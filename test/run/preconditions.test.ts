@@ -12,7 +12,6 @@ import type { CheckRow } from "../../src/run/check.ts";
 import { acquireLock } from "../../src/warehouse/lock.ts";
 import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
 import { outcome } from "../cli/capture.ts";
-import { environment } from "../environment.ts";
 import { few } from "../long.ts";
 import { CANARY, temporaryFolder, treeOf } from "./running.ts";
 import { item, type Reply, Scripted } from "./scripted.ts";
@@ -259,11 +258,6 @@ const LATER: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
       await published(world);
       lakeIn(world, "file:///dev/null/lake");
     },
-    "a lake, and no temporary folder": async (world) => {
-      await published(world);
-      lakeIn(world);
-      withoutTmpdir(world);
-    },
     "a database that cannot be reached": ({ settings }) => {
       settings.targets = [{ type: "postgres", url: "postgres://nobody@127.0.0.1:1/nothing" }];
     },
@@ -308,10 +302,6 @@ async function change(world: World, to: (text: string) => string): Promise<void>
   await chmod(dirname(file), 0o755);
   await rm(file);
   await writeFile(file, text);
-}
-
-function withoutTmpdir({ t, cwd }: World): void {
-  t.after(environment({ TMPDIR: join(cwd, "no-such-folder") }));
 }
 
 /** Both commands with a fault: the check that failed, and how many runs are published. */

@@ -20,29 +20,19 @@ import { listRuns } from "../../src/warehouse/retention.ts";
 import { capture, outcome, ran } from "../cli/capture.ts";
 import { differingTables } from "../differing-tables.ts";
 import { long } from "../long.ts";
-import { colored, colorField } from "./colored.ts";
+import { colored, RED, redService, SHOP } from "./colored.ts";
 import { exportFrom, MAPPING, rowsOf, temporaryFolder, treeOf } from "./running.ts";
-import { type Item, itemsOf, type Json, type Question, Scripted } from "./scripted.ts";
+import type { Item, Json } from "./scripted.ts";
 
 const TITLES = fileURLToPath(new URL("./titles-pipeline.ts", import.meta.url));
 const LATER = fileURLToPath(new URL("./history-pipeline.ts", import.meta.url));
 const BASE = new URL("./history-pipeline.ts", import.meta.url).href;
 /** All that the two pipelines ask for: one with a function of its own asks for all that is configured. */
 const COLUMNS = ["title", "custom_fields", "custom_field_value_ids"];
-const SHOP = { name: "Shop", platform: "External" };
 
 /** A service whose items have a mapped value, with its warehouse. */
 async function warehouse(t: TestContext, items = 12) {
-  const service = await Scripted.start(t, itemsOf(items));
-  const world = { external: "rouge" };
-  service.arrange = colored(["v1", "Red"]);
-  const answer = ({ kind }: Question) => {
-    if (kind === "destinations")
-      return { body: [{ id: "d1", identification: "Shop", platform: "External" }] };
-    if (kind !== "custom_fields") return undefined;
-    return { body: [colorField([["v1", "Red"]], { d1: ["v1", world.external] })] };
-  };
-  service.script = answer;
+  const { service, sent: world, answer } = await redService(t, items);
   const out = await temporaryFolder(t);
   const run = async (config: Partial<Config> = {}, pipelineUrl = BASE) => {
     service.questions.length = 0;
@@ -182,7 +172,7 @@ long("a night with edited, vanished, removed, unlisted and unreadable items is b
   // What cannot be read singly is asked for because the listing says that it was edited.
   place.edit("c-011", { title: "Refused" });
   service.arrange = (items, question) =>
-    colored(["v1", "Red"])(
+    colored(RED)(
       items.filter((each) => (each as Item).id !== "c-029"),
       question,
     );
@@ -271,13 +261,13 @@ test("what cannot be built again is refused in one sentence, and nothing changes
     await refused(2, treated, ...(await configured(settings)));
   await refused(
     2,
-    /^The pipeline "titles" needs data that run 000001-\S+ did not request: the column \S+, .* and \d+ more; replay with /,
+    /^The pipeline "titles" needs data that run 000001-\S+ did not request: \S+, .* and \d+ more; replay with /,
     "--pipeline",
     TITLES,
     ...(await configured({})),
   );
   const mall = { destinations: [SHOP, { name: "Mall", platform: "External" }] };
-  await refused(2, /: the destination Mall \(External\); replay with/, ...(await configured(mall)));
+  await refused(2, /: Mall \(External\); replay with/, ...(await configured(mall)));
   const [full = ""] = await readdir(join(directory, "raw/full"));
   const file = join(directory, "raw/full", full);
   const bytes = await readFile(file);

@@ -8,7 +8,7 @@ import { diffCommand } from "../../src/cli/commands/diff.ts";
 import { capture } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
 import { few } from "../long.ts";
-import { colored, colorField } from "./colored.ts";
+import { redService, SHOP } from "./colored.ts";
 import { MAPPING_TABLES } from "./mapping-pipeline.ts";
 import { exportFrom, openPublished, temporaryFolder, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
@@ -144,14 +144,7 @@ test("between two nights a new column has not vanished, an emptied one has, and 
 });
 
 test("a query reads mapped values and the history", async (t) => {
-  const service = await Scripted.start(t, itemsOf(3));
-  service.arrange = colored(["v1", "Red"]);
-  service.script = ({ kind }) => {
-    if (kind === "destinations")
-      return { body: [{ id: "d1", identification: "Shop", platform: "External" }] };
-    const field = colorField([["v1", "Red"]], { d1: ["v1", "rouge"] });
-    return kind === "custom_fields" ? { body: [field] } : undefined;
-  };
+  const { service } = await redService(t, 3);
   const folder = await temporaryFolder(t);
   const transform = `contentTables({ only: ${JSON.stringify(MAPPING_TABLES)} }), mappedValues(), history(),
     ${counting("mapped", '["content_mapped_values"]', "SELECT count(*) AS items FROM content_mapped_values")},
@@ -161,7 +154,7 @@ test("a query reads mapped values and the history", async (t) => {
     transform,
     'extract: [destinations(), customFields(), listing("dynamic"), listing("full")], load: [duckdb()]',
   );
-  const config = { destinations: [{ name: "Shop", platform: "External" }] };
+  const config = { destinations: [SHOP] };
   const { directory } = await exportFrom({ url: service.url, out: join(folder, "out"), pipelineUrl, config });
   await using reader = await openPublished(directory);
   assert.deepEqual(await reader.rows("FROM mapped UNION ALL FROM versions"), [["3"], ["3"]]);

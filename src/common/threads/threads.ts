@@ -63,10 +63,10 @@ class Thread {
 
   async ask(task: unknown, transfer: readonly ArrayBuffer[]): Promise<unknown> {
     this.#failure.signal.throwIfAborted();
-    const message: ThreadMessage = { number: ++this.#number, task };
-    this.#worker.postMessage(message, transfer);
+    const number = ++this.#number;
+    this.#worker.postMessage({ number, task }, transfer);
     const asked = Promise.withResolvers<unknown>();
-    this.#pending.set(message.number, asked);
+    this.#pending.set(number, asked);
     return asked.promise;
   }
 
@@ -179,11 +179,6 @@ export class ThreadPool<Task extends { readonly kind: keyof Results }, Results e
   }
 }
 
-interface ThreadMessage {
-  readonly number: number;
-  readonly task: unknown;
-}
-
 type ThreadReply =
   | { readonly number: number; readonly result: unknown }
   | { readonly number: number; readonly failure: SentError };
@@ -195,7 +190,7 @@ export async function makePerformer({ module, setup }: WorkerSetup): Promise<Per
 
 /** Replies to each task with what `perform` returns or throws. */
 export function answerTasks(port: MessagePort, perform: Perform): void {
-  port.on("message", ({ number, task }: ThreadMessage) => {
+  port.on("message", ({ number, task }: { number: number; task: unknown }) => {
     let reply: ThreadReply;
     try {
       reply = { number, result: perform(task) };
