@@ -134,7 +134,8 @@ function crowded(): string[] {
 /** Files of `common` that one folder alone uses, in which they belong. */
 function ofOneFolder(): string[] {
   return [...imports.keys()].flatMap((file) => {
-    if (rowOf(file) !== "common") return [];
+    // Threads begin with a file that nothing imports.
+    if (rowOf(file) !== "common" || file.endsWith(".worker.ts")) return [];
     const users = [...imports].filter(([, others]) => others.includes(file)).map(([user]) => rowOf(user));
     return new Set(users).size < 2 ? [`${file}, by ${users[0] ?? "nobody"}`] : [];
   });

@@ -9,7 +9,7 @@ type Perform = (task: unknown) => unknown;
 /** What a module of threads exports by default: it makes the function that performs the tasks of a thread. */
 type PerformerMaker = (setup: unknown) => Perform | Promise<Perform>;
 
-/** Sent to `worker.ts`. */
+/** Sent to `threads.worker.ts`. */
 export interface WorkerSetup {
   readonly module: string;
   readonly setup: unknown;
@@ -26,7 +26,7 @@ interface ThreadPoolSettings {
   readonly revive?: ErrorReviver;
 }
 
-const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+const WORKER = new URL(`./threads.worker${extname(import.meta.url)}`, import.meta.url);
 
 /** A larger young generation would cost threads that parse much memory and save hardly any time. */
 const LIMITS = { maxYoungGenerationSizeMb: 36 };
