@@ -28,26 +28,31 @@ export function unknownFieldWalker(schema: z.ZodObject) {
     unforeseen?: (path: readonly string[], value: object) => void,
   ): void => {
     const path: string[] = [];
-    const below = (step: string, known: KnownFields | null, values: readonly unknown[]) => {
+    const walkAll = (step: string, known: KnownFields | null, values: readonly unknown[]) => {
       path.push(step);
       for (const value of values) walk(known, value);
       path.pop();
     };
     const walk = (known: KnownFields | null, value: unknown): void => {
       if (!holdsFields(value)) return;
-      const { fields, values, elements } = known ?? {};
-      if (known === null || (Array.isArray(value) && elements === undefined)) unforeseen?.([...path], value);
-      else if (Array.isArray(value)) below("[]", elements ?? null, value);
-      else if (fields !== undefined) walkFields(fields, value);
-      else if (values !== undefined) below("{}", values, Object.values(value));
-      else below("[]", elements ?? null, [value]);
+      if (known === null || (Array.isArray(value) && known.elements === undefined))
+        unforeseen?.([...path], value);
+      else if (Array.isArray(value)) walkAll("[]", known.elements ?? null, value);
+      else if (known.fields !== undefined) walkFields(known.fields, value);
+      else if (known.values !== undefined) walkAll("{}", known.values, Object.values(value));
+      else walkAll("[]", known.elements ?? null, [value]);
     };
     // `for in` over parsed JSON visits own keys only, and makes no list of them.
     const walkFields = (fields: NonNullable<KnownFields["fields"]>, value: JsonObject) => {
       for (const key in value) {
         const known = fields.get(key);
-        if (known === undefined) visit([...path, key], value[key], value);
-        else below(key, known, [value[key]]);
+        const inner = value[key];
+        if (known === undefined) visit([...path, key], inner, value);
+        else if (typeof inner === "object" && inner !== null) {
+          path.push(key);
+          walk(known, inner);
+          path.pop();
+        }
       }
     };
     walk(root, document);

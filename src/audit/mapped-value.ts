@@ -1,6 +1,5 @@
 /** A mapped value: one value of an item at a destination. */
 import { type AnswerRow, col } from "../common/answer.ts";
-import { quoteLiteral } from "../storage/sql-text.ts";
 
 export const MAPPING_STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"] as const;
 export type MappingStatus = (typeof MAPPING_STATUSES)[number];
@@ -10,9 +9,6 @@ export const WITHOUT_EXTERNAL_VALUE = [
   "unmapped",
   "unknown_value",
 ] as const satisfies readonly MappingStatus[];
-
-/** The same for SQL: `status IN (${WITHOUT_EXTERNAL_VALUE_SQL})`. */
-export const WITHOUT_EXTERNAL_VALUE_SQL = WITHOUT_EXTERNAL_VALUE.map(quoteLiteral).join(", ");
 
 const required = { required: true } as const;
 
@@ -37,13 +33,3 @@ export const MAPPED_VALUE = {
   collision: col.flag(required),
 } as const;
 export type MappedValue = AnswerRow<typeof MAPPED_VALUE>;
-
-/** Heading for values of fields without value mappings. */
-export function passthroughHeading(passthrough: boolean): string {
-  return `${passthroughText(passthrough)} (no value mapping)`;
-}
-
-/** The same as a short column head. */
-export function passthroughText(passthrough: boolean): string {
-  return passthrough ? "sent as is" : "not sent";
-}

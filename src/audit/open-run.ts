@@ -1,8 +1,8 @@
 /** Opens published runs for questions. Each table becomes a view in a DuckDB database in memory. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type DuckDBConnection, listValue } from "@duckdb/node-api";
-import { type Answer, type AnswerRow, col } from "../common/answer.ts";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import type { Answer } from "../common/answer.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { TABLES_OF_VIEWS } from "../load/views.ts";
 import { emptyColumns } from "../storage/ddl.ts";
@@ -14,17 +14,10 @@ import {
   type ScanSettings,
 } from "../storage/duckdb.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
-import { readRows } from "../storage/typed-rows.ts";
 import { CONTENT_TABLES } from "../tables/all.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
-import {
-  openTables,
-  type PublishedFiles,
-  type TablesSource,
-  tableSql,
-  tablesSourceOf,
-} from "../warehouse/published-tables.ts";
+import { openTables, tableSql, tablesSourceOf } from "../warehouse/published-tables.ts";
 import { findRun, type PublishedRun } from "../warehouse/retention.ts";
 
 type QuestionLimits = Pick<ScanSettings, "memoryLimitMb" | "threads">;
@@ -124,13 +117,11 @@ export function missingTables(rows: Manifest["rows"]): string[] {
 }
 
 /** Tables of a run, and where their files are. */
-export interface RunTables {
-  readonly tables: readonly string[];
-  readonly source: TablesSource;
-}
+type RunTables = ReturnType<typeof runTables>;
 
-export function runTables(run: Pick<ReadableRun, "directory" | "manifest">): RunTables {
-  return { tables: Object.keys(run.manifest.rows), source: tablesSourceOf(run, { isQuestioned: true }) };
+export function runTables(run: Pick<ReadableRun, "directory" | "manifest">) {
+  const tables: readonly string[] = Object.keys(run.manifest.rows);
+  return { tables, source: tablesSourceOf(run, { isQuestioned: true }) };
 }
 
 /** Opens a database in memory with a view of each table. */
@@ -166,16 +157,12 @@ async function createViews(
     await execute(connection, `CREATE VIEW ${view} AS FROM ${tableSql(source, table, catalog)}`);
   }
   // Questions read names from `content_types`; it is empty if the run lacks it.
-  for (const table of CONTENT_TABLES) {
-    if (table.name !== "content_types" || tables.includes(table.name)) continue;
+  for (const table of CONTENT_TABLES.filter(
+    ({ name }) => name === "content_types" && !tables.includes(name),
+  )) {
     const view = quoteIdentifier(`${prefix}${table.name}`);
     await execute(connection, `CREATE VIEW ${view} AS SELECT ${emptyColumns(table)} WHERE false`);
   }
-}
-
-/** Absolute paths of the raw files with documents of these modes; empty if raw documents were not kept. */
-export function listRawFiles(directory: string, modes: readonly string[]): string[] {
-  return modes.flatMap((mode) => listFiles(join(directory, "raw", mode)));
 }
 
 /** Absolute paths of the files in a folder, sorted; empty if there is no such folder. */
@@ -185,33 +172,3 @@ export function listFiles(folder: string): string[] {
     .sort()
     .map((name) => join(folder, name));
 }
-
-const required = { required: true } as const;
-
-const PUBLISHED_COLUMN = {
-  table: col.name(required),
-  column: col.name(required),
-  type: col.name(required),
-  comment: col.text(),
-} as const;
-export type PublishedColumn = AnswerRow<typeof PUBLISHED_COLUMN>;
-
-/** Columns of the tables and views in the run's database; empty if it was published only as Parquet files. */
-export async function readPublishedColumns(
-  run: PublishedFiles,
-  temporaryDirectory: string,
-): Promise<PublishedColumn[]> {
-  const source = tablesSourceOf(run, { isQuestioned: true });
-  if (source.database === undefined) return [];
-  await using database = await openTables(source, { temporaryDirectory, ...QUESTION_LIMITS });
-  const tables = listValue(Object.keys(run.manifest.rows));
-  return await readRows(database.connection, PUBLISHED_COLUMN, IN_DATABASE, [tables]);
-}
-
-const IN_DATABASE = `
-  SELECT c.table_name AS "table", column_name AS "column",
-    replace(data_type, 'TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ') AS type, c.comment
-  FROM duckdb_columns() AS c
-  LEFT JOIN duckdb_views() AS v ON v.database_name = c.database_name AND view_name = c.table_name
-  WHERE c.database_name = '${PUBLISHED_CATALOG}' AND (list_contains($1, c.table_name) OR view_name IS NOT NULL)
-  ORDER BY view_name IS NOT NULL, c.table_name, column_index`;

@@ -1,15 +1,18 @@
+/** SQL of questions: loads its files, fills temporary tables, and reads long lists. */
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { type AnswerColumns, type AnswerRow, col } from "../common/answer.ts";
 import { execute } from "../storage/duckdb.ts";
-import { fillMarks, quoteIdentifier, sqlSteps } from "../storage/sql-text.ts";
+import { fillMarks, quoteIdentifier, quoteLiteral, sqlSteps } from "../storage/sql-text.ts";
 import { readRows, streamRows } from "../storage/typed-rows.ts";
-import { WITHOUT_EXTERNAL_VALUE_SQL } from "./mapped-value.ts";
+import { WITHOUT_EXTERNAL_VALUE } from "./mapped-value.ts";
 
 const steps = sqlSteps(new URL("./sql/", import.meta.url));
 
 /** Loads a SQL file, with the statuses without an external value in place of their mark. */
 export function loadSql(step: string): string {
-  return fillMarks(steps(step), { without_external_value: WITHOUT_EXTERNAL_VALUE_SQL });
+  return fillMarks(steps(step), {
+    without_external_value: WITHOUT_EXTERNAL_VALUE.map(quoteLiteral).join(", "),
+  });
 }
 
 /** Creates or replaces a temporary table of this connection from a query. */

@@ -2,22 +2,27 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col } from "../common/answer.ts";
 import { WarehouseError } from "../common/errors.ts";
-import { joinWords, nearestSentence } from "../common/nearest.ts";
+import { joinFirst, nearestSentence } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import { readRows } from "../storage/typed-rows.ts";
 
-type Some<Name extends string, Value> = Readonly<Partial<Record<Name, Value | undefined>>>;
-
 /** IDs to keep to; undefined: all. */
-export type AuditScope = Some<"destinationIds" | "fieldIds" | "contentTypeIds", readonly string[]>;
+export interface AuditScope {
+  readonly destinationIds?: readonly string[] | undefined;
+  readonly fieldIds?: readonly string[] | undefined;
+  readonly contentTypeIds?: readonly string[] | undefined;
+}
 
 /** Names or IDs of a destination and a custom field to keep to. */
-export type ScopeNames = Some<"destination" | "field", string>;
+export interface ScopeNames {
+  readonly destination?: string | undefined;
+  readonly field?: string | undefined;
+}
 
 /** Several entities may share a name. Throws `config.not_found` for a name that the run does not have. */
 export async function resolveScope(
   connection: DuckDBConnection,
-  { destination, field, contentType }: Some<"destination" | "field" | "contentType", string>,
+  { destination, field, contentType }: ScopeNames & { readonly contentType?: string | undefined },
 ): Promise<AuditScope> {
   return {
     destinationIds: await readIds(connection, "destination", destination, DESTINATIONS),
@@ -71,18 +76,9 @@ export function findIds(candidates: readonly NameCandidate[], wanted: string): s
 /** A sentence with the nearest names, or the names that exist. */
 export function nearestNames(candidates: readonly NameCandidate[], wanted: string): string {
   const names = candidates.flatMap(({ id, name }) => (name === null ? [id] : [name, id]));
-  return nearestSentence(wanted, names, existingNames(candidates));
-}
-
-/** Maximum number of names in a sentence. */
-const NAMES_LISTED = 10;
-
-function existingNames(candidates: readonly NameCandidate[]): string {
-  if (candidates.length === 0) return "The run has none.";
-  const names = [...new Set(candidates.map(({ id, name }) => JSON.stringify(printable(name ?? id))))];
-  const more = names.length - NAMES_LISTED;
-  const shown = more > 0 ? [...names.slice(0, NAMES_LISTED), `${more} more`] : names;
-  return names.length === 1 ? `The run has only ${shown[0]}.` : `The run has ${joinWords(shown, "and")}.`;
+  const known = [...new Set(candidates.map(({ id, name }) => JSON.stringify(printable(name ?? id))))];
+  const all = known.length === 0 ? "The run has none." : `The run has ${joinFirst(known, 10)}.`;
+  return nearestSentence(wanted, names, all);
 }
 
 export function notFound(message: string): WarehouseError {

@@ -9,7 +9,7 @@ import { quoteLiteral } from "../storage/sql-text.ts";
 import { MACRO_NAMES } from "../tables/views.ts";
 
 /** A prepared statement that only reads. */
-export interface UserQuery {
+interface UserQuery {
   readonly query: string;
   stream(): Promise<DuckDBResult>;
   /** EXPLAIN: its result is text for people. */
@@ -30,7 +30,14 @@ export async function prepareQuery(
   try {
     const prepared = await statements.prepare(0);
     const isPlan = prepared.statementType === StatementType.EXPLAIN;
-    assertReadOnly(isPlan ? await readExplainedType(connection, query) : prepared.statementType);
+    // ANALYZE executes the explained statement. It counts as EXPLAIN itself if a comment hides it.
+    const explained = isPlan ? await connection.prepare(query.replace(EXPLAIN, "")) : prepared;
+    const type = explained.statementType;
+    // SHOW, DESCRIBE and SUMMARIZE are SELECT for DuckDB.
+    if (type !== StatementType.SELECT)
+      throw refuseQuery(
+        `${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE or SUMMARIZE, or with EXPLAIN and no comment before it.`,
+      );
     return {
       query,
       stream: () =>
@@ -114,10 +121,7 @@ export async function subqueryOf(connection: DuckDBConnection, query: string): P
   const prepared = await connection.prepare(`SELECT count(*) FROM ${subquery}`).catch((thrown: unknown) => {
     // The statement is valid, but not as a subquery.
     if (!String(thrown).includes("Parser Error")) throw queryError(thrown);
-    throw refuseQuery(
-      `${firstWord(query) ?? "it"} gives no rows to count; begin with SELECT, FROM or WITH.`,
-      thrown,
-    );
+    throw refuseQuery("it gives no rows to count; begin with SELECT, FROM or WITH.", thrown);
   });
   if (prepared.parameterCount === 0) return subquery;
   throw refuseQuery("it has parameters without values; write the values into it.");
@@ -136,23 +140,6 @@ async function withoutTrailingComments(connection: DuckDBConnection, query: stri
 }
 
 const EXPLAIN = /^\s*EXPLAIN\b\s*(?:ANALYZE\b\s*)?(?:\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\)\s*)?/i;
-
-/** Type of the explained statement, because ANALYZE executes it. EXPLAIN itself if a comment hides it. */
-async function readExplainedType(connection: DuckDBConnection, query: string): Promise<StatementType> {
-  return (await connection.prepare(query.replace(EXPLAIN, ""))).statementType;
-}
-
-function firstWord(query: string): string | undefined {
-  return /^\s*(\w+)/.exec(query.replace(COMMENTS, ""))?.[1];
-}
-
-/** SHOW, DESCRIBE and SUMMARIZE are SELECT for DuckDB. */
-function assertReadOnly(type: StatementType): void {
-  if (type === StatementType.SELECT) return;
-  throw refuseQuery(
-    `${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE or SUMMARIZE, or with EXPLAIN and no comment before it.`,
-  );
-}
 
 /**
  * Tables in a query, by DuckDB's parser. Parts of a name that the query omits are empty; names defined in WITH
@@ -236,19 +223,15 @@ function queryError(thrown: unknown): WarehouseError {
   const isSpilled = message.includes("max_temp_directory_size");
   const error = duckdbError(thrown);
   if (error === thrown || (error.code !== "internal" && !isSpilled)) return error;
-  const why = /^Invalid string length|string longer than/.test(message)
-    ? "a row of its answer is longer than 512 MB; ask for fewer columns"
-    : isSpilled || message.startsWith("Out of Memory")
-      ? "the database needs more memory than it has for it and cannot spill the rest to disk; select fewer rows or columns at a time; --max-memory sets the limit"
-      : joinLines(message);
-  return refuseQuery(`${why}${why.endsWith("?") ? "" : "."}`, thrown);
-}
-
-/** The message without the excerpt of the query, as one line. */
-function joinLines(message: string): string {
+  // The message without the excerpt of the query, as one line.
   const lines = (message.split(/\n+LINE \d+:/, 1)[0] ?? "")
     .replace(/^Failed to extract statements: /, "")
     .split("\n");
   const parts = lines.map((line) => line.trim().replace(/[.!]+$/, "")).filter((line) => line !== "");
-  return parts.join("; ");
+  const why = /^Invalid string length|string longer than/.test(message)
+    ? "a row of its answer is longer than 512 MB; ask for fewer columns"
+    : isSpilled || message.startsWith("Out of Memory")
+      ? "the database needs more memory than it has for it and cannot spill the rest to disk; select fewer rows or columns at a time; --max-memory sets the limit"
+      : parts.join("; ");
+  return refuseQuery(`${why}${why.endsWith("?") ? "" : "."}`, thrown);
 }

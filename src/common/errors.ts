@@ -73,9 +73,6 @@ export function isOfTheDisk({ code }: WarehouseError): boolean {
   return code === "disk.io" || code === "disk.full";
 }
 
-/** Exit code of an unsettled run, which is published and no error. */
-export const UNSETTLED_EXIT_CODE = 10;
-
 /** Turns any thrown value into a `WarehouseError`. What is none becomes one of the disk or `internal`, with its cause. */
 export function asWarehouseError(thrown: unknown): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;

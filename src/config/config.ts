@@ -12,9 +12,8 @@ import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import { type ConfigFile, configFileName, namedWarehouse, nonEmpty, readConfigFile } from "./config-file.ts";
 import { configSpec, DATA_SETTINGS, type Settings } from "./config-spec.ts";
-import { proxyResolver } from "./proxy.ts";
 import { readSettings } from "./read-spec.ts";
-import { type ServiceSource, serviceSource } from "./service-source.ts";
+import { proxyResolver, type ServiceSource, serviceSource } from "./service-source.ts";
 
 export { type ConfigSpec, defineConfig } from "./config-spec.ts";
 

@@ -30,15 +30,17 @@ export async function probeService(
 }
 
 /**
- * Names of the custom fields of the first 25 items; none if their page cannot be read. Throws what the client throws
+ * Names of the custom fields of the first 25 items, or of a smaller page; none if their page cannot be read. Throws what the client throws
  * otherwise.
  */
 export async function probeFieldNames(
   client: Pick<HttpClient, "readAs">,
+  perPage: number | "auto",
   signal: AbortSignal,
 ): Promise<string[]> {
+  const most = perPage === "auto" ? 25 : Math.min(25, perPage);
   try {
-    const { documents } = await readPage(client, { mode: "full", perPage: 25 }, signal);
+    const { documents } = await readPage(client, { mode: "full", perPage: most }, signal);
     return documents.flatMap(fieldNamesIn);
   } catch (thrown) {
     if (!isUnreadablePage(thrown)) throw thrown;

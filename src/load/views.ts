@@ -2,6 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute } from "../storage/duckdb.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import { MAPPED_FROM, MAPPED_VALUE_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
 import {
   contentMappedWide,
@@ -25,14 +26,8 @@ interface FieldColumn {
 /** Tables that the views of mapped values read. */
 export const TABLES_OF_VIEWS: readonly string[] = [
   "content",
-  "content_custom_field_values",
-  "custom_fields",
-  "custom_field_select_values",
-  "custom_field_mappings",
-  "custom_field_mapping_values",
-  "destinations",
-  "content_mapped_values",
-  "content_external_payloads",
+  ...MAPPED_FROM,
+  ...MAPPED_VALUE_TABLES.map(({ name }) => name),
 ];
 
 export function hasViews(tables: ReadonlySet<string>): boolean {

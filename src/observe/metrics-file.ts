@@ -1,9 +1,10 @@
 /** Writes the metrics of a run for the textfile collector of Prometheus' node exporter, in the text format 0.0.4. */
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { withoutMetrics } from "../audit/mapping/value-counts.ts";
+import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import { codeOf } from "../common/errors.ts";
 import { FULL_VERDICTS } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
+import { RECEPTIONS } from "../warehouse/manifest.ts";
 import type { Observer, RunEnd, RunPublished } from "./outcome.ts";
 
 const PREFIX = "content_warehouse";
@@ -110,12 +111,24 @@ function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
     gauge(
       "published_values_without_external_value",
       "Values without an external value in the last published run, by status and by whether their destination receives values.",
-      mappedValues === null
-        ? []
-        : withoutMetrics(mappedValues).map(({ value, ...labels }): Sample => [labels, value]),
+      mappedValues === null ? [] : withoutSamples(mappedValues),
     ),
     gauge("published_bytes", "Bytes of the files of the last published run.", bytesPublished),
   ];
+}
+
+/** Values without an external value by status and reception. */
+function withoutSamples({ destinations }: MappedCounts): Sample[] {
+  const found = RECEPTIONS.filter(
+    (each) => each === "receiving" || destinations.some(({ reception }) => reception === each),
+  );
+  return found.flatMap((reception) =>
+    (["unmapped", "unknown"] as const).map((kind): Sample => {
+      const some = destinations.filter((each) => each.reception === reception);
+      const labels = { status: kind === "unknown" ? "unknown_value" : kind, reception };
+      return [labels, some.reduce((total, each) => total + each[kind], 0)];
+    }),
+  );
 }
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 /** How a run ended, and what observers are told of it: they cannot change it. */
-import { type ErrorCode, exitCodeFor, UNSETTLED_EXIT_CODE } from "../common/errors.ts";
+import { type ErrorCode, exitCodeFor } from "../common/errors.ts";
 import type { AttemptListener } from "../extract/http/client.ts";
 import { deliveryError } from "../targets/deliver.ts";
 import type { RunSummary } from "./run-summary.ts";
@@ -31,7 +31,7 @@ export function exitCodeOf({ run, verdict, deliveries, loadFailure }: RunSummary
   const undelivered = deliveryError(run, deliveries);
   if (undelivered !== undefined) return undelivered.exitCode;
   if (loadFailure !== null) return exitCodeFor(loadFailure.code);
-  return verdict === "unsettled" ? UNSETTLED_EXIT_CODE : 0;
+  return verdict === "unsettled" ? 10 : 0;
 }
 
 export interface RunEnd {

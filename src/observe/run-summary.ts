@@ -2,7 +2,7 @@
 import type { Accounting, Check } from "../audit/checks/checks.ts";
 import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
-import type { ItemChanges } from "../audit/questions/run-row.ts";
+import type { ItemChanges } from "../audit/questions/run-history.ts";
 import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { ThrottleTotals } from "../extract/http/pace.ts";

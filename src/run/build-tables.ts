@@ -1,8 +1,9 @@
 /** Builds and checks the tables of a run, and states what the manifest says of it. */
 import { version as duckdbVersion } from "@duckdb/node-api";
 import type { CheckResults } from "../audit/checks/checks.ts";
+import { assertContract } from "../audit/checks/contract.ts";
 import { assertTestsPassed, runTests } from "../audit/checks/pipeline-tests.ts";
-import { assertContract, rowCounts } from "../audit/checks/publish-gates.ts";
+import { rowCounts } from "../audit/checks/publish-gates.ts";
 import { checkTables, type TableFacts } from "../audit/checks/table-checks.ts";
 import { endMs } from "../common/clock.ts";
 import type { Verdict } from "../common/verdict.ts";
@@ -57,7 +58,7 @@ export async function buildTables(
     verdict: conclusion.verdict,
     runtime,
   });
-  assertContract(facts, tally.sorted());
+  assertContract(facts.gates.contract, tally.sorted());
   await using build = await WarehouseBuild.open(request);
   const data = await build.loadData();
   const misfits = await build.fieldTypeDrift();

@@ -2,8 +2,7 @@
 import { readMappedCounts } from "../audit/mapping/value-counts.ts";
 import { openViews, runTables } from "../audit/open-run.ts";
 import { driftOf } from "../audit/questions/drift.ts";
-import { findEarlierRuns } from "../audit/questions/run-history.ts";
-import { readItemChanges } from "../audit/questions/run-row.ts";
+import { findEarlierRuns, readItemChanges } from "../audit/questions/run-history.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/free-memory.ts";
 import type { RunSummary } from "../observe/run-summary.ts";

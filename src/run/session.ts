@@ -198,7 +198,7 @@ async function probeEachKind(
   { listings, customFields }: Pipeline,
   client: HttpClient,
 ): Promise<readonly string[]> {
-  const found = listings.includes("full") ? await probeFieldNames(client, signal) : [];
+  const found = listings.includes("full") ? await probeFieldNames(client, config.perPage, signal) : [];
   // A basic pass certifies a single listing.
   if (listings.length === 1) await probeBasic(client, signal);
   const names = [...new Set([...config.customFields, ...(customFields ?? []), ...found])];
@@ -226,7 +226,7 @@ async function findPersonalFields(
     const specified = new Set(Object.values(aliases));
     const unknown = unmatched.filter((name) => !isItemField(name) && !specified.has(name));
     if (unknown.length > 0) {
-      const others = await probeFieldNames(client, signal);
+      const others = await probeFieldNames(client, config.perPage, signal);
       throw faultsError(unknown.map((name) => unknownFieldText(name, [...others, ...ITEM_FIELD_NAMES])));
     }
     const customFields = definitions.flatMap(({ id, name }): [string, string][] =>

@@ -37,6 +37,16 @@ export const CONTENT_TABLES = [
 
 export type ContentTableName = (typeof CONTENT_TABLES)[number]["name"];
 
+/** Tables that mapped values are made from. */
+export const MAPPED_FROM: readonly ContentTableName[] = [
+  "content_custom_field_values",
+  "custom_fields",
+  "custom_field_select_values",
+  "custom_field_mappings",
+  "custom_field_mapping_values",
+  "destinations",
+];
+
 export const MAPPED_VALUE_TABLES: readonly Table[] = [contentMappedValues, contentExternalPayloads];
 
 /** All tables except those about the run. */

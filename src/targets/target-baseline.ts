@@ -79,7 +79,7 @@ export async function restoreNewest(
   }
   const current = await readCurrentRun(folder);
   const foreign = findForeignRuns(current, probes);
-  const newest = newestOf(current, foreign);
+  const newest = newestOf(foreign);
   if (newest !== undefined) {
     const { target, last, here } = newest;
     const name = await (newest.here === undefined
@@ -88,10 +88,14 @@ export async function restoreNewest(
     const runs = await listRuns(folder);
     const restored = runs.find((each) => each.current);
     const isFork = current && restored && excludesRun(current, restored, runs);
+    const folderName = name === last.run ? "" : ` as runs/${name}`;
     const done = here
       ? `The target ${target.name} was rolled back to the run ${last.run}`
-      : `Restored the run ${last.run} from the target ${target.name}`;
-    warn(restoredText(done, last, { name, fork: isFork ? current : undefined }));
+      : `Restored the run ${last.run} from the target ${target.name}${folderName}`;
+    const left = isFork
+      ? `, not from ${current.run} on this machine; ${current.run} stays in runs/ until it is pruned, but is not part of the history`
+      : "";
+    warn(`${done}: this run continues from it${left}.`);
   }
   if (current === undefined) return;
   for (const { target, last } of foreign) {
@@ -102,42 +106,22 @@ export async function restoreNewest(
   }
 }
 
-/** `done`: the beginning of the sentence. `name`: the folder of the run. `fork`: the run that is left behind. */
-function restoredText(
-  done: string,
-  last: TargetRun,
-  { name, fork }: { readonly name: string; readonly fork: RunAncestry | undefined },
-): string {
-  if (fork === undefined) return `${done}: this run continues from it.`;
-  const folder = name === last.run ? "" : ` as runs/${name}`;
-  const which = standingOf(last, fork) === "other" ? `, another run ${fork.sequence}` : "";
-  return `${done}${folder}: this run continues from it, not from ${fork.run} on this machine${which}; ${fork.run} stays in runs/ until it is pruned, but is not part of the history.`;
+/** Last runs that were delivered by another machine, or that a target was rolled back to. `here`: the same run in the folder. */
+function findForeignRuns(current: CurrentRun | undefined, probes: readonly TargetProbe[]) {
+  return probes.flatMap(({ target, last }) => {
+    if (last === null || !isForeign(last, current)) return [];
+    return [{ target, last, here: current?.kept.find((each) => sameRun(each, last)) }];
+  });
 }
 
-interface ForeignRun {
-  readonly target: Target;
-  readonly last: TargetRun;
-}
-
-/** The run to continue from. `here`: the same run in the folder; `undefined` if only the target has it. */
-type NewestRun = { readonly last: TargetRun } & (
-  | { readonly target: Target; readonly here: PublishedRun }
-  | { readonly target: ArchiveTarget; readonly here: undefined }
+/** The run to continue from, with `here`, the same run in the folder, or the target that has it. */
+type NewestRun = { readonly target: Target; readonly last: TargetRun } & (
+  | { readonly here: PublishedRun }
+  | { readonly here: undefined; readonly target: ArchiveTarget }
 );
 
-/** Last runs that were delivered by another machine, or that a target was rolled back to. */
-function findForeignRuns(
-  current: RunAncestry | undefined,
-  probes: readonly TargetProbe[],
-): readonly ForeignRun[] {
-  return probes.flatMap(({ target, last }) =>
-    last !== null && isForeign(last, current) ? [{ target, last }] : [],
-  );
-}
-
-function newestOf(current: CurrentRun | undefined, foreign: readonly ForeignRun[]): NewestRun | undefined {
-  const found = foreign.flatMap(({ target, last }): NewestRun[] => {
-    const here = current?.kept.find((each) => sameRun(each, last));
+function newestOf(foreign: ReturnType<typeof findForeignRuns>): NewestRun | undefined {
+  const found = foreign.flatMap(({ target, last, here }): NewestRun[] => {
     if (here !== undefined) return [{ target, last, here }];
     return isArchive(target) ? [{ target, last, here }] : [];
   });
@@ -172,7 +156,7 @@ export async function readTargetBaseline(
   signal: AbortSignal,
 ): Promise<TargetBaseline | null> {
   const current = await readCurrentRun(folder);
-  const newest = newestOf(current, findForeignRuns(current, probes));
+  const newest = newestOf(findForeignRuns(current, probes));
   if (newest === undefined) return null;
   const { target, last, here } = newest;
   const named = { target: target.name, run: last.run };

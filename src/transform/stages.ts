@@ -4,7 +4,7 @@ import { didYouMean } from "../common/nearest.ts";
 import { parseOptions } from "../common/parse-form.ts";
 import { describeValue } from "../common/printable.ts";
 import type { ItemDocuments, Row, RowOf, Transformer } from "../pipeline.ts";
-import { CONTENT_TABLES, type ContentTableName, MAPPED_VALUE_TABLES } from "../tables/all.ts";
+import { CONTENT_TABLES, type ContentTableName, MAPPED_FROM, MAPPED_VALUE_TABLES } from "../tables/all.ts";
 import { type Column, contentId, type Table } from "../tables/declare.ts";
 import { HISTORY_TABLES } from "../tables/history.ts";
 
@@ -53,15 +53,6 @@ export function mappedValues(options: MappedValuesOptions = {}): Transformer {
   const { passthrough } = parseOptions("mappedValues", mappedValuesOptions, options);
   return { name: "mappedValues", tables: MAPPED_VALUE_TABLES, reads: MAPPED_FROM, passthrough };
 }
-
-const MAPPED_FROM: readonly ContentTableName[] = [
-  "content_custom_field_values",
-  "custom_fields",
-  "custom_field_select_values",
-  "custom_field_mappings",
-  "custom_field_mapping_values",
-  "destinations",
-];
 
 /** History of mapped values and definitions: when each held, and why it changed. */
 export function history(): Transformer {

@@ -1,41 +1,17 @@
 /**
  * `npm run demo:two-nights`: exports the sample, lets a night of changes pass, exports it again into the same
- * warehouse, shows in SQL what changed, since when and why, and names the commands to go on with. The folder (`./two-nights`, or the first argument) is
- * made anew each time. The service is at port 8642, or the second argument.
+ * warehouse, and names the commands to go on with. The folder (`./two-nights`, or the first argument) is made anew each
+ * time. The service is at port 8642, or the second argument.
  */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { sqlCommand } from "../../src/cli/commands/sql.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { applyChanges } from "../../src/service/changes.ts";
 import { createService } from "../../src/service/service.ts";
-
-const QUESTIONS: readonly (readonly [question: string, sql: string])[] = [
-  [
-    "What changed between the nights, and why?",
-    `SELECT change, array_to_string(causes, ', ') AS causes, count(*) AS "values", count(DISTINCT content_id) AS items
-     FROM mapped_value_changes(1, 2) GROUP BY ALL ORDER BY "values" DESC, change, causes`,
-  ],
-  [
-    "Which external values became others?",
-    `SELECT d.identification AS destination, coalesce(external_field_name_after, external_field_name_before) AS "external name",
-       external_value_before AS "before", external_value_after AS "after",
-       array_to_string(causes, ', ') AS causes, count(*) AS items
-     FROM mapped_value_changes(1, 2)
-     JOIN destinations d USING (destination_id) JOIN custom_fields f USING (custom_field_id)
-     WHERE external_value_before IS DISTINCT FROM external_value_after
-     GROUP BY ALL ORDER BY items DESC, destination, "external name", "before", "after" LIMIT 12`,
-  ],
-  [
-    "What would the website have received for one of the edited items, before and after?",
-    `SELECT run, payload_as_of('6967a4fa9df0deca3500013d', 'a2e2f3220fa6939a6a43c501', started_at) ->> 'market' AS market
-     FROM run_history ORDER BY sequence`,
-  ],
-];
 
 const [folder = "two-nights", givenPort = "8642"] = process.argv.slice(2);
 const out = resolve(folder);
@@ -49,10 +25,6 @@ try {
   await night(changed);
 } finally {
   await rm(work, { recursive: true, force: true });
-}
-for (const [question, sql] of QUESTIONS) {
-  process.stdout.write(`\n${question}\n`);
-  await sqlCommand().parseAsync([sql, "--warehouse", out], { from: "user" });
 }
 process.stdout.write(`\n${nextCommands()}`);
 

@@ -33,7 +33,7 @@ export async function makeNights(): Promise<readonly LakeNight[]> {
 async function runsOf(instance: LakeNight["instance"]): Promise<readonly PublishedRun[]> {
   const place = await site();
   const isSample = instance === "north";
-  const pipeline = instance === "south" ? new URL("./lake-pipeline.ts", import.meta.url) : "nightly";
+  const pipeline = instance === "south" ? new URL("./odd-pipeline.ts", import.meta.url) : "nightly";
   const sets = isSample ? await sampleNights(place.folder) : await madeNights(place, instance);
   for (const set of sets) await place.night(set, pipeline);
   const folder = outputFolder(place.out);

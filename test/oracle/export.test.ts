@@ -1,20 +1,29 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { packagePath } from "../../src/common/package-root.ts";
+import { runPipeline } from "../../src/run/run-pipeline.ts";
+import { createService } from "../../src/service/service.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import { generateContentSet } from "../generator/generate.ts";
+import { temporaryFolder } from "../load/fixtures.ts";
 import { long, many } from "../long.ts";
 import { differences } from "./compare.ts";
 import { readFolder } from "./content-set.ts";
-import { runNightly, serve, temporaryFolder } from "./exporting.ts";
 import type { ExportOptions } from "./rows.ts";
 import { Warehouse } from "./warehouse.ts";
 
-/** Exports a content set, and opens what was published until the test ends. */
-async function exported(t: TestContext, folder: string, options: ExportOptions): Promise<Warehouse> {
-  const out = await temporaryFolder(t);
-  const summary = await runNightly({ ...options, url: await serve(t, folder), out });
+/** Exports a content set as a user who sets little does, and opens what was published until the test ends. */
+async function exported(t: TestContext, data: string, options: ExportOptions): Promise<Warehouse> {
+  const folder = await temporaryFolder(t);
+  const service = await createService({ data });
+  t.after(() => service.close());
+  const { destinations, personalData, token } = options;
+  const config = join(folder, "config.json");
+  await writeFile(config, JSON.stringify({ destinations, personalData }));
+  const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token };
+  const summary = await runPipeline({ pipeline: "nightly", warehouse: folder, cwd: folder, env, config });
   assert.equal(summary.verdict, "complete", summary.reasons.join("; "));
   const warehouse = await Warehouse.open(join(summary.directory, "warehouse.duckdb"));
   t.after(() => warehouse[Symbol.asyncDispose]());
@@ -49,7 +58,7 @@ test(`the export of ${ITEMS.toLocaleString("en-US")} generated items has the row
 long(
   "the sample's export has its rows too, without personal data, for a user who may do and see little",
   async (t) => {
-    const folder = fileURLToPath(new URL("../../data/sample/", import.meta.url));
+    const folder = packagePath("data/sample");
     const destinations = destinationsOf(folder);
     const options = {
       token: "sample-viewer-token",

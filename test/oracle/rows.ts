@@ -1,7 +1,7 @@
 import { type ContentSetFolder, readFolder } from "./content-set.ts";
 import { fieldValueRows, fieldValues } from "./field-values.ts";
 import { itemRows } from "./items.ts";
-import { mappedRows, targetDestinations } from "./mapped.ts";
+import { definitionsOf, mappedRows } from "./mapped.ts";
 import { Mentions, mappingRows } from "./shared.ts";
 import type { Emit } from "./values.ts";
 import { sees } from "./viewer.ts";
@@ -38,14 +38,14 @@ export function expectedRows(folder: string, options: ExportOptions, emit: Emit)
   mappingRows(fields, lookedUp, emit);
 
   const rowsOf = itemRows(set, options, user);
-  const targets = targetDestinations(lookedUp, fields);
+  const definitions = definitionsOf(fields, lookedUp);
   const fieldsById = new Map(set.fields.map((field) => [field.id, field]));
   for (const document of set.documents()) {
     if (!sees(user, document)) continue;
     const values = fieldValues(document, fieldsById);
     rowsOf(document, emit);
     fieldValueRows(document, values, emit);
-    mappedRows(document, values, targets, fields, emit);
+    mappedRows(document, values, definitions, emit);
   }
 }
 

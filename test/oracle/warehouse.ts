@@ -1,7 +1,6 @@
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { isRunTable } from "../../src/tables/all.ts";
 import type { Column, Table } from "../../src/tables/declare.ts";
-import { canonicalJson, Digest, joinCells, NULL_MARK, SEPARATOR } from "./digest.ts";
 
 /** A published warehouse as an analyst opens it. Names are those of the declarations: none needs care in SQL. */
 export class Warehouse implements AsyncDisposable {
@@ -23,28 +22,11 @@ export class Warehouse implements AsyncDisposable {
     this.#instance.closeSync();
   }
 
-  /** Rows without JSON are summed up by DuckDB; JSON is first brought into one form. */
-  async digest(table: Table): Promise<Digest> {
-    const columns = table.columns;
-    const [plain, withJson] = [where(columns, "AND", "IS NULL"), where(columns, "OR", "IS NOT NULL")];
-    const cells = columns.map((column) => `coalesce(${text(column)}, '${NULL_MARK}')`);
-    const row = cells.join(` || '${SEPARATOR}' || `);
-    const summed = await this.#connection.runAndReadAll(
-      `SELECT count(*), coalesce(sum(md5_number_lower(${row})), 0) FROM ${table.name} ${plain}`,
-    );
-    const digest = new Digest();
-    const [count, sum] = summed.getRows()[0] ?? [];
-    digest.addSum(Number(count), BigInt(String(sum)));
-    if (withJson !== "") for (const each of await this.cells(table, withJson)) digest.add(joinCells(each));
-    return digest;
-  }
-
   /** The canonical cells of a table's rows. */
-  async cells(table: Table, condition = ""): Promise<(string | null)[][]> {
-    const columns = table.columns;
-    const list = columns.map(text).join(", ");
-    const found = await this.#connection.runAndReadAll(`SELECT ${list} FROM ${table.name} ${condition}`);
-    return found.getRows().map((row) =>
+  async cells({ name, columns }: Table): Promise<(string | null)[][]> {
+    const sql = `SELECT ${columns.map(textSql).join(", ")} FROM ${name}`;
+    const rows = (await this.#connection.runAndReadAll(sql)).getRows();
+    return rows.map((row) =>
       row.map((cell, at) => {
         if (typeof cell !== "string") return null;
         return columns[at]?.type === "json" ? canonicalJson(JSON.parse(cell)) : cell;
@@ -62,14 +44,17 @@ export class Warehouse implements AsyncDisposable {
   }
 }
 
-function where(columns: readonly Column[], operator: string, condition: string): string {
-  const json = columns.filter(({ type }) => type === "json").map(({ name }) => `${name} ${condition}`);
-  return json.length === 0 ? "" : `WHERE ${json.join(` ${operator} `)}`;
-}
-
-/** A column's value as text, as `canonicalCells` writes it. */
-function text({ name, type }: Column): string {
+/** A column's value as text, as an expected row has it. */
+function textSql({ name, type }: Column): string {
   if (type === "timestamp") return `CAST(epoch_us(${name}) AS VARCHAR)`;
   if (type === "date") return `CAST(${name} - DATE '1970-01-01' AS VARCHAR)`;
   return type === "text" ? name : `CAST(${name} AS VARCHAR)`;
+}
+
+/** Keys of objects in order, so that only what is said counts. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => {
+    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
 }

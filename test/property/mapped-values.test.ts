@@ -9,7 +9,7 @@ import {
   type Mapping,
   type MappingEntry,
 } from "../../src/audit/mapping/definitions.ts";
-import type { ItemValue } from "../../src/audit/questions/item-values.ts";
+import type { ItemValue } from "../../src/audit/questions/explain-facts.ts";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import { fillDerivedTables } from "../../src/load/mapped-values.ts";
 import { type Item, type MappedItem, mapItem, payloadJson } from "../audit/mapping/procedure.ts";

@@ -93,7 +93,7 @@ test("an error ends the run with 25 before anything is published, and its tables
   assert.equal(error.exitCode, 25);
   assert.match(
     error.message,
-    /^2 tests of the pipeline failed: "five" found 5 failing rows, limit: 0 and "tags" found 2 failing rows, limit: 1; nothing was published\. /,
+    /^2 tests of the pipeline failed: "five" found 5 failing rows, limit: 0, "tags" found 2 failing rows, limit: 1; nothing was published\. /,
   );
   assert.deepEqual(await visibleIn(out), []);
   const [staged = ""] = await readdir(join(out, ".staging"));
@@ -157,7 +157,7 @@ test("a query that cannot be asked is told before a request, with its name and w
     ["FROM contents", 'there is no table "contents". The nearest are "content"'],
     ["FROM previous.content WHERE titel = ''", 'Referenced column "titel" not found'],
     ["FROM run_checks", "it reads run_checks, which is made after the tests"],
-    ["PRAGMA version", "PRAGMA gives no rows to count; begin with SELECT, FROM or WITH"],
+    ["PRAGMA version", "it gives no rows to count; begin with SELECT, FROM or WITH"],
     ["DELETE FROM content", "DELETE is not a question"],
     ["SELECT 1; SELECT 2", "there are 2 SQL statements"],
     ["-- nothing", "the query has no SQL statement"],

@@ -88,7 +88,7 @@ async function directoriesIn(folders: World["folders"]): Promise<ReadonlyMap<str
 }
 
 const PUT_ASIDE =
-  /^Restored the run (000002-\S+) from the target lake as runs\/\1-[0-9a-f]{8}: this run continues from it, not from \1 on this machine, another run 2;/;
+  /^Restored the run (000002-\S+) from the target lake as runs\/\1-[0-9a-f]{8}: this run continues from it, not from \1 on this machine;/;
 const LATER =
   /^Restored the run 000003-\S+ from the target lake: this run continues from it, not from 000002-\S+ on this machine;/;
 

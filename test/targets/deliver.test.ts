@@ -1,38 +1,31 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { after, test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import type { Target } from "../../src/pipeline.ts";
 import { deliver, deliveryError, deliveryWarnings } from "../../src/targets/deliver.ts";
 import { readDeliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun } from "../../src/warehouse/retention.ts";
-import { temporaryFolder } from "../load/fixtures.ts";
+import { temporaryFolder } from "../folders.ts";
 import { publish } from "../warehouse/published.ts";
 import { memoryTarget } from "./memory-target.ts";
 
-interface Night {
-  readonly run: string;
-  readonly to: (targets: readonly Target[], signal?: AbortSignal) => ReturnType<typeof deliver>;
+const out = await temporaryFolder({ after });
+await publish(out);
+const found = await findRun(outputFolder(out), "current");
+const { run } = found;
+
+/** Delivers the published run. */
+async function to(targets: readonly Target[], signal = new AbortController().signal) {
+  const options = { runs: [], temporaryDirectory: join(out, "tmp"), signal, onProgress: () => {} };
+  return deliver(targets, await readDeliveredRun(found, options), { elapsedMs: () => 0, signal });
 }
 
-/** A published run, and its delivery. */
-async function night(out: string): Promise<Night> {
-  await publish(out);
-  const found = await findRun(outputFolder(out), "current");
-  const to: Night["to"] = async (targets, signal = new AbortController().signal) => {
-    const options = { runs: [], temporaryDirectory: join(out, "tmp"), signal, onProgress: () => {} };
-    return deliver(targets, await readDeliveredRun(found, options), { elapsedMs: () => 0, signal });
-  };
-  return { run: found.run, to };
-}
-
-const folder = (t: TestContext) => temporaryFolder(t);
 const states = (deliveries: Awaited<ReturnType<typeof deliver>>) =>
   deliveries.map(({ target, state, failure }) => [target, state, failure?.code ?? null]);
 
-test("a run is delivered once, whoever tells it again", async (t) => {
-  const { to, run } = await night(await folder(t));
+test("a run is delivered once, whoever tells it again", async () => {
   const target = memoryTarget();
   assert.deepEqual(states(await to([target])), [["memory", "delivered", null]]);
   assert.deepEqual(states(await to([target])), [["memory", "present", null]]);
@@ -40,8 +33,7 @@ test("a run is delivered once, whoever tells it again", async (t) => {
   assert.deepEqual(target.calls, ["last", "stage", "commit", "last"]);
 });
 
-test("what a target does not have as it is in the run is told with its name", async (t) => {
-  const { to } = await night(await folder(t));
+test("what a target does not have as it is in the run is told with its name", async () => {
   const [first, second] = [memoryTarget("first"), memoryTarget("second")];
   const stage: Target["stage"] = async (run) => ({
     ...(await second.stage(run)),
@@ -56,8 +48,7 @@ test("what a target does not have as it is in the run is told with its name", as
   assert.deepEqual(deliveryWarnings(await to([{ ...second, stage }])), []);
 });
 
-test("what goes wrong with one target is told, and keeps the run from no other", async (t) => {
-  const { to, run } = await night(await folder(t));
+test("what goes wrong with one target is told, and keeps the run from no other", async () => {
   const [first, second, third] = [memoryTarget("first"), memoryTarget("second"), memoryTarget("third")];
   first.failures.set("last", new WarehouseError("target.unavailable", "Nobody answers; try again."));
   second.failures.set("commit", new Error("it broke"));
@@ -87,16 +78,14 @@ test("what goes wrong with one target is told, and keeps the run from no other",
   assert.equal(deliveryError(run, again), undefined);
 });
 
-test("a target keeps a run that is not before the delivered one", async (t) => {
-  const { to } = await night(await folder(t));
+test("a target keeps a run that is not before the delivered one", async () => {
   const target = memoryTarget();
   target.seen.push({ run: "000001-20261120T030000Z", sequence: 1, rows: {} });
   assert.deepEqual(states(await to([target])), [["memory", "failed", "target.fenced"]]);
   assert.deepEqual(target.calls, ["last"]);
 });
 
-test("a signal ends the delivery, whatever the target throws then, and is the reason even after a failure", async (t) => {
-  const { to, run } = await night(await folder(t));
+test("a signal ends the delivery, whatever the target throws then, and is the reason even after a failure", async () => {
   const [broken, first, second] = [memoryTarget("broken"), memoryTarget("first"), memoryTarget("second")];
   broken.failures.set("last", new Error("it broke"));
   const controller = new AbortController();
@@ -118,7 +107,6 @@ test("a signal ends the delivery, whatever the target throws then, and is the re
 });
 
 test("a target that does not heed the signal is not waited for", async (t) => {
-  const { to } = await night(await folder(t));
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const controller = new AbortController();
   const deaf = {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { cp, readFile, readlink, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { after, test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import type { Target, TargetRun } from "../../src/pipeline.ts";
@@ -12,26 +12,23 @@ import { createStaging, nextRun, outputFolder, pointCurrentAt, runsIn } from "..
 import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
 import { finishPublication } from "../../src/warehouse/publish.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
-import { temporaryFolder } from "../load/fixtures.ts";
+import { temporaryFolder } from "../folders.ts";
 import { NIGHT, publish } from "../warehouse/published.ts";
 import { memoryTarget } from "./memory-target.ts";
 
-/** A target that keeps runs in a folder of the test. */
-function keeping(kept: string, last: TargetRun): ArchiveTarget {
+/** Two runs that another machine published. */
+const elsewhere = join(await temporaryFolder({ after }), "elsewhere");
+const kept = join(elsewhere, "runs");
+const keptRun = ({ run, sequence }: TargetRun): TargetRun => ({ run, sequence });
+const [first, last] = [keptRun(await publish(elsewhere)), keptRun(await publish(elsewhere))];
+
+/** A target that keeps them. */
+function keeping(last: TargetRun): ArchiveTarget {
   return {
     ...memoryTarget("keeper"),
     last: async () => last,
     restore: async ({ run }, directory) => cp(join(kept, run), directory, { recursive: true }),
   };
-}
-
-/** Runs that another machine published, the last of which its target has. */
-async function elsewhere(t: TestContext, runs: number) {
-  const out = join(await temporaryFolder(t), "elsewhere");
-  let last = { run: "", sequence: 0 };
-  for (let count = 0; count < runs; count++) last = await publish(out);
-  const { run, sequence } = last;
-  return { kept: join(out, "runs"), last: { run, sequence } };
 }
 
 async function meet(out: string, targets: readonly Target[]): Promise<string[]> {
@@ -46,23 +43,21 @@ async function meet(out: string, targets: readonly Target[]): Promise<string[]> 
 const current = (out: string) => readlink(join(out, "current"));
 
 test("an empty disk gets the run that the target keeps, whole and current", async (t) => {
-  const { kept, last } = await elsewhere(t, 2);
   const out = join(await temporaryFolder(t), "here");
-  assert.deepEqual(await meet(out, [keeping(kept, last)]), [
+  assert.deepEqual(await meet(out, [keeping(last)]), [
     `Restored the run ${last.run} from the target keeper: this run continues from it.`,
   ]);
   assert.equal(await current(out), `runs/${last.run}`);
   const { findings, runs } = await verifyRuns(outputFolder(out), { all: true }, join(out, "tmp"));
   assert.deepEqual([findings, runs.map(({ run }) => run)], [[], [last.run]]);
   assert.match(await nextRun(outputFolder(out), NIGHT), /^000003-/);
-  assert.deepEqual(await meet(out, [keeping(kept, last)]), []);
+  assert.deepEqual(await meet(out, [keeping(last)]), []);
 });
 
 test("a run of another machine wins over one that is not later, and a later one stays", async (t) => {
-  const { kept, last } = await elsewhere(t, 2);
   const out = join(await temporaryFolder(t), "here");
   const { run: own } = await publish(out);
-  const [warning = ""] = await meet(out, [keeping(kept, last)]);
+  const [warning = ""] = await meet(out, [keeping(last)]);
   assert.match(
     warning,
     new RegExp(`continues from it, not from ${own} on this machine; ${own} stays in runs/`),
@@ -70,19 +65,18 @@ test("a run of another machine wins over one that is not later, and a later one 
   assert.equal(await current(out), `runs/${last.run}`);
   const { run: later } = await publish(out);
   await removeTree(join(out, "runs", last.run));
-  assert.deepEqual(await meet(out, [keeping(kept, last)]), []);
+  assert.deepEqual(await meet(out, [keeping(last)]), []);
   assert.equal(await current(out), `runs/${later}`);
 });
 
 test("a run of the same name is restored beside one's own, also where that was killed before it was current", async (t) => {
-  const { kept, last } = await elsewhere(t, 1);
   const sha256 = createHash("sha256")
-    .update(await readFile(join(kept, last.run, "manifest.json")))
+    .update(await readFile(join(kept, first.run, "manifest.json")))
     .digest("hex");
   const out = join(await temporaryFolder(t), "here");
   const { run: own } = await publish(out, 4);
-  assert.equal(own, last.run);
-  const keeper = keeping(kept, { ...last, sha256 });
+  assert.equal(own, first.run);
+  const keeper = keeping({ ...first, sha256 });
   assert.equal((await meet(out, [keeper])).length, 1);
   const beside = `${own}-${sha256.slice(0, 8)}`;
   assert.equal(await current(out), `runs/${beside}`);
@@ -98,9 +92,8 @@ test("a run of the same name is restored beside one's own, also where that was k
 });
 
 test("another run than the one that was asked for is refused", async (t) => {
-  const { kept, last } = await elsewhere(t, 1);
   const out = join(await temporaryFolder(t), "here");
-  await assert.rejects(meet(out, [keeping(kept, { ...last, sha256: "0".repeat(64) })]), {
+  await assert.rejects(meet(out, [keeping({ ...first, sha256: "0".repeat(64) })]), {
     code: "verify.failed",
     message:
       /returned the run 1 \(000001-\S+ manifest \w{8}\) instead of the run 1 \(000001-\S+ manifest 00000000\)/,
@@ -109,9 +102,8 @@ test("another run than the one that was asked for is refused", async (t) => {
 });
 
 test("what does not come as it was published is refused, and nothing is changed", async (t) => {
-  const { kept, last } = await elsewhere(t, 1);
   const damaged: ArchiveTarget = {
-    ...keeping(kept, last),
+    ...keeping(first),
     restore: async ({ run }, directory) => {
       await cp(join(kept, run), directory, { recursive: true });
       const file = join(directory, "parquet/content/content-000001-0000.parquet");
@@ -130,14 +122,13 @@ test("what does not come as it was published is refused, and nothing is changed"
 });
 
 test("no run comes back into a folder of limited runs", async (t) => {
-  const { kept, last } = await elsewhere(t, 2);
   const out = join(await temporaryFolder(t), "first-look");
   const { run } = await publish(out);
   const file = join(out, "current", "manifest.json");
   const manifest = JSON.parse(await readFile(file, "utf8"));
   await rm(file, { force: true });
   await writeFile(file, JSON.stringify({ ...manifest, verdict: "limited" }));
-  await assert.rejects(meet(out, [keeping(kept, last)]), {
+  await assert.rejects(meet(out, [keeping(last)]), {
     code: "config.invalid",
     message: /has limited runs, and this run is a full one/,
   });
@@ -160,7 +151,6 @@ test("a target that cannot be asked keeps no run from beginning, unless it may h
 });
 
 test("a target's own code may throw at once, or give bytes and no promise", async (t) => {
-  const { kept, last } = await elsewhere(t, 1);
   const folder = await prepareOutput(join(await temporaryFolder(t), "here"));
   const { signal } = new AbortController();
   const asked = { instance: null, signal, warn: () => {} };
@@ -169,13 +159,13 @@ test("a target's own code may throw at once, or give bytes and no promise", asyn
   };
   const failure = { code: "target.refused", message: /keeper.*no such place/ };
   const look = async (own: object) => {
-    const target: ArchiveTarget = { ...keeping(kept, last), ...own };
+    const target: ArchiveTarget = { ...keeping(first), ...own };
     return readTargetBaseline(folder, await probeTargets(folder, [target], asked), signal);
   };
   await assert.rejects(look({ manifest: broken }), failure);
-  const bytes = await readFile(join(kept, last.run, "manifest.json"));
+  const bytes = await readFile(join(kept, first.run, "manifest.json"));
   const found = await look({ manifest: () => bytes });
   assert.equal(found?.baseline.kind, "run");
-  const states = await probeTargets(folder, [{ ...keeping(kept, last), restore: broken }], asked);
+  const states = await probeTargets(folder, [{ ...keeping(first), restore: broken }], asked);
   await assert.rejects(restoreNewest(folder, states, asked), failure);
 });

@@ -12,12 +12,12 @@ import {
   type CheckResults,
   checkWithWarning,
   MISSING_NAMES_CHECKS,
-  NO_CHECKS,
   noneNamed,
 } from "./checks.ts";
 
 /** What the run asked for by name, and what the service has. */
-interface NameMatching extends Pick<ExtractRecord, "asked" | "unmatched"> {
+interface NameMatching extends Pick<ExtractRecord, "unmatched"> {
+  readonly asked: Omit<ExtractRecord["asked"], "shapes" | "singleItems" | "definitions" | "perPage">;
   readonly lookups: RawLookups;
   /** Names of all custom fields of items and definitions. */
   readonly fieldNames: Iterable<string>;
@@ -30,16 +30,12 @@ export const MAPPED_VALUES_CHECK = "mapped values for the configured destination
 const MAPPED_VALUES = "content_mapped_values";
 const CUSTOM_FIELDS = "custom_fields";
 
-export interface NameResults extends CheckResults {
-  /** Sentence on why the configured destinations have no mapped values; null if they have some, or there are none. */
-  readonly noMappedValues: string | null;
-  /** IDs of the destinations that `ignoreDestinations` names. */
-  readonly ignoredDestinations: readonly string[];
-}
-
-/** The most important warnings come first. */
-export function checkConfiguredNames(matching: NameMatching): NameResults {
-  const { unmatched, rows, asked } = matching;
+/**
+ * The most important warnings come first. `noMappedValues`: sentence on why the configured destinations have no mapped
+ * values; null if they have some, or there are none. `ignoredDestinations`: IDs that `ignoreDestinations` names.
+ */
+export function checkConfiguredNames(matching: NameMatching) {
+  const { unmatched, rows, asked, lookups } = matching;
   const reason = whyNoMappedValues(matching);
   const noMappedValues =
     reason === null ? null : `There are no mapped values for the configured destinations: ${reason}.`;
@@ -50,27 +46,31 @@ export function checkConfiguredNames(matching: NameMatching): NameResults {
     expected: null,
     detail: noMappedValues ?? "",
   };
-  const missing = noneNamed(
-    MISSING_NAMES_CHECKS.destinations,
-    unmatched.destinations.map(({ name }) => name),
-  );
-  const { checks, ids, warnings } = ignoredDestinations(matching);
-  const nameless = checkNameless(matching, ids);
+  const names = unmatched.destinations.map(({ name }) => name);
+  const known = lookups.destinations.map(({ id, answer: { identification: name, platform } }) => ({
+    id,
+    name: typeof name === "string" ? name : null,
+    platform: typeof platform === "string" ? platform : null,
+  }));
+  const ignored = ignoredDestinations(matching, known);
+  const nameless = checkNameless(matching, ignored.ids);
   return {
     noMappedValues,
-    ignoredDestinations: ids,
+    ignoredDestinations: ignored.ids,
     warnings: [
       ...(noMappedValues === null ? [] : [{ text: noMappedValues, check: MAPPED_VALUES_CHECK }]),
-      ...unmatched.destinations.map((name) => missingDestination(name, matching)),
+      ...unmatched.destinations.map((name) =>
+        missingDestination(name, [...known, ...unmatched.otherDestinations]),
+      ),
       ...unmatched.customFields.map((name) => missingField(name, matching)),
       ...(asked.allDestinations ? [] : nameless.warnings),
-      ...warnings,
+      ...ignored.warnings,
     ],
     checks: [
-      missing,
+      noneNamed(MISSING_NAMES_CHECKS.destinations, names),
       noneNamed(MISSING_NAMES_CHECKS.customFields, unmatched.customFields),
       ...nameless.checks,
-      ...checks,
+      ...ignored.checks,
       mappedValues,
     ],
   };
@@ -82,38 +82,27 @@ function checkNameless({ lookups, rows }: NameMatching, ignored: readonly string
   const all = rows[MAPPED_VALUES] === undefined ? [] : [...mappedDestinations(lookups)];
   const ids = all.filter((id) => !named.has(id)).sort();
   const [have, it] = ids.length === 1 ? ["has", "it"] : ["have", "one of them"];
-  const shown = joinFirst(
-    ids.map((id) => printable(id)),
-    5,
-  );
+  const shown = ids.map((id) => printable(id));
   return checkWithWarning(
     noneNamed("destinations in mappings that have no name", ids),
-    `${pluralize(ids.length, "destination")} in mappings ${have} no name (${shown}). If the service no longer has ${it}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise name it in \`destinations\` or with \`--destination\`.`,
+    `${pluralize(ids.length, "destination")} in mappings ${have} no name (${joinFirst(shown, 5)}). If the service no longer has ${it}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise name it in \`destinations\` or with \`--destination\`.`,
   );
 }
 
 /** Resolves `ignoreDestinations` among all destinations of the run. */
-function ignoredDestinations({ asked, lookups }: NameMatching) {
-  const found = lookups.destinations.map(({ id, answer }): NameCandidate => ({ id, ...namesIn(answer) }));
-  const others = [...mappedDestinations(lookups)].filter((id) => !found.some((each) => each.id === id));
-  const candidates = [...found, ...others.map((id): NameCandidate => ({ id, name: null, platform: null }))];
+function ignoredDestinations({ asked, lookups }: NameMatching, known: readonly NameCandidate[]) {
+  const others = [...mappedDestinations(lookups)].map((id): NameCandidate => ({ id, name: null }));
+  const candidates = [...known, ...others.filter(({ id }) => !known.some((each) => each.id === id))];
   const names = asked.ignoreDestinations.map((name) => ({ name, ids: findIds(candidates, name) }));
   const unknown = names.filter(({ ids }) => ids.length === 0).map(({ name }) => name);
   const check = noneNamed("names in ignoreDestinations that no destination of the run has", unknown);
-  const warnings = unknown.map((name) => ({
-    text: `\`ignoreDestinations\` names "${printable(name)}", but no destination of the run has this name.${nearestNames(candidates, name)}`,
-    check: check.name,
-  }));
   return {
-    ...(names.length === 0 ? NO_CHECKS : { checks: [check], warnings }),
+    checks: names.length === 0 ? [] : [check],
+    warnings: unknown.map((name) => ({
+      text: `\`ignoreDestinations\` names "${printable(name)}", but no destination of the run has this name.${nearestNames(candidates, name)}`,
+      check: check.name,
+    })),
     ids: [...new Set(names.flatMap(({ ids }) => ids))].sort(),
-  };
-}
-
-function namesIn({ identification, platform }: Readonly<Record<string, unknown>>) {
-  return {
-    name: typeof identification === "string" ? identification : null,
-    platform: typeof platform === "string" ? platform : null,
   };
 }
 
@@ -128,16 +117,13 @@ function mappedDestinations({ definitions }: RawLookups): Set<string> {
 /** Known names carry their platform where it is not the configured one. */
 function missingDestination(
   { name, platform }: DestinationName,
-  { lookups, unmatched }: Pick<NameMatching, "lookups" | "unmatched">,
+  known: readonly Readonly<{ id?: string; name: string | null; platform: string | null }>[],
 ): string {
-  const found = lookups.destinations.map(({ id, answer }) => {
-    const names = namesIn(answer);
-    return { name: names.name ?? id, platform: names.platform };
+  const names = known.map((other) => {
+    const called = other.name ?? other.id ?? "";
+    return other.platform === null || other.platform === platform ? called : `${called} (${other.platform})`;
   });
-  const known = [...found, ...unmatched.otherDestinations].map((other) =>
-    other.platform === null || other.platform === platform ? other.name : `${other.name} (${other.platform})`,
-  );
-  return `${removedDestinationText(name, platform)}${nearestSentence(name, known, "")}`;
+  return `${removedDestinationText(name, platform)}${nearestSentence(name, names, "")}`;
 }
 
 /** For a destination that an earlier run had; a name that no run had ends the run. */
@@ -161,13 +147,12 @@ function whyNoMappedValues({ asked, lookups, rows }: NameMatching): string | nul
     return `the service ${names.length === 1 ? "does not have" : "has none of"} ${joinWords(names, "and")}`;
   }
   const isEmpty = rows[MAPPED_VALUES] === 0;
-  if (isEmpty && !columns.some((atService) => (aliases[atService] ?? atService) === CUSTOM_FIELDS)) {
+  if (isEmpty && !columns.some((atService) => (aliases[atService] ?? atService) === CUSTOM_FIELDS))
     return `the setting \`columns\` leaves out "${CUSTOM_FIELDS}", from which they are computed; add it`;
-  }
   if ((rows.content_custom_field_values ?? 0) === 0) return null;
   const mapped = mappedDestinations(lookups);
   if (!lookups.destinations.some(({ id }) => mapped.has(id)))
     return "no custom field of the items has a mapping for any of them";
-  if (isEmpty) return "no item has a value of a custom field that is mapped for them";
-  return rows.content_external_payloads === 0 ? "no value of an item has an entry in a mapping" : null;
+  const isNothingSent = isEmpty || rows.content_external_payloads === 0;
+  return isNothingSent ? "no value of an item has an entry in a mapping" : null;
 }

@@ -19,9 +19,9 @@ export type Contract = (typeof CONTRACTS)[number];
 
 const FROZEN: ReadonlySet<DriftKind> = new Set(["unknown_field", "type", "unreadable", "single_for_list"]);
 
-/** Throws `contract.drift` for anything that the specification does not have. */
-export function assertFrozen(drift: readonly DriftEntry[]): void {
-  const found = drift.filter(({ kind }) => FROZEN.has(kind));
+/** Throws `contract.drift` if the contract is frozen and there is anything that the specification does not have. */
+export function assertContract(contract: Contract, drift: readonly DriftEntry[]): void {
+  const found = contract === "freeze" ? drift.filter(({ kind }) => FROZEN.has(kind)) : [];
   if (found.length === 0) return;
   const named = found.map(({ path, kind }) => `${printable(path, 60)} (${kind})`);
   throw new WarehouseError(

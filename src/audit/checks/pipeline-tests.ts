@@ -1,15 +1,24 @@
 /** Runs the tests of a pipeline over the finished tables of a run before it is published. */
 import { addAbortListener } from "node:events";
+import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { count, pluralize } from "../../common/figures.ts";
-import { joinWords } from "../../common/nearest.ts";
+import { joinFirst } from "../../common/nearest.ts";
 import type { CoverageTest, QueryTest, Severity, Test } from "../../pipeline.ts";
-import { PREVIOUS_CATALOG, scalar } from "../../storage/duckdb.ts";
+import {
+  type Database,
+  execute,
+  openForScanning,
+  PREVIOUS_CATALOG,
+  PUBLISHED_CATALOG,
+  scalar,
+} from "../../storage/duckdb.ts";
 import { failureText } from "../../storage/duckdb-error.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
-import { mayShow } from "../../warehouse/baseline.ts";
+import { type Baseline, mayShow, type PublishedBaseline } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
+import { tableSql, tablesSourceOf } from "../../warehouse/published-tables.ts";
 import { WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
 import {
   LIMIT_KINDS,
@@ -22,11 +31,15 @@ import { readComparedColumns, readTableNames, subqueryOf } from "../user-query.t
 import { type Check, type CheckResults, joinResults, TEST_PREFIX } from "./checks.ts";
 import { readExamples } from "./failing-rows.ts";
 import type { TableFacts } from "./table-checks.ts";
-import { type NoPreviousTables, openTestTables, type TestTables } from "./test-tables.ts";
-import { invalidTest, queryErrorText } from "./validate-tests.ts";
+import { invalidTest, queryErrorText, TEST_LIMITS } from "./validate-tests.ts";
 
-interface TestRun extends TestTables {
+interface TestRun {
   readonly tests: readonly Test[];
+  /** Closed database file with the tables and views of the run. */
+  readonly database: string;
+  readonly before: Baseline;
+  /** Existing folder where DuckDB spills blocks. */
+  readonly temporaryDirectory: string;
   /** How the run treats personal data. */
   readonly personalData: Manifest["personalData"];
   readonly filled: Pick<TableFacts, "columns" | "emptyColumns">;
@@ -36,7 +49,8 @@ interface TestRun extends TestTables {
 
 interface OpenTestRun extends TestRun {
   readonly connection: DuckDBConnection;
-  readonly noPrevious: NoPreviousTables | null;
+  /** Why there are no tables of the run before, as a clause; undefined if there are. */
+  readonly noPrevious: string | undefined;
 }
 
 /** Throws `config.invalid` if the query of a test fails whose failing rows would be an error. */
@@ -51,6 +65,51 @@ export async function runTests(run: TestRun): Promise<CheckResults> {
     results.push("sql" in test ? await runQueryTest(test, open) : await runCoverageTest(test, open));
   }
   return joinResults(results);
+}
+
+const FIRST_RUN = "there is no run before";
+
+/** Opens the tables of the run and, as `previous`, those of the run before. */
+async function openTestTables(run: TestRun): Promise<{ database: Database; noPrevious?: string }> {
+  const { before } = run;
+  if (before.kind === "none") return { database: await openTables(run), noPrevious: FIRST_RUN };
+  try {
+    if (before.kind === "run") return { database: await openTables(run, before) };
+  } catch (thrown) {
+    const { code, message } = asWarehouseError(thrown);
+    if (code !== "verify.failed" && code !== "config.output") throw thrown;
+    const noPrevious = `the run before, ${before.run}, cannot be read: ${message.replace(/\.$/, "")}`;
+    return { database: await openTables(run), noPrevious };
+  }
+  return { database: await openTables(run), noPrevious: `the run before, ${before.run}, is damaged` };
+}
+
+async function openTables(
+  { database: published, temporaryDirectory }: TestRun,
+  before?: PublishedBaseline,
+): Promise<Database> {
+  const source = before && tablesSourceOf(before, { isQuestioned: true });
+  const previous = source?.database;
+  const hasFilesOnly = source !== undefined && previous === undefined;
+  const allowedDirectories = hasFilesOnly ? [join(source.directory, "parquet")] : [];
+  const options = { ...TEST_LIMITS, temporaryDirectory, published, previous, allowedDirectories };
+  const database = await openForScanning(options);
+  const { connection } = database;
+  try {
+    if (hasFilesOnly) {
+      const catalog = quoteIdentifier(PREVIOUS_CATALOG);
+      await execute(connection, `ATTACH ':memory:' AS ${catalog}`);
+      for (const name of Object.keys(before?.manifest.rows ?? {})) {
+        const view = `${catalog}.main.${quoteIdentifier(name)}`;
+        await execute(connection, `CREATE VIEW ${view} AS FROM ${tableSql(source, name)}`);
+      }
+    }
+    await execute(connection, `USE ${quoteIdentifier(PUBLISHED_CATALOG)}`);
+    return database;
+  } catch (thrown) {
+    await database[Symbol.asyncDispose]();
+    throw thrown;
+  }
 }
 
 /** One check for each kind of value that has a limit, as in `audit --fail-on`. */
@@ -80,8 +139,8 @@ async function runCoverageTest(
 async function runQueryTest(test: QueryTest, run: OpenTestRun): Promise<CheckResults> {
   const { connection, noPrevious, signal } = run;
   const { reads, readsPrevious } = await tablesReadBy(test, connection);
-  const skip = (why: string, isDamaged = true) => skippedTest(test.name, reads, { why, isDamaged });
-  if (readsPrevious && noPrevious !== null) return skip(noPrevious.why, noPrevious.isDamaged);
+  const skip = (why: string) => skippedTest(test.name, reads, why);
+  if (readsPrevious && noPrevious !== undefined) return skip(noPrevious);
   let rows: string | undefined;
   try {
     rows = await subqueryOf(connection, test.sql);
@@ -91,7 +150,9 @@ async function runQueryTest(test: QueryTest, run: OpenTestRun): Promise<CheckRes
     return skip(`it compares ${empty}, which has no value in any row`);
   } catch (thrown) {
     signal.throwIfAborted();
-    const why = rows === undefined ? queryErrorText(thrown) : failedQueryText(thrown);
+    const failed = asWarehouseError(thrown).code === "internal" ? failureText(thrown) : undefined;
+    const why = rows === undefined ? queryErrorText(thrown) : failed && `its query failed: ${failed}`;
+    // The fault is not the query's.
     if (why === undefined) throw thrown;
     // The tables of this run fit the test, so the run before is of another pipeline or version.
     if (readsPrevious && rows === undefined) return skip(`the run before lacks what it needs: ${why}`);
@@ -100,20 +161,12 @@ async function runQueryTest(test: QueryTest, run: OpenTestRun): Promise<CheckRes
   }
 }
 
-/** A clause; undefined if the fault is not the query's. */
-function failedQueryText(thrown: unknown): string | undefined {
-  return asWarehouseError(thrown).code === "internal"
-    ? `its query failed: ${failureText(thrown)}`
-    : undefined;
-}
-
-const isPrevious = (name: string) => name.toLowerCase() === PREVIOUS_CATALOG;
-
 /** Tables of the run that a test names, and whether it reads the run before. */
 async function tablesReadBy({ sql }: QueryTest, connection: DuckDBConnection) {
   const named = await readTableNames(connection, sql);
   // Some queries cannot be parsed into tables; for these a mention of `previous.` counts.
   if (named === undefined) return { reads: [], readsPrevious: /\bprevious"?\s*\./i.test(sql) };
+  const isPrevious = (name: string) => name.toLowerCase() === PREVIOUS_CATALOG;
   const own = named.filter(({ catalog, schema }) => ![catalog, schema].some(isPrevious));
   const reads = [...new Set(own.map(({ table }) => table.toLowerCase()))];
   return { reads, readsPrevious: own.length < named.length };
@@ -171,35 +224,24 @@ function failureOf({ name, figure, expected }: Check): string {
   return `${test} found ${pluralize(figure, "failing row")}, limit: ${count(expected ?? 0)}`;
 }
 
-/** A test that could not be asked passes if that is expected, as in the first run, else it warns. */
-function skippedTest(
-  name: string,
-  reads: readonly string[],
-  { why, isDamaged }: NoPreviousTables,
-): CheckResults {
-  const verdict = isDamaged ? "warning" : "passed";
-  const detail = `skipped: ${why}`;
-  const check: Check = {
-    name: `${TEST_PREFIX}${name}`,
-    verdict,
-    figure: 0,
-    expected: null,
-    detail,
-    reads,
+/** A test that could not be asked passes in the first run, else it warns. `why`: a clause. */
+function skippedTest(test: string, reads: readonly string[], why: string): CheckResults {
+  const name = `${TEST_PREFIX}${test}`;
+  const verdict = why === FIRST_RUN ? "passed" : "warning";
+  const text = `The test ${JSON.stringify(test)} was skipped: ${why}.`;
+  return {
+    checks: [{ name, verdict, figure: 0, expected: null, detail: `skipped: ${why}`, reads }],
+    warnings: verdict === "passed" ? [] : [{ text, check: name }],
   };
-  const text = `The test ${JSON.stringify(name)} was skipped: ${why}.`;
-  return { checks: [check], warnings: isDamaged ? [{ text, check: check.name }] : [] };
 }
 
 /** Throws `audit.threshold` if a test failed. */
 export function assertTestsPassed({ checks }: CheckResults): void {
   const failed = checks.filter(({ verdict }) => verdict === "failed");
   if (failed.length === 0) return;
-  const more = failed.length - 3;
-  const found = [...failed.slice(0, 3).map(failureOf), ...(more > 0 ? [`${more} more`] : [])];
   throw new WarehouseError(
     "audit.threshold",
-    `${failed.length === 1 ? "A test" : pluralize(failed.length, "test")} of the pipeline failed: ${joinWords(found, "and")}; nothing was published. ` +
+    `${failed.length === 1 ? "A test" : pluralize(failed.length, "test")} of the pipeline failed: ${joinFirst(failed.map(failureOf), 3)}; nothing was published. ` +
       'Look at the failing rows in run_checks of the staged run. Correct the content, or accept it with the test\'s limit or `severity: "warning"`.',
   );
 }

@@ -1,4 +1,8 @@
-/** Checks that can keep a run from being published: rejects, the schema contract, the run before. */
+/**
+ * Checks that can keep a run from being published: rejects, values of other types, and the run before. A run with far
+ * fewer rows is not published without approval: a token that sees less, a filter or a half-restored service all answer
+ * without an error.
+ */
 import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
@@ -8,17 +12,12 @@ import { type RejectLimits, rejectLimit } from "../../extract/passes/failure-bud
 import type { LoadedTable } from "../../load/load-table.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
 import type { Extraction, ExtractRecord } from "../../raw/extract-record.ts";
-import type { Baseline, ShrinkLimits } from "../../warehouse/baseline.ts";
+import { RUN_TABLES } from "../../tables/all.ts";
+import { HISTORY_TABLES } from "../../tables/history.ts";
+import { type Baseline, type ShrinkLimits, shrinkLimit } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { type Check, type CheckResults, checkWithWarning, noneExpected, noneNamed } from "./checks.ts";
-import { assertFrozen, type Contract, misfitChecks } from "./contract.ts";
-import {
-  assertNotShrunk,
-  baselineCheck,
-  compareRowCounts,
-  findVanished,
-  rowCountChecks,
-} from "./mass-change.ts";
+import { type Contract, misfitChecks } from "./contract.ts";
 import type { TableFacts } from "./table-checks.ts";
 
 interface GateSettings extends ShrinkLimits {
@@ -50,28 +49,17 @@ export function assertFewRejects(settings: GateSettings, extraction: Extraction,
   const { listed, rejected, limit } = rejectCount(extraction, settings);
   const isNothingRead = rejected > 0 && rejected === listed;
   if (rejected <= limit && !isNothingRead) return;
-  const [ofItems = [], ofListings = []] = [true, false].map((single) =>
-    journal.rejects.filter(({ mode }) => (mode === "item") === single).map(({ reason }) => reason),
-  );
+  const reasonsOf = (single: boolean) =>
+    journal.rejects.filter(({ mode }) => (mode === "item") === single).map(({ reason }) => reason);
+  const ofListings = reasonsOf(false);
   const ofIdType = ofListings.filter((reason) => reason.startsWith("the item's id is a "));
   const hasDrifted = isNothingRead || ofIdType.length > ofListings.length / 2;
-  const reasons = [...new Set(ofListings.length > 0 ? ofListings : ofItems)].slice(0, 2).join("; ");
+  const reasons = [...new Set(ofListings.length > 0 ? ofListings : reasonsOf(true))].slice(0, 2).join("; ");
   throw new WarehouseError(
     hasDrifted ? "contract.drift" : "source.rejects",
     `${rejected} of ${listed} listed items could not be read, limit: ${limit} (${reasons}); nothing was published. ` +
       `Ask the operator of the service what changed${hasDrifted ? "" : ", or set `maxRejects`"}.`,
   );
-}
-
-function rejectCheck(facts: ExtractRecord): Check {
-  const { listed, rejected, limit } = rejectCount(facts, facts.gates);
-  const name = "listed items that could not be read, or not in both modes";
-  return { ...noneExpected(name, rejected, `of ${listed}; see run_rejects`), expected: limit };
-}
-
-/** Throws `contract.drift` if the contract is frozen and an answer departs from it. */
-export function assertContract({ gates }: ExtractRecord, drift: readonly DriftEntry[]): void {
-  if (gates.contract === "freeze") assertFrozen(drift);
 }
 
 /**
@@ -83,31 +71,108 @@ export function checkAgainstBaseline(
   { tables, emptyColumns, misfits }: TableFacts,
   facts: ExtractRecord,
 ): CheckResults {
-  const checks = [rejectCheck(facts), ...misfitChecks(misfits), baselineCheck(before)];
-  if (before.kind === "none" || before.kind === "damaged") return { checks, warnings: [] };
+  const { listed, rejected, limit } = rejectCount(facts, facts.gates);
+  const name = "listed items that could not be read, or not in both modes";
+  const rejects = { ...noneExpected(name, rejected, `of ${listed}; see run_rejects`), expected: limit };
+  const checks: Check[] = [rejects, ...misfitChecks(misfits), baselineCheck(before)];
+  if (before.kind !== "run") return { checks, warnings: [] };
   const now = { rows: rowCounts(tables), emptyColumns };
   const changes = compareRowCounts(before.manifest.rows, now.rows, facts.gates);
   if (!facts.accepted.shrink) assertNotShrunk(changes, before.run);
   const places = findVanished(before.manifest, now);
   const vanished = noneNamed("columns and tables that had values in the run before and have none", places);
+  const compared = changes.map(
+    ({ rows, before: was, now: is, shrunk }): Check => ({
+      name: `${rows}, compared with the run before`,
+      verdict: shrunk ? "warning" : "passed",
+      figure: is,
+      expected: was,
+      detail: shrunk ? "far fewer, accepted with --accept-shrink" : "not far fewer",
+    }),
+  );
   return {
-    checks: [...checks, ...rowCountChecks(changes), vanished],
+    checks: [...checks, ...compared, vanished],
     warnings: places.map((place) => `${place} had values in the run before, and has none now.`),
   };
+}
+
+/** Records in `run_checks` which run this one was compared with. */
+function baselineCheck(before: Baseline): Check {
+  const name = "runs before this one that it was held against";
+  const [figure, detail] =
+    before.kind === "run"
+      ? [1, before.run]
+      : before.kind === "none"
+        ? [0, "none was published yet"]
+        : [0, `${before.run} is damaged, and --accept-shrink was given: ${before.reason}`];
+  const verdict = before.kind === "damaged" ? "warning" : "passed";
+  return { name, verdict, figure, expected: null, detail };
 }
 
 export function rowCounts(tables: readonly LoadedTable[]): Manifest["rows"] {
   return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
 }
 
+/** Tables that are compared, and a name for their rows. */
+const GUARDED: readonly (readonly [table: string, rows: string])[] = [
+  ["content", "items"],
+  ["content_mapped_values", "rows of mapped values"],
+  ["custom_fields", "custom fields"],
+  ["custom_field_mappings", "mappings"],
+  ["custom_field_mapping_values", "mapping values"],
+];
+
+/** Row counts of the tables that both runs have. No items at all are always too few. */
+export function compareRowCounts(before: Manifest["rows"], now: Manifest["rows"], limits: ShrinkLimits) {
+  return GUARDED.flatMap(([table, rows]) => {
+    const [was, is] = [before[table], now[table]];
+    if (was === undefined || is === undefined) return [];
+    const isGone = table === "content" && is === 0 && was > 0;
+    return [{ rows, before: was, now: is, shrunk: isGone || was - is > shrinkLimit(was, limits) }];
+  });
+}
+
+/** Throws `guard.shrink` if a table shrank. */
+function assertNotShrunk(changes: ReturnType<typeof compareRowCounts>, previousRun: string): void {
+  const shrunk = changes.filter((change) => change.shrunk);
+  if (shrunk.length === 0) return;
+  const what = shrunk.map(({ rows, before, now }) => `${rows} from ${count(before)} to ${count(now)}`);
+  throw new WarehouseError(
+    "guard.shrink",
+    `There are far fewer rows than in run ${previousRun}: ${what.join(", ")}; nothing was published. ` +
+      "If that is right, run again with --accept-shrink; `maxShrinkPercent` and `minShrink` set the limits.",
+  );
+}
+
+const ABOUT_RUNS: ReadonlySet<string> = new Set([...HISTORY_TABLES, ...RUN_TABLES].map(({ name }) => name));
+
+/**
+ * Columns, and tables of lists, that had values in the run before and have none now. Tables about runs and columns that
+ * the run before lacks do not count.
+ */
+export function findVanished(
+  before: Pick<Manifest, "rows" | "emptyColumns" | "columns">,
+  now: Pick<Manifest, "rows" | "emptyColumns">,
+): string[] {
+  const known = new Set(before.columns);
+  const emptyBefore = new Set(before.emptyColumns);
+  const hadRows = (table = "") =>
+    Object.hasOwn(now.rows, table) && !ABOUT_RUNS.has(table) && (before.rows[table] ?? 0) > 0;
+  const emptied = Object.keys(now.rows).filter(
+    (name) => name !== "content" && hadRows(name) && now.rows[name] === 0,
+  );
+  const columns = now.emptyColumns.filter(
+    (place) => known.has(place) && hadRows(place.split(".")[0]) && !emptyBefore.has(place),
+  );
+  return [...emptied, ...columns];
+}
+
 /** Warns if the service repeats the API token in its answers. */
 export function checkTokenEchoes(drift: readonly DriftEntry[]): CheckResults {
   const echoes = drift.filter(({ kind }) => kind === "token_redacted").sort((a, b) => b.count - a.count);
   const total = echoes.reduce((sum, echo) => sum + echo.count, 0);
-  const places = joinFirst(
-    echoes.map(({ path }) => JSON.stringify(printable(path, 60))),
-    5,
-  );
+  const paths = echoes.map(({ path }) => JSON.stringify(printable(path, 60)));
+  const places = joinFirst(paths, 5);
   const detail = total === 0 ? "" : `each is published with [redacted] in its place; in ${places}`;
   return checkWithWarning(
     noneExpected("texts in which the service repeats the API token", total, detail),

@@ -39,14 +39,7 @@ export type TableFacts = Awaited<ReturnType<typeof checkTables>>;
 /** `directory`: folder of the Parquet files. References of a limited run are not checked. */
 export async function checkTables(
   build: WarehouseBuild,
-  {
-    tables,
-    loaded,
-    directory,
-    drift,
-    isLimited,
-    personalData,
-  }: {
+  run: {
     readonly tables: readonly Table[];
     readonly loaded: readonly LoadedTable[];
     readonly directory: string;
@@ -55,14 +48,15 @@ export async function checkTables(
     readonly personalData: ExtractRecord["personalData"];
   },
 ) {
+  const { tables, loaded } = run;
   const [connection] = build.connections;
   const checks = [
     ...keyChecks(loaded),
-    ...(isLimited ? [] : await referenceChecks(build.connections, tables, build.boundsOfChecks)),
+    ...(run.isLimited ? [] : await referenceChecks(build.connections, tables, build.boundsOfChecks)),
     ...(await listedValueChecks(connection, tables)),
     ...(await slugChecks(connection, tables)),
   ];
-  const values = await countValues(connection, loaded, directory);
+  const values = await countValues(connection, loaded, run.directory);
   // `extra` and the columns that the personal-data policy empties may be empty.
   const columns = tables.flatMap((table) =>
     table.columns
@@ -73,12 +67,12 @@ export async function checkTables(
   return {
     tables: loaded,
     checks,
-    personal: await checkPersonalFields(connection, tables, personalData),
+    personal: await checkPersonalFields(connection, tables, run.personalData),
     /** `table.column` of the tables that have rows. */
     columns,
     /** Those of `columns` that are NULL in all rows. */
     emptyColumns: columns.filter((place) => values.get(place) === 0),
-    misfits: await countMisfits(connection, tables, values, drift),
+    misfits: await countMisfits(connection, tables, values, run.drift),
   };
 }
 
@@ -175,16 +169,15 @@ async function countValues(
 const VIEWERS = ["none", "pdf", "doc_provider", "photo", "video", "audio"];
 
 /** Columns for which the specification lists values. */
-export const LISTED_VALUES = [
+const LISTED_VALUES = [
   { table: "content", column: "state", values: ["production", "promotion", "completed"] },
   { table: "content", column: "progress_stage", values: ["planned", "in_progress", "complete"] },
   { table: "content", column: "viewer_compatibility", values: VIEWERS },
   { table: "content_gallery", column: "gallery_viewer_compatibility", values: VIEWERS },
 ];
 
-export function listedValuesCheck({ table, column }: (typeof LISTED_VALUES)[number]): string {
-  return `${table}.${column} has only values that the specification lists`;
-}
+/** Ends the names of the checks of listed values; the column is before it. */
+export const LISTED_VALUES_CHECK = " has only values that the specification lists";
 
 /** Counts other values of each listed column. The rows keep them. */
 async function listedValueChecks(connection: DuckDBConnection, tables: readonly Table[]): Promise<Check[]> {
@@ -208,7 +201,7 @@ async function listedValueChecks(connection: DuckDBConnection, tables: readonly 
     const shown = [...table.key, column].map(quoteIdentifier).join(", ");
     const examples =
       total === 0 ? undefined : await readExamples(connection, `(SELECT ${shown} ${rows})`, values);
-    checks.push(noneExpected(listedValuesCheck(listing), total, named, examples));
+    checks.push(noneExpected(`${table.name}.${column}${LISTED_VALUES_CHECK}`, total, named, examples));
   }
   return checks;
 }
@@ -232,15 +225,11 @@ export function checkCustomTables(
   const custom = new Set([...Object.keys(rows), ...Object.keys(queries)]);
   if (custom.size === 0) return NO_CHECKS;
   const emptyTables = tables.filter((each) => custom.has(each.table) && each.rows === 0);
+  const emptyPlaces = emptyColumns.filter((place) => custom.has(place.replace(/\..*/, "")));
+  const names = emptyTables.map(({ table }) => table);
   const checks = [
-    noneNamed(
-      "custom tables without rows",
-      emptyTables.map(({ table }) => table),
-    ),
-    noneNamed(
-      "columns of custom tables without a value",
-      emptyColumns.filter((place) => custom.has(place.replace(/\..*/, ""))),
-    ),
+    noneNamed("custom tables without rows", names),
+    noneNamed("columns of custom tables without a value", emptyPlaces),
   ];
   return joinResults(
     checks.map((check) =>

@@ -3,19 +3,18 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinWords, nearestSentence } from "../../common/nearest.ts";
-import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import type { OpenedRun, RunQuestion } from "../open-run.ts";
+import type { RunQuestion } from "../open-run.ts";
 import { readList } from "../queries.ts";
-import { lastSeen, nearestItems } from "../questions/explain.ts";
+import { findItemId } from "../questions/find-item.ts";
 import { notFound } from "../scope.ts";
-import { type ComparedTable, type ContentDiffRequest, comparedTables, diffContent } from "./content-diff.ts";
+import { comparedTables, diffContent } from "./content-diff.ts";
 import { type ContentSelection, type RunPair, selectContentRuns, unsettledSentence } from "./run-pair.ts";
 
 export function contentDiffQuestion({
   table,
-  item,
+  item: wanted,
   ...asked
 }: {
   /** Name or number of a kept run, `current` or `previous`. */
@@ -27,42 +26,33 @@ export function contentDiffQuestion({
   readonly item?: string | undefined;
 }): RunQuestion<ContentSelection> {
   return {
-    choose: (folder, temporaryDirectory) =>
-      selectContentRuns(folder, [asked.before, asked.after], temporaryDirectory),
+    choose: (folder) => selectContentRuns(folder, [asked.before, asked.after]),
     async answer(opened, { pair, before }) {
       const { connection, manifest } = opened;
       const runs = { pair, before: before.manifest, after: manifest };
-      const { tables, oneSided } = await contentTables(connection, runs, table);
-      const compared = await compareContent(connection, runs, {
-        tables: table === undefined ? tables : [namedTable(table, tables)],
-        oneSided: table === undefined ? oneSided : oneSided.filter((each) => each.table === table),
-        item: item === undefined ? undefined : await findItemId(opened, item),
-        withVolatile: table !== undefined,
-      });
-      const { columns, items, onlyInOne } = await contentLists(connection, compared);
-      const [narrow, hidden] = [item !== undefined || table !== undefined, { limit: 0 }];
+      const item = wanted === undefined ? undefined : await findItemId(opened, wanted, EITHER);
+      const compared = await compareContent(connection, runs, { table, item });
+      const { lead, counts, columns, items, onlyInOne } = compared;
+      const isNarrow = item !== undefined || table !== undefined;
       const changes = section({
         key: "changes",
         none: "",
         title: "What changed in the content",
         columns: CHANGES,
-        ...(await readList(connection, CHANGES, changesSql(compared.withItems), (row) => row)),
-        ...(narrow ? {} : hidden),
+        ...(await readList(connection, CHANGES, ALL_CHANGES, (row) => row)),
+        limit: isNarrow ? undefined : 0,
       });
       return {
-        lead: compared.lead,
-        facts: {
-          from: { ...pair.before },
-          to: { ...pair.after },
-          item: compared.item ?? null,
-          ...compared.counts,
-        },
+        lead,
+        facts: { from: { ...pair.before }, to: { ...pair.after }, item: item ?? null, ...counts },
         // The run stays open while the lists are read.
-        sections: [columns, changes, item === undefined ? items : { ...items, ...hidden }, onlyInOne],
+        sections: [columns, changes, item === undefined ? items : { ...items, limit: 0 }, onlyInOne],
       };
     },
   };
 }
+
+const EITHER = "FROM content SELECT content_id, slug UNION FROM before_content SELECT content_id, slug";
 
 const required = { required: true } as const;
 const CHANGE = { of: ["added", "removed", "changed"], required: true } as const;
@@ -112,41 +102,54 @@ const ONE_SIDED = {
 } as const;
 
 /**
- * Two runs whose content is compared, with their manifests. The connection has the tables of the first as
+ * Two runs whose content is compared, with what their manifests say. The connection has the tables of the first as
  * `before_*`.
  */
-export interface ContentRuns {
+interface ContentRuns {
   readonly pair: RunPair;
-  readonly before: Stated;
-  readonly after: Stated;
+  readonly before: ContentManifest;
+  readonly after: ContentManifest;
 }
 
-interface Stated extends Pick<Manifest, "rows"> {
+interface ContentManifest extends Pick<Manifest, "rows"> {
   readonly personalData: { readonly policy: string };
 }
 
-/** Compares the content and summarizes the result in sentences. */
+/**
+ * Compares the content, summarizes it in sentences, and reads the lists that show no content but titles. `table`: the
+ * only table to compare; `item`: ID of the only item. Throws `config.not_found` if a run has no table
+ * `content`, or they do not both have the table.
+ */
 async function compareContent(
   connection: DuckDBConnection,
   { pair, before, after }: ContentRuns,
-  request: ContentDiffRequest & {
-    readonly oneSided: Awaited<ReturnType<typeof comparedTables>>["oneSided"];
-  },
+  { table, item }: { readonly table?: string | undefined; readonly item?: string | undefined } = {},
 ) {
-  await diffContent(connection, request);
-  // Whether items that only one run has are listed.
-  const withItems = request.tables.some(({ name }) => name === "content");
-  const counts = await countsOf(connection, withItems);
-  const lead = [...comparedWords(pair, before, after), cameTo(counts)].join(" ");
-  return { ...request, pair, withItems, counts, lead };
-}
-
-/** The lists that show no content but titles. */
-async function contentLists(
-  connection: DuckDBConnection,
-  { pair, withItems, oneSided }: Awaited<ReturnType<typeof compareContent>>,
-) {
+  for (const [{ rows }, { run }] of [[before, pair.before] as const, [after, pair.after] as const])
+    if (!Object.hasOwn(rows, "content"))
+      throw notFound(`Run ${run} has no table content, so its items cannot be compared.`);
+  const both = await comparedTables(connection, before.rows, after.rows, table);
+  const isWanted = (name: string) => table === undefined || name === table;
+  const tables = both.tables.filter(({ name }) => isWanted(name));
+  if (table !== undefined && tables.length === 0) {
+    const names = both.tables.map(({ name }) => name);
+    const near = nearestSentence(table, names, `The compared tables are ${joinWords(names, "and")}.`);
+    throw notFound(`There is no table "${table}" of items in both runs.${near}`);
+  }
+  await diffContent(connection, { tables, item, withVolatile: table !== undefined });
+  const [counts] = await readRows(connection, COUNTS, COUNT);
+  if (counts === undefined) throw new TypeError("there are counts");
+  const policies = [before.personalData.policy, after.personalData.policy];
+  const sentences = [
+    `Content of run ${pair.before.run} and of run ${pair.after.run}.`,
+    unsettledSentence([pair.before, pair.after], "items that it did not see count as absent"),
+    policies[0] !== policies[1] &&
+      `Their policies for personal data differ (${policies.join(", then ")}), and so do the columns with such data.`,
+    changeSentence(counts),
+  ];
   return {
+    counts,
+    lead: sentences.filter((sentence) => sentence !== false).join(" "),
     columns: section({
       key: "columns",
       none: "",
@@ -160,16 +163,25 @@ async function contentLists(
       none: "",
       title: "Items whose content changed",
       columns: ITEMS,
-      ...(await readList(connection, ITEMS, changedItemsSql(withItems), (row) => row)),
+      ...(await readList(connection, ITEMS, CHANGED_ITEMS, (row) => row)),
     }),
     onlyInOne: section({
       key: "only_in_one",
       none: "",
       title: "Not compared: only one run has it",
       columns: ONE_SIDED,
-      rows: oneSided.map(({ table, column, side }) => ({ table, column, run: pair[side].run })),
+      rows: both.oneSided
+        .filter((each) => isWanted(each.table))
+        .map(({ side, ...place }) => ({ ...place, run: pair[side].run })),
     }),
   };
+}
+
+function changeSentence(counts: AnswerRow<typeof COUNTS>): string {
+  const { items_added: added, items_removed: removed, items_edited: edited } = counts;
+  const changed = counts.items_with_changed_content;
+  if (added + removed + changed === 0) return "Nothing changed.";
+  return `${pluralize(added, "item")} added, ${count(removed)} removed, ${count(edited)} edited; ${pluralize(changed, "item")} with changed content.`;
 }
 
 const COUNTS = {
@@ -179,22 +191,13 @@ const COUNTS = {
   items_edited: col.count(required),
   items_with_changed_content: col.count(required),
 } as const;
-type Counts = AnswerRow<typeof COUNTS>;
 
-async function countsOf(connection: DuckDBConnection, withItems: boolean): Promise<Counts> {
-  const alone = (change: string) =>
-    withItems ? `(SELECT count(*) FROM diff_alone WHERE change = '${change}')` : "0::BIGINT";
-  const [counts] = await readRows(
-    connection,
-    COUNTS,
-    `SELECT ${alone("added")} AS items_added, ${alone("removed")} AS items_removed,
-       count(DISTINCT content_id) FILTER ("table" = 'content' AND "column" = 'updated_at') AS items_edited,
-       count(DISTINCT content_id) AS items_with_changed_content
-     FROM content_changes`,
-  );
-  if (counts === undefined) throw new TypeError("there are counts");
-  return counts;
-}
+const COUNT = `
+  SELECT (SELECT count(*) FROM diff_alone WHERE change = 'added') AS items_added,
+    (SELECT count(*) FROM diff_alone WHERE change = 'removed') AS items_removed,
+    count(DISTINCT content_id) FILTER ("table" = 'content' AND "column" = 'updated_at') AS items_edited,
+    count(DISTINCT content_id) AS items_with_changed_content
+  FROM content_changes`;
 
 const COLUMN_COUNTS = `
   SELECT "table", "column", count(DISTINCT content_id) AS items,
@@ -209,21 +212,19 @@ const TITLES = `
     SELECT content_id, nullif(trim(title), '') FROM before_content ANTI JOIN content USING (content_id)
   )`;
 
-/** SQL: items that only one run has, then all changes by item, table and column. */
-function changesSql(withItems: boolean): string {
-  return `
-    WITH ${TITLES},
-    changes AS (
-      SELECT 1 AS part, * FROM content_changes
-      UNION ALL BY NAME
-      SELECT 0 AS part, content_id, 'content' AS "table", change FROM diff_alone WHERE ${withItems}
-    )
-    SELECT content_id, title, "table", "row", "column", change, before, after,
-      CASE WHEN part = 0 THEN 'item ' || change ELSE concat_ws(' ', "table", "row") || ': ' || coalesce("column", change) END
-        AS what
-    FROM changes LEFT JOIN titles USING (content_id)
-    ORDER BY part, CASE WHEN part = 0 THEN change END, content_id, table_place, "row" NULLS FIRST, row_place, change, column_place, before, after`;
-}
+/** Items that only one run has, then all changes by item, table and column. */
+const ALL_CHANGES = `
+  WITH ${TITLES},
+  changes AS (
+    SELECT 1 AS part, * FROM content_changes
+    UNION ALL BY NAME
+    SELECT 0 AS part, content_id, 'content' AS "table", change FROM diff_alone
+  )
+  SELECT content_id, title, "table", "row", "column", change, before, after,
+    CASE WHEN part = 0 THEN 'item ' || change ELSE concat_ws(' ', "table", "row") || ': ' || coalesce("column", change) END
+      AS what
+  FROM changes LEFT JOIN titles USING (content_id)
+  ORDER BY part, CASE WHEN part = 0 THEN change END, content_id, table_place, "row" NULLS FIRST, row_place, change, column_place, before, after`;
 
 /** Columns that people look for first. */
 const FOREMOST = `"table" = 'content' AND "column" IN ('title', 'state', 'progress_stage', 'published', 'archived')`;
@@ -235,108 +236,34 @@ const FOLLOWING =
 /** Both values of a column that people look for first, as part of a sentence. */
 const VALUES_TOLD = `CASE WHEN ${FOREMOST} THEN concat(': ', coalesce(left(before, 60), 'none'), ' -> ', coalesce(left(after, 60), 'none')) END`;
 
-/**
- * SQL: one row per item. Removed items come first, then those with another title or state, then others, then
- * added ones.
- */
-function changedItemsSql(withItems: boolean): string {
-  return `
-    WITH ${TITLES},
-    changes AS (
-      SELECT content_id, concat_ws('.', "table", "column") AS name, ${FOREMOST} AS is_foremost, table_place, column_place,
-        concat(CASE "table"
-          WHEN 'content' THEN replace("column", '_', ' ')
-          WHEN 'content_custom_field_values' THEN concat('custom field ', "row")
-          ELSE replace(regexp_replace("table", '^content_', ''), '_', ' ')
-        END, ${VALUES_TOLD}) AS what
-      FROM content_changes
-    ),
-    whats AS (
-      SELECT content_id, what, min((NOT is_foremost, table_place, column_place)) AS place, bool_or(is_foremost) AS is_foremost
-      FROM changes WHERE name NOT IN (${FOLLOWING}) GROUP BY content_id, what
-    ),
-    told AS (
-      SELECT content_id, string_agg(what, ', ' ORDER BY place) AS what, bool_or(is_foremost) AS is_foremost
-      FROM whats GROUP BY content_id
-    ),
-    items AS (
-      SELECT content_id, 'changed' AS change, list(DISTINCT name ORDER BY name) AS columns FROM changes GROUP BY content_id
-      UNION ALL
-      SELECT content_id, change, NULL FROM diff_alone WHERE ${withItems}
-    )
-    SELECT content_id, title, change, columns, CASE WHEN change = 'changed' THEN coalesce(what, replace(replace(array_to_string(columns, ', '), 'content.', ''), '_', ' ')) END AS what
-    FROM items LEFT JOIN titles USING (content_id) LEFT JOIN told USING (content_id)
-    ORDER BY list_position(['removed', 'changed', 'added'], change), NOT coalesce(is_foremost, false), content_id`;
-}
-
-/** Sentences: which runs were compared, and how reliable the comparison is. */
-function comparedWords({ before, after }: RunPair, beside: Stated, stated: Stated): string[] {
-  const [one, other] = [beside.personalData.policy, stated.personalData.policy];
-  const sentences = [
-    `Content of run ${before.run} and of run ${after.run}.`,
-    unsettledSentence([before, after], "items that it did not see count as absent"),
-    one !== other &&
-      `Their policies for personal data differ (${one}, then ${other}), and so do the columns with such data.`,
-  ];
-  return sentences.filter((sentence) => sentence !== false);
-}
-
-function cameTo({
-  items_added,
-  items_removed,
-  items_edited,
-  items_with_changed_content: changed,
-}: Counts): string {
-  if (items_added + items_removed + changed === 0) return "Nothing changed.";
-  return `${pluralize(items_added, "item")} added, ${count(items_removed)} removed, ${count(items_edited)} edited; ${pluralize(changed, "item")} with changed content.`;
-}
-
-/** Throws `config.not_found` if a run has no table `content`. */
-async function contentTables(
-  connection: DuckDBConnection,
-  { pair, before, after }: ContentRuns,
-  wanted?: string,
-) {
-  for (const [side, { rows }] of [
-    ["before", before],
-    ["after", after],
-  ] as const) {
-    if (Object.hasOwn(rows, "content")) continue;
-    throw notFound(`Run ${pair[side].run} has no table content, so its items cannot be compared.`);
-  }
-  return comparedTables(connection, before.rows, after.rows, wanted);
-}
-
-function namedTable(wanted: string, tables: readonly ComparedTable[]): ComparedTable {
-  const found = tables.find(({ name }) => name === wanted);
-  if (found !== undefined) return found;
-  const names = tables.map(({ name }) => name);
-  const near = nearestSentence(wanted, names, `The compared tables are ${joinWords(names, "and")}.`);
-  throw notFound(`There is no table "${wanted}" of items in both runs.${near}`);
-}
-
-const EITHER = "FROM content SELECT content_id, slug UNION FROM before_content SELECT content_id, slug";
-
-/** Finds the ID of an item by ID or slug, in either run or among the rows of `known`. Throws `config.not_found`. */
-export async function findItemId(opened: OpenedRun, wanted: string, known = EITHER): Promise<string> {
-  const rows = await all(
-    opened.connection,
-    `SELECT DISTINCT content_id FROM (${known})
-     WHERE content_id = $1 OR slug = $1 ORDER BY (content_id = $1) DESC, content_id`,
-    [wanted],
-  );
-  const ids = rows.map(({ content_id }) => String(content_id));
-  if (ids[0] === undefined) {
-    const seen = await lastSeen(opened, wanted);
-    throw notFound(
-      seen === undefined
-        ? `Neither run has an item "${wanted}", by ID or by slug. ${await nearestItems(opened.connection, wanted)}`
-        : `${seen.said}; name that run as one of the two.`,
-    );
-  }
-  if (ids.length === 1 || ids[0] === wanted) return ids[0];
-  throw notFound(`Several items have the slug "${wanted}": ${joinWords(ids, "and")}; name one by its ID.`);
-}
+/** One row per item. Removed items come first, then those with another title or state, then others, then added ones. */
+const CHANGED_ITEMS = `
+  WITH ${TITLES},
+  changes AS (
+    SELECT content_id, concat_ws('.', "table", "column") AS name, ${FOREMOST} AS is_foremost, table_place, column_place,
+      concat(CASE "table"
+        WHEN 'content' THEN replace("column", '_', ' ')
+        WHEN 'content_custom_field_values' THEN concat('custom field ', "row")
+        ELSE replace(regexp_replace("table", '^content_', ''), '_', ' ')
+      END, ${VALUES_TOLD}) AS what
+    FROM content_changes
+  ),
+  whats AS (
+    SELECT content_id, what, min((NOT is_foremost, table_place, column_place)) AS place, bool_or(is_foremost) AS is_foremost
+    FROM changes WHERE name NOT IN (${FOLLOWING}) GROUP BY content_id, what
+  ),
+  told AS (
+    SELECT content_id, string_agg(what, ', ' ORDER BY place) AS what, bool_or(is_foremost) AS is_foremost
+    FROM whats GROUP BY content_id
+  ),
+  items AS (
+    SELECT content_id, 'changed' AS change, list(DISTINCT name ORDER BY name) AS columns FROM changes GROUP BY content_id
+    UNION ALL
+    SELECT content_id, change, NULL FROM diff_alone
+  )
+  SELECT content_id, title, change, columns, CASE WHEN change = 'changed' THEN coalesce(what, replace(replace(array_to_string(columns, ', '), 'content.', ''), '_', ' ')) END AS what
+  FROM items LEFT JOIN titles USING (content_id) LEFT JOIN told USING (content_id)
+  ORDER BY list_position(['removed', 'changed', 'added'], change), NOT coalesce(is_foremost, false), content_id`;
 
 /**
  * Changes of content for the report. Of content that only the earlier run has it shows IDs and columns, but no
@@ -347,29 +274,24 @@ export async function contentDiffForReport(
   connection: DuckDBConnection,
   runs: ContentRuns,
 ): Promise<Section[]> {
-  const tables = await contentTables(connection, runs);
-  const compared = await compareContent(connection, runs, {
-    ...tables,
-    item: undefined,
-    withVolatile: false,
-  });
-  const { columns, items, onlyInOne } = await contentLists(connection, compared);
-  const { lead } = compared;
+  const { lead, columns, items, onlyInOne } = await compareContent(connection, runs);
   const [before, after] = [runs.pair.before.sequence, runs.pair.after.sequence];
-  return [
+  const rows = items.rows.map((row) => ({
+    ...row,
+    ...(row.change === "removed" && { title: null }),
+    what: null,
+  }));
+  const sections: Section[] = [
     { ...columns, key: "content", title: "Changes of content", lead, none: lead },
     {
       ...items,
       lead: `\`content-warehouse diff ${before} ${after} --content\` has each change, before and after.`,
       columns: PAGE_ITEMS,
-      rows: items.rows.map((row) => ({
-        ...row,
-        ...(row.change === "removed" && { title: null }),
-        what: null,
-      })),
+      rows,
       every: undefined,
       all: "--content --format json",
     },
     { ...onlyInOne, key: "content_only_in_one" },
-  ].filter(({ rows, none }) => rows.length > 0 || none !== "");
+  ];
+  return sections.filter((each) => each.rows.length > 0 || each.none !== "");
 }

@@ -23,7 +23,7 @@ interface ComparedColumn {
 }
 
 /** A table of items that both runs have, with the columns that both have. */
-export interface ComparedTable {
+interface ComparedTable {
   readonly name: string;
   /** Columns of the key besides `content_id` and `ordinal`. */
   readonly key: readonly string[];
@@ -33,19 +33,12 @@ export interface ComparedTable {
   readonly columns: readonly ComparedColumn[];
 }
 
-/** A table, or a column of it, that only one of the runs has. `column` is null for a whole table. */
-interface UnmatchedColumn {
-  readonly table: string;
-  readonly column: string | null;
-  readonly side: "before" | "after";
-}
-
 type Types = ReadonlyMap<string, string>;
 type Rows = Readonly<Record<string, number>>;
 
 /**
- * Finds the tables of items that both runs have (`content` first), and what only one run has. `rowsBefore`,
- * `rowsAfter`: rows by table. `wanted`: a table asked for by name, also one of mapped values.
+ * Finds the tables of items that both runs have (`content` first), and what only one run has; `column` is null for a
+ * whole table. `rowsBefore`, `rowsAfter`: rows by table. `wanted`: a table asked for by name, also one of mapped values.
  */
 export async function comparedTables(
   connection: DuckDBConnection,
@@ -53,39 +46,45 @@ export async function comparedTables(
   rowsAfter: Rows,
   wanted?: string,
 ) {
+  const columns = await readColumns(connection);
   const tables: ComparedTable[] = [];
-  const oneSided: UnmatchedColumn[] = [];
+  const oneSided: { table: string; column: string | null; side: "before" | "after" }[] = [];
   for (const name of new Set(["content", ...Object.keys(rowsAfter), ...Object.keys(rowsBefore)])) {
-    const before = Object.hasOwn(rowsBefore, name)
-      ? await columnsOf(connection, `before_${name}`)
-      : undefined;
-    const after = Object.hasOwn(rowsAfter, name) ? await columnsOf(connection, name) : undefined;
-    const there = after ?? before;
+    const before = Object.hasOwn(rowsBefore, name) ? columns.get(`before_${name}`) : undefined;
+    const after = Object.hasOwn(rowsAfter, name) ? columns.get(name) : undefined;
     const isAsked = name === wanted && MAPPED_VALUE_TABLES.some((table) => table.name === name);
-    if (there === undefined || !(isAsked || isOfContent(name, there))) continue;
-    if (before === undefined || after === undefined) {
-      oneSided.push({ table: name, column: null, side: before === undefined ? "after" : "before" });
-      continue;
+    if (!isAsked && !isOfContent(name, after ?? before)) continue;
+    if (before !== undefined && after !== undefined) tables.push(comparedTable(name, before, after));
+    for (const [side, own, other] of [
+      ["before", before, after] as const,
+      ["after", after, before] as const,
+    ]) {
+      if (own !== undefined && other === undefined) oneSided.push({ table: name, column: null, side });
+      for (const column of own?.keys() ?? [])
+        if (other?.has(column) === false) oneSided.push({ table: name, column, side });
     }
-    tables.push(comparedTable(name, before, after));
-    const only = (has: Types, lacks: Types, side: UnmatchedColumn["side"]) =>
-      [...has.keys()].filter((column) => !lacks.has(column)).map((column) => ({ table: name, column, side }));
-    oneSided.push(...only(before, after, "before"), ...only(after, before, "after"));
   }
   return { tables, oneSided };
 }
 
-/** Names and types of the columns of a table or view, in their order. */
-async function columnsOf(connection: DuckDBConnection, table: string): Promise<Types> {
-  const rows = await all(connection, `DESCRIBE FROM ${quoteIdentifier(table)}`);
-  return new Map(rows.map((row) => [String(row.column_name), String(row.column_type)]));
+/** Names and types of the columns of each view, in their order. */
+async function readColumns(connection: DuckDBConnection): Promise<ReadonlyMap<string, Types>> {
+  const rows = await all(
+    connection,
+    `SELECT table_name, column_name, data_type FROM duckdb_columns()
+     WHERE NOT internal AND database_name = current_database() ORDER BY table_name, column_index`,
+  );
+  const views = Map.groupBy(rows, ({ table_name }) => String(table_name));
+  const types = (some: typeof rows) =>
+    new Map(some.map(({ column_name, data_type }) => [String(column_name), String(data_type)]));
+  return new Map([...views].map(([name, some]) => [name, types(some)]));
 }
 
 /** Whether a table holds what the service says of an item, rather than what is derived from it. */
-function isOfContent(table: string, columns: Types): boolean {
-  const isMade =
+function isOfContent(table: string, columns: Types | undefined): boolean {
+  const isDerived =
     TABLES.some(({ name }) => name === table) && !CONTENT_TABLES.some(({ name }) => name === table);
-  return columns.has("content_id") && !isMade && !isRunTable(table);
+  return columns?.has("content_id") === true && !isDerived && !isRunTable(table);
 }
 
 /** How an item was read; not part of its content. */
@@ -96,6 +95,10 @@ function comparedTable(name: string, before: Types, after: Types): ComparedTable
     (table) => table.name === name,
   );
   const key = (declared?.key ?? []).filter((column) => column !== "content_id" && column !== "ordinal");
+  // Derived columns of items, which come from no API field, change with their sources.
+  const isDerived = (column: string) =>
+    declared?.stage === "item" &&
+    declared.columns.some((each) => each.name === column && each.origins.length === 0);
   const isKeyed = declared !== undefined && !declared.key.includes("ordinal");
   return {
     name,
@@ -104,8 +107,7 @@ function comparedTable(name: string, before: Types, after: Types): ComparedTable
     isOrdered: before.has("ordinal") && after.has("ordinal"),
     columns: [...after]
       .filter(([column]) => before.has(column) && !["content_id", "ordinal", ...key].includes(column))
-      // Derived columns change with their sources.
-      .filter(([column]) => column === "extra" || !isMade(declared, column))
+      .filter(([column]) => column === "extra" || !isDerived(column))
       .map(([column, type]) => {
         const origin = declared?.columns.find((each) => each.name === column);
         return {
@@ -117,12 +119,6 @@ function comparedTable(name: string, before: Types, after: Types): ComparedTable
         };
       }),
   };
-}
-
-/** Whether a column of `content` is derived: it comes from no API field. */
-function isMade(table: Table | undefined, name: string): boolean {
-  const column = table?.stage === "item" ? table.columns.find((each) => each.name === name) : undefined;
-  return column?.origins.length === 0;
 }
 
 /** Whether a column comes from API fields, all of this kind. */
@@ -137,41 +133,42 @@ function isOf(column: Column | undefined, is: (field: DynamicColumn) => boolean)
   );
 }
 
-export interface ContentDiffRequest {
-  readonly tables: readonly ComparedTable[];
-  /** ID of the only item to compare; undefined: all items. */
-  readonly item: string | undefined;
-  /** Whether volatile columns are compared too. */
-  readonly withVolatile: boolean;
-}
-
 /** Bytes compared at a time: texts of both runs, plus an allowance per item. */
 const BYTES_PER_RANGE = 8_000_000;
 const BYTES_PER_ITEM = 1000;
 
 /**
- * Creates the temporary tables `diff_alone` (items that only one run has: `content_id`, `change`) and
- * `content_changes`. The connection has the earlier run's tables as `before_*`. `tables` includes `content`.
+ * Creates the temporary tables `diff_alone` (items that only one run has, if `content` is compared: `content_id`,
+ * `change`) and `content_changes`. The connection has the earlier run's tables as `before_*`.
  */
 export async function diffContent(
   connection: DuckDBConnection,
-  { tables, item, withVolatile }: ContentDiffRequest,
+  {
+    tables,
+    item,
+    withVolatile,
+  }: {
+    readonly tables: readonly ComparedTable[];
+    /** ID of the only item to compare; undefined: all items. */
+    readonly item: string | undefined;
+    /** Whether volatile columns are compared too. */
+    readonly withVolatile: boolean;
+  },
 ): Promise<void> {
   await createTempTable(connection, "diff_names", await namesSql(connection));
   for (const macro of MACROS) await execute(connection, `CREATE OR REPLACE TEMP MACRO ${macro}`);
-  await createTempTable(connection, "diff_alone", ALONE, [item ?? null]);
+  const withItems = tables.some(({ name }) => name === "content");
+  await createTempTable(connection, "diff_alone", ALONE, [item ?? null, withItems]);
   await createTempTable(connection, "diff_both", BOTH, [item ?? null]);
-  const [before, after] = [
-    await columnsOf(connection, "before_content"),
-    await columnsOf(connection, "content"),
-  ];
-  await createTempTable(connection, "diff_unread", before.has(READ) && after.has(READ) ? UNREAD : NONE);
+  const columns = await readColumns(connection);
+  const saysHowRead = ["before_content", "content"].every((name) => columns.get(name)?.has(READ));
+  await createTempTable(connection, "diff_unread", saysHowRead ? UNREAD : NONE);
   await execute(connection, NO_CHANGES);
   for (const [place, table] of tables.entries()) {
-    const columns = table.columns.filter(({ isVolatile }) => withVolatile || !isVolatile);
+    const compared = table.columns.filter(({ isVolatile }) => withVolatile || !isVolatile);
     // If all columns of a table are volatile, only `extra` is left: skip it.
-    if (columns.length < table.columns.length && columns.every(({ name }) => name === "extra")) continue;
-    const marks = { ...marksOf({ ...table, columns }), table_place: String(place) };
+    if (compared.length < table.columns.length && compared.every(({ name }) => name === "extra")) continue;
+    const marks = { ...marksOf({ ...table, columns: compared }), table_place: String(place) };
     // Most differing items differ only in signed URLs. Finding those takes longer, so it comes second.
     const step = loadSql("content_differing");
     await createTempTable(
@@ -292,24 +289,17 @@ const NO_CHANGES = `
     column_place INTEGER, change VARCHAR, before VARCHAR, after VARCHAR
   )`;
 
-/** ID columns with names: table and column of the names. */
-const NAMES = {
-  custom_field_id: ["custom_fields", "name"],
-  destination_id: ["destinations", "identification"],
-};
-
-/** SQL: names of IDs, from the later run if it has them. */
+/** SQL: names of custom fields and destinations, from the later run if it has them. */
 async function namesSql(connection: DuckDBConnection): Promise<string> {
-  const views = await all(connection, "SELECT view_name FROM duckdb_views() WHERE NOT internal");
-  const there = new Set(views.map(({ view_name }) => String(view_name)));
-  const sources = Object.entries(NAMES).flatMap(([column, [table = "", name = ""]]) =>
-    ["", "before_"]
-      .filter((prefix) => there.has(`${prefix}${table}`))
-      .map(
-        (prefix, turn) =>
-          `SELECT '${column}', ${column}, ${turn}, ${quoteIdentifier(name)} FROM ${quoteIdentifier(`${prefix}${table}`)}`,
-      ),
-  );
+  const views = await readColumns(connection);
+  const sources = ["", "before_"].flatMap((prefix, turn) => [
+    ...(views.has(`${prefix}custom_fields`)
+      ? [`SELECT 'custom_field_id', custom_field_id, ${turn}, name FROM ${prefix}custom_fields`]
+      : []),
+    ...(views.has(`${prefix}destinations`)
+      ? [`SELECT 'destination_id', destination_id, ${turn}, identification FROM ${prefix}destinations`]
+      : []),
+  ]);
   const rows = ["SELECT NULL::VARCHAR, NULL::VARCHAR, NULL::INTEGER, NULL::VARCHAR", ...sources];
   return `SELECT kind, id, arg_min(name, turn) AS name FROM (${rows.join(" UNION ALL ")}) AS names (kind, id, turn, name) GROUP BY kind, id`;
 }
@@ -319,7 +309,7 @@ const NONE = "SELECT NULL::VARCHAR AS content_id LIMIT 0";
 const ALONE = `
   SELECT content_id, CASE WHEN before.content_id IS NULL THEN 'added' ELSE 'removed' END AS change
   FROM (SELECT content_id FROM before_content) AS before FULL JOIN (SELECT content_id FROM content) AS after USING (content_id)
-  WHERE (before.content_id IS NULL OR after.content_id IS NULL) AND ($1::VARCHAR IS NULL OR content_id = $1::VARCHAR)`;
+  WHERE $2::BOOLEAN AND (before.content_id IS NULL OR after.content_id IS NULL) AND ($1::VARCHAR IS NULL OR content_id = $1::VARCHAR)`;
 
 const BOTH = `
   SELECT content_id FROM content SEMI JOIN before_content USING (content_id)

@@ -3,70 +3,79 @@ import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { isReplaced, previousOf, sameInstance, withAncestors } from "../../warehouse/identity.ts";
 import { nameOf, type OutputFolder } from "../../warehouse/layout.ts";
-import { listRuns, type PublishedRun, runCalled } from "../../warehouse/retention.ts";
-import { findReadableRun, type ReadableRun, type RunSelection } from "../open-run.ts";
-import { hasHistory, openRunHistory, type RunHistoryRow } from "../questions/run-history.ts";
+import { listRuns, runCalled } from "../../warehouse/retention.ts";
+import { findReadableRun, openRun, type ReadableRun, type RunSelection } from "../open-run.ts";
+import { hasHistory, type RunHistoryRow, readRunHistory } from "../questions/run-history.ts";
 import { notFound } from "../scope.ts";
 
 type PairedRun = Pick<RunHistoryRow, "run" | "sequence" | "verdict">;
+type Wanted = readonly [before: string, after: string];
 
-export type RunPair = ReturnType<typeof orderPair>;
+export interface RunPair {
+  readonly before: PairedRun;
+  readonly after: PairedRun;
+}
+
+/** Two runs, and the run whose history knows both. */
+export interface ValueSelection extends RunSelection {
+  readonly pair: RunPair;
+}
 
 /**
- * Finds two runs by name, number, `current` or `previous`. Throws `config.not_found` for a run that nothing
- * knows or whose files are gone, `config.invalid` if the first run is the later one or a run is limited, and the
- * error of a run that cannot be read.
+ * Finds two runs by name, number, `current` or `previous`, and a run whose history knows both. Throws
+ * `config.not_found` if there is none, `config.invalid` if the first run is the later one or the current run is
+ * limited, and the error of a run that cannot be read.
  */
-export async function findRunPair(
+export async function selectValueRuns(
   folder: OutputFolder,
-  wanted: readonly [before: string, after: string],
+  wanted: Wanted,
   temporaryDirectory: string,
-): Promise<RunPair> {
-  if (wanted.includes("current") || wanted.includes("previous")) await findReadableRun(folder, "current");
+): Promise<ValueSelection> {
+  if (wanted.includes("current") || wanted.includes("previous"))
+    assertHasPast(await findReadableRun(folder, "current"));
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
-  assertHasPast(current);
+  const past = withAncestors(current, runs);
+  const isAside = wanted.some((name) => runs.some((each) => each.run === name && isReplaced(each, past)));
   const everyone: PairedRun[] = runs.flatMap(({ run, sequence, manifest }) =>
     manifest instanceof WarehouseError ? [] : [{ run, sequence, verdict: manifest.verdict }],
   );
-  const kept = new Set(everyone.map(({ run }) => run));
   let previous: string | null | undefined;
   const resolve = (name: string, among: readonly PairedRun[]) => {
-    const wanted = name === "previous" ? previous : current && nameOf(current.run);
-    if (name === "current" || name === "previous") return among.find(({ run }) => run === wanted);
-    const called = runCalled<Pick<PairedRun, "run" | "sequence">>(name, [...among, ...runs])?.run;
-    return among.find(({ run }) => run === called);
+    const named = name === "previous" ? previous : name === "current" ? current && nameOf(current.run) : name;
+    return runCalled<PairedRun>(named ?? "", among);
   };
-  let unreadable = current?.manifest instanceof WarehouseError ? current.manifest : undefined;
-  const past = withAncestors(current, runs);
-  const isAside = wanted.some((name) => runs.some((each) => each.run === name && isReplaced(each, past)));
+  let unreadable: WarehouseError | undefined;
   // The current run first, then the newest.
-  for (const each of runs
-    .toSorted((a, b) => Number(b.current) - Number(a.current))
-    .filter((each) => !isAside && hasHistory(each))) {
+  for (const each of runs.toSorted((a, b) => Number(b.current) - Number(a.current))) {
+    if (isAside || !hasHistory(each)) continue;
     try {
-      const knows = await openRunHistory(folder, each.run, temporaryDirectory);
-      if (each.current) previous = knows.find(({ run }) => run === nameOf(each.run))?.previousRun;
-      const [before, after] = wanted.map((name) => resolve(name, knows));
-      if (before !== undefined && after !== undefined) return orderPair(before, after, each.run);
-      everyone.push(...knows);
+      await using opened = await openRun({ folder, wanted: each.run, temporaryDirectory });
+      const known = await readRunHistory(opened.connection);
+      if (each.current) previous = known.find(({ run }) => run === nameOf(each.run))?.previousRun;
+      const [before, after] = wanted.map((name) => resolve(name, known));
+      if (before !== undefined && after !== undefined)
+        return { pair: orderPair(before, after), wanted: each.run };
+      everyone.push(...known);
     } catch (thrown) {
       if (!(thrown instanceof WarehouseError) || thrown.code !== "verify.failed") throw thrown;
       unreadable ??= thrown;
     }
   }
   const find = (name: string): PairedRun => {
+    const manifest = runCalled(name, runs)?.manifest;
+    if (manifest instanceof WarehouseError) throw manifest;
     const found = resolve(name, everyone);
     if (found !== undefined) return found;
-    throw unreadableRun(name, runs) ?? unreadable ?? unknownRun(name, folder, everyone);
+    if (name === "previous") throw unreadable ?? noEarlierRun(folder, runs.length);
+    const names = ["current", "previous", ...everyone.flatMap((each) => [each.run, String(each.sequence)])];
+    const near = nearestSentence(name, names, "The table run_history lists all known runs.");
+    throw unreadable ?? notFound(`There is no run "${name}" in ${folder.root} or its history.${near}`);
   };
-  const [before, after] = [find(wanted[0]), find(wanted[1])];
-  for (const { run } of [before, after]) {
-    if (kept.has(run)) continue;
-    const missing = `No history knows both ${before.run} and ${after.run}, and the files of ${run} are gone, so they cannot be compared.`;
-    throw unreadableRun(run, runs) ?? notFound(missing);
-  }
-  return orderPair(before, after, undefined);
+  const { before, after } = orderPair(find(wanted[0]), find(wanted[1]));
+  throw notFound(
+    `No history knows both ${before.run} and ${after.run}; "diff ${before.sequence} ${after.sequence} --content --table content_mapped_values" compares their mapped values row by row, if both are kept.`,
+  );
 }
 
 /** What an unsettled run means for a comparison; false if no run is unsettled. */
@@ -77,46 +86,30 @@ export function unsettledSentence(runs: readonly PairedRun[], meaning: string): 
 }
 
 /** Throws `config.invalid` for a limited run. */
-function assertHasPast(current: PublishedRun | undefined): void {
-  if (current === undefined || current.manifest instanceof WarehouseError) return;
-  if (current.manifest.verdict !== "limited") return;
+function assertHasPast({ run, manifest }: ReadableRun): void {
+  if (manifest.verdict !== "limited") return;
   throw invalidConfig(
-    `The run ${current.run} is limited to its first items and has no history, so there is nothing to compare it with; name the warehouse of full runs with --warehouse.`,
+    `The run ${run} is limited to its first items and has no history, so there is nothing to compare it with; name the warehouse of full runs with --warehouse.`,
   );
 }
 
-/** Error of a run that exists and cannot be read. */
-function unreadableRun(wanted: string, runs: readonly PublishedRun[]): WarehouseError | undefined {
-  const found = runCalled(wanted, runs);
-  return found?.manifest instanceof WarehouseError ? found.manifest : undefined;
-}
-
-function unknownRun(wanted: string, { root }: OutputFolder, known: readonly PairedRun[]): WarehouseError {
-  if (wanted === "previous") {
-    return notFound(
-      new Set(known.map(({ run }) => run)).size === 1
-        ? `A comparison needs two runs, and ${root} has only one; "content-warehouse run nightly" makes another.`
-        : `The current run of ${root} is the first of its history, or has none, so there is no earlier run; name two runs from "content-warehouse runs list".`,
-    );
-  }
-  const names = ["current", "previous", ...known.flatMap(({ run, sequence }) => [run, String(sequence)])];
-  const newest = known[0] === undefined ? "Nothing was published yet." : `The newest is ${known[0].run}.`;
+function noEarlierRun({ root }: OutputFolder, runs: number): WarehouseError {
   return notFound(
-    `There is no run "${wanted}" in ${root} or its history.${nearestSentence(wanted, names, newest)} The table run_history lists all known runs.`,
+    runs === 1
+      ? `A comparison needs two runs, and ${root} has only one; "content-warehouse run nightly" makes another.`
+      : `The current run of ${root} is the first of its history, or has none, so there is no earlier run; name two runs from "content-warehouse runs list".`,
   );
 }
 
-/** `basis`: the run whose history knows both; undefined if no history does and both runs are kept. */
-function orderPair(before: PairedRun, after: PairedRun, basis: string | undefined) {
+function orderPair(before: PairedRun, after: PairedRun): RunPair {
   const named = ({ run, sequence, verdict }: PairedRun): PairedRun => ({ run, sequence, verdict });
-  if (before.sequence <= after.sequence) return { before: named(before), after: named(after), basis };
+  if (before.sequence <= after.sequence) return { before: named(before), after: named(after) };
   throw invalidConfig(
     `Run ${before.run} is later than ${after.run}; causes go forward in time, so name the earlier one first: ${after.sequence}, then ${before.sequence}.`,
   );
 }
 
-export interface ContentSelection extends RunSelection {
-  readonly pair: RunPair;
+export interface ContentSelection extends ValueSelection {
   readonly before: ReadableRun;
 }
 
@@ -125,37 +118,29 @@ export interface ContentSelection extends RunSelection {
  * run that does not exist or is not kept, `config.invalid` if the first is the later one or the instances
  * differ.
  */
-export async function selectContentRuns(
-  folder: OutputFolder,
-  wanted: readonly [before: string, after: string],
-  temporaryDirectory: string,
-): Promise<ContentSelection> {
-  const names = [await namedRun(folder, wanted[0]), await namedRun(folder, wanted[1])] as const;
-  const pair = await findRunPair(folder, names, temporaryDirectory);
-  const [before, after] = [
-    await findReadableRun(folder, pair.before.run),
-    await findReadableRun(folder, pair.after.run),
-  ];
-  assertOneInstance(before, after);
+export async function selectContentRuns(folder: OutputFolder, wanted: Wanted): Promise<ContentSelection> {
+  const [before, after] = [await findKeptRun(folder, wanted[0]), await findKeptRun(folder, wanted[1])];
+  assertHasPast(after);
+  const of = ({ run, sequence, manifest: { verdict } }: ReadableRun) => ({ run, sequence, verdict });
+  const pair = orderPair(of(before), of(after));
+  if (!sameInstance(before.manifest.instance, after.manifest.instance)) {
+    const named = ({ run, manifest: { instance } }: ReadableRun) =>
+      `${run} of ${instance.id ?? instance.origin}`;
+    throw invalidConfig(
+      `The runs are from two instances, ${named(before)} and ${named(after)}; compare runs of one instance.`,
+    );
+  }
   return { pair, before, wanted: after.run, beside: before.run, anyPipeline: true, limits: CONTENT_LIMITS };
 }
 
 /** The texts of a range, of both runs, need memory besides the buffers; a second thread would double that. */
 const CONTENT_LIMITS = { memoryLimitMb: 128, threads: 1 };
 
-/** Resolves `previous` also if no history names it. */
-async function namedRun(folder: OutputFolder, wanted: string): Promise<string> {
-  if (wanted !== "previous") return wanted;
+async function findKeptRun(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
+  if (wanted !== "previous") return findReadableRun(folder, wanted);
   const { manifest } = await findReadableRun(folder, "current");
-  return previousOf(manifest, await listRuns(folder))?.run ?? manifest.previousRun ?? wanted;
-}
-
-function assertOneInstance(before: ReadableRun, after: ReadableRun): void {
-  const [one, other] = [before.manifest.instance, after.manifest.instance];
-  if (sameInstance(one, other)) return;
-  const named = (run: ReadableRun) =>
-    `${run.run} of ${run.manifest.instance.id ?? run.manifest.instance.origin}`;
-  throw invalidConfig(
-    `The runs are from two instances, ${named(before)} and ${named(after)}; compare runs of one instance.`,
-  );
+  const runs = await listRuns(folder);
+  const previous = previousOf(manifest, runs)?.run ?? manifest.previousRun;
+  if (previous === null) throw noEarlierRun(folder, runs.length);
+  return findReadableRun(folder, previous);
 }

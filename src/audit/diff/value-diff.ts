@@ -18,7 +18,6 @@ import { readIgnoredDestinations } from "../mapping/value-counts.ts";
 import { createTempTable, loadSql } from "../queries.ts";
 import { DESTINATION, FIELD } from "../questions/coverage.ts";
 import { readIds } from "../scope.ts";
-import { CHANGE, wordsIn } from "./change-text.ts";
 import type { RunPair } from "./run-pair.ts";
 
 /** Destination and field by name or ID, item by ID. */
@@ -29,17 +28,42 @@ export interface DiffFilter {
   readonly field: string | undefined;
 }
 
+const counted = col.count({ required: true });
 const CAUSE = { causes: col.text({ required: true, hidden: true }) } as const;
 
 export const CAUSES_COUNTED = {
   ...CAUSE,
   items: col.count({ required: true, dispensable: 1 }),
-  values: col.count({ required: true }),
-  gained: col.count({ required: true }),
-  lost: col.count({ required: true }),
-  changed: col.count({ required: true }),
-  reordered: col.count({ required: true }),
+  values: counted,
+  gained: counted,
+  lost: counted,
+  changed: counted,
+  reordered: counted,
   alike: col.count({ required: true, head: "no payload change" }),
+} as const;
+
+const hidden = col.text({ hidden: true });
+
+/** Columns of a change: of one value of one item, or of all items that changed in the same way. */
+const CHANGE = {
+  change: col.text({ required: true, of: ["gained", "lost", "changed", "reordered", "alike"], hidden: true }),
+  value_id_before: hidden,
+  value_id_after: hidden,
+  value_before: hidden,
+  value_after: hidden,
+  name_before: hidden,
+  name_after: hidden,
+  external_value_before: hidden,
+  external_value_after: hidden,
+  /** Both are null if the change applies to a field whatever its values are. */
+  status_before: hidden,
+  status_after: hidden,
+  flags_before: hidden,
+  flags_after: hidden,
+  mapping_id_before: hidden,
+  mapping_id_after: hidden,
+  mapping_value_id_before: hidden,
+  mapping_value_id_after: hidden,
 } as const;
 
 /** Whether the destination receives values in both runs, only the later one, only the earlier one, or neither. */
@@ -64,13 +88,13 @@ export const CHANGE_ITEMS = {
 
 /** Totals at destinations that receive values in both runs. */
 const TOTALS = {
-  items: col.count({ required: true }),
-  values: col.count({ required: true }),
+  items: counted,
+  values: counted,
   /** Payloads that differ, and their items. */
-  payloads: col.count({ required: true }),
-  payloadItems: col.count({ required: true }),
+  payloads: counted,
+  payloadItems: counted,
   /** Items with changed values at destinations that receive none in either run. */
-  otherItems: col.count({ required: true }),
+  otherItems: counted,
 } as const;
 
 const RECEPTION_CHANGE = {
@@ -110,27 +134,22 @@ export type ValueDiff = Awaited<ReturnType<typeof diffValues>>;
  */
 export async function diffValues(
   connection: DuckDBConnection,
-  { before, after }: Pick<RunPair, "before" | "after">,
+  { before, after }: RunPair,
   filter: DiffFilter,
 ) {
   const runs = [before.sequence, after.sequence] as const;
   await createHistoryMacros(connection);
-  const sent = await all(
-    connection,
-    "SELECT passthrough FROM run_history WHERE sequence IN ($1, $2) ORDER BY sequence",
-    runs,
-  );
+  const sent = await all(connection, PASSTHROUGH, runs);
   const passthrough = sent.map((row) => row.passthrough === true);
   const params = [...runs, passthrough.at(-1) === true];
   await createTempTable(connection, "diff_changes", loadSql("audit_diff"), params);
   const payloads = fillMarks(historySql("audit_diff_payloads", loadSql), { intervals: intervalsSql() });
   await createTempTable(connection, "diff_payloads", payloads, params);
   const ignored = JSON.stringify(await readIgnoredDestinations(connection));
-  for (const [name, columns] of Object.entries(NAMED))
-    await createTempTable(connection, name, fillMarks(loadSql("audit_diff_names"), columns), [
-      ...runs,
-      ignored,
-    ]);
+  for (const [name, columns] of Object.entries(NAMED)) {
+    const sql = fillMarks(loadSql("audit_diff_names"), columns);
+    await createTempTable(connection, name, sql, [...runs, ignored]);
+  }
   await createFilter(connection, filter);
   const [totals] = await readRows(connection, TOTALS, loadSql("audit_diff_totals"));
   if (totals === undefined) throw new TypeError("the changes have no totals");
@@ -152,9 +171,11 @@ export async function diffValues(
      */
     sendsOtherwise: passthrough.at(0) !== passthrough.at(-1),
     why,
-    definitionRows: await readDefinitionRows(connection, ...runs),
+    definitionRows: await readDefinitionRows(connection),
   };
 }
+
+const PASSTHROUGH = "SELECT passthrough FROM run_history WHERE sequence IN ($1, $2) ORDER BY sequence";
 
 /** History of what has a name, with the columns that the SQL of names reads. */
 const NAMED = {
@@ -174,16 +195,12 @@ const NAMED = {
 } as const;
 
 async function createFilter(connection: DuckDBConnection, filter: DiffFilter): Promise<void> {
-  const { cause, destination, field, item } = filter;
+  const { cause = null, destination, field, item = null } = filter;
   const destinations = await readIds(connection, "destination", destination, DESTINATIONS);
   const fields = await readIds(connection, "custom field", field, FIELDS);
   const bound = (ids: readonly string[] | undefined) => (ids === undefined ? null : JSON.stringify(ids));
-  await createTempTable(connection, "diff_filter", FILTER, [
-    cause ?? null,
-    bound(destinations),
-    bound(fields),
-    item ?? null,
-  ]);
+  const params = [cause, bound(destinations), bound(fields), item];
+  await createTempTable(connection, "diff_filter", FILTER, params);
   await execute(connection, SHOWN);
 }
 
@@ -211,24 +228,30 @@ const SHOWN = `
     AND (diff_filter.field_ids IS NULL OR list_contains(diff_filter.field_ids, custom_field_id))
     AND (diff_filter.item IS NULL OR content_id = diff_filter.item)`;
 
-/** Sentences on the definitions behind a change. */
-export function findReasons({ why }: Pick<ValueDiff, "why">, change: ItemValueChange): string[] {
-  return why(changedValue(change));
-}
-
-function changedValue(change: Omit<AnswerRow<typeof LARGEST>, "items">) {
+/** Sentences on the definitions behind a change; `words` makes that of a definition. */
+export function findReasons(
+  { why }: { readonly why: ReasonFinder },
+  change: Omit<AnswerRow<typeof LARGEST>, "items">,
+  words?: typeof definitionClause,
+): string[] {
   const texts = (...some: readonly (string | null)[]) => [...new Set(some.filter((text) => text !== null))];
-  return {
+  const value = {
     causes: wordsIn(change.causes),
     destinationId: change.destination_id ?? "",
     customFieldId: change.custom_field_id ?? "",
     valueIds: texts(change.value_id_before, change.value_id_after),
     names: texts(change.name_before, change.name_after),
   };
+  return why(value, words);
 }
 
 function clauseOf(why: ReasonFinder, largest: AnswerRow<typeof LARGEST>): string {
-  const clauses = why(changedValue(largest), definitionClause);
+  const clauses = findReasons({ why }, largest, definitionClause);
   const causes = CAUSES.filter((cause) => wordsIn(largest.causes).includes(cause));
   return joinWords(clauses.length > 0 ? clauses : causes.map((cause) => CAUSE_CLAUSES[cause]), "and");
+}
+
+/** Words of a text with blanks between them. */
+export function wordsIn(text: string | null): string[] {
+  return text === null || text === "" ? [] : text.split(" ");
 }

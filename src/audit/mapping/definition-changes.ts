@@ -6,10 +6,11 @@ import { DEFINITION_HISTORIES, definitionColumns, definitionKey } from "../../lo
 import { fillMarks, quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Table } from "../../tables/declare.ts";
-import { loadSql } from "../queries.ts";
+import { createTempTable, loadSql } from "../queries.ts";
 
 const definition = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable();
-type DefinitionFields = NonNullable<z.output<typeof definition>>;
+type DefinitionFields = z.output<typeof definition>;
+type Property = NonNullable<DefinitionFields>[string] | undefined;
 
 const CHANGE = {
   kind: col.text({ required: true, of: ["destination", "mapping", "entry", "field", "value"] }),
@@ -23,17 +24,13 @@ const CHANGE = {
   before: col.text(),
   after: col.text(),
 } as const;
-
-type Changed<Row> = Omit<Row, "before" | "after"> & {
-  readonly before: DefinitionFields | null;
-  readonly after: DefinitionFields | null;
-};
-type DefinitionChange = Changed<AnswerRow<typeof CHANGE>>;
-
 const NAMED_CHANGE = { ...CHANGE, destination: col.text(), customField: col.text() } as const;
 
+type Changed<Row> = Omit<Row, "before" | "after"> & Readonly<Record<"before" | "after", DefinitionFields>>;
+type DefinitionChange = Changed<AnswerRow<typeof CHANGE>>;
+
 function withSides<Row extends Readonly<Record<"before" | "after", string | null>>>(row: Row): Changed<Row> {
-  const parsed = (json: string | null) => (json === null ? null : definition.parse(JSON.parse(json)));
+  const parsed = (json: string | null) => definition.parse(JSON.parse(json ?? "null"));
   return { ...row, before: parsed(row.before), after: parsed(row.after) };
 }
 
@@ -53,76 +50,65 @@ interface ChangedValue {
  */
 export type ReasonFinder = (value: ChangedValue, words?: (change: DefinitionChange) => string) => string[];
 
-/** Reads the net changes between two runs, by their sequence numbers, from the tables of the history. */
+/**
+ * Reads the net changes between two runs, by their sequence numbers, from the tables of the history, and creates the
+ * temporary table `diff_definitions` of them.
+ */
 export async function readDefinitionChanges(
   connection: DuckDBConnection,
   from: number,
   to: number,
 ): Promise<ReasonFinder> {
-  const changes = withoutShifts(
-    (await readRows(connection, CHANGE, definitionsSql(), [from, to])).map(withSides),
-  );
-  const placed = changes.flatMap((change) => placesOf(change).map((place) => ({ place, change })));
-  const byPlace = Map.groupBy(placed, ({ place }) => place);
-  const at: ChangesAt = (...place) => (byPlace.get(JSON.stringify(place)) ?? []).map(({ change }) => change);
+  const sides = DEFINITION_HISTORIES.map(({ history }) => [history.name, sidesSql(history)] as const);
+  const sql = fillMarks(loadSql("audit_diff_definitions"), Object.fromEntries(sides));
+  await createTempTable(connection, "diff_definitions", sql, [from, to]);
+  const changes = (await readRows(connection, CHANGE, "FROM diff_definitions")).map(withSides);
+  const known = new Map<string, DefinitionChange[]>();
   return (value, words = definitionWords) => {
-    const found = value.causes.flatMap((cause) => changesBehind(cause, value, at));
+    const { causes, destinationId, customFieldId, valueIds, names } = value;
+    const key = JSON.stringify([causes, destinationId, customFieldId, valueIds, names]);
+    const found = known.get(key) ?? causes.flatMap((cause) => changesBehind(changes, cause, value));
+    known.set(key, found);
     return [...new Set(found.map(words))];
   };
 }
 
-/**
- * Removes changes of position that follow from other definitions being added or removed. A position is kept if
- * nothing else of the definition changed and the order of its neighbours did.
- */
-function withoutShifts<C extends DefinitionChange>(changes: readonly C[]): C[] {
-  const isBoth = ({ before, after }: C) => before !== null && after !== null;
-  const ordinal = (side: "before" | "after") => (a: C, b: C) =>
-    Number(a[side]?.ordinal ?? 0) - Number(b[side]?.ordinal ?? 0);
-  const siblings = Map.groupBy(changes.filter(isBoth), ({ kind, customFieldId, destinationId }) =>
-    JSON.stringify([kind, customFieldId, kind === "entry" && destinationId]),
-  );
-  const moved = new Set(
-    [...siblings.values()].flatMap((some) => {
-      const then = some.toSorted(ordinal("before"));
-      return some.toSorted(ordinal("after")).filter((change, at) => change !== then[at]);
-    }),
-  );
-  return changes.filter(
-    (change) => !isBoth(change) || moved.has(change) || differingNames(change).join() !== "ordinal",
-  );
+function sidesSql(history: Table): string {
+  const key = definitionKey(history);
+  const listed = (names: readonly string[]) => names.map(quoteIdentifier).join(", ");
+  return fillMarks(loadSql("audit_diff_definition_sides"), {
+    history: quoteIdentifier(history.name),
+    key: listed(key),
+    definition: listed(definitionColumns(history).filter((name) => !key.includes(name))),
+  });
 }
 
-type ChangesAt = (...place: readonly string[]) => DefinitionChange[];
-
-function changesBehind(cause: string, value: ChangedValue, at: ChangesAt): DefinitionChange[] {
-  const { destinationId, customFieldId, valueIds } = value;
-  switch (cause) {
-    case "destination_changed":
-      return at("destination", destinationId);
-    case "mapping_changed":
-      return mappingsBehind(value, at);
-    case "definition_changed":
-      return [at("field", customFieldId), ...valueIds.map((id) => at("value", customFieldId, id))].flat();
-    default:
-      return [];
-  }
-}
-
-/**
- * Mappings and entries of the field at the destination. If none changed, mappings of other fields with its
- * external name.
- */
-function mappingsBehind(
+function changesBehind(
+  changes: readonly DefinitionChange[],
+  cause: string,
   { destinationId, customFieldId, valueIds, names }: ChangedValue,
-  at: ChangesAt,
 ): DefinitionChange[] {
-  const there = at("mapping", destinationId);
-  const own = there.filter((change) => change.customFieldId === customFieldId);
-  const entries = valueIds.flatMap((id) => at("entry", destinationId, customFieldId, id));
-  if (own.length > 0 || entries.length > 0) return [...own, ...entries];
-  return there.filter(({ before, after }) =>
-    [before, after].some((each) => names.includes(String(each?.external_field_name ?? ""))),
+  const ofField = changes.filter((change) => change.customFieldId === customFieldId);
+  // An entry may have gone from one value to another.
+  const isOfValue = ({ valueId, before, after }: DefinitionChange) =>
+    [valueId, before?.value_id, after?.value_id].some((id) => valueIds.some((each) => each === id));
+  if (cause === "destination_changed")
+    return changes.filter(({ kind, id }) => kind === "destination" && id === destinationId);
+  if (cause === "definition_changed")
+    return ofField.filter((each) => each.kind === "field" || (each.kind === "value" && isOfValue(each)));
+  if (cause !== "mapping_changed") return [];
+  const own = ofField.filter(
+    (each) =>
+      each.destinationId === destinationId &&
+      (each.kind === "mapping" || (each.kind === "entry" && isOfValue(each))),
+  );
+  if (own.length > 0) return own;
+  // Mappings of other fields with its external name.
+  return changes.filter(
+    (each) =>
+      each.kind === "mapping" &&
+      each.destinationId === destinationId &&
+      [each.before, each.after].some((side) => names.includes(String(side?.external_field_name ?? ""))),
   );
 }
 
@@ -143,47 +129,25 @@ export const DEFINITION_CHANGES = {
   after: col.text({ required: true }),
 } as const;
 
-/** Reads the net changes between two runs that match `diff_filter`. */
+/** Reads the rows of `diff_definitions` that match `diff_filter`. */
 export async function readDefinitionRows(
   connection: DuckDBConnection,
-  from: number,
-  to: number,
 ): Promise<AnswerRow<typeof DEFINITION_CHANGES>[]> {
-  const sql = fillMarks(loadSql("audit_diff_definitions_shown"), { definitions: definitionsSql() });
-  const rows = withoutShifts((await readRows(connection, NAMED_CHANGE, sql, [from, to])).map(withSides));
-  return rows.flatMap((row) => {
-    const { kind, id, valueId, valueText, destinationId, destination, customFieldId, customField } = row;
-    const named = {
-      kind: KINDS[kind][0],
-      id,
-      destination_id: destinationId,
-      destination,
-      custom_field_id: customFieldId,
-      custom_field: customField,
-      value_id: valueId,
-      value: valueText,
-    };
-    return sidesOf(row).map((sides) => ({
-      ...named,
-      ...sides,
-      definition: `${named.kind}: ${sides.what}`,
+  const rows = await readRows(connection, NAMED_CHANGE, loadSql("audit_diff_definitions_shown"));
+  return rows.map(withSides).flatMap((row) => {
+    const kind = KINDS[row.kind][0];
+    return partsOf(row).map((part) => ({
+      kind,
+      id: row.id,
+      destination_id: row.destinationId,
+      destination: row.destination,
+      custom_field_id: row.customFieldId,
+      custom_field: row.customField,
+      value_id: row.valueId,
+      value: row.valueText,
+      ...part,
+      definition: `${kind}: ${part.what}`,
     }));
-  });
-}
-
-function definitionsSql(): string {
-  const sides = DEFINITION_HISTORIES.map(({ history }) => [history.name, sidesSql(history)] as const);
-  return fillMarks(loadSql("audit_diff_definitions"), Object.fromEntries(sides));
-}
-
-function sidesSql(history: Table): string {
-  const key = definitionKey(history);
-  const definition = definitionColumns(history).filter((name) => !key.includes(name));
-  const listed = (names: readonly string[]) => names.map(quoteIdentifier).join(", ");
-  return fillMarks(loadSql("audit_diff_definition_sides"), {
-    history: quoteIdentifier(history.name),
-    key: listed(key),
-    definition: listed(definition),
   });
 }
 
@@ -195,110 +159,6 @@ const KINDS: Readonly<Record<DefinitionChange["kind"], readonly [called: string,
   field: ["custom field", "name"],
   value: ["select value", "value"],
 };
-
-function sidesOf({ kind, before, after }: DefinitionChange) {
-  const sides = (name: string) => ({
-    before: quoted(before?.[name] ?? null),
-    after: quoted(after?.[name] ?? null),
-  });
-  const presence = presenceOf({ kind, before, after });
-  if (presence !== undefined) return [{ what: presence, ...sides(KINDS[kind][1]) }];
-  return differingNames({ before, after }).map((name) => ({ what: NAMES[name] ?? name, ...sides(name) }));
-}
-
-/** Keys under which a change is found. An entry has one for its value before and one for its value after. */
-function placesOf(change: DefinitionChange): string[] {
-  const { kind, id, customFieldId, destinationId, valueId, before, after } = change;
-  const place = (...parts: readonly unknown[]) => JSON.stringify([kind, ...parts]);
-  switch (kind) {
-    case "destination":
-    case "field":
-      return [place(id)];
-    case "mapping":
-      return [place(destinationId)];
-    case "value":
-      return [place(customFieldId, valueId)];
-    case "entry": {
-      const values = new Set([valueId, before?.value_id, after?.value_id]);
-      return [...values].map((value) => place(destinationId, customFieldId, value));
-    }
-  }
-}
-
-/** `mapping entry 99d2ad26 for "Nordics": "nordic" -> "north"`. */
-function definitionWords(change: DefinitionChange): string {
-  const { before, after } = change;
-  const what = subject(change);
-  const presence = presenceOf(change);
-  if (presence !== undefined) return `${what} ${presence}${ownText(change)}`;
-  const parts = differingNames(change).map((name) =>
-    difference(name, before?.[name] ?? null, after?.[name] ?? null),
-  );
-  return `${what}: ${parts.join(", ")}`;
-}
-
-/** A clause of a sentence: `the external name "Dealers" became "Dealer Codes"`. */
-export function definitionClause(change: DefinitionChange): string {
-  const { kind, valueText, before, after } = change;
-  const what = ["mapping", "entry"].includes(kind) ? `the ${KINDS[kind][0]}` : subject(change);
-  const about = kind === "entry" && valueText !== null ? ` for ${quoted(valueText)}` : "";
-  const presence = presenceOf(change);
-  const [name = "", ...others] = differingNames(change);
-  if (presence !== undefined) {
-    const isThere = presence === "added" || presence === "removed";
-    return `${what}${about}${isThere ? ` was ${presence}${ownText(change)}` : ` is ${presence}`}`;
-  }
-  if (others.length > 0 || !["external_field_name", "external_value"].includes(name))
-    return `${what}${about} changed (${definitionWords(change).split(": ").slice(1).join(": ")})`;
-  return `the ${NAMES[name]} ${quoted(before?.[name] ?? null)}${about} became ${quoted(after?.[name] ?? null)}`;
-}
-
-/** Whether the definition was added, removed, or became known in another way; undefined if it is in both runs. */
-function presenceOf({ kind, before, after }: Pick<DefinitionChange, "kind" | "before" | "after">) {
-  if (before === null) return "added";
-  if (after === null) return "removed";
-  if (kind !== "destination") return undefined;
-  return isUnnamed(before)
-    ? "known by its name now"
-    : isUnnamed(after)
-      ? "known by its ID alone now"
-      : undefined;
-}
-
-/** Properties that differ. The position counts only if it is the only one. */
-function differingNames({ before, after }: Pick<DefinitionChange, "before" | "after">): string[] {
-  const names = Object.keys(after ?? {}).filter((name) => before?.[name] !== after?.[name]);
-  return names.length === 1 ? names : names.filter((name) => name !== "ordinal");
-}
-
-/** Whether only a mapping names the destination. */
-function isUnnamed(destination: DefinitionFields): boolean {
-  return destination.identification === null;
-}
-
-function subject({ kind, id, valueId, valueText, before, after }: DefinitionChange): string {
-  const about = valueText ?? valueId;
-  switch (kind) {
-    case "destination":
-      return `destination ${quoted(after?.identification ?? before?.identification ?? id)}`;
-    case "mapping":
-      return `mapping ${id}`;
-    case "entry":
-      return `mapping entry ${id}${about === null ? "" : ` for ${quoted(about)}`}`;
-    case "field":
-      return `custom field ${quoted(after?.name ?? before?.name ?? id)}`;
-    case "value":
-      return `select value ${quoted(valueText ?? id)}`;
-  }
-}
-
-/** Value of a definition that was added or removed. */
-function ownText({ kind, before, after }: DefinitionChange): string {
-  const own = after ?? before ?? {};
-  if (kind === "mapping") return ` (external name ${quoted(own.external_field_name ?? null)})`;
-  if (kind === "entry") return ` (${quoted(own.external_value ?? null)})`;
-  return "";
-}
 
 const NAMES: Readonly<Record<string, string>> = {
   external_field_name: "external name",
@@ -316,16 +176,63 @@ const NAMES: Readonly<Record<string, string>> = {
   supports_custom_field_mappings: "supports custom field mappings",
 };
 
-function difference(name: string, before: DefinitionFields[string], after: DefinitionFields[string]): string {
-  if (name === "external_value") return `${quoted(before)} -> ${quoted(after)}`;
-  if (name === "ordinal") return "order changed";
-  if (name === "archived" && before !== null && after !== null)
-    return after ? "archived" : "no longer archived";
-  return `${NAMES[name] ?? name} ${quoted(before)} -> ${quoted(after)}`;
+/** The properties that differ, or the presence of the definition. The position counts only if nothing else differs. */
+function partsOf({ kind, before, after }: DefinitionChange) {
+  const part = (what: string, name: string) => ({
+    what,
+    before: quoted(before?.[name]),
+    after: quoted(after?.[name]),
+  });
+  if (before === null || after === null) return [part(before === null ? "added" : "removed", KINDS[kind][1])];
+  const names = Object.keys(after).filter((name) => before[name] !== after[name]);
+  const counting = names.length === 1 ? names : names.filter((name) => name !== "ordinal");
+  return counting.map((name) => part(NAMES[name] ?? name, name));
 }
 
-function quoted(value: DefinitionFields[string]): string {
-  if (value === null) return "none";
+/** `mapping entry 99d2ad26 for "Nordics": "nordic" -> "north"`. */
+function definitionWords(change: DefinitionChange): string {
+  const { before, after } = change;
+  if (before === null || after === null) return presenceText(change);
+  return `${subject(change)}: ${differences(change)}`;
+}
+
+/** A clause of a sentence: `the external name "Dealers" became "Dealer Codes"`. */
+export function definitionClause(change: DefinitionChange): string {
+  const { kind, valueText, before, after } = change;
+  if (before === null || after === null) return presenceText(change);
+  const [part, ...others] = partsOf(change);
+  if (others.length > 0 || !part || !["external name", "external value"].includes(part.what))
+    return `${subject(change)} changed (${differences(change)})`;
+  const about = kind === "entry" && valueText !== null ? ` for ${quoted(valueText)}` : "";
+  return `the ${part.what} ${part.before}${about} became ${part.after}`;
+}
+
+function presenceText(change: DefinitionChange): string {
+  const { kind, before, after } = change;
+  const own = quoted((after ?? before)?.[KINDS[kind][1]]);
+  const text = kind === "mapping" ? ` (external name ${own})` : kind === "entry" ? ` (${own})` : "";
+  return `${subject(change)} was ${before === null ? "added" : "removed"}${text}`;
+}
+
+function differences(change: DefinitionChange): string {
+  const parts = partsOf(change).map(({ what, before, after }) => {
+    if (what === "order") return "order changed";
+    return `${what === "external value" ? "" : `${what} `}${before} -> ${after}`;
+  });
+  return parts.join(", ");
+}
+
+function subject({ kind, id, valueId, valueText, before, after }: DefinitionChange): string {
+  const [called, member] = KINDS[kind];
+  if (kind === "mapping") return `${called} ${id}`;
+  if (kind === "value") return `${called} ${quoted(valueText ?? id)}`;
+  const about = valueText ?? valueId;
+  if (kind === "entry") return `${called} ${id}${about === null ? "" : ` for ${quoted(about)}`}`;
+  return `${called} ${quoted(after?.[member] ?? before?.[member] ?? id)}`;
+}
+
+function quoted(value: Property): string {
+  if (value === null || value === undefined) return "none";
   if (typeof value === "boolean") return value ? "yes" : "no";
   return typeof value === "number" ? String(value) : JSON.stringify(value);
 }

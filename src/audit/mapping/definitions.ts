@@ -11,47 +11,38 @@ import { readRows } from "../../storage/typed-rows.ts";
 const text = col.text({ required: true });
 const textOrNull = col.text();
 
-/** A value that a select or multiselect field offers; `valueId` is unique within the field. */
-export const SELECT_VALUE_COLUMNS = {
+const SELECT_VALUE = {
   valueId: text,
   display: textOrNull,
   value: textOrNull,
   archived: col.flag({ required: true }),
 } as const;
-export type SelectValue = AnswerRow<typeof SELECT_VALUE_COLUMNS>;
+/** A value that a select or multiselect field offers; `valueId` is unique within the field. */
+export type SelectValue = AnswerRow<typeof SELECT_VALUE>;
 
+const ENTRY = { mappingValueId: text, valueId: textOrNull, externalValue: textOrNull } as const;
 /** An entry of a mapping: the external value for an internal value ID. */
-export const ENTRY_COLUMNS = {
-  mappingValueId: text,
-  valueId: textOrNull,
-  externalValue: textOrNull,
-} as const;
-export type MappingEntry = AnswerRow<typeof ENTRY_COLUMNS>;
+export type MappingEntry = AnswerRow<typeof ENTRY>;
 
-/** `destinationId`: if NULL, the mapping sends nothing. */
-export const MAPPING_COLUMNS = {
-  mappingId: text,
-  destinationId: textOrNull,
-  externalFieldName: textOrNull,
-} as const;
-/** Lists are in source order, here and below. */
-export interface Mapping extends AnswerRow<typeof MAPPING_COLUMNS> {
+const MAPPING = { mappingId: text, destinationId: textOrNull, externalFieldName: textOrNull } as const;
+/** If `destinationId` is NULL, it sends nothing. Lists are in source order, here and below. */
+export interface Mapping extends AnswerRow<typeof MAPPING> {
   readonly entries: readonly MappingEntry[];
 }
 
-export const FIELD_COLUMNS = { customFieldId: text, name: textOrNull, fieldType: textOrNull } as const;
-export interface FieldDefinition extends AnswerRow<typeof FIELD_COLUMNS> {
+const FIELD = { customFieldId: text, name: textOrNull, fieldType: textOrNull } as const;
+export interface FieldDefinition extends AnswerRow<typeof FIELD> {
   readonly selectValues: readonly SelectValue[];
   readonly mappings: readonly Mapping[];
 }
 
-/** `supportsMappings`: NULL if the destination is known only by its ID. */
-export const DESTINATION_COLUMNS = {
+const DESTINATION = {
   destinationId: text,
   identification: textOrNull,
   supportsMappings: col.flag(),
 } as const;
-export type DestinationDefinition = AnswerRow<typeof DESTINATION_COLUMNS>;
+/** `supportsMappings`: NULL if the destination is known only by its ID. */
+export type DestinationDefinition = AnswerRow<typeof DESTINATION>;
 
 export type DefinitionIndex = ReturnType<typeof indexDefinitions>;
 
@@ -83,26 +74,35 @@ export function indexDefinitions(
   };
 }
 
-const required = { required: true } as const;
-const ENTRY_OF_MAPPING = { ...ENTRY_COLUMNS, mappingId: col.text(required) } as const;
-const MAPPING_OF_FIELD = { ...MAPPING_COLUMNS, customFieldId: col.text(required) } as const;
-const VALUE_OF_FIELD = { ...SELECT_VALUE_COLUMNS, customFieldId: col.text(required) } as const;
-
-const ENTRIES = "FROM custom_field_mapping_values ORDER BY ordinal, mapping_value_id";
-const MAPPINGS = "FROM custom_field_mappings ORDER BY ordinal, mapping_id";
-const SELECT_VALUES = "FROM custom_field_select_values ORDER BY ordinal, value_id";
-
 /** Reads definitions, mappings and destinations of the run. */
 export async function readDefinitions(connection: DuckDBConnection): Promise<DefinitionIndex> {
-  const entryRows = await readRows(connection, ENTRY_OF_MAPPING, ENTRIES);
-  const entries = Map.groupBy(entryRows, ({ mappingId }) => mappingId);
-  const mappingRows = await readRows(connection, MAPPING_OF_FIELD, MAPPINGS);
-  const mappings = Map.groupBy(mappingRows, ({ customFieldId }) => customFieldId);
-  const valueRows = await readRows(connection, VALUE_OF_FIELD, SELECT_VALUES);
-  const selectValues = Map.groupBy(valueRows, ({ customFieldId }) => customFieldId);
+  const entries = Map.groupBy(
+    await readRows(
+      connection,
+      { ...ENTRY, mappingId: text },
+      "FROM custom_field_mapping_values ORDER BY ordinal, mapping_value_id",
+    ),
+    ({ mappingId }) => mappingId,
+  );
+  const mappings = Map.groupBy(
+    await readRows(
+      connection,
+      { ...MAPPING, customFieldId: text },
+      "FROM custom_field_mappings ORDER BY ordinal, mapping_id",
+    ),
+    ({ customFieldId }) => customFieldId,
+  );
+  const selectValues = Map.groupBy(
+    await readRows(
+      connection,
+      { ...SELECT_VALUE, customFieldId: text },
+      "FROM custom_field_select_values ORDER BY ordinal, value_id",
+    ),
+    ({ customFieldId }) => customFieldId,
+  );
   const fields = await readRows(
     connection,
-    FIELD_COLUMNS,
+    FIELD,
     `SELECT custom_field_id, name, field_type FROM custom_fields
      UNION ALL BY NAME
      SELECT DISTINCT custom_field_id FROM custom_field_mappings ANTI JOIN custom_fields USING (custom_field_id)`,
@@ -118,7 +118,7 @@ export async function readDefinitions(connection: DuckDBConnection): Promise<Def
     })),
     await readRows(
       connection,
-      DESTINATION_COLUMNS,
+      DESTINATION,
       "SELECT destination_id, identification, supports_custom_field_mappings AS supports_mappings FROM destinations",
     ),
   );

@@ -11,11 +11,12 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { csvCell, FORMULA } from "../../common/csv.ts";
 import { invalidConfig, type WarehouseError } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
-import { all, type QueryRow } from "../../storage/duckdb.ts";
+import { all, type QueryRow, scalar } from "../../storage/duckdb.ts";
 import { loadSql } from "../queries.ts";
+import { readDefinitions } from "./definitions.ts";
 
 /** Columns of an export. */
-const EXPORT_COLUMNS = [
+const COLUMNS = [
   "custom_field_id",
   "custom_field",
   "destination_id",
@@ -28,14 +29,16 @@ const EXPORT_COLUMNS = [
   "display",
   "external_value",
 ] as const;
+type Column = (typeof COLUMNS)[number];
 
-const OPTIONAL_COLUMNS = ["custom_field", "destination", "value", "display"] as const;
-type RequiredColumn = Exclude<(typeof EXPORT_COLUMNS)[number], (typeof OPTIONAL_COLUMNS)[number]>;
-
-/** Columns that `what-if` needs. */
-const REQUIRED_COLUMNS = EXPORT_COLUMNS.filter((name) => !OPTIONAL_COLUMNS.some((each) => each === name));
+/** Columns for people, which `what-if` does not need. */
+const OPTIONAL: readonly Column[] = ["custom_field", "destination", "value", "display"];
+const ENTRY: readonly Column[] = ["mapping_value_id", "value_id", "external_value"];
 
 export interface MappingRow {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
   readonly customFieldId: string;
   readonly destinationId: string | null;
   readonly mappingId: string;
@@ -44,27 +47,24 @@ export interface MappingRow {
   readonly entry:
     | Readonly<{ id: string | null; valueId: string | null; externalValue: string | null }>
     | undefined;
-  readonly placeOf: (column: RequiredColumn) => CellPosition;
 }
 
 /** Writes all mappings of the run as CSV. */
 export async function exportMapping(connection: DuckDBConnection): Promise<string> {
   const rows = await all(connection, loadSql("audit_export_mapping"));
-  const lines = rows.map((row) => EXPORT_COLUMNS.map((name) => csvText(row, name)).join(","));
-  return [EXPORT_COLUMNS.join(","), ...lines].map((line) => `${line}\n`).join("");
+  const lines = rows.map((row) => COLUMNS.map((name) => csvText(row, name)).join(","));
+  return [COLUMNS.join(","), ...lines].map((line) => `${line}\n`).join("");
 }
-
-const ENTRY_COLUMNS: ReadonlySet<string> = new Set(["mapping_value_id", "value_id", "external_value"]);
 
 /** Texts that get an apostrophe or a backslash on writing; {@link plainText} removes it. */
 const GUARDED = new RegExp(`^'*${FORMULA.source.slice(1)}`);
 const NULL_LIKE = /^\\+N$/;
 
 /** Empty for NULL in columns for people, and for the entry columns of a mapping without entries. */
-function csvText(row: QueryRow, name: (typeof EXPORT_COLUMNS)[number]): string {
+function csvText(row: QueryRow, name: Column): string {
   if (row[name] === null) {
-    const isAbsent = ENTRY_COLUMNS.has(name) && row.mapping_value_id === null;
-    return REQUIRED_COLUMNS.includes(name) && !isAbsent ? "\\N" : "";
+    const isEmpty = OPTIONAL.includes(name) || (ENTRY.includes(name) && row.mapping_value_id === null);
+    return isEmpty ? "" : "\\N";
   }
   const value = String(row[name]);
   return csvCell(GUARDED.test(value) ? `'${value}` : NULL_LIKE.test(value) ? `\\${value}` : value);
@@ -76,98 +76,74 @@ function plainText(cell: string): string | null {
   return cell;
 }
 
+type Position = Pick<MappingRow, "file" | "line">;
+
+function invalidMapping({ file, line }: Position, problem: string): WarehouseError {
+  return invalidConfig(`${file}, line ${line}: ${problem}`);
+}
+
+function invalidCell({ file, line }: Position, column: Column, problem: string): WarehouseError {
+  return invalidConfig(`${file}, line ${line}, column ${column}: ${problem}`);
+}
+
 /**
  * Parses a mapping file. Throws `config.invalid` with file, line and column if the file is not UTF-8 or CSV, if
  * a column or ID is missing or repeated, if a column is unknown, or if rows of one mapping differ.
  */
 export function readMapping(bytes: Uint8Array, file: string): MappingRow[] {
-  const text = new CsvText(bytes, file);
-  if (text.isEmpty) {
-    throw text.invalid(
-      0,
-      'the file is empty; "audit --export-mapping" writes one with all mappings of a run.',
-    );
-  }
-  const rows = csvObjects(text).map((object) => mappingRow(object, text));
+  if (!isUtf8(bytes)) throw invalidConfig(`${file} is not UTF-8; save the file as "CSV UTF-8".`);
+  const [header, ...body] = csvRows(new TextDecoder().decode(bytes), file);
+  const names = header?.cells.map((name) => name.trim()) ?? [];
+  assertColumns(names, { file, line: header?.line ?? 1 });
+  const rows = body.map(({ line, cells }) => {
+    if (cells.length !== names.length)
+      throw invalidMapping({ file, line }, `it has ${cells.length} cells instead of ${names.length}.`);
+    return mappingRow(new Map(names.map((name, i) => [name, plainText(cells[i] ?? "")])), { file, line });
+  });
   assertConsistent(rows);
   return rows;
 }
 
-/** Cells of a row with their column names. `offset`: of the row. */
-interface CsvRow {
-  readonly members: readonly {
-    readonly name: string;
-    readonly value: string | null;
-    readonly offset: number;
-  }[];
-  readonly offset: number;
-}
-
-function csvObjects(text: CsvText): CsvRow[] {
-  const [header = [], ...body] = text.csv();
-  const names = header.map(({ value }) => value.trim());
-  const offset = header[0]?.offset ?? 0;
-  assertColumns({ members: header.map((cell, i) => ({ ...cell, name: names[i] ?? "" })), offset }, text);
-  return body.map((cells) => {
-    if (cells.length !== names.length) {
-      const last = cells[Math.min(cells.length, names.length + 1) - 1];
-      const problem = `the row has ${cells.length} cells where the first line has ${names.length}.`;
-      throw text.invalid(last?.offset ?? 0, problem);
-    }
-    const members = cells.map((cell, i) => ({ ...cell, name: names[i] ?? "", value: plainText(cell.value) }));
-    return { members, offset: cells[0]?.offset ?? 0 };
-  });
-}
-
-function assertColumns({ members, offset: start }: CsvRow, text: CsvText): void {
-  const names = new Set<string>();
-  for (const { name, offset } of members) {
-    if (names.has(name)) throw text.invalid(offset, `the column ${name} appears twice; remove one.`);
-    names.add(name);
-    if (EXPORT_COLUMNS.some((known) => known === name)) continue;
-    const near = nearestSentence(name, EXPORT_COLUMNS, "Leave it out.");
-    throw text.invalid(offset, `there is no column ${JSON.stringify(name)} in a mapping file.${near}`);
+function assertColumns(names: readonly string[], header: Position): void {
+  for (const [i, name] of names.entries()) {
+    if (names.indexOf(name) < i)
+      throw invalidMapping(header, `the column ${name} appears twice; remove one.`);
+    if (COLUMNS.some((known) => known === name)) continue;
+    const near = nearestSentence(name, COLUMNS, "Leave it out.");
+    throw invalidMapping(header, `there is no column ${JSON.stringify(name)} in a mapping file.${near}`);
   }
-  const missing = REQUIRED_COLUMNS.filter((name) => !names.has(name));
+  const missing = COLUMNS.filter((name) => !OPTIONAL.includes(name) && !names.includes(name));
   if (missing.length === 0) return;
-  throw text.invalid(
-    start,
-    `the column ${missing.join(", ")} is missing; "audit --export-mapping" writes a file that has all.`,
+  const columns = missing.join(", ");
+  throw invalidMapping(
+    header,
+    `without ${columns}; "audit --export-mapping" writes a file that has all columns.`,
   );
 }
 
-function mappingRow({ members, offset }: CsvRow, text: CsvText): MappingRow {
-  const byName = new Map(members.map((member) => [member.name, member]));
-  const placeOf = (column: RequiredColumn): CellPosition => text.place(byName.get(column)?.offset ?? offset);
-  const value = (column: RequiredColumn): string | null => byName.get(column)?.value ?? null;
-  const needed = (column: RequiredColumn, wayOut = ""): string => {
+/** A row with an entry has the ID of the entry or of its value. */
+function mappingRow(cells: ReadonlyMap<string, string | null>, at: Position): MappingRow {
+  const value = (column: Column) => cells.get(column) ?? null;
+  const needed = (column: Column, wayOut = ""): string => {
     const text = value(column);
     if (text !== null && text !== "") return text;
-    throw mappingFileError(placeOf(column), `${column} is missing${wayOut}.`);
+    throw invalidCell(at, column, `it is missing${wayOut}.`);
   };
+  const entry = {
+    id: value("mapping_value_id") || null,
+    valueId: value("value_id"),
+    externalValue: value("external_value"),
+  };
+  const isEntry = entry.id !== null || Boolean(entry.valueId);
+  if (!isEntry && entry.externalValue) needed("value_id", "; every external value needs one");
   return {
+    ...at,
     customFieldId: needed("custom_field_id"),
     destinationId: value("destination_id"),
-    mappingId: needed("mapping_id", NEW_MAPPING),
+    mappingId: needed("mapping_id", "; copy that of the mapping, or for a new mapping choose an unused ID"),
     externalFieldName: value("external_field_name"),
-    entry: entryOf(value, placeOf),
-    placeOf,
+    entry: isEntry ? entry : undefined,
   };
-}
-
-const NEW_MAPPING = "; copy that of the mapping, or for a new mapping choose an unused ID";
-
-/** The entry of a row: it has an entry ID or a value ID. */
-function entryOf(
-  value: (column: RequiredColumn) => string | null,
-  placeOf: (column: RequiredColumn) => CellPosition,
-): MappingRow["entry"] {
-  const id = value("mapping_value_id") || null;
-  const valueId = value("value_id");
-  const externalValue = value("external_value");
-  if (id !== null || valueId) return { id, valueId, externalValue };
-  if (!externalValue) return undefined;
-  throw mappingFileError(placeOf("value_id"), "value_id is missing; every external value needs one.");
 }
 
 function assertConsistent(rows: readonly MappingRow[]): void {
@@ -181,9 +157,8 @@ function assertConsistent(rows: readonly MappingRow[]): void {
     if (id === null) continue;
     const before = entries.get(id);
     if (before !== undefined) {
-      const { line } = before.placeOf("mapping_value_id");
-      const problem = `the entry ${id} is in line ${line} already; leave the ID of an added entry empty.`;
-      throw mappingFileError(row.placeOf("mapping_value_id"), problem);
+      const problem = `${id} is in line ${before.line} already; leave the ID of an added entry empty.`;
+      throw invalidCell(row, "mapping_value_id", problem);
     }
     entries.set(id, row);
   }
@@ -196,89 +171,102 @@ function assertSameMapping(row: MappingRow, first: MappingRow): void {
     ["external_field_name", row.externalFieldName, first.externalFieldName],
   ] as const) {
     if (here === there) continue;
-    const { line } = first.placeOf(column);
-    throw mappingFileError(
-      row.placeOf(column),
-      `${column} is ${JSON.stringify(here)} here and ${JSON.stringify(there)} in line ${line}, in one mapping; change all of its rows.`,
-    );
+    const texts = `it is ${JSON.stringify(here)} here and ${JSON.stringify(there)} in line ${first.line}`;
+    throw invalidCell(row, column, `${texts}, in one mapping; change all of its rows.`);
   }
   if (row.entry !== undefined && first.entry !== undefined) return;
-  const problem = `the mapping ${row.mappingId} has a row without an entry and other rows.`;
-  throw mappingFileError(row.placeOf("mapping_id"), problem);
+  throw invalidMapping(row, `the mapping ${row.mappingId} has a row without an entry and other rows.`);
 }
 
-/** Line and column from 1. */
-export interface CellPosition {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
-
-export function mappingFileError({ file, line, column }: CellPosition, problem: string): WarehouseError {
-  return invalidConfig(`${file}, line ${line}, column ${column}: ${problem}`);
-}
-
-/** `offset`: of its first character in the file's text. */
-interface CsvCell {
-  readonly value: string;
-  readonly offset: number;
-}
-
-/** A CSV file. All errors are `config.invalid` with file, line and column. */
-export class CsvText {
-  readonly #file: string;
-  readonly #text: string;
-
-  /** Throws if the bytes are not UTF-8. */
-  constructor(bytes: Uint8Array, file: string) {
-    this.#file = file;
-    this.#text = new TextDecoder().decode(bytes);
-    if (isUtf8(bytes)) return;
-    const problem = 'this is not UTF-8; save the file as "CSV UTF-8".';
-    throw this.invalid(this.#text.indexOf("\uFFFD"), problem);
-  }
-
-  get isEmpty(): boolean {
-    return this.#text.trim() === "";
-  }
-
-  place(offset: number): CellPosition {
-    const lines = this.#text.slice(0, offset).split(/\r\n|\r|\n/);
-    return { file: this.#file, line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
-  }
-
-  invalid(offset: number, problem: string): WarehouseError {
-    return mappingFileError(this.place(offset), problem);
-  }
-
-  /**
-   * Parses rows of cells; empty lines are skipped. Lines end with LF, CRLF or CR, and cells may be quoted. The
-   * separator is the first of comma, semicolon and tab that is in the first line outside of quotes.
-   */
-  csv(): CsvCell[][] {
-    const text = this.#text;
-    const [first = ""] = text.replace(/"[^"]*"/g, "").split(/[\r\n]/, 1);
-    const separator = [",", ";", "\t"].find((each) => first.includes(each)) ?? ",";
-    const quoted = '"(?<quoted>[^"]*(?:""[^"]*)*)(?<closing>"?)';
-    const plain = `(?<plain>[^${separator}\\r\\n]*)`;
-    const cell = new RegExp(`(?:${quoted}|${plain})(?<end>${separator}|\\r\\n|\\r|\\n|)`, "y");
-    const rows: CsvCell[][] = [];
-    let row: CsvCell[] = [];
-    let end: string | undefined;
-    do {
-      const offset = cell.lastIndex;
-      const found = cell.exec(text)?.groups ?? {};
-      end = found.end;
-      if (found.closing === "") throw this.invalid(offset, "the quote that opens here is never closed.");
-      if (end === "" && cell.lastIndex < text.length) {
-        const problem = "there is text after a closing quote; a quote inside a cell is written twice.";
-        throw this.invalid(cell.lastIndex, problem);
-      }
-      row.push({ value: found.quoted?.replaceAll('""', '"') ?? found.plain ?? "", offset });
-      if (end === separator) continue;
-      rows.push(row);
-      row = [];
-    } while (end === separator || cell.lastIndex < text.length);
-    return rows.filter((cells) => cells.length > 1 || cells[0]?.value !== "");
+/**
+ * Parses CSV; empty lines are skipped. Lines end with LF, CRLF or CR, and cells may be quoted. The separator is the
+ * first of comma, semicolon and tab that is in the first line outside of quotes.
+ */
+function* csvRows(
+  text: string,
+  file: string,
+): Generator<{ readonly line: number; readonly cells: string[] }> {
+  const [first = ""] = text.replace(/"[^"]*"/g, "").split(/[\r\n]/, 1);
+  const separator = [",", ";", "\t"].find((each) => first.includes(each)) ?? ",";
+  const quoted = '"([^"]*(?:""[^"]*)*)"';
+  const plain = `((?!")[^${separator}\\r\\n]*)`;
+  const cell = new RegExp(`(?:${quoted}|${plain})(${separator}|\\r\\n|\\r|\\n|$)`, "y");
+  let line = 1;
+  let row = { line, cells: [] as string[] };
+  let end = separator;
+  while (end === separator || cell.lastIndex < text.length) {
+    const found = cell.exec(text);
+    if (found === null) {
+      const problem = "a quote is not closed, or text follows it; a quote inside a cell is written twice.";
+      throw invalidMapping({ file, line }, problem);
+    }
+    row.cells.push(found[1]?.replaceAll('""', '"') ?? found[2] ?? "");
+    line += found[0].match(/\r\n|\r|\n/g)?.length ?? 0;
+    end = found[3] ?? "";
+    if (end === separator) continue;
+    if (row.cells.length > 1 || row.cells[0] !== "") yield row;
+    row = { line, cells: [] };
   }
 }
+
+/**
+ * Throws `config.invalid`, with the cell's position, for an ID of a field, destination, value or entry that the run
+ * does not know. A mapping ID may be new if the run has no mapping for its field and destination.
+ */
+export async function assertKnownIds(
+  connection: DuckDBConnection,
+  rows: readonly MappingRow[],
+): Promise<void> {
+  const definitions = await readDefinitions(connection);
+  const fields = new Map(definitions.fields.map((field) => [field.customFieldId, field]));
+  const destinations = new Set(definitions.destinations.map(({ destinationId }) => destinationId));
+  const mappings = definitions.fields.flatMap((field) =>
+    field.mappings.map((mapping) => ({ ...mapping, customFieldId: field.customFieldId })),
+  );
+  const mappingIds = new Set(mappings.map(({ mappingId }) => mappingId));
+  const entryIds = new Set(mappings.flatMap(({ entries }) => entries.map((entry) => entry.mappingValueId)));
+  const keyOf = (row: Pick<MappingRow, "customFieldId" | "destinationId">) =>
+    JSON.stringify([row.customFieldId, row.destinationId]);
+  /** The mapping of a field and destination: that of the run, else the first new one of the file. */
+  const firstIds = new Map(mappings.toReversed().map((mapping) => [keyOf(mapping), mapping.mappingId]));
+  for (const row of rows) {
+    const { customFieldId, destinationId, mappingId, entry } = row;
+    const unknown = (column: Column, id: string, known: Iterable<string>, otherwise = "") =>
+      invalidCell(
+        row,
+        column,
+        `the run has no ${JSON.stringify(id)}.${nearestSentence(id, known, otherwise)}`,
+      );
+    const field = fields.get(customFieldId);
+    if (field === undefined) throw unknown("custom_field_id", customFieldId, fields.keys());
+    if (destinationId !== null && !destinations.has(destinationId))
+      throw unknown("destination_id", destinationId, destinations);
+    const first = firstIds.get(keyOf(row)) ?? mappingId;
+    firstIds.set(keyOf(row), first);
+    if (!mappingIds.has(mappingId) && first !== mappingId) {
+      const rule =
+        "A mapping is new only if the field and destination have none, and all its rows have one ID.";
+      const problem = `the run has no ${JSON.stringify(mappingId)}; the mapping there is ${JSON.stringify(first)}.`;
+      throw invalidCell(row, "mapping_id", `${problem} ${rule}`);
+    }
+    const { id = null, valueId = null } = entry ?? {};
+    if (id !== null && !entryIds.has(id))
+      throw unknown("mapping_value_id", id, entryIds, "Leave the ID of an added entry empty.");
+    const offered = [...field.selectValues, ...field.mappings.flatMap((mapping) => mapping.entries)];
+    // Items may still have a value that the field no longer offers.
+    const isUnknown = valueId !== null && offered.every((each) => each.valueId !== valueId);
+    if (isUnknown && (await scalar(connection, USES, [customFieldId, valueId])) === 0) {
+      const known = offered.map((each) => each.valueId ?? "");
+      throw unknown(
+        "value_id",
+        valueId,
+        known,
+        "The table custom_field_select_values has the IDs of all values.",
+      );
+    }
+  }
+}
+
+const USES = `
+  SELECT count(*)
+  FROM (SELECT 1 FROM content_mapped_values WHERE custom_field_id = $1 AND value_id = $2 LIMIT 1)`;

@@ -27,20 +27,21 @@ export const LIMIT_TEXTS: Readonly<Record<LimitKind, string>> = {
 const required = { required: true } as const;
 const some = col.count(required);
 
-const VALUES = { mapped: some, unmapped: some, unknown_value: some } as const;
 export const RECEPTION = col.text({ ...required, of: RECEPTIONS });
 const OF_DESTINATION = {
   destination_id: col.text(required),
   destination: col.text(),
   reception: RECEPTION,
-  ...VALUES,
+  mapped: some,
+  unmapped: some,
+  unknown_value: some,
   ambiguous: some,
   collision: some,
 } as const;
 
 /** Counts of values at one destination. */
 export type DestinationCounts = AnswerRow<typeof OF_DESTINATION>;
-type Values = Pick<DestinationCounts, keyof typeof VALUES>;
+type ValueCounts = Pick<DestinationCounts, "mapped" | LimitKind>;
 
 const PER_DESTINATION = `
   SELECT destination_id, destination, coalesce(reception, 'nameless') AS reception,
@@ -69,12 +70,11 @@ export async function readDestinationCounts(
   return readRows(connection, OF_DESTINATION, PER_DESTINATION);
 }
 
-const OF_ID = { destination_id: col.text(required), reception: RECEPTION } as const;
-
 /** Whether each destination receives values, by ID. */
 export async function readReceptions(connection: DuckDBConnection): Promise<ReadonlyMap<string, Reception>> {
   await prepareReceptions(connection);
-  const rows = await readRows(connection, OF_ID, "FROM audit_receptions");
+  const columns = { destination_id: col.text(required), reception: RECEPTION } as const;
+  const rows = await readRows(connection, columns, "FROM audit_receptions");
   return new Map(rows.map(({ destination_id, reception }) => [destination_id, reception]));
 }
 
@@ -99,8 +99,8 @@ export async function readPassthrough(connection: DuckDBConnection): Promise<boo
   return run?.passthrough === true;
 }
 
-export function sumCounts(destinations: readonly (Values & Record<"ambiguous" | "collision", number>)[]) {
-  const sum = (kind: keyof Values | LimitKind) => destinations.reduce((total, each) => total + each[kind], 0);
+export function sumCounts(counts: readonly ValueCounts[]): ValueCounts {
+  const sum = (kind: keyof ValueCounts) => counts.reduce((total, each) => total + each[kind], 0);
   return {
     mapped: sum("mapped"),
     unmapped: sum("unmapped"),
@@ -111,14 +111,14 @@ export function sumCounts(destinations: readonly (Values & Record<"ambiguous" | 
 }
 
 /** Destinations that receive values: coverage and limits count only these. */
-export function receivingDestinations<D extends { readonly reception: Reception }>(
+export function receivingDestinations<D extends Pick<DestinationCounts, "reception">>(
   destinations: readonly D[],
 ): D[] {
   return destinations.filter(({ reception }) => reception === "receiving");
 }
 
 /** Destinations that limits count: those that receive values, or all if none is known by name. */
-export function limitedDestinations<D extends { readonly reception: Reception }>(
+export function limitedDestinations<D extends Pick<DestinationCounts, "reception">>(
   destinations: readonly D[],
 ): D[] {
   const isNameless = destinations.every(({ reception }) => reception === "nameless");
@@ -130,8 +130,8 @@ export function isWithoutExternalValue({ status }: { readonly status: MappingSta
 }
 
 /** Values without an external value. */
-export function countWithoutExternal({ unmapped, unknown_value }: Omit<Values, "mapped">): number {
-  return unmapped + unknown_value;
+export function countWithoutExternal(counts: Pick<ValueCounts, "unmapped" | "unknown_value">): number {
+  return counts.unmapped + counts.unknown_value;
 }
 
 /** Counts of mapped values as the manifest has them. */
@@ -179,27 +179,15 @@ export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
 /** `5,800 mapped, 835 without an external value (825 unmapped, 10 unknown)`, and at which destinations. */
 export function valuesText(counts: MappedCounts): string {
   const all = countWithoutValue(counts);
+  const others = otherDestinationsTexts(counts);
+  const received = `${count(countWithoutAtReceivers(counts))} at destinations that receive values`;
   const kinds = all === 0 ? "" : ` (${kindsText(counts)})`;
-  return `${count(counts.mapped)} mapped, ${count(all)} without an external value${kinds}${otherDestinationsText(counts)}`;
+  const places = others.length === 0 ? "" : `: ${[received, ...others].join(", ")}`;
+  return `${count(counts.mapped)} mapped, ${count(all)} without an external value${kinds}${places}`;
 }
 
 export function kindsText({ unmapped, unknown }: Pick<MappedCounts, "unmapped" | "unknown">) {
   return `${count(unmapped)} unmapped, ${count(unknown)} unknown`;
-}
-
-/** Values without an external value by status and reception, as metrics. */
-export function withoutMetrics({ destinations }: MappedCounts) {
-  const found = RECEPTIONS.filter(
-    (each) => each === "receiving" || destinations.some(({ reception }) => reception === each),
-  );
-  return found.flatMap((reception) => {
-    const some = destinations.filter((each) => each.reception === reception);
-    const sum = (kind: "unmapped" | "unknown") => some.reduce((total, each) => total + each[kind], 0);
-    return [
-      { status: "unmapped", reception, value: sum("unmapped") },
-      { status: "unknown_value", reception, value: sum("unknown") },
-    ];
-  });
 }
 
 /** Counts at destinations that receive no values: `173 at Print Archive (supports no mappings)`. */
@@ -210,12 +198,4 @@ export function otherDestinationsTexts({ destinations }: MappedCounts): string[]
       ({ id, name, reception, unmapped, unknown }) =>
         `${count(unmapped + unknown)} at ${printableLine(name ?? id)} (${RECEPTION_TEXT[reception]})`,
     );
-}
-
-/** The same as the end of a sentence; empty if there are none. */
-export function otherDestinationsText(counts: MappedCounts): string {
-  const apart = otherDestinationsTexts(counts);
-  if (apart.length === 0) return "";
-  const number = count(countWithoutAtReceivers(counts));
-  return `: ${[`${number} at destinations that receive values`, ...apart].join(", ")}`;
 }

@@ -4,15 +4,10 @@ import { type Answer, type AnswerRow, col, type Section, section } from "../../c
 import { count, pluralize } from "../../common/figures.ts";
 import { nearestSentence } from "../../common/nearest.ts";
 import { MAPPED_VALUES_PER_RANGE, prepareMappings, rangeParams } from "../../load/mapped-values.ts";
-import { all, scalar } from "../../storage/duckdb.ts";
+import { all } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import {
-  MAPPING_STATUSES,
-  type MappingStatus,
-  passthroughHeading,
-  passthroughText,
-} from "../mapped-value.ts";
+import { MAPPING_STATUSES, type MappingStatus } from "../mapped-value.ts";
 import {
   countWithoutExternal,
   type DestinationCounts,
@@ -144,17 +139,25 @@ export async function readCoverage(
 ) {
   await prepareMappings(connection);
   await prepareReceptions(connection);
-  await createFilterTables(connection, filter);
+  for (const [name, ids] of [
+    ["audit_destinations", filter.destinationIds],
+    ["audit_fields", filter.fieldIds],
+    ["audit_left_out", filter.contentTypeIds],
+  ] as const)
+    await createTempTable(connection, name, FILTER_TABLES[name], [ids ? JSON.stringify(ids) : null]);
   await createTempTable(connection, "audit_used_entries", USED_ENTRIES);
   if (filter.value !== undefined) await assertKnownValue(connection, filter.value);
   const given = [filter.status ?? null, filter.value ?? null];
   for (const [index, range] of rangesOf(await itemBounds(connection, rowsPerRange)).entries()) {
-    const place = { index, params: rangeParams(range) };
-    const narrowed = { index, params: [...rangeParams(range), ...given] };
-    const valued = { index, params: [...rangeParams(range), filter.value ?? null] };
-    await fillTempTable(connection, "audit_field_counts", loadSql("audit_field_counts"), narrowed);
-    await fillTempTable(connection, "audit_value_counts", loadSql("audit_value_counts"), valued);
-    await fillTempTable(connection, "audit_unmapped_counts", loadSql("audit_unmapped_counts"), place);
+    for (const [name, params] of [
+      ["audit_field_counts", given],
+      ["audit_value_counts", given.slice(1)],
+      ["audit_unmapped_counts", []],
+    ] as const)
+      await fillTempTable(connection, name, loadSql(name), {
+        index,
+        params: [...rangeParams(range), ...params],
+      });
   }
   const isNarrow = filter.status !== undefined || filter.value !== undefined;
   const coverage = await readRows(connection, COVERAGE, loadSql("audit_coverage"), given);
@@ -165,29 +168,20 @@ export async function readCoverage(
     destinations: perDestination(coverage),
     /** Values that are not mapped, archived or ambiguous. With a filter by status or value: all that match. */
     values: await readRows(connection, VALUES, loadSql("audit_values"), [...given, !isNarrow]),
-    /** Facts about definitions; undefined with a filter by status or value, which does not apply to them. */
-    definitions: isNarrow ? undefined : await factsOfDefinitions(connection),
+    /** Sections about definitions; undefined with a filter by status or value, which does not apply to them. */
+    definitions: isNarrow ? undefined : await definitionSections(connection),
     passthrough: await readPassthrough(connection),
   };
 }
 
 function perDestination(coverage: readonly AnswerRow<typeof COVERAGE>[]): DestinationCounts[] {
   const groups = Map.groupBy(coverage, ({ destination_id }) => destination_id);
-  return [...groups.values()].flatMap((rows) => {
-    const [first] = rows;
-    if (first === undefined) return [];
-    const { destination_id, destination, reception } = first;
-    return [{ destination_id, destination, reception, ...sumCounts(rows) }];
-  });
-}
-
-async function factsOfDefinitions(connection: DuckDBConnection) {
-  return {
-    unusedEntries: await readRows(connection, UNUSED_ENTRIES, loadSql("audit_unused_entries")),
-    unmappedFields: await readRows(connection, UNMAPPED_FIELDS, loadSql("audit_unmapped_fields")),
-    manyToOne: await readRows(connection, MANY_TO_ONE, loadSql("audit_many_to_one")),
-    collisions: await readRows(connection, COLLISIONS, loadSql("audit_collisions")),
-  };
+  return [...groups.values()].flatMap((rows) =>
+    rows.slice(0, 1).map(({ destination_id, destination, reception }) => ({
+      ...{ destination_id, destination, reception },
+      ...sumCounts(rows),
+    })),
+  );
 }
 
 export function coverageAnswer(
@@ -214,16 +208,6 @@ function totalsOf(destinations: readonly DestinationCounts[]) {
   return { ...sum, without_external_value: countWithoutExternal(sum) };
 }
 
-/** Values with a value mapping at destinations that receive values. */
-export function mappedTotals({ destinations }: Pick<Coverage, "destinations">) {
-  const sum = sumCounts(receivingDestinations(destinations));
-  return {
-    mapped: sum.mapped,
-    without: countWithoutExternal(sum),
-    possible: sum.mapped + countWithoutExternal(sum),
-  };
-}
-
 function totalText({ coverage, destinations, passthrough }: Coverage, run: string): string {
   const sum = (name: "values" | "no_value_mapping", rows = receivingDestinations(coverage)) =>
     rows.reduce((total, row) => total + row[name], 0);
@@ -235,9 +219,13 @@ function totalText({ coverage, destinations, passthrough }: Coverage, run: strin
   return (
     `${pluralize(sum("values"), "value")} at destinations that receive values, in the run ${run}: ` +
     `${count(countWithoutExternal(all))} without an external value (${kinds}), ` +
-    `${count(sum("no_value_mapping"))} ${passthroughHeading(passthrough)}, ` +
+    `${count(sum("no_value_mapping"))} ${sentText(passthrough)} (no value mapping), ` +
     `${count(ambiguous)} ambiguous, ${count(collision)} sent under a name shared by several fields.${apart}`
   );
+}
+
+function sentText(passthrough: boolean): string {
+  return passthrough ? "sent as is" : "not sent";
 }
 
 const LIMITS_COUNT = "Percentages, warnings and --fail-on count only destinations that receive values.";
@@ -255,8 +243,7 @@ export const COVERAGE_SECTIONS = [
 const OTHERS = "The same at destinations that receive no values";
 
 export function coverageSections({ coverage, destinations, values, definitions, passthrough }: Coverage) {
-  const head = passthroughText(passthrough);
-  const isNarrow = definitions === undefined;
+  const head = sentText(passthrough);
   return [
     section({
       key: "coverage",
@@ -281,101 +268,81 @@ export function coverageSections({ coverage, destinations, values, definitions, 
     }),
     section({
       key: "values",
-      title: isNarrow ? "Values" : "Values that are unmapped, unknown, archived or ambiguous",
+      title:
+        definitions === undefined ? "Values" : "Values that are unmapped, unknown, archived or ambiguous",
       apart: OTHERS,
       columns: VALUES,
       rows: values,
     }),
-    ...(isNarrow ? [] : definitionSections(definitions)),
+    ...(definitions ?? []),
   ];
 }
 
-function definitionSections(definitions: NonNullable<Coverage["definitions"]>): Section[] {
+async function definitionSections(connection: DuckDBConnection): Promise<Section[]> {
   return [
     section({
       key: "unused_entries",
       title: "Mapping entries that no item uses",
       apart: OTHERS,
       columns: UNUSED_ENTRIES,
-      rows: definitions.unusedEntries,
+      rows: await readRows(connection, UNUSED_ENTRIES, loadSql("audit_unused_entries")),
     }),
     section({
       key: "unmapped_fields",
       title: "Fields with values that no destination maps",
       columns: UNMAPPED_FIELDS,
-      rows: definitions.unmappedFields,
+      rows: await readRows(connection, UNMAPPED_FIELDS, loadSql("audit_unmapped_fields")),
     }),
     section({
       key: "many_to_one",
       title: "Many-to-one values",
       apart: OTHERS,
       columns: MANY_TO_ONE,
-      rows: definitions.manyToOne,
+      rows: await readRows(connection, MANY_TO_ONE, loadSql("audit_many_to_one")),
     }),
     section({
       key: "collisions",
       title: "Name collisions",
       apart: OTHERS,
       columns: COLLISIONS,
-      rows: definitions.collisions,
+      rows: await readRows(connection, COLLISIONS, loadSql("audit_collisions")),
     }),
   ];
 }
 
-/** A list bound as JSON text, because an empty list has no type. */
-const LISTED = "(SELECT unnest(from_json($1::JSON, '[\"VARCHAR\"]')))";
+/** Whether a column is in a list, which is bound as JSON text because an empty list has no type; NULL has all. */
+const isListed = (column: string) =>
+  `($1::VARCHAR IS NULL OR ${column} IN (SELECT unnest(from_json($1::JSON, '["VARCHAR"]'))))`;
 
-const DESTINATIONS = `
-  SELECT DISTINCT destination_id FROM mapping_targets
-  WHERE $1::VARCHAR IS NULL OR destination_id IN ${LISTED}`;
-
-const FIELDS = `
-  SELECT custom_field_id
-  FROM (
-    SELECT custom_field_id FROM custom_fields UNION SELECT custom_field_id FROM custom_field_mappings
-    UNION SELECT custom_field_id FROM content_custom_field_values
-  )
-  WHERE $1::VARCHAR IS NULL OR custom_field_id IN ${LISTED}`;
-
-const LEFT_OUT = `
-  SELECT content_id FROM content
-  WHERE $1::VARCHAR IS NOT NULL AND NOT coalesce(content_type_id IN ${LISTED}, false)`;
+/** Tables of the filter that the SQL files join. */
+const FILTER_TABLES = {
+  audit_destinations: `SELECT DISTINCT destination_id FROM mapping_targets WHERE ${isListed("destination_id")}`,
+  audit_fields: `
+    SELECT custom_field_id
+    FROM (
+      SELECT custom_field_id FROM custom_fields UNION SELECT custom_field_id FROM custom_field_mappings
+      UNION SELECT custom_field_id FROM content_custom_field_values
+    )
+    WHERE ${isListed("custom_field_id")}`,
+  audit_left_out: `SELECT content_id FROM content WHERE NOT coalesce(${isListed("content_type_id")}, false)`,
+} as const;
 
 /** Of all items: the filter by content type does not apply. */
 const USED_ENTRIES = `
   SELECT DISTINCT mapping_value_id FROM content_mapped_values WHERE mapping_value_id IS NOT NULL`;
 
-/** Creates the tables of the filter that the SQL files join. */
-async function createFilterTables(connection: DuckDBConnection, filter: CoverageFilter): Promise<void> {
-  for (const [name, sql, ids] of [
-    ["audit_destinations", DESTINATIONS, filter.destinationIds],
-    ["audit_fields", FIELDS, filter.fieldIds],
-    ["audit_left_out", LEFT_OUT, filter.contentTypeIds],
-  ] as const) {
-    await createTempTable(connection, name, sql, [ids === undefined ? null : JSON.stringify(ids)]);
-  }
-}
-
-const USED = `
-  SELECT count(*) FROM (
-    SELECT 1 FROM content_mapped_values WHERE value_id = $1 OR value = $1 OR external_value = $1 LIMIT 1)`;
+const USED = "FROM content_mapped_values WHERE value_id = $1 OR value = $1 OR external_value = $1 LIMIT 1";
 
 const KNOWN_VALUES = `
-  SELECT name
-  FROM (
-    SELECT unnest([value_id, value, display]) AS name FROM custom_field_select_values
-    UNION SELECT unnest([value_id, external_value]) FROM custom_field_mapping_values
-  )
-  WHERE name IS NOT NULL ORDER BY name`;
+  SELECT unnest([value_id, value, display]) AS name FROM custom_field_select_values
+  UNION SELECT unnest([value_id, external_value]) FROM custom_field_mapping_values
+  ORDER BY name`;
 
 async function assertKnownValue(connection: DuckDBConnection, value: string): Promise<void> {
-  if ((await scalar(connection, USED, [value])) > 0) return;
-  const names = (await all(connection, KNOWN_VALUES)).map(({ name }) => String(name));
-  throw notFound(
-    names.includes(value)
-      ? `No item has the value "${value}", though the definitions of the run know it.`
-      : `There is no value "${value}" in the run.${nearestSentence(value, names, "Nothing in the run is similar.")}`,
-  );
+  if ((await all(connection, USED, [value])).length > 0) return;
+  const names = (await all(connection, KNOWN_VALUES)).map(({ name }) => String(name ?? ""));
+  const near = nearestSentence(value, names, "Nothing in the run is similar.");
+  throw notFound(`No item of the run has the value "${value}".${names.includes(value) ? "" : near}`);
 }
 
 const ITEM_BOUNDS = `

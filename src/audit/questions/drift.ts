@@ -7,8 +7,8 @@ import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { findVanished } from "../checks/mass-change.ts";
-import { LISTED_VALUES, listedValuesCheck } from "../checks/table-checks.ts";
+import { findVanished } from "../checks/publish-gates.ts";
+import { LISTED_VALUES_CHECK } from "../checks/table-checks.ts";
 import type { RunQuestion, RunSelection } from "../open-run.ts";
 import { findPreviousRun, type PreviousRun } from "./run-history.ts";
 
@@ -63,12 +63,6 @@ const KINDS: Readonly<Record<DriftLine["kind"], readonly [part: DriftPart, meani
   field_type: ["outsideContract", "not readable as the custom field's type"],
 };
 
-/** Undefined for drift of the run before that is gone. */
-function partOf({ kind, count }: DriftLine): DriftPart | undefined {
-  if (count > 0 || kind === "empty") return KINDS[kind][0];
-  return kind === "unknown_field" ? "vanishedFields" : undefined;
-}
-
 interface DriftRequest {
   /** Has all tables of the run, and those of the run before as `before_*`. */
   readonly connection: DuckDBConnection;
@@ -86,23 +80,24 @@ export async function driftOf(request: DriftRequest): Promise<DriftReport> {
     ...(await readEmptied(request)),
     ...(await readUnlistedValues(request)),
   ];
-  lines.sort(byWeight);
-  const parts = DRIFT_PARTS.map((part) => [part, lines.filter((line) => partOf(line) === part)]);
+  const weight = ({ count, before }: DriftLine) => (count > 0 ? count : (before ?? 0));
+  lines.sort(
+    (a, b) =>
+      Number(isNewDrift(b)) - Number(isNewDrift(a)) || weight(b) - weight(a) || (a.path < b.path ? -1 : 1),
+  );
+  const parts = DRIFT_PARTS.map((part) => {
+    // Drift of the run before that is gone is shown only of fields.
+    const isOf = ({ kind, count }: DriftLine) =>
+      count > 0 || kind === "empty"
+        ? KINDS[kind][0] === part
+        : kind === "unknown_field" && part === "vanishedFields";
+    return [part, lines.filter(isOf)];
+  });
   return Object.fromEntries(parts) as DriftReport;
 }
 
 export function isNewDrift({ before }: DriftLine): boolean {
   return before === 0;
-}
-
-function byWeight(a: DriftLine, b: DriftLine): number {
-  return (
-    Number(isNewDrift(b)) - Number(isNewDrift(a)) || weightOf(b) - weightOf(a) || (a.path < b.path ? -1 : 1)
-  );
-}
-
-function weightOf({ count, before }: DriftLine): number {
-  return count > 0 ? count : (before ?? 0);
 }
 
 function readDriftRows({ connection, before, showsBefore }: DriftRequest): Promise<DriftLine[]> {
@@ -125,11 +120,20 @@ async function readEmptied({ connection, now, before, showsBefore }: DriftReques
   const lines: DriftLine[] = [];
   for (const place of findVanished(before, now)) {
     const [, table = "", column] = /^([^.]+)(?:\.(.+))?$/s.exec(place) ?? [];
-    const path = column === undefined ? place : await pathOf(connection, table, column);
-    if (path === null) continue;
-    const [row] = await readRows(connection, VALUES_BEFORE, valuesSql(table, column));
+    const [origin] =
+      column === undefined
+        ? [{ path: place }]
+        : await readRows(connection, { path: LINE.path }, PATHS, [table, column]);
+    if (origin === undefined) continue;
+    const name = column === undefined ? undefined : quoteIdentifier(column);
+    const [row] = await readRows(
+      connection,
+      VALUES_BEFORE,
+      `SELECT count(${name ?? "*"}) AS count, left(min(${name ?? "NULL"}::VARCHAR), ${EXAMPLE_LENGTH}) AS example
+       FROM ${quoteIdentifier(`before_${table}`)}`,
+    );
     lines.push({
-      path,
+      path: origin.path,
       kind: "empty",
       count: 0,
       items: null,
@@ -143,45 +147,31 @@ async function readEmptied({ connection, now, before, showsBefore }: DriftReques
 
 const VALUES_BEFORE = { count: LINE.count, example: LINE.example } as const;
 
-function valuesSql(table: string, column: string | undefined): string {
-  const from = quoteIdentifier(`before_${table}`);
-  if (column === undefined) return `SELECT count(*) AS count, NULL::VARCHAR AS example FROM ${from}`;
-  const name = quoteIdentifier(column);
-  return `SELECT count(${name}) AS count, left(min(${name}::VARCHAR), ${EXAMPLE_LENGTH}) AS example FROM ${from}`;
-}
-
 const EXAMPLE_LENGTH = 200;
 
-/** API field of a column; null for a derived column. */
-async function pathOf(connection: DuckDBConnection, table: string, column: string): Promise<string | null> {
-  const [row] = await readRows(
-    connection,
-    { path: col.text() },
-    "SELECT min(path) AS path FROM run_lineage WHERE table_name = $1 AND column_name = $2",
-    [table, column],
-  );
-  return row?.path ?? null;
-}
-
-const CHECK = { ...VALUES_BEFORE, before: LINE.before } as const;
+/** API fields of a column; none of a derived column. */
+const PATHS = "SELECT path FROM run_lineage WHERE table_name = $1 AND column_name = $2 ORDER BY path";
 
 /** Columns with values that the specification does not list. */
 async function readUnlistedValues({ connection, before }: DriftRequest): Promise<DriftLine[]> {
-  const figures =
+  const columns = { ...VALUES_BEFORE, before: LINE.before, path: LINE.path } as const;
+  const [figureBefore, join] =
     before === undefined
-      ? "SELECT *, NULL::BIGINT AS before FROM run_checks"
-      : `SELECT n.*, coalesce(b.figure, 0) AS before
-         FROM run_checks AS n LEFT JOIN before_run_checks AS b USING (check_name)`;
-  const sql = `SELECT figure AS count, detail AS example, before FROM (${figures}) WHERE verdict = 'warning' AND check_name = $1`;
-  const lines: DriftLine[] = [];
-  for (const listing of LISTED_VALUES) {
-    const [row] = await readRows(connection, CHECK, sql, [listedValuesCheck(listing)]);
-    if (row === undefined) continue;
-    const { table, column } = listing;
-    const path = (await pathOf(connection, table, column)) ?? `${table}.${column}`;
-    lines.push({ ...row, items: null, path, kind: "unlisted", exampleContentId: null });
-  }
-  return lines;
+      ? ["NULL::BIGINT", ""]
+      : ["coalesce(b.figure, 0)", "LEFT JOIN before_run_checks AS b USING (check_name)"];
+  const rows = await readRows(
+    connection,
+    columns,
+    `SELECT any_value(figure) AS count, any_value(detail) AS example, any_value(before) AS before,
+       coalesce(min(path), place) AS path
+     FROM (
+       SELECT n.*, ${figureBefore} AS before,
+         regexp_extract(check_name, '^(\\S+)${LISTED_VALUES_CHECK}$', 1) AS place
+       FROM run_checks AS n ${join}
+     ) LEFT JOIN run_lineage ON place = concat(table_name, '.', column_name)
+     WHERE verdict = 'warning' AND place <> '' GROUP BY place`,
+  );
+  return rows.map((row) => ({ ...row, items: null, kind: "unlisted", exampleContentId: null }));
 }
 
 /** Compares a run, by name or number, with the one that was current when it began. */

@@ -1,11 +1,12 @@
 /** Evidence of an explanation: the request, the response, and the part of the raw document. */
+
+import { join } from "node:path";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { isObject, parseExact } from "../../common/json.ts";
 import { jsonText } from "../../raw/values.ts";
 import { readParquet } from "../../storage/parquet-sql.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { listRawFiles, type OpenedRun } from "../open-run.ts";
-import type { ItemValue } from "./item-values.ts";
+import { listFiles, type OpenedRun } from "../open-run.ts";
 
 const required = { required: true } as const;
 
@@ -14,8 +15,7 @@ const REQUEST = {
   mode: col.text(required),
   pass: col.count(),
   page: col.count(),
-  /** ISO 8601, UTC. */
-  observedAt: col.text(required),
+  answered: col.instant(required),
   /** SHA-256 of the response body, in hexadecimal. */
   sha256: col.text(required),
 } as const;
@@ -23,8 +23,7 @@ const REQUEST = {
 const REUSED = {
   /** Run that read the document. */
   run: col.text(required),
-  /** ISO 8601, UTC. */
-  observedAt: col.text(required),
+  answered: col.instant(required),
   /** SHA-256 of the document as answered. */
   sha256: col.text(required),
 } as const;
@@ -42,8 +41,7 @@ const DOCUMENT = {
   document: col.text(required),
 } as const;
 
-export type Evidence = Awaited<ReturnType<typeof findEvidence>>;
-type DocumentEvidence = NonNullable<Evidence["document"]>;
+type Evidence = Awaited<ReturnType<typeof findEvidence>>;
 
 export async function findEvidence(run: OpenedRun, contentId: string) {
   const { connection } = run;
@@ -54,7 +52,7 @@ export async function findEvidence(run: OpenedRun, contentId: string) {
     reused: await readRows(
       connection,
       REUSED,
-      `SELECT read_by_run AS run, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
+      `SELECT read_by_run AS run, sha256, date_trunc('second', observed_at) AS answered
        FROM run_documents WHERE content_id = $1 AND read_by_run IS NOT NULL ORDER BY observation`,
       [contentId],
     ),
@@ -68,7 +66,7 @@ export async function findEvidence(run: OpenedRun, contentId: string) {
 }
 
 const REQUESTS = `
-  SELECT request, mode, pass, page, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
+  SELECT request, mode, pass, page, sha256, date_trunc('second', observed_at) AS answered
   FROM run_requests`;
 
 /**
@@ -76,7 +74,7 @@ const REQUESTS = `
  * document that replaces all earlier ones counts without them.
  */
 async function findDocument({ connection, directory }: OpenedRun, contentId: string) {
-  const files = listRawFiles(directory, ["dynamic", "item"]);
+  const files = ["dynamic", "item"].flatMap((mode) => listFiles(join(directory, "raw", mode)));
   if (files.length === 0) return undefined;
   const [found] = await readRows(
     connection,
@@ -99,30 +97,24 @@ async function findDocument({ connection, directory }: OpenedRun, contentId: str
      )`,
     [contentId, row.observation],
   );
+  const parsed = parseExact(document);
+  const fields = isObject(parsed) && isObject(parsed.custom_fields) ? parsed.custom_fields : {};
   return {
     ...row,
     /** Relative to the run's folder. */
     file: filename.slice(directory.length + 1),
     /** By custom field ID: the JSON text at `/custom_fields/<ID>`. */
-    parts: partsOf(document),
+    parts: new Map(Object.entries(fields).map(([id, value]) => [id, jsonText(value)])),
     /** Request that was answered with the document, if recorded. */
     request,
   };
 }
 
-function partsOf(document: string): Map<string, string> {
-  const parsed = parseExact(document);
-  const fields = isObject(parsed) ? parsed.custom_fields : undefined;
-  return new Map(Object.entries(isObject(fields) ? fields : {}).map(([id, value]) => [id, jsonText(value)]));
-}
-
-/** JSON pointer `/custom_fields/<ID>` (RFC 6901). */
-export function fieldPointer(customFieldId: string): string {
-  return `/custom_fields/${customFieldId.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-}
-
 /** Fields whose published values differ from the raw document. Empty unless something is damaged. */
-export function findContradictions({ parts }: DocumentEvidence, values: readonly ItemValue[]): string[] {
+export function findContradictions(
+  { parts }: NonNullable<Evidence["document"]>,
+  values: readonly Readonly<{ customFieldId: string; ordinal: number; input: string | null }>[],
+): string[] {
   const given = values.filter(({ input }) => input !== null);
   const published = Map.groupBy(given, ({ customFieldId }) => customFieldId);
   return [...new Set([...published.keys(), ...parts.keys()])].filter((id) => {
@@ -132,8 +124,8 @@ export function findContradictions({ parts }: DocumentEvidence, values: readonly
 }
 
 /** Values of a field in the document, with their positions. A single value is a list of one; null gives none. */
-function sentValues(part: string | undefined): [ordinal: number, input: string][] {
-  const value: unknown = part === undefined ? null : parseExact(part);
+function sentValues(part = "null"): [ordinal: number, input: string][] {
+  const value: unknown = parseExact(part);
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list.flatMap((element, ordinal): [number, string][] =>
     element === null ? [] : [[ordinal, typeof element === "string" ? element : jsonText(element)]],
@@ -150,39 +142,31 @@ const EVIDENCE = {
   sha256: col.name({ required: true, head: "SHA-256", dispensable: 1 }),
   file: col.text(),
 } as const;
-
-const NO_DOCUMENT =
-  "The run keeps no raw document of the item, so its values come from content_custom_field_values.";
+type EvidenceRow = AnswerRow<typeof EVIDENCE>;
 
 export function evidenceSection({ document, reused, lookups }: Evidence): Section {
+  const none = { request: null, answered: null, pass: null, page: null, position: null, file: null };
+  const rows: EvidenceRow[] = reused.map((row) => ({
+    ...none,
+    ...row,
+    what: `item document, read by run ${row.run}`,
+  }));
+  if (document !== undefined) {
+    const { mode, pass, page, position, sha256, file } = document;
+    // A single-item response has no page.
+    const listed = mode === "item" ? {} : { pass, page, position };
+    rows.unshift({ ...none, ...listed, what: `${mode} document`, sha256, file });
+  }
+  const requests = [...(document?.request === undefined ? [] : [document.request]), ...lookups];
+  rows.push(...requests.map((row) => ({ ...none, ...row, what: `${row.mode} response` })));
+  const noDocument =
+    "The run keeps no raw document of the item, so its values come from content_custom_field_values.";
   return section({
     key: "evidence",
     title: "Where this was read",
-    lead: document === undefined ? NO_DOCUMENT : undefined,
+    lead: document === undefined ? noDocument : undefined,
     columns: EVIDENCE,
-    rows: [
-      ...(document === undefined ? [] : [documentRow(document)]),
-      ...reused.map(({ run, observedAt, sha256 }) => ({
-        ...NONE,
-        what: `item document, read by run ${run}`,
-        answered: new Date(observedAt),
-        sha256,
-      })),
-      ...(document?.request === undefined ? [] : [responseRow(document.request)]),
-      ...lookups.map(responseRow),
-    ],
+    rows,
     limit: 1000,
   });
-}
-
-const NONE = { request: null, answered: null, pass: null, page: null, position: null, file: null };
-
-function responseRow({ mode, request, observedAt, pass, page, sha256 }: AnswerRow<typeof REQUEST>) {
-  return { ...NONE, what: `${mode} response`, request, answered: new Date(observedAt), pass, page, sha256 };
-}
-
-function documentRow({ mode, pass, page, position, sha256, file }: DocumentEvidence) {
-  // A single-item response has no page.
-  const listed = mode === "item" ? {} : { pass, page, position };
-  return { ...NONE, ...listed, what: `${mode} document`, sha256, file };
 }

@@ -5,9 +5,7 @@ import type { MappedValue } from "../mapped-value.ts";
 import type { DestinationDefinition, FieldDefinition, Mapping, SelectValue } from "../mapping/definitions.ts";
 import type { AuditScope } from "../scope.ts";
 import { DESTINATION } from "./coverage.ts";
-import { fieldPointer } from "./evidence.ts";
-import type { ItemExplanation } from "./explain.ts";
-import type { ItemValue } from "./item-values.ts";
+import type { ItemExplanation, ItemValue } from "./explain-facts.ts";
 
 export function isSelected(ids: readonly string[] | undefined, id: string): boolean {
   return ids?.includes(id) ?? true;
@@ -23,8 +21,8 @@ const STEPS = {
   result: col.text({ required: true }),
   evidence: col.text(),
 } as const;
-
-type RuleStep = Pick<AnswerRow<typeof STEPS>, "rule" | "input" | "result" | "evidence">;
+type StepRow = AnswerRow<typeof STEPS>;
+type RuleStep = Pick<StepRow, "rule" | "input" | "result" | "evidence">;
 
 export function stepsSection(explanation: ItemExplanation, scope: AuditScope): Section {
   const destinations = explanation.definitions.destinations.filter(({ destinationId }) =>
@@ -45,87 +43,84 @@ function destinationRows(
   explanation: ItemExplanation,
   destination: DestinationDefinition,
   { destinationIds, fieldIds }: AuditScope,
-): AnswerRow<typeof STEPS>[] {
-  const { definitions, payloads } = explanation;
-  const { destinationId, identification } = destination;
-  const mappedValues = explanation.mappedValues.filter((row) => row.destinationId === destinationId);
-  if (mappedValues.length === 0 && destinationIds === undefined && fieldIds === undefined) return [];
-  const fields = definitions.fields.filter(
-    ({ customFieldId: id }) => fieldIds?.includes(id) ?? mappedValues.some((row) => row.customFieldId === id),
+): StepRow[] {
+  const { destinationId: id, identification, supportsMappings } = destination;
+  const mapped = new Set(
+    explanation.mappedValues.flatMap((row) => (row.destinationId === id ? row.customFieldId : [])),
   );
-  const names = new Set(fields.map((field) => mappingsAt(field, destination)[0]?.externalFieldName));
+  if (mapped.size === 0 && destinationIds === undefined && fieldIds === undefined) return [];
+  const fields = explanation.definitions.fields.filter(
+    ({ customFieldId }) => fieldIds?.includes(customFieldId) ?? mapped.has(customFieldId),
+  );
+  const names = new Set(fields.map((field) => mappingsAt(field, id)[0]?.externalFieldName));
+  const members = explanation.payloads.filter((each) => each.destinationId === id && names.has(each.name));
+  const supports =
+    identification === null
+      ? "it was not looked up: its ID stands in mappings, and its name is not known"
+      : supportsMappings === null
+        ? "whether it supports custom field mappings is not known"
+        : `it ${supportsMappings ? "supports custom field mappings" : "does not support custom field mappings; they are applied anyway"}`;
   const rowsOf = (field: FieldDefinition | undefined, steps: readonly RuleStep[]) =>
     steps.map((step) => ({
-      destination_id: destinationId,
+      destination_id: id,
       destination: identification,
       custom_field_id: field?.customFieldId ?? null,
       custom_field: field?.name ?? null,
       ...step,
     }));
-  const rule1 = {
-    rule: 1,
-    input: destinationId,
-    result: supportText(destination),
-    evidence: requestsText(explanation, "destinations"),
-  };
-  const rule7 = [...(payloads.get(destinationId) ?? [])]
-    .filter(([name]) => names.has(name))
-    .map(([name, values]) => ({
-      rule: 7,
-      input: name,
-      result: JSON.stringify(values),
-      evidence: "content_external_payloads",
-    }));
+  const lookups = requestsText(explanation, "destinations");
   return [
-    ...rowsOf(undefined, [rule1]),
-    ...fields.flatMap((field) => rowsOf(field, fieldSteps(explanation, destination, field))),
-    ...rowsOf(undefined, rule7),
+    ...rowsOf(undefined, [{ rule: 1, input: id, result: supports, evidence: lookups }]),
+    ...fields.flatMap((field) => rowsOf(field, fieldSteps(explanation, id, field))),
+    ...members.flatMap(({ name, values }) => {
+      const result = JSON.stringify(values);
+      return rowsOf(undefined, [{ rule: 7, input: name, result, evidence: "content_external_payloads" }]);
+    }),
   ];
 }
 
 /** Mappings of a field for a destination, in source order. The first counts. */
-function mappingsAt({ mappings }: FieldDefinition, { destinationId }: DestinationDefinition): Mapping[] {
-  return mappings.filter((mapping) => mapping.destinationId === destinationId);
+function mappingsAt(field: FieldDefinition | undefined, destinationId: string): Mapping[] {
+  return field?.mappings.filter((mapping) => mapping.destinationId === destinationId) ?? [];
 }
 
-function fieldSteps(
-  explanation: ItemExplanation,
-  destination: DestinationDefinition,
-  field: FieldDefinition,
-): RuleStep[] {
+function fieldSteps(explanation: ItemExplanation, destinationId: string, field: FieldDefinition): RuleStep[] {
   const { mappedValues, evidence, passthrough } = explanation;
-  const { customFieldId, fieldType } = field;
-  const mappings = mappingsAt(field, destination);
+  const { customFieldId: id, fieldType } = field;
+  const mappings = mappingsAt(field, destinationId);
+  const [mapping, ...others] = mappings;
+  const ids = others.map(({ mappingId }) => mappingId);
+  const several = `, the first; there is ${joinWords(ids, "and")} too, so all values are ambiguous`;
+  const first = `the mapping ${mapping?.mappingId}${ids.length === 0 ? "" : several}`;
   const rule2 = {
     rule: 2,
-    input: customFieldId,
-    result: mappingText(mappings),
+    input: id,
+    result: mapping === undefined ? "the field has no mapping there, so its values are not sent" : first,
     evidence: requestsText(explanation, "custom_fields"),
   };
-  const [mapping] = mappings;
   if (mapping === undefined) return [rule2];
-  const part = evidence.document?.parts.get(customFieldId);
-  const place = part === undefined ? null : `${fieldPointer(customFieldId)} ${part}`;
-  const rows = mappedValues.filter(
-    (row) => row.destinationId === destination.destinationId && row.customFieldId === customFieldId,
-  );
-  const given = rows.flatMap((row) => {
-    const value = itemValueOf(explanation, row);
-    return [
-      { rule: 5, input: value?.input ?? null, result: inputText(row, field, value), evidence: place },
-      {
-        rule: 6,
-        input: row.valueId,
-        result: outcomeText(row, fieldType, passthrough) + otherEntriesText(row, mapping),
-        evidence: null,
-      },
-    ];
-  });
+  const part = evidence.document?.parts.get(id);
+  const pointer = `/custom_fields/${id.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  const place = part === undefined ? null : `${pointer} ${part}`;
+  const given = mappedValues
+    .filter((row) => row.destinationId === destinationId && row.customFieldId === id)
+    .flatMap((row) => {
+      const value = itemValueOf(explanation, row);
+      const outcome = outcomeText(row, fieldType, passthrough) + otherEntriesText(row, mapping);
+      return [
+        { rule: 5, input: value?.input ?? null, result: inputText(row, field, value), evidence: place },
+        { rule: 6, input: row.valueId, result: outcome, evidence: null },
+      ];
+    });
   const absent = { rule: 5, input: null, result: "the item has no value", evidence: place };
+  const hasValueMappings = fieldType === "select" || fieldType === "multiselect";
+  const type = hasValueMappings
+    ? "it has value mappings: each value is looked up"
+    : `it has no value mappings: values are ${passthrough ? "sent as they are" : "kept, and not sent"}`;
   return [
     rule2,
-    { rule: 3, input: mapping.mappingId, result: nameText(explanation, mapping, field), evidence: null },
-    { rule: 4, input: fieldType, result: typeText(fieldType, passthrough), evidence: null },
+    { rule: 3, input: mapping.mappingId, result: nameText(explanation, mapping, id), evidence: null },
+    { rule: 4, input: fieldType, result: type, evidence: null },
     ...(given.length > 0 ? given : [absent]),
   ];
 }
@@ -137,44 +132,25 @@ function requestsText({ evidence }: ItemExplanation, mode: string): string | nul
   return `${numbers.length === 1 ? "request" : "requests"} ${joinWords(numbers, "and")}`;
 }
 
-function supportText({ identification, supportsMappings }: DestinationDefinition): string {
-  if (identification === null)
-    return "it was not looked up: its ID stands in mappings, and its name is not known";
-  if (supportsMappings === null) return "whether it supports custom field mappings is not known";
-  return supportsMappings
-    ? "it supports custom field mappings"
-    : "it does not support custom field mappings; they are applied anyway";
-}
-
-function mappingText([first, ...others]: readonly Mapping[]): string {
-  if (first === undefined) return "the field has no mapping there, so its values are not sent";
-  if (others.length === 0) return `the mapping ${first.mappingId}`;
-  const ids = others.map(({ mappingId }) => mappingId);
-  return `the mapping ${first.mappingId}, the first; there is ${joinWords(ids, "and")} too, so all values are ambiguous`;
-}
-
-function nameText(
-  { definitions }: ItemExplanation,
-  { destinationId, externalFieldName, entries }: Mapping,
-  { customFieldId }: FieldDefinition,
-): string {
+function nameText(explanation: ItemExplanation, mapping: Mapping, customFieldId: string): string {
+  const { destinationId, externalFieldName, entries } = mapping;
   if (externalFieldName === null || destinationId === null) return "no external name, so nothing can be sent";
-  const others = definitions
-    .fieldsNamed(destinationId, externalFieldName)
-    .filter((id) => id !== customFieldId)
-    .map((id) => definitions.fields.find((field) => field.customFieldId === id)?.name ?? id);
+  const others = otherFieldsNamed(explanation, { destinationId, externalFieldName, customFieldId });
   const has = entries.length === 1 ? "1 entry" : `${entries.length === 0 ? "no" : entries.length} entries`;
-  const shared =
-    others.length === 0
-      ? ""
-      : `; ${joinWords(others, "and")} ${others.length === 1 ? "has" : "have"} that name there too: a collision, their values share one list`;
-  return `called "${externalFieldName}", with ${has}${shared}`;
+  const have = others.length === 1 ? "has" : "have";
+  const shared = `; ${joinWords(others, "and")} ${have} that name there too: a collision, their values share one list`;
+  return `called "${externalFieldName}", with ${has}${others.length === 0 ? "" : shared}`;
 }
 
-function typeText(fieldType: string | null, passthrough: boolean): string {
-  if (fieldType === "select" || fieldType === "multiselect")
-    return "it has value mappings: each value is looked up";
-  return `it has no value mappings: values are ${passthrough ? "sent as they are" : "kept, and not sent"}`;
+/** Names of the other fields that have the external name at the destination. */
+function otherFieldsNamed(
+  { definitions }: ItemExplanation,
+  at: Pick<MappedValue, "destinationId" | "externalFieldName" | "customFieldId">,
+): string[] {
+  return definitions
+    .fieldsNamed(at.destinationId, at.externalFieldName ?? "")
+    .filter((id) => id !== at.customFieldId)
+    .map((id) => definitions.fields.find((field) => field.customFieldId === id)?.name ?? id);
 }
 
 /** How the input was read: as a value ID, as the text of a select value, or as neither. */
@@ -192,15 +168,12 @@ function inputText(
       : `: ${selectValueText(offered)}${offered.archived ? ", which is archived" : ""}`;
   if (!row.matchedByText) {
     if (value?.inputIsId === true) return `a value ID, as custom_field_value_ids says${own}`;
-    return offered === undefined
-      ? `a value ID, since a mapping of the field has it as one${own}`
-      : `the ID of a value of the field${own}`;
+    return `${offered === undefined ? "a value ID, since a mapping of the field has it as one" : "the ID of a value of the field"}${own}`;
   }
   const input = value?.input;
   const ids = fittingValues(selectValues, input).map(({ valueId }) => valueId);
   const several = ids.length < 2 ? "" : `; it fits ${ids.join(", ")}, so this is ambiguous`;
-  const what = offered?.value === input ? "the text of a value" : "the display text of a value";
-  return `no ID, but ${what}${own}${several}`;
+  return `no ID, but the ${offered?.value === input ? "" : "display "}text of a value${own}${several}`;
 }
 
 /** Select values with this text, in source order. */
@@ -208,9 +181,14 @@ function fittingValues(selectValues: readonly SelectValue[], text: string | null
   return selectValues.filter(({ value, display }) => value === text || display === text);
 }
 
-function otherEntriesText({ valueId }: MappedValue, { entries }: Mapping): string {
-  const fitting = entries.filter((entry) => valueId !== null && entry.valueId === valueId);
-  const others = fitting.slice(1).map(({ mappingValueId }) => mappingValueId);
+function entriesFor({ valueId }: MappedValue, { entries }: Mapping) {
+  return entries.filter((entry) => valueId !== null && entry.valueId === valueId);
+}
+
+function otherEntriesText(row: MappedValue, mapping: Mapping): string {
+  const others = entriesFor(row, mapping)
+    .slice(1)
+    .map(({ mappingValueId }) => mappingValueId);
   if (others.length === 0) return "";
   return `; ${joinWords(others, "and")} would fit too, the first in source order counts: ambiguous`;
 }
@@ -227,18 +205,14 @@ function itemValueOf({ values }: ItemExplanation, row: MappedValue): ItemValue |
 
 /** What is unusual about a mapped value. */
 export function notesOf(explanation: ItemExplanation, row: MappedValue): string[] {
-  const { definitions } = explanation;
-  const { destinationId, customFieldId, externalFieldName, externalValue, status } = row;
-  const others = definitions
-    .fieldsNamed(destinationId, externalFieldName ?? "")
-    .filter((id) => id !== customFieldId)
-    .map((id) => definitions.fields.find((field) => field.customFieldId === id)?.name ?? id);
+  const { externalFieldName, externalValue, status } = row;
+  const others = joinWords(otherFieldsNamed(explanation, row), "and");
   return [
     ...(status === "mapped" && externalValue === null ? ["its entry has no external value"] : []),
     ...(externalFieldName === null ? ["its mapping has no external name"] : []),
     ...(row.matchedByText ? [`matched by text "${itemValueOf(explanation, row)?.input}"`] : []),
     ...ambiguityOf(explanation, row),
-    ...(row.collision ? [`collision with ${joinWords(others, "and")}`] : []),
+    ...(row.collision ? [`collision with ${others}`] : []),
     ...(row.valueArchived ? ["archived"] : []),
   ];
 }
@@ -246,41 +220,31 @@ export function notesOf(explanation: ItemExplanation, row: MappedValue): string[
 /** Candidates if several select values, mappings or entries fit. The first counts. */
 function ambiguityOf(explanation: ItemExplanation, row: MappedValue): string[] {
   if (!row.ambiguous) return [];
-  const { destinationId, customFieldId, valueId } = row;
-  const field = explanation.definitions.fields.find((each) => each.customFieldId === customFieldId);
+  const field = explanation.definitions.fields.find((each) => each.customFieldId === row.customFieldId);
   const input = row.matchedByText ? itemValueOf(explanation, row)?.input : undefined;
   const values = fittingValues(field?.selectValues ?? [], input)
     .toSorted((a, b) => Number(b.value === input) - Number(a.value === input))
     .map(selectValueText);
-  const mappings = field?.mappings.filter((mapping) => mapping.destinationId === destinationId) ?? [];
-  const sent = mappings.flatMap(({ externalFieldName, entries }) => {
-    if (row.status === "no_value_mapping") return `as "${externalFieldName}"`;
-    const fitting = entries.filter((entry) => valueId !== null && entry.valueId === valueId);
-    if (fitting.length === 0) return "nothing";
-    return fitting.map(({ externalValue }) => (externalValue === null ? "nothing" : `"${externalValue}"`));
+  const sent = mappingsAt(field, row.destinationId).flatMap((mapping) => {
+    if (row.status === "no_value_mapping") return `as "${mapping.externalFieldName}"`;
+    const texts = entriesFor(row, mapping).map(({ externalValue: text }) =>
+      text === null ? "nothing" : `"${text}"`,
+    );
+    return texts.length === 0 ? "nothing" : texts;
   });
   const candidates = [values, sent].filter(({ length }) => length > 1);
   return candidates.map((texts) => `ambiguous: ${joinWords(texts, "or")}`);
 }
 
-type Outcome = Pick<
-  MappedValue,
-  "status" | "externalFieldName" | "externalValue" | "mappingId" | "mappingValueId"
->;
-
 /** The result of a value, and the definition behind it. */
-export function outcomeText(
-  { status, externalFieldName, externalValue, mappingId, mappingValueId }: Outcome,
-  fieldType: string | null,
-  passthrough: boolean,
-): string {
-  if (status === "unmapped") return `the mapping ${mappingId} has no entry for it`;
-  if (status === "unknown_value") return "it is not a value of the field";
-  if (status === "no_value_mapping") {
+export function outcomeText(row: MappedValue, fieldType: string | null, passthrough: boolean): string {
+  if (row.status === "unmapped") return `the mapping ${row.mappingId} has no entry for it`;
+  if (row.status === "unknown_value") return "it is not a value of the field";
+  if (row.status === "no_value_mapping") {
     const field = fieldType === null ? "the field" : `a field of the type ${fieldType}`;
     return `${field} has no value mappings: it is ${passthrough ? "sent as it is" : "not sent"}`;
   }
-  if (externalValue === null) return `the entry ${mappingValueId} has no external value`;
-  if (externalFieldName === null) return "the mapping has no external field name";
-  return `the entry ${mappingValueId} makes it "${externalValue}"`;
+  if (row.externalValue === null) return `the entry ${row.mappingValueId} has no external value`;
+  if (row.externalFieldName === null) return "the mapping has no external field name";
+  return `the entry ${row.mappingValueId} makes it "${row.externalValue}"`;
 }

@@ -1,161 +1,271 @@
-/** Finds an item and what explains its mapped values: values, definitions, history and evidence. */
-import type { DuckDBConnection } from "@duckdb/node-api";
-import { type AnswerRow, col } from "../../common/answer.ts";
-import { WarehouseError } from "../../common/errors.ts";
+/** The answer of `explain`: what each destination receives of an item, and why. */
+import { type Answer, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
+import { minuteOf } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
-import { all } from "../../storage/duckdb.ts";
-import { readRows } from "../../storage/typed-rows.ts";
-import { readDefinitions } from "../mapping/definitions.ts";
-import { readPassthrough, readReceptions } from "../mapping/value-counts.ts";
-import type { OpenedRun } from "../open-run.ts";
-import { notFound } from "../scope.ts";
-import { findContradictions, findEvidence } from "./evidence.ts";
-import { readItemValues, readMappedValues, readPayloads, readValueVersions } from "./item-values.ts";
-import { hasHistory } from "./run-history.ts";
+import type { Reception } from "../../warehouse/manifest.ts";
+import { MAPPING_STATUSES } from "../mapped-value.ts";
+import { RECEPTION_TEXT } from "../mapping/value-counts.ts";
+import type { OpenedRun, RunQuestion } from "../open-run.ts";
+import { type AuditScope, resolveScope, type ScopeNames } from "../scope.ts";
+import { DESTINATION, FIELD, RECEIVER, VALUE } from "./coverage.ts";
+import { evidenceSection } from "./evidence.ts";
+import { explainItem, type ItemExplanation, type ValueVersion, versionKey } from "./explain-facts.ts";
+import { isSelected, notesOf, outcomeText, stepsSection } from "./explain-steps.ts";
 
-const ITEM_FACTS = {
-  contentId: col.text({ required: true }),
-  slug: col.text(),
-  title: col.text(),
-  contentType: col.text(),
-  /** ISO 8601, UTC. */
-  updatedAt: col.text(),
+const PAYLOADS = {
+  ...RECEIVER,
+  external_field_name: col.text({ required: true, head: "external name" }),
+  values: col.list({ required: true, head: "external values" }),
 } as const;
-export type ItemFacts = AnswerRow<typeof ITEM_FACTS>;
 
-export type ItemExplanation = Awaited<ReturnType<typeof explainItem>>;
+const VALUES = {
+  ...RECEIVER,
+  ...FIELD,
+  ordinal: col.count({ required: true, hidden: true }),
+  value_id: col.text({ hidden: true }),
+  ...VALUE,
+  archived: col.flag({ required: true, hidden: true }),
+  status: col.text({ required: true, of: MAPPING_STATUSES }),
+  external_field_name: col.text({ hidden: true }),
+  external_value: col.text(),
+  mapping_id: col.text({ hidden: true }),
+  mapping_value_id: col.text({ hidden: true }),
+  ambiguous: col.flag({ required: true, hidden: true }),
+  matched_by_text: col.flag({ required: true, hidden: true }),
+  collision: col.flag({ required: true, hidden: true }),
+  /** What is unusual about the value, as `audit` counts it. */
+  notes: col.text(),
+  /** Why it is sent or not. */
+  why: col.text({ required: true, dispensable: 1 }),
+  /** Run in which the value became so, and its start; null: the run has no history. */
+  since: col.name({ hidden: true }),
+  since_started_at: col.instant({ head: "since" }),
+  cause: col.text(),
+} as const;
 
-/**
- * Explains an item by ID or slug. Throws `config.not_found` if the run has no such item, `verify.failed` if the
- * published values differ from the raw document.
- */
-export async function explainItem(opened: OpenedRun, wanted: string) {
-  const { connection } = opened;
-  const item = await findItem(opened, wanted);
-  const { contentId } = item;
-  const values = await readItemValues(connection, contentId);
-  const evidence = await findEvidence(opened, contentId);
-  const wrong = evidence.document === undefined ? [] : findContradictions(evidence.document, values);
-  if (wrong.length > 0) {
-    throw new WarehouseError(
-      "verify.failed",
-      `Run ${opened.run} published other values of the item ${contentId} than it read: the raw document ` +
-        `${evidence.document?.file} has others in the custom field ${joinWords(wrong, "and")}. Do not trust its mapped ` +
-        "values; verify the run, and report this.",
-    );
-  }
+const NOT_MAPPED = {
+  ...DESTINATION,
+  fields: col.list({ required: true }),
+} as const;
+
+export function explainQuestion({
+  item,
+  destination,
+  field,
+  steps = false,
+  run = "current",
+}: ScopeNames & {
+  /** ID or slug of an item. */
+  readonly item: string;
+  /** Name or number of a run; undefined: the current one. */
+  readonly run?: string | undefined;
+  /** Whether to add each rule and its evidence. */
+  readonly steps?: boolean | undefined;
+}): RunQuestion {
   return {
-    item,
-    values,
-    definitions: await readDefinitions(connection),
-    /** By destination ID. */
-    receptions: await readReceptions(connection),
-    mappedValues: await readMappedValues(connection, contentId),
-    payloads: await readPayloads(connection, contentId),
-    passthrough: await readPassthrough(connection),
-    evidence,
-    /** By `versionKey`; undefined if the run has no history. */
-    since: hasHistory(opened) ? await readValueVersions(connection, contentId) : undefined,
+    choose: async () => ({ wanted: run }),
+    async answer(opened) {
+      const scope = await resolveScope(opened.connection, { destination, field });
+      return explainAnswer(opened, await explainItem(opened, item), { ...scope, steps });
+    },
   };
 }
 
-const ITEMS = `
-  SELECT content_id, slug, title, coalesce(content_types.display_name, content.content_type_id) AS content_type,
-    strftime(content.updated_at, '%Y-%m-%dT%H:%M:%SZ') AS updated_at
-  FROM content LEFT JOIN content_types USING (content_type_id)`;
+export const EXPLAIN_SECTIONS = ["payloads", "values", "without_mapping", "steps", "evidence"] as const;
 
-/**
- * Finds an item by ID, otherwise by slug. Throws `config.not_found`, with the last run that had it or the
- * nearest items.
- */
-export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemFacts> {
-  const { connection } = opened;
-  const rows = await readRows(
-    connection,
-    ITEM_FACTS,
-    `${ITEMS} WHERE content_id = $1 OR slug = $1 ORDER BY (content_id = $1) DESC, content_id LIMIT 4`,
-    [wanted],
+export function explainAnswer(
+  { run, manifest: { verdict } }: Pick<OpenedRun, "run" | "manifest">,
+  explanation: ItemExplanation,
+  { steps, ...scope }: AuditScope & { readonly steps: boolean },
+): Answer {
+  const { item, passthrough, evidence } = explanation;
+  const request = evidence.document?.request;
+  const read = request && `, read with request ${request.request}, answered ${minute(request.answered)}`;
+  const targets = targetsOf(explanation, scope);
+  return {
+    lead: `${itemText(item)}. Published by run ${run}${verdict === "complete" ? "" : `, which is ${verdict}`}${read ?? ""}.`,
+    facts: {
+      run,
+      verdict,
+      item: { ...item },
+      passthrough,
+      destinations: targets.map(({ cells: { reception }, supportsMappings, ...definition }) => ({
+        destinationId: definition.destinationId,
+        identification: definition.identification,
+        lookedUp: definition.identification !== null,
+        supportsMappings,
+        reception,
+      })),
+    },
+    sections: [
+      payloadsSection(explanation, targets, scope),
+      valuesSection(explanation, targets),
+      notMappedSection(explanation, targets, scope),
+      ...(steps ? [stepsSection(explanation, scope), evidenceSection(evidence)] : []),
+    ],
+    next: steps ? [] : ["--steps shows each rule, the entry and the document behind every value."],
+  };
+}
+
+type Target = ReturnType<typeof targetsOf>[number];
+
+/** The destinations in the scope, each with its cells and the item's mapped values in the scope. */
+function targetsOf({ definitions, receptions, mappedValues }: ItemExplanation, scope: AuditScope) {
+  return definitions.destinations
+    .filter(({ destinationId }) => isSelected(scope.destinationIds, destinationId))
+    .map((definition) => {
+      const { destinationId, identification } = definition;
+      const reception: Reception = receptions.get(destinationId) ?? "nameless";
+      return {
+        ...definition,
+        cells: { destination_id: destinationId, destination: identification, reception },
+        values: mappedValues.filter(
+          (row) => row.destinationId === destinationId && isSelected(scope.fieldIds, row.customFieldId),
+        ),
+      };
+    });
+}
+
+/** Destinations that receive values come first. */
+function byReception(targets: readonly Target[]): Target[] {
+  const isOther = ({ cells }: Target) => Number(cells.reception !== "receiving");
+  return targets.toSorted((a, b) => isOther(a) - isOther(b));
+}
+
+/** Characters of a title in a sentence. */
+const TITLE_LENGTH = 240;
+
+function itemText({ contentId, slug, title, contentType, updatedAt }: ItemExplanation["item"]): string {
+  const name = title ?? "An item without a title";
+  const facts = [
+    `item ${contentId}`,
+    slug !== null && `slug ${slug}`,
+    contentType !== null && `content type "${contentType}"`,
+    updatedAt !== null && `last edited ${minute(new Date(updatedAt))}`,
+  ].filter((fact) => fact !== false);
+  const short = name.length > TITLE_LENGTH ? `${name.slice(0, TITLE_LENGTH - 1)}…` : name;
+  return `${short}: ${facts.join(", ")}`;
+}
+
+function minute(instant: Date): string {
+  return `${minuteOf(instant)} UTC`;
+}
+
+function payloadsSection(
+  { payloads }: ItemExplanation,
+  targets: readonly Target[],
+  { fieldIds }: AuditScope,
+): Section {
+  const sent = byReception(targets)
+    .filter(({ values }) => values.length > 0)
+    .map(({ cells, values }) => {
+      const names = new Set(values.map(({ externalFieldName }) => externalFieldName));
+      const members = payloads.filter(
+        ({ destinationId, name }) => destinationId === cells.destination_id && names.has(name),
+      );
+      return { cells, members };
+    });
+  const nameOf = (cells: Target["cells"]) => cells.destination ?? cells.destination_id;
+  const empty = sent
+    .filter(({ cells, members }) => members.length === 0 && cells.reception === "receiving")
+    .map(({ cells }) => nameOf(cells));
+  const others = targets
+    .filter(({ cells }) => cells.reception !== "receiving")
+    .map(({ cells }) => `${nameOf(cells)} (${RECEPTION_TEXT[cells.reception]})`);
+  const what = fieldIds === undefined ? "of this item" : "by this field";
+  const receive = empty.length === 1 ? "receives" : "receive";
+  const lead = [
+    ...(empty.length === 0 ? [] : [`${joinWords(empty, "and")} ${receive} nothing ${what}.`]),
+    ...(others.length === 0 ? [] : [`No values go to ${joinWords(others, "and")}.`]),
+  ].join(" ");
+  return section({
+    key: "payloads",
+    title: "What destinations receive",
+    apart: "What others would get, if they received values",
+    ...(lead === "" ? {} : { lead }),
+    none: sent.length > 0 ? "nothing" : "nothing; no destination maps a field of which this item has a value",
+    columns: PAYLOADS,
+    rows: sent.flatMap(({ cells, members }) =>
+      members.map(({ name, values }) => ({ ...cells, external_field_name: name, values })),
+    ),
+    limit: 1000,
+  });
+}
+
+function valuesSection(explanation: ItemExplanation, targets: readonly Target[]): Section {
+  const fields = new Map(explanation.definitions.fields.map((field) => [field.customFieldId, field]));
+  const rows = byReception(targets).flatMap(({ cells, values }) =>
+    values.map((row) => {
+      const field = fields.get(row.customFieldId);
+      return {
+        ...cells,
+        custom_field_id: row.customFieldId,
+        custom_field: field?.name ?? null,
+        ordinal: row.ordinal,
+        value_id: row.valueId,
+        value: row.value,
+        display: field?.selectValues.find(({ valueId }) => valueId === row.valueId)?.display ?? null,
+        archived: row.valueArchived,
+        status: row.status,
+        external_field_name: row.externalFieldName,
+        external_value: row.externalValue,
+        mapping_id: row.mappingId,
+        mapping_value_id: row.mappingValueId,
+        ambiguous: row.ambiguous,
+        matched_by_text: row.matchedByText,
+        collision: row.collision,
+        notes: notesOf(explanation, row).join("; ") || null,
+        why: outcomeText(row, field?.fieldType ?? null, explanation.passthrough),
+        ...sinceCells(explanation.since?.get(versionKey(row))),
+      };
+    }),
   );
-  const [row] = rows;
-  if (row === undefined) {
-    const seen = await lastSeen(opened, wanted);
-    throw seen === undefined
-      ? await unknownItem(opened, wanted)
-      : notFound(`${seen.said}; name that run with --run if its files are kept.`);
-  }
-  if (rows.length > 1 && row.contentId !== wanted) {
-    const ids = rows.map(({ contentId }) => contentId);
-    throw notFound(`Several items have the slug "${wanted}": ${joinWords(ids, "and")}; name one by its ID.`);
-  }
-  return row;
+  return section({
+    key: "values",
+    title: "Result for each value",
+    apart: "Result at destinations that receive no values",
+    columns: VALUES,
+    rows,
+    limit: 1000,
+  });
 }
 
-const LAST_SEEN = `
-  SELECT items.valid_to_run, items.last_seen_run, runs.sequence
-  FROM content_history AS items JOIN run_history AS runs ON runs.run = items.last_seen_run
-  WHERE items.content_id = $1
-  ORDER BY runs.sequence DESC
-  LIMIT 1`;
-
-/**
- * What became of an item that the run does not have, and the last run that had it; undefined if the history does
- * not know it.
- */
-export async function lastSeen(
-  opened: OpenedRun,
-  wanted: string,
-): Promise<{ readonly said: string; readonly sequence: number } | undefined> {
-  if (!hasHistory(opened)) return undefined;
-  const [last] = await all(opened.connection, LAST_SEEN, [wanted]);
-  if (last === undefined) return undefined;
-  const what =
-    last.valid_to_run === null
-      ? `was not seen by run ${opened.run}`
-      : `was removed: run ${last.valid_to_run} found it gone`;
+function sinceCells(
+  since: ValueVersion | undefined,
+): Pick<AnswerRow<typeof VALUES>, "since" | "since_started_at" | "cause"> {
+  if (since === undefined) return { since: null, since_started_at: null, cause: null };
+  const { run, startedAt, causes, begins, orderedAt, why } = since;
+  const because = why.length === 0 ? "" : ` (${why.join("; ")})`;
+  const ordered = orderedAt === null ? "" : `; order changed ${minute(orderedAt)}`;
   return {
-    said: `The item ${wanted} ${what}. The last run that had it is ${last.last_seen_run}`,
-    sequence: Number(last.sequence),
+    since: run,
+    since_started_at: startedAt,
+    cause: `${begins ? "the history begins" : `${causes.join(", ")}${because}`}${ordered}`,
   };
 }
 
-/** Long enough to be an ID and not a slug. */
-const ID_LIKE = /^[0-9a-f]{18,}$/i;
-
-/** Items whose IDs differ by a typing error. */
-const NEAREST_IDS = `
-  SELECT content_id AS name
-  FROM content
-  WHERE damerau_levenshtein(content_id, lower($1)) <= 2
-  ORDER BY damerau_levenshtein(content_id, lower($1)), name
-  LIMIT 3`;
-
-/** Nearest items by title, slug and ID. */
-const NEAREST = `
-  SELECT coalesce(slug, content_id) AS name,
-    contains(lower(coalesce(title, '')), lower($1)) OR contains(coalesce(slug, ''), lower($1)) AS holds,
-    least(damerau_levenshtein(content_id, $1), damerau_levenshtein(coalesce(slug, content_id), lower($1))) AS distance
-  FROM content
-  WHERE holds OR distance <= greatest(2, length($1) // 2)
-  ORDER BY holds DESC, distance, name
-  LIMIT 3`;
-
-const REMOVED_ITEMS = "SELECT 1 FROM content_history ANTI JOIN content USING (content_id) LIMIT 1";
-
-async function unknownItem(opened: OpenedRun, wanted: string): Promise<WarehouseError> {
-  const { connection } = opened;
-  const near = await nearestItems(connection, wanted);
-  const removed = hasHistory(opened) && !ID_LIKE.test(wanted) ? await all(connection, REMOVED_ITEMS) : [];
-  const byId =
-    removed.length === 0
-      ? ""
-      : " The history knows removed items only by ID: give the ID, or name a kept run that had it with --run.";
-  return notFound(`The run has no item "${wanted}", neither by ID nor by slug. ${near}${byId}`);
-}
-
-export async function nearestItems(connection: DuckDBConnection, wanted: string): Promise<string> {
-  const nearest = ID_LIKE.test(wanted) ? NEAREST_IDS : NEAREST;
-  const names = (await all(connection, nearest, [wanted])).map(({ name }) => JSON.stringify(String(name)));
-  return names.length === 0
-    ? "No item has a similar name; try a query over the table content."
-    : `The nearest ${names.length === 1 ? "is" : "are"} ${joinWords(names, "and")}.`;
+/** Fields with values in the item that a destination has no mapping for. */
+function notMappedSection(
+  { definitions, values }: ItemExplanation,
+  targets: readonly Target[],
+  { fieldIds }: AuditScope,
+): Section {
+  const given = new Set(values.filter(({ input }) => input !== null).map((each) => each.customFieldId));
+  const fields = definitions.fields.filter(
+    ({ customFieldId }) => given.has(customFieldId) && isSelected(fieldIds, customFieldId),
+  );
+  const rows = targets.map(({ cells }) => ({
+    ...cells,
+    fields: fields
+      .filter(({ mappings }) => mappings.every((each) => each.destinationId !== cells.destination_id))
+      .map(({ name, customFieldId }) => name ?? customFieldId),
+  }));
+  return section({
+    key: "without_mapping",
+    title: "Fields with a value but no mapping",
+    none: "",
+    columns: NOT_MAPPED,
+    rows: rows.filter((row) => row.fields.length > 0),
+    limit: 1000,
+  });
 }

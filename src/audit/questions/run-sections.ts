@@ -56,16 +56,20 @@ const FAILING_ROWS = {
 
 /** Up to three rows behind each check, in the order of the checks. */
 export function failingRowsSection(checks: readonly RunCheck[]): Section {
-  const rows = checks.flatMap(({ check_name, figure, examples }) =>
-    rowsIn(examples).map((row) => ({ check_name, counted: figure, row })),
-  );
+  const rows = checks.flatMap(({ check_name, figure, examples }) => {
+    const some = parseExact(examples ?? "[]");
+    return (Array.isArray(some) ? some : []).map((row) => ({
+      check_name,
+      counted: figure,
+      row: JSON.stringify(row),
+    }));
+  });
+  const lead =
+    "Up to three of the rows behind each figure, by their keys or as the query of a test gives them; long texts are cut.";
   return section({
     key: "failing_rows",
     title: "Failing rows",
-    lead:
-      rows.length === 0
-        ? undefined
-        : "Up to three of the rows behind each figure, by their keys or as the query of a test gives them; long texts are cut.",
+    lead: rows.length === 0 ? undefined : lead,
     none: "",
     columns: FAILING_ROWS,
     rows,
@@ -80,21 +84,12 @@ export function failingRowsSection(checks: readonly RunCheck[]): Section {
 export function failingRowsOnPage(checks: readonly RunCheck[], run: string): Section {
   const isTest = ({ check_name: name }: RunCheck) => name.startsWith(TEST_PREFIX);
   const all = failingRowsSection(checks.filter((check) => !isTest(check)));
-  const none = "no check counts a row.";
   const withRows = checks.filter((check) => isTest(check) && check.examples !== null).length;
-  if (withRows === 0) return { ...all, none };
+  if (withRows === 0) return { ...all, none: "no check counts a row." };
   const whose = withRows === 1 ? "a test" : `${count(withRows)} tests`;
   const elsewhere = `${whose} of the pipeline found rows that are not on this page; \`content-warehouse runs show ${run}\` lists them.`;
-  return {
-    ...all,
-    none: `None of the checks of the package; ${elsewhere}`,
-    lead: `${all.lead} Besides, ${elsewhere}`,
-  };
-}
-
-function rowsIn(examples: string | null): string[] {
-  const rows = parseExact(examples ?? "[]");
-  return Array.isArray(rows) ? rows.map((row) => JSON.stringify(row)) : [];
+  const lead = `${all.lead} Besides, ${elsewhere}`;
+  return { ...all, none: `None of the checks of the package; ${elsewhere}`, lead };
 }
 
 const REJECTS = {
@@ -145,15 +140,10 @@ const THROTTLED = { requests_refused: col.count(required), rate_per_second: col.
 export async function requestsSection(connection: DuckDBConnection): Promise<Section> {
   const rows = await readRows(connection, REQUESTS, BY_MODE);
   const [held] = await readRows(connection, THROTTLED, "FROM run");
-  const sum = (of: (row: AnswerRow<typeof REQUESTS>) => number) =>
-    rows.reduce((total, row) => total + of(row), 0);
-  const retries = sum((row) => row.retries);
+  const sum = (name: "requests" | "retries" | "bytes") => rows.reduce((total, row) => total + row[name], 0);
+  const retries = sum("retries");
   const retried = retries === 1 ? "1 retry" : `${count(retries)} retries`;
-  const received = fileSize(sum(({ bytes }) => bytes));
-  const asked = `${pluralize(
-    sum(({ requests }) => requests),
-    "request",
-  )} answered, ${received} received, ${retried}.`;
+  const asked = `${pluralize(sum("requests"), "request")} answered, ${fileSize(sum("bytes"))} received, ${retried}.`;
   return section({
     key: "requests",
     title: "Requests",
@@ -166,13 +156,10 @@ export async function requestsSection(connection: DuckDBConnection): Promise<Sec
 /** Whether the service throttled the run. */
 function throttling(refused: number, ratePerSecond: number | null): string {
   if (refused === 0 && ratePerSecond === null) return "The service refused none: no throttling.";
-  const refusals =
-    refused === 0
-      ? "The service refused none"
-      : `The service refused ${pluralize(refused, "request")} because there were too many`;
-  if (ratePerSecond === null) return `${refusals}; \`ratePerSecond\` sets an upper bound.`;
-  const then = refused === 0 ? "like the run before" : "and the next one starts with that";
-  return `${refusals}; the run was limited to about ${ratePerSecond} requests a second, ${then}. \`ratePerSecond\` sets an upper bound.`;
+  const limited =
+    ratePerSecond === null ? "" : `; the run was limited to about ${ratePerSecond} requests a second`;
+  const refusals = refused === 0 ? "none" : `${pluralize(refused, "request")} because there were too many`;
+  return `The service refused ${refusals}${limited}. \`ratePerSecond\` sets an upper bound.`;
 }
 
 const TABLES = {
@@ -180,19 +167,15 @@ const TABLES = {
   rows: col.count(required),
   parquet_bytes: col.bytes({ ...required, head: "Parquet" }),
 } as const;
-export type TableSize = AnswerRow<typeof TABLES>;
 
-export function tablesSection(tables: readonly TableSize[]): Section {
-  const sum = (of: (table: TableSize) => number) => tables.reduce((total, each) => total + of(each), 0);
-  const bytes = sum(({ parquet_bytes }) => parquet_bytes);
+export function tablesSection(tables: readonly AnswerRow<typeof TABLES>[]): Section {
+  const sum = (name: "rows" | "parquet_bytes") => tables.reduce((total, each) => total + each[name], 0);
+  const bytes = sum("parquet_bytes");
   const size = bytes > 0 ? `, ${fileSize(bytes)} as Parquet` : "";
   return section({
     key: "tables",
     title: "Tables",
-    lead: `${pluralize(
-      sum(({ rows }) => rows),
-      "row",
-    )} in ${pluralize(tables.length, "table")}${size}.`,
+    lead: `${pluralize(sum("rows"), "row")} in ${pluralize(tables.length, "table")}${size}.`,
     columns: TABLES,
     rows: tables,
     limit: 200,

@@ -18,12 +18,7 @@ import type { Manifest } from "../../warehouse/manifest.ts";
 import { runBefore, unchangedFiles } from "../../warehouse/publish.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { readChecks } from "../checks/checks.ts";
-import {
-  countWithoutAtReceivers,
-  countWithoutValue,
-  type MappedCounts,
-  valuesText,
-} from "../mapping/value-counts.ts";
+import { countWithoutAtReceivers, countWithoutValue, valuesText } from "../mapping/value-counts.ts";
 import type { ReadableRun } from "../open-run.ts";
 import {
   checksSection,
@@ -61,35 +56,35 @@ const RUNS = {
   replay_of: col.name({ hidden: true }),
 } as const;
 const WITH_REPLAYS = { ...RUNS, replay_of: col.name({ head: "replay of" }) };
-export type RunListRow = AnswerRow<typeof RUNS>;
+type RunListRow = AnswerRow<typeof RUNS>;
 
-/** A row of the list. `run`: name of the folder, if it differs from the manifest's. */
+/** A row of the list. `manifest`: undefined if it cannot be read. */
 export function runListRow(
-  manifest: Omit<Manifest, "rows">,
+  { run, sequence }: Pick<PublishedRun, "run" | "sequence">,
+  manifest: Omit<Manifest, "rows"> | undefined,
   mark: RunListRow["mark"],
-  run = manifest.run,
 ): RunListRow {
-  const { sequence, startedAt, verdict, items, mappedValues, changes, files } = manifest;
+  const { items, mappedValues, changes } = manifest ?? {};
   return {
     mark,
     current: mark === "*",
     run,
     sequence,
-    started_at: new Date(startedAt),
-    verdict,
-    items: items.loaded,
-    change: changeText(manifest),
+    started_at: manifest === undefined ? null : new Date(manifest.startedAt),
+    verdict: manifest?.verdict ?? "unreadable",
+    items: items?.loaded ?? null,
+    change: manifest === undefined ? null : changeText(manifest),
     new: changes?.new ?? null,
     edited: changes?.edited ?? null,
     removed: changes?.removed ?? null,
-    rejected: items.rejected,
+    rejected: items?.rejected ?? null,
     without_external_value: (mappedValues && countWithoutValue(mappedValues)) ?? null,
     unmapped: mappedValues?.unmapped ?? null,
     unknown_value: mappedValues?.unknown ?? null,
     without_external_value_receiving: (mappedValues && countWithoutAtReceivers(mappedValues)) ?? null,
-    took_ms: tookMs(manifest),
-    size_bytes: sizeOf(files),
-    replay_of: manifest.replayOf ?? null,
+    took_ms: manifest === undefined ? null : tookMs(manifest),
+    size_bytes: manifest === undefined ? null : sizeOf(manifest.files),
+    replay_of: manifest?.replayOf ?? null,
   };
 }
 
@@ -103,9 +98,7 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
     // A run that is being published is in no history yet.
     const isAside = each.run !== unpublished && isNoAncestor(each, past);
     const mark = each.current ? "*" : isAside ? "/" : "";
-    return each.manifest instanceof WarehouseError
-      ? unreadable(each, mark)
-      : runListRow(each.manifest, mark, each.run);
+    return runListRow(each, each.manifest instanceof WarehouseError ? undefined : each.manifest, mark);
   });
   const problems = runs.flatMap(({ manifest }) =>
     manifest instanceof WarehouseError ? [manifest.message] : [],
@@ -136,18 +129,6 @@ export function keptRunsSection(runs: readonly RunListRow[]): Section {
     rows: runs,
     limit: 1000,
   });
-}
-
-function unreadable({ run, sequence }: PublishedRun, mark: RunListRow["mark"]): RunListRow {
-  const nothing = { started_at: null, items: null, change: null, new: null, edited: null, removed: null };
-  const values = {
-    without_external_value: null,
-    unmapped: null,
-    unknown_value: null,
-    without_external_value_receiving: null,
-  };
-  const unknown = { rejected: null, ...values, took_ms: null, size_bytes: null, replay_of: null };
-  return { mark, current: mark === "*", run, sequence, verdict: "unreadable", ...nothing, ...unknown };
 }
 
 /** Name of the latest run with staged files. Only their owner can read them. */
@@ -233,7 +214,10 @@ function figuresOf(
     verdict,
     items,
     changes: changes ?? null,
-    mappedValues: mappedValues === undefined ? null : statedValues(mappedValues),
+    mappedValues:
+      mappedValues === undefined
+        ? null
+        : Object.assign({ mapped: 0, withoutExternalValue: countWithoutValue(mappedValues) }, mappedValues),
     previousRun,
     replayOf: replayOf ?? null,
     personalData: { policy: personalData.policy, keyId: personalData.keyId },
@@ -244,24 +228,31 @@ function figuresOf(
   };
 }
 
-function statedValues(values: MappedCounts) {
-  const { mapped, unmapped, unknown, destinations } = values;
-  return { mapped, withoutExternalValue: countWithoutValue(values), unmapped, unknown, destinations };
-}
-
 function aboutSection(found: ReadableRun, before: Manifest["files"] | undefined): Section {
   const { run, manifest, current } = found;
   const { pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
   const { items, mappedValues, replayOf } = manifest;
   const change = changeText(manifest);
   const took = duration(tookMs(manifest) / 1000);
+  const { listed, loaded, rejected, vanished, unread } = items;
+  const rest = [vanished > 0 && `${count(vanished)} vanished`, unread > 0 && `${count(unread)} unread`];
+  const counts = [
+    `${count(listed)} listed`,
+    `${count(loaded)} loaded`,
+    `${count(rejected)} rejected`,
+    ...rest,
+  ];
+  const same = before && unchangedFiles(manifest.files, before);
+  const unchanged =
+    same === undefined ? "" : `; ${count(same.files)} of them, ${fileSize(same.bytes)}, as in the run before`;
+  const size = `${fileSize(sizeOf(manifest.files))} in ${pluralize(manifest.files.length, "file")}${unchanged}`;
   const lines: ([string, string] | false)[] = [
     ["Run", current ? `${run} (current)` : run],
     ["Pipeline", pipeline],
     ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
     ["Started", `${minuteOf(new Date(startedAt))} UTC, took ${took}`],
     ["Verdict", verdict],
-    ["Items", itemsText(items)],
+    ["Items", counts.filter((text) => text !== false).join(", ")],
     change !== null && ["Change", change],
     mappedValues !== undefined && ["Values", valuesText(mappedValues)],
     ["Before it", previousRun ?? "no run"],
@@ -271,24 +262,10 @@ function aboutSection(found: ReadableRun, before: Manifest["files"] | undefined)
       personalData.policy + (personalData.keyId === null ? "" : `, key ${personalData.keyId}`),
     ],
     ["Made by", `content-warehouse ${versions.package}, DuckDB ${versions.duckdb}, Node ${versions.node}`],
-    ["Size", sizeText(manifest.files, before)],
+    ["Size", size],
   ];
   const rows = lines.filter((line) => line !== false).map(([name, text]) => ({ name, text, notable: false }));
   return section({ key: "about", title: "Run", columns: FACT_COLUMNS, rows, isLines: true });
-}
-
-function itemsText({ listed, loaded, rejected, vanished, unread }: Manifest["items"]): string {
-  const gone = vanished === 0 ? "" : `, ${count(vanished)} vanished`;
-  const rest = unread === 0 ? gone : `${gone}, ${count(unread)} unread`;
-  return `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${rest}`;
-}
-
-/** `before`: files of the run before, if kept. */
-function sizeText(files: Manifest["files"], before: Manifest["files"] | undefined): string {
-  const size = `${fileSize(sizeOf(files))} in ${pluralize(files.length, "file")}`;
-  if (before === undefined) return size;
-  const same = unchangedFiles(files, before);
-  return `${size}; ${count(same.files)} of them, ${fileSize(same.bytes)}, as in the run before`;
 }
 
 function sizeOf(files: Manifest["files"]): number {

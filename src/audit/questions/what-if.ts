@@ -12,19 +12,20 @@ import {
 import { execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import type { MappingRow } from "../mapping/mapping-file.ts";
-import { assertKnownIds } from "../mapping/validate-mapping.ts";
+import { assertKnownIds, type MappingRow } from "../mapping/mapping-file.ts";
 import { prepareReceptions, readPassthrough, receivingDestinations } from "../mapping/value-counts.ts";
 import type { RunQuestion } from "../open-run.ts";
 import { createTempTable, fillTempTable, loadSql, readList } from "../queries.ts";
 import { FIELD, itemBounds, RECEIVER, VALUE } from "./coverage.ts";
 
+const counted = col.count({ required: true });
+const hidden = col.text({ hidden: true });
 const SENT = {
   change: col.text({ required: true, hidden: true }),
-  name_before: col.text({ hidden: true }),
-  external_value_before: col.text({ hidden: true }),
-  name_after: col.text({ hidden: true }),
-  external_value_after: col.text({ hidden: true }),
+  name_before: hidden,
+  external_value_before: hidden,
+  name_after: hidden,
+  external_value_after: hidden,
 } as const;
 
 const WORDS = { sends: col.text({ isWords: true }), would_send: col.text({ isWords: true }) } as const;
@@ -42,20 +43,20 @@ function withWords<R extends AnswerRow<typeof SENT>>(row: R) {
 const GROUPS = {
   ...RECEIVER,
   ...FIELD,
-  items: col.count({ required: true }),
-  values: col.count({ required: true }),
-  gained: col.count({ required: true }),
-  lost: col.count({ required: true }),
-  changed: col.count({ required: true }),
+  items: counted,
+  values: counted,
+  gained: counted,
+  lost: counted,
+  changed: counted,
 } as const;
 
 const VALUES = {
   ...RECEIVER,
   ...FIELD,
-  value_id: col.text({ hidden: true }),
+  value_id: hidden,
   ...VALUE,
   ...SENT,
-  items: col.count({ required: true }),
+  items: counted,
 } as const;
 
 /** A row per changed value of an item. */
@@ -65,8 +66,8 @@ const ITEMS = {
   ...RECEIVER,
   ...FIELD,
   ordinal: col.count({ required: true, hidden: true }),
-  value_id: col.text({ hidden: true }),
-  value: col.text({ hidden: true }),
+  value_id: hidden,
+  value: hidden,
   ...SENT,
 } as const;
 
@@ -87,8 +88,7 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQue
         changed.values === 0
           ? `No external value would change in the run ${run}.`
           : `${pluralize(changed.values, "external value")} of ${pluralize(changed.items, "item")} would change in the run ${run}${apart}.`;
-      const none = "";
-      const items = loadSql("audit_what_if_items");
+      const items = await readList(connection, ITEMS, loadSql("audit_what_if_items"), withWords);
       return {
         lead: `${came} Entries of mappings: ${count(entries.file)} in the file, ${count(entries.run)} in the run.`,
         facts: { run, items_changed: changed.items, values_changed: changed.values },
@@ -97,7 +97,7 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQue
             key: "groups",
             title: "Changes by destination and field",
             apart: APART,
-            none,
+            none: "",
             columns: GROUPS,
             rows: groups,
             limit: 100,
@@ -106,16 +106,16 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQue
             key: "values",
             title: "What would change, by value",
             apart: APART,
-            none,
+            none: "",
             columns: { ...VALUES, ...WORDS },
             rows: byValue.map(withWords),
           }),
           section({
             key: "items",
             title: "Items",
-            none,
+            none: "",
             columns: { ...ITEMS, ...WORDS },
-            ...(await readList(connection, ITEMS, items, withWords)),
+            ...items,
           }),
         ],
       };
@@ -152,10 +152,7 @@ export async function whatIf(
   return {
     /** Number of entries in the run and in the file. */
     entries,
-    items: await scalar(
-      connection,
-      "SELECT count(*) FROM (SELECT content_id FROM what_if_changes GROUP BY content_id)",
-    ),
+    items: await scalar(connection, "SELECT count(DISTINCT content_id) FROM what_if_changes"),
     values: await scalar(connection, "SELECT count(*) FROM what_if_changes"),
     /** Per destination and custom field. */
     groups: await readRows(connection, GROUPS, loadSql("audit_what_if_groups")),

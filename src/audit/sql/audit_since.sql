@@ -15,9 +15,9 @@ SELECT
   CAST(history.cause AS VARCHAR[]) AS causes,
   since.run,
   since.sequence,
-  strftime(since.started_at, '%Y-%m-%dT%H:%M:%SZ') AS started_at,
+  since.started_at,
   since.previous_run IS NULL AS begins,
-  strftime(ordered.started_at, '%Y-%m-%dT%H:%M:%SZ') AS ordered_at,
+  ordered.started_at AS ordered_at,
   CASE
     WHEN json_contains(history.cause, '"item_returned"')
       THEN (

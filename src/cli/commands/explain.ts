@@ -1,4 +1,4 @@
-import { EXPLAIN_SECTIONS, explainQuestion } from "../../audit/questions/explain-answer.ts";
+import { EXPLAIN_SECTIONS, explainQuestion } from "../../audit/questions/explain.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { withAnswer } from "../with-run.ts";

@@ -1,4 +1,6 @@
 /** `lake`: shows, verifies and cleans up a lake, and removes instances from it. */
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { fileSize, pluralize } from "../../common/figures.ts";
 import { jsonLine, printableText, writeOutcome, writeResult } from "../../show/terminal.ts";
@@ -8,7 +10,6 @@ import { verifyLake } from "../../targets/lake/stored-run.ts";
 import { measureInstance, removeInstance, vacuumLake } from "../../targets/lake/upkeep.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
-import { confirm } from "../confirm.ts";
 import { chooseTarget, type TargetFlags } from "../targets.ts";
 import { verificationText } from "./verify.ts";
 
@@ -167,4 +168,20 @@ function removableText({ tables, files, rows, bytes }: Awaited<ReturnType<typeof
 
 function chosenLake(environment: CliEnvironment, options: TargetFlags): Promise<LakeTarget> {
   return chooseTarget(environment, options, "lake", isLake);
+}
+
+/** Returns after the answer `y`, `yes` or `word`. Throws `refused` after another answer, or without a terminal. */
+async function confirm(
+  { input, out, err }: CliEnvironment,
+  question: string,
+  { refused, word }: { readonly refused: WarehouseError; readonly word?: string },
+): Promise<void> {
+  if (input.isTTY !== true || out.isTTY !== true) throw refused;
+  err.write(printableText(`${question} [no]: `));
+  const lines = createInterface({ input });
+  // Input that ends gives no line.
+  const [answer = ""] = await Promise.race([once(lines, "line"), once(lines, "close")]);
+  lines.close();
+  const given = String(answer).trim();
+  if (!["y", "yes"].includes(given.toLowerCase()) && (word === undefined || given !== word)) throw refused;
 }

@@ -1,11 +1,14 @@
 /** `schema`: shows tables and views as text, JSON, a Mermaid diagram or sources of dbt. */
-import type { ReadableRun } from "../../audit/open-run.ts";
-import { type PublishedColumn, readPublishedColumns } from "../../audit/open-run.ts";
+import { listValue } from "@duckdb/node-api";
+import { QUESTION_LIMITS, type ReadableRun } from "../../audit/open-run.ts";
+import { type AnswerRow, col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { jsonText } from "../../common/printable.ts";
 import { displayWidth, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
 import { DUCKDB_TYPES } from "../../storage/ddl.ts";
+import { PUBLISHED_CATALOG } from "../../storage/duckdb.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import { TABLES } from "../../tables/all.ts";
 import {
   addPolicyComments,
@@ -18,6 +21,7 @@ import {
 import { columnMarks, schemaDocument, schemaMermaid } from "../../tables/schema-output.ts";
 import { VIEWS } from "../../tables/views.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
+import { openTables, type PublishedFiles, tablesSourceOf } from "../../warehouse/published-tables.ts";
 import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, processEnvironment, warehouseFolder } from "../command.ts";
 import { schemaDbt } from "../schema-dbt.ts";
@@ -161,3 +165,27 @@ function shownTypeOf(duckdb: string): string {
   const type = COLUMN_TYPES.find((each) => DUCKDB_TYPES[each] === scalar) ?? scalar;
   return `${type}${duckdb.slice(scalar.length)}`;
 }
+
+const text = col.text({ required: true });
+const PUBLISHED_COLUMN = { table: text, column: text, type: text, comment: col.text() } as const;
+type PublishedColumn = AnswerRow<typeof PUBLISHED_COLUMN>;
+
+/** Columns of the tables and views in the run's database; empty if it was published only as Parquet files. */
+async function readPublishedColumns(
+  run: PublishedFiles,
+  temporaryDirectory: string,
+): Promise<PublishedColumn[]> {
+  const source = tablesSourceOf(run, { isQuestioned: true });
+  if (source.database === undefined) return [];
+  await using database = await openTables(source, { temporaryDirectory, ...QUESTION_LIMITS });
+  const tables = listValue(Object.keys(run.manifest.rows));
+  return await readRows(database.connection, PUBLISHED_COLUMN, IN_DATABASE, [tables]);
+}
+
+const IN_DATABASE = `
+  SELECT c.table_name AS "table", column_name AS "column",
+    replace(data_type, 'TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ') AS type, c.comment
+  FROM duckdb_columns() AS c
+  LEFT JOIN duckdb_views() AS v ON v.database_name = c.database_name AND view_name = c.table_name
+  WHERE c.database_name = '${PUBLISHED_CATALOG}' AND (list_contains($1, c.table_name) OR view_name IS NOT NULL)
+  ORDER BY view_name IS NOT NULL, c.table_name, column_index`;

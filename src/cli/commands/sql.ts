@@ -1,13 +1,19 @@
-/** `sql`: answers one query. */
-import { extname } from "node:path";
+/** `sql`: answers one query over the databases of a run, within limits of time and memory. */
+import { createReadStream } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { extname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { invalidConfig } from "../../common/errors.ts";
+import { copyToParquet, prepareQuery, withQueryErrors } from "../../audit/user-query.ts";
+import { invalidConfig, WarehouseError } from "../../common/errors.ts";
+import { duration } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { writeAll } from "../../show/terminal.ts";
-import { outputFolder } from "../../warehouse/layout.ts";
+import { openForReading } from "../../storage/duckdb.ts";
+import { previousOf } from "../../warehouse/identity.ts";
+import { DATABASE_FILE, type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
+import { findRun, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, positive, processEnvironment } from "../command.ts";
-import { TEXT_FORMATS } from "../sql/formats.ts";
-import { findDatabases, preferOomKill, QueryLimits, runQuery } from "../sql/query.ts";
+import { answerTexts, planTexts, TEXT_FORMATS, type TextForm } from "../sql-formats.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { openOutputFile, readInputFile } from "../user-file.ts";
 
@@ -121,4 +127,133 @@ async function statementOf(
   const given = isFile ? String(await readInputFile("The file", file)) : await text(environment.input);
   // Editors on Windows add a byte order mark.
   return given.replace(/^\uFEFF/, "");
+}
+
+interface QueryDatabases {
+  /** Path of the database file. */
+  readonly database: string;
+  /** For the catalog `previous`: a path, or a clause that says why it is missing. Empty if the query does not use it. */
+  readonly previous: { readonly database?: string; readonly missing?: string };
+}
+
+/**
+ * Databases for a run, by name, number or `current`. Reads the link `current` once, so that a publication in between does
+ * not mix runs. Throws `config.not_found`.
+ */
+async function findDatabases(
+  warehouse: string,
+  { wanted, statement }: { readonly wanted: string; readonly statement: string },
+): Promise<QueryDatabases> {
+  const folder = outputFolder(warehouse);
+  const run = await findRun(folder, wanted);
+  const database = databaseIn(run);
+  if (database === undefined)
+    throw new WarehouseError(
+      "config.not_found",
+      `Run ${run.run} was published only as Parquet files; read ${join(run.current ? folder.current : run.directory, "parquet")} with DuckDB or another engine.`,
+    );
+  // A match in a text or comment does no harm.
+  return { database, previous: /\bprevious\b/i.test(statement) ? await previousOfRun(folder, run) : {} };
+}
+
+/** Path of the run's database; `undefined` if it has only Parquet files. Throws if its manifest cannot be read. */
+function databaseIn({ directory, manifest }: PublishedRun): string | undefined {
+  if (manifest instanceof WarehouseError) throw manifest;
+  return manifest.loaders.includes("duckdb") ? join(directory, DATABASE_FILE) : undefined;
+}
+
+async function previousOfRun(
+  folder: OutputFolder,
+  { run, manifest }: PublishedRun,
+): Promise<QueryDatabases["previous"]> {
+  if (manifest instanceof WarehouseError) throw manifest;
+  const { previousRun } = manifest;
+  if (previousRun === null) return { missing: `run ${run} has no run before it, so there is no "previous".` };
+  const before = previousOf(manifest, await listRuns(folder));
+  const database = before && databaseIn(before);
+  if (database !== undefined) return { database };
+  const why = before === undefined ? "is no longer kept" : "was published only as Parquet files";
+  return { missing: `there is no "previous": ${previousRun}, the run before ${run}, ${why}.` };
+}
+
+/**
+ * Answers a statement and passes the answer to `write` in pieces. `maxMemoryMb`: limit of the process. Throws `config.sql`
+ * if the statement is not a query, and the errors of the database.
+ */
+async function runQuery(
+  {
+    database: file,
+    previous,
+    statement,
+    form,
+    maxMemoryMb,
+    temporaryDirectory,
+  }: QueryDatabases & {
+    readonly statement: string;
+    readonly form: TextForm | { readonly format: "parquet" };
+    readonly maxMemoryMb: number;
+    readonly temporaryDirectory: string;
+  },
+  write: (pieces: AsyncIterable<string | Uint8Array>) => Promise<void>,
+): Promise<void> {
+  const parquet = join(temporaryDirectory, "answer.parquet");
+  await using database = await openForReading({
+    file,
+    previous: previous.database,
+    temporaryDirectory,
+    allowedDirectories: [],
+    // A query could also read a file that it may write.
+    allowedPaths: form.format === "parquet" ? [parquet] : [],
+    // A quarter for the database's buffers, which exclude vectors, constants and rows being read.
+    memoryLimitMb: Math.ceil(maxMemoryMb / 4),
+    // A query that spills more fails, so that runs keep their disk space.
+    maxSpilled: "10GB",
+    threads: undefined,
+  });
+  const question = await prepareQuery(database.connection, statement, previous.missing);
+  if (form.format === "parquet") {
+    await copyToParquet(database.connection, question, parquet);
+    return await write(createReadStream(parquet));
+  }
+  const result = await question.stream();
+  const isPlan = question.isPlan && form.format === "table";
+  await write(withQueryErrors(isPlan ? planTexts(result) : answerTexts(result, form)));
+}
+
+/** Interval of measurements. A process can allocate about 100 MB in that time. */
+const INTERVAL_MS = 50;
+
+/** Limits of a query. The main thread measures while the database works in its own threads. */
+class QueryLimits implements Disposable {
+  /** Aborted with `config.sql` when the query exceeds a limit. */
+  readonly signal: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+
+  /** `maxMemoryMb`: resident memory of the process. */
+  constructor({ maxSeconds, maxMemoryMb }: { readonly maxSeconds: number; readonly maxMemoryMb: number }) {
+    const controller = new AbortController();
+    this.signal = controller.signal;
+    const end = performance.now() + maxSeconds * 1000;
+    const stop = (took: string, what: "memory" | "seconds") => {
+      const sentence = `The query took ${took} and was stopped; ask for less, or raise --max-${what}.`;
+      controller.abort(new WarehouseError("config.sql", sentence));
+    };
+    this.#timer = setInterval(() => {
+      const megabytes = Math.round(process.memoryUsage.rss() / 1024 ** 2);
+      if (megabytes > maxMemoryMb)
+        stop(`${megabytes} MB of memory, more than its limit of ${maxMemoryMb} MB,`, "memory");
+      if (performance.now() > end) stop(`longer than ${duration(maxSeconds)}`, "seconds");
+    }, INTERVAL_MS);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** Makes Linux kill this process before others when the machine runs out of memory. */
+async function preferOomKill(): Promise<void> {
+  await writeFile("/proc/self/oom_score_adj", "1000").catch(() => {
+    // Without that file or the right to write it, the system chooses.
+  });
 }

@@ -19,7 +19,7 @@ Examples:
   $ content-warehouse what-if --mapping mapping.csv
 
 The file is an edited export of "audit --export-mapping": change external values
-or names, remove rows, or add rows (the ID of an added entry may be empty). The
+or names, remove rows, or add rows (the ID of an added entry is empty). The
 service is not needed, and nothing is published.
 `;
 

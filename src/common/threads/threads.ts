@@ -45,10 +45,10 @@ class Thread {
 
   async ask(task: unknown, transfer: readonly ArrayBuffer[]): Promise<unknown> {
     this.#failure.signal.throwIfAborted();
-    const message: ThreadMessage = { number: ++this.#number, task };
-    this.#worker.postMessage(message, transfer);
+    const number = ++this.#number;
+    this.#worker.postMessage({ number, task }, transfer);
     const asked = Promise.withResolvers<unknown>();
-    this.#pending.set(message.number, asked);
+    this.#pending.set(number, asked);
     return asked.promise;
   }
 
@@ -132,11 +132,6 @@ export class ThreadPool<Task extends { readonly kind: keyof Results }, Results e
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread?.stop()));
   }
-}
-
-interface ThreadMessage {
-  readonly number: number;
-  readonly task: unknown;
 }
 
 type ThreadReply =

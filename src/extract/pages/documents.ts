@@ -66,11 +66,14 @@ const NO_FINGERPRINTS: FingerprintSettings = { details: "none", settings: "" };
 export class DocumentReader {
   readonly #prepare: DocumentPreparer;
   readonly #cache = new ObjectCache();
+  /** Names of renamed members, before and after. */
+  readonly #aliases: ReadonlySet<string>;
   readonly #fingerprints: FingerprintSettings;
 
   constructor(settings: PrepareSettings, fingerprints: FingerprintSettings = NO_FINGERPRINTS) {
     this.#fingerprints = fingerprints;
     this.#prepare = documentPreparer(settings);
+    this.#aliases = new Set(Object.entries(settings.aliases).flat());
   }
 
   /** Reads a page of a listing; only this reader can read its documents. Throws the errors of {@link readList}. */
@@ -141,7 +144,8 @@ export class DocumentReader {
     if (objects.length > 0 && "reason" in readItemId(document)) return undefined;
     for (const at of objects) {
       const member = { shape, name: at.name, isListed: at.place !== undefined };
-      const prepared = preparedObject(at.object, member, this.#prepare);
+      const isRenamed = this.#aliases.has(at.name);
+      const prepared = isRenamed ? undefined : preparedObject(at.object, member, this.#prepare);
       if (prepared === undefined) return undefined;
       inserted.push({ ...at, prepared });
     }

@@ -100,7 +100,7 @@ const SOME_DOCUMENT = { order: 1, contentId: "some document" };
 
 /**
  * Prepares an object in a document that has only this member, once. `undefined` if the object must be prepared with its
- * document, as one in a renamed member; then it is not cached any more.
+ * document; then it is not cached any more. The member must not be renamed.
  */
 export function preparedObject(
   object: CachedObject,

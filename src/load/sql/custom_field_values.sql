@@ -1,11 +1,8 @@
 -- Staged rows of content_custom_field_values, each with the select value that it means: by its ID, else by rule 5.
 -- Marks: the staged rows, and the text of mapping_inputs.
-WITH inputs AS (
-  /* mapping_inputs */
-),
-texts AS (
+WITH texts AS (
   SELECT inputs.custom_field_id, inputs.input, offered.value
-  FROM inputs
+  FROM (/* mapping_inputs */) AS inputs
   JOIN custom_field_select_values AS offered USING (custom_field_id, value_id)
 )
 SELECT item.* REPLACE (coalesce(offered.value, texts.value) AS select_value)

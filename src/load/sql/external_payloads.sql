@@ -5,10 +5,7 @@ WITH given AS (
   SELECT *, $3::BOOLEAN AS passthrough
   FROM content_mapped_values
   WHERE /* in_range */
-),
-payloads AS (
-  /* payloads */
 )
 SELECT content_id, destination_id, CAST(payload AS JSON) AS payload, receives
-FROM payloads
+FROM (/* payloads */)
 ORDER BY content_id, destination_id

@@ -1,10 +1,7 @@
 -- Texts of custom fields that content_wide shows, a row for each item, by the number of the column. A multiselect has
 -- a list of texts. Several values of another field are a JSON array, or NULL if the column has a type. A text that
 -- does not read as that type is NULL. The mark `files` is the table of files, or an empty one.
-WITH numbers AS (
-  /* numbers */
-),
-shown AS (
+WITH shown AS (
   SELECT
     item.content_id,
     numbers.field,
@@ -26,7 +23,7 @@ shown AS (
       ELSE coalesce(file.file_url, CASE WHEN contains(item.value, '://') THEN item.value END)
     END AS given
   FROM content_custom_field_values AS item
-  JOIN numbers USING (custom_field_id)
+  JOIN (/* numbers */) AS numbers USING (custom_field_id)
   LEFT JOIN custom_field_select_values AS offered USING (custom_field_id, value_id)
   LEFT JOIN /* files */ AS file USING (file_id)
   WHERE /* in_range */

@@ -3,13 +3,13 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { contentDiffForReport } from "../../audit/diff/content-diff-answer.ts";
 import type { RunPair } from "../../audit/diff/run-pair.ts";
 import { diffForReport } from "../../audit/diff/value-diff-answer.ts";
+import type { RunRow } from "../../audit/questions/run-history.ts";
 import {
   comparisonText,
   type EarlierRuns,
   isHistoryIn,
   readRunHistory,
 } from "../../audit/questions/run-history.ts";
-import type { RunRow } from "../../audit/questions/run-row.ts";
 import type { Section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
 import { runNamed, sameRun } from "../../warehouse/identity.ts";
@@ -39,7 +39,7 @@ export async function readChangesPart(
   const content = await contentSections(connection, run, manifest.rows, earlier);
   const hasHistory = isHistoryIn(manifest);
   const pair = hasHistory ? await historyPair(connection, run) : undefined;
-  const diff = pair && (await diffForReport(connection, pair));
+  const diff = pair && (await diffForReport(connection, pair, run.run));
   const before = pair?.before ?? earlier.before;
   const part: PagePart = {
     id: "changes",
@@ -58,7 +58,7 @@ async function historyPair(connection: DuckDBConnection, run: RunRow): Promise<R
   const before = runNamed(after?.previousRun ?? "", known, []);
   if (after === undefined || before === undefined) return undefined;
   const named = ({ run, sequence, verdict }: RunPair["before"]) => ({ run, sequence, verdict });
-  return { before: named(before), after: named(after), basis: run.run };
+  return { before: named(before), after: named(after) };
 }
 
 /** Which columns of the content changed, without values. Empty in the first run. */
@@ -78,7 +78,6 @@ async function contentSections(
   const pair = {
     before: { run: before.run, sequence: before.sequence, verdict: before.manifest.verdict },
     after: { run, sequence, verdict },
-    basis: run,
   };
   const after = { rows, personalData: { policy } };
   return await contentDiffForReport(connection, { pair, before: before.manifest, after });

@@ -11,10 +11,9 @@ import {
   receivingDestinations,
   sumCounts,
 } from "../../audit/mapping/value-counts.ts";
-import { type Coverage, mappedTotals } from "../../audit/questions/coverage.ts";
+import type { Coverage } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNewDrift } from "../../audit/questions/drift.ts";
-import type { EarlierRuns } from "../../audit/questions/run-history.ts";
-import type { RunRow } from "../../audit/questions/run-row.ts";
+import type { EarlierRuns, RunRow } from "../../audit/questions/run-history.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import type { Verdict } from "../../common/verdict.ts";
@@ -209,7 +208,8 @@ function mappedShares({ destinations }: MappedCounts, before: MappedCounts | und
 
 /** Why no value could be mapped, as a clause; undefined if one could. */
 export function whyNothingMapped(coverage: Coverage): string | undefined {
-  if (mappedTotals(coverage).possible > 0) return undefined;
+  const receivers = receivingDestinations(coverage.destinations);
+  if (receivers.some((each) => each.mapped + each.unmapped + each.unknown_value > 0)) return undefined;
   return coverage.coverage.length === 0
     ? "no custom field is mapped for a destination"
     : "no item has a value of a field with a value mapping";

@@ -8,8 +8,15 @@ import { listFiles, missingTables, type OpenedRun, openViews, runTables } from "
 import { type Coverage, coverageSections, readCoverage } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftOf, driftSections } from "../../audit/questions/drift.ts";
 import { type ReportItems, type ReportLimits, readReportItems } from "../../audit/questions/items.ts";
-import { comparisonText, type EarlierRuns, isHistoryIn } from "../../audit/questions/run-history.ts";
-import { instanceName, type RunRow, readRunRow, SAMPLE_URL } from "../../audit/questions/run-row.ts";
+import {
+  comparisonText,
+  type EarlierRuns,
+  instanceName,
+  isHistoryIn,
+  type RunRow,
+  readRunRow,
+  SAMPLE_URL,
+} from "../../audit/questions/run-history.ts";
 import {
   checksSection,
   failingRowsOnPage,

@@ -10,9 +10,14 @@ import { assertWritable } from "./delta/features.ts";
 import { readNewer, readTable } from "./delta/log.ts";
 import { DAY_MS, withRetention } from "./delta/metadata.ts";
 import { activeFiles, deliveryNumber, type TableState } from "./delta/state.ts";
-import { type InstanceState, type LakeTable, removalId, tablesToCommit } from "./instance.ts";
+import {
+  type InstanceState,
+  type LakeSession,
+  type LakeTable,
+  removalId,
+  tablesToCommit,
+} from "./instance.ts";
 import { newPath } from "./keys.ts";
-import type { LakeSession } from "./session.ts";
 import { lastRunOf, RUN_SNAPSHOTS, readSnapshotRows, type SnapshotRow, snapshotFile } from "./snapshots.ts";
 
 /** The number that a delivery has taken. */

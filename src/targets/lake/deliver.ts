@@ -14,9 +14,14 @@
 import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
 import { claimNumber, commitTables, finishDelivery } from "./commits.ts";
 import { describeTables, type LakeDelivery, uploadCopy, uploadTables } from "./delivery.ts";
-import { type InstanceState, readBeforeDelivery } from "./instance.ts";
+import { type InstanceState, type LakeSession, readBeforeDelivery } from "./instance.ts";
 import { isCopied } from "./keys.ts";
-import type { LakeOpener, LakeSession } from "./session.ts";
+
+/** Opens a session for one step and closes it. Once the signal is aborted, every call to the store throws its reason. */
+export type LakeOpener = <Result>(
+  signal: AbortSignal,
+  use: (session: LakeSession) => Promise<Result>,
+) => Promise<Result>;
 
 /** Steps 1 and 2; `commit` does the others. After a failure `lake vacuum` removes what was uploaded. */
 export async function stageDelivery(open: LakeOpener, run: DeliveredRun): Promise<StagedLoad> {

@@ -3,9 +3,8 @@ import { join } from "node:path";
 import type { DeliveredRun } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
 import { activeFiles, type TableState } from "./delta/state.ts";
-import { type DeliveryFile, type DeliveryTable, tablesToCommit } from "./instance.ts";
+import { type DeliveryFile, type DeliveryTable, type LakeSession, tablesToCommit } from "./instance.ts";
 import { copyFolder, dataFolder, hasDigest, isCopied, newPath } from "./keys.ts";
-import type { LakeSession } from "./session.ts";
 
 export interface LakeDelivery {
   /** `null` if the instance is removed from all tables. */

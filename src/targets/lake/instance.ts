@@ -1,17 +1,26 @@
 /** Step 1 of a delivery: what the lake has of the instance, and whether a run may be delivered. */
+import type { Clock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import type { DeliveredRun, InstanceIdentity } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
 import { instanceText, sameInstance, sameRun } from "../../warehouse/identity.ts";
 import { assertMayFollow } from "../fencing.ts";
-import { type FileContent, verifyConditionalPut } from "../store/store.ts";
+import { type FileContent, type Store, verifyConditionalPut } from "../store/store.ts";
 import { blockingReason } from "./delta/features.ts";
 import { readTable } from "./delta/log.ts";
 import type { DeltaTable } from "./delta/metadata.ts";
 import { activeFiles, deliveryNumber, type TableState } from "./delta/state.ts";
 import { tableNames } from "./keys.ts";
-import type { LakeSession } from "./session.ts";
 import { type LakeRun, lastRunOf, RUN_SNAPSHOTS, readSnapshotRows } from "./snapshots.ts";
+
+/** An open lake with one instance: what each step of a delivery works with. */
+export interface LakeSession {
+  readonly store: Store;
+  readonly instance: string;
+  /** Days for which earlier versions of the tables stay readable. */
+  readonly logRetentionDays: number;
+  readonly clock: Clock;
+}
 
 export interface InstanceState {
   /** State of `run_snapshots`; `null` if nothing was ever delivered to the lake. */

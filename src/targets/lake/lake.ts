@@ -6,9 +6,8 @@ import type { ProxyFor } from "../../common/proxy.ts";
 import type { InstanceIdentity, LastRun, Target } from "../../pipeline.ts";
 import { openStore, storeFaults } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { stageDelivery } from "./deliver.ts";
-import { assertDeliverable, readInstance } from "./instance.ts";
-import type { LakeOpener, LakeSession } from "./session.ts";
+import { type LakeOpener, stageDelivery } from "./deliver.ts";
+import { assertDeliverable, type LakeSession, readInstance } from "./instance.ts";
 import { downloadRun, readRestorableManifest } from "./stored-run.ts";
 
 /** A lake as a target; the commands of `lake` open it themselves. */

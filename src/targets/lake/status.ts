@@ -2,8 +2,7 @@
 import { type Answer, type AnswerRow, col, section } from "../../common/answer.ts";
 import { mapLimited } from "../../storage/parallel.ts";
 import { readTable } from "./delta/log.ts";
-import { instanceNames, readInstance } from "./instance.ts";
-import type { LakeSession } from "./session.ts";
+import { instanceNames, type LakeSession, readInstance } from "./instance.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
 
 const required = { required: true } as const;

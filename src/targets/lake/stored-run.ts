@@ -12,9 +12,8 @@ import { MANIFEST_FILE, type Manifest, type PublishedFile, parseManifest } from 
 import { changedObject, missingObject } from "../store/store.ts";
 import { readTable } from "./delta/log.ts";
 import { activeFiles, recordsOf } from "./delta/state.ts";
-import { readInstance } from "./instance.ts";
+import { type LakeSession, readInstance } from "./instance.ts";
 import { copyFolder, dataFolder, isCopied } from "./keys.ts";
-import type { LakeSession } from "./session.ts";
 import { filesOfRun, type LakeRun, type SnapshotRow } from "./snapshots.ts";
 
 /** A file of a run with its key in the store. */

@@ -10,9 +10,14 @@ import { assertWritable } from "./delta/features.ts";
 import { readTable } from "./delta/log.ts";
 import { DAY_MS, retentionOf } from "./delta/metadata.ts";
 import { activeFiles, deliveryNumber, recordsOf, type TableState } from "./delta/state.ts";
-import { assertDeliverable, instanceNames, readInstance, tablesToCommit } from "./instance.ts";
+import {
+  assertDeliverable,
+  instanceNames,
+  type LakeSession,
+  readInstance,
+  tablesToCommit,
+} from "./instance.ts";
 import { copiesFolder, instancesWithCopies, tableNames } from "./keys.ts";
-import type { LakeSession } from "./session.ts";
 import { filesOfRun, RUN_SNAPSHOTS } from "./snapshots.ts";
 
 /** Age from which a file that no version has named is removed. Until then it may be an upload that is yet to be committed. */

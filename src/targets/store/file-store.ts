@@ -196,11 +196,28 @@ async function inFolder(folder: string, work: () => Promise<void>): Promise<void
   }
 }
 
-/** Creates a folder with its parents, and syncs their entries to disk. */
+/**
+ * Creates a folder with its parents, and syncs their entries to disk. Node's recursive `mkdir` reports ENOENT on a read-only
+ * file system, and never ends in /proc.
+ */
 async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true });
-  for (let made = folder; first !== undefined && made.length >= first.length; made = dirname(made))
-    await orNull(sync(dirname(made)));
+  try {
+    await makeLastFolder(folder);
+  } catch (thrown) {
+    if (codeOf(thrown) !== "ENOENT") throw thrown;
+    await makeFolder(dirname(folder));
+    await makeLastFolder(folder);
+  }
+}
+
+async function makeLastFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (thrown) {
+    if (codeOf(thrown) === "EEXIST") return;
+    throw thrown;
+  }
+  await orNull(sync(dirname(folder)));
 }
 
 async function removeEmpty(folder: string, root: string): Promise<void> {

@@ -366,15 +366,6 @@ long("H12: so it is with values in lists, in described things, and in place of a
   }
 });
 
-long("H4: what fits no column of an event is kept where the item is none", async (t) => {
-  const given = items(1, () => ({ body_type: "html", event_start_date: 7 }));
-  const { directory } = await (await nights(t, given)).run();
-  assert.deepEqual(
-    await rowsOf(directory, "SELECT content_id, event_start_date, extra FROM content_events"),
-    [["c-000", null, '{"event_start_date":7}']],
-  );
-});
-
 long(
   "a frozen contract passes over what departs from no specification, and names the first of what does",
   async (t) => {

@@ -23,13 +23,16 @@ import type {
   MappingEntry,
   SelectValue,
 } from "../../../src/audit/mapping/definitions.ts";
-import type { ItemValue, PayloadMembers } from "../../../src/audit/questions/item-values.ts";
+import type { ItemValue } from "../../../src/audit/questions/explain-facts.ts";
 import { compareUtf8 } from "../../../src/common/utf8-order.ts";
 
 export interface Item {
   readonly contentId: string;
   readonly values: readonly ItemValue[];
 }
+
+/** External values by external field name, ascending by the bytes of the names. */
+type PayloadMembers = ReadonlyMap<string, readonly string[]>;
 
 export type MappedItem = ReturnType<typeof mapItem>;
 

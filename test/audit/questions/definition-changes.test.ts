@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { CHANGE_LINES, changeListSql, diffValues, findReasons } from "../../../src/audit/diff/value-diff.ts";
+import { changeTexts } from "../../../src/audit/diff/value-diff-answer.ts";
 import type { SelectValue } from "../../../src/audit/mapping/definitions.ts";
-import { readValueVersions } from "../../../src/audit/questions/item-values.ts";
+import { readValueVersions } from "../../../src/audit/questions/explain-facts.ts";
 import { readRows } from "../../../src/storage/typed-rows.ts";
 import type { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
@@ -116,7 +117,7 @@ async function reasons(
   nights = shared,
   { destination, field }: Filter = { field: "region" },
 ): Promise<unknown[][]> {
-  const pair = { before: runOf(from), after: runOf(to), basis: runOf(to).run };
+  const pair = { before: runOf(from), after: runOf(to) };
   const found = await diffValues(nights.connection, pair, { cause: undefined, destination, field });
   const lines = await readRows(nights.connection, CHANGE_LINES, changeListSql("audit_diff_lines"));
   return lines.map((row) => [row.destination, row.change, ...findReasons(found, row)]);
@@ -134,8 +135,8 @@ test("a value of which nobody knew whether it is archived is not said to be so n
   const why = async (from: number) =>
     (await reasons(from, from + 1, shared, { field: "archived" })).map(([, , ...told]) => told);
   assert.deepEqual(await why(1), [[`${renamed("Nordics", "North")}, archived none -> no`]]);
-  assert.deepEqual(await why(2), [[`${renamed("North", "Nordics")}, archived`]]);
-  assert.deepEqual(await why(3), [[`${renamed("Nordics", "North")}, no longer archived`]]);
+  assert.deepEqual(await why(2), [[`${renamed("North", "Nordics")}, archived no -> yes`]]);
+  assert.deepEqual(await why(3), [[`${renamed("Nordics", "North")}, archived yes -> no`]]);
 });
 
 test("another order is a change; a place that only others moved by coming or going is none", async () => {
@@ -198,21 +199,90 @@ long("destinations and fields are called and found by what the two runs called t
   // Its values are as before: what is told is told of the destination.
   const told = async (from: number, to: number, destination: string) => {
     const pair = { before: runOf(from), after: runOf(to) };
-    const { definitionRows } = await diffValues(nights.connection, pair, {
-      cause: undefined,
-      destination,
-      field: undefined,
-    });
+    const filter = { cause: undefined, destination, field: undefined };
+    const { definitionRows } = await diffValues(nights.connection, pair, filter);
     return definitionRows.map((row) => [row.destination, row.definition]);
   };
-  const unnamed = "destination: known by its ID alone now";
+  const unnamed = ["destination: name", "destination: supports custom field mappings"];
   for (const destination of ["Hub", "web-id"])
-    assert.deepEqual(await told(2, 3, destination), [["Hub", unnamed]]);
+    assert.deepEqual(
+      await told(2, 3, destination),
+      unnamed.map((definition) => ["Hub", definition]),
+    );
   await assert.rejects(of(2, 3, { destination: "Portal" }), /There is no destination "Portal"/);
   assert.deepEqual(await told(1, 3, "Portal"), [
-    ["Portal", unnamed],
+    ...unnamed.map((definition) => ["Portal", definition]),
     [null, "custom field: name"],
   ]);
   assert.deepEqual(await of(1, 2, { destination: "Portal", field: "region" }), []);
   assert.deepEqual(await of(1, 2, { destination: "Hub", field: "area" }), []);
 });
+
+/** One item with these values; the mapping makes "north-id" `external`. */
+function itemWith(external: string, ...inputs: string[]): MappingWorld {
+  const { fields, ...rest } = world("Nordics", external, "web-id");
+  const offered = (valueId: string, text: string) => ({
+    valueId,
+    display: text,
+    value: text,
+    archived: false,
+  });
+  const selectValues = [offered("north-id", "Nordics"), offered("east-id", "East")];
+  const values = inputs.map((input, ordinal) => ({
+    ...{ customFieldId: "region-id", ordinal, input, inputIsId: true, text: null },
+  }));
+  return {
+    ...rest,
+    fields: fields.map((field) => ({ ...field, selectValues })),
+    items: [{ contentId: "item", values }],
+  };
+}
+
+long(
+  "a copy more or less of a value is told as what it is, and copies are as they are since one run",
+  async () => {
+    const { connection } = await nightsOf([
+      itemWith("nordic", "north-id", "east-id"),
+      itemWith("nordic", "north-id", "north-id", "east-id", "east-id"),
+      itemWith("nordic", "north-id", "north-id", "north-id", "north-id", "east-id"),
+      itemWith("north", "north-id", "north-id", "east-id"),
+      itemWith("nordic", "north-id", "north-id", "north-id", "east-id"),
+    ]);
+    const said = async (from: number) => {
+      const filter = { cause: undefined, destination: undefined, field: undefined };
+      await diffValues(connection, { before: runOf(from), after: runOf(from + 1) }, filter);
+      const lines = await readRows(connection, CHANGE_LINES, changeListSql("audit_diff_lines"));
+      const told = lines.map((row) => {
+        const { value, before, after } = changeTexts(row);
+        return `${row.causes}: ${value}: ${before} -> ${after}, ${row.values}`;
+      });
+      return told.toSorted();
+    };
+    const added = '"nordic" as "market"';
+    assert.deepEqual(await said(1), [
+      'item_changed: "East":  -> nothing [unmapped], 1',
+      `item_changed: "Nordics":  -> ${added}, 1`,
+    ]);
+    assert.deepEqual(await said(2), [
+      'item_changed: "East": nothing [unmapped] -> , 1',
+      `item_changed: "Nordics":  -> ${added}, 2`,
+    ]);
+    assert.deepEqual(await said(3), [
+      `item_changed mapping_changed: "Nordics": ${added} -> , 2`,
+      'mapping_changed: "Nordics": "nordic" -> "north", 2',
+    ]);
+    assert.deepEqual(await said(4), [
+      `item_changed mapping_changed: "Nordics":  -> ${added}, 1`,
+      'mapping_changed: "Nordics": "north" -> "nordic", 2',
+    ]);
+    const held = [...(await readValueVersions(connection, "item"))].map(([key, { run, causes }]) => [
+      JSON.parse(key)[2],
+      run,
+      ...causes,
+    ]);
+    assert.deepEqual(held.toSorted(), [
+      ["east-id", runOf(1).run, "first_seen"],
+      ["north-id", runOf(5).run, "mapping_changed"],
+    ]);
+  },
+);

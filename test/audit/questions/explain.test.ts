@@ -6,10 +6,10 @@ import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { readDefinitions } from "../../../src/audit/mapping/definitions.ts";
 import { readReceptions } from "../../../src/audit/mapping/value-counts.ts";
-import { explainItem, findItem, type ItemExplanation } from "../../../src/audit/questions/explain.ts";
-import { explainAnswer } from "../../../src/audit/questions/explain-answer.ts";
+import { explainAnswer } from "../../../src/audit/questions/explain.ts";
+import { explainItem, type ItemExplanation, readItem } from "../../../src/audit/questions/explain-facts.ts";
 import { stepsSection } from "../../../src/audit/questions/explain-steps.ts";
-import { readItemValues, readMappedValues, readPayloads } from "../../../src/audit/questions/item-values.ts";
+import { findItemId } from "../../../src/audit/questions/find-item.ts";
 import type { Answer, Section } from "../../../src/common/answer.ts";
 import { all, execute } from "../../../src/storage/duckdb.ts";
 import { failsWith } from "../../failing.ts";
@@ -29,47 +29,25 @@ async function idsOf(): Promise<string[]> {
   return rows.map(({ content_id }) => String(content_id));
 }
 
-/** What the steps of an answer state, read back from their rows. */
+/** The values and payload members of the steps of an answer. */
 function told({ rows }: Section): string[] {
-  const statements: string[] = [];
-  const at = { field: "", mapping: "", name: "", ordinal: 0, input: "" };
-  for (const row of rows) {
-    const [site, input, result] = [String(row.destination_id), String(row.input ?? ""), String(row.result)];
-    if (row.rule === 2) Object.assign(at, { field: row.custom_field_id, ordinal: -1 });
-    if (row.rule === 2) at.mapping = /^the mapping (\w+)/.exec(result)?.[1] ?? "";
-    if (row.rule === 3) at.name = /^called "(.*?)", with/.exec(result)?.[1] ?? "";
-    if (row.rule === 5) Object.assign(at, { input, ordinal: at.ordinal + 1 });
-    if (row.rule === 6) {
-      statements.push(
-        [site, at.field, at.mapping, at.name, at.ordinal, at.input, ...outcomeOf(result)].join(" | "),
-      );
-    }
-    if (row.rule === 7) statements.push(`${site} | ${input} = ${result}`);
-  }
-  return statements;
-}
-
-function outcomeOf(said: string): (string | undefined)[] {
-  const [, entry, value] = /^the entry (\w+) makes it "(.*?)"(?:;|$)/.exec(said) ?? [];
-  if (entry !== undefined) return ["mapped", entry, value];
-  if (said.startsWith("the mapping")) return ["unmapped"];
-  return [said.startsWith("it is not a value of") ? "unknown_value" : "no_value_mapping"];
+  return rows.flatMap(({ rule, destination_id: site, custom_field_id: field, input, result }) => {
+    if (rule === 7) return `${site} | ${input} = ${result}`;
+    return rule === 6
+      ? `${site} | ${field} | ${input} | ${/^the entry (\w+)/.exec(String(result))?.[1]}`
+      : [];
+  });
 }
 
 /** The same of the tables, which other tests hold to a second program that makes them. */
-function statementsOf({ values, mappedValues, payloads }: ItemExplanation): string[] {
-  const inputs = new Map(
-    values.map(({ customFieldId, ordinal, input }) => [`${customFieldId} ${ordinal}`, input]),
-  );
+function statementsOf({ mappedValues, payloads }: ItemExplanation): string[] {
   return [...Map.groupBy(mappedValues, ({ destinationId }) => destinationId)].flatMap(([site, rows]) => [
-    ...rows.map(({ customFieldId, ordinal, status, ...row }) =>
-      [
-        ...[site, customFieldId, row.mappingId, row.externalFieldName, ordinal],
-        ...[inputs.get(`${customFieldId} ${ordinal}`), status],
-        ...(status === "mapped" ? [row.mappingValueId, row.externalValue] : []),
-      ].join(" | "),
+    ...rows.map((row) =>
+      [site, row.customFieldId, row.valueId, row.mappingValueId ?? undefined].map(String).join(" | "),
     ),
-    ...[...(payloads.get(site) ?? [])].map(([name, sent]) => `${site} | ${name} = ${JSON.stringify(sent)}`),
+    ...payloads
+      .filter(({ destinationId }) => destinationId === site)
+      .map(({ name, values: sent }) => `${site} | ${name} = ${JSON.stringify(sent)}`),
   ]);
 }
 
@@ -77,18 +55,15 @@ function statementsOf({ values, mappedValues, payloads }: ItemExplanation): stri
 function assertAnswered({ sections }: Answer, { receptions, ...explanation }: ItemExplanation): void {
   const [sent, values] = sections;
   const isApart = (id: string) => Number(receptions.get(id) !== "receiving");
-  const payloads = [...explanation.payloads].toSorted(([a], [b]) => isApart(a) - isApart(b));
-  const mappedValues = explanation.mappedValues.toSorted(
-    (a, b) => isApart(a.destinationId) - isApart(b.destinationId),
-  );
-  const members = payloads.flatMap(([id, payload]) => [...payload].map(([name, texts]) => [id, name, texts]));
+  const byReception = <R extends { destinationId: string }>(rows: readonly R[]) =>
+    rows.toSorted((a, b) => isApart(a.destinationId) - isApart(b.destinationId));
   assert.deepEqual(
     sent?.rows.map((row) => [row.destination_id, row.external_field_name, row.values]),
-    members,
+    byReception(explanation.payloads).map((each) => [each.destinationId, each.name, each.values]),
   );
   assert.deepEqual(
     values?.rows.map((row) => [row.value, row.external_value]),
-    mappedValues.map(({ value, externalValue }) => [value, externalValue]),
+    byReception(explanation.mappedValues).map(({ value, externalValue }) => [value, externalValue]),
   );
 }
 
@@ -100,17 +75,8 @@ test("each statement about each item of the sample is what the tables have", asy
   for (const id of ids) {
     const facts = { contentId: id, slug: null, title: null, contentType: null, updatedAt: null };
     const evidence = { document: undefined, reused: [], lookups: [] };
-    const explanation = {
-      item: facts,
-      values: await readItemValues(run.connection, id),
-      definitions,
-      receptions,
-      mappedValues: await readMappedValues(run.connection, id),
-      payloads: await readPayloads(run.connection, id),
-      passthrough: false,
-      evidence,
-      since: undefined,
-    };
+    const rest = { item: facts, definitions, receptions, passthrough: false, evidence, since: undefined };
+    const explanation = { ...rest, ...(await readItem(run.connection, id)) };
     const expected = statementsOf(explanation);
     assert.deepEqual(told(stepsSection(explanation, {})), expected, id);
     assertAnswered(explainAnswer(run, explanation, { steps: false }), explanation);
@@ -157,12 +123,14 @@ test("a run of Parquet files is explained like one with a database", async () =>
 
 test("an item is found by ID and by slug, and of one that is like none no guess is made", async () => {
   await using run = await opened(out);
-  const { contentId, slug } = await findItem(run, FIRST);
-  assert.equal((await findItem(run, slug ?? "")).contentId, contentId);
-  const nothing = await failsWith("config.not_found", findItem(run, "qqqqqqqqqqqqqqqqqqq"));
-  assert.match(nothing.message, /No item has a similar name/);
-  const noId = await failsWith("config.not_found", findItem(run, "aaaaaaaaaaaaaaaaaaaaaaaa"));
-  assert.match(noId.message, /No item has a similar name/);
+  const [row] = await all(run.connection, "SELECT slug FROM content WHERE content_id = $1", [FIRST]);
+  for (const wanted of [FIRST, String(row?.slug)]) assert.equal(await findItemId(run, wanted), FIRST);
+  const near = await failsWith("config.not_found", findItemId(run, `${FIRST.slice(0, -1)}x`));
+  assert.match(near.message, new RegExp(` The nearest .*"${row?.slug}"`));
+  for (const wanted of ["qqqqqqqqqqqqqqqqqqq", "aaaaaaaaaaaaaaaaaaaaaaaa"]) {
+    const { message } = await failsWith("config.not_found", findItemId(run, wanted));
+    assert.match(message, /No item has a similar name/);
+  }
 });
 
 test("a value that the raw document does not have is an internal error, said loudly", async () => {

@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { cp, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { test } from "node:test";
 import type { MappedValue } from "../../../src/audit/mapped-value.ts";
 import {
@@ -10,22 +8,17 @@ import {
   readDefinitions,
 } from "../../../src/audit/mapping/definitions.ts";
 import { exportMapping, type MappingRow, readMapping } from "../../../src/audit/mapping/mapping-file.ts";
-import { explainItem } from "../../../src/audit/questions/explain.ts";
-import { readItemValues } from "../../../src/audit/questions/item-values.ts";
+import { explainItem, readItemValues } from "../../../src/audit/questions/explain-facts.ts";
 import { whatIf } from "../../../src/audit/questions/what-if.ts";
-import { packagePath } from "../../../src/common/package-root.ts";
 import { all } from "../../../src/storage/duckdb.ts";
 import { failsWith } from "../../failing.ts";
-import { either, few, long } from "../../long.ts";
+import { either, long } from "../../long.ts";
 import fc from "../../properties.ts";
 import { type Item, mapItem } from "../mapping/procedure.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
-import { site } from "../two-nights.ts";
 
 const out = await sampleWarehouse();
 const parquet = await sampleWarehouse("parquet");
-
-const place = () => ({ file: "m.csv", line: 1, column: 1 });
 
 async function exported(folder: string): Promise<MappingRow[]> {
   await using run = await opened(folder);
@@ -169,7 +162,8 @@ test("for random edits the changes are those that the procedure gives item by it
             mappingId: mapping?.mappingId ?? `new ${customFieldId} ${text}`,
             externalFieldName: mapping?.externalFieldName ?? "new",
             entry: { id: null, valueId, externalValue: "new" },
-            placeOf: place,
+            file: "m.csv",
+            line: 1,
           });
         }
       }
@@ -196,44 +190,8 @@ long("where values without value mappings are sent as they are, a new name chang
   assert.ok(found.length > 100);
   await using run = await opened(asIs);
   const { passthrough, payloads } = await explainItem(run, String(JSON.parse(found[0] ?? "[]")[0]));
-  assert.ok(passthrough && [...payloads.values()].some((members) => members.has("cta_label")));
+  assert.ok(passthrough && payloads.some(({ name }) => name === "cta_label"));
 });
-
-/** Texts have no mappings, so that no value of a run tells whether it sends them. */
-async function withoutMappedTexts(folder: string): Promise<string> {
-  const set = join(folder, "set");
-  await cp(packagePath("data/sample"), set, { recursive: true });
-  const file = join(set, "custom_fields.ndjson");
-  const fields = (await readFile(file, "utf8"))
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-  const bare = fields.map((field) =>
-    field.field_type.endsWith("select") ? field : { ...field, mappings: [] },
-  );
-  await writeFile(file, bare.map((field) => `${JSON.stringify(field)}\n`).join(""));
-  return set;
-}
-
-for (const [name, pipeline] of few(
-  [
-    ["sends values as they are", new URL("../passthrough-pipeline.ts", import.meta.url)],
-    ["sends mapped values alone", "nightly"],
-  ] as const,
-  1,
-)) {
-  long(`a first mapping of a text is known to send, or not, where the pipeline ${name}`, async () => {
-    const { out: own, folder, night } = await site();
-    await night(await withoutMappedTexts(folder), pipeline);
-    const texts = (await exported(out)).filter(({ externalFieldName }) => externalFieldName === "cta_label");
-    const rows = [...(await exported(own)), ...texts];
-    const { definitions, items } = await world(own);
-    const sends = pipeline !== "nightly";
-    const found = await changes(own, rows);
-    assert.deepEqual(found, expectedChanges(items, definitions, edited(definitions, rows), sends));
-    assert.equal(found.length > 100, sends);
-  });
-}
 
 test("the counts by destination and field, and by value, add up", async () => {
   await using run = await opened(out);
@@ -269,88 +227,44 @@ test("the counts by destination and field, and by value, add up", async () => {
 test("what the run does not know is told with its place, and nothing is computed", async () => {
   await using run = await opened(out);
   const rows = await exported(out);
-  const [first] = rows;
-  if (first?.entry === undefined) assert.fail();
-  const told = async (change: Partial<MappingRow>) => {
-    const file = rows.map((row, index) => (index === 40 ? { ...row, ...change } : row));
-    return (await failsWith("config.invalid", whatIf(run.connection, file))).message;
-  };
-  assert.match(
-    await told({ customFieldId: "nope" }),
-    /^m\.csv, line 42, column 1: there is no custom field with the ID "nope"/,
-  );
-  assert.match(
-    await told({ destinationId: "a2e2f3220fa6939a6a43c502" }),
-    /^m\.csv, line 42, column \d+: there is no destination .* The nearest is "a2e2f3220fa6939a6a43c501"/,
-  );
-  const entry = rows[40]?.entry ?? assert.fail();
-  const known = String(entry.valueId);
-  assert.match(
-    await told({ entry: { ...entry, valueId: `${known.slice(0, -1)}x` } }),
-    new RegExp(`has no value with the ID "\\w+"\\. The nearest is "${known}"`),
-  );
-  const { fields } = await readDefinitions(run.connection);
-  const field = fields.find(({ customFieldId }) => customFieldId === rows[40]?.customFieldId);
-  const { value, valueId } = field?.selectValues[0] ?? assert.fail();
-  assert.match(
-    await told({ entry: { ...entry, valueId: value } }),
-    new RegExp(`That is the text of a value; its ID is "${valueId}"`),
-  );
-  const tables = await all(
-    run.connection,
-    "SELECT count(*) AS n FROM duckdb_tables() WHERE table_name LIKE 'what_if%'",
-  );
-  assert.equal(Number(tables[0]?.n), 0);
+  const at = rows.findIndex(({ entry }) => entry?.externalValue === "T2 Central");
+  const row = rows[at] ?? assert.fail();
+  const { entry = assert.fail() } = row;
+  const typo = (id: string | null) => `${id?.slice(0, -1)}x`;
+  const told = async (edit: readonly MappingRow[]) =>
+    (await failsWith("config.invalid", whatIf(run.connection, edit))).message;
+  const cases: readonly (readonly [column: string, Partial<MappingRow>, meant: string | null])[] = [
+    ["custom_field_id", { customFieldId: typo(row.customFieldId) }, row.customFieldId],
+    ["destination_id", { destinationId: typo(row.destinationId) }, row.destinationId],
+    ["mapping_id", { mappingId: typo(row.mappingId) }, row.mappingId],
+    ["mapping_value_id", { entry: { ...entry, id: typo(entry.id) } }, entry.id],
+    ["value_id", { entry: { ...entry, valueId: typo(entry.valueId) } }, entry.valueId],
+  ];
+  for (const [column, change, meant] of cases) {
+    const message = await told(rows.map((each) => (each === row ? { ...each, ...change } : each)));
+    assert.ok(message.startsWith(`m.csv, line ${at + 2}, column ${column}: the run has no `), message);
+    assert.ok(message.includes(` is "${meant}"`), message);
+  }
+  const made = "SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'what_if%'";
+  assert.deepEqual(await all(run.connection, made), []);
 });
 
-test("a mistyped ID of a mapping or an entry is told with the one that is meant, and new ones are taken", async () => {
+test("a mapping is new where its field and destination have none", async () => {
   await using run = await opened(out);
   const rows = await exported(out);
   const { fields, destinations } = await readDefinitions(run.connection);
-  const at = rows.findIndex(({ entry }) => entry?.externalValue === "T2 Central");
-  const row = rows[at] ?? assert.fail();
-  const { mappingId, entry = assert.fail() } = row;
-  const told = async (edit: readonly MappingRow[]) =>
-    (await failsWith("config.invalid", whatIf(run.connection, edit))).message;
-  const changed = (change: Partial<MappingRow>) =>
-    rows.map((each, index) => (index === at ? { ...each, ...change } : each));
-  const line = at + 2;
-  assert.match(
-    await told(changed({ mappingId: `${mappingId.slice(0, -1)}x` })),
-    new RegExp(
-      `^m\\.csv, line ${line}, column \\d+: the run has no mapping "\\w+x"; that of region for Partner Portal is "${mappingId}"\\.`,
-    ),
-  );
-  assert.match(
-    await told(changed({ entry: { ...entry, id: `${entry.id?.slice(0, -1)}x` } })),
-    new RegExp(
-      `^m\\.csv, line ${line}, column \\d+: the run has no entry "\\w+x"; that of this value in the mapping ${mappingId} is "${entry.id}"\\.`,
-    ),
-  );
-  const [field, destination] =
-    fields
-      .filter(({ selectValues }) => selectValues.length > 0)
-      .flatMap((each) =>
-        destinations
-          .filter(({ destinationId }) =>
-            each.mappings.every((known) => known.destinationId !== destinationId),
-          )
-          .map((site) => [each, site] as const),
-      )[0] ?? assert.fail();
-  const { customFieldId, selectValues } = field;
-  const { destinationId } = destination;
-  const added = (id: string, entryId: string | null): MappingRow => ({
-    customFieldId,
-    destinationId,
-    mappingId: id,
-    externalFieldName: "New",
-    entry: { id: entryId, valueId: selectValues[0]?.valueId ?? assert.fail(), externalValue: "x" },
-    placeOf: place,
+  const [free] = fields.flatMap(({ customFieldId, mappings, selectValues: [value] }) => {
+    const other = destinations.find(({ destinationId: id }) => mappings.every((m) => m.destinationId !== id));
+    return other && value ? [{ customFieldId, destinationId: other.destinationId, ...value }] : [];
   });
-  assert.match(
-    await told([...rows, added("mine", null), added("mien", null)]),
-    /the run has no mapping "mien"; the new one of \w+ for .* is "mine" in line 1\. Give all of its rows one ID\.$/,
-  );
-  const found = await whatIf(run.connection, [...rows, added("mine", "own"), added("mine", null)]);
-  assert.deepEqual(found.entries.file, found.entries.run + 2);
+  const { customFieldId, destinationId, valueId } = free ?? assert.fail();
+  const added = (mappingId: string): MappingRow => ({
+    ...{ file: "m.csv", line: 1, customFieldId, destinationId, mappingId, externalFieldName: "New" },
+    entry: { id: null, valueId, externalValue: "x" },
+  });
+  const edit = [...rows, added("mine"), added("mien")];
+  const { message } = await failsWith("config.invalid", whatIf(run.connection, edit));
+  assert.match(message, /, column mapping_id: the run has no "mien"; the mapping there is "mine"\. /);
+  const { entries } = await whatIf(run.connection, [...rows, added("mine"), added("mine")]);
+  assert.equal(entries.file, entries.run + 2);
 });

@@ -191,13 +191,6 @@ test("the address has the words of the search, and an address with words finds w
   assert.ok(await words(page).isVisible());
 });
 
-test("an address of an item that the page does not have says so", { skip }, async (t) => {
-  const { page } = await open(t, {}, "#item=000000000000000000000000");
-  const dialog = page.getByRole("dialog", { name: "Not in this page" });
-  await dialog.waitFor();
-  assert.match((await dialog.textContent()) ?? "", /000000000000000000000000 was removed, or /);
-});
-
 test("an address opens its section, unfolds it, and closes an item that is open", { skip }, async (t) => {
   const { page } = await open(t, {}, "#run-tables");
   assert.ok(await page.locator("#run-tables table").isVisible());

@@ -186,7 +186,10 @@ test("the items of the night are new, edited and removed, with a line over the k
     { new: 1, edited: 1234, removed: 2 },
     { new: 0, edited: null, removed: 0 },
   ];
-  const listed = Array.from({ length: 20 }, () => ({ ...runListRow(run.manifest, ""), ...night }));
+  const listed = Array.from({ length: 20 }, () => ({
+    ...runListRow(run.manifest, run.manifest, ""),
+    ...night,
+  }));
   const earlier = { previous: 41, before: undefined, listed };
   const html = await reportOf({ ...run, manifest: { ...run.manifest, changes }, earlier });
   const texts = parsePage(html)

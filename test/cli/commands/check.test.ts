@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { checkCommand } from "../../../src/cli/commands/check.ts";
 import { type Clock, systemClock } from "../../../src/common/clock.ts";
-import { createLog, type Log, silentLog } from "../../../src/common/log.ts";
+import { type Log, silentLog } from "../../../src/common/log.ts";
 import { type CheckRow, check } from "../../../src/run/check.ts";
 import { type FreeBytes, freeBytes } from "../../../src/warehouse/disk.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
-import { CANARY, HurriedClock, NIGHTLY, temporaryFolder, treeOf } from "../../run/running.ts";
+import { CANARY, NIGHTLY, temporaryFolder, treeOf } from "../../run/running.ts";
 import { item, itemsOf, Scripted } from "../../run/scripted.ts";
 import { ran } from "../capture.ts";
 
@@ -132,37 +132,7 @@ test("J4: custom fields whose names look personal are a warning, but for those t
   assert.deepEqual(await named({ personalData: "keep" }), []);
 });
 
-test("a service that asks for fewer requests is asked again when it says, and the wait is told", async (t) => {
-  const service = await Scripted.start(t, itemsOf(1));
-  service.script = ({ number }) =>
-    number === 1 ? { status: 429, headers: { "retry-after": "1" } } : undefined;
-  const clock = new HurriedClock();
-  let text = "";
-  const log = createLog({
-    format: "text",
-    secrets: [],
-    level: "info",
-    clock,
-    write: (line) => {
-      text += line;
-    },
-  });
-  const { step } = await found(await temporaryFolder(t), { ...at(service), clock, log });
-  assert.match(text, / warn {2}127\.0\.0\.1:\d+ asks for fewer requests \(429\), and asks to wait 1 s/);
-  assert.ok((clock.slept[0] ?? 0) >= 1000);
-  assert.deepEqual([step("service")?.status, step("service")?.detail.split(",")[0]], ["ok", "1 item"]);
-  assert.equal(service.asked("list").filter(({ perPage }) => perPage === 1).length, 2);
-});
-
 suite("what fails has the exit code of a run, and ends the check:", () => {
-  test("a redirect to a sign-in page fails the service with 20 after one request", async (t) => {
-    const service = await Scripted.start(t, itemsOf(1));
-    service.script = () => ({ status: 302, headers: { location: "/sign-in" } });
-    const { steps, exitCode } = await found(await temporaryFolder(t), at(service));
-    assert.deepEqual([steps.at(-1)?.check, steps.at(-1)?.status, exitCode], ["service", "failed", 20]);
-    assert.equal(service.questions.length, 1);
-  });
-
   test("nothing configured", async (t) => {
     const { text, exitCode } = await command(await temporaryFolder(t), []);
     assert.equal(exitCode, 2);

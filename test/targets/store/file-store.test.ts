@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, readdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -70,6 +71,20 @@ suite("a store in a folder", () => {
       message:
         /^file:\/\/\/sys\/lake (?:cannot be read or written|does not allow what the lake needs|is read-only)/,
     });
+  });
+
+  test("names a file system that is read-only, and does not ask to try again", async (t) => {
+    const folder = join(root, randomUUID());
+    await mkdir(folder);
+    const mount = spawnSync("mount", ["-t", "tmpfs", "-o", "ro", "none", folder], { encoding: "utf8" });
+    if (mount.status !== 0) return t.skip(`only who may mount file systems has such a one: ${mount.stderr}`);
+    t.after(() => spawnSync("umount", [folder]));
+    for (const lake of [folder, join(folder, "lakes/one")]) {
+      await assert.rejects(openFileStore(lake, NEVER).put("x", Buffer.from("")), {
+        code: "target.refused",
+        message: `${pathToFileURL(lake).href} is read-only; mount it for writing.`,
+      });
+    }
   });
 
   test("names a folder that cannot be made where a link leads nowhere, and does not ask to try again", async () => {

@@ -1,6 +1,6 @@
 -- Definitions that differ between two runs: before and after as JSON, NULL if absent. A mapping that moved to another
 -- destination has a row for each of the two, and so do its entries. Each mark stands for audit_diff_definition_sides over
--- that history.
+-- that history. A position that only follows from others being added or removed is no change.
 --
 -- $1  sequence number of the earlier run
 -- $2  that of the later one
@@ -81,6 +81,17 @@ changes AS (
     is_now::JSON AS after
   FROM entry_places
   WHERE was IS DISTINCT FROM is_now
+),
+ranked AS (
+  SELECT
+    *,
+    row_number() OVER (siblings ORDER BY (before ->> 'ordinal')::INTEGER, id) AS rank_before,
+    row_number() OVER (siblings ORDER BY (after ->> 'ordinal')::INTEGER, id) AS rank_after,
+    json_merge_patch(before, '{"ordinal": null}') <> json_merge_patch(after, '{"ordinal": null}') AS differs
+  FROM changes
+  WINDOW siblings AS (
+    PARTITION BY kind, custom_field_id, CASE kind WHEN 'entry' THEN destination_id END, before IS NULL OR after IS NULL
+  )
 )
 SELECT
   changes.kind,
@@ -91,8 +102,9 @@ SELECT
   texts.value_text,
   changes.before,
   changes.after
-FROM changes
+FROM ranked AS changes
 LEFT JOIN texts USING (custom_field_id, value_id)
+WHERE before IS NULL OR after IS NULL OR differs OR rank_before <> rank_after
 ORDER BY
   list_position(['destination', 'mapping', 'entry', 'field', 'value'], changes.kind),
   changes.destination_id NULLS FIRST,

@@ -1,13 +1,6 @@
--- The rows of audit_diff_definitions that match diff_filter, with names. Fields and select values belong to no destination.
--- The mark stands for audit_diff_definitions.
---
--- $1  sequence number of the earlier run
--- $2  that of the later one
-WITH definitions AS (
-  /* definitions */
-)
+-- The rows of diff_definitions that match diff_filter, with names. Fields and select values belong to no destination.
 SELECT changes.*, destinations.name AS destination, fields.name AS custom_field
-FROM definitions AS changes
+FROM diff_definitions AS changes
 CROSS JOIN diff_filter
 LEFT JOIN diff_destinations AS destinations USING (destination_id)
 LEFT JOIN diff_fields AS fields USING (custom_field_id)

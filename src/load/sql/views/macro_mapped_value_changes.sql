@@ -23,9 +23,6 @@ ends AS (
     max(asked.sequence) FILTER (asked.side = 'last') AS last
   FROM asked
 ),
-history AS (
-  /* versions */
-),
 versions AS (
   SELECT
     history.content_id,
@@ -57,7 +54,7 @@ versions AS (
         THEN history.valid_to_cause
       ELSE []
     END AS causes_between
-  FROM history
+  FROM (/* versions */) AS history
   JOIN run_history AS since ON since.run = history.valid_from_run
   LEFT JOIN run_history AS until ON until.run = history.valid_to_run
   CROSS JOIN ends

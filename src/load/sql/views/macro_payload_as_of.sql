@@ -15,12 +15,9 @@ CREATE OR REPLACE MACRO payload_as_of(content_id, destination_id, instant) AS (
         FROM run_history AS until
         WHERE until.started_at <= CAST(asked.at AS TIMESTAMPTZ)
       )
-  ),
-  payloads AS (
-    /* payload */
   )
   SELECT CAST(payloads.payload AS JSON)
-  FROM payloads
+  FROM (/* payload */) AS payloads
 );
 COMMENT ON MACRO payload_as_of IS
 'The payload of an item for a destination at an instant; NULL where there was none. Names are resolved in the current database; if several are attached, use USE first. Instants are timestamps with a time zone, or texts that can be read as such.'

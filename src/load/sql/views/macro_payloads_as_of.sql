@@ -11,11 +11,8 @@ given AS (
   FROM mapped_value_intervals AS intervals, at_run
   WHERE intervals.valid_from_sequence <= at_run.sequence
     AND (intervals.valid_to_sequence IS NULL OR intervals.valid_to_sequence > at_run.sequence)
-),
-payloads AS (
-  /* payloads */
 )
 SELECT content_id, destination_id, CAST(payload AS JSON) AS payload, receives
-FROM payloads;
+FROM (/* payloads */);
 COMMENT ON MACRO TABLE payloads_as_of IS
 'content_external_payloads of the last run that had started by the instant. Names are resolved in the current database; if several are attached, use USE first. Instants are timestamps with a time zone, or texts that can be read as such.'

@@ -1,12 +1,9 @@
 -- Rows of content_mapped_values of all runs of the history, with the runs in which each held. A value and its
 -- position have versions of their own; a row here is their intersection. The mark is the text of
 -- mapped_value_versions.
-WITH versions AS (
-  /* versions */
-),
-value_versions AS (
+WITH value_versions AS (
   SELECT versions.*, first.sequence AS from_sequence, after.sequence AS to_sequence
-  FROM versions
+  FROM (/* versions */) AS versions
   JOIN run_history AS first ON first.run = versions.valid_from_run
   LEFT JOIN run_history AS after ON after.run = versions.valid_to_run
 ),

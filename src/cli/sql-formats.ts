@@ -1,8 +1,8 @@
 /** Formats the result of a query row by row. */
 import { type DuckDBDataChunk, type DuckDBResult, DuckDBTypeId, type DuckDBValue } from "@duckdb/node-api";
-import { pluralize } from "../../common/figures.ts";
-import { collectKeepingCode } from "../../common/free-memory.ts";
-import { markdownText } from "../../common/printable.ts";
+import { pluralize } from "../common/figures.ts";
+import { collectKeepingCode } from "../common/free-memory.ts";
+import { markdownText } from "../common/printable.ts";
 import {
   cellText,
   csvTexts,
@@ -13,9 +13,9 @@ import {
   type RowChunk,
   rowTexts,
   WRITE_LENGTH,
-} from "../../show/rows.ts";
-import { layOutTable, type TableLayout, type TextColumn } from "../../show/table.ts";
-import { printableText } from "../../show/terminal.ts";
+} from "../show/rows.ts";
+import { layOutTable, type TableLayout, type TextColumn } from "../show/table.ts";
+import { printableText } from "../show/terminal.ts";
 
 /** Formats that are text, so all but Parquet. */
 export const TEXT_FORMATS = ["table", "json", "jsonl", "csv", "markdown"] as const;
