@@ -9,7 +9,7 @@ import { quoteLiteral } from "../storage/sql-text.ts";
 import { MACRO_NAMES } from "../tables/views.ts";
 
 /** A prepared statement that only reads. */
-export interface UserQuery {
+interface UserQuery {
   readonly query: string;
   stream(): Promise<DuckDBResult>;
   /** EXPLAIN: its result is text for people. */

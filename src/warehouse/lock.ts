@@ -96,13 +96,10 @@ function lockError(thrown: unknown, folder: OutputFolder): WarehouseError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const held = HELD.exec(message);
   if (held !== null) return lockedError(folder, held[1], thrown);
-  const reason = message.split("\n", 1)[0];
-  const wayOut = /permission denied/i.test(message)
-    ? "run as the owner of the warehouse"
-    : "no run created it; remove it if no run is under way";
+  const [reason] = message.split("\n", 1);
   return new WarehouseError(
     "config.output",
-    `The lock ${folder.lock} cannot be acquired (${reason}); ${wayOut}.`,
+    `The lock ${folder.lock} cannot be acquired (${reason}); run as the owner of the warehouse, or remove it if no run is under way.`,
     { cause: thrown },
   );
 }

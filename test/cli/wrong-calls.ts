@@ -67,7 +67,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
 
   ["explain", "missing required argument 'item'"],
   ["explain fellgate-mdi", 'The nearest is "fellgate-mid".'],
-  [`explain ${ITEM.slice(0, -1)}9`, `The nearest is "${ITEM}".`],
+  [`explain ${ITEM.slice(0, -1)}9`, 'The nearest is "why-your-tent-is-wet-inside'],
   [`explain ${ITEM} --destination`, 'The nearest is "Web CMS".', ["web cms"]],
   [`explain ${ITEM} --run 2`, 'There is no run "2"'],
 

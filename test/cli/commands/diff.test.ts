@@ -51,7 +51,7 @@ long(
     assert.match(
       stdout,
       new RegExp(
-        `What changed in the mapped values\n.*\n.*\n.*\n│ mapping_changed +│ Web CMS +│ region +│ +70 │ "UK & Ireland" +│ "en-gb" +│ "en-uk-ie" +│ ${entry} │`,
+        `What changed in the mapped values\n.*\n.*\n.*\n│ mapping_changed +│ Web CMS +│ region +│ +70 │ "UK & Ireland" +│ "en-gb" +│ "en-uk-ie" +│ ${entry} +│`,
       ),
       "what sends another payload and touches most items comes first",
     );

@@ -9,7 +9,7 @@ const SCRATCH = JSON.stringify(new URL("../../../src/common/temporary-folder.ts"
 test("F2: the temporary folder of a command that was killed is removed by the next", async (t) => {
   const TMPDIR = await temporaryFolder(t);
   const command = (then: string) => {
-    const script = `const { makeTemporaryFolder } = await import(${SCRATCH}); await makeTemporaryFolder("lake"); ${then}`;
+    const script = `const { inTemporaryFolder } = await import(${SCRATCH}); await inTemporaryFolder("lake", async () => { ${then} });`;
     const env = { ...process.env, TMPDIR };
     return spawnSync(process.execPath, ["--input-type=module", "-e", script], { env, encoding: "utf8" });
   };
