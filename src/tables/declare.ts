@@ -142,7 +142,7 @@ export function origins(fields: readonly ApiField[]): Origin[] {
   });
 }
 
-interface ColumnDeclaration<Field extends ApiField = ApiField, Required extends boolean = boolean> {
+export interface ColumnDeclaration<Field extends ApiField = ApiField, Required extends boolean = boolean> {
   /** API fields of the column. If an item has several of them, the latest document wins. */
   readonly from?: readonly Field[];
   /** One sentence. */
