@@ -6,7 +6,7 @@ import type { CliCommand, CliEnvironment } from "./command.ts";
 
 export const PIPELINE = "nightly, parquet, or the path of your own module";
 
-export const ACCEPT_PIPELINE = "publish without tables that the current run has";
+export const ACCEPT_PIPELINE = "allow this pipeline to lack tables of the current run";
 
 export interface RunInputFlags extends Omit<ConfigFlags, "destinations"> {
   readonly destination?: ConfigFlags["destinations"];
@@ -17,7 +17,11 @@ export function addRunOptions(command: CliCommand, sample: string, asIf?: string
   return command
     .warehouseOption()
     .service(sample)
-    .choice("--contract <contract>", "on departures from the specification", CONTRACTS)
+    .choice(
+      "--contract <contract>",
+      "accept departures from the specification (evolve), or refuse them (freeze)",
+      CONTRACTS,
+    )
     .option("--accept-shrink", asIf ?? "publish although there is far less than before")
     .option("--reread", asIf ?? "request all single items, unchanged ones too")
     .destinations()

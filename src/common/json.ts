@@ -89,7 +89,7 @@ const HALF =
  * Whether a JSON text may hold lone surrogates. Few texts have such escapes at all, and a plain search takes a tenth of
  * the time of the expression.
  */
-export function mayHoldHalves(json: string): boolean {
+export function mayHaveLoneSurrogates(json: string): boolean {
   return (json.includes("\\ud") || json.includes("\\uD")) && HALF.test(json);
 }
 

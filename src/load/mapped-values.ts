@@ -59,7 +59,7 @@ export async function rangeStarts(
 }
 
 /** Bounds of ranges of about `rowsPerRange` mapped values, within ranges of items. The values of an item stay together. */
-export async function ledgerBounds(
+export async function mappedValueBounds(
   connection: DuckDBConnection,
   itemBounds: RangeBounds,
   rowsPerRange: number,
@@ -86,7 +86,7 @@ export async function fillDerivedTables(
   }: { readonly itemBounds: RangeBounds; readonly rowsPerRange: number; readonly passthrough: boolean },
 ): Promise<RangeBounds> {
   await runOnEach(connections, prepareMappings);
-  const bounds = await ledgerBounds(connections[0], itemBounds, rowsPerRange);
+  const bounds = await mappedValueBounds(connections[0], itemBounds, rowsPerRange);
   // Without a transaction, incomplete row groups would wait in memory, uncompressed, for the checkpoint.
   for (const connection of connections) await execute(connection, "BEGIN TRANSACTION");
   await mapParallel(connections, rangesOf(bounds), async (connection, range) => {

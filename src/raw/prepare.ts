@@ -115,21 +115,21 @@ function takeUnknown(
 ): { unknown: UnknownField[]; treated: readonly string[] } {
   const anywhere = policy === undefined ? [] : treatAddresses(document, members, policy.treat);
   const treatment = policy && new UnknownFieldTreatment(policy);
-  const met: Pick<UnknownField, "path" | "parent">[] = [];
+  const unknownPaths: Pick<UnknownField, "path" | "parent">[] = [];
   // Values that stand where the contract has no object stay in their column, so their fields are treated here.
   WALKERS[shape](
     document,
-    (path, _value, parent) => met.push({ path, parent }),
+    (path, _value, parent) => unknownPaths.push({ path, parent }),
     treatment && ((path, value) => treatment.value(value, path)),
   );
-  treatment?.fields(met);
+  treatment?.fields(unknownPaths);
   if (policy !== undefined) {
     // Order 0: an object that many documents share is counted once for all of them.
     for (const path of anywhere) drift.note(prefix + pathOf(path), policy.kind, 0, null);
     for (const path of treatment?.treated ?? [])
       drift.note(prefix + pathOf(path), policy.kind, order, contentId);
   }
-  const found = met.map(({ path, parent }): UnknownField => {
+  const found = unknownPaths.map(({ path, parent }): UnknownField => {
     const value = parent[path.at(-1) ?? ""];
     drift.note(prefix + pathOf(path), "unknown_field", order, contentId, value);
     return { path, parent, value, claimed: false };

@@ -75,32 +75,32 @@ export async function landAndPublish(
   const stated = { ...built.statement, peakBytes: peak.bytes };
   const manifest = await publishRun(folder, staging, stated, clock);
   // Before the commits: a loader that fails for many nights must not fill the disk.
-  const retired = await prune(folder, settings.keepRuns).catch(asWarehouseError);
+  const pruned = await prune(folder, settings.keepRuns).catch(asWarehouseError);
   const failure = await loads.commit();
   progress(1);
   const deliveries = await deliverPublished(run, settings, runtime, facts.items);
   const warnings = [
     ...built.warnings,
     ...undeliveredWarnings(run, settings),
-    ...(Array.isArray(retired) ? [] : [`Old runs could not be removed: ${retired.message}`]),
+    ...(Array.isArray(pruned) ? [] : [`Old runs could not be removed: ${pruned.message}`]),
     ...deliveryWarnings(deliveries),
   ];
-  const untold = checksWithoutWarning(built);
+  const silentChecks = checksWithoutWarning(built);
   const causes = await newWarningCauses(
     folder,
-    [...warnings.map(warningKey), ...untold.map(({ name }) => name)],
+    [...warnings.map(warningKey), ...silentChecks.map(({ name }) => name)],
     runtime.log,
   );
   const summary = {
     ...publishedFacts(run, facts, built, manifest),
     replayOf,
     resumed: resumeCounts(kept),
-    removedRuns: Array.isArray(retired) ? retired.map((old) => old.run) : [],
+    removedRuns: Array.isArray(pruned) ? pruned.map((old) => old.run) : [],
     // The failure of a loader is reported every night, so it is never new.
     warnings: [...warnings.map(warningText), ...(failure === null ? [] : [failure.message])],
     newWarnings: [
       ...warnings.filter((each) => causes.has(warningKey(each))).map(warningText),
-      ...newCheckWarnings(untold.filter(({ name }) => causes.has(name))),
+      ...newCheckWarnings(silentChecks.filter(({ name }) => causes.has(name))),
     ],
     deliveries,
     loadFailure: failure && { code: failure.code, message: failure.message },

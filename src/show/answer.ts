@@ -245,13 +245,13 @@ function painted(colour: "green" | "yellow" | "dim", text: string): string {
 /** Second-level headings with tables, for a page or a ticket. */
 async function* markdownTexts({ lead, sections, next = [] }: Answer): AsyncIterable<string> {
   const shown = sections.flatMap(splitByReception).filter((each) => isShown({ ...each, limit: 1 }));
-  let before = "";
+  let separator = "";
   for (const part of [...lead.split("\n"), ...shown, ...next]) {
     if (part === "") continue;
-    yield before;
+    yield separator;
     if (typeof part === "string") yield `${markdownSentence(part)}\n`;
     else yield* sectionMarkdown(part);
-    before = "\n";
+    separator = "\n";
   }
 }
 

@@ -120,7 +120,7 @@ export function deliveryError(
   if (first === undefined) return undefined;
   const reasons = failures
     .map(({ target, message }) => `to ${printable(target)}: ${message}`)
-    .join(" And not ");
+    .join(" Nor was it delivered ");
   const repeat =
     command === undefined
       ? '"content-warehouse deliver" repeats it, and the next run is delivered anyway.'

@@ -5,8 +5,8 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import {
   fillDerivedTables,
-  ledgerBounds,
   MAPPED_VALUES_PER_RANGE,
+  mappedValueBounds,
   mappedValuesQuery,
   payloadsQuery,
   prepareMappings,
@@ -76,9 +76,9 @@ function itemsWith(...counts: number[]): MappingWorld {
 test("ranges have about as many mapped values as they may, cut no item and cross no bucket", async () => {
   await fillTables(connection, itemsWith(2, 2, 1, 9, 0, 1, 3));
   await prepareMappings(connection);
-  assert.deepEqual(await ledgerBounds(connection, [], 4), ["a", "c", "d", "g"]);
-  assert.deepEqual(await ledgerBounds(connection, ["a", "b"], 4), ["a", "b", "d", "f"]);
-  assert.deepEqual(await ledgerBounds(connection, [], 100), ["a"]);
+  assert.deepEqual(await mappedValueBounds(connection, [], 4), ["a", "c", "d", "g"]);
+  assert.deepEqual(await mappedValueBounds(connection, ["a", "b"], 4), ["a", "b", "d", "f"]);
+  assert.deepEqual(await mappedValueBounds(connection, [], 100), ["a"]);
 });
 
 /** Ranges that are filled beside each other come in either order. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
-import { mayHoldHalves } from "../../src/common/json.ts";
+import { mayHaveLoneSurrogates } from "../../src/common/json.ts";
 import { parseJson } from "../../src/extract/http/decode.ts";
 import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
 import { replaceLoneSurrogates } from "../../src/raw/well-formed.ts";
@@ -161,7 +161,7 @@ describe("halves of characters", () => {
 
   test("are looked for only where an escape may be one", () => {
     for (const json of ['"plain"', '"\\ud83d\\ude00"', '"\u{1f600}"', '"\\u00e9"', '"\\\\ux"']) {
-      assert.ok(!mayHoldHalves(json), json);
+      assert.ok(!mayHaveLoneSurrogates(json), json);
     }
     for (const json of [
       '"\\ud83d"',
@@ -170,10 +170,10 @@ describe("halves of characters", () => {
       '"\\uD83D\\uD83D\\uDE00"',
       '"\\ude00\\ud83d"',
     ]) {
-      assert.ok(mayHoldHalves(json), json);
+      assert.ok(mayHaveLoneSurrogates(json), json);
     }
     // A backslash that is data hides what follows it: such texts are looked at.
-    assert.ok(mayHoldHalves('"\\\\ud83d\\ude00"'));
+    assert.ok(mayHaveLoneSurrogates('"\\\\ud83d\\ude00"'));
   });
 
   test("are found wherever they stand, names that are special to JavaScript included", () => {

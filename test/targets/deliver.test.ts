@@ -66,7 +66,7 @@ test("what goes wrong with one target is told, and keeps the run from no other",
   assert.deepEqual([error?.code, error?.exitCode], ["target.unavailable", 26]);
   assert.match(
     error?.message ?? "",
-    /was not delivered to first: Nobody answers; try again\. And not to second: The target second failed: .* "content-/,
+    /was not delivered to first: Nobody answers; try again\. Nor was it delivered to second: The target second failed: .* "content-/,
   );
   first.failures.clear();
   second.failures.clear();

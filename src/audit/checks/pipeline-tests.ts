@@ -21,9 +21,9 @@ import type { Manifest } from "../../warehouse/manifest.ts";
 import { tableSql, tablesSourceOf } from "../../warehouse/published-tables.ts";
 import { WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
 import {
+  destinationsUnderLimits,
   LIMIT_KINDS,
   LIMIT_TEXTS,
-  limitedDestinations,
   readDestinationCounts,
   sumCounts,
 } from "../mapping/value-counts.ts";
@@ -117,7 +117,7 @@ async function runCoverageTest(
   { name, failOn, severity }: CoverageTest,
   { connection }: OpenTestRun,
 ): Promise<CheckResults> {
-  const destinations = limitedDestinations(await readDestinationCounts(connection));
+  const destinations = destinationsUnderLimits(await readDestinationCounts(connection));
   const totals = sumCounts(destinations);
   const ids = destinations.map(({ destination_id }) => quoteLiteral(destination_id)).join(", ");
   const results: CheckResults[] = [];

@@ -98,7 +98,7 @@ export function checkAgainstBaseline(
 
 /** Records in `run_checks` which run this one was compared with. */
 function baselineCheck(before: Baseline): Check {
-  const name = "runs before this one that it was held against";
+  const name = "earlier runs that this one was compared with";
   const [figure, detail] =
     before.kind === "run"
       ? [1, before.run]

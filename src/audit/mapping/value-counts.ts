@@ -1,6 +1,6 @@
 /**
- * Counts mapped values by destination and status, and finds which destinations receive values. All such figures
- * come from here: summary, report, `audit`, `runs`, metrics and tests.
+ * Counts mapped values by destination and status, and finds which destinations receive values. The summary, the
+ * report, `runs` and metrics take their figures from here.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
@@ -118,7 +118,7 @@ export function receivingDestinations<D extends Pick<DestinationCounts, "recepti
 }
 
 /** Destinations that limits count: those that receive values, or all if none is known by name. */
-export function limitedDestinations<D extends Pick<DestinationCounts, "reception">>(
+export function destinationsUnderLimits<D extends Pick<DestinationCounts, "reception">>(
   destinations: readonly D[],
 ): D[] {
   const isNameless = destinations.every(({ reception }) => reception === "nameless");

@@ -178,7 +178,9 @@ function perDestination(coverage: readonly AnswerRow<typeof COVERAGE>[]): Destin
   const groups = Map.groupBy(coverage, ({ destination_id }) => destination_id);
   return [...groups.values()].flatMap((rows) =>
     rows.slice(0, 1).map(({ destination_id, destination, reception }) => ({
-      ...{ destination_id, destination, reception },
+      destination_id,
+      destination,
+      reception,
       ...sumCounts(rows),
     })),
   );

@@ -186,10 +186,10 @@ export function driftQuestion(run: string): RunQuestion<RunSelection & { readonl
       const { manifest: before } = previous;
       const showsBefore = before !== undefined && mayShow(before.personalData, manifest.personalData);
       const drift = await driftOf({ connection, now: manifest, before, showsBefore });
-      const run = before?.run ?? null;
+      const previousRun = before?.run ?? null;
       return {
-        lead: previous.missing ?? `Run ${opened.run}, compared with ${run}.`,
-        facts: { run: opened.run, previousRun: run },
+        lead: previous.missing ?? `Run ${opened.run}, compared with ${previousRun}.`,
+        facts: { run: opened.run, previousRun },
         sections: driftSections(drift),
       };
     },

@@ -81,7 +81,7 @@ export function explainAnswer(
   const { item, passthrough, evidence } = explanation;
   const request = evidence.document?.request;
   const read = request && `, read with request ${request.request}, answered ${minute(request.answered)}`;
-  const targets = targetsOf(explanation, scope);
+  const targets = scopedDestinations(explanation, scope);
   return {
     lead: `${itemText(item)}. Published by run ${run}${verdict === "complete" ? "" : `, which is ${verdict}`}${read ?? ""}.`,
     facts: {
@@ -107,10 +107,10 @@ export function explainAnswer(
   };
 }
 
-type Target = ReturnType<typeof targetsOf>[number];
+type ScopedDestination = ReturnType<typeof scopedDestinations>[number];
 
 /** The destinations in the scope, each with its cells and the item's mapped values in the scope. */
-function targetsOf({ definitions, receptions, mappedValues }: ItemExplanation, scope: AuditScope) {
+function scopedDestinations({ definitions, receptions, mappedValues }: ItemExplanation, scope: AuditScope) {
   return definitions.destinations
     .filter(({ destinationId }) => isSelected(scope.destinationIds, destinationId))
     .map((definition) => {
@@ -127,8 +127,8 @@ function targetsOf({ definitions, receptions, mappedValues }: ItemExplanation, s
 }
 
 /** Destinations that receive values come first. */
-function byReception(targets: readonly Target[]): Target[] {
-  const isOther = ({ cells }: Target) => Number(cells.reception !== "receiving");
+function byReception(targets: readonly ScopedDestination[]): ScopedDestination[] {
+  const isOther = ({ cells }: ScopedDestination) => Number(cells.reception !== "receiving");
   return targets.toSorted((a, b) => isOther(a) - isOther(b));
 }
 
@@ -153,7 +153,7 @@ function minute(instant: Date): string {
 
 function payloadsSection(
   { payloads }: ItemExplanation,
-  targets: readonly Target[],
+  targets: readonly ScopedDestination[],
   { fieldIds }: AuditScope,
 ): Section {
   const sent = byReception(targets)
@@ -165,7 +165,7 @@ function payloadsSection(
       );
       return { cells, members };
     });
-  const nameOf = (cells: Target["cells"]) => cells.destination ?? cells.destination_id;
+  const nameOf = (cells: ScopedDestination["cells"]) => cells.destination ?? cells.destination_id;
   const empty = sent
     .filter(({ cells, members }) => members.length === 0 && cells.reception === "receiving")
     .map(({ cells }) => nameOf(cells));
@@ -192,7 +192,7 @@ function payloadsSection(
   });
 }
 
-function valuesSection(explanation: ItemExplanation, targets: readonly Target[]): Section {
+function valuesSection(explanation: ItemExplanation, targets: readonly ScopedDestination[]): Section {
   const fields = new Map(explanation.definitions.fields.map((field) => [field.customFieldId, field]));
   const rows = byReception(targets).flatMap(({ cells, values }) =>
     values.map((row) => {
@@ -247,7 +247,7 @@ function sinceCells(
 /** Fields with values in the item that a destination has no mapping for. */
 function notMappedSection(
   { definitions, values }: ItemExplanation,
-  targets: readonly Target[],
+  targets: readonly ScopedDestination[],
   { fieldIds }: AuditScope,
 ): Section {
   const given = new Set(values.filter(({ input }) => input !== null).map((each) => each.customFieldId));

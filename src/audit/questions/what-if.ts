@@ -3,8 +3,8 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, section } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import {
-  ledgerBounds,
   MAPPED_VALUES_PER_RANGE,
+  mappedValueBounds,
   mappedValuesQuery,
   prepareMappings,
   rangeParams,
@@ -142,7 +142,7 @@ export async function whatIf(
   await replaceMappings(connection, rows);
   const entries = { run: published, file: await scalar(connection, ENTRIES) };
   await prepareMappings(connection);
-  const ranges = rangesOf(await ledgerBounds(connection, bounds, rowsPerRange));
+  const ranges = rangesOf(await mappedValueBounds(connection, bounds, rowsPerRange));
   for (const [index, range] of ranges.entries()) {
     const { text, params } = mappedValuesQuery(range);
     await createTempTable(connection, "what_if_after", text, params);

@@ -2,10 +2,10 @@ import { InvalidArgumentError } from "commander";
 import { MAPPING_STATUSES, type MappingStatus } from "../../audit/mapped-value.ts";
 import { exportMapping } from "../../audit/mapping/mapping-file.ts";
 import {
+  destinationsUnderLimits,
   LIMIT_KINDS,
   LIMIT_TEXTS,
   type LimitKind,
-  limitedDestinations,
   sumCounts,
 } from "../../audit/mapping/value-counts.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
@@ -113,11 +113,11 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: A
 }
 
 function assertWithin({ destinations, coverage }: Coverage, allowed: ValueLimits = new Map()): void {
-  const totals = sumCounts(limitedDestinations(destinations));
+  const totals = sumCounts(destinationsUnderLimits(destinations));
   const exceeded = [...allowed].filter(([kind, limit]) => totals[kind] > limit);
   if (exceeded.length === 0) return;
   const parts = exceeded.map(([kind, limit]) => {
-    const worst = limitedDestinations(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
+    const worst = destinationsUnderLimits(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
     const where = `${worst?.custom_field ?? worst?.custom_field_id} at ${worst?.destination ?? worst?.destination_id}`;
     return `${count(totals[kind])} ${LIMIT_TEXTS[kind]} at destinations that receive values (limit: ${count(limit)}; most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
   });

@@ -152,7 +152,7 @@ async function findDatabases(
       "config.not_found",
       `Run ${run.run} was published only as Parquet files; read ${join(run.current ? folder.current : run.directory, "parquet")} with DuckDB or another engine.`,
     );
-  // A match in a text or comment does no harm.
+  // A match in a text or comment only attaches one more database.
   return { database, previous: /\bprevious\b/i.test(statement) ? await previousOfRun(folder, run) : {} };
 }
 

@@ -10,6 +10,8 @@ import { SourceError } from "./source-error.ts";
 const NEVER_ANSWERED_MS = 10_000;
 /** Timeout of a check, which is a small request that was answered before. */
 const MAX_CHECK_MS = 30_000;
+/** Shortest time between two lines of the log about outages. */
+const LOG_EVERY_MS = 30_000;
 /** Longest sleep in one go: a timer of more than 24 days fires at once. */
 const MAX_SLEEP_MS = 3_600_000;
 
@@ -39,6 +41,7 @@ export class OutageWatch {
   #count = 0;
   #waitedMs = 0;
   #lastEndMs = Number.NEGATIVE_INFINITY;
+  #lastLogMs = Number.NEGATIVE_INFINITY;
 
   constructor(config: RetryConfig) {
     this.#config = config;
@@ -93,7 +96,7 @@ export class OutageWatch {
     this.#count += 1;
     this.#waitedMs += waitedMs;
     const out = duration((lastFailureMs - startMs) / 1000);
-    this.#config.log.warn(
+    this.#log(
       `${host} answers again: it was out for at least ${out}, and the run waited ${duration(waitedMs / 1000)}.`,
     );
     return true;
@@ -125,11 +128,18 @@ export class OutageWatch {
       failure = failed;
       lastFailureMs = sentMs;
       if (!this.#isOut)
-        this.#config.log.warn(`${failure.message} Waiting for the service until ${this.#timeAt(untilMs)}.`);
+        this.#log(`${failure.message} Waiting for the service until ${this.#timeAt(untilMs)}.`);
       this.#isOut = true;
       const nextMs = clock.elapsedMs() + pauseMs(pauses, null, random);
       await sleepUntil(Math.min(nextMs, untilMs), clock, signal);
     }
+  }
+
+  #log(line: string): void {
+    const { clock, log } = this.#config;
+    if (clock.elapsedMs() - this.#lastLogMs < LOG_EVERY_MS) return;
+    this.#lastLogMs = clock.elapsedMs();
+    log.warn(line);
   }
 
   #timeAt(elapsedMs: number): string {

@@ -1,6 +1,6 @@
 /**
- * Which failures are retried, and how often. A new rule belongs here. What a status or a network error means is decided
- * before: `status.ts` and `transport-error.ts` say how many attempts a failure is worth.
+ * Decides whether a failure slows all requests down, is an outage, or concerns one request alone. `status.ts` and
+ * `transport-error.ts` say before what failed and how many attempts it is worth.
  */
 import type { Clock } from "../../common/clock.ts";
 import type { Log } from "../../common/log.ts";

@@ -1,5 +1,5 @@
 /** Turns the documents of a response into items, rejects and raw documents. */
-import { mayHoldHalves } from "../../common/json.ts";
+import { mayHaveLoneSurrogates } from "../../common/json.ts";
 import { isObject, type JsonObject, type Shape } from "../../raw/document.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
 import { truncateToSecond } from "../../raw/instant.ts";
@@ -66,14 +66,14 @@ const NO_FINGERPRINTS: FingerprintSettings = { details: "none", settings: "" };
 export class DocumentReader {
   readonly #prepare: DocumentPreparer;
   readonly #cache = new ObjectCache();
-  /** Names of renamed members, before and after. */
-  readonly #aliases: ReadonlySet<string>;
+  /** Of members that are renamed: the names before and after. */
+  readonly #renamedNames: ReadonlySet<string>;
   readonly #fingerprints: FingerprintSettings;
 
   constructor(settings: PrepareSettings, fingerprints: FingerprintSettings = NO_FINGERPRINTS) {
     this.#fingerprints = fingerprints;
     this.#prepare = documentPreparer(settings);
-    this.#aliases = new Set(Object.entries(settings.aliases).flat());
+    this.#renamedNames = new Set(Object.entries(settings.aliases).flat());
   }
 
   /** Reads a page of a listing; only this reader can read its documents. Throws the errors of {@link readList}. */
@@ -144,7 +144,7 @@ export class DocumentReader {
     if (objects.length > 0 && "reason" in readItemId(document)) return undefined;
     for (const at of objects) {
       const member = { shape, name: at.name, isListed: at.place !== undefined };
-      const isRenamed = this.#aliases.has(at.name);
+      const isRenamed = this.#renamedNames.has(at.name);
       const prepared = isRenamed ? undefined : preparedObject(at.object, member, this.#prepare);
       if (prepared === undefined) return undefined;
       inserted.push({ ...at, prepared });
@@ -194,7 +194,7 @@ export class DocumentReader {
     for (const entry of tokenDrift) drift.add(entry);
     const fieldNames = new Set<string>();
     const parsed = readItem(text);
-    const document = mayHoldHalves(text) ? wellFormed(parsed, order, drift) : parsed;
+    const document = mayHaveLoneSurrogates(text) ? wellFormed(parsed, order, drift) : parsed;
     const found = readItemId(document);
     if ("reason" in found || found.id !== contentId || !isObject(document)) {
       const reason = "reason" in found ? found.reason : "the response is about another item";

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { type Pagination, pagination } from "../../api/envelope.ts";
-import { isObject, mayHoldHalves, parseLarge } from "../../common/json.ts";
+import { isObject, mayHaveLoneSurrogates, parseLarge } from "../../common/json.ts";
 import type { SourceText } from "../../raw/raw-json.ts";
 import { misfit, parseJson, readBody } from "../http/decode.ts";
 import { type CachedObject, countNames, hasCanonicalStrings, type ObjectCache } from "./object-cache.ts";
@@ -62,7 +62,7 @@ export function readList(bytes: Buffer, cache?: ObjectCache): ListPage {
 
 function readUnsplit(text: string): ListPage {
   const { response, pagination } = envelopeOf(readBody(text));
-  const mayHoldLoneSurrogates = mayHoldHalves(text);
+  const mayHoldLoneSurrogates = mayHaveLoneSurrogates(text);
   const whole = { objects: [], mayHoldLoneSurrogates, largeNumbers: true, source: undefined };
   const documents = response.map((document) => ({ ...whole, document, parseWhole: () => document }));
   return { pagination, rows: response.length, documents };
@@ -97,7 +97,7 @@ function readElement(bytes: Buffer, element: PageElement, matches: readonly Obje
     document,
     objects,
     parseWhole: () => (matches.length === 0 ? document : readElement(bytes, element, []).document),
-    mayHoldLoneSurrogates: mayHoldHalves(text),
+    mayHoldLoneSurrogates: mayHaveLoneSurrogates(text),
     largeNumbers,
     // Raw documents are searched for texts as `JSON.stringify` writes them, so no string may be escaped in another way. A
     // repeated name hides its first value from readers, and with it what the personal-data policy must remove.

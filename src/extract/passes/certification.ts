@@ -10,8 +10,8 @@
  * from how many items differ. Only items that nobody edited for a week are evidence: a younger item may have been read
  * from two states, one of them of a replica that lags. If the replica may catch up soon, the run waits for it. If the
  * modes do mean different times, dynamic passes certify the dynamic documents, full and basic passes certify the full
- * ones, and one moment must lie between the two passes of either kind. Whether the documents of an item then contradict
- * each other is found when they are transformed, and makes the run unsettled.
+ * ones, and the times between the two passes of each kind must overlap. Whether the documents of an item then
+ * contradict each other is found when they are transformed, and makes the run unsettled.
  */
 import type { Shape } from "../../raw/document.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";

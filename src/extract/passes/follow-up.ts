@@ -9,7 +9,7 @@ import { singlesLimit } from "./failure-budget.ts";
 import type { ModeComparison } from "./mode-comparison.ts";
 import { isRejected, recordItemResponse, requestItem } from "./single-item.ts";
 
-/** Page number of the first group. It puts these documents after all pages in the order of observation. */
+/** Page number of the first group. It orders these documents after the single items of the pass. */
 const FIRST_PAGE = 5_000_000;
 
 /** No listing is known to agree with these responses, so no later run reuses them. */

@@ -74,7 +74,7 @@ long(
     const { service, run, current } = await warehouse(t, itemsOf(100));
     const first = await run();
     assert.deepEqual(await rowsOf(first.directory, BASELINE), [
-      ["runs before this one that it was held against", "passed", "0", null, "none was published yet"],
+      ["earlier runs that this one was compared with", "passed", "0", null, "none was published yet"],
     ]);
     assert.deepEqual(await rowsOf(first.directory, COMPARED), []);
     service.items = itemsOf(60);
@@ -90,7 +90,7 @@ long(
       ],
     ]);
     assert.deepEqual(await rowsOf(accepted.directory, BASELINE), [
-      ["runs before this one that it was held against", "passed", "1", null, first.run],
+      ["earlier runs that this one was compared with", "passed", "1", null, first.run],
     ]);
     const next = await run();
     assert.deepEqual(await rowsOf(next.directory, COMPARED), [

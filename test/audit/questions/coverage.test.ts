@@ -3,7 +3,7 @@ import { test } from "node:test";
 import {
   countWithoutExternal,
   type DestinationCounts,
-  limitedDestinations,
+  destinationsUnderLimits,
   mappedCounts,
   readDestinationCounts,
   sumCounts,
@@ -209,7 +209,7 @@ test("a destination that is ignored is counted apart, and where none has a name 
   );
   const unnamed = await readDestinationCounts(connection);
   assert.deepEqual(new Set(unnamed.map(({ reception }) => reception)), new Set(["nameless"]));
-  assert.equal(countWithoutExternal(sumCounts(limitedDestinations(unnamed))), 835);
+  assert.equal(countWithoutExternal(sumCounts(destinationsUnderLimits(unnamed))), 835);
 });
 
 test("unused entries, unmapped fields, external values of several values and shared names are facts of the run", async () => {
