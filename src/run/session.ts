@@ -106,7 +106,7 @@ async function lookUpDestinations(
   // A run reports these by its checks.
   if (!isRehearsal) return found;
   const gone = found.unmatched.map(({ name, platform }) => removedDestinationText(name, platform));
-  if (wanted.length === 0) listener.warn("none are configured, so there will be no mapped values");
+  if (wanted.length === 0) listener.warn("none are configured, so they appear under their IDs");
   else if (gone.length > 0) listener.warn(gone.join(" "));
   else listener.note(`${count(wanted.length)} found`);
   return found;

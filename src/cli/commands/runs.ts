@@ -161,7 +161,9 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
       const command = `content-warehouse runs rollback ${sequence} --deliver`;
       await writeLines(out, [`current is now ${run}`]);
       if (targets === null)
-        return await writeLines(out, [`targets keep the run that they have; "${command}" brings them to it`]);
+        return await writeLines(out, [
+          `if targets are configured, they keep the run that they have; "${command}" brings them to it`,
+        ]);
       const { signal } = stop;
       const { deliveries } = await inTemporaryFolder("rollback", (temporaryDirectory) =>
         deliverRun(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),

@@ -50,7 +50,7 @@ test("a rollback says what targets have, brings them back, and holds for other m
 
   assert.equal(
     (await a(runsCommand, "rollback", "1")).text,
-    `current is now ${first}\ntargets keep the run that they have; "content-warehouse runs rollback 1 --deliver" brings them to it\n`,
+    `current is now ${first}\nif targets are configured, they keep the run that they have; "content-warehouse runs rollback 1 --deliver" brings them to it\n`,
   );
   const behind = await a(runsCommand, "show", "--section", "targets");
   assert.match(behind.text, /│ run 2; this warehouse is at 1 after a rollback +│/);
