@@ -71,10 +71,17 @@ function addBodies(app: FastifyInstance): void {
   );
 }
 
+/** A type in `Accept` that JSON is of. Weights are not read. */
+const JSON_TYPE = /^\s*$|application\/(json|\*)|\*\/\*/i;
+
 function addHooks(app: FastifyInstance, { latencyMs, now }: AppConfig): void {
   let closing = false;
   app.addHook("preClose", async () => {
     closing = true;
+  });
+  app.addHook("onRequest", async ({ headers: { accept } }) => {
+    if (accept && !JSON_TYPE.test(accept))
+      throw new HttpError(406, "This service answers in JSON only: accept application/json.");
   });
   app.addHook("onSend", async (_request, reply) => {
     await holdBack(reply, latencyMs);
@@ -199,7 +206,7 @@ function admission({ set, rateLimit, now }: AppConfig): Admit {
   };
 }
 
-/** Adds a route that answers with JSON. */
+/** Adds a route that answers with JSON, and 405 for every other method: nothing can be written. */
 function route(
   app: FastifyInstance,
   url: string,
@@ -213,6 +220,13 @@ function route(
     ...(admit && { onRequest: admit }),
     handler: async (request, reply) => sendJson(request, reply, answer(request)),
   });
+  const allowed: readonly string[] = ["HEAD", ...method];
+  const refuseMethod = async () => {
+    const sentence = "This interface is for reading; the address does not answer this method.";
+    throw new HttpError(405, sentence, { allow: allowed.join(", ") });
+  };
+  const others = app.supportedMethods.filter((each) => !allowed.includes(each));
+  app.route({ method: others, url, onRequest: refuseMethod, handler: refuseMethod });
 }
 
 const compress = promisify(gzip);

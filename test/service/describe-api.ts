@@ -178,6 +178,8 @@ function answers(description: string, schema: object): Record<string, object> {
     "200": { description, content: { "application/json": { schema } } },
     "400": refusal("A parameter is missing, or the request cannot be read."),
     "401": refusal("The credentials are missing or were not accepted."),
+    "405": refusal("The address does not answer this method; `Allow` names those that it does."),
+    "406": refusal("The client accepts no JSON."),
     "408": refusal("The request took too long to arrive."),
     "429": refusal("Too many requests; `Retry-After` says when to come again."),
     "431": refusal("The address and the headers together are too large."),

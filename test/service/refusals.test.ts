@@ -44,7 +44,7 @@ test("missing and wrong credentials are refused with 401 and a challenge, at eve
   }
 });
 
-test("an item that is not there, an address that is not, and a method that an address does not have are refused with 404", async (t) => {
+test("an item and an address that are not there are refused with 404", async (t) => {
   const service = await serve(t);
   const nowhere: [path: string, question?: Question][] = [
     [`${CONTENT}/c-none`],
@@ -55,10 +55,31 @@ test("an item that is not there, an address that is not, and a method that an ad
     ["/API/v1/content"],
     ["/nowhere", { token: null }],
     ["/nowhere", { method: "POST", headers: { "content-type": "text/csv" } }],
-    [CONTENT, { method: "PUT" }],
-    [CONTENT, { method: "DELETE" }],
   ];
   for (const [path, question] of nowhere) assertRefused(await ask(service, path, question), 404);
+});
+
+test("a method that an address does not answer is refused with 405, and Allow has the others", async (t) => {
+  const service = await serve(t);
+  for (const [path, allow] of [
+    [CONTENT, "HEAD, GET"],
+    [`${CONTENT}/c-bare`, "HEAD, GET"],
+    ["/api/v1/destinations?name=Shop", "HEAD, GET, POST"],
+    ["/openapi.json", "HEAD, GET"],
+  ] as const)
+    for (const method of ["PUT", "PATCH", "DELETE", "OPTIONS", ...(allow.includes("POST") ? [] : ["POST"])]) {
+      const answer = await ask(service, path, { method, headers: { "content-type": "text/csv" } });
+      assertRefused(answer, 405);
+      assert.equal(answer.headers.allow, allow);
+    }
+});
+
+test("a client that accepts no JSON is refused with 406", async (t) => {
+  const service = await serve(t);
+  const accepting = (accept: string) => ask(service, CONTENT, { headers: { accept } });
+  assertRefused(await accepting("text/html"), 406);
+  for (const accept of ["", "*/*", "application/json", "text/html, application/*;q=0.5"])
+    assert.equal((await accepting(accept)).status, 200, accept);
 });
 
 test("HEAD answers like GET, without the body", async (t) => {
