@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { removeTree } from "../../src/common/tree.ts";
 import { CASES, type Case } from "./cases.ts";
+import { benchContentDiff, type ContentDiffBench } from "./content-diff.ts";
 import { writeTemplate } from "./content-set.ts";
 import { digestOf } from "./digest.ts";
 import { run, serving } from "./programs.ts";
@@ -19,13 +20,15 @@ type ProgramName = (typeof PROGRAMS)[number];
 const HELP = `npm run bench -- [options]
 
   --items N       items of the listings (20000)
-  --case NAME     ${Object.keys(CASES).join(", ")} (standard)
+  --case NAME     ${Object.keys(CASES).join(", ")} (standard); or content-diff, diff --content
+                  alone, over two nights
   --rounds N      times that each program runs (3)
   --only NAMES    of ${PROGRAMS.join(", ")}, with commas between (all)
   --profile DIR   leaves a CPU profile of each thread of the export
   --json FILE     writes the result
 
-Example: npm run bench -- --items 100000 --json result.json
+Examples: npm run bench -- --items 100000 --json result.json
+          npm run bench -- --case content-diff --items 100000
 `;
 
 const { values } = parseArgs({
@@ -54,7 +57,28 @@ interface Bench {
 }
 
 if (values.help) process.stdout.write(HELP);
+else if (values.case === "content-diff") await alone(benchContentDiff);
 else await main();
+
+/** A part of the package by itself, without the programs that take turns. */
+async function alone(
+  bench: (place: ContentDiffBench) => Promise<{ readonly correct: boolean }>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "content-warehouse-bench-"));
+  try {
+    const report = await bench({ items: Number(values.items), folder });
+    await tell(report, report.correct);
+  } finally {
+    await removeTree(folder);
+  }
+}
+
+async function tell(report: object, correct: boolean): Promise<void> {
+  const text = `${JSON.stringify(report, undefined, 2)}\n`;
+  if (values.json !== undefined) await writeFile(values.json, text);
+  process.stdout.write(text);
+  if (!correct) process.exitCode = 1;
+}
 
 async function main(): Promise<void> {
   const chosen = CASES[values.case];
@@ -73,10 +97,7 @@ async function main(): Promise<void> {
     const sample = await withService(bench, quick, chosen.templates, (address) => nightly(bench, address));
     const rounds = await withService(bench, chosen, items, (address) => takeTurns(bench, address, items));
     const report = reportOf({ name: values.case, chosen, items, rounds, sample: sample.summary });
-    const text = `${JSON.stringify(report, undefined, 2)}\n`;
-    if (values.json !== undefined) await writeFile(values.json, text);
-    process.stdout.write(text);
-    if (!report.correct) process.exitCode = 1;
+    await tell(report, report.correct);
   } finally {
     await removeTree(folder);
   }

@@ -1,4 +1,5 @@
 /** The nightly pipeline in a process of its own, as it is installed. Prints its summary and what it took. */
+import { built } from "./built.ts";
 import { measured } from "./measured.ts";
 import { StageClock } from "./stages.ts";
 
@@ -20,8 +21,3 @@ const summary = await runPipeline({
 });
 const seconds = (performance.now() - began) / 1000;
 process.stdout.write(`${JSON.stringify({ summary, seconds, stages: stages.end(), ...measured() })}\n`);
-
-/** A module of the package as it is installed: compiled, so that no time and memory goes into stripping types. */
-async function built<Module>(path: string): Promise<Module> {
-  return import(new URL(`../../dist/src/${path}.js`, import.meta.url).href);
-}
