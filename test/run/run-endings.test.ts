@@ -164,7 +164,7 @@ suite("a failure in a worker thread ends the run with a clear error, whatever el
       const service = await Scripted.start(t, itemsOf(70));
       const out = await temporaryFolder(t);
       const pipelineUrl = await ownPipeline(t, rows);
-      const run = exportFrom({ url: service.url, out, pipelineUrl, config: { perPage: 1 } });
+      const run = exportFrom({ url: service.url, out, pipelineUrl, threads: 1, config: { perPage: 1 } });
       assert.match((await failsWith(code, run)).message, message);
       assert.deepEqual(await treeOf(out), []);
     });
