@@ -77,7 +77,7 @@ export interface ResumeState {
 export const EMPTY_RESUME: ResumeState = { groups: [], pages: 0, items: 0, files: new Set() };
 
 function folderOf(staging: string): string {
-  return join(staging, "checkpoints");
+  return join(staging, "answers");
 }
 
 /** Absolute path of the checkpoint that belongs to a raw file. `staging`: the run's staging folder. */

@@ -41,7 +41,7 @@ test("answers that cannot be written when the service ends a run are told of bes
   service.script = ({ page }) => {
     if (page < 20) return undefined;
     const [run = ""] = readdirSync(join(out, ".staging"));
-    writeFileSync(join(out, ".staging", run, "checkpoints"), "no folder");
+    writeFileSync(join(out, ".staging", run, "answers"), "no folder");
     return { status: 401 };
   };
   const run = exportFrom({ url: service.url, out, config: SETTINGS });
