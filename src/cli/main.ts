@@ -21,7 +21,8 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
   process.exitCode = 2;
 } else {
   // Before any module is loaded. Two threads of libuv run statements of the database: memory that one frees stays with its
-  // thread, and four would keep twice as much after a wide table. The third reads files. At most two resolve host names at a time.
+  // thread, and four would keep twice as much after a wide table. The third reads files. At most two
+  // resolve host names at a time.
   if (!process.env.UV_THREADPOOL_SIZE) process.env.UV_THREADPOOL_SIZE = "3";
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, endOnSignal);
   // A terminal or session that closes ends the command as SIGTERM does, so that nothing read is lost.

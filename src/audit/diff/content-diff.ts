@@ -1,6 +1,6 @@
 /**
- * Compares the content of two runs, table by table, with the same two SQL statements for each. Rows are matched by the key of
- * their table without its ordinal. Lists have no other key, so their rows are added or removed. The order of
+ * Compares the content of two runs, table by table, with the same two SQL statements for each. Rows are matched by the
+ * key of their table without its ordinal. Lists have no other key, so their rows are added or removed. The order of
  * rows is not compared.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";

@@ -97,7 +97,7 @@ class ThisThread {
     this.#perform = makePerformer({ module: module.href, setup });
   }
 
-  /** As a worker does, takes what is transferred, and gives a copy of the result. */
+  /** Takes what is transferred and returns a copy of the result, as a worker does. */
   async ask(task: unknown, transfer: readonly ArrayBuffer[]): Promise<unknown> {
     const given = structuredClone(task, { transfer: [...transfer] });
     const perform = await this.#perform;
