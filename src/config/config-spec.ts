@@ -7,7 +7,6 @@ import { unknownKeysMessage } from "../common/parse-form.ts";
 import { printable } from "../common/printable.ts";
 import { PROXY_ADDRESS, readProxy } from "../common/proxy.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
-import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import type { RejectLimits } from "../extract/passes/failure-budget.ts";
 import { onFinish } from "../observe/settings.ts";
 import type { Target } from "../pipeline.ts";
@@ -148,7 +147,7 @@ export const configSpec = z.strictObject({
     .default(30)
     .describe("Minutes to wait for a service that answers no request; 0: do not wait."),
   lookupMethod: z
-    .enum(LOOKUP_METHODS)
+    .enum(["auto", "get", "post"])
     .default("auto")
     .describe('Method to look up destinations and custom fields; "auto": GET, or else a form POST.'),
   raw: decidesData(z.boolean().default(true).describe("Whether raw documents are published with the run.")),

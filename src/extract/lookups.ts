@@ -1,5 +1,5 @@
 /** Lookups of destinations and custom field definitions by name. */
-import type { z } from "zod";
+import { z } from "zod";
 import { type CustomFieldDefinition, customFieldDefinition } from "../api/custom-field.ts";
 import { type DestinationDocument, type DestinationName, destination } from "../api/destination.ts";
 import { type FormDrift, normalizeForm, scalarText } from "../api/normalize.ts";
@@ -7,18 +7,12 @@ import { WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import { isObject, type JsonObject } from "../raw/document.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
-import { decodeBytes, readLookup } from "./http/decode.ts";
-import {
-  customFieldRequests,
-  destinationRequest,
-  type LookupMethod,
-  type ServiceRequest,
-} from "./http/request.ts";
+import { decodeBytes, misfit, readBody } from "./http/decode.ts";
+import type { ServiceRequest } from "./http/request.ts";
+import { API_PREFIX } from "./http/service-url.ts";
 import { SourceError } from "./http/source-error.ts";
 
-/** `auto`: GET, and POST with a form if the service does not know GET. */
-export const LOOKUP_METHODS = ["auto", "get", "post"] as const;
-export type LookupMethodSetting = (typeof LOOKUP_METHODS)[number];
+type LookupMethod = ServiceRequest["method"];
 
 export interface LookupResponse {
   readonly request: ServiceRequest;
@@ -27,7 +21,7 @@ export interface LookupResponse {
 }
 
 /** A row of a response, normalized by `normalizeForm`. */
-export interface LookupRow {
+interface LookupRow {
   /** `undefined`: it has no ID, or is not an object. */
   readonly id: string | undefined;
   /** `undefined`: it is not an object. */
@@ -65,14 +59,17 @@ interface LookupPlan<Row> {
  */
 export class Lookups {
   readonly #client: Pick<HttpClient, "readAs">;
-  readonly #setting: LookupMethodSetting;
+  readonly #setting: "auto" | "get" | "post";
   readonly #redact: (bytes: Buffer) => Buffer;
   readonly #methods = new Map<string, LookupMethod>();
 
-  /** @param redact applied to each body before it is read */
+  /**
+   * @param setting `auto`: GET, and POST with a form if the service does not know GET
+   * @param redact applied to each body before it is read
+   */
   constructor(
     client: Pick<HttpClient, "readAs">,
-    setting: LookupMethodSetting,
+    setting: "auto" | "get" | "post",
     redact: (bytes: Buffer) => Buffer = (bytes) => bytes,
   ) {
     this.#client = client;
@@ -82,7 +79,14 @@ export class Lookups {
 
   /** Destinations by name and platform, both compared exactly. */
   async destinations(names: readonly DestinationName[], signal: AbortSignal): Promise<DestinationLookup> {
-    const requests = (method: LookupMethod) => names.map((name) => destinationRequest(name, method));
+    const requests = (method: LookupMethod) =>
+      names.map(({ name, platform }): ServiceRequest => {
+        const parameters: ServiceRequest["parameters"] = [
+          ["name", name],
+          ["platform", platform],
+        ];
+        return { mode: "destinations", method, path: `${API_PREFIX}/destinations`, parameters };
+      });
     const plan = { mode: "destinations", requests, schema: destination } as const;
     const { rows, responses } = await this.#send(plan, signal);
     for (const [place, name] of names.entries()) assertIdentified(name, responses[place]?.rows ?? []);
@@ -143,6 +147,41 @@ export class Lookups {
     }
     return { rows: [...byId.values()], responses };
   }
+}
+
+/** Longest encoded list of names in one request, in bytes: many servers and proxies refuse URLs above 8 KB. */
+const MAX_NAMES_BYTES = 5500;
+
+/** Requests for the definitions of the custom fields with these names, as few as URLs of about 6 KB allow. */
+function customFieldRequests(names: readonly string[], method: LookupMethod): ServiceRequest[] {
+  const chunks: string[][] = [];
+  let left = 0;
+  for (const name of names) {
+    const bytes = new URLSearchParams([["name[]", name]]).toString().length + 1;
+    if (bytes > left || chunks.length === 0) {
+      chunks.push([]);
+      left = MAX_NAMES_BYTES;
+    }
+    chunks.at(-1)?.push(name);
+    left -= bytes;
+  }
+  return chunks.map((chunk) => ({
+    mode: "custom_fields",
+    method,
+    path: `${API_PREFIX}/custom_fields_reference`,
+    parameters: chunk.map((name) => [chunk.length === 1 ? "name" : "name[]", name]),
+  }));
+}
+
+const lookupBody = z.looseObject({ response: z.array(z.unknown()) });
+
+/** The rows of a lookup, in an envelope or bare. Throws what `readList` throws. */
+export function readLookup(text: string): readonly unknown[] {
+  const body = readBody(text);
+  if (Array.isArray(body)) return body;
+  const parsed = lookupBody.safeParse(body);
+  if (parsed.success) return parsed.data.response;
+  throw misfit(body, "the answer of a lookup", parsed.error);
 }
 
 function lookupRow(schema: z.ZodType, sent: unknown): LookupRow {

@@ -6,8 +6,8 @@ import { packagePath } from "../common/package-root.ts";
 import { type HttpProxy, reachedBy } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import type { Config } from "../config/config.ts";
-import { type AttemptListener, HttpClient, TIMEOUTS } from "../extract/http/client.ts";
-import { BODY_LIMITS } from "../extract/http/connection-pool.ts";
+import { type AttemptListener, HttpClient } from "../extract/http/client.ts";
+import { HTTP_LIMITS } from "../extract/http/connection-pool.ts";
 import { RetryLoop } from "../extract/http/retry.ts";
 import { RETRY_LIMITS, type RetryConfig } from "../extract/http/retry-rules.ts";
 import { readServiceUrl, type ServiceUrl, type SettingNames } from "../extract/http/service-url.ts";
@@ -77,8 +77,7 @@ export function openClient(
     settingNames,
     proxy,
     connections,
-    timeouts: TIMEOUTS,
-    bodyLimits: BODY_LIMITS,
+    limits: HTTP_LIMITS,
     clock,
     log,
     retry,

@@ -8,9 +8,16 @@ import type { HttpProxy } from "../../common/proxy.ts";
 import type { ServiceUrl } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 
-/** Largest bodies, in bytes. */
-export const BODY_LIMITS = {
-  /** As a body comes over the wire. */
+/** Limits of one attempt. */
+export const HTTP_LIMITS = {
+  connectMs: 10_000,
+  /** From the request to the last of the headers. */
+  headersMs: 60_000,
+  /** Between two pieces of the body. */
+  bodyMs: 30_000,
+  /** For all of it: a body that comes byte by byte never exceeds the other limits. */
+  totalMs: 180_000,
+  /** Largest body as it comes over the wire. */
   wireBytes: 32 * 1024 * 1024,
   /** What is read of the body of a failure; the rest is discarded. */
   failureBytes: 64 * 1024,
@@ -22,8 +29,7 @@ export interface ConnectionConfig {
   readonly proxy: HttpProxy | null;
   /** Connections at the same time, each for one request. */
   readonly connections: number;
-  readonly timeouts: { readonly connectMs: number; readonly headersMs: number; readonly bodyMs: number };
-  readonly bodyLimits: Readonly<typeof BODY_LIMITS>;
+  readonly limits: Readonly<typeof HTTP_LIMITS>;
   /** How host names are resolved; `null`: as the system does it. */
   readonly lookup: LookupFunction | null;
   readonly log: Log;
@@ -105,7 +111,7 @@ export class ConnectionPool {
     headers,
     body: pieces,
   }: Dispatcher.ResponseData): Promise<WireResponse> {
-    const { wireBytes, failureBytes } = this.#config.bodyLimits;
+    const { wireBytes, failureBytes } = this.#config.limits;
     const isFailure = status !== 200;
     const read: Uint8Array[] = [];
     let length = 0;
@@ -164,9 +170,9 @@ function tooLarge(limitBytes: number): SourceError {
  * HTTP/1.1, one request at a time on each connection. Certificates are always checked, whatever the environment says.
  * A proxy opens a tunnel and sees nothing of what goes through it.
  */
-function openDispatcher({ url, proxy, connections, timeouts, lookup }: ConnectionConfig): Dispatcher {
+function openDispatcher({ url, proxy, connections, limits, lookup }: ConnectionConfig): Dispatcher {
   const connect = {
-    timeout: timeouts.connectMs,
+    timeout: limits.connectMs,
     rejectUnauthorized: true,
     minVersion: "TLSv1.2",
     ...(lookup === null ? {} : { lookup }),
@@ -177,8 +183,8 @@ function openDispatcher({ url, proxy, connections, timeouts, lookup }: Connectio
     allowH2: false,
     useMilo: false,
     maxHeaderSize: 16 * 1024,
-    headersTimeout: timeouts.headersMs,
-    bodyTimeout: timeouts.bodyMs,
+    headersTimeout: limits.headersMs,
+    bodyTimeout: limits.bodyMs,
   };
   if (proxy === null) return new Pool(url.origin, { ...options, connect });
   return new ProxyAgent({
@@ -187,6 +193,6 @@ function openDispatcher({ url, proxy, connections, timeouts, lookup }: Connectio
     proxyTunnel: true,
     proxyTls: connect,
     requestTls: { ...connect, allowH2: false },
-    clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: timeouts.headersMs }),
+    clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: limits.headersMs }),
   });
 }

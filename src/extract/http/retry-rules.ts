@@ -61,9 +61,6 @@ export function failureKind({
 
 export const OUTAGE_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504, 520, 521, 522, 523, 524]);
 
-/** Statuses of a gateway that knows the service and does not reach it, or of a service in maintenance. */
-export const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
-
 const NO_ANSWER: ReadonlySet<string> = new Set([
   "source.unreachable",
   "source.timeout",

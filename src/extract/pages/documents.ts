@@ -1,4 +1,5 @@
 /** Turns the documents of a response into items, rejects and raw documents. */
+import { z } from "zod";
 import { mayHaveLoneSurrogates } from "../../common/json.ts";
 import { isObject, type JsonObject, type Shape } from "../../raw/document.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
@@ -14,7 +15,7 @@ import { NO_FINGERPRINT, NOT_REUSED, type RawDocument, RawFileReader } from "../
 import { serializeDocument } from "../../raw/raw-json.ts";
 import { copyReusable, fingerprintOf, matchesFingerprint, reuseRecord } from "../../raw/reusable.ts";
 import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
-import { readItem } from "../http/decode.ts";
+import { misfit, readBody } from "../http/decode.ts";
 import { type ListPage, type ObjectPosition, type PageDocument, readList } from "./list-page.ts";
 import { ObjectCache, type PreparedObject, preparedObject } from "./object-cache.ts";
 import {
@@ -221,6 +222,17 @@ function isReusable({ body, listed }: ItemTask, { updatedAt }: ListEntry, docume
   const { dated, observedAt } = body;
   const isEdited = isFresh(secondsOf(updatedAt), { observedAt, milliseconds: FRESH_MS });
   return dated && !isEdited && matchesFingerprint(listed.fingerprint, document);
+}
+
+const itemBody = z.looseObject({ response: z.looseObject({}) });
+
+/** A single item, in an envelope (`{"response": {...}}`) or bare. Throws what `readList` throws. */
+export function readItem(text: string): Readonly<Record<string, unknown>> {
+  const body = readBody(text);
+  const parsed = itemBody.safeParse(body);
+  if (parsed.success) return parsed.data.response;
+  if (isObject(body) && "id" in body && !("response" in body)) return body;
+  throw misfit(body, "a content item", parsed.error);
 }
 
 /** Where documents describe the custom fields that they have values of. */

@@ -6,7 +6,8 @@ import { gzipSync } from "node:zlib";
 import { type Clock, systemClock } from "../../../src/common/clock.ts";
 import type { ErrorCode } from "../../../src/common/errors.ts";
 import { createLog, silentLog } from "../../../src/common/log.ts";
-import { type HttpClientConfig, TIMEOUTS } from "../../../src/extract/http/client.ts";
+import type { HttpClientConfig } from "../../../src/extract/http/client.ts";
+import { HTTP_LIMITS } from "../../../src/extract/http/connection-pool.ts";
 import { decodeBytes } from "../../../src/extract/http/decode.ts";
 import { listRequest } from "../../../src/extract/http/request.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
@@ -135,8 +136,8 @@ test("A2: a name that does not exist is worth one more attempt, a name service t
 });
 
 test("A3: a connection that never comes about ends by the connect timeout", async (t) => {
-  const timeouts = { ...TIMEOUTS, connectMs: 60 };
-  const client = clientOf(t, "https://content.invalid", { timeouts, lookup: () => {} });
+  const limits = { ...HTTP_LIMITS, connectMs: 60 };
+  const client = clientOf(t, "https://content.invalid", { limits, lookup: () => {} });
   const error = await failsWith("source.timeout", read(client, LIST, NEVER));
   assert.ok(error.retry);
   assert.match(error.message, /did not accept a connection in time/);
@@ -158,13 +159,13 @@ test("A6: a connection that ends in the middle of a body gives no answer, and th
   assert.doesNotMatch(heads.join(), /^range:/im);
 });
 
-/** What a connection does when a request has come, the timeouts, and what becomes of it. */
+/** What a connection does when a request has come, the limits, and what becomes of it. */
 const UNANSWERED: Readonly<
   Record<
     string,
     readonly [
       act: (socket: Socket) => void,
-      timeouts: Partial<typeof TIMEOUTS>,
+      limits: Partial<typeof HTTP_LIMITS>,
       code: ErrorCode,
       says: RegExp,
     ]
@@ -201,7 +202,7 @@ function drip(socket: Socket): void {
 test("A5, A7, A8: a connection without an answer ends in time, and can be asked again", async (t) => {
   for (const [what, [act, changed, code, says]] of Object.entries(UNANSWERED)) {
     const { url } = await serveRaw(t, act);
-    const client = clientOf(t, url, { timeouts: { ...TIMEOUTS, ...changed } });
+    const client = clientOf(t, url, { limits: { ...HTTP_LIMITS, ...changed } });
     const error = await failsWith(code, read(client, LIST, NEVER));
     assert.ok(error.retry, what);
     assert.match(error.message, says);
@@ -238,7 +239,7 @@ test("A11: a chunked body without its last chunk is no answer", async (t) => {
 });
 
 test("A16: a body above the cap is given up, announced or not", async (t) => {
-  const bodyLimits = { wireBytes: 100_000, failureBytes: 1000 };
+  const limits = { ...HTTP_LIMITS, wireBytes: 100_000, failureBytes: 1000 };
   for (const announced of [true, false]) {
     let ended: () => void = () => {};
     const aborted = new Promise<void>((resolve) => (ended = resolve));
@@ -251,7 +252,7 @@ test("A16: a body above the cap is given up, announced or not", async (t) => {
       response.on("drain", more);
       more();
     });
-    const error = await failsWith("source.too_large", read(clientOf(t, url, { bodyLimits }), LIST, NEVER));
+    const error = await failsWith("source.too_large", read(clientOf(t, url, { limits }), LIST, NEVER));
     assert.equal(error.retry, false);
     assert.match(error.message, /perPage/);
     await aborted;

@@ -1,4 +1,6 @@
-/** Dates and waits in HTTP headers. */
+/** Reads the headers of a response: its date, how long to wait, and how its body is written. */
+import type { IncomingHttpHeaders } from "node:http";
+
 const TIME = String.raw`(?<time>\d\d:\d\d:\d\d)`;
 const WEEKDAY = "(?<weekday>[A-Z][a-z]{2})";
 const MONTH = "(?<month>[A-Z][a-z]{2})";
@@ -11,7 +13,7 @@ const FORMS = [
 ];
 
 /** An HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`; `null` for anything else, and for impossible dates. */
-export function parseHttpDate(text: string | null): Date | null {
+function parseHttpDate(text: string | null): Date | null {
   for (const form of FORMS) {
     const { weekday, day = "", month, year = "", time } = form.exec(text ?? "")?.groups ?? {};
     // The weekday tells the century of a year in two digits.
@@ -27,12 +29,25 @@ export function parseHttpDate(text: string | null): Date | null {
 /** The wait in a `Retry-After` header, in milliseconds; the header's text if it cannot be read; `null` without one. */
 export type RetryAfter = number | string | null;
 
-/**
- * Reads a `Retry-After` header: seconds, rounded up, or a date. The longest of several counts.
- *
- * @param answeredAt the response's `Date`, because clocks differ; this machine's clock if it has none
- */
-export function parseRetryAfter(text: string | null, answeredAt: Date): RetryAfter {
+/** `now`: this machine's clock, for a wait until a date in a response that has no date itself, because clocks differ. */
+export function readHeaders(headers: IncomingHttpHeaders, now: Date) {
+  const date = parseHttpDate(header(headers, "date"));
+  return {
+    contentType: header(headers, "content-type"),
+    contentEncoding: header(headers, "content-encoding"),
+    date,
+    retryAfter: parseRetryAfter(header(headers, "retry-after"), date ?? now),
+  };
+}
+
+/** A header that came several times is joined with commas. */
+function header(headers: IncomingHttpHeaders, name: string): string | null {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : (value ?? null);
+}
+
+/** Seconds, rounded up, or a date. The longest of several counts. */
+function parseRetryAfter(text: string | null, answeredAt: Date): RetryAfter {
   if (text === null) return null;
   const waits = text.split(/,\s*(?=[A-Z]|\d[\d.]*\s*(?:,|$))/).map((each) => waitMs(each.trim(), answeredAt));
   const longest = Math.max(...waits.filter((wait) => wait !== null));
