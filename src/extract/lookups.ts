@@ -1,7 +1,7 @@
 /** Lookups of destinations and custom field definitions by name. */
 import { z } from "zod";
-import { type CustomFieldDefinition, customFieldDefinition } from "../api/custom-field.ts";
-import { type DestinationDocument, type DestinationName, destination } from "../api/destination.ts";
+import { customFieldDefinition } from "../api/custom-field.ts";
+import { type DestinationName, destination } from "../api/destination.ts";
 import { type FormDrift, normalizeForm, scalarText } from "../api/normalize.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
@@ -13,6 +13,7 @@ import { API_PREFIX } from "./http/service-url.ts";
 import { SourceError } from "./http/source-error.ts";
 
 type LookupMethod = ServiceRequest["method"];
+type DestinationDocument = z.infer<typeof destination>;
 
 export interface LookupResponse {
   readonly request: ServiceRequest;
@@ -40,7 +41,7 @@ export interface DestinationLookup {
 
 export interface CustomFieldLookup {
   /** Several definitions may share a name. */
-  readonly definitions: readonly CustomFieldDefinition[];
+  readonly definitions: readonly z.infer<typeof customFieldDefinition>[];
   /** Names without a definition. */
   readonly unmatched: readonly string[];
   readonly responses: readonly LookupResponse[];

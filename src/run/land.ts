@@ -10,7 +10,7 @@ import { type ColumnPlan, planColumns } from "../extract/column-plan.ts";
 import { extract } from "../extract/extract.ts";
 import { landLookups } from "../extract/land-lookups.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
-import { Landing, LandingThreads } from "../extract/landing/landing.ts";
+import { Landing } from "../extract/landing/landing.ts";
 import type { CustomFieldLookup } from "../extract/lookups.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
 import { stageRows } from "../load/staged-rows.ts";
@@ -52,9 +52,9 @@ export async function land(request: LandRequest): Promise<RawFolder> {
   try {
     onProgress({ stage: "lookups", done: 1, total: 2, items: 0, bytes: 0 });
     const wanted = planColumns(run.pipeline, config);
-    const { extraction, index, fieldNames } = await extractItems(request, wanted);
+    const { extraction, index } = await extractItems(request, wanted);
     assertFewRejects(config, extraction, journal);
-    const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
+    const names = customFields && [...config.customFields, ...customFields, ...journal.fieldNames];
     const fields = await session.lookups.customFields(new Set(names), signal);
     recordLookups(journal, inputs, fields);
     onProgress({ stage: "lookups", done: 2, total: 2, items: extraction.items, bytes: 0 });
@@ -63,7 +63,7 @@ export async function land(request: LandRequest): Promise<RawFolder> {
     const files = rawFilesOf(run, inputs);
     const personal = policyOf(config, personalFields);
     landLookups(destinations, fields, { files, personal, drift: journal.drift, clock });
-    stageRows(requestRows(journal.requests), (part) => files.ofNotes("requests", part));
+    stageRows(requestRows(journal.requestsInOrder()), (part) => files.ofNotes("requests", part));
     const found = journal.rejects.toSorted(
       (a, b) => a.pass - b.pass || a.page - b.page || a.position - b.position,
     );
@@ -95,18 +95,18 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
   const { config, clock, signal, onProgress } = inputs;
   const { listings } = pipeline;
   const settings = documentSettings(config, personalFields, wanted.columns);
-  await using threads = new LandingThreads(inputs.threads, {
-    ...policyOf(config, personalFields),
-    aliases: config.aliases,
-    token: token.reveal(),
-    details: wanted.details,
-    settings: JSON.stringify(settings),
-  });
   await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
   const itemIndex = new ItemIndex();
   const index = new RawIndex(itemIndex);
-  const landing = new Landing({
-    threads,
+  await using landing = new Landing({
+    threads: inputs.threads,
+    lander: {
+      ...policyOf(config, personalFields),
+      aliases: config.aliases,
+      token: token.reveal(),
+      details: wanted.details,
+      settings: JSON.stringify(settings),
+    },
     files: rawFilesOf(run, inputs),
     index,
     directory: staging.root,
@@ -122,7 +122,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
     itemIndex,
     versions: new ItemVersions(itemIndex),
     clock,
-    signal: AbortSignal.any([signal, threads.failure]),
+    signal: AbortSignal.any([signal, landing.failure]),
     settings: {
       columns: wanted.columns,
       itemColumns: wanted.itemColumns,
@@ -148,7 +148,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
         acceptShrink: config.acceptShrink,
       }),
   });
-  return { extraction, index, fieldNames: landing.fieldNames };
+  return { extraction, index };
 }
 
 /** All that the tables are built from, besides the raw documents. */
@@ -205,7 +205,10 @@ function extractRecordOf(
     unreadable: [...rejected.filter((id) => id !== null), ...extraction.missing.skipped],
     rejectedWithoutId: rejected.includes(null),
     drift: journal.drift.sorted(),
-    requests: { count: journal.requests.size, bytes: journal.requests.bytes },
+    requests: {
+      count: journal.requests.length,
+      bytes: journal.requests.reduce((sum, { bytes }) => sum + bytes, 0),
+    },
     throttled: retry.throttled,
     outages: retry.outages,
     bytesPerItem: Object.fromEntries([...items.pages].map(([pass, bytes]) => [pass, [...bytes]])),

@@ -1,6 +1,6 @@
 /** Makes the rows of the tables about the run. */
 
-import type { RequestLog } from "../extract/http/request-log.ts";
+import type { RequestRecord } from "../extract/landing/journal.ts";
 import type { MemoryRows } from "../load/staged-rows.ts";
 import type { ExtractRecord, PassRecord } from "../raw/extract-record.ts";
 import type { Cell } from "../storage/table-builder.ts";
@@ -74,8 +74,8 @@ export function passRows(records: readonly PassRecord[]): MemoryRows {
   return rowsOf(passes, records, (record) => ({ ...interval(record), rowsListed: record.rows }));
 }
 
-export function requestRows(records: RequestLog): MemoryRows {
-  return rowsOf(requests, records.inOrder(), ({ milliseconds }, place) => ({
+export function requestRows(records: readonly RequestRecord[]): MemoryRows {
+  return rowsOf(requests, records, ({ milliseconds }, place) => ({
     request: place + 1,
     milliseconds: Math.round(milliseconds * 1000) / 1000,
   }));

@@ -164,7 +164,7 @@ export function recordLookups(
   for (const { request, response } of responses) {
     const observedAt = observedAtOf(response, clock);
     const bytes = response.body.byteLength;
-    journal.requests.add(recordOf(response, { mode: request.mode, observedAt, bytes }));
+    journal.requests.push(recordOf(response, { mode: request.mode, observedAt, bytes }));
   }
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
-import { assembleContentSet } from "../../src/service/assemble-set.ts";
+import { assembleContentSet } from "../../src/service/load.ts";
 import { createService } from "../../src/service/service.ts";
 import { CONTENT_TABLES } from "../../src/tables/all.ts";
 import type { Column } from "../../src/tables/declare.ts";

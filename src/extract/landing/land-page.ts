@@ -15,7 +15,6 @@ import type {
   ItemResult,
   ItemTask,
   LandingTask,
-  LandingTaskOf,
   PageResult,
   PageTask,
   ResponseBody,
@@ -35,6 +34,8 @@ interface DocumentUnit {
   /** Bytes of the pages that the documents point into. */
   readonly bytes: Uint8Array[];
 }
+
+type LandingTaskOf<Kind extends LandingTask["kind"]> = Extract<LandingTask, { kind: Kind }>;
 
 type Methods = {
   readonly [Kind in LandingTask["kind"]]: (task: LandingTaskOf<Kind> & { readonly kind: Kind }) => unknown;
@@ -62,12 +63,11 @@ export class Lander {
     const { bytes } = task.body;
     const { decoded, echoes } = this.#decoded(task.body);
     const decodedBytes = decoded.length;
-    const { pagination, rows, documents } = this.#reader.list(decoded);
-    const read = orTooDeep(() => this.#reader.page(task, documents));
+    const read = orTooDeep(() => this.#reader.page(task, decoded));
     if (decoded.buffer !== bytes.buffer) release(bytes);
     if (task.lands) this.#land(task.unit, read, echoes).bytes.push(decoded);
     else release(decoded);
-    const { items, rejects } = read;
+    const { pagination, rows, items, rejects } = read;
     return { pagination, rows, items, rejects, decodedBytes };
   }
 

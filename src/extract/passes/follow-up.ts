@@ -4,9 +4,9 @@ import type { Shape } from "../../raw/document.ts";
 import { NO_FINGERPRINT } from "../../raw/raw-file.ts";
 import type { ItemResponse } from "../landing/checkpoint.ts";
 import { isFresh, secondsOf } from "../pages/updated-at.ts";
+import type { ModeComparison } from "./certification.ts";
 import type { ExtractContext } from "./context.ts";
 import { singlesLimit } from "./failure-budget.ts";
-import type { ModeComparison } from "./mode-comparison.ts";
 import { isRejected, recordItemResponse, requestItem } from "./single-item.ts";
 
 /** Page number of the first group. It orders these documents after the single items of the pass. */
@@ -98,7 +98,7 @@ async function requestItems(
 ): Promise<readonly string[]> {
   const { settings, onProgress } = context;
   const { columns } = settings;
-  const landing = context.landing.singles("after", pass);
+  const landing = context.landing.of("after", pass);
   const queue = new WorkQueue(settings.concurrency, context.signal);
   const limit = singlesLimit(ids.length, settings.singlesLimits);
   const skipped: string[] = [];

@@ -2,18 +2,18 @@
 import type { ErrorCode } from "../../common/errors.ts";
 import { itemRequest } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
-import type { ItemResponse, PageResponse } from "../landing/checkpoint.ts";
+import type { ItemResponse } from "../landing/checkpoint.ts";
 import { bodyOf, recordOf } from "../landing/journal.ts";
 import type { ResponseSlot, StageLanding } from "../landing/landing.ts";
 import type { ItemTask } from "../pages/tasks.ts";
 import type { ExtractContext } from "./context.ts";
 import type { FailureBudget } from "./failure-budget.ts";
 
-export interface SingleItem extends Pick<ItemTask, "shape" | "whole" | "listed" | "page" | "position"> {
+interface SingleItem extends Pick<ItemTask, "shape" | "whole" | "listed" | "page" | "position"> {
   readonly id: string;
   /** Columns of the dynamic set to request. */
   readonly columns: readonly string[];
-  readonly landing: StageLanding<PageResponse> | StageLanding<ItemResponse>;
+  readonly landing: StageLanding;
   readonly slot: ResponseSlot;
 }
 
@@ -23,7 +23,7 @@ export function isRejected({ gone, updatedAt }: ItemResponse): boolean {
 }
 
 export function recordItemResponse({ journal }: ExtractContext, { record, rejects }: ItemResponse): void {
-  if (record !== null) journal.requests.add(record);
+  if (record !== null) journal.requests.push(record);
   journal.rejects.push(...rejects);
 }
 
