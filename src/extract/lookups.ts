@@ -1,21 +1,30 @@
-/** Lookups of destinations and custom field definitions by name. */
+/** Looks up destinations and custom field definitions by name, and lands the responses as raw documents. */
 import { z } from "zod";
 import { customFieldDefinition } from "../api/custom-field.ts";
 import { type DestinationName, destination } from "../api/destination.ts";
 import { type FormDrift, normalizeForm, scalarText } from "../api/normalize.ts";
+import type { Clock } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
+import { mayHoldLarge } from "../common/json.ts";
 import { printable } from "../common/printable.ts";
 import { isObject, type JsonObject } from "../raw/document.ts";
+import type { Drift } from "../raw/drift.ts";
+import type { PolicySettings } from "../raw/personal/policy.ts";
+import { LOOKUP_ORDER, type LookupResource, lookupPreparer } from "../raw/prepare.ts";
+import { type LookupDocument, type LookupMode, NOT_REUSED, RawFileWriter } from "../raw/raw-file.ts";
+import type { RawPaths } from "../raw/raw-folder.ts";
+import { PartWriter } from "../storage/parquet-file.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
 import { decodeBytes, misfit, readBody } from "./http/decode.ts";
 import type { ServiceRequest } from "./http/request.ts";
 import { API_PREFIX } from "./http/service-url.ts";
 import { SourceError } from "./http/source-error.ts";
+import { observedAtOf } from "./landing/journal.ts";
 
 type LookupMethod = ServiceRequest["method"];
 type DestinationDocument = z.infer<typeof destination>;
 
-export interface LookupResponse {
+interface LookupResponse {
   readonly request: ServiceRequest;
   readonly response: HttpResponse;
   readonly rows: readonly LookupRow[];
@@ -218,4 +227,53 @@ function unreadable(what: string): WarehouseError {
     "contract.drift",
     `The service answered a lookup with ${what}, so mapped values cannot be computed from it; correct it at the service, or remove the name from the configuration.`,
   );
+}
+
+/** Writes the rows that were requested as raw documents, in the order of the responses. Throws errors of the disk. */
+export function landLookups(
+  destinations: DestinationLookup,
+  fields: CustomFieldLookup,
+  landing: {
+    readonly files: RawPaths;
+    /** Applied to the rows in place, before anything is written. */
+    readonly personal: PolicySettings;
+    readonly drift: Drift;
+    readonly clock: Clock;
+  },
+): void {
+  const { files, drift, clock } = landing;
+  const writer = new RawFileWriter(new PartWriter());
+  const prepare = lookupPreparer(landing.personal);
+  const land = (
+    mode: LookupMode,
+    shape: LookupResource,
+    requested: ReadonlySet<unknown>,
+    responses: readonly LookupResponse[],
+  ): void => {
+    const documents = responses.flatMap(({ rows, response }, index) =>
+      rows.flatMap(({ id, row, odd }, position): LookupDocument[] => {
+        if (id === undefined) drift.note(shape, "type", LOOKUP_ORDER, null);
+        if (id === undefined || row === undefined || !requested.has(row)) return [];
+        const unknown = prepare(shape, row, odd, drift);
+        const text = JSON.stringify(row);
+        const document: LookupDocument = {
+          contentId: id,
+          mode,
+          pass: 0,
+          page: index + 1,
+          position,
+          whole: true,
+          view: { shape, order: LOOKUP_ORDER, observedAt: observedAtOf(response, clock) },
+          unknownFields: unknown.length,
+          largeNumbers: mayHoldLarge(text),
+          reuse: NOT_REUSED,
+          document: [Buffer.from(text)],
+        };
+        return [document];
+      }),
+    );
+    if (documents.length > 0) writer.write(files.of(mode, 0, 0), documents);
+  };
+  land("custom_fields", "custom_field_definition", new Set(fields.definitions), fields.responses);
+  land("destinations", "destination", new Set(destinations.destinations), destinations.responses);
 }

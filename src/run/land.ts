@@ -8,10 +8,9 @@ import { collectGarbage } from "../common/free-memory.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
 import { type ColumnPlan, planColumns } from "../extract/column-plan.ts";
 import { extract } from "../extract/extract.ts";
-import { landLookups } from "../extract/land-lookups.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import { Landing } from "../extract/landing/landing.ts";
-import type { CustomFieldLookup } from "../extract/lookups.ts";
+import { type CustomFieldLookup, landLookups } from "../extract/lookups.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
 import { stageRows } from "../load/staged-rows.ts";
 import {

@@ -10,7 +10,6 @@ import { printable } from "../common/printable.ts";
 import { faultsError } from "../config/read-spec.ts";
 import type { AttemptListener, HttpClient } from "../extract/http/client.ts";
 import type { RetryLoop } from "../extract/http/retry.ts";
-import { RETRY_LIMITS } from "../extract/http/retry-rules.ts";
 import { Journal, observedAtOf, recordOf } from "../extract/landing/journal.ts";
 import { type CustomFieldLookup, type DestinationLookup, Lookups } from "../extract/lookups.ts";
 import { TokenRedactor } from "../extract/pages/token-redactor.ts";
@@ -72,7 +71,7 @@ export async function openSession(request: SessionRequest): Promise<ServiceSessi
   const known = {
     startPerSecond: resumable?.resumeRecord.ratePerSecond ?? rateBefore ?? null,
     outageMinutes: config.outageMinutes,
-    limits: RETRY_LIMITS,
+    retries: true,
     isKnown: resumable !== null || instanceOf(baseline)?.origin === originOf(config),
   };
   const { client, retry } = isRehearsal

@@ -9,7 +9,7 @@ import type { Config } from "../config/config.ts";
 import { type AttemptListener, HttpClient } from "../extract/http/client.ts";
 import { HTTP_LIMITS } from "../extract/http/connection-pool.ts";
 import { RetryLoop } from "../extract/http/retry.ts";
-import { RETRY_LIMITS, type RetryConfig } from "../extract/http/retry-rules.ts";
+import type { RetryConfig } from "../extract/http/retry-rules.ts";
 import { readServiceUrl, type ServiceUrl, type SettingNames } from "../extract/http/service-url.ts";
 import { createService } from "../service/service.ts";
 import type { PreparedOutput } from "../warehouse/prepare-output.ts";
@@ -56,7 +56,7 @@ export async function openSource(config: Config): Promise<OpenSource> {
 export function openClient(
   { url, token, settingNames, proxy }: OpenSource,
   { config, clock, log }: Pick<RunInputs, "config" | "clock" | "log">,
-  known: Pick<RetryConfig, "startPerSecond" | "outageMinutes" | "isKnown" | "limits">,
+  known: Pick<RetryConfig, "startPerSecond" | "outageMinutes" | "isKnown" | "retries">,
   onAttempt: AttemptListener = () => {},
 ): { readonly client: HttpClient; readonly retry: RetryLoop } {
   const { deadlineMinutes: minutes, concurrency: connections, ratePerSecond } = config;
@@ -93,8 +93,12 @@ export function openClientWithoutRetries(
   { config, clock, log }: Pick<RunInputs, "config" | "clock" | "log">,
 ) {
   const inputs = { config: { ...config, deadlineMinutes: 1 }, clock, log };
-  const limits = { ...RETRY_LIMITS, maxRetries: 0 };
-  return openClient(source, inputs, { startPerSecond: null, outageMinutes: 0, isKnown: false, limits });
+  return openClient(source, inputs, {
+    startPerSecond: null,
+    outageMinutes: 0,
+    isKnown: false,
+    retries: false,
+  });
 }
 
 /** Address of the service. The sample's port changes with every run, so it is left out. */

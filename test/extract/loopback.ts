@@ -15,7 +15,7 @@ import { HttpClient, type HttpClientConfig, type HttpResponse } from "../../src/
 import { HTTP_LIMITS } from "../../src/extract/http/connection-pool.ts";
 import { listRequest, type ServiceRequest } from "../../src/extract/http/request.ts";
 import { RetryLoop } from "../../src/extract/http/retry.ts";
-import { RETRY_LIMITS, type RetryConfig } from "../../src/extract/http/retry-rules.ts";
+import type { RetryConfig } from "../../src/extract/http/retry-rules.ts";
 import { readServiceUrl } from "../../src/extract/http/service-url.ts";
 import { CANARY } from "../run/canary.ts";
 
@@ -82,7 +82,7 @@ export function retryOf(changes: Partial<RetryConfig>): RetryLoop {
     isKnown: true,
     host: "host",
     settingNames: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
-    limits: RETRY_LIMITS,
+    retries: true,
     deadline: null,
     clock: systemClock,
     random: () => 0.5,

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { type TestContext, test } from "node:test";
-import { type RejectLimits, rejectLimit } from "../../src/extract/passes/failure-budget.ts";
+import { rejectLimit } from "../../src/audit/checks/publish-gates.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
+import type { RejectLimits } from "../../src/raw/extract-record.ts";
 import { failsWith } from "../failing.ts";
 import { exportFrom, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";

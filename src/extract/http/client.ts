@@ -5,12 +5,11 @@ import { basicCredentials, redactor, type Secret } from "../../common/secret.ts"
 import { VERSION } from "../../common/version.ts";
 import { type ConnectionConfig, ConnectionPool, type WireResponse } from "./connection-pool.ts";
 import { assertAnswered, decodeBytes, serviceMessage } from "./decode.ts";
-import { type RetryAfter, readHeaders } from "./headers.ts";
 import { listRequest, type RequestMode, type ServiceRequest } from "./request.ts";
 import type { RetryLoop } from "./retry.ts";
 import type { SettingNames } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
-import { statusError } from "./status.ts";
+import { type RetryAfter, readHeaders, statusError } from "./status.ts";
 import { transportError } from "./transport-error.ts";
 
 export interface HttpClientConfig extends ConnectionConfig {

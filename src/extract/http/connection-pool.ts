@@ -44,8 +44,6 @@ export interface WireResponse {
   readonly sha256: string;
 }
 
-/** Informational responses (1xx) that one request may get. */
-const MAX_INFORMATIONAL = 16;
 /** After this many resets of kept connections, each request gets a connection of its own. */
 const MAX_RESETS = 3;
 const RESET_CODES: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
@@ -70,7 +68,7 @@ export class ConnectionPool {
   /**
    * Sends a request and resolves with the response, whatever its status. `signal` ends the request and its connection.
    *
-   * @throws what undici throws, the signal's reason, `source.too_large` or `source.protocol`; the connection is closed then
+   * @throws what undici throws, the signal's reason, `source.too_large`; the connection is closed then
    */
   async send(
     request: Pick<Dispatcher.RequestOptions, "method" | "path" | "headers" | "body">,
@@ -78,23 +76,12 @@ export class ConnectionPool {
   ): Promise<WireResponse> {
     for (;;) {
       const dispatcher = this.#dispatcher;
-      const flood = new AbortController();
-      let informational = 0;
       let hasStarted = false;
       const onStart = () => {
         hasStarted = true;
         this.#isUsed ||= dispatcher === this.#dispatcher;
       };
-      const onInfo = () => {
-        onStart();
-        informational += 1;
-        if (informational > MAX_INFORMATIONAL) flood.abort(this.#floodOfHints());
-      };
-      const how = {
-        reset: this.#resets === MAX_RESETS,
-        signal: AbortSignal.any([signal, flood.signal]),
-        onInfo,
-      };
+      const how = { reset: this.#resets === MAX_RESETS, signal, onInfo: onStart };
       try {
         const response = await dispatcher.request({ ...request, origin: this.#config.url.origin, ...how });
         onStart();
@@ -133,11 +120,6 @@ export class ConnectionPool {
       at += piece.length;
     }
     return { status, headers, body, sha256: hash("sha256", body) };
-  }
-
-  #floodOfHints(): SourceError {
-    const sentence = `${this.#config.url.host} keeps sending interim responses (1xx) without an answer; look for a proxy in between.`;
-    return new SourceError("source.protocol", sentence);
   }
 
   /** Closes all connections, with the requests that they serve. */

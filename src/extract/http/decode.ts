@@ -60,17 +60,13 @@ function declaredAs(header: string | null): string {
   return header === null ? "none" : printable(header);
 }
 
-interface Inflated {
-  readonly buffer: Uint8Array;
-  /** `bytesWritten`: compressed bytes that were used. */
-  readonly engine: { readonly bytesWritten: number };
-}
-
 /** One or more gzip members, each whole, and nothing after them. */
 function gunzip(bytes: Uint8Array, limitBytes: number): Uint8Array {
-  let inflated: unknown;
+  // With `info`, zlib returns more than its declared type says. `bytesWritten`: compressed bytes that were used.
+  let inflated: { readonly buffer: Uint8Array; readonly engine: { readonly bytesWritten: number } };
   try {
-    inflated = gunzipSync(bytes, { maxOutputLength: limitBytes, chunkSize: GUNZIP_PIECE_BYTES, info: true });
+    const options = { maxOutputLength: limitBytes, chunkSize: GUNZIP_PIECE_BYTES, info: true };
+    inflated = gunzipSync(bytes, options) as unknown as typeof inflated;
   } catch (error) {
     const code = codeOf(error) ?? "";
     if (code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(limitBytes);
@@ -79,17 +75,11 @@ function gunzip(bytes: Uint8Array, limitBytes: number): Uint8Array {
     if (code.startsWith("Z_")) throw damagedGzip(code);
     throw error;
   }
-  if (!isInflated(inflated)) throw new TypeError("zlib gave no account of what it read");
   const { buffer, engine } = inflated;
   // zlib passes over zero bytes after the last member.
   if (engine.bytesWritten !== bytes.byteLength) throw damagedGzip("bytes after its end");
   // What is less than a piece is given as a part of one, which would stay as long as it does.
   return buffer.byteLength < GUNZIP_PIECE_BYTES ? new Uint8Array(buffer) : buffer;
-}
-
-/** With `info`, zlib answers more than its declared type says. */
-function isInflated(value: unknown): value is Inflated {
-  return typeof value === "object" && value !== null && "buffer" in value && "engine" in value;
 }
 
 function damagedGzip(how: string, attemptsAtMost?: number): SourceError {

@@ -1,11 +1,14 @@
-/** What the HTTP status of a response means for a run. */
+/** What the HTTP status and the headers of a response mean for a run. */
+import type { IncomingHttpHeaders } from "node:http";
 import type { ErrorCode } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
-import type { RetryAfter } from "./headers.ts";
 import type { RequestMode } from "./request.ts";
 import { OUTAGE_STATUSES } from "./retry-rules.ts";
 import type { ServiceUrl, SettingNames } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
+
+/** The wait in a `Retry-After` header, in milliseconds; the header's text if it cannot be read; `null` without one. */
+export type RetryAfter = number | string | null;
 
 /** A response, before its body is read. */
 interface ResponseStatus extends Pick<ServiceUrl, "host" | "prefix"> {
@@ -84,4 +87,60 @@ function waitOf(retryAfter: RetryAfter): string {
   if (typeof retryAfter === "string")
     return `, with a Retry-After that cannot be read (${printable(retryAfter)})`;
   return retryAfter ? `, and asks to wait ${Math.ceil(retryAfter / 1000)} s` : "";
+}
+
+/** `now`: this machine's clock, for a wait until a date in a response that has no date itself, because clocks differ. */
+export function readHeaders(headers: IncomingHttpHeaders, now: Date) {
+  const date = parseHttpDate(header(headers, "date"));
+  return {
+    contentType: header(headers, "content-type"),
+    contentEncoding: header(headers, "content-encoding"),
+    date,
+    retryAfter: parseRetryAfter(header(headers, "retry-after"), date ?? now),
+  };
+}
+
+/** A header that came several times is joined with commas. */
+function header(headers: IncomingHttpHeaders, name: string): string | null {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : (value ?? null);
+}
+
+/** Seconds, rounded up, or a date. The longest of several counts. */
+function parseRetryAfter(text: string | null, answeredAt: Date): RetryAfter {
+  if (text === null) return null;
+  const waits = text.split(/,\s*(?=[A-Z]|\d[\d.]*\s*(?:,|$))/).map((each) => waitMs(each.trim(), answeredAt));
+  const longest = Math.max(...waits.filter((wait) => wait !== null));
+  return longest < 0 ? text : longest;
+}
+
+function waitMs(text: string, answeredAt: Date): number | null {
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text)) * 1000;
+  const date = parseHttpDate(text);
+  return date && Math.max(0, date.getTime() - answeredAt.getTime());
+}
+
+const TIME = String.raw`(?<time>\d\d:\d\d:\d\d)`;
+const WEEKDAY = "(?<weekday>[A-Z][a-z]{2})";
+const MONTH = "(?<month>[A-Z][a-z]{2})";
+
+/** The three forms of a date in RFC 9110: the preferred one, that of RFC 850, and that of `asctime`. */
+const FORMS = [
+  new RegExp(String.raw`^${WEEKDAY}, (?<day>\d\d) ${MONTH} (?<year>\d{4}) ${TIME} GMT$`),
+  new RegExp(String.raw`^${WEEKDAY}[a-z]*day, (?<day>\d\d)-${MONTH}-(?<year>\d\d) ${TIME} GMT$`),
+  new RegExp(String.raw`^${WEEKDAY} ${MONTH} (?<day>[ \d]\d) ${TIME} (?<year>\d{4})$`),
+];
+
+/** An HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`; `null` for anything else, and for impossible dates. */
+function parseHttpDate(text: string | null): Date | null {
+  for (const form of FORMS) {
+    const { weekday, day = "", month, year = "", time } = form.exec(text ?? "")?.groups ?? {};
+    // The weekday tells the century of a year in two digits.
+    for (const century of year.length === 2 ? ["20", "19"] : [""]) {
+      const today = `${weekday}, ${day.replace(" ", "0")} ${month} ${century}${year} ${time} GMT`;
+      const date = new Date(today);
+      if (date.toUTCString() === today) return date;
+    }
+  }
+  return null;
 }

@@ -12,8 +12,7 @@ import { bodyOf, type RequestRecord, recordOf } from "../landing/journal.ts";
 import type { ResponseSlot, StageLanding } from "../landing/landing.ts";
 import type { ListEntry, PageResult, Reject } from "../pages/tasks.ts";
 import type { ExtractContext } from "./context.ts";
-import { FailureBudget } from "./failure-budget.ts";
-import { requestItem } from "./single-item.ts";
+import { FailureBudget, requestItem } from "./item-requests.ts";
 
 export interface PassPlan {
   /** From 1. */

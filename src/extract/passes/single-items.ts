@@ -5,9 +5,8 @@ import { isRereadDue, type ReusableDocument, type ReusableItems } from "../../ra
 import type { ItemResponse } from "../landing/checkpoint.ts";
 import { type ResponseSlot, SINGLES_PER_GROUP, type StageLanding } from "../landing/landing.ts";
 import type { ExtractContext } from "./context.ts";
-import { FailureBudget } from "./failure-budget.ts";
+import { FailureBudget, isRejected, recordItemResponse, requestItem } from "./item-requests.ts";
 import type { ListingPass } from "./listing.ts";
-import { isRejected, recordItemResponse, requestItem } from "./single-item.ts";
 
 /** Items in flight for each connection: while a thread reads one response, the next item is requested. */
 const ITEMS_IN_FLIGHT = 2;

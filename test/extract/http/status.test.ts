@@ -3,9 +3,8 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { ErrorCode } from "../../../src/common/errors.ts";
 import { serviceMessage } from "../../../src/extract/http/decode.ts";
-import { readHeaders } from "../../../src/extract/http/headers.ts";
 import type { RequestMode } from "../../../src/extract/http/request.ts";
-import { statusError } from "../../../src/extract/http/status.ts";
+import { readHeaders, statusError } from "../../../src/extract/http/status.ts";
 
 type Row = [
   row: string,
