@@ -11,7 +11,7 @@ import type { Baseline } from "../warehouse/baseline.ts";
 import { type FreeBytes, freeBytes } from "../warehouse/disk.ts";
 import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
 
-export interface Machine {
+interface Machine {
   readonly clock: Clock;
   /** Number of worker threads that read documents; 0: this thread reads them. */
   readonly threads: number;
@@ -20,7 +20,7 @@ export interface Machine {
 }
 
 export function thisMachine(): Machine {
-  const threads = Math.max(1, Math.min(8, availableParallelism()));
+  const threads = Math.min(8, availableParallelism());
   return { clock: systemClock, threads, nodeVersion: process.versions.node, freeBytes };
 }
 
@@ -37,7 +37,7 @@ export interface RunInputs extends Runtime {
 }
 
 /** Steps that prepare a run, in this order. Only `check` has the step "configuration". */
-export type StepName =
+type StepName =
   | "configuration"
   | "pipeline"
   | "folder"

@@ -15,6 +15,7 @@ import type { CustomFieldLookup } from "../extract/lookups.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
 import { stageRows } from "../load/staged-rows.ts";
 import {
+  type DocumentSettings,
   EXTRACT_FILE,
   type Extraction,
   type ExtractRecord,
@@ -28,15 +29,16 @@ import { rejects } from "../tables/run.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
 import { findMissingItems } from "../warehouse/missing-items.ts";
 import type { NewRun, RunInputs } from "./inputs.ts";
+import type { PreparedRun } from "./prepare.ts";
 import type { ResumeRecord } from "./resume.ts";
 import { documentSettings, reuseOf } from "./reuse.ts";
 import { requestRows, rowsOf } from "./run-tables.ts";
-import { personalFieldIds, recordLookups, type ServiceSession } from "./session.ts";
+import { personalFieldIds } from "./session.ts";
 import { originOf } from "./source.ts";
 
 interface LandRequest {
   readonly run: NewRun;
-  readonly session: ServiceSession;
+  readonly session: PreparedRun["session"];
   readonly inputs: RunInputs;
   readonly resumeRecord: ResumeRecord;
   /** Answers from before the run was resumed. */
@@ -46,17 +48,16 @@ interface LandRequest {
 /** Throws the errors of the service, and `source.rejects`. Closes the client. */
 export async function land(request: LandRequest): Promise<RawFolder> {
   const { run, session, inputs } = request;
-  const { config, clock, signal, onProgress } = inputs;
+  const { config, clock, onProgress } = inputs;
   const { client, journal, destinations, personalFields } = session;
   const { customFields } = run.pipeline;
   try {
     onProgress({ stage: "lookups", done: 1, total: 2, items: 0, bytes: 0 });
     const wanted = planColumns(run.pipeline, config);
-    const { extraction, index, fieldNames } = await extractItems(request, wanted);
+    const { extraction, index, fieldNames, settings } = await extractItems(request, wanted);
     assertFewRejects(config, extraction, journal);
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
-    const fields = await session.lookups.customFields(new Set(names), signal);
-    recordLookups(journal, inputs, fields);
+    const fields = await session.customFields(names ?? []);
     onProgress({ stage: "lookups", done: 2, total: 2, items: extraction.items, bytes: 0 });
     // Frees what the passes were compared by, before the next steps need memory.
     collectGarbage();
@@ -72,7 +73,13 @@ export async function land(request: LandRequest): Promise<RawFolder> {
       sha256: hash("sha256", document),
     }));
     stageRows(rejected, (part) => files.ofNotes("rejects", part));
-    const record = extractRecordOf(request, { wanted, extraction, items: index.items, fields });
+    const record = extractRecordOf(request, {
+      wanted,
+      extraction,
+      items: index.items,
+      fields,
+      documentSettings: settings,
+    });
     const facts = await writeExtractRecord(join(files.folder, EXTRACT_FILE), record);
     return rawFolderOf(files.folder, facts, index);
   } finally {
@@ -94,10 +101,17 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
   const { client, journal, token, retry, personalFields } = session;
   const { config, clock, signal, onProgress } = inputs;
   const { listings } = pipeline;
-  const settings = documentSettings(config, personalFields, wanted.columns);
+  const { columns } = wanted;
+  const { aliases } = config;
+  const settings = documentSettings({
+    ...treatmentOf(config.personalData),
+    aliases,
+    personalFields,
+    columns,
+  });
   await using threads = new LandingThreads(inputs.threads, {
     ...policyOf(config, personalFields),
-    aliases: config.aliases,
+    aliases,
     token: token.reveal(),
     details: wanted.details,
     settings: JSON.stringify(settings),
@@ -124,7 +138,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
     clock,
     signal: AbortSignal.any([signal, threads.failure]),
     settings: {
-      columns: wanted.columns,
+      columns,
       itemColumns: wanted.itemColumns,
       shapes: listings,
       concurrency: config.concurrency,
@@ -148,7 +162,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
         acceptShrink: config.acceptShrink,
       }),
   });
-  return { extraction, index, fieldNames: landing.fieldNames };
+  return { extraction, index, fieldNames: landing.fieldNames, settings };
 }
 
 /** All that the tables are built from, besides the raw documents. */
@@ -159,12 +173,13 @@ function extractRecordOf(
     readonly extraction: Extraction;
     readonly items: ItemIndex;
     readonly fields: CustomFieldLookup;
+    readonly documentSettings: DocumentSettings;
   },
 ): Omit<ExtractRecord, "version"> {
   const { journal, retry, personalFields, destinations } = session;
   const { config, clock } = inputs;
   const { contract, maxRejects, maxShrinkPercent, minShrink } = config;
-  const { wanted, extraction, items, fields } = answers;
+  const { wanted, extraction, items, fields, documentSettings: settings } = answers;
   const rejected = journal.rejects.map(({ contentId }) => contentId);
   const instant = (milliseconds: number) => new Date(milliseconds).toISOString();
   const certified = extraction.disagreements.length === 0 ? "complete" : "unsettled";
@@ -197,7 +212,7 @@ function extractRecordOf(
       customFields: fields.unmatched,
     },
     personalData: { ...treatmentOf(config.personalData), customFieldIds: personalFieldIds(personalFields) },
-    documentSettings: documentSettings(config, personalFields, wanted.columns),
+    documentSettings: settings,
     gates: { contract, maxRejects, maxShrinkPercent, minShrink },
     accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },
     verdict: config.limit === null ? certified : "limited",

@@ -35,7 +35,7 @@ import type { NewRun, Runtime } from "./inputs.ts";
 import { preparePipeline } from "./prepare.ts";
 import { previousHistory, removePersonal } from "./previous-history.ts";
 import { landAndPublish, type RunResult } from "./publication.ts";
-import { personalFieldsDigest, policyDigest } from "./reuse.ts";
+import { documentSettings } from "./reuse.ts";
 
 interface ReplayRequest extends Runtime {
   readonly folder: OutputFolder;
@@ -171,14 +171,19 @@ function assertSameTreatment(
   { facts, lookups }: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
   { policy, personalFields, aliases }: ReplaySettings,
 ): void {
-  const { documentSettings, personalData } = facts;
+  const { documentSettings: before, personalData } = facts;
   const names = [...new Set(personalFields.map((name) => aliases[name] ?? name))];
   const customFields = lookups.definitions.flatMap(({ id, answer: { name } }): [string, string][] =>
     typeof name === "string" && names.includes(name) ? [[id, name]] : [],
   );
-  const isSamePolicy = documentSettings.policy === policyDigest(policy);
-  if (isSamePolicy && documentSettings.personalFields === personalFieldsDigest({ names, customFields }))
-    return;
+  const now = documentSettings({
+    policy,
+    keyId: null,
+    aliases,
+    personalFields: { names, customFields },
+    columns: [],
+  });
+  if (before.policy === now.policy && before.personalFields === now.personalFields) return;
   throw invalidConfig(
     `The documents of run ${run} were kept with \`personalData: "${personalData.policy}"\`, and with other \`personalData\` or \`personalFields\` than the configuration has, or by another version; replay with the same, or use "run".`,
   );

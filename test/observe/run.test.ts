@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { RunOutcome } from "../../src/observe/outcome.ts";
-import type { ObserveSettings } from "../../src/observe/settings.ts";
+import type { ObserveSettings } from "../../src/observe/outcome.ts";
 import { program } from "../cli/running.ts";
 import { failsWith } from "../failing.ts";
 import { CANARY, exportFrom, temporaryFolder } from "../run/running.ts";

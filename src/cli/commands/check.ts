@@ -1,5 +1,5 @@
 /** `check`: takes the first steps of a run without changing anything. */
-import { check, checkAnswer } from "../../run/check.ts";
+import { check } from "../../run/check.ts";
 import { thisMachine } from "../../run/inputs.ts";
 import { createStatusLine } from "../../show/display.ts";
 import { type AnswerFlags, showAnswer } from "../answer-form.ts";
@@ -45,7 +45,7 @@ async function checkSetup(
   const { url, inputs } = runInputs(pipeline, flags, environment);
   using stop = new StopSignals("the check is not finished");
   const line = createStatusLine({ write: (text) => err.write(text), columns: liveColumns(environment) });
-  const result = await check({
+  const { answer, exitCode } = await check({
     inputs,
     pipeline: url,
     logFor: (secrets) => logTo({ write: line.log }, { level: "warn", format: "text", secrets }),
@@ -53,7 +53,6 @@ async function checkSetup(
     signal: stop.signal,
     ...thisMachine(),
   }).finally(() => line.clear());
-  await showAnswer(out, checkAnswer(result), flags);
-  const { exitCode } = result;
+  await showAnswer(out, answer, flags);
   if (exitCode !== 0) endWith(exitCode);
 }
