@@ -6,7 +6,7 @@ import { scalarText } from "../api/normalize.ts";
 import { assertFewRejects } from "../audit/checks/publish-gates.ts";
 import { collectGarbage } from "../common/free-memory.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
-import { type ColumnPlan, planColumns } from "../extract/column-plan.ts";
+import { planColumns } from "../extract/column-plan.ts";
 import { extract } from "../extract/extract.ts";
 import { landLookups } from "../extract/land-lookups.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
@@ -15,14 +15,12 @@ import type { CustomFieldLookup } from "../extract/lookups.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
 import { stageRows } from "../load/staged-rows.ts";
 import {
-  type DocumentSettings,
   EXTRACT_FILE,
   type Extraction,
   type ExtractRecord,
   writeExtractRecord,
 } from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
-import type { PersonalFields } from "../raw/personal/fields.ts";
 import { type RawFolder, RawPaths, rawFolderOf } from "../raw/raw-folder.ts";
 import { RawIndex } from "../raw/raw-index.ts";
 import { rejects } from "../tables/run.ts";
@@ -49,20 +47,19 @@ interface LandRequest {
 export async function land(request: LandRequest): Promise<RawFolder> {
   const { run, session, inputs } = request;
   const { config, clock, onProgress } = inputs;
-  const { client, journal, destinations, personalFields } = session;
+  const { client, journal, destinations } = session;
   const { customFields } = run.pipeline;
   try {
     onProgress({ stage: "lookups", done: 1, total: 2, items: 0, bytes: 0 });
-    const wanted = planColumns(run.pipeline, config);
-    const { extraction, index, fieldNames, settings } = await extractItems(request, wanted);
+    const plan = planOf(request);
+    const { extraction, index, fieldNames } = await extractItems(request, plan);
     assertFewRejects(config, extraction, journal);
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
     const fields = await session.customFields(names ?? []);
     onProgress({ stage: "lookups", done: 2, total: 2, items: extraction.items, bytes: 0 });
     // Frees what the passes were compared by, before the next steps need memory.
     collectGarbage();
-    const files = rawFilesOf(run, inputs);
-    const personal = policyOf(config, personalFields);
+    const { files, personal } = plan;
     landLookups(destinations, fields, { files, personal, drift: journal.drift, clock });
     stageRows(requestRows(journal.requests), (part) => files.ofNotes("requests", part));
     const found = journal.rejects.toSorted(
@@ -73,13 +70,7 @@ export async function land(request: LandRequest): Promise<RawFolder> {
       sha256: hash("sha256", document),
     }));
     stageRows(rejected, (part) => files.ofNotes("rejects", part));
-    const record = extractRecordOf(request, {
-      wanted,
-      extraction,
-      items: index.items,
-      fields,
-      documentSettings: settings,
-    });
+    const record = extractRecordOf(request, plan, { extraction, items: index.items, fields });
     const facts = await writeExtractRecord(join(files.folder, EXTRACT_FILE), record);
     return rawFolderOf(files.folder, facts, index);
   } finally {
@@ -87,33 +78,43 @@ export async function land(request: LandRequest): Promise<RawFolder> {
   }
 }
 
-function policyOf({ personalData: { policy, key } }: RunInputs["config"], fields: PersonalFields) {
-  return { policy, hashKey: key === null ? undefined : Buffer.from(key.reveal()), fields };
+/** What is requested, what a document becomes, and where it is written. */
+function planOf({ run: { pipeline, staging }, session: { personalFields: fields }, inputs }: LandRequest) {
+  const { config } = inputs;
+  const { policy, key } = config.personalData;
+  const { aliases } = config;
+  const wanted = planColumns(pipeline, config);
+  const { columns } = wanted;
+  return {
+    wanted,
+    personal: { policy, hashKey: key === null ? undefined : Buffer.from(key.reveal()), fields },
+    settings: documentSettings({
+      ...treatmentOf(config.personalData),
+      aliases,
+      personalFields: fields,
+      columns,
+    }),
+    // Published if they are below `result`.
+    files: new RawPaths(join(staging.root, config.raw ? "result" : "", "raw"), staging.sequence),
+  };
 }
 
-function rawFilesOf({ staging }: NewRun, { config }: RunInputs): RawPaths {
-  // Published if they are below `result`.
-  return new RawPaths(join(staging.root, config.raw ? "result" : "", "raw"), staging.sequence);
-}
+type LandPlan = ReturnType<typeof planOf>;
 
-async function extractItems({ run, session, inputs, kept }: LandRequest, wanted: ColumnPlan) {
+async function extractItems(
+  { run, session, inputs, kept }: LandRequest,
+  { wanted, personal, settings, files }: LandPlan,
+) {
   const { pipeline, staging, baseline } = run;
-  const { client, journal, token, retry, personalFields } = session;
+  const { client, journal, token, retry } = session;
   const { config, clock, signal, onProgress } = inputs;
   const { listings } = pipeline;
-  const { columns } = wanted;
-  const { aliases } = config;
-  const settings = documentSettings({
-    ...treatmentOf(config.personalData),
-    aliases,
-    personalFields,
-    columns,
-  });
+  const { details, columns, itemColumns } = wanted;
   await using threads = new LandingThreads(inputs.threads, {
-    ...policyOf(config, personalFields),
-    aliases,
+    ...personal,
+    aliases: config.aliases,
     token: token.reveal(),
-    details: wanted.details,
+    details,
     settings: JSON.stringify(settings),
   });
   await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
@@ -121,7 +122,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
   const index = new RawIndex(itemIndex);
   const landing = new Landing({
     threads,
-    files: rawFilesOf(run, inputs),
+    files,
     index,
     directory: staging.root,
     resumeState: kept,
@@ -139,7 +140,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
     signal: AbortSignal.any([signal, threads.failure]),
     settings: {
       columns,
-      itemColumns: wanted.itemColumns,
+      itemColumns,
       shapes: listings,
       concurrency: config.concurrency,
       singlesLimits: config.maxRejects,
@@ -149,7 +150,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
       onProgress({ ...progress, perSecond: retry.slowedTo }),
   };
   const extraction = await extract(context, {
-    details: wanted.details,
+    details,
     perPage: config.perPage,
     pageSizes: (baseline.kind === "run" && baseline.manifest.pageSizes) || {},
     reuse: () => reuseOf(run, config.rereadDays, settings),
@@ -162,24 +163,22 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
         acceptShrink: config.acceptShrink,
       }),
   });
-  return { extraction, index, fieldNames: landing.fieldNames, settings };
+  return { extraction, index, fieldNames: landing.fieldNames };
 }
 
 /** All that the tables are built from, besides the raw documents. */
 function extractRecordOf(
   { run, session, inputs, resumeRecord }: LandRequest,
-  answers: {
-    readonly wanted: ColumnPlan;
-    readonly extraction: Extraction;
-    readonly items: ItemIndex;
-    readonly fields: CustomFieldLookup;
-    readonly documentSettings: DocumentSettings;
-  },
+  { wanted, settings }: LandPlan,
+  {
+    extraction,
+    items,
+    fields,
+  }: { readonly extraction: Extraction; readonly items: ItemIndex; readonly fields: CustomFieldLookup },
 ): Omit<ExtractRecord, "version"> {
   const { journal, retry, personalFields, destinations } = session;
   const { config, clock } = inputs;
   const { contract, maxRejects, maxShrinkPercent, minShrink } = config;
-  const { wanted, extraction, items, fields, documentSettings: settings } = answers;
   const rejected = journal.rejects.map(({ contentId }) => contentId);
   const instant = (milliseconds: number) => new Date(milliseconds).toISOString();
   const certified = extraction.disagreements.length === 0 ? "complete" : "unsettled";

@@ -32,9 +32,9 @@ import {
 import { discardStaging, finishPublication } from "../warehouse/publish.ts";
 import { firstDamage } from "../warehouse/verify.ts";
 import type { NewRun, Runtime } from "./inputs.ts";
+import { makeRun, type RunResult } from "./make-run.ts";
 import { preparePipeline } from "./prepare.ts";
 import { previousHistory, removePersonal } from "./previous-history.ts";
-import { landAndPublish, type RunResult } from "./publication.ts";
 import { documentSettings } from "./reuse.ts";
 
 interface ReplayRequest extends Runtime {
@@ -71,7 +71,7 @@ export async function replay(request: ReplayRequest): Promise<RunResult> {
     const documents = { land, replayOf: published.run, kept: EMPTY_RESUME, peak };
     try {
       await createStaging(folder, staging.run);
-      return await landAndPublish(run, documents, { ...settings, limit: facts.limit }, request);
+      return await makeRun(run, documents, { ...settings, limit: facts.limit }, request);
     } finally {
       await discardStaging(folder, staging.run);
     }

@@ -26,8 +26,8 @@ import { discardStaging } from "../warehouse/publish.ts";
 import { listRuns } from "../warehouse/retention.ts";
 import type { RunInputs } from "./inputs.ts";
 import { land } from "./land.ts";
+import { makeRun, type RunResult } from "./make-run.ts";
 import { type PreparedRun, prepare } from "./prepare.ts";
-import { landAndPublish, type RunResult } from "./publication.ts";
 import { keepResumable, RESUMABLE_HOURS, type ResumeRecord } from "./resume.ts";
 import { closeOpened, type OpenResources } from "./source.ts";
 
@@ -126,7 +126,7 @@ async function stageAndPublish(
     await writeRecord(record);
     observers.started(name);
     const landNow = () => land({ run, session, inputs, resumeRecord: record, kept });
-    return await landAndPublish(run, { land: landNow, replayOf: null, kept, peak }, config, inputs);
+    return await makeRun(run, { land: landNow, replayOf: null, kept, peak }, config, inputs);
   } catch (thrown) {
     disposition = await dispositionAfter(thrown, prepared, staging, inputs);
     if (asWarehouseError(thrown).code !== "disk.full") throw thrown;
