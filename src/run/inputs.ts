@@ -36,23 +36,9 @@ export interface RunInputs extends Runtime {
   readonly pipeline: string | Pipeline;
 }
 
-/** Steps that prepare a run, in this order. Only `check` has the step "configuration". */
-type StepName =
-  | "configuration"
-  | "pipeline"
-  | "folder"
-  | "lock"
-  | "run before"
-  | "disk"
-  | "service"
-  | "personal fields"
-  | "destinations"
-  | "targets"
-  | "observers";
-
 /** Hears of each step. An error after `begin` is the failure of that step. */
 export interface StepListener {
-  begin(step: StepName): void;
+  begin(step: string): void;
   note(detail: string): void;
   warn(detail: string): void;
 }
