@@ -7,7 +7,7 @@ import { unknownKeysMessage } from "../common/parse-form.ts";
 import { printable } from "../common/printable.ts";
 import { PROXY_ADDRESS, readProxy } from "../common/proxy.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
-import { onFinish } from "../observe/settings.ts";
+import type { OnFinish } from "../observe/outcome.ts";
 import type { Target } from "../pipeline.ts";
 import type { RejectLimits } from "../raw/extract-record.ts";
 import { PERSONAL_POLICIES } from "../raw/personal/policy.ts";
@@ -21,6 +21,10 @@ const text = z.string().min(1);
 const texts = z.array(text).readonly().default([]);
 const amountOrNull = z.number().positive().nullable();
 const personalPolicy = z.enum(PERSONAL_POLICIES);
+/** Not `z.custom`, which has no JSON Schema. */
+const onFinish: z.ZodType<OnFinish, OnFinish> = z
+  .any()
+  .refine((value) => typeof value === "function", "expected a function, which a JSON file cannot have");
 /** A number of items, or a share of the listed items. */
 const rejectLimits = z.union(
   [

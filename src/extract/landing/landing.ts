@@ -45,6 +45,7 @@ class LandingThreads extends ThreadPool<
     super({
       module: MODULE,
       threads,
+      leavesThreads: true,
       setup: () => options,
       revive: ({ code, message, facts }, more) => {
         const { attemptsAtMost } = facts;
@@ -140,7 +141,7 @@ export interface ResponseSlot {
 }
 
 /** Single items of a group. */
-export const SINGLES_PER_GROUP = 200;
+export const SINGLES_PER_GROUP = 64;
 /** A group is written after this time, however small it is: a run that is killed loses no more. */
 const WRITE_EVERY_MS = 10_000;
 
