@@ -31,7 +31,7 @@ import type { ResumableRun } from "./resume.ts";
 import { type OpenResources, openClient, openSource, originOf } from "./source.ts";
 
 /** The opened service, and what it answered before the listings are read. */
-interface ServiceSession {
+export interface ServiceSession {
   readonly client: HttpClient;
   readonly retry: RetryLoop;
   readonly journal: Journal;
