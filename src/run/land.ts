@@ -8,10 +8,9 @@ import { collectGarbage } from "../common/free-memory.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
 import { planColumns } from "../extract/column-plan.ts";
 import { extract } from "../extract/extract.ts";
-import { landLookups } from "../extract/land-lookups.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
-import { Landing, LandingThreads } from "../extract/landing/landing.ts";
-import type { CustomFieldLookup } from "../extract/lookups.ts";
+import { Landing } from "../extract/landing/landing.ts";
+import { type CustomFieldLookup, landLookups } from "../extract/lookups.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
 import { stageRows } from "../load/staged-rows.ts";
 import {
@@ -52,16 +51,16 @@ export async function land(request: LandRequest): Promise<RawFolder> {
   try {
     onProgress({ stage: "lookups", done: 1, total: 2, items: 0, bytes: 0 });
     const plan = planOf(request);
-    const { extraction, index, fieldNames } = await extractItems(request, plan);
+    const { extraction, index } = await extractItems(request, plan);
     assertFewRejects(config, extraction, journal);
-    const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
+    const names = customFields && [...config.customFields, ...customFields, ...journal.fieldNames];
     const fields = await session.customFields(names ?? []);
     onProgress({ stage: "lookups", done: 2, total: 2, items: extraction.items, bytes: 0 });
     // Frees what the passes were compared by, before the next steps need memory.
     collectGarbage();
     const { files, personal } = plan;
     landLookups(destinations, fields, { files, personal, drift: journal.drift, clock });
-    stageRows(requestRows(journal.requests), (part) => files.ofNotes("requests", part));
+    stageRows(requestRows(journal.requestsInOrder()), (part) => files.ofNotes("requests", part));
     const found = journal.rejects.toSorted(
       (a, b) => a.pass - b.pass || a.page - b.page || a.position - b.position,
     );
@@ -110,18 +109,18 @@ async function extractItems(
   const { config, clock, signal, onProgress } = inputs;
   const { listings } = pipeline;
   const { details, columns, itemColumns } = wanted;
-  await using threads = new LandingThreads(inputs.threads, {
-    ...personal,
-    aliases: config.aliases,
-    token: token.reveal(),
-    details,
-    settings: JSON.stringify(settings),
-  });
   await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
   const itemIndex = new ItemIndex();
   const index = new RawIndex(itemIndex);
-  const landing = new Landing({
-    threads,
+  await using landing = new Landing({
+    threads: inputs.threads,
+    lander: {
+      ...personal,
+      aliases: config.aliases,
+      token: token.reveal(),
+      details,
+      settings: JSON.stringify(settings),
+    },
     files,
     index,
     directory: staging.root,
@@ -137,7 +136,7 @@ async function extractItems(
     itemIndex,
     versions: new ItemVersions(itemIndex),
     clock,
-    signal: AbortSignal.any([signal, threads.failure]),
+    signal: AbortSignal.any([signal, landing.failure]),
     settings: {
       columns,
       itemColumns,
@@ -163,7 +162,7 @@ async function extractItems(
         acceptShrink: config.acceptShrink,
       }),
   });
-  return { extraction, index, fieldNames: landing.fieldNames };
+  return { extraction, index };
 }
 
 /** All that the tables are built from, besides the raw documents. */
@@ -219,7 +218,10 @@ function extractRecordOf(
     unreadable: [...rejected.filter((id) => id !== null), ...extraction.missing.skipped],
     rejectedWithoutId: rejected.includes(null),
     drift: journal.drift.sorted(),
-    requests: { count: journal.requests.size, bytes: journal.requests.bytes },
+    requests: {
+      count: journal.requests.length,
+      bytes: journal.requests.reduce((sum, { bytes }) => sum + bytes, 0),
+    },
     throttled: retry.throttled,
     outages: retry.outages,
     bytesPerItem: Object.fromEntries([...items.pages].map(([pass, bytes]) => [pass, [...bytes]])),

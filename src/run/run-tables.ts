@@ -1,6 +1,6 @@
 /** Makes the tables about the run. */
 import type { TableFacts } from "../audit/checks/table-checks.ts";
-import type { RequestLog } from "../extract/http/request-log.ts";
+import type { RequestRecord } from "../extract/landing/journal.ts";
 import type { TableSource } from "../load/build-warehouse.ts";
 import { loadSql } from "../load/load-sql.ts";
 import type { MemoryRows } from "../load/staged-rows.ts";
@@ -126,8 +126,8 @@ export function passRows(records: readonly PassRecord[]): MemoryRows {
   return rowsOf(passes, records, (record) => ({ ...interval(record), rowsListed: record.rows }));
 }
 
-export function requestRows(records: RequestLog): MemoryRows {
-  return rowsOf(requests, records.inOrder(), ({ milliseconds }, place) => ({
+export function requestRows(records: readonly RequestRecord[]): MemoryRows {
+  return rowsOf(requests, records, ({ milliseconds }, place) => ({
     request: place + 1,
     milliseconds: Math.round(milliseconds * 1000) / 1000,
   }));

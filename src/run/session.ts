@@ -31,7 +31,7 @@ import type { ResumableRun } from "./resume.ts";
 import { type OpenResources, openClient, openSource, originOf } from "./source.ts";
 
 /** The opened service, and what it answered before the listings are read. */
-interface ServiceSession {
+export interface ServiceSession {
   readonly client: HttpClient;
   readonly retry: RetryLoop;
   readonly journal: Journal;
@@ -86,7 +86,7 @@ export async function openSession(request: SessionRequest): Promise<ServiceSessi
     for (const { request: asked, response } of responses) {
       const observedAt = observedAtOf(response, inputs.clock);
       const bytes = response.body.byteLength;
-      journal.requests.add(recordOf(response, { mode: asked.mode, observedAt, bytes }));
+      journal.requests.push(recordOf(response, { mode: asked.mode, observedAt, bytes }));
     }
   };
   record(destinations);

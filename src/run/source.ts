@@ -6,10 +6,10 @@ import { packagePath } from "../common/package-root.ts";
 import { type HttpProxy, reachedBy } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import type { Config } from "../config/config.ts";
-import { type AttemptListener, HttpClient, TIMEOUTS } from "../extract/http/client.ts";
-import { BODY_LIMITS } from "../extract/http/connection-pool.ts";
+import { type AttemptListener, HttpClient } from "../extract/http/client.ts";
+import { HTTP_LIMITS } from "../extract/http/connection-pool.ts";
 import { RetryLoop } from "../extract/http/retry.ts";
-import { RETRY_LIMITS, type RetryConfig } from "../extract/http/retry-rules.ts";
+import type { RetryConfig } from "../extract/http/retry-rules.ts";
 import { readServiceUrl, type ServiceUrl, type SettingNames } from "../extract/http/service-url.ts";
 import { createService } from "../service/service.ts";
 import type { PreparedOutput } from "../warehouse/prepare-output.ts";
@@ -74,7 +74,7 @@ export function openClient(
     clock,
     random: Math.random,
     log,
-    limits: known === null ? { ...RETRY_LIMITS, maxRetries: 0 } : RETRY_LIMITS,
+    retries: known !== null,
     ...(known ?? { startPerSecond: null, outageMinutes: 0, isKnown: false }),
   });
   const client = new HttpClient({
@@ -83,8 +83,7 @@ export function openClient(
     settingNames,
     proxy,
     connections,
-    timeouts: TIMEOUTS,
-    bodyLimits: BODY_LIMITS,
+    limits: HTTP_LIMITS,
     clock,
     log,
     retry,

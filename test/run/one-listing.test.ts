@@ -6,7 +6,7 @@ import { customFields, destinations, listing, singleItems } from "../../src/extr
 import { duckdb, parquet } from "../../src/load/stages.ts";
 import type { Pipeline } from "../../src/pipeline.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
-import { assembleContentSet } from "../../src/service/assemble-set.ts";
+import { assembleContentSet } from "../../src/service/load.ts";
 import { createService } from "../../src/service/service.ts";
 import { CONTENT_TABLES } from "../../src/tables/all.ts";
 import type { Column } from "../../src/tables/declare.ts";

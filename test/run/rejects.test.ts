@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { type TestContext, test } from "node:test";
+import { rejectLimit } from "../../src/audit/checks/publish-gates.ts";
 import type { ErrorCode } from "../../src/common/errors.ts";
-import { type RejectLimits, rejectLimit } from "../../src/extract/passes/failure-budget.ts";
+import type { RejectLimits } from "../../src/raw/extract-record.ts";
 import { failsWith } from "../failing.ts";
 import { publishedIds, rowsOf, scriptedWorld } from "./running.ts";
 import { itemsOf } from "./scripted.ts";

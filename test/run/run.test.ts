@@ -8,7 +8,7 @@ import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { removeTree } from "../../src/common/tree.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
-import { assembleContentSet } from "../../src/service/assemble-set.ts";
+import { assembleContentSet } from "../../src/service/load.ts";
 import { createService, type Service } from "../../src/service/service.ts";
 import { DATA_TABLES, isRunTable } from "../../src/tables/all.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
