@@ -49,9 +49,12 @@ long("E2, E3: more than five such items, or a hundredth, end the run", async (t)
   assert.deepEqual(await treeOf(other.out), []);
 });
 
-const BAD: Readonly<Record<string, readonly [reply: Reply, reason: string]>> = {
+const OTHER = item("c-003", 3);
+
+/** What the item is answered with, the reason of the reject, and the document that it keeps. */
+const BAD: Readonly<Record<string, readonly [reply: Reply, reason: string, document?: object]>> = {
   "E2: a refusal": [{ status: 403 }, "the service denied access to this item (403)"],
-  "E3: another item": [{ body: { response: item("c-003", 3) } }, "the response is about another item"],
+  "E3: another item": [{ body: { response: OTHER } }, "the response is about another item", OTHER],
   "E5: a failure, each time": [{ status: 500 }, "the service failed for this item (500)"],
   "A16: too large": [
     { body: " ".repeat(33 * 1024 * 1024), headers: { "content-length": String(33 * 1024 * 1024) } },
@@ -71,13 +74,13 @@ const BAD: Readonly<Record<string, readonly [reply: Reply, reason: string]>> = {
   ],
 };
 
-for (const [what, [reply, reason]] of few(Object.entries(BAD), 1)) {
+for (const [what, [reply, reason, document = null]] of few(Object.entries(BAD), 1)) {
   test(`${what}: a single item whose answer is so is a reject, and its listed documents count`, async (t) => {
     const { run } = await itemsRun(t, ({ id }) => (id === "c-004" ? reply : undefined));
     const { directory, verdict, accounting, warnings } = await run();
     assert.deepEqual([verdict, accounting.loaded, accounting.rejected], ["complete", 12, 0]);
     assert.deepEqual(await publishedIds(directory), IDS);
-    assert.deepEqual(await rowsOf(directory, REJECTS), [["item", "c-004", reason, "null"]]);
+    assert.deepEqual(await rowsOf(directory, REJECTS), [["item", "c-004", reason, JSON.stringify(document)]]);
     assert.deepEqual(await rowsOf(directory, CHECK), [["warning", "1"]]);
     assert.deepEqual(warnings, [
       "1 listed item could not be read singly (c-004): their listed values are loaded; see run_rejects.",

@@ -1,6 +1,5 @@
 /** The tests of a pipeline: queries whose rows keep a run from being published, or are told with it. */
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
@@ -16,7 +15,7 @@ import { contentTables, customTable, history, mappedValues } from "../../src/tra
 import { mayShow } from "../../src/warehouse/baseline.ts";
 import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
-import { assertNowhereIn, rowsOf, scriptedWorld, visibleIn } from "./running.ts";
+import { assertNowhereIn, rowsOf, scriptedWorld, treeOf, visibleIn } from "./running.ts";
 import type { Scripted } from "./scripted.ts";
 
 const ALL_TABLES = {
@@ -189,7 +188,7 @@ test("a query that cannot be asked is told before a request, with its name and w
     assert.ok(message.startsWith('The test "wrong" of the pipeline cannot be run: '), message);
     assert.ok(message.includes(said), message);
   }
-  assert.deepEqual([service.questions.length, existsSync(out)], [0, false]);
+  assert.deepEqual([service.questions.length, await treeOf(out)], [0, []]);
 });
 
 /** Of Parquet files, without a database. */
