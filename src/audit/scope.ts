@@ -13,6 +13,10 @@ export interface AuditScope {
   readonly contentTypeIds?: readonly string[] | undefined;
 }
 
+export function isSelected(ids: readonly string[] | undefined, id: string): boolean {
+  return ids?.includes(id) ?? true;
+}
+
 /** Names or IDs of a destination and a custom field to keep to. */
 export interface ScopeNames {
   readonly destination?: string | undefined;

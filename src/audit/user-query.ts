@@ -12,8 +12,6 @@ import { MACRO_NAMES } from "../tables/views.ts";
 interface UserQuery {
   readonly query: string;
   stream(): Promise<DuckDBResult>;
-  /** EXPLAIN: its result is text for people. */
-  readonly isPlan: boolean;
 }
 
 /** Throws `config.sql` if the text is not one read-only statement. `noPrevious`: why there is no catalog `previous`. */
@@ -29,14 +27,11 @@ export async function prepareQuery(
   assertNoPreviousMacro(query);
   try {
     const prepared = await statements.prepare(0);
-    const isPlan = prepared.statementType === StatementType.EXPLAIN;
-    // ANALYZE executes the explained statement. It counts as EXPLAIN itself if a comment hides it.
-    const explained = isPlan ? await connection.prepare(query.replace(EXPLAIN, "")) : prepared;
-    const type = explained.statementType;
-    // SHOW, DESCRIBE and SUMMARIZE are SELECT for DuckDB.
+    const type = prepared.statementType;
+    // SHOW, DESCRIBE and SUMMARIZE are SELECT for DuckDB. EXPLAIN ANALYZE would execute any statement.
     if (type !== StatementType.SELECT)
       throw refuseQuery(
-        `${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE or SUMMARIZE, or with EXPLAIN and no comment before it.`,
+        `${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE or SUMMARIZE.`,
       );
     return {
       query,
@@ -44,7 +39,6 @@ export async function prepareQuery(
         prepared.stream().catch((thrown: unknown) => {
           throw queryError(thrown);
         }),
-      isPlan,
     };
   } catch (thrown) {
     if (noPrevious !== undefined && NO_PREVIOUS.test(String(thrown))) throw refuseQuery(noPrevious, thrown);
@@ -91,15 +85,9 @@ async function unknownTableError(
 /** Writes the result to a new Parquet file in a folder that the database may write. */
 export async function copyToParquet(
   connection: DuckDBConnection,
-  { query, isPlan }: UserQuery,
+  { query }: UserQuery,
   file: string,
 ): Promise<void> {
-  if (isPlan) {
-    throw new WarehouseError(
-      "config.sql",
-      "A plan cannot be written as Parquet; use another --format, or leave out EXPLAIN.",
-    );
-  }
   try {
     const answer = await withoutTrailingComments(connection, query);
     await connection.run(
@@ -111,12 +99,11 @@ export async function copyToParquet(
 }
 
 /**
- * Returns the query in parentheses, for use after FROM. Throws `config.sql` for a plan, for parameters, and for
- * a statement that does not only read.
+ * Returns the query in parentheses, for use after FROM. Throws `config.sql` for parameters, and for a statement that does
+ * not only read.
  */
 export async function subqueryOf(connection: DuckDBConnection, query: string): Promise<string> {
-  const { isPlan } = await prepareQuery(connection, query);
-  if (isPlan) throw refuseQuery("a plan has no rows of its own; leave out EXPLAIN.");
+  await prepareQuery(connection, query);
   const subquery = `(\n${await withoutTrailingComments(connection, query)}\n)`;
   const prepared = await connection.prepare(`SELECT count(*) FROM ${subquery}`).catch((thrown: unknown) => {
     // The statement is valid, but not as a subquery.
@@ -138,8 +125,6 @@ async function withoutTrailingComments(connection: DuckDBConnection, query: stri
   }
   return query;
 }
-
-const EXPLAIN = /^\s*EXPLAIN\b\s*(?:ANALYZE\b\s*)?(?:\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\)\s*)?/i;
 
 /**
  * Tables in a query, by DuckDB's parser. Parts of a name that the query omits are empty; names defined in WITH

@@ -15,7 +15,6 @@ import {
   WRITE_LENGTH,
 } from "../show/rows.ts";
 import { layOutTable, type TableLayout, type TextColumn } from "../show/table.ts";
-import { printableText } from "../show/terminal.ts";
 
 /** Formats that are text, so all but Parquet. */
 export const TEXT_FORMATS = ["table", "json", "jsonl", "csv", "markdown"] as const;
@@ -138,9 +137,4 @@ function columnsOf(result: DuckDBResult): TextColumn[] {
     const isNumber = NUMBERS.test(DuckDBTypeId[result.columnTypeId(index)] ?? "");
     return { name, align: isNumber ? "right" : "left" };
   });
-}
-
-/** A query plan as the engine draws it. */
-export function planTexts(result: DuckDBResult): AsyncIterable<string> {
-  return rowTexts(rowsOf(result), ([, plan = null]) => printableText(`${cellText(plan)}\n`));
 }

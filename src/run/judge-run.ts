@@ -2,7 +2,6 @@
 import {
   type Accounting,
   accountingChecks,
-  assertPassed,
   type Check,
   type CheckResults,
   checkWithWarning,
@@ -16,6 +15,7 @@ import { checkConfiguredNames } from "../audit/checks/configured-names.ts";
 import { fieldTypeChecks } from "../audit/checks/contract.ts";
 import { checkAgainstBaseline, checkTokenEchoes, rowCounts } from "../audit/checks/publish-gates.ts";
 import { checkCustomTables, type TableFacts } from "../audit/checks/table-checks.ts";
+import { WarehouseError } from "../common/errors.ts";
 import { count, pluralize } from "../common/figures.ts";
 import type { CountedDrift, DriftEntry } from "../raw/drift.ts";
 import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
@@ -99,6 +99,16 @@ export function judgeRun(
   assertPassed(checks);
   const { noMappedValues, ignoredDestinations } = matching;
   return { accounting, checks, warnings, noMappedValues, ignoredDestinations };
+}
+
+/** Throws `verify.failed` for the first check that failed. */
+function assertPassed(checks: readonly Check[]): void {
+  const failed = checks.find((check) => check.verdict === "failed");
+  if (failed === undefined) return;
+  throw new WarehouseError(
+    "verify.failed",
+    `The check "${failed.name}" failed (${failed.figure}, expected ${failed.expected ?? "none"}: ${failed.detail}); nothing was published.`,
+  );
 }
 
 /** What became of all listed items. Items that no pass listed do not count. */

@@ -156,12 +156,12 @@ test("a query that cannot be asked is told before a request, with its name and w
     ],
     ["FROM contents", 'there is no table "contents". The nearest are "content"'],
     ["FROM previous.content WHERE titel = ''", 'Referenced column "titel" not found'],
-    ["FROM run_checks", "it reads run_checks, which is made after the tests"],
+    ["FROM run_checks", 'there is no table "run_checks"'],
     ["PRAGMA version", "it gives no rows to count; begin with SELECT, FROM or WITH"],
     ["DELETE FROM content", "DELETE is not a question"],
     ["SELECT 1; SELECT 2", "there are 2 SQL statements"],
     ["-- nothing", "the query has no SQL statement"],
-    ["EXPLAIN FROM content", "a plan has no rows of its own"],
+    ["EXPLAIN FROM content", "EXPLAIN is not a question"],
     ["FROM content WHERE title = $1", "it has parameters"],
     ["FROM read_text('/etc/passwd')", "file system operations are disabled"],
     ["FROM 'content.parquet'", "file system operations are disabled"],
@@ -282,7 +282,7 @@ suite("previous", () => {
     const page = await readFile(join(directory, "report.html"), "utf8");
     assert.ok(!page.includes("a3f7 eoR"));
     assert.ok(page.includes("test: people"));
-    assert.ok(/of the pipeline found rows that are not on this page/.test(page));
+    assert.ok(/runs show<\/code> has those of tests/.test(page));
     assert.ok(/runs show 000001-/.test(page));
     assert.match(String(await rowsOf(directory, TESTS)), /a3f7 eoR/);
   });

@@ -151,8 +151,8 @@ function whyNoMappedValues({ asked, lookups, rows }: NameMatching): string | nul
     return `the setting \`columns\` leaves out "${CUSTOM_FIELDS}", from which they are computed; add it`;
   if ((rows.content_custom_field_values ?? 0) === 0) return null;
   const mapped = mappedDestinations(lookups);
-  if (!lookups.destinations.some(({ id }) => mapped.has(id)))
-    return "no custom field of the items has a mapping for any of them";
-  const isNothingSent = isEmpty || rows.content_external_payloads === 0;
-  return isNothingSent ? "no value of an item has an entry in a mapping" : null;
+  const isMapped = lookups.destinations.some(({ id }) => mapped.has(id));
+  return isMapped && !isEmpty && rows.content_external_payloads !== 0
+    ? null
+    : "no value of an item has an entry in a mapping for any of them";
 }

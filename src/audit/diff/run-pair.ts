@@ -1,14 +1,19 @@
 /** Finds the two runs to compare, and the run whose history knows both. */
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { joinWords, nearestSentence } from "../../common/nearest.ts";
+import type { Verdict } from "../../common/verdict.ts";
 import { isReplaced, previousOf, sameInstance, withAncestors } from "../../warehouse/identity.ts";
 import { nameOf, type OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns, runCalled } from "../../warehouse/retention.ts";
 import { findReadableRun, openRun, type ReadableRun, type RunSelection } from "../open-run.ts";
-import { hasHistory, type RunHistoryRow, readRunHistory } from "../questions/run-history.ts";
+import { hasHistory, readRunHistory } from "../questions/run-history.ts";
 import { notFound } from "../scope.ts";
 
-type PairedRun = Pick<RunHistoryRow, "run" | "sequence" | "verdict">;
+interface PairedRun {
+  readonly run: string;
+  readonly sequence: number;
+  readonly verdict: Verdict;
+}
 type Wanted = readonly [before: string, after: string];
 
 export interface RunPair {

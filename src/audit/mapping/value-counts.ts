@@ -70,14 +70,6 @@ export async function readDestinationCounts(
   return readRows(connection, OF_DESTINATION, PER_DESTINATION);
 }
 
-/** Whether each destination receives values, by ID. */
-export async function readReceptions(connection: DuckDBConnection): Promise<ReadonlyMap<string, Reception>> {
-  await prepareReceptions(connection);
-  const columns = { destination_id: col.text(required), reception: RECEPTION } as const;
-  const rows = await readRows(connection, columns, "FROM audit_receptions");
-  return new Map(rows.map(({ destination_id, reception }) => [destination_id, reception]));
-}
-
 /** Creates the table `audit_receptions`: whether each destination receives values. */
 export async function prepareReceptions(
   connection: DuckDBConnection,
@@ -129,22 +121,8 @@ export function isWithoutExternalValue({ status }: { readonly status: MappingSta
   return WITHOUT_EXTERNAL_VALUE.some((each) => each === status);
 }
 
-/** Values without an external value. */
-export function countWithoutExternal(counts: Pick<ValueCounts, "unmapped" | "unknown_value">): number {
-  return counts.unmapped + counts.unknown_value;
-}
-
 /** Counts of mapped values as the manifest has them. */
 export type MappedCounts = NonNullable<Manifest["mappedValues"]>;
-
-/** Returns undefined if the pipeline makes no mapped values. */
-export async function readMappedCounts(
-  connection: DuckDBConnection,
-  { rows }: Pick<Manifest, "rows">,
-): Promise<MappedCounts | undefined> {
-  if (rows.content_mapped_values === undefined) return undefined;
-  return mappedCounts(await readDestinationCounts(connection));
-}
 
 export function mappedCounts(destinations: readonly DestinationCounts[]): MappedCounts {
   const { mapped, unmapped, unknown_value: unknown } = sumCounts(destinations);

@@ -1,16 +1,18 @@
 /** Reports drift: where the service departs from the contract, compared with the run before. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
-import { pluralize } from "../../common/figures.ts";
+import { WarehouseError } from "../../common/errors.ts";
 import { DRIFT_KINDS } from "../../raw/drift.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
+import { previousOf } from "../../warehouse/identity.ts";
+import type { OutputFolder } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
+import { listRuns } from "../../warehouse/retention.ts";
 import { findVanished } from "../checks/publish-gates.ts";
 import { LISTED_VALUES_CHECK } from "../checks/table-checks.ts";
-import type { RunQuestion, RunSelection } from "../open-run.ts";
-import { findPreviousRun, type PreviousRun } from "./run-history.ts";
+import { findReadableRun, type RunQuestion, type RunSelection } from "../open-run.ts";
 
 const required = { required: true } as const;
 
@@ -174,6 +176,8 @@ async function readUnlistedValues({ connection, before }: DriftRequest): Promise
   return rows.map((row) => ({ ...row, items: null, kind: "unlisted", exampleContentId: null }));
 }
 
+type PreviousRun = Awaited<ReturnType<typeof findPreviousRun>>;
+
 /** Compares a run, by name or number, with the one that was current when it began. */
 export function driftQuestion(run: string): RunQuestion<RunSelection & { readonly previous: PreviousRun }> {
   return {
@@ -196,6 +200,23 @@ export function driftQuestion(run: string): RunQuestion<RunSelection & { readonl
   };
 }
 
+/**
+ * Finds the run that another run was compared with. If it cannot be read, `missing` says why. Throws
+ * `config.not_found` for a run that does not exist, `verify.failed` for one that cannot be read.
+ */
+async function findPreviousRun(folder: OutputFolder, wanted: string) {
+  const { run, manifest } = await findReadableRun(folder, wanted);
+  const { previousRun } = manifest;
+  if (previousRun === null) {
+    const missing = `${run} is the first run of this warehouse, so there is nothing to compare it with.`;
+    return { manifest: undefined, missing };
+  }
+  const before = previousOf(manifest, await listRuns(folder))?.manifest;
+  const found = before instanceof WarehouseError ? undefined : before;
+  const missing = `The run before it, ${previousRun}, was removed or cannot be read, so there is nothing to compare with; \`keepRuns\` says how many runs stay.`;
+  return { manifest: found, missing: found === undefined ? missing : null };
+}
+
 export function driftSections(drift: DriftReport): Section[] {
   return DRIFT_PARTS.map((part) => partSection(part, drift[part]));
 }
@@ -208,7 +229,7 @@ function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
   return section({
     key: part,
     title: TITLES[part],
-    ...(part === "policy" ? { lead: policyText(lines), limit: 0 } : { limit: 100 }),
+    limit: 100,
     columns: {
       path,
       kind,
@@ -225,15 +246,4 @@ function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
       meaning: KINDS[line.kind][1],
     })),
   });
-}
-
-/** Summarizes the policy's work in one sentence. */
-function policyText(lines: readonly DriftLine[]): string {
-  if (lines.length === 0) return "It changed no field.";
-  const kinds = Map.groupBy(lines, ({ kind }) => KINDS[kind][1]);
-  const parts = [...kinds].map(([meaning, some]) => {
-    const values = some.reduce((sum, line) => sum + line.count, 0);
-    return `${pluralize(some.length, "field")} ${meaning} (${pluralize(values, "value")})`;
-  });
-  return `${parts.join(", ")}.`;
 }

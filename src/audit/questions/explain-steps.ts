@@ -3,13 +3,9 @@ import { type AnswerRow, col, type Section, section } from "../../common/answer.
 import { joinWords } from "../../common/nearest.ts";
 import type { MappedValue } from "../mapped-value.ts";
 import type { DestinationDefinition, FieldDefinition, Mapping, SelectValue } from "../mapping/definitions.ts";
-import type { AuditScope } from "../scope.ts";
+import { type AuditScope, isSelected } from "../scope.ts";
 import { DESTINATION } from "./coverage.ts";
 import type { ItemExplanation, ItemValue } from "./explain-facts.ts";
-
-export function isSelected(ids: readonly string[] | undefined, id: string): boolean {
-  return ids?.includes(id) ?? true;
-}
 
 const STEPS = {
   ...DESTINATION,
@@ -55,11 +51,9 @@ function destinationRows(
   const names = new Set(fields.map((field) => mappingsAt(field, id)[0]?.externalFieldName));
   const members = explanation.payloads.filter((each) => each.destinationId === id && names.has(each.name));
   const supports =
-    identification === null
-      ? "it was not looked up: its ID stands in mappings, and its name is not known"
-      : supportsMappings === null
-        ? "whether it supports custom field mappings is not known"
-        : `it ${supportsMappings ? "supports custom field mappings" : "does not support custom field mappings; they are applied anyway"}`;
+    supportsMappings === null
+      ? "whether it supports custom field mappings is not known"
+      : `it ${supportsMappings ? "supports custom field mappings" : "does not support custom field mappings; they are applied anyway"}`;
   const rowsOf = (field: FieldDefinition | undefined, steps: readonly RuleStep[]) =>
     steps.map((step) => ({
       destination_id: id,

@@ -6,11 +6,11 @@ import type { Reception } from "../../warehouse/manifest.ts";
 import { MAPPING_STATUSES } from "../mapped-value.ts";
 import { RECEPTION_TEXT } from "../mapping/value-counts.ts";
 import type { OpenedRun, RunQuestion } from "../open-run.ts";
-import { type AuditScope, resolveScope, type ScopeNames } from "../scope.ts";
+import { type AuditScope, isSelected, resolveScope, type ScopeNames } from "../scope.ts";
 import { DESTINATION, FIELD, RECEIVER, VALUE } from "./coverage.ts";
 import { evidenceSection } from "./evidence.ts";
-import { explainItem, type ItemExplanation, type ValueVersion, versionKey } from "./explain-facts.ts";
-import { isSelected, notesOf, outcomeText, stepsSection } from "./explain-steps.ts";
+import { explainItem, type ItemExplanation } from "./explain-facts.ts";
+import { notesOf, outcomeText, stepsSection } from "./explain-steps.ts";
 
 const PAYLOADS = {
   ...RECEIVER,
@@ -70,8 +70,6 @@ export function explainQuestion({
     },
   };
 }
-
-export const EXPLAIN_SECTIONS = ["payloads", "values", "without_mapping", "steps", "evidence"] as const;
 
 export function explainAnswer(
   { run, manifest: { verdict } }: Pick<OpenedRun, "run" | "manifest">,
@@ -216,7 +214,7 @@ function valuesSection(explanation: ItemExplanation, targets: readonly ScopedDes
         collision: row.collision,
         notes: notesOf(explanation, row).join("; ") || null,
         why: outcomeText(row, field?.fieldType ?? null, explanation.passthrough),
-        ...sinceCells(explanation.since?.get(versionKey(row))),
+        ...sinceCells(explanation.sinceOf(row)),
       };
     }),
   );
@@ -231,7 +229,7 @@ function valuesSection(explanation: ItemExplanation, targets: readonly ScopedDes
 }
 
 function sinceCells(
-  since: ValueVersion | undefined,
+  since: ReturnType<ItemExplanation["sinceOf"]>,
 ): Pick<AnswerRow<typeof VALUES>, "since" | "since_started_at" | "cause"> {
   if (since === undefined) return { since: null, since_started_at: null, cause: null };
   const { run, startedAt, causes, begins, orderedAt, why } = since;

@@ -13,7 +13,7 @@ import { previousOf } from "../../warehouse/identity.ts";
 import { DATABASE_FILE, type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { findRun, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, positive, processEnvironment } from "../command.ts";
-import { answerTexts, planTexts, TEXT_FORMATS, type TextForm } from "../sql-formats.ts";
+import { answerTexts, TEXT_FORMATS, type TextForm } from "../sql-formats.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { openOutputFile, readInputFile } from "../user-file.ts";
 
@@ -216,8 +216,7 @@ async function runQuery(
     return await write(createReadStream(parquet));
   }
   const result = await question.stream();
-  const isPlan = question.isPlan && form.format === "table";
-  await write(withQueryErrors(isPlan ? planTexts(result) : answerTexts(result, form)));
+  await write(withQueryErrors(answerTexts(result, form)));
 }
 
 /** Interval of measurements. A process can allocate about 100 MB in that time. */

@@ -4,12 +4,8 @@ import { contentDiffForReport } from "../../audit/diff/content-diff-answer.ts";
 import type { RunPair } from "../../audit/diff/run-pair.ts";
 import { diffForReport } from "../../audit/diff/value-diff-answer.ts";
 import type { RunRow } from "../../audit/questions/run-history.ts";
-import {
-  comparisonText,
-  type EarlierRuns,
-  isHistoryIn,
-  readRunHistory,
-} from "../../audit/questions/run-history.ts";
+import { isHistoryIn, readRunHistory } from "../../audit/questions/run-history.ts";
+import { comparisonText, type EarlierRuns } from "../../audit/questions/runs.ts";
 import type { Section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
 import { runNamed, sameRun } from "../../warehouse/identity.ts";
@@ -22,6 +18,7 @@ const WITHOUT_HISTORY =
 const FIRST_IN_HISTORY =
   "The history begins with this run; from the next run on, this section shows what changed and why.";
 
+type ValueChanges = Awaited<ReturnType<typeof diffForReport>>;
 export type ChangeTotals = Awaited<ReturnType<typeof readChangesPart>>["totals"];
 
 /**
@@ -48,7 +45,7 @@ export async function readChangesPart(
     lead: diff?.lead ?? (hasHistory ? FIRST_IN_HISTORY : WITHOUT_HISTORY),
     sections: [...(diff?.sections ?? []), ...content],
   };
-  return { part, totals: diff && { ...diff.totals, largest: largestChanges(diff.sections) } };
+  return { part, totals: diff && { ...diff.totals, largest: diff.largest.map(changeEntry) } };
 }
 
 /** The run and the one before it in the run's history; undefined if the history begins with the run. */
@@ -83,21 +80,17 @@ async function contentSections(
   return await contentDiffForReport(connection, { pair, before: before.manifest, after });
 }
 
-/** The first five changes: `Web CMS, region "UK & Ireland": "en-gb" → "en-uk-ie"`, and `70 items, mapping edited`. */
-function largestChanges(sections: readonly Section[]): OverviewEntry[] {
-  const rows = sections.find(({ key }) => key === "lines")?.rows ?? [];
-  const received = rows.filter(({ reception }) => reception === "receiving");
-  return received.slice(0, 5).map((row) => {
-    const text = (name: string) => String(row[name] ?? "");
-    const withoutStatus = (name: string) => shortName(text(name).replace(/ \[[^\]"]*\]$/, "")) || "nothing";
-    const destination = shortName(text("destination") || text("destination_id"));
-    const name = shortName(text("custom_field") || text("custom_field_id"));
-    const field = `${name} ${shortName(text("value"))}`.trimEnd();
-    const cause = text("causes").replaceAll(" ", ", ").replaceAll("_changed", " edited").replaceAll("_", " ");
-    return {
-      id: "changes-lines",
-      what: `${destination}, ${field}: ${withoutStatus("before")} → ${withoutStatus("after")}`,
-      more: `${pluralize(Number(row.items), "item")}, ${cause}`,
-    };
-  });
+/** `Web CMS, region "UK & Ireland": "en-gb" → "en-uk-ie"`, and `70 items, mapping edited`. */
+function changeEntry(change: ValueChanges["largest"][number]): OverviewEntry {
+  const destination = shortName(change.destination ?? change.destination_id);
+  const field = shortName(change.custom_field ?? change.custom_field_id);
+  const [value, before, after] = [change.value, change.before, change.after].map((text) =>
+    shortName(text ?? ""),
+  );
+  const cause = change.cause.replaceAll("_changed", " edited").replaceAll("_", " ");
+  return {
+    id: "changes-lines",
+    what: `${`${destination}, ${field} ${value}`.trimEnd()}: ${before || "nothing"} → ${after || "nothing"}`,
+    more: `${pluralize(change.items, "item")}, ${cause}`,
+  };
 }

@@ -13,7 +13,8 @@ import {
 } from "../../audit/mapping/value-counts.ts";
 import type { Coverage } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNewDrift } from "../../audit/questions/drift.ts";
-import type { EarlierRuns, RunRow } from "../../audit/questions/run-history.ts";
+import type { RunRow } from "../../audit/questions/run-history.ts";
+import type { EarlierRuns } from "../../audit/questions/runs.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import type { Verdict } from "../../common/verdict.ts";

@@ -2,34 +2,27 @@
 import { statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type RunCheck, readChecks } from "../../audit/checks/checks.ts";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { readChecks } from "../../audit/checks/checks.ts";
 import { isWithoutExternalValue, receivingDestinations } from "../../audit/mapping/value-counts.ts";
 import { listFiles, missingTables, type OpenedRun, openViews, runTables } from "../../audit/open-run.ts";
 import { type Coverage, coverageSections, readCoverage } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftOf, driftSections } from "../../audit/questions/drift.ts";
-import { type ReportItems, type ReportLimits, readReportItems } from "../../audit/questions/items.ts";
+import { isHistoryIn, type RunRow, readRunRow } from "../../audit/questions/run-history.ts";
+import { readRejectsSection, readRunSections } from "../../audit/questions/run-sections.ts";
 import {
   comparisonText,
   type EarlierRuns,
-  instanceName,
-  isHistoryIn,
-  type RunRow,
-  readRunRow,
-  SAMPLE_URL,
-} from "../../audit/questions/run-history.ts";
-import {
-  checksSection,
-  failingRowsOnPage,
-  passesSection,
-  readRejectsSection,
-  requestsSection,
-  tablesSection,
-} from "../../audit/questions/run-sections.ts";
-import { keptRunsSection, RUNS_LEGEND } from "../../audit/questions/runs.ts";
+  keptRunsSection,
+  RUNS_LEGEND,
+} from "../../audit/questions/runs.ts";
+import { col } from "../../common/answer.ts";
 import { asWarehouseError } from "../../common/errors.ts";
 import { count, duration, minuteOf, pluralize } from "../../common/figures.ts";
+import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { readChangesPart } from "./changes-part.ts";
+import { type ReportLimits, readReportItems } from "./items.ts";
 import { foreign, html, type Markup } from "./markup.ts";
 import { overviewOf, whyNothingMapped } from "./overview.ts";
 import { type PagePart, pageMarkup, ROWS_LIMIT } from "./page.ts";
@@ -85,7 +78,7 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
       coveragePart(coverage, sequence),
       changes.part,
       driftPart(drift, earlier, sequence),
-      await readRunPart(run, row, checks),
+      await readRunPart(run, row),
       runsPart(earlier),
       itemsPart(items),
     ],
@@ -93,6 +86,23 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
     items: items.packed,
     foot: foot(row),
   });
+}
+
+/** `instance_url` of a run of the sample. */
+const SAMPLE_URL = "sample";
+
+/** Name of the instance if all rows of `instances` agree, otherwise the host of the service. */
+async function instanceName(
+  connection: DuckDBConnection,
+  { instanceUrl }: Pick<RunRow, "instanceUrl">,
+  tables: Iterable<string>,
+): Promise<string> {
+  const names = new Set(tables).has("instances")
+    ? await readRows(connection, { name: col.text() }, "SELECT DISTINCT name FROM instances WHERE name <> ''")
+    : [];
+  const [only, ...others] = names;
+  if (only?.name != null && others.length === 0) return only.name;
+  return instanceUrl === SAMPLE_URL ? "The sample" : new URL(instanceUrl).host;
 }
 
 /** The script of the page adds how long ago the run was. */
@@ -142,21 +152,13 @@ function driftPart(drift: DriftReport, earlier: EarlierRuns, sequence: number): 
   return { id: "drift", name: "Drift", command: `runs show ${sequence}`, lead, sections };
 }
 
-async function readRunPart(run: ReportRun, row: RunRow, checks: readonly RunCheck[]): Promise<PagePart> {
-  const { connection, directory, manifest } = run;
+async function readRunPart({ connection, directory, manifest }: ReportRun, row: RunRow): Promise<PagePart> {
   const rejects = await readRejectsSection(connection, ROWS_LIMIT);
   const tables = Object.entries(manifest.rows).map(([table, rows]) => {
     const bytes = parquetFiles(directory, table).map((file) => statSync(file).size);
     return { table, rows, parquet_bytes: bytes.reduce((sum, size) => sum + size, 0) };
   });
-  const sections = [
-    checksSection(checks),
-    failingRowsOnPage(checks, row.run),
-    rejects,
-    await passesSection(connection),
-    await requestsSection(connection),
-    tablesSection(tables),
-  ];
+  const sections = [rejects, ...(await readRunSections(connection, tables, true))];
   const next = rejects.rows.length === 0 ? [] : ["The next run requests the rejected items again."];
   return { id: "run", name: "Run", command: `runs show ${row.sequence}`, sections, next };
 }
@@ -188,7 +190,7 @@ const ITEM_TABLE = html`<noscript><p class="note">The search of items needs the 
 `;
 
 /** The script of the page fills the table of items. */
-function itemsPart({ total, shown }: ReportItems): PagePart {
+function itemsPart({ total, shown }: Readonly<Record<"total" | "shown", number>>): PagePart {
   const rest = `The page shows ${count(shown)} of ${pluralize(total, "item")}, those that need attention first; use \`content-warehouse explain ITEM\` for the other ${count(total - shown)}.`;
   return {
     id: "items",

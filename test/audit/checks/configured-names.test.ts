@@ -68,12 +68,12 @@ suite("a run without mapped values for its destinations", () => {
     [
       "says that nothing is mapped for them",
       check({}, { lookups: { definitions: [lookup({ ...REGION, mappings: null })] } }),
-      /: no custom field of the items has a mapping for any of them\.$/,
+      /: no value of an item has an entry in a mapping for any of them\.$/,
     ],
     [
-      "says that no value has an entry",
+      "says the same where no value has an entry",
       check({}, { rows: nothing }),
-      /: no value of an item has an entry in a mapping\.$/,
+      /: no value of an item has an entry in a mapping for any of them\.$/,
     ],
   ];
   for (const [what, { noMappedValues, warnings, checks }, reason] of cases) {

@@ -50,7 +50,7 @@ function explanationOf(example: MappingExample): ItemExplanation {
     [...payload].map(([name, texts]) => ({ destinationId, name, values: texts })),
   );
   const facts = { item, values, definitions, receptions, mappedValues, passthrough, evidence };
-  return { ...facts, payloads: members, since: undefined };
+  return { ...facts, payloads: members, sinceOf: () => undefined };
 }
 
 /** Results of the steps of an example, by their rules. */

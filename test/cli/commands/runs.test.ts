@@ -3,7 +3,7 @@ import { chmod, cp, mkdir, readdir, readlink, rm, writeFile } from "node:fs/prom
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { findReadableRun } from "../../../src/audit/open-run.ts";
-import { runAnswer } from "../../../src/audit/questions/runs.ts";
+import { runAnswer } from "../../../src/audit/questions/run-sections.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { verifyCommand } from "../../../src/cli/commands/verify.ts";
