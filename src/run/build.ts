@@ -54,15 +54,15 @@ export async function build(
 
 async function makeReport({ folder, staging, pipeline }: NewRun, statement: BuiltStatement) {
   try {
-    const { writeReport, REPORT_FILE } = await import("../show/page/report.ts");
-    const isWritten = await writeReport({
+    const { writeReport } = await import("../show/page/report.ts");
+    const file = await writeReport({
       result: staging.result,
       database: databaseOf(staging, publishes(pipeline, "duckdb")),
       temporaryDirectory: staging.temporary,
       manifest: statement,
       earlier: findEarlierRuns(await listRuns(folder), statement),
     });
-    return { file: isWritten ? REPORT_FILE : null, warnings: [] };
+    return { file, warnings: [] };
   } catch (thrown) {
     const { message } = asWarehouseError(thrown);
     const warning = `The run has no report: ${message} Make it with "content-warehouse report".`;

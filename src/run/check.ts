@@ -23,21 +23,18 @@ interface CheckRequest extends Machine, Pick<RunInputs, "pipeline" | "signal"> {
   readonly inputs: ConfigInputs;
   /** Makes the log for warnings of the client. It shows none of the secrets. */
   readonly logFor: (secrets: readonly Secret[]) => Log;
-  /** Called when a step begins. */
-  readonly onStep: (step: StepName) => void;
 }
 
 /**
  * `exitCode`: code that the run would end with; 0 if it can start. A failure is a step of the result. Throws only the
  * reason of the signal.
  */
-export async function check({ inputs, logFor, onStep, ...machine }: CheckRequest) {
+export async function check({ inputs, logFor, ...machine }: CheckRequest) {
   const steps: CheckRow[] = [];
   let current: StepName = "configuration";
   const listener: StepListener = {
     begin(step) {
       current = step;
-      onStep(step);
     },
     note: (detail) => void steps.push({ status: "ok", check: current, detail }),
     warn: (detail) => void steps.push({ status: "warning", check: current, detail }),

@@ -204,13 +204,8 @@ function perDestination(coverage: readonly AnswerRow<typeof COVERAGE>[]): Destin
   );
 }
 
-/** What becomes of values of fields without value mappings. */
-export function sentText(passthrough: boolean): string {
-  return passthrough ? "sent as is" : "not sent";
-}
-
 export function coverageSections({ coverage, destinations, values, definitions, passthrough }: Coverage) {
-  const head = sentText(passthrough);
+  const head = passthrough ? "sent as is" : "not sent";
   return [
     section({
       key: "coverage",

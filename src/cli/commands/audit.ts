@@ -14,14 +14,14 @@ import {
   sumCounts,
 } from "../../audit/mapping/value-counts.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
-import { type Coverage, coverageSections, readCoverage, sentText } from "../../audit/questions/coverage.ts";
+import { type Coverage, coverageSections, readCoverage } from "../../audit/questions/coverage.ts";
 import { resolveScope } from "../../audit/scope.ts";
 import type { Answer } from "../../common/answer.ts";
-import { WarehouseError } from "../../common/errors.ts";
+import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
+import { type AnswerFlags, sectionName, showAnswer } from "../../show/answer.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
-import { type AnswerFlags, assertHasSection, showAnswer } from "../answer-form.ts";
 import { CliCommand, type CliEnvironment, processEnvironment } from "../command.ts";
 import { openOutputFile } from "../user-file.ts";
 import { withRuns } from "../with-run.ts";
@@ -114,7 +114,9 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: A
   const scope = await resolveScope(opened.connection, { destination, field, contentType });
   const coverage = await readCoverage(opened.connection, { ...scope, status, value });
   const answer = coverageAnswer(opened, coverage);
-  assertHasSection(answer, options, DEFINITIONS_ALONE);
+  const { section } = options;
+  if (section !== undefined && !answer.sections.some(({ key }) => sectionName(key) === section))
+    throw invalidConfig(`The section ${section} ${DEFINITIONS_ALONE}.`);
   await showAnswer(out, answer, options);
   if (named !== undefined) {
     const text = await exportMapping(opened.connection);
@@ -125,14 +127,13 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: A
 
 function coverageAnswer({ run, manifest }: OpenedRun, coverage: Coverage): Answer {
   const { passthrough, destinations } = coverage;
-  const totals = totalsOf(destinations);
   return {
     lead: totalText(coverage, run),
     facts: {
       run,
       verdict: manifest.verdict,
       passthrough,
-      totals,
+      totals: totalsOf(destinations),
       receiving: totalsOf(receivingDestinations(destinations)),
     },
     sections: coverageSections(coverage),
@@ -144,7 +145,7 @@ function totalsOf(destinations: readonly DestinationCounts[]) {
   return { ...sum, without_external_value: sum.unmapped + sum.unknown_value };
 }
 
-function totalText({ coverage, destinations, passthrough }: Coverage, run: string): string {
+function totalText({ coverage, destinations }: Coverage, run: string): string {
   const received = receivingDestinations(coverage);
   const sum = (name: "values" | "no_value_mapping", rows: typeof coverage) =>
     rows.reduce((total, row) => total + row[name], 0);
@@ -157,7 +158,7 @@ function totalText({ coverage, destinations, passthrough }: Coverage, run: strin
   return (
     `${pluralize(values, "value")} at destinations that receive values, in the run ${run}: ` +
     `${count(countWithoutValue(counts))} without an external value (${kindsText(counts)}), ` +
-    `${count(sum("no_value_mapping", received))} ${sentText(passthrough)} (no value mapping), ` +
+    `${count(sum("no_value_mapping", received))} of fields without a value mapping, ` +
     `${count(ambiguous)} ambiguous, ${count(collision)} sent under a name shared by several fields.${apart}`
   );
 }

@@ -15,7 +15,7 @@ import { Lookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
 import { destinationNames } from "../../run/session.ts";
 import { openClientWithoutRetries, openSource } from "../../run/source.ts";
-import { shellWord, writeResult } from "../../show/terminal.ts";
+import { writeResult } from "../../show/terminal.ts";
 import { CliCommand, type CliEnvironment, logTo, processEnvironment } from "../command.ts";
 
 /** JSON, because editors check it against the schema that it names. */
@@ -55,7 +55,7 @@ async function init(flags: InitFlags, environment: CliEnvironment): Promise<void
   if (there !== null) throw exists(there);
   const write = (destinations: ConfigSpec["destinations"], ...first: readonly string[]) =>
     writeConfig({ url, tokenFile: flags.tokenFile, destinations }, first, environment);
-  const file = shellWord(flags.tokenFile);
+  const file = flags.tokenFile;
   const variable = nonEmpty(env.CONTENT_API_TOKEN) && "CONTENT_API_TOKEN";
   if (variable === undefined && !existsSync(tokenFile))
     return write([], `put the API token into ${file}, then: chmod 600 ${file}`);

@@ -1,6 +1,7 @@
 /** The first screen of the report: the verdict, and what is new for an operator, an analyst and an auditor. */
 import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK } from "../../audit/checks/checks.ts";
 import { MAPPED_VALUES_CHECK } from "../../audit/checks/configured-names.ts";
+import type { diffForReport } from "../../audit/diff/value-diff-answer.ts";
 import {
   countWithoutValue,
   kindsText,
@@ -19,9 +20,23 @@ import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import type { Verdict } from "../../common/verdict.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import type { ChangeTotals } from "./changes-part.ts";
-import { shortName } from "./markup.ts";
-import type { Overview, OverviewEntry, ReaderSummary } from "./page.ts";
+import { cut, foreign, html, type Markup } from "./page.ts";
+
+/** A figure with its noun, or a line. */
+interface OverviewEntry {
+  /** Address of the section with all of it. */
+  readonly id: string;
+  readonly what: string;
+  readonly more?: string | undefined;
+}
+
+interface ReaderSummary {
+  readonly name: string;
+  readonly figures: readonly OverviewEntry[];
+  readonly lines: readonly OverviewEntry[];
+}
+
+type ValueChanges = Pick<Awaited<ReturnType<typeof diffForReport>>, "totals" | "largest">;
 
 interface OverviewFacts {
   readonly run: RunRow;
@@ -31,7 +46,9 @@ interface OverviewFacts {
   readonly coverage: Coverage;
   readonly drift: DriftReport;
   readonly itemChanges: Manifest["changes"];
-  readonly valueChanges: ChangeTotals;
+  /** Changes of mapped values, with a row for each; `undefined` if the run before cannot be compared. */
+  /** Undefined if nothing can be compared. */
+  readonly valueChanges: ValueChanges | undefined;
   readonly earlier: EarlierRuns;
   /** Number of values that are mapped and not sent. */
   readonly unsent: number;
@@ -46,7 +63,7 @@ const VERDICTS: Readonly<Record<Verdict, readonly [word: string, why: string]>> 
   limited: ["Limited", "a limited run, which says nothing about other items"],
 };
 
-export function overviewOf(facts: OverviewFacts): Overview {
+export function overviewOf(facts: OverviewFacts): Markup {
   const { run, checks } = facts;
   const { reason, itemsLoaded, itemsListed } = run;
   const [word, why] = VERDICTS[run.verdict];
@@ -59,12 +76,27 @@ export function overviewOf(facts: OverviewFacts): Overview {
     ...(hasOtherTimes ? [`In this service ${DIFFERENT_TIMES}.`] : []),
     ...(noValues === undefined ? [] : [noValues.detail ?? ""]),
   ];
-  return {
-    isGood: isComplete && noValues === undefined,
-    verdict: `${word}${noValues === undefined ? "" : ", without mapped values"}`,
-    why: sentences.join(" "),
-    readers: [operator(facts), analyst(facts), auditor(facts)],
-  };
+  const isGood = isComplete && noValues === undefined;
+  const verdict = `${word}${noValues === undefined ? "" : ", without mapped values"}`;
+  return html`<section id="overview" aria-labelledby="overview-title">
+<h2 id="overview-title" class="visually-hidden">Overview</h2>
+<p class="verdict ${isGood ? "good" : "poor"}"><strong><span aria-hidden="true">${isGood ? "✓" : "!"}</span> ${verdict}</strong>: ${foreign(sentences.join(" "))}</p>
+${[operator(facts), analyst(facts), auditor(facts)].map(readerMarkup)}</section>
+`;
+}
+
+function readerMarkup({ name, figures, lines }: ReaderSummary): Markup {
+  return html`<div class="reader">
+<h3>${name}</h3>
+<ul class="figures">${figures.map(entryMarkup)}</ul>
+${lines.length > 0 && html`<ul class="lines">${lines.map(entryMarkup)}</ul>\n`}</div>
+`;
+}
+
+/** A number at the beginning is set in large type. */
+function entryMarkup({ id, what, more = "" }: OverviewEntry): Markup {
+  const [, figure, noun = what] = /^([\d.,]+%?) (.*)$/s.exec(what) ?? [];
+  return html`<li><a href="#${id}">${figure !== undefined && html`<strong>${figure}</strong> `}${foreign(noun)}</a>${more !== "" && html` <span class="note">${foreign(more)}</span>`}</li>\n`;
 }
 
 function isWarning({ verdict }: RunCheck): boolean {
@@ -165,10 +197,10 @@ function auditor({ coverage, valueChanges, earlier, unsent }: OverviewFacts): Re
   const others = Math.max(0, shares.length - 5);
   const lines: OverviewEntry[] = [];
   if (valueChanges !== undefined) {
-    const { items, payloads, payloadItems, largest } = valueChanges;
+    const { items, payloads, payloadItems } = valueChanges.totals;
     const what = `${pluralize(items, "item")} whose mapped values changed`;
     const more = `payloads that differ: ${count(payloads)}, of ${pluralize(payloadItems, "item")}`;
-    lines.push({ id: "changes", what, more }, ...largest);
+    lines.push({ id: "changes", what, more }, ...valueChanges.largest.map(changeEntry));
   }
   return {
     name: "Auditor",
@@ -178,6 +210,18 @@ function auditor({ coverage, valueChanges, earlier, unsent }: OverviewFacts): Re
       ...entryIf(others, "coverage-destinations", pluralize(others, "more destination")),
     ],
     lines: [...lines, ...(nothing === undefined ? missingValues(coverage, counts, unsent) : [])],
+  };
+}
+
+/** `Web CMS, region "UK & Ireland": "en-gb" → "en-uk-ie"`, and `70 items, mapping edited`. */
+function changeEntry(change: ValueChanges["largest"][number]): OverviewEntry {
+  const field = `${cut(change.custom_field ?? change.custom_field_id)} ${cut(change.value ?? "")}`.trimEnd();
+  const [before, after] = [change.before, change.after].map((text) => cut(text) || "nothing");
+  const cause = change.cause.replaceAll("_changed", " edited").replaceAll("_", " ");
+  return {
+    id: "changes-lines",
+    what: `${cut(change.destination ?? change.destination_id)}, ${field}: ${before} → ${after}`,
+    more: `${pluralize(change.items, "item")}, ${cause}`,
   };
 }
 
@@ -198,7 +242,7 @@ function mappedShares({ destinations }: MappedCounts, before: MappedCounts | und
   };
   return destinations.flatMap((each): OverviewEntry[] => {
     const id = "coverage-destinations";
-    const name = shortName(each.name ?? each.id);
+    const name = cut(each.name ?? each.id);
     const [now, then] = [destinations, before?.destinations].map((counts) => shareIn(counts, each.id));
     const lost = { id, what: `${name} no longer receives values`, more: RECEPTION_TEXT[each.reception] };
     if (now === undefined) return then === undefined ? [] : [lost];

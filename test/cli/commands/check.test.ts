@@ -36,7 +36,6 @@ async function found(cwd: string, setup: Setup): Promise<Found> {
     nodeVersion: "24.0.0",
     clock: setup.clock ?? systemClock,
     logFor: () => setup.log ?? silentLog,
-    onStep: () => {},
     signal: new AbortController().signal,
     freeBytes: setup.freeBytes ?? freeBytes,
   });

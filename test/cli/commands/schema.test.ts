@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { after, suite, test } from "node:test";
+import { suite, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { schemaCommand } from "../../../src/cli/commands/schema.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
@@ -14,11 +13,9 @@ import { VIEWS } from "../../../src/tables/views.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
 import { capture } from "../capture.ts";
 
-/** Empty: the working directory has no warehouse and no configuration. */
-const cwd = await mkdtemp(join(tmpdir(), "schema-"));
-after(() => rm(cwd, { recursive: true }));
-
-const shown = (args: readonly string[], columns?: number) => capture(schemaCommand, args, columns, { cwd });
+/** Without a run, unless a warehouse is named. */
+const shown = (args: readonly string[], columns?: number) =>
+  capture(schemaCommand, ["--warehouse", "/nowhere", ...args], columns);
 const schema = (format: string) => shown(["--format", format]);
 
 suite("the schema", () => {
