@@ -1,25 +1,17 @@
 /** Prepares a user's SQL: one statement that only reads. */
 import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import { nearestSentence } from "../common/nearest.ts";
-import { printable } from "../common/printable.ts";
 import { all } from "../storage/duckdb.ts";
 import { duckdbError } from "../storage/duckdb-error.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
 import { MACRO_NAMES } from "../tables/views.ts";
 
-/** A prepared statement that only reads. */
-interface UserQuery {
-  readonly query: string;
-  stream(): Promise<DuckDBResult>;
-}
-
-/** Throws `config.sql` if the text is not one read-only statement. `noPrevious`: why there is no catalog `previous`. */
+/** Prepares a statement that only reads. Throws `config.sql` if the text is not one. `noPrevious`: why there is no catalog `previous`. */
 export async function prepareQuery(
   connection: DuckDBConnection,
   query: string,
   noPrevious?: string | undefined,
-): Promise<UserQuery> {
+) {
   const statements = await connection.extractStatements(query).catch((thrown: unknown) => {
     throw isBlank(query) ? statementCountError(0) : queryError(thrown);
   });
@@ -34,15 +26,15 @@ export async function prepareQuery(
         `${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE or SUMMARIZE.`,
       );
     return {
-      query,
-      stream: () =>
+      stream: (): Promise<DuckDBResult> =>
         prepared.stream().catch((thrown: unknown) => {
           throw queryError(thrown);
         }),
+      copyTo: (file: string) => copyToParquet(connection, query, file),
     };
   } catch (thrown) {
     if (noPrevious !== undefined && NO_PREVIOUS.test(String(thrown))) throw refuseQuery(noPrevious, thrown);
-    throw (await unknownTableError(connection, thrown)) ?? queryError(thrown);
+    throw queryError(thrown);
   }
 }
 
@@ -65,29 +57,8 @@ function assertNoPreviousMacro(query: string): void {
   );
 }
 
-/** Error for a missing table, with the nearest names of the warehouse. */
-async function unknownTableError(
-  connection: DuckDBConnection,
-  thrown: unknown,
-): Promise<WarehouseError | undefined> {
-  const message = thrown instanceof Error ? thrown.message : "";
-  const [, name] = /^Catalog Error: Table with name (.*) does not exist!/.exec(message) ?? [];
-  if (name === undefined) return undefined;
-  const rows = await all(
-    connection,
-    `SELECT DISTINCT table_name AS name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY name`,
-  );
-  const names = rows.map((row) => String(row.name));
-  const near = nearestSentence(name, names, '"SHOW TABLES" lists the tables.');
-  return refuseQuery(`there is no table ${JSON.stringify(printable(name))}.${near}`, thrown);
-}
-
 /** Writes the result to a new Parquet file in a folder that the database may write. */
-export async function copyToParquet(
-  connection: DuckDBConnection,
-  { query }: UserQuery,
-  file: string,
-): Promise<void> {
+async function copyToParquet(connection: DuckDBConnection, query: string, file: string): Promise<void> {
   try {
     const answer = await withoutTrailingComments(connection, query);
     await connection.run(

@@ -160,9 +160,8 @@ export async function readChecks(
 
 /** Prefix of the checks that tests of the pipeline make. */
 export const TEST_PREFIX = "test: ";
-export const REFERENCE_PREFIX = "foreign key ";
 
-/** Sorts by verdict, failed first; then tests of the pipeline come first, and foreign keys last. */
+/** Sorts by verdict, failed first; then tests of the pipeline come first. */
 export function sortChecks<C>(
   checks: readonly C[],
   of: (check: C) => Pick<Check, "name" | "verdict">,
@@ -170,8 +169,7 @@ export function sortChecks<C>(
   const weights = { failed: 0, warning: 10, passed: 20 };
   const weighed = checks.map((check) => {
     const { name, verdict } = of(check);
-    const kind = name.startsWith(TEST_PREFIX) ? 0 : name.startsWith(REFERENCE_PREFIX) ? 2 : 1;
-    return { check, name, weight: weights[verdict] + kind };
+    return { check, name, weight: weights[verdict] + (name.startsWith(TEST_PREFIX) ? 0 : 1) };
   });
   weighed.sort((a, b) => a.weight - b.weight || (a.name < b.name ? -1 : 1));
   return weighed.map(({ check }) => check);

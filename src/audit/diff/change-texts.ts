@@ -50,7 +50,7 @@ export function changeTexts(row: Change): Readonly<Record<"value", string | null
 function fieldText(row: Change, side: Side): string {
   const isRenamed = row.name_before !== row.name_after;
   const name = row[`name_${side}`];
-  const flags = wordsIn(row[`flags_${side}`]).map((flag) => FLAG_WORDS[flag] ?? flag);
+  const flags = wordsIn(row[`flags_${side}`]);
   return [...(isRenamed ? [name === null ? "no name" : `as ${quoted(name)}`] : []), ...flags].join(", ");
 }
 
@@ -65,11 +65,6 @@ function valueText(row: Change, side: Side): string {
   const shown = state !== other && state !== "mapped" ? ` [${state}]` : "";
   return `${isText ? "its text" : quoted(sent)}${isNamed ? ` as ${quoted(name)}` : ""}${shown}`;
 }
-
-const FLAG_WORDS: Readonly<Record<string, string>> = {
-  destination_unsupported: "at a destination without support for mappings",
-  collision: "under a name shared by several fields",
-};
 
 /** The internal value, or both if another took its place. */
 function valueWords(row: Change): string {

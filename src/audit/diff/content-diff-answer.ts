@@ -9,7 +9,7 @@ import { readList } from "../queries.ts";
 import { findItemId } from "../questions/find-item.ts";
 import { notFound } from "../scope.ts";
 import { diffContent } from "./content-diff.ts";
-import { type ContentSelection, type RunPair, selectContentRuns, unsettledSentence } from "./run-pair.ts";
+import { type PairSelection, type RunPair, selectContentRuns, unsettledSentence } from "./run-pair.ts";
 
 export function contentDiffQuestion({
   table,
@@ -23,12 +23,13 @@ export function contentDiffQuestion({
   readonly table?: string | undefined;
   /** Compare only this item: ID, or slug in either run. */
   readonly item?: string | undefined;
-}): RunQuestion<ContentSelection> {
+}): RunQuestion<PairSelection> {
   return {
     choose: (folder) => selectContentRuns(folder, [asked.before, asked.after]),
-    async answer(opened, { pair, before }) {
-      const { connection, manifest } = opened;
-      const runs = { pair, before: before.manifest, after: manifest };
+    async answer(opened, { pair }) {
+      const { connection, manifest, before } = opened;
+      if (before === undefined) throw new TypeError("two runs are open");
+      const runs = { pair, before, after: manifest };
       const item = wanted === undefined ? undefined : await findItemId(opened, wanted, EITHER);
       const compared = await compareContent(connection, runs, { table, item });
       const { lead, counts, columns, items, onlyInOne } = compared;

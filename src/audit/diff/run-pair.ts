@@ -21,8 +21,7 @@ export interface RunPair {
   readonly after: PairedRun;
 }
 
-/** Two runs, and the run whose history knows both. */
-export interface ValueSelection extends RunSelection {
+export interface PairSelection extends RunSelection {
   readonly pair: RunPair;
 }
 
@@ -35,7 +34,7 @@ export async function selectValueRuns(
   folder: OutputFolder,
   wanted: Wanted,
   temporaryDirectory: string,
-): Promise<ValueSelection> {
+): Promise<PairSelection> {
   if (wanted.includes("current") || wanted.includes("previous"))
     assertHasPast(await findReadableRun(folder, "current"));
   const runs = await listRuns(folder);
@@ -114,16 +113,12 @@ function orderPair(before: PairedRun, after: PairedRun): RunPair {
   );
 }
 
-export interface ContentSelection extends ValueSelection {
-  readonly before: ReadableRun;
-}
-
 /**
  * Finds two kept runs of one instance by name, number, `current` or `previous`. Throws `config.not_found` for a
  * run that does not exist or is not kept, `config.invalid` if the first is the later one or the instances
  * differ.
  */
-export async function selectContentRuns(folder: OutputFolder, wanted: Wanted): Promise<ContentSelection> {
+export async function selectContentRuns(folder: OutputFolder, wanted: Wanted): Promise<PairSelection> {
   const [before, after] = [await findKeptRun(folder, wanted[0]), await findKeptRun(folder, wanted[1])];
   assertHasPast(after);
   const of = ({ run, sequence, manifest: { verdict } }: ReadableRun) => ({ run, sequence, verdict });
@@ -135,7 +130,7 @@ export async function selectContentRuns(folder: OutputFolder, wanted: Wanted): P
       `The runs are from two instances, ${named(before)} and ${named(after)}; compare runs of one instance.`,
     );
   }
-  return { pair, before, wanted: after.run, beside: before.run, anyPipeline: true, limits: CONTENT_LIMITS };
+  return { pair, wanted: after.run, beside: before.run, anyPipeline: true, limits: CONTENT_LIMITS };
 }
 
 /** The texts of a range, of both runs, need memory besides the buffers; a second thread would double that. */

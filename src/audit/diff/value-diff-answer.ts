@@ -6,7 +6,7 @@ import type { Cause } from "../../tables/history.ts";
 import type { RunQuestion } from "../open-run.ts";
 import { findItemId } from "../questions/find-item.ts";
 import type { ScopeNames } from "../scope.ts";
-import { type RunPair, selectValueRuns, unsettledSentence, type ValueSelection } from "./run-pair.ts";
+import { type PairSelection, type RunPair, selectValueRuns, unsettledSentence } from "./run-pair.ts";
 import { diffValues } from "./value-diff.ts";
 
 type ValueDiff = Awaited<ReturnType<typeof diffValues>>;
@@ -23,7 +23,7 @@ export function diffQuestion(
     /** Whether the changes of each item are listed. With `item` they always are. */
     readonly items?: boolean | undefined;
   },
-): RunQuestion<ValueSelection> {
+): RunQuestion<PairSelection> {
   const { before, after, cause, destination, field, item, items = item !== undefined } = request;
   return {
     choose: (folder, temporaryDirectory) => selectValueRuns(folder, [before, after], temporaryDirectory),

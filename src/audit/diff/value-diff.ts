@@ -120,18 +120,7 @@ export async function diffValues(
   } = {},
 ) {
   const runs = [before.sequence, after.sequence] as const;
-  await createHistoryMacros(connection);
-  const sent = await all(connection, PASSTHROUGH, runs);
-  const passthrough = sent.map((row) => row.passthrough === true);
-  const params = [...runs, passthrough.at(-1) === true];
-  await createTempTable(connection, "diff_changes", loadSql("audit_diff"), params);
-  const payloads = fillMarks(historySql("audit_diff_payloads", loadSql), { intervals: intervalsSql() });
-  await createTempTable(connection, "diff_payloads", payloads, params);
-  const ignored = JSON.stringify(await readIgnoredDestinations(connection));
-  for (const [name, columns] of Object.entries(NAMED)) {
-    const sql = fillMarks(loadSql("audit_diff_names"), columns);
-    await createTempTable(connection, name, sql, [...runs, ignored]);
-  }
+  const passthrough = await createChanges(connection, runs);
   const { cause = null, destination, field, item = null } = filter;
   const [destinations, fields] = [
     await readIds(connection, "destination", destination, DESTINATIONS),
@@ -204,6 +193,29 @@ export async function diffValues(
         ...(await readList(connection, CHANGE_ITEMS, list("audit_diff_items", some), inWords)),
       }),
   };
+}
+
+/**
+ * Creates temporary tables of all changes, of payloads that differ, and of names. Returns whether each of the runs sends
+ * values of fields without value mappings.
+ */
+async function createChanges(
+  connection: DuckDBConnection,
+  runs: readonly [before: number, after: number],
+): Promise<boolean[]> {
+  await createHistoryMacros(connection);
+  const sent = await all(connection, PASSTHROUGH, runs);
+  const passthrough = sent.map((row) => row.passthrough === true);
+  const params = [...runs, passthrough.at(-1) === true];
+  await createTempTable(connection, "diff_changes", loadSql("audit_diff"), params);
+  const payloads = fillMarks(historySql("audit_diff_payloads", loadSql), { intervals: intervalsSql() });
+  await createTempTable(connection, "diff_payloads", payloads, params);
+  const ignored = JSON.stringify(await readIgnoredDestinations(connection));
+  for (const [name, columns] of Object.entries(NAMED)) {
+    const sql = fillMarks(loadSql("audit_diff_names"), columns);
+    await createTempTable(connection, name, sql, [...runs, ignored]);
+  }
+  return passthrough;
 }
 
 const PASSTHROUGH = "SELECT passthrough FROM run_history WHERE sequence IN ($1, $2) ORDER BY sequence";

@@ -6,7 +6,6 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { count } from "../../common/figures.ts";
-import { printableLine } from "../../common/printable.ts";
 import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { type Manifest, RECEPTIONS, type Reception } from "../../warehouse/manifest.ts";
@@ -154,26 +153,14 @@ export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
   nameless: "known by its ID alone",
 };
 
-/** `5,800 mapped, 835 without an external value (825 unmapped, 10 unknown)`, and at which destinations. */
+/** `5,800 mapped, 835 without an external value (825 unmapped, 10 unknown): 450 at destinations that receive values`. */
 export function valuesText(counts: MappedCounts): string {
-  const all = countWithoutValue(counts);
-  const others = otherDestinationsTexts(counts);
-  const received = `${count(countWithoutAtReceivers(counts))} at destinations that receive values`;
+  const [all, received] = [countWithoutValue(counts), countWithoutAtReceivers(counts)];
   const kinds = all === 0 ? "" : ` (${kindsText(counts)})`;
-  const places = others.length === 0 ? "" : `: ${[received, ...others].join(", ")}`;
+  const places = all === received ? "" : `: ${count(received)} at destinations that receive values`;
   return `${count(counts.mapped)} mapped, ${count(all)} without an external value${kinds}${places}`;
 }
 
 export function kindsText({ unmapped, unknown }: Pick<MappedCounts, "unmapped" | "unknown">) {
   return `${count(unmapped)} unmapped, ${count(unknown)} unknown`;
-}
-
-/** Counts at destinations that receive no values: `173 at Print Archive (supports no mappings)`. */
-export function otherDestinationsTexts({ destinations }: MappedCounts): string[] {
-  return destinations
-    .filter(({ reception, unmapped, unknown }) => reception !== "receiving" && unmapped + unknown > 0)
-    .map(
-      ({ id, name, reception, unmapped, unknown }) =>
-        `${count(unmapped + unknown)} at ${printableLine(name ?? id)} (${RECEPTION_TEXT[reception]})`,
-    );
 }

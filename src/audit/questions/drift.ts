@@ -7,7 +7,6 @@ import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
 import { previousOf } from "../../warehouse/identity.ts";
-import type { OutputFolder } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns } from "../../warehouse/retention.ts";
 import { findVanished } from "../checks/publish-gates.ts";
@@ -176,45 +175,38 @@ async function readUnlistedValues({ connection, before }: DriftRequest): Promise
   return rows.map((row) => ({ ...row, items: null, kind: "unlisted", exampleContentId: null }));
 }
 
-type PreviousRun = Awaited<ReturnType<typeof findPreviousRun>>;
-
-/** Compares a run, by name or number, with the one that was current when it began. */
-export function driftQuestion(run: string): RunQuestion<RunSelection & { readonly previous: PreviousRun }> {
+/**
+ * Compares a run, by name or number, with the one that was current when it began. Throws `config.not_found` for a run that
+ * does not exist, `verify.failed` for one that cannot be read.
+ */
+export function driftQuestion(
+  wanted: string,
+): RunQuestion<RunSelection & { readonly missing?: string | undefined }> {
   return {
     async choose(folder) {
-      const previous = await findPreviousRun(folder, run);
-      return { wanted: run, beside: previous.manifest?.run, anyPipeline: true, previous };
+      const { run, manifest } = await findReadableRun(folder, wanted);
+      const chosen = { wanted, anyPipeline: true };
+      if (manifest.previousRun === null) {
+        const missing = `${run} is the first run of this warehouse, so there is nothing to compare it with.`;
+        return { ...chosen, missing };
+      }
+      const before = previousOf(manifest, await listRuns(folder));
+      if (before !== undefined && !(before.manifest instanceof WarehouseError))
+        return { ...chosen, beside: before.run };
+      const missing = `The run before it, ${manifest.previousRun}, was removed or cannot be read, so there is nothing to compare with; \`keepRuns\` says how many runs stay.`;
+      return { ...chosen, missing };
     },
-    async answer(opened, { previous }) {
-      const { connection, manifest } = opened;
-      const { manifest: before } = previous;
+    async answer({ run, connection, manifest, before }, { missing }) {
       const showsBefore = before !== undefined && mayShow(before.personalData, manifest.personalData);
       const drift = await driftOf({ connection, now: manifest, before, showsBefore });
       const previousRun = before?.run ?? null;
       return {
-        lead: previous.missing ?? `Run ${opened.run}, compared with ${previousRun}.`,
-        facts: { run: opened.run, previousRun },
+        lead: missing ?? `Run ${run}, compared with ${previousRun}.`,
+        facts: { run, previousRun },
         sections: driftSections(drift),
       };
     },
   };
-}
-
-/**
- * Finds the run that another run was compared with. If it cannot be read, `missing` says why. Throws
- * `config.not_found` for a run that does not exist, `verify.failed` for one that cannot be read.
- */
-async function findPreviousRun(folder: OutputFolder, wanted: string) {
-  const { run, manifest } = await findReadableRun(folder, wanted);
-  const { previousRun } = manifest;
-  if (previousRun === null) {
-    const missing = `${run} is the first run of this warehouse, so there is nothing to compare it with.`;
-    return { manifest: undefined, missing };
-  }
-  const before = previousOf(manifest, await listRuns(folder))?.manifest;
-  const found = before instanceof WarehouseError ? undefined : before;
-  const missing = `The run before it, ${previousRun}, was removed or cannot be read, so there is nothing to compare with; \`keepRuns\` says how many runs stay.`;
-  return { manifest: found, missing: found === undefined ? missing : null };
 }
 
 export function driftSections(drift: DriftReport): Section[] {

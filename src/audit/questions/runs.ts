@@ -100,10 +100,10 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
 }
 
 /** Explains the columns of the list. */
-export const RUNS_LEGEND =
+const RUNS_LEGEND =
   "change: new +, edited ~, removed -, since the run before; without: values without an external value; receiving: those of them at destinations that receive values";
 
-export function keptRunsSection(runs: readonly RunListRow[]): Section {
+function keptRunsSection(runs: readonly RunListRow[]): Section {
   const outside = "; / is not in the history of the current run: replaced or rolled back";
   return section({
     key: "runs",
@@ -117,6 +117,12 @@ export function keptRunsSection(runs: readonly RunListRow[]): Section {
     rows: runs,
     limit: 1000,
   });
+}
+
+/** The runs before that of a report. */
+export function earlierRunsSection({ listed }: EarlierRuns): Section {
+  const lead = `Columns: ${RUNS_LEGEND}.`;
+  return { ...keptRunsSection(listed), title: "Runs before this one", lead, none: "none is kept" };
 }
 
 /** Name of the latest run with staged files. Only their owner can read them. */

@@ -7,7 +7,6 @@ import {
   kindsText,
   type MappedCounts,
   mappedCounts,
-  otherDestinationsTexts,
   RECEPTION_TEXT,
   receivingDestinations,
   sumCounts,
@@ -209,7 +208,7 @@ function auditor({ coverage, valueChanges, earlier, unsent }: OverviewFacts): Re
       ...shares.slice(0, 5),
       ...entryIf(others, "coverage-destinations", pluralize(others, "more destination")),
     ],
-    lines: [...lines, ...(nothing === undefined ? missingValues(coverage, counts, unsent) : [])],
+    lines: [...lines, ...(nothing === undefined ? missingValues(coverage, unsent) : [])],
   };
 }
 
@@ -261,15 +260,13 @@ export function whyNothingMapped(coverage: Coverage): string | undefined {
 }
 
 /** Values without an external value, and mapped ones that are not sent, at destinations that receive values. */
-function missingValues({ destinations }: Coverage, counts: MappedCounts, unsent: number): OverviewEntry[] {
+function missingValues({ destinations }: Coverage, unsent: number): OverviewEntry[] {
   const { unmapped, unknown_value: unknown } = sumCounts(receivingDestinations(destinations));
-  const others = otherDestinationsTexts(counts);
-  const also = others.length === 0 ? "" : `; also ${joinFirst(others, 2)}`;
   return [
     {
       id: "coverage-without",
       what: `${pluralize(unmapped + unknown, "value")} without an external value`,
-      more: `${kindsText({ unmapped, unknown })}${also}`,
+      more: kindsText({ unmapped, unknown }),
     },
     ...entryIf(unsent, "items", `${pluralize(unsent, "mapped value")} not sent`, "no external value or name"),
   ];

@@ -11,21 +11,16 @@ import { isWithoutExternalValue, receivingDestinations } from "../../audit/mappi
 import { listFiles, missingTables, type OpenedRun, openViews, runTables } from "../../audit/open-run.ts";
 import { type Coverage, coverageSections, readCoverage } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftOf, driftSections } from "../../audit/questions/drift.ts";
+import { type ReportLimits, readReportItems } from "../../audit/questions/items.ts";
 import { isHistoryIn, type RunRow, readRunHistory, readRunRow } from "../../audit/questions/run-history.ts";
 import { readRejectsSection, readRunSections } from "../../audit/questions/run-sections.ts";
-import {
-  comparisonText,
-  type EarlierRuns,
-  keptRunsSection,
-  RUNS_LEGEND,
-} from "../../audit/questions/runs.ts";
+import { comparisonText, type EarlierRuns, earlierRunsSection } from "../../audit/questions/runs.ts";
 import { col, type Section } from "../../common/answer.ts";
 import { asWarehouseError } from "../../common/errors.ts";
 import { count, duration, minuteOf, pluralize } from "../../common/figures.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { runNamed, sameRun } from "../../warehouse/identity.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { type ReportLimits, readReportItems } from "./items.ts";
 import { overviewOf, whyNothingMapped } from "./overview.ts";
 import { foreign, html, type Markup, type PagePart, pageMarkup, ROWS_LIMIT } from "./page.ts";
 
@@ -82,7 +77,7 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
       changes.part,
       driftPart(drift, earlier, sequence),
       await readRunPart(run, row),
-      runsPart(earlier),
+      { id: "runs", name: "Runs", command: "runs", sections: [earlierRunsSection(earlier)] },
       itemsPart(items),
     ],
     hasItems: items.shown > 0,
@@ -210,14 +205,6 @@ async function readRunPart({ connection, directory, manifest }: ReportRun, row: 
   const sections = [rejects, ...(await readRunSections(connection, tables, true))];
   const next = rejects.rows.length === 0 ? [] : ["The next run requests the rejected items again."];
   return { id: "run", name: "Run", command: `runs show ${row.sequence}`, sections, next };
-}
-
-function runsPart({ listed }: EarlierRuns): PagePart {
-  const kept = keptRunsSection(listed);
-  const sections = [
-    { ...kept, title: "Runs before this one", lead: `Columns: ${RUNS_LEGEND}.`, none: "none is kept" },
-  ];
-  return { id: "runs", name: "Runs", command: "runs", sections };
 }
 
 const ITEM_TABLE = html`<noscript><p class="note">The search of items needs the script of this page, which this browser does not run. All else is here, and <code>content-warehouse explain ITEM</code> answers for each item.</p></noscript>

@@ -205,7 +205,10 @@ test("previous is as closed as the run itself", async () => {
     (await refused("FROM previous.content, read_text('/etc/passwd')")) ?? "",
     /disabled by configuration/,
   );
-  assert.match((await refused("FROM previous.contnet")) ?? "", /there is no table "contnet".*"content"/);
+  assert.match(
+    (await refused("FROM previous.contnet")) ?? "",
+    /Table with name contnet does not exist; .*content"/,
+  );
 });
 
 test("a run before that is pruned, or has Parquet files alone, is named where the SQL speaks of previous", async () => {

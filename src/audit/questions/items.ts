@@ -2,11 +2,11 @@
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { prepareReceptions } from "../../audit/mapping/value-counts.ts";
-import { createTempTable, fillTempTable, itemBounds, loadSql } from "../../audit/queries.ts";
 import { MAPPED_VALUES_PER_RANGE, rangeParams } from "../../load/mapped-values.ts";
 import { scalar, stream } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
+import { prepareReceptions } from "../mapping/value-counts.ts";
+import { createTempTable, fillTempTable, itemBounds, loadSql } from "../queries.ts";
 
 /** Limits of one page: items, their mapped values, and bytes of JSON before gzip. */
 const REPORT_LIMITS = { items: 3000, values: 100_000, bytes: 40_000_000 };
