@@ -12,8 +12,8 @@ import {
   SAME_TIMES_CHECK,
 } from "../audit/checks/checks.ts";
 import { checkConfiguredNames } from "../audit/checks/configured-names.ts";
-import { fieldTypeChecks } from "../audit/checks/contract.ts";
-import { checkAgainstBaseline, checkTokenEchoes, rowCounts } from "../audit/checks/publish-gates.ts";
+import { driftChecks } from "../audit/checks/contract.ts";
+import { checkAgainstBaseline, rowCounts } from "../audit/checks/publish-gates.ts";
 import { checkCustomTables, type TableFacts } from "../audit/checks/table-checks.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { count, pluralize } from "../common/figures.ts";
@@ -88,11 +88,10 @@ export function judgeRun(
   const { checks, warnings } = joinResults([
     { checks: [...loaded.checks, ...accountingChecks(accounting, facts.limit !== null)], warnings: [] },
     matching,
-    checkTokenEchoes(drift),
+    driftChecks(drift),
     loaded.personal,
     judgeSingles(facts),
     checkAgainstBaseline(before, loaded, facts),
-    { checks: fieldTypeChecks(drift), warnings: [] },
     checkCustomTables(pipeline, loaded),
     judgeHistory(history, pipeline),
   ]);

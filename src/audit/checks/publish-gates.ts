@@ -166,16 +166,3 @@ export function findVanished(
   );
   return [...emptied, ...columns];
 }
-
-/** Warns if the service repeats the API token in its answers. */
-export function checkTokenEchoes(drift: readonly DriftEntry[]): CheckResults {
-  const echoes = drift.filter(({ kind }) => kind === "token_redacted").sort((a, b) => b.count - a.count);
-  const total = echoes.reduce((sum, echo) => sum + echo.count, 0);
-  const paths = echoes.map(({ path }) => JSON.stringify(printable(path, 60)));
-  const places = joinFirst(paths, 5);
-  const detail = total === 0 ? "" : `each is published with [redacted] in its place; in ${places}`;
-  return checkWithWarning(
-    noneExpected("texts in which the service repeats the API token", total, detail),
-    `The service repeats the API token in ${count(total)} texts (${places}): [redacted] is published in its place. Ask the service's operator why it is readable there.`,
-  );
-}

@@ -101,18 +101,11 @@ const ONE_SIDED = {
   run: col.name({ required: true, head: "only in run" }),
 } as const;
 
-/**
- * Two runs whose content is compared, with what their manifests say. The connection has the tables of the first as
- * `before_*`.
- */
-interface ContentRuns {
-  readonly pair: RunPair;
-  readonly before: ContentManifest;
-  readonly after: ContentManifest;
-}
+type ComparedManifest = Pick<Manifest, "rows"> & { readonly personalData: { readonly policy: string } };
 
-interface ContentManifest extends Pick<Manifest, "rows"> {
-  readonly personalData: { readonly policy: string };
+/** Two runs whose content is compared. The connection has the tables of the first as `before_*`. */
+interface ContentRuns extends Readonly<Record<"before" | "after", ComparedManifest>> {
+  readonly pair: RunPair;
 }
 
 /**

@@ -110,10 +110,6 @@ function isOf(column: Column | undefined, is: (field: DynamicColumn) => boolean)
   );
 }
 
-/** Bytes compared at a time: texts of both runs, plus an allowance per item. */
-const BYTES_PER_RANGE = 8_000_000;
-const BYTES_PER_ITEM = 1000;
-
 /**
  * Creates the temporary tables `diff_alone` (items that only one run has, if `content` is compared: `content_id`,
  * `change`) and `content_changes`. The connection has the earlier run's tables as `before_*`; `before`, `after`: rows by
@@ -139,7 +135,11 @@ export async function diffContent(
   await createTempTable(connection, "diff_alone", ALONE, [item ?? null, isWanted("content")]);
   await createTempTable(connection, "diff_both", BOTH, [item ?? null]);
   const saysHowRead = ["before_content", "content"].every((name) => views.get(name)?.has(READ));
-  await createTempTable(connection, "diff_unread", saysHowRead ? UNREAD : NONE);
+  await createTempTable(
+    connection,
+    "diff_unread",
+    saysHowRead ? UNREAD : "SELECT content_id FROM content LIMIT 0",
+  );
   await execute(connection, NO_CHANGES);
   for (const [place, table] of tables.entries()) {
     const columns = table.columns.filter(({ isVolatile }) => wanted !== undefined || !isVolatile);
@@ -282,8 +282,6 @@ function namesSql(views: ReadonlyMap<string, Types>): string {
   return `SELECT kind, id, arg_min(name, turn) AS name FROM (${rows.join(" UNION ALL ")}) AS names (kind, id, turn, name) GROUP BY kind, id`;
 }
 
-const NONE = "SELECT NULL::VARCHAR AS content_id LIMIT 0";
-
 const ALONE = `
   SELECT content_id, CASE WHEN before.content_id IS NULL THEN 'added' ELSE 'removed' END AS change
   FROM (SELECT content_id FROM before_content) AS before FULL JOIN (SELECT content_id FROM content) AS after USING (content_id)
@@ -298,6 +296,7 @@ const UNREAD = `
   SELECT content_id FROM before_content AS before JOIN content AS after USING (content_id)
   WHERE before.${READ} IS DISTINCT FROM after.${READ}`;
 
+/** Ranges of items with 8 MB of texts of both runs, and 1,000 bytes for each item. */
 const RANGES = `
-  SELECT content_id, (sum(bytes + ${BYTES_PER_ITEM}) OVER (ORDER BY content_id) // ${BYTES_PER_RANGE})::BIGINT AS range
+  SELECT content_id, (sum(bytes + 1000) OVER (ORDER BY content_id) // 8000000)::BIGINT AS range
   FROM diff_differing`;

@@ -116,10 +116,6 @@ export function destinationsUnderLimits<D extends Pick<DestinationCounts, "recep
   return isNameless ? [...destinations] : receivingDestinations(destinations);
 }
 
-export function isWithoutExternalValue({ status }: { readonly status: MappingStatus }): boolean {
-  return WITHOUT_EXTERNAL_VALUE.some((each) => each === status);
-}
-
 /** Counts of mapped values as the manifest has them. */
 export type MappedCounts = NonNullable<Manifest["mappedValues"]>;
 

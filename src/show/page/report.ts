@@ -7,7 +7,7 @@ import { readChecks } from "../../audit/checks/checks.ts";
 import { contentDiffForReport } from "../../audit/diff/content-diff-answer.ts";
 import type { RunPair } from "../../audit/diff/run-pair.ts";
 import { diffForReport } from "../../audit/diff/value-diff-answer.ts";
-import { isWithoutExternalValue, receivingDestinations } from "../../audit/mapping/value-counts.ts";
+import { receivingDestinations } from "../../audit/mapping/value-counts.ts";
 import { listFiles, missingTables, type OpenedRun, openViews, runTables } from "../../audit/open-run.ts";
 import { type Coverage, coverageSections, readCoverage } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftOf, driftSections } from "../../audit/questions/drift.ts";
@@ -111,7 +111,7 @@ function foot(row: RunRow): Markup {
 
 /** Splits the section of values in two: those without an external value, receiving destinations first, and the others. */
 function coveragePart(coverage: Coverage, sequence: number): PagePart {
-  const without = coverage.values.filter(isWithoutExternalValue);
+  const without = coverage.values.filter(({ status }) => status === "unmapped" || status === "unknown_value");
   const received = receivingDestinations(without);
   const sections = coverageSections(coverage).flatMap((section) => {
     if (section.key !== "values") return [section];
@@ -126,7 +126,7 @@ function coveragePart(coverage: Coverage, sequence: number): PagePart {
       {
         ...section,
         title: "Mapped values that are archived or ambiguous",
-        rows: coverage.values.filter((row) => !isWithoutExternalValue(row)),
+        rows: coverage.values.filter((row) => !without.includes(row)),
       },
     ];
   });
