@@ -5,18 +5,15 @@
  */
 import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
-import { joinFirst } from "../../common/nearest.ts";
-import { printable } from "../../common/printable.ts";
 import type { Journal } from "../../extract/landing/journal.ts";
 import { type RejectLimits, rejectLimit } from "../../extract/passes/failure-budget.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
-import type { DriftEntry } from "../../raw/drift.ts";
 import type { Extraction, ExtractRecord } from "../../raw/extract-record.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import { type Baseline, type ShrinkLimits, shrinkLimit } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { type Check, type CheckResults, checkWithWarning, noneExpected, noneNamed } from "./checks.ts";
+import { type Check, type CheckResults, noneExpected, noneNamed } from "./checks.ts";
 import { type Contract, misfitChecks } from "./contract.ts";
 import type { TableFacts } from "./table-checks.ts";
 

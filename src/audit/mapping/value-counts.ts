@@ -9,7 +9,7 @@ import { count } from "../../common/figures.ts";
 import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { type Manifest, RECEPTIONS, type Reception } from "../../warehouse/manifest.ts";
-import { type MappingStatus, WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
+import { WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
 import { createTempTable, loadSql } from "../queries.ts";
 
 /** Kinds of values that can be limited. A value is a row of `content_mapped_values`. */
