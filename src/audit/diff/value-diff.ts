@@ -210,7 +210,7 @@ async function createChanges(
   await createTempTable(connection, "diff_changes", loadSql("audit_diff"), params);
   const payloads = fillMarks(historySql("audit_diff_payloads", loadSql), { intervals: intervalsSql() });
   await createTempTable(connection, "diff_payloads", payloads, params);
-  const ignored = JSON.stringify(await readIgnoredDestinations(connection));
+  const ignored = await readIgnoredDestinations(connection);
   for (const [name, columns] of Object.entries(NAMED)) {
     const sql = fillMarks(loadSql("audit_diff_names"), columns);
     await createTempTable(connection, name, sql, [...runs, ignored]);

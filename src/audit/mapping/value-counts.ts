@@ -3,7 +3,6 @@
  * report, `runs` and metrics take their figures from here.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { z } from "zod";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { count } from "../../common/figures.ts";
 import { all } from "../../storage/duckdb.ts";
@@ -57,31 +56,22 @@ const PER_DESTINATION = `
   LEFT JOIN audit_receptions USING (destination_id)
   ORDER BY reception <> 'receiving', destination NULLS LAST, destination_id`;
 
-/**
- * Counts the values of each destination. `ignored`: IDs of the setting `ignoreDestinations`; undefined: those of
- * the table `run`.
- */
-export async function readDestinationCounts(
-  connection: DuckDBConnection,
-  ignored?: readonly string[],
-): Promise<DestinationCounts[]> {
-  await prepareReceptions(connection, ignored);
+/** Counts the values of each destination. */
+export async function readDestinationCounts(connection: DuckDBConnection): Promise<DestinationCounts[]> {
+  await prepareReceptions(connection);
   return readRows(connection, OF_DESTINATION, PER_DESTINATION);
 }
 
 /** Creates the table `audit_receptions`: whether each destination receives values. */
-export async function prepareReceptions(
-  connection: DuckDBConnection,
-  ignored?: readonly string[],
-): Promise<void> {
-  const ids = JSON.stringify(ignored ?? (await readIgnoredDestinations(connection)));
-  await createTempTable(connection, "audit_receptions", loadSql("audit_receptions"), [ids]);
+export async function prepareReceptions(connection: DuckDBConnection): Promise<void> {
+  const ignored = await readIgnoredDestinations(connection);
+  await createTempTable(connection, "audit_receptions", loadSql("audit_receptions"), [ignored]);
 }
 
-/** IDs of the destinations that the run ignores. */
-export async function readIgnoredDestinations(connection: DuckDBConnection): Promise<string[]> {
+/** JSON list of the IDs of the destinations that the run ignores. */
+export async function readIgnoredDestinations(connection: DuckDBConnection): Promise<string> {
   const [row] = await all(connection, "FROM run");
-  return z.array(z.string()).parse(JSON.parse(String(row?.ignored_destinations ?? "[]")));
+  return String(row?.ignored_destinations ?? "[]");
 }
 
 /** Whether the run sends values of fields without value mappings as they are. */

@@ -179,11 +179,14 @@ test("a destination that is ignored is counted apart, and where none has a name 
   const { connection } = run;
   const [printArchive = ""] =
     (await resolveScope(connection, { destination: "Print Archive" })).destinationIds ?? [];
-  const ignoring = await readDestinationCounts(connection, [printArchive]);
+  const ignored = `SELECT * REPLACE ('${JSON.stringify([printArchive])}' AS ignored_destinations) FROM main.run`;
+  await execute(connection, `CREATE TEMP TABLE run AS ${ignored}`);
+  const ignoring = await readDestinationCounts(connection);
   assert.deepEqual(
     ignoring.map(({ reception }) => reception),
     ["receiving", "receiving", "ignored", "nameless"],
   );
+  await execute(connection, "DROP TABLE temp.run");
   await execute(
     connection,
     `CREATE TEMP TABLE destinations AS
