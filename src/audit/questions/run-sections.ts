@@ -192,7 +192,7 @@ function failingRowsSection(checks: readonly RunCheck[], isPage: boolean): Secti
       row: JSON.stringify(row),
     }));
   });
-  const elsewhere = isPage ? " `runs show` has those of tests." : "";
+  const elsewhere = isPage ? " Rows that tests count are only in the answer of runs show." : "";
   const lead = `Up to three of the rows behind each figure, by their keys or as the query of a test gives them; long texts are cut.${elsewhere}`;
   return section({
     key: "failing_rows",

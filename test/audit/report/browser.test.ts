@@ -20,10 +20,7 @@ const skip = existsSync(CHROMIUM)
 
 const sample = skip === false ? await sampleWarehouse() : "";
 /** The short form looks at the sample alone, whose titles are harmless. */
-const opens = either<() => Promise<TwoNights>>(
-  async () => ({ out: sample, runs: [], hostile: new Map() }),
-  twoNights,
-);
+const opens = either<() => Promise<TwoNights>>(async () => ({ out: sample, hostile: new Map() }), twoNights);
 const nights = skip === false ? await opens() : undefined;
 const browser: Browser | undefined =
   skip === false ? await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] }) : undefined;
