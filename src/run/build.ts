@@ -5,7 +5,6 @@ import { driftOf } from "../audit/questions/drift.ts";
 import { readItemChanges } from "../audit/questions/run-history.ts";
 import { findEarlierRuns } from "../audit/questions/runs.ts";
 import { asWarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/free-memory.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
 import { mayShow } from "../warehouse/baseline.ts";
@@ -16,7 +15,6 @@ import { listRuns } from "../warehouse/retention.ts";
 import { buildTables } from "./build-tables.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
 import type { StagedLoads } from "./stage-loads.ts";
-import { transformRaw } from "./transform-raw.ts";
 
 /** Throws what forbids publication, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
 export async function build(
@@ -29,11 +27,7 @@ export async function build(
   }: { readonly loads: StagedLoads; readonly peak: PeakUse; readonly runtime: Runtime },
 ) {
   const { signal } = runtime;
-  const transformed = await transformRaw(run, source.landed, runtime);
-  // The index is garbage now, and DuckDB needs its memory.
-  collectGarbage();
-  await peak.measure();
-  const made = await buildTables(run, source, transformed, runtime);
+  const made = await buildTables(run, source, peak, runtime);
   const { tables, statement } = made;
   const { verdict } = statement;
   if (verdict !== "limited") await loads.stage({ ...run, signal }, tables, verdict);

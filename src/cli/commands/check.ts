@@ -1,5 +1,5 @@
 /** `check`: takes the first steps of a run without changing anything. */
-import { check, checkAnswer } from "../../run/check.ts";
+import { check } from "../../run/check.ts";
 import { thisMachine } from "../../run/inputs.ts";
 import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
 import { CliCommand, type CliEnvironment, logTo, processEnvironment, StopSignals } from "../command.ts";
@@ -36,14 +36,13 @@ async function checkSetup(
   const { out, err, endWith } = environment;
   const { url, inputs } = runInputs(pipeline, flags, environment);
   using stop = new StopSignals("the check is not finished");
-  const result = await check({
+  const { answer, exitCode } = await check({
     inputs,
     pipeline: url,
     logFor: (secrets) => logTo(err, { level: "warn", format: "text", secrets }),
     signal: stop.signal,
     ...thisMachine(),
   });
-  await showAnswer(out, checkAnswer(result), flags);
-  const { exitCode } = result;
+  await showAnswer(out, answer, flags);
   if (exitCode !== 0) endWith(exitCode);
 }

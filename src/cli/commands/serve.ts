@@ -4,7 +4,7 @@ import { Option } from "commander";
 import pino from "pino";
 import { packagePath } from "../../common/package-root.ts";
 import { inTemporaryFolder } from "../../common/temporary-folder.ts";
-import { applyChanges } from "../../service/changes.ts";
+import { applyChanges } from "../../service/load.ts";
 import { createService, type Service, type ServiceOptions } from "../../service/service.ts";
 import { writeResult } from "../../show/terminal.ts";
 import {
