@@ -6,7 +6,7 @@ import { isReplaced, previousOf, sameInstance, withAncestors } from "../../wareh
 import { nameOf, type OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns, runCalled } from "../../warehouse/retention.ts";
 import { findReadableRun, openRun, type ReadableRun, type RunSelection } from "../open-run.ts";
-import { hasHistory, readRunHistory } from "../questions/run-history.ts";
+import { isHistoryIn, readRunHistory } from "../questions/run-history.ts";
 import { notFound } from "../scope.ts";
 
 interface PairedRun {
@@ -52,7 +52,7 @@ export async function selectValueRuns(
   let unreadable: WarehouseError | undefined;
   // The current run first, then the newest.
   for (const each of runs.toSorted((a, b) => Number(b.current) - Number(a.current))) {
-    if (isAside || !hasHistory(each)) continue;
+    if (isAside || each.manifest instanceof WarehouseError || !isHistoryIn(each.manifest)) continue;
     try {
       await using opened = await openRun({ folder, wanted: each.run, temporaryDirectory });
       const known = await readRunHistory(opened.connection);

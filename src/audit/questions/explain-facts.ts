@@ -15,7 +15,7 @@ import type { OpenedRun } from "../open-run.ts";
 import { loadSql } from "../queries.ts";
 import { findEvidence } from "./evidence.ts";
 import { findItemId } from "./find-item.ts";
-import { hasHistory } from "./run-history.ts";
+import { isHistoryIn } from "./run-history.ts";
 
 const required = { required: true } as const;
 
@@ -86,7 +86,7 @@ export async function explainItem(opened: OpenedRun, wanted: string) {
     receptions: await readReceptions(connection),
     passthrough: await readPassthrough(connection),
     evidence,
-    sinceOf: hasHistory(opened) ? await readValueVersions(connection, contentId) : () => undefined,
+    sinceOf: isHistoryIn(opened.manifest) ? await readValueVersions(connection, contentId) : () => undefined,
   };
 }
 

@@ -1,12 +1,10 @@
 /** Reads the row of a run, its history, and how many items changed since the run before. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col } from "../../common/answer.ts";
-import { WarehouseError } from "../../common/errors.ts";
 import { VERDICTS } from "../../common/verdict.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import type { PublishedRun } from "../../warehouse/retention.ts";
 
 const required = { required: true } as const;
 
@@ -22,10 +20,6 @@ const RUN_HISTORY_ROW = {
   previousRun: col.text(),
 } as const;
 type RunHistoryRow = AnswerRow<typeof RUN_HISTORY_ROW>;
-
-export function hasHistory({ manifest }: Pick<PublishedRun, "manifest">): boolean {
-  return !(manifest instanceof WarehouseError) && isHistoryIn(manifest);
-}
 
 export function isHistoryIn({ rows }: Pick<Manifest, "rows">): boolean {
   return HISTORY_TABLES.every(({ name }) => Object.hasOwn(rows, name));
