@@ -138,15 +138,6 @@ export async function diffValues(
   const why = await readDefinitionChanges(connection, ...runs);
   const [largest] = await readRows(connection, LARGEST, loadSql("audit_diff_largest"));
   const causes = await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes"));
-  const inWords = <R extends AnswerRow<typeof VALUE_CHANGE>>(row: R) => ({
-    ...row,
-    cause: wordsIn(row.causes).join(", "),
-    ...changeTexts(row),
-    why: reasonsOf(why, row)
-      .map((text) => printableLine(text))
-      .join("; "),
-  });
-  const list = (step: string, some: string) => fillMarks(loadSql(step), { some });
   return {
     ...totals,
     isFiltered: Object.values(filter).some((each) => each !== undefined),
@@ -172,7 +163,23 @@ export async function diffValues(
       }),
       await definitionsSection(connection),
     ],
-    /** Reads a line for each change. `some`: SQL condition. */
+    ...changeLists(connection, why),
+  };
+}
+
+/** Functions that read the lists of changes. `some`: SQL condition. */
+function changeLists(connection: DuckDBConnection, why: ReasonFinder) {
+  const inWords = <R extends AnswerRow<typeof VALUE_CHANGE>>(row: R) => ({
+    ...row,
+    cause: wordsIn(row.causes).join(", "),
+    ...changeTexts(row),
+    why: reasonsOf(why, row)
+      .map((text) => printableLine(text))
+      .join("; "),
+  });
+  const list = (step: string, some: string) => fillMarks(loadSql(step), { some });
+  return {
+    /** A line for each change. */
     readLines: async (some = "true") => {
       const lines = await readList(connection, CHANGE_LINES, list("audit_diff_lines", some), inWords);
       const columns = { ...CAUSE, ...CHANGE_LINES, ...WORDS };
@@ -182,7 +189,7 @@ export async function diffValues(
         section: section({ key: "lines", none: "", title, apart: APART, columns, ...lines }),
       };
     },
-    /** Reads the changes of each item. */
+    /** The changes of each item. */
     readItems: async (some = "true") =>
       section({
         key: "items",
