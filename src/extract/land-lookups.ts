@@ -3,9 +3,10 @@ import type { Clock } from "../common/clock.ts";
 import { mayHoldLarge } from "../common/json.ts";
 import type { Drift } from "../raw/drift.ts";
 import type { PolicySettings } from "../raw/personal/policy.ts";
-import { LOOKUP_ORDER, type LookupResource, lookupPreparer } from "../raw/prepare.ts";
-import { type LookupDocument, type LookupMode, NOT_REUSED, RawFileWriter } from "../raw/raw-file.ts";
+import { lookupPreparer } from "../raw/prepare.ts";
+import { type LookupMode, NOT_REUSED, RawFileWriter } from "../raw/raw-file.ts";
 import type { RawPaths } from "../raw/raw-folder.ts";
+import { LOOKUP_ORDER, type LookupResource } from "../raw/unknown-fields.ts";
 import { PartWriter } from "../storage/parquet-file.ts";
 import { observedAtOf } from "./landing/journal.ts";
 import type { CustomFieldLookup, DestinationLookup, LookupResponse } from "./lookups.ts";
@@ -32,12 +33,12 @@ export function landLookups(
     responses: readonly LookupResponse[],
   ): void => {
     const documents = responses.flatMap(({ rows, response }, index) =>
-      rows.flatMap(({ id, row, odd }, position): LookupDocument[] => {
+      rows.flatMap(({ id, row, odd }, position) => {
         if (id === undefined) drift.note(shape, "type", LOOKUP_ORDER, null);
         if (id === undefined || row === undefined || !requested.has(row)) return [];
         const unknown = prepare(shape, row, odd, drift);
         const text = JSON.stringify(row);
-        const document: LookupDocument = {
+        const document = {
           contentId: id,
           mode,
           pass: 0,

@@ -4,8 +4,8 @@ import { type CustomFieldDefinition, customFieldDefinition } from "../api/custom
 import { type DestinationDocument, type DestinationName, destination } from "../api/destination.ts";
 import { type FormDrift, normalizeForm, scalarText } from "../api/normalize.ts";
 import { WarehouseError } from "../common/errors.ts";
+import { isObject, type JsonObject } from "../common/json.ts";
 import { printable } from "../common/printable.ts";
-import { isObject, type JsonObject } from "../raw/document.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
 import { decodeBytes, readLookup } from "./http/decode.ts";
 import {

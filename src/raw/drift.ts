@@ -30,8 +30,7 @@ export const driftEntry = z.strictObject({
 export type DriftEntry = Readonly<z.infer<typeof driftEntry>>;
 
 /** Drift of a response that is kept with its document for reuse. */
-export const responseDrift = driftEntry.omit({ example: true });
-export type ResponseDrift = Readonly<z.infer<typeof responseDrift>>;
+export type ResponseDrift = Omit<DriftEntry, "example">;
 
 /** Drift for texts in which the API token was replaced. `texts`: number by the name of the member. */
 export function tokenDrift(texts: ReadonlyMap<string, number>): DriftEntry[] {
@@ -111,63 +110,7 @@ export class Drift {
   }
 }
 
-/** A tally that counts items too. All documents of an item must come one after another. */
-export class ItemDrift extends Drift {
-  readonly #items = new Map<DriftKind, Map<string, { items: number; last: string }>>();
-
-  override note(
-    path: string,
-    kind: DriftKind,
-    order: number,
-    contentId: string | null,
-    value?: unknown,
-  ): void {
-    super.note(path, kind, order, contentId, value);
-    if (contentId !== null) this.noteItem(path, kind, contentId);
-  }
-
-  /** Counts only the item; its documents were counted when they landed. */
-  noteItem(path: string, kind: DriftKind, contentId: string): void {
-    let paths = this.#items.get(kind);
-    if (paths === undefined) {
-      paths = new Map();
-      this.#items.set(kind, paths);
-    }
-    const known = paths.get(path);
-    if (known === undefined) paths.set(path, { items: 1, last: contentId });
-    else if (known.last !== contentId) {
-      known.items += 1;
-      known.last = contentId;
-    }
-  }
-
-  /** Returns all counts of items and empties them. */
-  takeItems(): DriftItemCount[] {
-    const found = [...this.#items].flatMap(([kind, paths]) =>
-      [...paths].map(([path, { items }]): DriftItemCount => ({ path, kind, items })),
-    );
-    this.#items.clear();
-    return found;
-  }
-}
-
 export interface CountedDrift extends DriftEntry {
   /** `null` if not known: documents were counted, and an item has several. */
   readonly items: number | null;
-}
-
-/** Adds the number of items to each entry. `landed`: entries that counted documents when these landed. */
-export function addItemCounts(
-  entries: readonly DriftEntry[],
-  counts: readonly DriftItemCount[],
-  landed: readonly DriftEntry[],
-): CountedDrift[] {
-  const keyOf = ({ path, kind }: Pick<DriftEntry, "path" | "kind">) => `${kind} ${path}`;
-  const items = new Map<string, number>();
-  for (const each of counts) items.set(keyOf(each), (items.get(keyOf(each)) ?? 0) + each.items);
-  const unknown = new Set(landed.filter(({ kind }) => kind !== "unknown_field").map(keyOf));
-  return entries.map((entry) => {
-    const key = keyOf(entry);
-    return { ...entry, items: unknown.has(key) ? null : (items.get(key) ?? null) };
-  });
 }

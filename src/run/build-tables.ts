@@ -1,4 +1,5 @@
 /** Builds and checks the tables of a run, and states what the manifest says of it. */
+
 import { version as duckdbVersion } from "@duckdb/node-api";
 import type { CheckResults } from "../audit/checks/checks.ts";
 import { assertContract } from "../audit/checks/contract.ts";
@@ -12,7 +13,7 @@ import { type BuildRequest, type TableSource, WarehouseBuild } from "../load/bui
 import { loadSql } from "../load/load-sql.ts";
 import { memoryLimitMb } from "../load/range-bounds.ts";
 import { publishes } from "../pipeline.ts";
-import { addItemCounts, type CountedDrift, Drift } from "../raw/drift.ts";
+import { type CountedDrift, Drift, type DriftEntry, type DriftItemCount } from "../raw/drift.ts";
 import { type ExtractRecord, excludedItems } from "../raw/extract-record.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { fillMarks } from "../storage/sql-text.ts";
@@ -248,4 +249,20 @@ function statementOf(
     previousRun: before.kind === "none" ? null : before.run,
     ...(before.kind === "run" && { previousSha256: before.sha256 }),
   };
+}
+
+/** Adds the number of items to each entry. `landed`: entries that counted documents when these landed. */
+function addItemCounts(
+  entries: readonly DriftEntry[],
+  counts: readonly DriftItemCount[],
+  landed: readonly DriftEntry[],
+): CountedDrift[] {
+  const keyOf = ({ path, kind }: Pick<DriftEntry, "path" | "kind">) => `${kind} ${path}`;
+  const items = new Map<string, number>();
+  for (const each of counts) items.set(keyOf(each), (items.get(keyOf(each)) ?? 0) + each.items);
+  const unknown = new Set(landed.filter(({ kind }) => kind !== "unknown_field").map(keyOf));
+  return entries.map((entry) => {
+    const key = keyOf(entry);
+    return { ...entry, items: unknown.has(key) ? null : (items.get(key) ?? null) };
+  });
 }

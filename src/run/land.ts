@@ -21,7 +21,7 @@ import {
   writeExtractRecord,
 } from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
-import type { PersonalFields } from "../raw/personal/fields.ts";
+import type { PersonalFields } from "../raw/personal/policy.ts";
 import { type RawFolder, RawPaths, rawFolderOf } from "../raw/raw-folder.ts";
 import { RawIndex } from "../raw/raw-index.ts";
 import { rejects } from "../tables/run.ts";

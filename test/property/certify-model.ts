@@ -6,8 +6,8 @@ import { Certification, type CertificationStep } from "../../src/extract/passes/
 import { ItemVersions, type LandedPass, PassSnapshot } from "../../src/extract/passes/item-versions.ts";
 import type { ModeComparison } from "../../src/extract/passes/mode-comparison.ts";
 import { type PageSummary, type PassEvidence, uncleanReasons } from "../../src/extract/passes/verdict.ts";
-import { truncateToSecond } from "../../src/raw/instant.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
+import { truncateToSecond } from "../../src/raw/values.ts";
 import { Killed, type Mode, stateOf, type World, type WorldDocument } from "./certify-world.ts";
 
 interface Page {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { JsonObject } from "../../src/raw/document.ts";
+import type { JsonObject } from "../../src/common/json.ts";
 import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
+import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/policy.ts";
 import { documentPreparer } from "../../src/raw/prepare.ts";
 import { transform } from "../transform/harness.ts";
 

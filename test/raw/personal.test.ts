@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
+import { isObject, type JsonObject } from "../../src/common/json.ts";
+import type { Shape } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { meaningOfName } from "../../src/raw/personal/names.ts";
-import { personalHash } from "../../src/raw/personal/policy.ts";
+import { NO_PERSONAL_FIELDS, personalHash } from "../../src/raw/personal/policy.ts";
 import { documentPreparer, type PrepareSettings } from "../../src/raw/prepare.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import { either } from "../long.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isObject, type JsonObject } from "../../src/common/json.ts";
 import { type PageDocument, readList } from "../../src/extract/pages/list-page.ts";
-import { isObject, type JsonObject } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
+import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/policy.ts";
 import { documentPreparer, type PrepareSettings } from "../../src/raw/prepare.ts";
 import { serializeDocument } from "../../src/raw/raw-json.ts";
 import { bodyOf } from "../extract/landing/nightly-landing.ts";

@@ -1,23 +1,19 @@
 import { customFieldDefinition } from "../../src/api/custom-field.ts";
 import { destination } from "../../src/api/destination.ts";
 import { type FormDrift, normalizeForm } from "../../src/api/normalize.ts";
-import { parseExact } from "../../src/common/json.ts";
-import { type ItemDocument, isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
+import { isObject, type JsonObject, parseExact } from "../../src/common/json.ts";
+import type { ItemDocument, Shape } from "../../src/raw/document.ts";
 import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
-import {
-  documentPreparer,
-  type LookupResource,
-  lookupPreparer,
-  type PrepareSettings,
-} from "../../src/raw/prepare.ts";
+import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/policy.ts";
+import { documentPreparer, lookupPreparer, type PrepareSettings } from "../../src/raw/prepare.ts";
+import type { LookupResource } from "../../src/raw/unknown-fields.ts";
 import { replaceLoneSurrogates } from "../../src/raw/well-formed.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import type { Table } from "../../src/tables/declare.ts";
 import { makeEntityRows } from "../../src/transform/entity-rows.ts";
 import { EntityPool, EntityStore } from "../../src/transform/entity-store.ts";
-import { compileTransform } from "../../src/transform/item.ts";
+import { compileTransform } from "../../src/transform/transform-group.ts";
 
 /** An answer about one item: its document as JSON text or as a value. Later ones in a list are later observations. */
 export interface Answer {

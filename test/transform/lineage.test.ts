@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import type { Resource } from "../../src/api/fields.ts";
-import type { JsonObject } from "../../src/raw/document.ts";
+import type { JsonObject } from "../../src/common/json.ts";
 import { DATA_TABLES, TABLES } from "../../src/tables/all.ts";
 import type { Column, Origin, Table } from "../../src/tables/declare.ts";
 import { schemaDocument } from "../../src/tables/schema-output.ts";

@@ -5,7 +5,7 @@ import { EMPTY_RESUME } from "../../../src/extract/landing/checkpoint.ts";
 import { Journal } from "../../../src/extract/landing/journal.ts";
 import { Landing, LandingThreads } from "../../../src/extract/landing/landing.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
-import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
+import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/policy.ts";
 import { RawPaths } from "../../../src/raw/raw-folder.ts";
 import { RawIndex } from "../../../src/raw/raw-index.ts";
 

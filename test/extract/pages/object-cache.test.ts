@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DocumentReader } from "../../../src/extract/pages/documents.ts";
-import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
+import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/policy.ts";
 import type { PrepareSettings } from "../../../src/raw/prepare.ts";
 import { either } from "../../long.ts";
 import fc from "../../properties.ts";
