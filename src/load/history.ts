@@ -1,6 +1,7 @@
 /** Fills the history: compares mapped values and definitions of this run with the history of the run before. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { execute, type QueryParams, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
+import { ROWS_PER_GROUP } from "../storage/database.ts";
+import { execute, type QueryParams, scalar } from "../storage/duckdb.ts";
 import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
 import { type DatabaseConnections, mapParallel, runOnEach } from "../storage/parallel.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../src/common/clock.ts";
 import { exportTables, loadTable } from "../../src/load/load-table.ts";
+import { openForBuilding } from "../../src/storage/database.ts";
 import { createTable } from "../../src/storage/ddl.ts";
-import { execute, openForBuilding } from "../../src/storage/duckdb.ts";
+import { execute } from "../../src/storage/duckdb.ts";
 import {
   createStaging,
   nextRun,
@@ -10,8 +11,8 @@ import {
   removeStaging,
   type StagingFolder,
 } from "../../src/warehouse/layout.ts";
+import { prepareOutput } from "../../src/warehouse/lock.ts";
 import type { Manifest, ManifestDraft } from "../../src/warehouse/manifest.ts";
-import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
 import { publishRun } from "../../src/warehouse/publish.ts";
 import { column, stageTags, TAGS, type Tag, table } from "../load/fixtures.ts";
 

@@ -6,8 +6,8 @@ import { WarehouseError } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { jsonText } from "../../common/printable.ts";
 import { displayWidth, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
+import { PUBLISHED_CATALOG } from "../../storage/database.ts";
 import { DUCKDB_TYPES } from "../../storage/ddl.ts";
-import { PUBLISHED_CATALOG } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { TABLES } from "../../tables/all.ts";
 import {

@@ -1,18 +1,20 @@
 /** The section "Changes" of the report: what `diff` and `diff --content` answer about the run before. */
+
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { contentDiffForReport } from "../../audit/diff/content-diff-answer.ts";
 import type { RunPair } from "../../audit/diff/run-pair.ts";
 import { diffForReport } from "../../audit/diff/value-diff-answer.ts";
-import type { RunRow } from "../../audit/questions/run-history.ts";
 import {
   comparisonText,
   type EarlierRuns,
   isHistoryIn,
+  type RunRow,
   readRunHistory,
 } from "../../audit/questions/run-history.ts";
 import type { Section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
-import { runNamed, sameRun } from "../../warehouse/identity.ts";
+import { sameRun } from "../../warehouse/identity.ts";
+import { nameOf } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { shortName } from "./markup.ts";
 import type { OverviewEntry, PagePart } from "./page.ts";
@@ -55,7 +57,7 @@ export async function readChangesPart(
 async function historyPair(connection: DuckDBConnection, run: RunRow): Promise<RunPair | undefined> {
   const known = await readRunHistory(connection);
   const after = known.find((each) => sameRun(each, run));
-  const before = runNamed(after?.previousRun ?? "", known, []);
+  const before = known.find(({ run }) => nameOf(run) === after?.previousRun);
   if (after === undefined || before === undefined) return undefined;
   const named = ({ run, sequence, verdict }: RunPair["before"]) => ({ run, sequence, verdict });
   return { before: named(before), after: named(after) };
