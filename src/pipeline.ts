@@ -23,7 +23,7 @@ import type { RecordBatch } from "apache-arrow";
 import type { DestinationName } from "./api/destination.ts";
 import type { DynamicItem } from "./api/dynamic.ts";
 import type { FullItem } from "./api/full.ts";
-import type { FullVerdict } from "./common/verdict.ts";
+import type { Verdict } from "./common/verdict.ts";
 import type { Shape } from "./raw/document.ts";
 import type { Cell } from "./storage/table-builder.ts";
 import type { CellTypes, Column, ColumnType, Table } from "./tables/declare.ts";
@@ -120,7 +120,7 @@ export interface LoadRun {
   readonly run: string;
   readonly sequence: number;
   readonly pipeline: string;
-  readonly verdict: FullVerdict;
+  readonly verdict: Exclude<Verdict, "limited">;
   /** Tables of the pipeline and about the run. */
   readonly tables: readonly LoadTable[];
   /** Aborted when the run must end. */

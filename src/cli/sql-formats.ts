@@ -1,7 +1,6 @@
 /** Formats the result of a query row by row. */
 import { type DuckDBDataChunk, type DuckDBResult, DuckDBTypeId, type DuckDBValue } from "@duckdb/node-api";
 import { pluralize } from "../common/figures.ts";
-import { collectKeepingCode } from "../common/free-memory.ts";
 import { markdownText } from "../common/printable.ts";
 import {
   cellText,
@@ -71,7 +70,7 @@ async function* chunksOf(result: DuckDBResult): AsyncIterable<DuckDBDataChunk> {
     cells += chunk.rowCount * result.columnCount;
     chunk = await result.fetchChunk();
     if (cells < CELLS_PER_COLLECTION) continue;
-    collectKeepingCode();
+    globalThis.gc?.({ type: "major", execution: "sync" });
     cells = 0;
   }
 }

@@ -18,7 +18,7 @@ import { probeBasic, probeDestinationNames, probeFieldNames, probeService } from
 import type { Pipeline } from "../pipeline.ts";
 import { tokenDrift } from "../raw/drift.ts";
 import { looksPersonal } from "../raw/personal/names.ts";
-import { ITEM_FIELD_NAMES, NO_PERSONAL_FIELDS, type PersonalFields } from "../raw/personal/policy.ts";
+import { ITEM_FIELD_NAMES, type PersonalFields } from "../raw/personal/policy.ts";
 import { assertSameInstance, type Baseline, instanceOf } from "../warehouse/baseline.ts";
 import type { RunInputs, StepListener } from "./inputs.ts";
 import type { ResumableRun } from "./resume.ts";
@@ -214,7 +214,7 @@ async function findPersonalFields(
 ): Promise<PersonalFields> {
   const { aliases, lookupMethod, personalData } = config;
   const names = [...new Set(config.personalFields.map((name) => aliases[name] ?? name))];
-  let found = NO_PERSONAL_FIELDS;
+  let found: PersonalFields = { names: [], customFields: [] };
   if (names.length > 0) {
     listener.begin("personal fields");
     const { definitions, unmatched } = await new Lookups(client, lookupMethod).customFields(names, signal);

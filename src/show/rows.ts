@@ -1,4 +1,5 @@
 /** Writes rows as JSON, CSV or Markdown, as they come. */
+
 import {
   DuckDBArrayValue,
   DuckDBDateValue,
@@ -16,8 +17,7 @@ import {
   type DuckDBValue,
   DuckDBVariantValue,
 } from "@duckdb/node-api";
-import { csvRow } from "../common/csv.ts";
-import { jsonAsItIs, jsonText, printableText, spreadsheetText } from "../common/printable.ts";
+import { csvCell, jsonAsItIs, jsonText, printableText, spreadsheetText } from "../common/printable.ts";
 
 /** Rows of DuckDB values, some at a time. */
 export type RowChunk = Iterable<readonly DuckDBValue[]>;
@@ -95,6 +95,15 @@ export async function* csvTexts(
   if (spreadsheet && !toScreen) yield "\uFEFF";
   yield line(names);
   yield* rowTexts(chunks, line);
+}
+
+/**
+ * A row that ends with LF. NULL is an empty cell, the empty text is `""`. A row of one NULL is `""` too, because many
+ * readers skip blank lines.
+ */
+function csvRow(cells: readonly (string | null)[]): string {
+  if (cells.length === 1 && cells[0] === null) return '""\n';
+  return `${cells.map((cell) => (cell === null ? "" : cell === "" ? '""' : csvCell(cell))).join(",")}\n`;
 }
 
 function isNumber(value: DuckDBValue): boolean {

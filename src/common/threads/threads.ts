@@ -1,7 +1,7 @@
 /** A pool of worker threads that run one module, or this thread in their place. */
 import { extname } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { type MessagePort, Worker } from "node:worker_threads";
+import { parentPort, Worker, workerData } from "node:worker_threads";
 import { asWarehouseError, type ErrorCode, isOutOfMemory, WarehouseError } from "../errors.ts";
 
 type Perform = (task: unknown) => unknown;
@@ -10,7 +10,7 @@ type Perform = (task: unknown) => unknown;
 type PerformerMaker = (setup: unknown) => Perform | Promise<Perform>;
 
 /** Sent to `threads.worker.ts`. */
-export interface WorkerSetup {
+interface WorkerSetup {
   readonly module: string;
   readonly setup: unknown;
 }
@@ -46,8 +46,8 @@ class Thread {
   ) {
     this.#failure = failure;
     this.#revive = revive;
-    const workerData: WorkerSetup = { module: module.href, setup };
-    this.#worker = new Worker(WORKER, { workerData, resourceLimits: LIMITS });
+    const workerSetup: WorkerSetup = { module: module.href, setup };
+    this.#worker = new Worker(WORKER, { workerData: workerSetup, resourceLimits: LIMITS });
     this.#worker.on("message", (reply: ThreadReply) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#fail(endedBy(error)));
     this.#worker.on("messageerror", (error) => this.#fail(endedBy(error)));
@@ -183,21 +183,22 @@ type ThreadReply =
   | { readonly number: number; readonly result: unknown }
   | { readonly number: number; readonly failure: SentError };
 
-export async function makePerformer({ module, setup }: WorkerSetup): Promise<Perform> {
+async function makePerformer({ module, setup }: WorkerSetup): Promise<Perform> {
   const loaded: { readonly default: PerformerMaker } = await import(module);
   return await loaded.default(setup);
 }
 
-/** Replies to each task with what `perform` returns or throws. */
-export function answerTasks(port: MessagePort, perform: Perform): void {
-  port.on("message", ({ number, task }: { number: number; task: unknown }) => {
+/** Performs the tasks that are sent to this thread, by the function that its module makes. */
+export async function serveTasks(): Promise<void> {
+  const perform = await makePerformer(workerData);
+  parentPort?.on("message", ({ number, task }: { number: number; task: unknown }) => {
     let reply: ThreadReply;
     try {
       reply = { number, result: perform(task) };
     } catch (thrown) {
       reply = { number, failure: sendError(thrown) };
     }
-    port.postMessage(reply);
+    parentPort?.postMessage(reply);
   });
 }
 

@@ -16,8 +16,6 @@ export interface PersonalFields {
   readonly customFields: readonly (readonly [id: string, name: string])[];
 }
 
-export const NO_PERSONAL_FIELDS: PersonalFields = { names: [], customFields: [] };
-
 /** Returns the replacement of a personal value; `undefined` drops it. */
 export type PersonalTreatment = (field: string, value: unknown) => unknown;
 

@@ -5,17 +5,14 @@ import { EMPTY_RESUME } from "../../../src/extract/landing/checkpoint.ts";
 import { Journal } from "../../../src/extract/landing/journal.ts";
 import { Landing, LandingThreads } from "../../../src/extract/landing/landing.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
-import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/policy.ts";
 import { RawPaths } from "../../../src/raw/raw-folder.ts";
 import { RawIndex } from "../../../src/raw/raw-index.ts";
+import { DROP } from "../../policies.ts";
 
 /** A landing of both listings with one thread. */
 export async function landingIn(t: TestContext, directory: string) {
   const threads = new LandingThreads(1, {
-    policy: "drop",
-    hashKey: undefined,
-    fields: NO_PERSONAL_FIELDS,
-    aliases: {},
+    ...DROP,
     token: "",
     details: "none",
     settings: "",
