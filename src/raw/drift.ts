@@ -52,62 +52,80 @@ export function driftExample(value: unknown): string {
   return text.length <= EXAMPLE_LENGTH ? text : `${text.slice(0, EXAMPLE_LENGTH - 1)}…`;
 }
 
+/** Drift of one path and kind. `items`: number of items, of which `lastItem` came last. */
+interface DriftTally {
+  count: number;
+  order: number;
+  contentId: string | null;
+  example: string | null;
+  items: number;
+  lastItem: string | null;
+}
+
 /** A tally of drift. Tallies of several threads can be added up. */
 export class Drift {
-  readonly #entries = new Map<
-    DriftKind,
-    Map<string, { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] }>
-  >();
+  readonly #kinds = new Map<DriftKind, Map<string, DriftTally>>();
+
+  #at(path: string, kind: DriftKind): DriftTally {
+    const paths = this.#kinds.get(kind) ?? new Map<string, DriftTally>();
+    const known = paths.get(path);
+    if (known !== undefined) return known;
+    const tally = { count: 0, order: Infinity, contentId: null, example: null, items: 0, lastItem: null };
+    this.#kinds.set(kind, paths.set(path, tally));
+    return tally;
+  }
 
   /** Counts one observation. Without `value` there is no example. */
   note(path: string, kind: DriftKind, order: number, contentId: string | null, value?: unknown): void {
-    const known = this.#entries.get(kind)?.get(path);
+    const tally = this.#at(path, kind);
+    tally.count += 1;
+    if (contentId !== null) countItem(tally, contentId);
     // Most observations are only counted, so no example is made of them.
-    if (known !== undefined && order >= known.order) known.count += 1;
-    else
-      this.add({
-        path,
-        kind,
-        count: 1,
-        order,
-        contentId,
-        example: value === undefined ? null : driftExample(value),
-      });
+    if (order < tally.order)
+      Object.assign(tally, { order, contentId, example: value === undefined ? null : driftExample(value) });
   }
 
-  add(entry: DriftEntry): void {
-    let paths = this.#entries.get(entry.kind);
-    if (paths === undefined) {
-      paths = new Map();
-      this.#entries.set(entry.kind, paths);
-    }
-    const known = paths.get(entry.path);
-    if (known === undefined) {
-      paths.set(entry.path, { ...entry });
-    } else if (entry.order < known.order) {
-      paths.set(entry.path, { ...entry, count: known.count + entry.count });
-    } else {
-      known.count += entry.count;
-    }
+  /** Counts only the item; its documents were counted when they landed. All documents of an item come one after another. */
+  noteItem(path: string, kind: DriftKind, contentId: string): void {
+    countItem(this.#at(path, kind), contentId);
+  }
+
+  add({ path, kind, count, order, contentId, example }: DriftEntry): void {
+    const tally = this.#at(path, kind);
+    tally.count += count;
+    if (order < tally.order) Object.assign(tally, { order, contentId, example });
   }
 
   /** Returns all entries and empties the tally. */
   take(): DriftEntry[] {
-    const entries = this.#all();
-    this.#entries.clear();
+    const entries = this.sorted();
+    this.#kinds.clear();
     return entries;
   }
 
   /** Sorted by path and kind. */
   sorted(): DriftEntry[] {
-    return this.#all()
-      .map((entry) => ({ ...entry }))
+    const all = this.#all().filter(({ count }) => count > 0);
+    return all
+      .map(({ items: _items, lastItem: _lastItem, ...entry }) => entry)
       .sort((a, b) => (a.path + a.kind < b.path + b.kind ? -1 : 1));
   }
 
-  #all(): DriftEntry[] {
-    return [...this.#entries.values()].flatMap((paths) => [...paths.values()]);
+  itemCounts(): DriftItemCount[] {
+    return this.#all().map(({ path, kind, items }) => ({ path, kind, items }));
   }
+
+  #all() {
+    return [...this.#kinds].flatMap(([kind, paths]) =>
+      [...paths].map(([path, tally]) => ({ path, kind, ...tally })),
+    );
+  }
+}
+
+function countItem(tally: DriftTally, contentId: string): void {
+  if (tally.lastItem === contentId) return;
+  tally.items += 1;
+  tally.lastItem = contentId;
 }
 
 export interface CountedDrift extends DriftEntry {

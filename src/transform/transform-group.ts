@@ -6,7 +6,7 @@ import type { JsonObject } from "../common/json.ts";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { ExtraFields, type ItemDocument, type RawItem } from "../raw/document.ts";
-import { Drift, type DriftEntry, type DriftItemCount, type DriftKind } from "../raw/drift.ts";
+import { Drift, type DriftEntry, type DriftItemCount } from "../raw/drift.ts";
 import { RawFileReader } from "../raw/raw-file.ts";
 import { pathOf } from "../raw/unknown-fields.ts";
 import { PartWriter, type StagedPart } from "../storage/parquet-file.ts";
@@ -17,7 +17,7 @@ import { customRows } from "./custom-tables.ts";
 import { EntityPool, type EntityVersion } from "./entity-store.ts";
 import { fileRow, JOINED_ROWS } from "./joined-rows.ts";
 import { loadPipeline } from "./pipelines.ts";
-import { declaredRows, type RowMaker, type RowSink } from "./rows.ts";
+import { declaredRows, type RowMaker } from "./rows.ts";
 
 /** Items that are transformed together. */
 export interface ItemGroup {
@@ -69,50 +69,10 @@ export default async function performTransform({ pipeline, ...options }: Transfo
   };
 }
 
-/** A tally that counts items too. All documents of an item must come one after another. */
-class ItemDrift extends Drift {
-  readonly #items = new Map<DriftKind, Map<string, { items: number; last: string }>>();
-
-  override note(
-    path: string,
-    kind: DriftKind,
-    order: number,
-    contentId: string | null,
-    value?: unknown,
-  ): void {
-    super.note(path, kind, order, contentId, value);
-    if (contentId !== null) this.noteItem(path, kind, contentId);
-  }
-
-  /** Counts only the item; its documents were counted when they landed. */
-  noteItem(path: string, kind: DriftKind, contentId: string): void {
-    let paths = this.#items.get(kind);
-    if (paths === undefined) {
-      paths = new Map();
-      this.#items.set(kind, paths);
-    }
-    const known = paths.get(path);
-    if (known === undefined) paths.set(path, { items: 1, last: contentId });
-    else if (known.last !== contentId) {
-      known.items += 1;
-      known.last = contentId;
-    }
-  }
-
-  /** Returns all counts of items and empties them. */
-  takeItems(): DriftItemCount[] {
-    const found = [...this.#items].flatMap(([kind, paths]) =>
-      [...paths].map(([path, { items }]): DriftItemCount => ({ path, kind, items })),
-    );
-    this.#items.clear();
-    return found;
-  }
-}
-
 /** Only the tables made from items are used. */
 interface TransformPlan extends Pick<Pipeline, "tables" | "rows"> {
   /** Returns the function that takes the rows of a table. */
-  readonly sink: (table: Table) => RowSink;
+  readonly sink: (table: Table) => (row: readonly Cell[]) => void;
   readonly pool: EntityPool;
 }
 
@@ -148,7 +108,7 @@ function fileSink(plan: TransformPlan): (item: RawItem, file: JsonObject) => voi
 
 export class GroupTransformer {
   readonly #options: Omit<TransformSetup, "pipeline">;
-  readonly #drift = new ItemDrift();
+  readonly #drift = new Drift();
   readonly #pool = new EntityPool();
   readonly #tables = new Map<string, TableBuffer>();
   readonly #transform: ReturnType<typeof compileTransform>;
@@ -216,12 +176,8 @@ export class GroupTransformer {
     this.#write(0);
     const parts = this.#written;
     this.#written = [];
-    return {
-      parts,
-      versions: this.#pool.take(),
-      drift: this.#drift.take(),
-      driftItems: this.#drift.takeItems(),
-    };
+    const driftItems = this.#drift.itemCounts();
+    return { parts, versions: this.#pool.take(), drift: this.#drift.take(), driftItems };
   }
 
   /** Writes the tables with at least this number of bytes in memory. */

@@ -7,7 +7,7 @@ import { asWarehouseError, codeOf, isOfTheDisk } from "../common/errors.ts";
 import { clauseOf } from "../common/printable.ts";
 import { readTree } from "../common/tree.ts";
 import { openForReading, openForScanning } from "../storage/database.ts";
-import { all, scalar, toSafeInteger } from "../storage/duckdb.ts";
+import { all, scalar } from "../storage/duckdb.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { DATABASE_FILE, nameOf, reasonOf } from "./layout.ts";
 import { MANIFEST_FILE, type Manifest, type PublishedFile } from "./manifest.ts";
@@ -169,13 +169,10 @@ async function parquetRows(
     allowedDirectories: [result],
     ...LIMITS,
   });
-  const rows = await all(
-    database.connection,
+  const found = await database.connection.runAndReadAll(
     `SELECT file_name, num_rows FROM parquet_file_metadata([${list}])`,
   );
-  return new Map(
-    rows.map((row) => [relative(result, String(row.file_name)), toSafeInteger(row.num_rows ?? null)]),
-  );
+  return new Map(found.getRows().map(([file, rows]) => [relative(result, String(file)), Number(rows)]));
 }
 
 async function tableFindings(
