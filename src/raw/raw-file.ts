@@ -38,7 +38,7 @@ export const RAW_COLUMNS: readonly Column[] = Object.entries(COLUMNS).map(([name
 const responseDrift = driftEntry.omit({ example: true });
 
 /** What a later run needs to reuse a document. */
-export interface ReuseRecord {
+interface ReuseRecord {
   /** Fingerprint of the item's dynamic listing document; blank if the document must not be reused. */
   readonly fingerprint: string;
   /** Drift of the response that the document no longer shows. */

@@ -10,7 +10,7 @@ import type { JsonObject } from "../common/json.ts";
 import type { Shape, UnknownField } from "./document.ts";
 import { Drift, type ResponseDrift } from "./drift.ts";
 import type { DocumentPosition } from "./prepare.ts";
-import { NOT_REUSED, type RawDocument, type RawFileReader, type ReuseRecord } from "./raw-file.ts";
+import { NOT_REUSED, type RawDocument, type RawFileReader } from "./raw-file.ts";
 import { pathOf, unknownFields } from "./unknown-fields.ts";
 
 /** Hexadecimal digits of the first part, which single-item documents have too. */
@@ -76,13 +76,11 @@ function noteUnknown(shape: Shape, document: JsonObject, at: DocumentPosition, d
 
 /** The reuse record of a single-item document. `drift`: all drift of the response. */
 export function reuseRecord(
-  {
-    document,
-    at,
-    drift,
-  }: { readonly document: Record<string, unknown>; readonly at: DocumentPosition; readonly drift: Drift },
+  document: JsonObject,
   fingerprint: string,
-): ReuseRecord {
+  at: DocumentPosition,
+  drift: Drift,
+): RawDocument["reuse"] {
   const part = matchesFingerprint(fingerprint, document) ? reusablePart(document) : undefined;
   if (part === undefined) return NOT_REUSED;
   const found = new Drift();

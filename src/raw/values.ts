@@ -118,7 +118,6 @@ export function truncateToSecond(text: string): string {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-const INT64_MAX = 2n ** 63n - 1n;
 const US_DATE = /^\d\d\/\d\d\/\d\d$/;
 
 /** Days since 1970 of `MM/DD/YY`, which means 20YY. */
@@ -148,7 +147,7 @@ function bigintCell(value: unknown): Cell | undefined {
   if (exact === undefined) return integerCell(value, Number.isSafeInteger);
   if (!/^-?\d+$/.test(exact)) return undefined;
   const integer = BigInt(exact);
-  return integer <= INT64_MAX && integer >= -INT64_MAX - 1n ? integer : undefined;
+  return BigInt.asIntN(64, integer) === integer ? integer : undefined;
 }
 
 function doubleCell(value: unknown): Cell | undefined {

@@ -131,16 +131,8 @@ export async function finishPublication(folder: OutputFolder): Promise<string | 
   return newest?.run;
 }
 
-export interface UnchangedFiles {
-  readonly files: number;
-  readonly bytes: number;
-}
-
 /** Number and bytes of files that the run before has too. */
-export function unchangedFiles(
-  files: readonly PublishedFile[],
-  before: readonly PublishedFile[],
-): UnchangedFiles {
+export function unchangedFiles(files: readonly PublishedFile[], before: readonly PublishedFile[]) {
   const known = new Set(before.map(({ sha256 }) => sha256));
   const same = files.filter(({ sha256 }) => known.has(sha256));
   return { files: same.length, bytes: same.reduce((sum, { bytes }) => sum + bytes, 0) };

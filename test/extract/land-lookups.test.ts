@@ -9,11 +9,10 @@ import { Drift } from "../../src/raw/drift.ts";
 import { type PolicySettings, personalHash } from "../../src/raw/personal/policy.ts";
 import { RawPaths, readFolderLookups } from "../../src/raw/raw-folder.ts";
 import { NEVER } from "../never.ts";
-import { DROP, HASH, KEEP } from "../policies.ts";
+import { DROP, HASH, HASH_KEY, KEEP } from "../policies.ts";
 import { temporaryFolder } from "../run/running.ts";
 import { clientOf, serve } from "./loopback.ts";
 
-const HASH_KEY = Buffer.alloc(32, 7);
 const SHOP = '{"id":"d1","identification":"Shop","platform":"External","contact_email":"anna@example.com"}';
 const WIKI = '{"id":"d2","identification":"Wiki","platform":"External"}';
 const COLOR = `{"id":"f1","name":"color","limit":12345678901234567890,"mappings":[

@@ -86,8 +86,7 @@ test("an answer is of a fingerprint where it says the same in the default set, w
   const listed = { id: "1", url: SIGNED, published: true, completed_date: null, title: "A" };
   const print = fingerprintOf(listed, "settings");
   const at = { order: 1, contentId: "1" };
-  const reused = (document: JsonObject) =>
-    reuseRecord({ document, at, drift: new Drift() }, print).fingerprint;
+  const reused = (document: JsonObject) => reuseRecord(document, print, at, new Drift()).fingerprint;
   assert.equal(reused({ id: "1", url: SIGNED_ANEW, published: true, payment: 3 }), print);
   for (const other of [{ published: false }, { url: OTHER_FILE }, { completed_date: "2026-11-01T10:00:00Z" }])
     assert.equal(reused({ ...listed, ...other }), NO_FINGERPRINT, JSON.stringify(other));

@@ -207,7 +207,7 @@ export class DocumentReader {
     const raw = this.#rawDocument(place, document, drift);
     addFieldNames(fieldNames, shape, document);
     const fingerprint = isReusable(task, item) ? task.listed.fingerprint : NO_FINGERPRINT;
-    const reuse = reuseRecord({ document, at, drift }, fingerprint);
+    const reuse = reuseRecord(document, fingerprint, at, drift);
     return { items: [item], rejects: [], raw: [{ ...raw, reuse }], fieldNames, drift };
   }
 }

@@ -176,8 +176,7 @@ export class UnknownFieldTreatment {
   /** `ofPerson`: whether the field is part of a person's description. */
   #field(parent: JsonObject, path: Path, ofPerson: boolean): void {
     const key = path.at(-1) ?? "";
-    if (this.#policy.fields.covers(path)) {
-      this.#policy.fields.unknown(parent, key);
+    if (this.#policy.fields.unknown(parent, path)) {
       this.treated.push(path);
       return;
     }

@@ -157,16 +157,14 @@ class FieldPolicy {
     this.members = new Set([...places, ...this.#api.map(({ steps }) => steps[0] ?? "")]);
   }
 
-  /** Whether an unknown field is covered, by its name or by a custom field's ID. */
-  covers(path: readonly string[]): boolean {
+  /** Treats an unknown field if it is covered, by its name or by a custom field's ID. Returns whether it is. */
+  unknown(parent: JsonObject, path: readonly string[]): boolean {
     const key = path.at(-1) ?? "";
     // Values under an ID in the members of custom fields were treated by `item`.
-    return this.#names.has(key) || (this.#custom.has(key) && !CUSTOM_FIELD_PLACES.has(path[0] ?? ""));
-  }
-
-  /** Treats the value of a covered unknown field. */
-  unknown(parent: JsonObject, key: string): void {
+    const isCustom = this.#custom.has(key) && !CUSTOM_FIELD_PLACES.has(path[0] ?? "");
+    if (!isCustom && !this.#names.has(key)) return false;
     setOrDelete(parent, key, this.#value(this.#custom.get(key) ?? key, parent[key]));
+    return true;
   }
 
   item(document: JsonObject, treated: Treated): void {
