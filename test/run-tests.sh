@@ -12,7 +12,8 @@ export NODE_COMPILE_CACHE="$PWD/node_modules/.cache/node-compile"
 files() { # tests at a time, options, files...
   at_a_time=$1 options=$2
   shift 2
-  node --min-semi-space-size=64 --max-semi-space-size=64 --test --test-concurrency="$at_a_time" $options "$@"
+  node --import="$PWD/test/without-threads.ts" --min-semi-space-size=64 --max-semi-space-size=64 \
+    --test --test-concurrency="$at_a_time" $options "$@"
 }
 
 # A test that hangs fails: the longest takes five minutes.

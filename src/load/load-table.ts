@@ -4,14 +4,13 @@ import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import { LONG_TEXT_BYTES } from "../storage/database.ts";
 import { createTable, duckdbColumns, emptyColumns, keyColumns } from "../storage/ddl.ts";
-import { all, execute, type SqlQuery, scalar } from "../storage/duckdb.ts";
+import { execute, type SqlQuery, scalar } from "../storage/duckdb.ts";
 import { boundsFor, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
 import { type DatabaseConnections, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { readParquet, TABLE_NAME, writeParquet } from "../storage/parquet-sql.ts";
-import { exactPattern, fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
 import { type BoundsByTable, cutByRows, extendBounds } from "./range-bounds.ts";
 import { rowsInRange, type StagedTable, stagedRanges } from "./staged-rows.ts";
@@ -93,32 +92,21 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
   return loadedTable({ table, files, stagedRows: sumOfRows("text" in from ? files : from), replacedRows });
 }
 
+/** Columns with the bodies of items by table: Zstandard makes them smaller than what DuckDB chooses. */
+const BODIES: Readonly<Record<string, readonly string[]>> = { content: ["content", "body_fragment"] };
+
 /** Creates a table and fills it from Parquet files: absolute paths, in the order of the key. */
 export async function createTableFromFiles(
   connection: DuckDBConnection,
   table: Table,
   files: readonly string[],
 ): Promise<void> {
-  await createTable(connection, table, await longTextColumns(connection, files));
+  await createTable(connection, table, BODIES[table.name]);
   // In one statement, the engine compresses and writes whole row groups; smaller ones would wait for the checkpoint.
   await execute(
     connection,
     `INSERT INTO ${quoteIdentifier(table.name)} SELECT ${duckdbColumns(table)} FROM ${readParquet(files)}`,
   );
-}
-
-/** Columns whose texts are long on average in at least one file: older items may have had no bodies. */
-async function longTextColumns(
-  connection: DuckDBConnection,
-  files: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const list = files.map((file) => quoteLiteral(exactPattern(file))).join(", ");
-  const rows = await all(
-    connection,
-    `SELECT path_in_schema AS name FROM parquet_metadata([${list}]) WHERE type = 'BYTE_ARRAY'
-     GROUP BY name, file_name HAVING sum(total_uncompressed_size) > ${LONG_TEXT_BYTES} * sum(num_values)`,
-  );
-  return new Set(rows.map(({ name }) => String(name)));
 }
 
 /** Writes the sorted Parquet files of filled tables, by range, on all connections. */

@@ -23,7 +23,6 @@ import type { RawLookups } from "../raw/raw-file.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
 import type { NewRun } from "./inputs.ts";
 import { judgeHistory } from "./previous-history.ts";
-import type { TransformedItems } from "./transform-raw.ts";
 
 /**
  * The verdict, and why the run is not complete. A run whose passes agree is still unsettled if documents contradict each
@@ -68,21 +67,21 @@ export function judgeRun(
   { baseline: before, pipeline, history }: NewRun,
   facts: ExtractRecord,
   found: {
-    readonly transformed: TransformedItems;
+    /** Names of the custom fields of the items. */
+    readonly fieldNames: readonly string[];
     readonly lookups: RawLookups;
     readonly loaded: TableFacts;
     readonly drift: readonly CountedDrift[];
     readonly reasons: readonly string[];
   },
 ) {
-  const { transformed, lookups, loaded, drift, reasons } = found;
+  const { fieldNames, lookups, loaded, drift, reasons } = found;
   const accounting = accountingOf(facts, loaded, reasons);
-  const named = [...transformed.store.of("custom_fields")].map(({ attributes }) => attributes.name);
   const matching = checkConfiguredNames({
     asked: facts.asked,
     unmatched: facts.unmatched,
     lookups,
-    fieldNames: named.filter((name) => typeof name === "string"),
+    fieldNames,
     rows: rowCounts(loaded.tables),
   });
   const { checks, warnings } = joinResults([

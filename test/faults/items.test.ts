@@ -4,16 +4,15 @@ import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
 import {
   type ExportOptions,
-  exportFrom,
   HurriedClock,
   NIGHTLY,
   publishedIds,
   rowsOf,
-  temporaryFolder,
+  scriptedWorld,
   treeOf,
   visibleIn,
 } from "../run/running.ts";
-import { type Item, item, itemsOf, type Question, type Reply, Scripted } from "../run/scripted.ts";
+import { type Item, item, itemsOf, type Question, type Reply } from "../run/scripted.ts";
 
 const IDS = itemsOf(12).map(({ id }) => id);
 
@@ -23,11 +22,10 @@ async function itemsRun(
   reply: (question: Question) => Reply | undefined,
   more: ExportOptions["config"] = {},
 ) {
-  const service = await Scripted.start(t, itemsOf(12));
+  const { service, out, exported } = await scriptedWorld(t);
   service.script = (question) => (question.kind === "item" ? reply(question) : undefined);
-  const out = await temporaryFolder(t);
   const config = { details: "all", perPage: 5, ...more } as const;
-  const run = () => exportFrom({ url: service.url, out, clock: new HurriedClock(), config });
+  const run = () => exported({ clock: new HurriedClock(), config });
   return { service, out, run };
 }
 
@@ -153,11 +151,8 @@ long("E4: an item that is older when asked for singly than it was listed is aske
 
 long("E7: a reference to what is not there keeps its row, and the figure is in run_checks", async (t) => {
   const gone = { campaign_ids: ["nobody-knows"], author: "u-gone" };
-  const service = await Scripted.start(t, [item("c-000", 1, gone), item("c-001", 2, gone)]);
-  const out = await temporaryFolder(t);
-  const { directory, verdict } = await exportFrom({
-    url: service.url,
-    out,
+  const { exported } = await scriptedWorld(t, [item("c-000", 1, gone), item("c-001", 2, gone)]);
+  const { directory, verdict } = await exported({
     pipelineUrl: NIGHTLY,
   });
   assert.equal(verdict, "complete");

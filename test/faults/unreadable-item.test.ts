@@ -1,9 +1,14 @@
 /** One item that cannot be read, whatever is asked for. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { definePipeline } from "../../src/define-pipeline.ts";
+import { listing } from "../../src/extract/stages.ts";
+import { duckdb, parquet } from "../../src/load/stages.ts";
+import type { Pipeline } from "../../src/pipeline.ts";
+import { contentTables } from "../../src/transform/stages.ts";
 import { few } from "../long.ts";
-import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../run/running.ts";
-import { itemsOf, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";
+import { HurriedClock, publishedIds, rowsOf, scriptedWorld } from "../run/running.ts";
+import { itemsOf, listBody, type Question, type Reply } from "../run/scripted.ts";
 
 const ITEMS = 40;
 const ids = itemsOf(ITEMS).map(({ id }) => id);
@@ -43,19 +48,13 @@ const LISTINGS: readonly Listing[] = [
   { place: 7, readable: ["dynamic"], only: "full" },
 ];
 
-/** The URL of a pipeline of one listing. */
-function pipelineOf(mode: "dynamic" | "full"): string {
-  const from = (name: string) => new URL(`../../src/${name}.ts`, import.meta.url).href;
-  const text = `
-    import { definePipeline } from "${from("define-pipeline")}";
-    import { listing } from "${from("extract/stages")}";
-    import { contentTables } from "${from("transform/stages")}";
-    import { duckdb, parquet } from "${from("load/stages")}";
-    export default definePipeline({
-      name: "one-listing", description: "One.", extract: [listing("${mode}")],
-      transform: [contentTables({ only: ["content"] })], load: [duckdb(), parquet()],
-    });`;
-  return `data:text/javascript,${encodeURIComponent(text)}`;
+function pipelineOf(mode: "dynamic" | "full"): Pipeline {
+  return definePipeline({
+    name: "one-listing",
+    extract: [listing(mode)],
+    transform: [contentTables({ only: ["content"] })],
+    load: [duckdb(), parquet()],
+  });
 }
 
 const CASES = Object.entries(BAD).flatMap(([what, bad]) => LISTINGS.map((at) => ({ what, bad, at })));
@@ -64,7 +63,7 @@ for (const { what, bad, at } of few(CASES, 3)) {
   const { place, readable, only, perPage = 10 } = at;
   const where = `item ${place}, ${only === undefined ? "" : `of the ${only} listing alone, `}${readable.length === 0 ? "in all modes" : `readable in ${readable.join()}`}, ${perPage} a page`;
   test(`${what} in ${where}: a reject, and the run is complete`, async (t) => {
-    const service = await Scripted.start(t, itemsOf(ITEMS));
+    const { service, exported } = await scriptedWorld(t, itemsOf(ITEMS));
     const poison = ids[place] ?? "";
     service.script = (question): Reply | undefined => {
       const { kind, mode, id, columns } = question;
@@ -80,16 +79,11 @@ for (const { what, bad, at } of few(CASES, 3)) {
         ),
       };
     };
-    const out = await temporaryFolder(t);
-    const pipeline = only === undefined ? {} : { pipelineUrl: pipelineOf(only) };
-    const options = {
-      url: service.url,
-      out,
+    const summary = await exported({
       config: { perPage },
       clock: new HurriedClock(),
-      ...pipeline,
-    };
-    const summary = await exportFrom(options);
+      ...(only !== undefined && { pipelineUrl: pipelineOf(only) }),
+    });
     const { accounting, verdict, reasons, directory } = summary;
     assert.deepEqual([verdict, reasons], ["complete", []]);
     assert.deepEqual([accounting.listed, accounting.loaded, accounting.rejected], [ITEMS, ITEMS - 1, 1]);

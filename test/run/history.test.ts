@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
-import { applyChanges } from "../../src/service/changes.ts";
+import { applyChanges } from "../../src/service/load.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";

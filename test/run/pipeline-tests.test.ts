@@ -17,7 +17,6 @@ const DATABASE =
   'transform: [contentTables({ only: ["content", "content_tags"] })], load: [duckdb(), parquet()]';
 const ALL_TABLES =
   'extract: [destinations(), customFields(), listing("dynamic"), listing("full")], transform: [contentTables(), mappedValues(), history()], load: [duckdb()]';
-const PARQUET = 'transform: [contentTables({ only: ["content", "content_tags"] })], load: [parquet()]';
 
 async function nights(t: TestContext) {
   const service = await Scripted.start(t, itemsOf(12));
@@ -191,22 +190,56 @@ suite("previous", () => {
     severity: "warning",
   };
 
-  for (const stages of few([DATABASE, PARQUET], 1)) {
-    test(`is the run before; without one the test is passed over: ${stages}`, async (t) => {
+  const PEOPLE = 'contentTables({ only: ["content", "users"] })';
+  const NEEDLE = "Needle Roe 7f3a";
+  const OF_BEFORE = [
+    { name: "people", sql: "SELECT user_id, name FROM previous.users WHERE name IS NOT NULL" },
+    { name: "hidden", sql: `SELECT name FROM query_table('previous.users')` },
+    { name: "texts", sql: "SELECT title, repository_notes FROM previous.content" },
+    { name: "own", sql: "SELECT content_id FROM content" },
+  ].map((each) => ({ ...each, severity: "warning" }));
+  const KEEP = { personalData: { policy: "keep", key: null } } as const;
+  const withPeople = (service: Scripted) => {
+    service.arrange = (items) =>
+      items.map((each) => ({
+        ...(each as object),
+        author_details: { id: "u-1", name: NEEDLE },
+      }));
+  };
+
+  for (const load of few(["[duckdb(), parquet()]", "[parquet()]"], 1)) {
+    test(`is the run before; without one the test is passed over; where it kept personal data, its rows are withheld: ${load}`, async (t) => {
       const { out, service, run } = await nights(t);
-      const first = await run([GONE], stages);
+      withPeople(service);
+      const stages = `transform: [${PEOPLE}], load: ${load}`;
       const checks = async () => {
         const files = join(out, "current", "parquet/run_checks");
         const [file = ""] = await readdir(files);
-        const rows = await rowsIn(`${TESTS.replace("run_checks", `'${join(files, file)}'`)}`);
-        return rows.map(([, ...cells]) => cells);
+        return rowsIn(`${TESTS.replace("run_checks", `'${join(files, file)}'`)}`);
       };
-      assert.deepEqual(await checks(), [["passed", "0", null, "skipped: there is no run before", null]]);
+      const first = await run([GONE], stages, KEEP);
+      const skipped = ["passed", "0", null, "skipped: there is no run before", null];
+      assert.deepEqual(await checks(), [["test: none is gone", ...skipped]]);
       assert.deepEqual(first.warnings, []);
+
+      const { directory, warnings } = await run(OF_BEFORE, stages);
+      await assertNowhereIn(directory, [NEEDLE]);
+      const found = await checks();
+      const withheld = found.filter(([, , , , detail]) =>
+        /its rows are withheld, because the run before/.test(String(detail)),
+      );
+      assert.deepEqual(
+        found.filter(([, , , , , examples]) => examples !== null).map(([name]) => name),
+        ["test: own"],
+      );
+      assert.ok(withheld.some(([name]) => name === "test: hidden"));
+      assert.ok(warnings.includes('The test "hidden" found 1 failing row, limit: 0.'), String(warnings));
+
       service.items = service.items.slice(2);
       await run([GONE], stages);
-      const found = ["warning", "2", "0", "failing rows; more than 0 are a warning"];
-      assert.deepEqual(await checks(), [[...found, '[{"content_id":"c-000"},{"content_id":"c-001"}]']]);
+      const gone = ["warning", "2", "0", "failing rows; more than 0 are a warning"];
+      const examples = '[{"content_id":"c-000"},{"content_id":"c-001"}]';
+      assert.deepEqual(await checks(), [["test: none is gone", ...gone, examples]]);
     });
   }
 
@@ -224,41 +257,6 @@ suite("previous", () => {
       (await rowsOf(join(out, "current"), TESTS)).map(([, verdict]) => verdict),
       ["warning"],
     );
-  });
-
-  const PEOPLE = 'transform: [contentTables({ only: ["content", "users"] })], load: [duckdb(), parquet()]';
-  const NEEDLE = "Needle Roe 7f3a";
-  const OF_BEFORE = [
-    { name: "people", sql: "SELECT user_id, name FROM previous.users WHERE name IS NOT NULL" },
-    { name: "hidden", sql: `SELECT name FROM query_table('previous.users')` },
-    { name: "texts", sql: "SELECT title, repository_notes FROM previous.content" },
-    { name: "own", sql: "SELECT content_id FROM content" },
-  ].map((each) => ({ ...each, severity: "warning" }));
-  const KEEP = { personalData: { policy: "keep", key: null } } as const;
-  const withPeople = (service: Scripted) => {
-    service.arrange = (items) =>
-      items.map((each) => ({
-        ...(each as object),
-        author_details: { id: "u-1", name: NEEDLE },
-      }));
-  };
-
-  test("where the run before kept personal data, its rows are withheld", async (t) => {
-    const { out, service, run } = await nights(t);
-    withPeople(service);
-    await run([], PEOPLE, KEEP);
-    const { directory, warnings } = await run(OF_BEFORE, PEOPLE);
-    await assertNowhereIn(directory, [NEEDLE]);
-    const found = await rowsOf(join(out, "current"), TESTS);
-    const withheld = found.filter(([, , , , detail]) =>
-      /its rows are withheld, because the run before/.test(String(detail)),
-    );
-    assert.deepEqual(
-      found.filter(([, , , , , examples]) => examples !== null).map(([name]) => name),
-      ["test: own"],
-    );
-    assert.ok(withheld.some(([name]) => name === "test: hidden"));
-    assert.ok(warnings.includes('The test "hidden" found 1 failing row, limit: 0.'), String(warnings));
   });
 
   test("its rows are shown by a run that keeps personal data, or treats the same fields alike", () => {

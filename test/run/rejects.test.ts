@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { type TestContext, test } from "node:test";
-import { type RejectLimits, rejectLimit } from "../../src/extract/passes/failure-budget.ts";
+import { rejectLimit } from "../../src/audit/checks/publish-gates.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
+import type { RejectLimits } from "../../src/raw/extract-record.ts";
 import { failsWith } from "../failing.ts";
-import { exportFrom, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
+import { exportFrom, publishedIds, rowsOf, scriptedWorld, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 const NO_ITEMS: readonly (readonly [unknown, string])[] = [
@@ -20,10 +21,8 @@ const NO_ITEMS: readonly (readonly [unknown, string])[] = [
 ];
 
 test("C14, C15: what is no item goes to run_rejects with its reason and document; the rest is published, and the account holds", async (t) => {
-  const service = await Scripted.start(t, [...itemsOf(12), ...NO_ITEMS.map(([document]) => document)]);
-  const summary = await exportFrom({
-    url: service.url,
-    out: await temporaryFolder(t),
+  const { exported } = await scriptedWorld(t, [...itemsOf(12), ...NO_ITEMS.map(([document]) => document)]);
+  const summary = await exported({
     config: { perPage: 4 },
   });
   const { listed, loaded, rejected, vanished, counted } = summary.accounting;
@@ -59,12 +58,10 @@ test("C14, C15: what is no item goes to run_rejects with its reason and document
 });
 
 test("E3: a single-item answer of another item is a reject, and the listed views count", async (t) => {
-  const service = await Scripted.start(t, itemsOf(11));
+  const { service, exported } = await scriptedWorld(t, itemsOf(11));
   service.script = ({ kind, id }) =>
     kind === "item" && id === "c-010" ? { body: { response: itemsOf(11)[3] } } : undefined;
-  const { directory, accounting } = await exportFrom({
-    url: service.url,
-    out: await temporaryFolder(t),
+  const { directory, accounting } = await exported({
     config: { details: "events", perPage: 100 },
   });
   assert.deepEqual([accounting.listed, accounting.loaded, accounting.rejected], [11, 11, 0]);

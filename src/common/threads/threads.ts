@@ -1,7 +1,7 @@
 /** A pool of worker threads that run one module, or this thread in their place. */
 import { extname } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { parentPort, Worker, workerData } from "node:worker_threads";
+import { type MessagePort, Worker } from "node:worker_threads";
 import { asWarehouseError, type ErrorCode, isOutOfMemory, WarehouseError } from "../errors.ts";
 
 type Perform = (task: unknown) => unknown;
@@ -9,7 +9,7 @@ type Perform = (task: unknown) => unknown;
 /** What a module of threads exports by default: it makes the function that performs the tasks of a thread. */
 type PerformerMaker = (setup: unknown) => Perform | Promise<Perform>;
 
-/** Sent to `threads.worker.ts`. */
+/** Sent to `threads.worker.ts` before the first task. */
 interface WorkerSetup {
   readonly module: string;
   readonly setup: unknown;
@@ -24,6 +24,8 @@ interface ThreadPoolSettings {
   readonly setup: (thread: number) => unknown;
   /** Revives errors of subclasses; others arrive as a `WarehouseError` of the same code. */
   readonly revive?: ErrorReviver;
+  /** Whether its threads are left to the next pool, which then starts none: to load the modules takes long. */
+  readonly leavesThreads?: boolean;
 }
 
 const WORKER = new URL(`./threads.worker${extname(import.meta.url)}`, import.meta.url);
@@ -31,8 +33,12 @@ const WORKER = new URL(`./threads.worker${extname(import.meta.url)}`, import.met
 /** A larger young generation would cost threads that parse much memory and save hardly any time. */
 const LIMITS = { maxYoungGenerationSizeMb: 36 };
 
+/** Threads that a pool has left, without tasks. */
+const spareWorkers: Worker[] = [];
+
 class Thread {
   readonly #worker: Worker;
+  readonly #isLeft: boolean;
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #failure: AbortController;
   readonly #revive: ErrorReviver;
@@ -40,14 +46,16 @@ class Thread {
 
   /** `failure` is shared by all threads of a pool: when one ends, the work of all ends. */
   constructor(
-    { module, revive = () => undefined }: ThreadPoolSettings,
+    { module, revive = () => undefined, leavesThreads = false }: ThreadPoolSettings,
     setup: unknown,
     failure: AbortController,
   ) {
+    this.#isLeft = leavesThreads;
     this.#failure = failure;
     this.#revive = revive;
-    const workerSetup: WorkerSetup = { module: module.href, setup };
-    this.#worker = new Worker(WORKER, { workerData: workerSetup, resourceLimits: LIMITS });
+    this.#worker = spareWorkers.pop() ?? new Worker(WORKER, { resourceLimits: LIMITS });
+    this.#worker.ref();
+    this.#worker.postMessage({ module: module.href, setup } satisfies WorkerSetup);
     this.#worker.on("message", (reply: ThreadReply) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#fail(endedBy(error)));
     this.#worker.on("messageerror", (error) => this.#fail(endedBy(error)));
@@ -71,7 +79,15 @@ class Thread {
   }
 
   async stop(): Promise<void> {
-    await this.#worker.terminate();
+    const isIdle = this.#pending.size === 0 && !this.#failure.signal.aborted;
+    if (!this.#isLeft || !isIdle) {
+      await this.#worker.terminate();
+      return;
+    }
+    // Node has listeners of its own for other events.
+    for (const event of ["message", "messageerror", "error", "exit"]) this.#worker.removeAllListeners(event);
+    this.#worker.unref();
+    spareWorkers.push(this.#worker);
   }
 
   #settle(reply: ThreadReply): void {
@@ -188,17 +204,22 @@ async function makePerformer({ module, setup }: WorkerSetup): Promise<Perform> {
   return await loaded.default(setup);
 }
 
-/** Performs the tasks that are sent to this thread, by the function that its module makes. */
-export async function serveTasks(): Promise<void> {
-  const perform = await makePerformer(workerData);
-  parentPort?.on("message", ({ number, task }: { number: number; task: unknown }) => {
+/** Replies to each task with what the function of the last setup returns or throws. */
+export function answerTasks(port: MessagePort): void {
+  let performer: Promise<Perform> | undefined;
+  port.on("message", async (message: WorkerSetup | { readonly number: number; readonly task: unknown }) => {
+    if ("module" in message) {
+      performer = makePerformer(message);
+      return;
+    }
+    const { number, task } = message;
     let reply: ThreadReply;
     try {
-      reply = { number, result: perform(task) };
+      reply = { number, result: (await performer)?.(task) };
     } catch (thrown) {
       reply = { number, failure: sendError(thrown) };
     }
-    parentPort?.postMessage(reply);
+    port.postMessage(reply);
   });
 }
 
@@ -206,6 +227,7 @@ export async function serveTasks(): Promise<void> {
 interface SentError {
   readonly code: ErrorCode;
   readonly message: string;
+  readonly stack: string | undefined;
   /** The cause with its own causes. */
   readonly cause: Error | undefined;
   /** Properties of the error that are a number, a text, a boolean or null. */
@@ -220,7 +242,8 @@ function sendError(thrown: unknown): SentError {
   const facts = Object.fromEntries(
     Object.entries(error).filter(([, value]) => typeof value !== "object" || value === null),
   );
-  return { code: error.code, message: error.message, facts, cause: sentCause(error.cause) };
+  const stack = thrown instanceof Error ? thrown.stack : undefined;
+  return { code: error.code, message: error.message, stack, facts, cause: sentCause(error.cause) };
 }
 
 /** A copy of the cause; `undefined` if it is not an error or cannot be cloned. */
@@ -235,5 +258,7 @@ function sentCause(cause: unknown): Error | undefined {
 
 function reviveError(sent: SentError, revive: ErrorReviver): WarehouseError {
   const options = sent.cause === undefined ? {} : { cause: sent.cause };
-  return revive(sent, options) ?? new WarehouseError(sent.code, sent.message, options);
+  const error = revive(sent, options) ?? new WarehouseError(sent.code, sent.message, options);
+  if (sent.stack !== undefined) error.stack = sent.stack;
+  return error;
 }

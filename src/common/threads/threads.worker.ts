@@ -1,4 +1,5 @@
-/** A worker thread of a pool. */
-import { serveTasks } from "./threads.ts";
+/** A worker thread of a pool: performs tasks by the function that the module of the pool makes. */
+import { parentPort } from "node:worker_threads";
+import { answerTasks } from "./threads.ts";
 
-await serveTasks();
+if (parentPort !== null) answerTasks(parentPort);
