@@ -199,7 +199,14 @@ async function findPersonalFields(
     );
     if (unknown.length > 0) {
       const others = await probeFieldNames(client, config.perPage, signal);
-      throw faultsError(unknown.map((name) => unknownFieldText(name, [...others, ...ITEM_FIELD_NAMES])));
+      const known = [...others, ...ITEM_FIELD_NAMES];
+      throw faultsError(
+        unknown.map((name) => {
+          const shown = printable(name, 60);
+          const near = nearestSentence(name, known, "");
+          return `\`personalFields\`: neither a custom field nor an API field has the name "${shown}".${near} If the service sends an API field of that name, add it to \`aliases\`: { "${shown}": "${shown}" }.`;
+        }),
+      );
     }
     const customFields = definitions.flatMap(({ id, name }): [string, string][] =>
       name === undefined ? [] : [[id, name]],
@@ -213,14 +220,6 @@ async function findPersonalFields(
     listener.warn(personalFieldsSentence(uncovered.map((name) => printable(name, 60))));
   }
   return found;
-}
-
-function unknownFieldText(name: string, known: readonly string[]): string {
-  const shown = printable(name, 60);
-  return (
-    `\`personalFields\`: neither a custom field nor an API field has the name "${shown}".${nearestSentence(name, known, "")} ` +
-    `If the service sends an API field of that name, add it to \`aliases\`: { "${shown}": "${shown}" }.`
-  );
 }
 
 /** IDs of the personal custom fields, in order. */
