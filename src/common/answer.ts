@@ -4,7 +4,7 @@
  */
 
 /** Values of a cell by the kind of its column. Counts are integers below 2^53; instants are in UTC. */
-interface AnswerCellTypes {
+export interface AnswerCellTypes {
   readonly text: string | null;
   /** A name or ID that people type again, so it is never cut. */
   readonly name: string | null;
