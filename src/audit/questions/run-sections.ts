@@ -12,7 +12,7 @@ import {
 import { count, duration, fileSize, minuteOf, pluralize } from "../../common/figures.ts";
 import { parseExact } from "../../common/json.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { runBefore, type UnchangedFiles, unchangedFiles } from "../../warehouse/publish.ts";
+import { runBefore, unchangedFiles } from "../../warehouse/publish.ts";
 import { CHECK_COLUMNS, type RunCheck, readChecks, TEST_PREFIX } from "../checks/checks.ts";
 import { countWithoutValue, valuesText } from "../mapping/value-counts.ts";
 import type { ReadableRun } from "../open-run.ts";
@@ -46,7 +46,7 @@ export async function runAnswer(
 /** Facts of the run for programs. `same`: files as in the run before, if that is kept. */
 function figuresOf(
   { run, manifest, current }: ReadableRun,
-  same: UnchangedFiles | undefined,
+  same: ReturnType<typeof unchangedFiles> | undefined,
 ): Answer["facts"] {
   const { sequence, pipeline, instance, verdict, startedAt, endedAt, versions } = manifest;
   const { items, changes, mappedValues, previousRun, personalData, files } = manifest;
@@ -78,7 +78,10 @@ function figuresOf(
   };
 }
 
-function aboutSection({ run, manifest, current }: ReadableRun, same: UnchangedFiles | undefined): Section {
+function aboutSection(
+  { run, manifest, current }: ReadableRun,
+  same: ReturnType<typeof unchangedFiles> | undefined,
+): Section {
   const { pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
   const { items, mappedValues, replayOf } = manifest;
   const { change, took_ms, size_bytes } = runListRow({ run, sequence: manifest.sequence }, manifest, "");

@@ -5,9 +5,11 @@ import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
 import {
   ancestorsOf,
-  isNoAncestor,
+  isAmong,
+  isLaterRun,
   isReplaced,
   previousOf,
+  type RunKey,
   withAncestors,
 } from "../../warehouse/identity.ts";
 import { type OutputFolder, parseRunName, stagingFolder, stagingLeftovers } from "../../warehouse/layout.ts";
@@ -45,6 +47,12 @@ const RUNS = {
 } as const;
 const WITH_REPLAYS = { ...RUNS, replay_of: col.name({ head: "replay of" }) };
 type RunListRow = AnswerRow<typeof RUNS>;
+
+/** Whether a run certainly does not belong to this history. The history is unknown before its oldest run. */
+function isNoAncestor(run: RunKey, past: readonly RunKey[]): boolean {
+  const oldest = past.at(-1);
+  return oldest !== undefined && !isAmong(run, past) && !isLaterRun(oldest, run);
+}
 
 /** A row of the list. `manifest`: undefined if it cannot be read. */
 export function runListRow(
