@@ -6,7 +6,7 @@ import { checkCommand } from "../../../src/cli/commands/check.ts";
 import { type Clock, systemClock } from "../../../src/common/clock.ts";
 import { type Log, silentLog } from "../../../src/common/log.ts";
 import { check } from "../../../src/run/check.ts";
-import { type FreeBytes, freeBytes } from "../../../src/warehouse/disk.ts";
+import { freeBytes } from "../../../src/warehouse/disk.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
 import { CANARY, NIGHTLY, temporaryFolder, treeOf } from "../../run/running.ts";
 import { item, itemsOf, Scripted } from "../../run/scripted.ts";
@@ -15,7 +15,7 @@ import { ran } from "../capture.ts";
 interface Setup {
   readonly env?: Readonly<Record<string, string>>;
   readonly flags?: { readonly sample?: true; readonly url?: string; readonly warehouse?: string };
-  readonly freeBytes?: FreeBytes;
+  readonly freeBytes?: typeof freeBytes;
   readonly clock?: Clock;
   readonly log?: Log;
 }
