@@ -1,12 +1,11 @@
 /** What a night with few edits costs a lake: bytes and objects that are put, and what the log says of files. */
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runPipeline } from "../../src/run/run-pipeline.ts";
-import { createService } from "../../src/service/service.ts";
 import { lakeIn } from "../../src/targets/lake/lake.ts";
 import { readDeliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun, listRuns } from "../../src/warehouse/retention.ts";
+import type { Site } from "../audit/two-nights.ts";
 import { generateContentSet } from "../generator/generate.ts";
 import { memoryStore, type Objects } from "../targets/lake/memory-store.ts";
 
@@ -36,26 +35,23 @@ export interface NightsOptions {
 
 /** Exports a made content set night by night, edited in between, and delivers each run to a lake in memory. */
 export async function costOfNights(
-  folder: string,
+  { out, folder, night: runNight }: Site,
   { items, nights, every, after }: NightsOptions,
 ): Promise<NightCost[]> {
   const objects: Objects = new Map();
   const costs: NightCost[] = [];
-  const warehouse = join(folder, "warehouse");
   let set = join(folder, "night-1");
-  await mkdir(folder, { recursive: true });
   await generateContentSet({ items, seed: 1, out: set });
   let edited = 0;
-  let port = 0;
   for (let night = 1; night <= nights; night++) {
     if (night > 1) {
       const next = join(folder, `night-${night}`);
       edited = await editContentSet(set, next, { night, every });
       set = next;
     }
-    port = await exportSet(set, { folder, warehouse, port });
+    await runNight(set, "nightly");
     const before = new Map(objects);
-    await deliverCurrent(folder, warehouse, objects);
+    await deliverCurrent(folder, out, objects);
     costs.push({ edited, ...costOf(before, objects) });
     await after(objects);
   }
@@ -84,22 +80,6 @@ async function editContentSet(
   return edited;
 }
 
-/** Answers the port of the service: it is the same one every night. */
-async function exportSet(
-  data: string,
-  { folder, warehouse, port }: { readonly folder: string; readonly warehouse: string; readonly port: number },
-): Promise<number> {
-  const service = await createService({ data, port });
-  try {
-    const [token = ""] = service.contentSet.tokens.keys();
-    const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token };
-    await runPipeline({ pipeline: "nightly", warehouse, cwd: folder, env });
-    return Number(new URL(service.url).port);
-  } finally {
-    await service.close();
-  }
-}
-
 async function deliverCurrent(
   temporaryDirectory: string,
   warehouse: string,
@@ -116,7 +96,7 @@ async function deliverCurrent(
 
 function costOf(before: Objects, objects: Objects) {
   const put = [...objects].filter(([key, object]) => before.get(key) !== object);
-  const bytesOf = (of: typeof put) => sum(of.map(([, { body }]) => body.length));
+  const bytesOf = (of: typeof put) => of.reduce((sum, [, { body }]) => sum + body.length, 0);
   const data = put.filter(([key]) => /^[^_][^/]*\/instance=/.test(key));
   const commits = put.filter(([key]) => /_delta_log\/\d+\.json$/.test(key));
   const lines = commits.flatMap(([, { body }]) => String(body).trimEnd().split("\n"));
@@ -128,8 +108,4 @@ function costOf(before: Objects, objects: Objects) {
     adds: lines.filter((line) => line.startsWith('{"add"')).length,
     removes: lines.filter((line) => line.startsWith('{"remove"')).length,
   };
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, each) => all + each, 0);
 }

@@ -3,16 +3,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readTable } from "../../../src/targets/lake/delta/log.ts";
 import { activeFiles } from "../../../src/targets/lake/delta/state.ts";
+import { site } from "../../audit/two-nights.ts";
 import { costOfNights } from "../../bench/lake-nights.ts";
-import { temporaryFolder } from "../../folders.ts";
 import { either } from "../../long.ts";
 import { INSTANCE } from "./deliver.ts";
 import { memoryStore } from "./memory-store.ts";
 import { assertNothingMixed, snapshotsIn } from "./runs.ts";
 import { storeAt } from "./store-at.ts";
 
-test("a night uploads the files of tables that changed, and the log names no others", async (t) => {
-  const folder = await temporaryFolder(t);
+const place = await site();
+
+test("a night uploads the files of tables that changed, and the log names no others", async () => {
   const nights = either(2, 4);
   let night = 0;
   const after = async (objects: Parameters<typeof memoryStore>[0]) => {
@@ -36,10 +37,10 @@ test("a night uploads the files of tables that changed, and the log names no oth
       );
     }
   };
-  const [first, ...later] = await costOfNights(folder, {
-    items: 300,
+  const [first, ...later] = await costOfNights(place, {
+    items: 120,
     nights,
-    every: 50,
+    every: 20,
     after,
   });
   assert.ok(first !== undefined && later.length === nights - 1);
