@@ -1,13 +1,7 @@
 /** Transforms raw documents, and decides by which ranges of items the tables are loaded. */
 import { asWarehouseError } from "../common/errors.ts";
 import type { Log } from "../common/log.ts";
-import {
-  type BoundsByTable,
-  fileBounds,
-  rangeBounds,
-  readFileBounds,
-  vectorBytes,
-} from "../load/range-bounds.ts";
+import { type BoundsByTable, cutItems, readFileBounds } from "../load/range-bounds.ts";
 import { excludedItems } from "../raw/extract-record.ts";
 import type { RawFolder } from "../raw/raw-folder.ts";
 import { transformItems } from "../transform/transform-items.ts";
@@ -44,18 +38,12 @@ export async function transformRaw(
     idAt: (place: number) => items.idOf(sorted[place] ?? 0),
     widestTableBytes: Math.max(0, ...transformed.stagedBytes.values()),
   };
-  const bounds = rangeBounds(weighing);
   const before = await boundsBefore(run, log);
   return {
     ...transformed,
-    /** Bounds of the item ranges by which the widest table is loaded. */
-    bounds,
-    /** Bounds of the files of each table of items. */
-    fileBounds: fileBounds(weighing, bounds, transformed.stagedBytes, before),
+    ...cutItems(weighing, transformed.stagedBytes, before),
     /** Bounds of the files of the run before. */
     boundsBefore: before,
-    /** Bytes of the widest table that DuckDB holds at once, roughly. */
-    vectorBytes: vectorBytes(weighing),
   };
 }
 

@@ -9,7 +9,7 @@ import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { Journal } from "../../extract/landing/journal.ts";
 import { type RejectLimits, rejectLimit } from "../../extract/passes/failure-budget.ts";
-import type { LoadedTable } from "../../load/load-table.ts";
+import type { TableFiles } from "../../load/load-table.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
 import type { Extraction, ExtractRecord } from "../../raw/extract-record.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
@@ -109,7 +109,7 @@ function baselineCheck(before: Baseline): Check {
   return { name, verdict, figure, expected: null, detail };
 }
 
-export function rowCounts(tables: readonly LoadedTable[]): Manifest["rows"] {
+export function rowCounts(tables: readonly TableFiles[]): Manifest["rows"] {
   return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
 }
 

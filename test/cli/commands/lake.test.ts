@@ -12,7 +12,7 @@ import { lakeCommand } from "../../../src/cli/commands/lake.ts";
 import { restoreCommand } from "../../../src/cli/commands/restore.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
-import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { FileStore } from "../../../src/targets/store/file-store.ts";
 import { NEVER } from "../../never.ts";
 import { deliver } from "../../targets/lake/deliver.ts";
 import { makeRun } from "../../targets/lake/runs.ts";
@@ -81,7 +81,7 @@ suite("commands on a lake", () => {
   });
 
   test("a file that somebody changed is found by verify, and not restored", async () => {
-    const store = openFileStore(join(folder, "lake"), NEVER);
+    const store = new FileStore(join(folder, "lake"), NEVER);
     const keys: string[] = [];
     for await (const { key } of store.list("_published/instance=main/000002")) keys.push(key);
     const key = keys.find((each) => each.endsWith("report.html")) ?? "";
@@ -111,7 +111,7 @@ suite("commands on a lake", () => {
   });
 
   test("vacuum removes nothing while a table is damaged, and names it", async () => {
-    const store = openFileStore(join(folder, "lake"), NEVER);
+    const store = new FileStore(join(folder, "lake"), NEVER);
     // The vacuum before left only the newest version of it.
     const lost = "tags/_delta_log/00000000000000000001.checkpoint.parquet";
     const before = (await store.get(lost)) ?? Buffer.alloc(0);

@@ -10,7 +10,7 @@ import { restoreCommand } from "../../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { exitCodeOf } from "../../../src/observe/outcome.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
-import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { FileStore } from "../../../src/targets/store/file-store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { NEVER } from "../../never.ts";
 import { temporaryFolder } from "../../run/running.ts";
@@ -37,7 +37,7 @@ async function twoNights(t: TestContext) {
     (make: Parameters<typeof outcome>[0], ...args: string[]) =>
       outcome(make, [...args, "--warehouse", world.folders[machine]], { cwd: folder, env });
   const [first = "", second = ""] = ["000001-20261120T020000Z", "000002-20261121T020000Z"];
-  const store = openFileStore(place, NEVER);
+  const store = new FileStore(place, NEVER);
   const night = (machine: Machine, at: number) => nightOn(world, machine, at);
   return { world, cwd: folder, configure, options, first, second, store, night, a: ask("A"), b: ask("B") };
 }
@@ -66,7 +66,7 @@ test("a rollback says what targets have, brings them back, and holds for other m
   const message = refused.error?.message ?? "";
   assert.match(
     message,
-    /^The run 000001-\S+ was not delivered to lake: The target lake has the later run 2 \(.*\) of this instance, so run 1 \(.*\) can only be delivered/,
+    /^The run 000001-\S+ is published, but was not delivered to lake: The target lake has the later run 2 \(.*\) of this instance, so run 1 \(.*\) can only be delivered/,
   );
   assert.ok(message.endsWith(` can only be delivered by a rollback: "${rollback}".`), message);
 
