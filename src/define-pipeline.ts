@@ -5,7 +5,7 @@ import { isObject } from "./common/json.ts";
 import { didYouMean } from "./common/nearest.ts";
 import { parseForm } from "./common/parse-form.ts";
 import { printable } from "./common/printable.ts";
-import type { Extractor, Pipeline, PipelineSpec, Transformer } from "./pipeline.ts";
+import type { Pipeline, PipelineSpec, Transformer } from "./pipeline.ts";
 import { DATA_TABLES } from "./tables/all.ts";
 import { customTableFaults, duplicatesIn } from "./tables/custom-tables.ts";
 import type { Table } from "./tables/declare.ts";
@@ -103,63 +103,57 @@ function ownTableFaults({ name, tables, rows, sql }: Transformer): string[] {
   );
 }
 
-/** Factory of a listing, of single items or of a lookup, by what it reads. */
-const FACTORY = {
+/** Factory of a listing, of single items or of a lookup, by what it reads and by the resource that fills tables. */
+const FACTORY: Readonly<Record<string, string>> = {
   dynamic: 'listing("dynamic")',
   full: 'listing("full")',
+  basic: 'listing("full")',
   single_items: "singleItems()",
+  destinations: "destinations()",
   destination: "destinations()",
+  custom_fields: "customFields()",
   custom_field_definition: "customFields()",
-} as const;
+};
 
-/** What the extractors read, in their order. */
-function sourcesIn({ extract }: PipelineSpec): (keyof typeof FACTORY)[] {
-  return extract.map((each) => {
-    if (each.extract === "listing") return each.mode;
-    if (each.extract === "destinations") return "destination";
-    return each.extract === "custom_fields" ? "custom_field_definition" : each.extract;
-  });
+/** Factories of the extractors, in their order. */
+function factoriesIn({ extract }: PipelineSpec): string[] {
+  return extract.map((each) => FACTORY[each.extract === "listing" ? each.mode : each.extract] ?? "");
 }
 
 function extractFaults(spec: PipelineSpec): string[] {
-  const sources = sourcesIn(spec);
+  const factories = factoriesIn(spec);
+  const has = (source: string) => factories.includes(FACTORY[source] ?? "");
+  const isNameless = spec.extract.some((each) => each.extract === "custom_fields" && each.names.length === 0);
   return [
-    ...duplicatesIn(sources.map((source) => FACTORY[source])).map(
-      (factory) => `extract has ${factory} twice`,
-    ),
+    ...duplicatesIn(factories).map((factory) => `extract has ${factory} twice`),
     ...faultUnless(
-      sources.includes("dynamic") || sources.includes("full"),
+      has("dynamic") || has("full"),
       'extract has no listing, so there are no items: add listing("dynamic"), listing("full") or both',
     ),
     ...faultUnless(
-      !sources.includes("single_items") || sources.includes("dynamic"),
+      !has("single_items") || has("dynamic"),
       'singleItems needs listing("dynamic"), which says which items are events',
     ),
     // Definitions are looked up by name, and the dynamic documents have only IDs and labels of custom fields.
     ...faultUnless(
-      !sources.includes("dynamic") || sources.includes("full") || !spec.extract.some(isNameless),
+      !has("dynamic") || has("full") || !isNameless,
       'customFields needs listing("full"), which names the fields of items, or its option names',
     ),
   ];
 }
 
-function isNameless(each: Extractor): boolean {
-  return each.extract === "custom_fields" && each.names.length === 0;
-}
-
-/** Listings and lookups that can fill a table; empty if it needs none. */
-function sourcesOf({ stage, columns, rows }: Table): ReadonlySet<string> {
-  if (stage === "derived" || stage === "history" || stage === "query") return new Set();
+/** Factories of what can fill a table; empty if it needs nothing. */
+function factoriesOf({ stage, columns, rows }: Table): readonly string[] {
+  if (stage === "derived" || stage === "history" || stage === "query") return [];
   // Tables of lists and objects have rows only where these are.
   const from =
     rows.kind === "list" || rows.kind === "object" ? rows.at : columns.flatMap(({ origins }) => origins);
-  const resources = from.map(({ resource }) => resource);
-  return new Set(resources.map((resource) => (resource === "basic" ? "full" : resource)));
+  return [...new Set(from.flatMap(({ resource }) => FACTORY[resource] ?? []))];
 }
 
 function canFill(table: Table, spec: PipelineSpec): boolean {
-  const sources = sourcesOf(table);
-  return sources.size === 0 || sourcesIn(spec).some((source) => sources.has(source));
+  const wanted = factoriesOf(table);
+  return wanted.length === 0 || factoriesIn(spec).some((factory) => wanted.includes(factory));
 }
 
 /** Tables of a transformer, without those that it may leave out because nothing fills them. */
@@ -180,7 +174,9 @@ function transformFaults(spec: PipelineSpec): string[] {
     ),
     ...tables
       .filter((table) => !canFill(table, spec))
-      .map((table) => `no extractor fills the table ${table.name}: it needs ${neededBy(table)}`),
+      .map(
+        (table) => `no extractor fills the table ${table.name}: it needs ${factoriesOf(table).join(" or ")}`,
+      ),
     ...transform.flatMap(({ name, reads }) => {
       const missing = reads.filter((read) => !names.has(read));
       return missing.map((read) => `${name} reads ${read}, which ${whyMissing(read, spec, names)}`);
@@ -196,7 +192,7 @@ function transformFaults(spec: PipelineSpec): string[] {
 /** Why a table that a query reads is missing, and how to get it. */
 function whyMissing(read: string, { transform }: PipelineSpec, names: Iterable<string>): string {
   const left = transform.flatMap(({ tables }) => tables).find(({ name }) => name === read);
-  if (left !== undefined) return `no extractor fills: it needs ${neededBy(left)}`;
+  if (left !== undefined) return `no extractor fills: it needs ${factoriesOf(left).join(" or ")}`;
   const known = DATA_TABLES.find(({ name }) => name === read);
   if (known === undefined) return `no transformer makes${didYouMean(read, names)}`;
   return `no transformer makes: ${known.stage === "derived" ? "add mappedValues()" : "let contentTables() make it"}`;
@@ -222,11 +218,6 @@ function inOrder(transform: readonly Transformer[]): Transformer[] {
 }
 
 const nameOf = ({ tables }: Transformer) => tables[0]?.name ?? "";
-
-function neededBy(table: Table): string {
-  const factories: Readonly<Record<string, string>> = FACTORY;
-  return [...sourcesOf(table)].flatMap((source) => factories[source] ?? []).join(" or ");
-}
 
 function loadFaults({ load }: PipelineSpec): string[] {
   return [

@@ -11,15 +11,7 @@ export type { Log, LogFields } from "./common/log.ts";
 export type { OnProgress, Progress, StageName } from "./common/progress.ts";
 export { type ConfigSpec, defineConfig } from "./config/config.ts";
 export { definePipeline } from "./define-pipeline.ts";
-export {
-  type CustomFieldsOptions,
-  customFields,
-  type DestinationsOptions,
-  destinations,
-  listing,
-  type SingleItemsOptions,
-  singleItems,
-} from "./extract/stages.ts";
+export { customFields, destinations, listing, singleItems } from "./extract/stages.ts";
 export { duckdb, parquet } from "./load/stages.ts";
 export type { OnFinish, RunFailed, RunOutcome, RunPublished } from "./observe/outcome.ts";
 export type { RunSummary } from "./observe/run-summary.ts";

@@ -20,9 +20,10 @@
  * because functions cannot cross threads.
  */
 import type { RecordBatch } from "apache-arrow";
+import type { z } from "zod";
 import type { DestinationName } from "./api/destination.ts";
-import type { DynamicItem } from "./api/dynamic.ts";
-import type { FullItem } from "./api/full.ts";
+import type { dynamicItem } from "./api/dynamic.ts";
+import type { fullItem } from "./api/full.ts";
 import type { FullVerdict } from "./common/verdict.ts";
 import type { Shape } from "./raw/document.ts";
 import type { Cell } from "./storage/table-builder.ts";
@@ -54,8 +55,8 @@ export interface ItemDocuments {
  * A document with the names and types of the specification. It is not checked: a service may send values of other types.
  * It is read-only, because other tables are made from it too.
  */
-export type DynamicDocument = KnownFields<DynamicItem>;
-export type FullDocument = KnownFields<FullItem>;
+export type DynamicDocument = KnownFields<z.infer<typeof dynamicItem>>;
+export type FullDocument = KnownFields<z.infer<typeof fullItem>>;
 
 /** Removes index signatures, so that only declared fields compile. */
 type KnownFields<Value> = Value extends readonly (infer Element)[]

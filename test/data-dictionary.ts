@@ -1,5 +1,5 @@
-import { columnMarks } from "../src/cli/commands/schema.ts";
 import type { Table } from "../src/tables/declare.ts";
+import { columnMarks } from "../src/tables/schema-output.ts";
 
 /** The data dictionary of the documents: a heading for each table, then its columns. */
 export function dataDictionary(tables: readonly Table[]): string {

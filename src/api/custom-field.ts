@@ -41,7 +41,6 @@ export const customFieldDefinition = z
     mappings: z.array(mapping).nullable().optional().describe("One entry per external destination."),
   })
   .describe("A custom field definition with its mappings.");
-export type CustomFieldDefinition = z.infer<typeof customFieldDefinition>;
 
 export const customFieldOptions = partial({
   editor_or_admin_only: flag,
@@ -96,16 +95,6 @@ export const fileValue = partial({
   public: flag,
   subdomain: optionalText,
 }).describe("A file as the value of a custom field.");
-
-/** A value of a field in dynamic. Any JSON value is allowed, since field types differ. */
-export const customFieldValue = z.union([
-  z.string(),
-  z.null(),
-  z.array(z.unknown()),
-  fileValue,
-  z.number(),
-  z.boolean(),
-]);
 
 /** An element of `custom_fields_details`. */
 export const customFieldDetail = partial({

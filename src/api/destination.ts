@@ -11,7 +11,6 @@ export const destination = z
     supports_custom_field_mappings: flag.optional(),
   })
   .describe("A destination that content is sent to.");
-export type DestinationDocument = z.infer<typeof destination>;
 
 /** Name and platform by which the configuration names a destination. */
 export interface DestinationName {

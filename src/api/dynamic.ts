@@ -1,8 +1,8 @@
 /** The columns of the dynamic set: schemas, defaults, and how each is sent. */
 import { z } from "zod";
-import { customFieldDetail, customFieldValue } from "./custom-field.ts";
-import { type FieldDefault, field, type ItemField, NO_DEFAULT, SHARE_CHANNELS, schemasOf } from "./field.ts";
-import { currentEditor, optionalUserId, user, userIds } from "./user.ts";
+import { customFieldDetail, fileValue } from "./custom-field.ts";
+import { field, type ItemField, NO_DEFAULT, schemasOf } from "./field.ts";
+import { currentEditor, optionalUserId, user } from "./user.ts";
 import {
   attachment,
   bodyType,
@@ -16,6 +16,8 @@ import {
   text,
   textList,
 } from "./values.ts";
+
+const userIds = z.array(optionalUserId).describe("User IDs.");
 
 /** Who may view the content. */
 export const acl = partial({
@@ -87,6 +89,16 @@ const taskDeadline = partial({
 export const fieldLock = partial({ locked: flag });
 const contentTypeDetails = contentType.nullable();
 const userDetails = user.nullable();
+
+/** Any JSON value is allowed, since field types differ. */
+const customFieldValue = z.union([
+  z.string(),
+  z.null(),
+  z.array(z.unknown()),
+  fileValue,
+  z.number(),
+  z.boolean(),
+]);
 const valuesByField = z.record(z.string(), customFieldValue).describe("Key: custom field ID.");
 
 /** How a column of the dynamic set is sent. */
@@ -108,7 +120,7 @@ export interface DynamicColumn extends ItemField {
 
 /** Makes columns that are sent in the same way. */
 function columnsSent<const Sent extends Partial<DynamicColumn>>(sent: Sent) {
-  return <Schema extends z.ZodType>(schema: Schema, fallback: FieldDefault) => ({
+  return <Schema extends z.ZodType>(schema: Schema, fallback: ItemField["default"]) => ({
     defaultSet: false,
     galleryOnly: false,
     singleItemOnly: false,
@@ -186,10 +198,14 @@ const COLUMNS = {
   gallery_can_share: gallery(flag, true),
   gallery_preview_revision: gallery(galleryPreviewRevision.nullable(), null),
   gallery_preview_revision_id: gallery(optionalText, null),
-  gallery_share_settings: gallery(
-    textList.describe("Channels that the content can be shared to."),
-    SHARE_CHANNELS,
-  ),
+  gallery_share_settings: gallery(textList.describe("Channels that the content can be shared to."), [
+    "published_url",
+    "tracking_url",
+    "email",
+    "social_a",
+    "social_b",
+    "social_c",
+  ]),
   gallery_viewer_compatibility: gallery(
     text.describe("none, pdf, doc_provider, photo, video or audio."),
     "none",
@@ -268,4 +284,3 @@ export function isDynamicColumn(name: string): name is DynamicColumnName {
 export const dynamicItem = partial(schemasOf(COLUMNS))
   .required({ id: true })
   .describe("A content item of the dynamic set.");
-export type DynamicItem = z.infer<typeof dynamicItem>;

@@ -4,15 +4,16 @@ import type { z } from "zod";
 /** Instead of a default: the specification has none, because every item has the field. */
 export const NO_DEFAULT = Symbol("no default");
 
-/** JSON value that the service sends if an item has no value for a field. */
-export type FieldDefault = null | boolean | number | string | object | typeof NO_DEFAULT;
-
 export interface ItemField<Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema;
-  readonly default: FieldDefault;
+  /** JSON value that the service sends if an item has no value for the field. */
+  readonly default: null | boolean | number | string | object | typeof NO_DEFAULT;
 }
 
-export function field<Schema extends z.ZodType>(schema: Schema, fallback: FieldDefault): ItemField<Schema> {
+export function field<Schema extends z.ZodType>(
+  schema: Schema,
+  fallback: ItemField["default"],
+): ItemField<Schema> {
   return { schema, default: fallback };
 }
 
@@ -21,6 +22,3 @@ export function schemasOf<Fields extends Readonly<Record<string, ItemField>>>(fi
   const schemas = Object.entries(fields).map(([name, { schema }]) => [name, schema]);
   return Object.fromEntries(schemas) as { [Name in keyof Fields]: Fields[Name]["schema"] };
 }
-
-/** Default of `gallery_share_settings`. */
-export const SHARE_CHANNELS = ["published_url", "tracking_url", "email", "social_a", "social_b", "social_c"];

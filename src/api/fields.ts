@@ -1,5 +1,6 @@
 /** API fields by resource and path, as a type and as a list: `dynamic:attachments[].url`. */
 import { z } from "zod";
+import { didYouMean } from "../common/nearest.ts";
 import { basicItem } from "./basic.ts";
 import { customFieldDefinition } from "./custom-field.ts";
 import { destination } from "./destination.ts";
@@ -52,9 +53,11 @@ const API_FIELDS: ReadonlySet<string> = new Set(
   ),
 );
 
-export const API_FIELD_NAMES: readonly string[] = [...API_FIELDS].filter((field) => !field.endsWith("."));
-
-export function isApiField(text: string): text is ApiField {
-  if (API_FIELDS.has(text)) return !text.endsWith(".");
-  return [...API_FIELDS].some((field) => field.endsWith(".") && text.startsWith(field));
+/** Why a text is no API field; `null` if it is one. */
+export function apiFieldProblem(text: string): string | null {
+  const fields = [...API_FIELDS];
+  const isBelow = fields.some((field) => field.endsWith(".") && text.startsWith(field) && text !== field);
+  if (isBelow || (API_FIELDS.has(text) && !text.endsWith("."))) return null;
+  const names = fields.filter((field) => !field.endsWith("."));
+  return `"${text}" is no API field${didYouMean(text, names)}`;
 }

@@ -26,4 +26,3 @@ export const FULL_FIELDS = {
 export const fullItem = basicItem
   .extend(z.object(schemasOf(FULL_FIELDS)).partial().shape)
   .describe("A content item at detail=full.");
-export type FullItem = z.infer<typeof fullItem>;

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 
 /** A field with its path: `["acl", "user_ids", "[]"]`, with `[]` for elements of a list and `{}` for keys of a record. */
-export interface SchemaField {
+interface SchemaField {
   readonly path: readonly string[];
   readonly schema: z.core.$ZodType;
 }

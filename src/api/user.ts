@@ -1,6 +1,6 @@
 /** Schemas of users, and the fields of the contract that stand for users. */
 import { z } from "zod";
-import { type SchemaField, schemaFields } from "./schema-fields.ts";
+import { schemaFields } from "./schema-fields.ts";
 import { flag, instant, integer, optionalText, partial, text, textList } from "./values.ts";
 
 /** Schemas of user IDs and user descriptions. The personal-data policy finds people by them. */
@@ -8,7 +8,6 @@ const USERS = z.registry<{ readonly kind: "id" | "description" }>();
 
 const userId = z.string().register(USERS, { kind: "id" });
 export const optionalUserId = userId.nullable();
-export const userIds = z.array(optionalUserId).describe("User IDs.");
 
 /** A user in `last_updated_by`, `author_details` and `creator_details`. Mostly personal data. */
 export const user = partial({
@@ -54,7 +53,9 @@ export const currentEditor = partial({
 }).register(USERS, { kind: "description" });
 
 /** A field of the contract with a user's ID, or with a user's description. */
-export interface UserField extends Pick<SchemaField, "path"> {
+export interface UserField {
+  /** As in {@link schemaFields}. */
+  readonly path: readonly string[];
   readonly kind: "id" | "description";
 }
 

@@ -9,9 +9,8 @@ import { WarehouseError } from "../common/errors.ts";
 import { createLog, LOG_FORMATS, type Log, type LogSettings } from "../common/log.ts";
 import type { ConfigFlags, ConfigInputs } from "../config/config.ts";
 import { configFileName, DEFAULT_WAREHOUSE, namedWarehouse } from "../config/config-file.ts";
-import { ANSWER_FORMATS } from "../show/answer.ts";
+import { ANSWER_FORMATS, sectionName } from "../show/answer.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
-import { sectionName } from "./answer-form.ts";
 
 /** `columns`: width of the screen in characters; `undefined` for files and pipes. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
@@ -47,14 +46,6 @@ export function processEnvironment(overrides: Partial<CliEnvironment> = {}): Cli
     },
     ...overrides,
   };
-}
-
-/** Width of a terminal that reports none, in characters. */
-const COLUMNS = 80;
-
-/** Reads the width of standard error at each call; `undefined` unless it is a terminal that can move its cursor. */
-export function liveColumns({ env, err }: Pick<CliEnvironment, "env" | "err">): (() => number) | undefined {
-  return err.isTTY === true && env.TERM !== "dumb" ? () => err.columns || COLUMNS : undefined;
 }
 
 export function logTo(
@@ -181,8 +172,16 @@ function destinationIn(text: string): DestinationName | null {
 }
 
 export function positive(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("Give a whole number from 1.");
-  return Number(text);
+  return wholeNumber(1, 999_999_999)(text);
+}
+
+/** Parses a whole number in these bounds, both included. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
+  };
 }
 
 /** Throws `config.not_found` unless the folder holds a warehouse. */

@@ -1,35 +1,11 @@
-/** Help on screens of 80 columns, messages about wrong arguments, and the meaning of exit codes. */
-import type { Command, CommanderError } from "commander";
-import { invalidConfig, type WarehouseError } from "../common/errors.ts";
-import { printable } from "../common/printable.ts";
-import { paragraph } from "../show/terminal.ts";
+/** What the help of all commands shares: its width, names of commands, and the meaning of exit codes. */
+import type { Command } from "commander";
 
 export const HELP_WIDTH = 80;
-
-/** The term of a list: spaces, then text up to a gap of two spaces. */
-const TERM = /^( *(?:\S+(?: \S+)* {2,})?)(.*)$/;
-
-/** Breaks lines that are too wide; a list continues below its description. */
-export function wrapHelp(text: string): string {
-  const lines = text.split("\n").map((line) => {
-    const [, term = "", rest = line] = TERM.exec(line) ?? [];
-    return line.length > HELP_WIDTH ? paragraph(term, rest, HELP_WIDTH).trimEnd() : line;
-  });
-  return lines.join("\n");
-}
 
 /** Name of a command with its parents: `content-warehouse runs list`. */
 export function commandPath(command: Command): string {
   return command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
-}
-
-/** A `config.invalid` of commander's message; `undefined` if commander only printed help or the version. */
-export function usageError({ message }: CommanderError, command: Command): WarehouseError | undefined {
-  if (!message.startsWith("error: ")) return undefined;
-  const path = commandPath(command);
-  const fault = printable(message.slice("error: ".length).replaceAll("\n", " "), 1000).replace(/\.?$/, ".");
-  const help = fault.includes("(Did you mean ") ? "" : ` See "${path} --help".`;
-  return invalidConfig(`"${path}": ${fault}${help}`);
 }
 
 const DELIVER = '"content-warehouse deliver" continues';
@@ -63,19 +39,3 @@ export const EXIT_CODES: readonly (readonly [
   [137, "stop", "SIGKILL", "Select fewer rows. Without a message, the system killed the process."],
   [143, "retry", "SIGTERM, SIGHUP, SIGQUIT", AFTER_SIGNAL],
 ];
-
-export function hintFor(exitCode: number): string | null {
-  const [, , , hint = null] = EXIT_CODES.find(([code]) => code === exitCode) ?? [];
-  return hint;
-}
-
-export function exitCodesLine(): string {
-  return EXIT_CODES.map(([code, , short]) => `${code} ${short}`).join(", ");
-}
-
-export function exitCodesText(): string {
-  const lines = EXIT_CODES.map(
-    ([code, then, short, hint]) => `  ${String(code).padStart(3)}  ${then.padEnd(5)}  ${short}: ${hint}\n`,
-  );
-  return `Exit codes: 0 and 10 mean that a run was published. With any other code nothing was published, unless the message says so: code 26 and signals may concern only the delivery. The second column says what a scheduler should do: "retry" a few times, each time later; "stop" until somebody has looked.\n\n${lines.join("")}`;
-}

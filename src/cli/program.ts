@@ -1,15 +1,17 @@
 /** The whole command line: its commands, its help, and how failures are reported. */
 import { Command, CommanderError } from "commander";
-import { asWarehouseError, invalidConfig } from "../common/errors.ts";
+import { asWarehouseError, invalidConfig, type WarehouseError } from "../common/errors.ts";
 import type { LogFormat } from "../common/log.ts";
+import { printable } from "../common/printable.ts";
 import { VERSION } from "../common/version.ts";
 import { jsonLine, paragraph, printableText, writeAll, writeOutcome } from "../show/terminal.ts";
 import { logTo, processEnvironment } from "./command.ts";
-import { exitCodesLine, HELP_WIDTH, hintFor, usageError } from "./help.ts";
+import { commandPath, EXIT_CODES, HELP_WIDTH } from "./help.ts";
 import { keepHeapsSmall } from "./v8-flags.ts";
 
+const CODES = EXIT_CODES.map(([code, , short]) => `${code} ${short}`).join(", ");
 const AFTER = `
-${paragraph("", `Exit codes: ${exitCodesLine()}.`, HELP_WIDTH)}
+${paragraph("", `Exit codes: ${CODES}.`, HELP_WIDTH)}
 "content-warehouse help exit-codes" says what to do after each, and
 "content-warehouse help configuration" lists the settings.
 
@@ -97,6 +99,15 @@ export async function program(
   return root;
 }
 
+/** A `config.invalid` of commander's message; `undefined` if commander only printed help or the version. */
+function usageError({ message }: CommanderError, command: Command): WarehouseError | undefined {
+  if (!message.startsWith("error: ")) return undefined;
+  const path = commandPath(command);
+  const fault = printable(message.slice("error: ".length).replaceAll("\n", " "), 1000).replace(/\.?$/, ".");
+  const help = fault.includes("(Did you mean ") ? "" : ` See "${path} --help".`;
+  return invalidConfig(`"${path}": ${fault}${help}`);
+}
+
 /**
  * Throws `config.invalid` for an empty argument. A variable that is not set leaves one, and an empty path would mean the
  * working directory. `--value ""` asks for an empty external value.
@@ -143,7 +154,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     const form = failureForm(argv);
     if (form.isJson) {
       const { code, message, exitCode } = error;
-      const text = jsonLine({ code, message, hint: hintFor(exitCode), exitCode });
+      const [, , , hint = null] = EXIT_CODES.find(([each]) => each === exitCode) ?? [];
+      const text = jsonLine({ code, message, hint, exitCode });
       await writeOutcome(processEnvironment(), { text, done: "The failure" });
     }
     reportFailure(thrown, form.logFormat, root.opts<{ debug?: boolean }>().debug === true);

@@ -6,8 +6,6 @@ import type { CliCommand, CliEnvironment } from "./command.ts";
 
 export const PIPELINE = "nightly, parquet, or the path of your own module";
 
-export const ACCEPT_PIPELINE = "allow this pipeline to lack tables of the current run";
-
 export interface RunInputFlags extends Omit<ConfigFlags, "destinations"> {
   readonly destination?: ConfigFlags["destinations"];
 }
@@ -26,7 +24,7 @@ export function addRunOptions(command: CliCommand, sample: string, asIf?: string
     .option("--reread", asIf ?? "request all single items, unchanged ones too")
     .destinations()
     .option("--accept-new-address", asIf ?? "accept that the service's URL changed")
-    .option("--accept-pipeline", asIf ?? ACCEPT_PIPELINE);
+    .option("--accept-pipeline", asIf ?? "allow this pipeline to lack tables of the current run");
 }
 
 export function runInputs(

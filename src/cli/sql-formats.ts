@@ -1,58 +1,74 @@
 /** Formats the result of a query row by row. */
-import { type DuckDBDataChunk, type DuckDBResult, DuckDBTypeId, type DuckDBValue } from "@duckdb/node-api";
+import {
+  DuckDBArrayValue,
+  type DuckDBDataChunk,
+  DuckDBDateValue,
+  DuckDBDecimalValue,
+  DuckDBListType,
+  DuckDBListValue,
+  DuckDBMapType,
+  DuckDBMapValue,
+  type DuckDBResult,
+  DuckDBStructType,
+  DuckDBStructValue,
+  DuckDBTimestampTZValue,
+  DuckDBTimestampValue,
+  type DuckDBType,
+  DuckDBTypeId,
+  DuckDBUnionValue,
+  type DuckDBValue,
+  DuckDBVariantValue,
+} from "@duckdb/node-api";
 import { pluralize } from "../common/figures.ts";
 import { collectKeepingCode } from "../common/free-memory.ts";
-import { markdownText } from "../common/printable.ts";
-import {
-  cellText,
-  csvTexts,
-  joinTexts,
-  jsonArray,
-  jsonLines,
-  markdownRow,
-  type RowChunk,
-  rowTexts,
-  WRITE_LENGTH,
-} from "../show/rows.ts";
+import { jsonAsItIs, jsonText, markdownText } from "../common/printable.ts";
+import { csvTexts, jsonArray, markdownRow, rowTexts } from "../show/rows.ts";
 import { layOutTable, type TableLayout, type TextColumn } from "../show/table.ts";
 import { printableText } from "../show/terminal.ts";
 
-/** Formats that are text, so all but Parquet. */
-export const TEXT_FORMATS = ["table", "json", "jsonl", "csv", "markdown"] as const;
-
-export interface TextForm {
-  readonly format: (typeof TEXT_FORMATS)[number];
-  /** Width of the screen in characters; `undefined` for files and pipes. */
-  readonly width: number | undefined;
-  /** Whether texts of CSV are guarded against being read as formulas. */
-  readonly spreadsheet: boolean;
-}
+type QueryRow = readonly DuckDBValue[];
 
 /** JSON makes equal column names distinct as DuckDB's client does: `a` and `a:1`. */
-export async function* answerTexts(
+export async function* resultTexts(
   result: DuckDBResult,
-  { format, width, spreadsheet }: TextForm,
+  {
+    format,
+    width,
+    spreadsheet,
+    isPlan,
+  }: {
+    readonly format: "table" | "json" | "jsonl" | "csv" | "markdown";
+    /** Width of the screen in characters; `undefined` for files and pipes. */
+    readonly width: number | undefined;
+    /** Whether texts of CSV are guarded against being read as formulas. */
+    readonly spreadsheet: boolean;
+    /** Whether the result is a plan, whose table is as the engine draws it. */
+    readonly isPlan: boolean;
+  },
 ): AsyncIterable<string> {
-  const chunks = rowsOf(result);
-  const objects = { names: result.deduplicatedColumnNames(), types: result.columnTypes(), chunks };
+  const rows = rowsOf(result);
+  const [names, types] = [result.deduplicatedColumnNames(), result.columnTypes()];
+  const object = (row: QueryRow) =>
+    jsonObject(names.map((name, index) => [name, row[index] ?? null, types[index]]));
   switch (format) {
     case "table":
-      return yield* tableTexts(result, width);
+      if (!isPlan) return yield* tableTexts(result, width);
+      return yield* rowTexts(rows, ([, plan = null]) => printableText(`${cellText(plan)}\n`));
     case "json":
-      yield* jsonArray(objects);
+      yield* jsonArray(rows, object);
       return yield "\n";
     case "jsonl":
-      return yield* jsonLines(objects);
-    case "csv":
-      return yield* csvTexts(
-        { names: result.columnNames(), chunks },
-        { spreadsheet, toScreen: width !== undefined },
-      );
+      return yield* rowTexts(rows, (row) => `${object(row)}\n`);
+    case "csv": {
+      const cells = (row: QueryRow) => row.map((value) => (value === null ? null : cellText(value)));
+      const form = { spreadsheet, toScreen: width !== undefined };
+      return yield* csvTexts(rows, result.columnNames(), cells, form);
+    }
     case "markdown": {
       const columns = columnsOf(result);
       yield markdownRow(columns.map(({ name }) => markdownText(name)));
       yield markdownRow(columns.map(({ align }) => (align === "right" ? "---:" : "---")));
-      yield* rowTexts(chunks, (row) => markdownRow(row.map((value) => markdownText(shownText(value)))));
+      yield* rowTexts(rows, (row) => markdownRow(row.map((value) => markdownText(shownText(value)))));
     }
   }
 }
@@ -61,13 +77,13 @@ export async function* answerTexts(
 const CELLS_PER_COLLECTION = 250_000;
 
 /**
- * Chunks of some thousand rows. The engine allocates them outside the heap, where V8 does not see hundreds of megabytes
+ * Rows in chunks of some thousand. The engine allocates them outside the heap, where V8 does not see hundreds of megabytes
  * of wide rows; so garbage is collected here.
  */
-async function* chunksOf(result: DuckDBResult): AsyncIterable<DuckDBDataChunk> {
+async function* rowsOf(result: DuckDBResult): AsyncIterable<Iterable<QueryRow>> {
   let cells = 0;
   for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; ) {
-    yield chunk;
+    yield rowsIn(chunk);
     cells += chunk.rowCount * result.columnCount;
     chunk = await result.fetchChunk();
     if (cells < CELLS_PER_COLLECTION) continue;
@@ -76,11 +92,7 @@ async function* chunksOf(result: DuckDBResult): AsyncIterable<DuckDBDataChunk> {
   }
 }
 
-async function* rowsOf(result: DuckDBResult): AsyncIterable<RowChunk> {
-  for await (const chunk of chunksOf(result)) yield rowsIn(chunk);
-}
-
-function* rowsIn(chunk: DuckDBDataChunk): RowChunk {
+function* rowsIn(chunk: DuckDBDataChunk): Iterable<QueryRow> {
   for (let row = 0; row < chunk.rowCount; row++) yield chunk.getRowValues(row);
 }
 
@@ -88,7 +100,7 @@ function* rowsIn(chunk: DuckDBDataChunk): RowChunk {
 const SCREEN_ROWS = 100;
 /** Elsewhere column widths follow from the first rows, up to these limits; later rows are written as they come. */
 const LAYOUT_ROWS = 1000;
-const LAYOUT_CHARACTERS = 8 * WRITE_LENGTH;
+const LAYOUT_CHARACTERS = 8 * 1024 * 1024;
 
 /** A screen gets the first rows and the number of all, files and pipes get all rows with nothing cut. */
 async function* tableTexts(result: DuckDBResult, width: number | undefined): AsyncIterable<string> {
@@ -96,35 +108,24 @@ async function* tableTexts(result: DuckDBResult, width: number | undefined): Asy
   const mostFirst = width === undefined ? LAYOUT_ROWS : SCREEN_ROWS;
   const first: string[][] = [];
   let characters = 0;
-  let layout: TableLayout | undefined;
   let total = 0;
-  const drawn = function* (): Iterable<string> {
+  let layout = undefined as TableLayout | undefined;
+  const firstText = () => {
     layout = layOutTable({ columns, rows: first }, width);
-    yield layout.head;
-    yield* first.map(layout.row);
+    return layout.head + first.map(layout.row).join("");
   };
-  const texts = function* (chunk: RowChunk): Iterable<string> {
-    for (const row of chunk) {
-      if (layout !== undefined && width !== undefined) return;
-      const cells = row.map(shownText);
-      if (layout !== undefined) {
-        yield layout.row(cells);
-        continue;
-      }
-      first.push(cells);
-      characters += cells.reduce((sum, cell) => sum + cell.length, 0);
-      if (first.length >= mostFirst || characters >= LAYOUT_CHARACTERS) yield* drawn();
-    }
-  };
-  for await (const chunk of chunksOf(result)) {
-    total += chunk.rowCount;
-    yield* joinTexts(texts(rowsIn(chunk)));
-  }
-  if (layout === undefined) yield* joinTexts(drawn());
-  const { foot, leftOut } = layout ?? layOutTable({ columns, rows: [] }, width);
+  yield* rowTexts(rowsOf(result), (row) => {
+    total += 1;
+    if (layout !== undefined) return width === undefined ? layout.row(row.map(shownText)) : "";
+    const cells = row.map(shownText);
+    first.push(cells);
+    characters += cells.join("").length;
+    return first.length < mostFirst && characters < LAYOUT_CHARACTERS ? "" : firstText();
+  });
+  if (layout === undefined) yield firstText();
   const size = `${pluralize(total, "row")}, ${pluralize(columns.length, "column")}\n`;
   const isCut = width !== undefined && total > first.length;
-  yield `${foot}${leftOut}${isCut ? `${first.length} of ${size}pipe the output or add --out for all rows\n` : size}`;
+  yield `${layout?.foot}${layout?.leftOut}${isCut ? `${first.length} of ${size}pipe the output or add --out for all rows\n` : size}`;
 }
 
 function shownText(value: DuckDBValue): string {
@@ -140,7 +141,58 @@ function columnsOf(result: DuckDBResult): TextColumn[] {
   });
 }
 
-/** A query plan as the engine draws it. */
-export function planTexts(result: DuckDBResult): AsyncIterable<string> {
-  return rowTexts(rowsOf(result), ([, plan = null]) => printableText(`${cellText(plan)}\n`));
+/** A value as text: numbers exact, instants in ISO 8601, lists and structures as JSON, null empty. */
+function cellText(value: DuckDBValue): string {
+  if (value === null) return "";
+  if (value instanceof DuckDBTimestampTZValue)
+    return String(new DuckDBTimestampValue(value.micros)).replace(ISO_INSTANT, "$1T$2Z");
+  if (value instanceof DuckDBTimestampValue) return String(value).replace(ISO_INSTANT, "$1T$2");
+  if (value instanceof DuckDBDateValue && !value.isFinite) return value.days > 0 ? "infinity" : "-infinity";
+  return nestedJson(value) ?? String(value);
+}
+
+/** Instants in years of four digits; others, and infinity, stay as the engine writes them. */
+const ISO_INSTANT = /^(\d{4}-\d\d-\d\d) (\d\S*)$/;
+
+/**
+ * A value as JSON. Numbers are exact, NaN and infinity are strings, values of the type JSON stay as they are, and
+ * characters that steer a terminal are escaped. `type` may be undefined if it is not JSON.
+ */
+function cellJson(value: DuckDBValue, type?: DuckDBType): string {
+  if (typeof value === "string" && type?.alias === "JSON") return jsonAsItIs(value) ?? jsonText(value);
+  if (value === null || typeof value === "boolean") return String(value);
+  if (typeof value === "number")
+    return Number.isFinite(value) ? JSON.stringify(value) : jsonText(String(value));
+  if (typeof value === "bigint" || value instanceof DuckDBDecimalValue) return String(value);
+  return nestedJson(value, type) ?? jsonText(cellText(value));
+}
+
+/** JSON of a value that contains values; undefined for others. */
+function nestedJson(value: DuckDBValue, type?: DuckDBType): string | undefined {
+  if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue) {
+    const of = type instanceof DuckDBListType ? type.valueType : undefined;
+    return `[${value.items.map((item) => cellJson(item, of)).join(",")}]`;
+  }
+  if (value instanceof DuckDBStructValue) {
+    const of = type instanceof DuckDBStructType ? type.entryTypes : [];
+    return jsonObject(Object.entries(value.entries).map(([name, cell], index) => [name, cell, of[index]]));
+  }
+  if (value instanceof DuckDBMapValue) {
+    const of = type instanceof DuckDBMapType ? type.valueType : undefined;
+    const entries = value.entries.map(({ key, value: cell }) =>
+      jsonObject([
+        ["key", key],
+        ["value", cell, of],
+      ]),
+    );
+    return `[${entries.join(",")}]`;
+  }
+  if (value instanceof DuckDBUnionValue) return jsonObject([[value.tag, value.value]]);
+  return value instanceof DuckDBVariantValue ? cellJson(value.value) : undefined;
+}
+
+function jsonObject(
+  entries: readonly (readonly [name: string, value: DuckDBValue, type?: DuckDBType | undefined])[],
+): string {
+  return `{${entries.map(([name, value, type]) => `${jsonText(name)}:${cellJson(value, type)}`).join(",")}}`;
 }

@@ -7,10 +7,9 @@ import { unknownKeysMessage } from "../common/parse-form.ts";
 import { printable } from "../common/printable.ts";
 import { PROXY_ADDRESS, readProxy } from "../common/proxy.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
-import { LOOKUP_METHODS } from "../extract/lookups.ts";
-import type { RejectLimits } from "../extract/passes/failure-budget.ts";
-import { onFinish } from "../observe/settings.ts";
+import type { OnFinish } from "../observe/outcome.ts";
 import type { Target } from "../pipeline.ts";
+import type { RejectLimits } from "../raw/extract-record.ts";
 import { PERSONAL_POLICIES } from "../raw/personal/policy.ts";
 import { lake, lakeOptions } from "../targets/lake/lake.ts";
 import { postgresOptions } from "../targets/postgres/connect.ts";
@@ -23,6 +22,10 @@ const text = z.string().min(1);
 const texts = z.array(text).readonly().default([]);
 const amountOrNull = z.number().positive().nullable();
 const personalPolicy = z.enum(PERSONAL_POLICIES);
+/** Not `z.custom`, which has no JSON Schema. */
+const onFinish: z.ZodType<OnFinish, OnFinish> = z
+  .any()
+  .refine((value) => typeof value === "function", "expected a function, which a JSON file cannot have");
 /** A number of items, or a share of the listed items. */
 const rejectLimits = z.union(
   [
@@ -149,7 +152,7 @@ export const configSpec = z.strictObject({
     .default(30)
     .describe("Minutes to wait for a service that answers no request; 0: do not wait."),
   lookupMethod: z
-    .enum(LOOKUP_METHODS)
+    .enum(["auto", "get", "post"])
     .default("auto")
     .describe('Method to look up destinations and custom fields; "auto": GET, or else a form POST.'),
   raw: decidesData(z.boolean().default(true).describe("Whether raw documents are published with the run.")),

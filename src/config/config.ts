@@ -7,7 +7,7 @@ import { invalidConfig } from "../common/errors.ts";
 import type { ProxyFor } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
-import { type ObserveSettings, observeSettings } from "../observe/settings.ts";
+import type { ObserveSettings } from "../observe/outcome.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import { type ConfigFile, configFileName, namedWarehouse, nonEmpty, readConfigFile } from "./config-file.ts";
@@ -103,7 +103,8 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     throw invalidConfig("--sample and --url name two services; leave one of them out.");
   const file = await configFileOf({ cwd, flags });
   const settings = settingsIn(file, env);
-  const { $schema: _schema, url: _url, proxy, tokenFile: _file, onFinish, metricsFile, ...others } = settings;
+  const { $schema: _schema, url: _url, proxy, tokenFile: _file, ...more } = settings;
+  const { onFinish = null, metricsFile, ...others } = more;
   refuseUncheckedTls(env);
   const { limit = null } = flags;
   if (limit !== null && (!Number.isSafeInteger(limit) || limit < 1))
@@ -119,12 +120,10 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     columns: settings.columns ?? columnsAtService(settings.aliases),
     personalData: personalDataOf(settings.personalData, env),
     warehouse: namedWarehouse({ cwd, env, flags }) ?? resolve(file?.folder ?? cwd, settings.warehouse),
-    observe: observeSettings({
+    observe: {
       onFinish,
-      metricsFile,
-      instance: instanceIn(env),
-      folder: file?.folder ?? cwd,
-    }),
+      metricsFile: metricsFile === undefined ? null : resolve(file?.folder ?? cwd, metricsFile),
+    },
     contract: flags.contract ?? settings.contract,
     destinations: flags.destinations ?? settings.destinations,
     rereadDays: flags.reread === true ? 0 : settings.rereadDays,

@@ -5,9 +5,11 @@ import { nearestSentence } from "../common/nearest.ts";
 import { parseForm } from "../common/parse-form.ts";
 import { clauseOf, printable } from "../common/printable.ts";
 import type { ProxyFor } from "../common/proxy.ts";
-import { metricsFileFaults } from "../observe/settings.ts";
 import { isLake } from "../targets/lake/lake.ts";
 import { COMPARED, configSpec, type Settings } from "./config-spec.ts";
+
+/** Placeholder in `metricsFile` for the name of the instance, if several instances share a configuration. */
+const INSTANCE = "{instance}";
 
 /**
  * Reads the settings of the file `name`. Throws `config.invalid` with all faults of form, or else all faults of meaning.
@@ -26,7 +28,9 @@ export function readSettings(
   const faults = [
     ...columnFaults(settings),
     ...personalFieldFaults(settings),
-    ...metricsFileFaults(metricsFile, instance),
+    ...(metricsFile?.includes(INSTANCE) && instance === undefined
+      ? [`\`metricsFile\`: set CONTENT_WAREHOUSE_INSTANCE, the name that \`${INSTANCE}\` stands for`]
+      : []),
     ...nameFaults(settings.targets),
   ];
   const around = { instance, proxyFor: proxiesBy(proxy) };
@@ -39,7 +43,7 @@ export function readSettings(
     }
   });
   if (faults.length > 0) throw faultsError(faults.map((fault) => `${name}: ${fault}.`));
-  return { ...settings, targets };
+  return { ...settings, targets, metricsFile: metricsFile?.replaceAll(INSTANCE, instance ?? "") };
 }
 
 /** `config.invalid` with one sentence, or with a line for each of several. */

@@ -1,30 +1,24 @@
 /** Reads all items of a service: passes over the listings and single items, until two passes agree. */
 import { asWarehouseError, type ErrorCode, WarehouseError } from "../common/errors.ts";
-import type { Extraction } from "../raw/extract-record.ts";
+import type { Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { MissingItems } from "../warehouse/missing-items.ts";
 import type { ListMode } from "./http/request.ts";
 import { isInScope, type ListEntry, type SingleItemScope } from "./pages/tasks.ts";
 import { Certification, type CertificationStep } from "./passes/certification.ts";
 import type { ExtractContext } from "./passes/context.ts";
-import { compareModes, repairItems, requestUnlisted } from "./passes/follow-up.ts";
+import { compareModes, repairItems, requestUnlisted } from "./passes/item-requests.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
-import { type ListingPass, PassReader, passRecord } from "./passes/listing.ts";
+import { type ListingPass, PassReader } from "./passes/listing.ts";
 import type { PassPlan } from "./passes/page-reader.ts";
-import {
-  choosePageSize,
-  limitedPageSize,
-  PageSizeChooser,
-  type PageSizeSetting,
-  type PageSizesByMode,
-} from "./passes/page-size.ts";
+import { choosePageSize, PageSizeChooser } from "./passes/page-size.ts";
 import { type ReuseSource, SingleItemsReader, type SingleItemTotals } from "./passes/single-items.ts";
 
-export interface ExtractPlan {
+interface ExtractPlan {
   /** Which items are requested singly after the dynamic listing. */
   readonly details: SingleItemScope;
-  readonly perPage: PageSizeSetting;
+  readonly perPage: number | "auto";
   /** Page sizes of the run before. */
-  readonly pageSizes: PageSizesByMode;
+  readonly pageSizes: Extraction["pageSizes"];
   /** Reads the documents of the run before that may be used instead of requests. */
   readonly reuse: () => Promise<ReuseSource>;
   /** Finds the items of the run before that are not `listed`. */
@@ -71,7 +65,7 @@ class ExtractionRun {
   readonly #sizes: PageSizeChooser;
   readonly #repaired = new Set<string>();
   /** Single items of all dynamic passes; of an item that was requested several times, the last response. */
-  #details: SingleItemTotals = { gone: [], rejected: [], asked: 0, reused: 0 };
+  #details: SingleItemTotals = { detailsAsked: 0, detailsReused: 0, detailsGone: [], detailsRejected: [] };
   #reuse: Promise<ReuseSource> | undefined;
   /** IDs of the items of a limited run: those that the first pass listed first. */
   #first: ReadonlySet<string> | undefined;
@@ -81,9 +75,7 @@ class ExtractionRun {
   constructor(context: ExtractContext, options: ExtractPlan) {
     this.#context = context;
     this.#options = options;
-    const { limit } = context.settings;
-    const perPage = limit === null ? options.perPage : limitedPageSize(options.perPage, limit);
-    this.#sizes = new PageSizeChooser(perPage, options.pageSizes);
+    this.#sizes = new PageSizeChooser(options.perPage, options.pageSizes, context.settings.limit);
     this.#certification = new Certification(context.itemIndex, context.versions, context.settings.shapes);
   }
 
@@ -137,7 +129,7 @@ class ExtractionRun {
     const number = this.#passes.length + 1;
     if (mode === "basic" || !documents)
       return this.#read({ pass: number, mode, landing: undefined }, "basic");
-    const pass = await this.#read({ pass: number, mode, landing: landing.pages(mode, number) }, mode);
+    const pass = await this.#read({ pass: number, mode, landing: landing.of(mode, number) }, mode);
     versions.recordPass(mode, pass);
     this.#landed = pass;
     this.#first ??= settings.limit === null ? undefined : pass.first;
@@ -165,11 +157,13 @@ class ExtractionRun {
     const read = await reader.read();
     const asked = new Set(wanted.map(({ id }) => id));
     const before = this.#details;
+    const renewed = (ids: readonly string[], anew: readonly string[]) =>
+      [...ids.filter((id) => !asked.has(id)), ...anew].sort();
     this.#details = {
-      asked: before.asked + read.asked,
-      reused: before.reused + read.reused,
-      gone: [...before.gone.filter((id) => !asked.has(id)), ...read.gone],
-      rejected: [...before.rejected.filter((id) => !asked.has(id)), ...read.rejected],
+      detailsAsked: before.detailsAsked + read.detailsAsked,
+      detailsReused: before.detailsReused + read.detailsReused,
+      detailsGone: renewed(before.detailsGone, read.detailsGone),
+      detailsRejected: renewed(before.detailsRejected, read.detailsRejected),
     };
   }
 
@@ -198,41 +192,57 @@ class ExtractionRun {
   async #finish(disagreements: readonly string[]): Promise<Extraction> {
     const { itemIndex, versions } = this.#context;
     const passes = this.#passes;
-    const gone = versions.gone(passes).map((number) => itemIndex.idOf(number));
+    const ids = (numbers: readonly number[]) => numbers.map((number) => itemIndex.idOf(number));
+    const vanished = ids(versions.gone(passes)).sort();
     const inPart = this.#inPart();
     const unread = versions.unread(passes);
     const beyond = this.#beyond();
-    const missing = await this.#options.findMissing((id) => itemIndex.has(id));
-    const unlisted =
-      missing.ids.length === 0
-        ? { found: [], inPart: [], removed: [], skipped: [] }
-        : await requestUnlisted(this.#context, passes.length, missing.ids);
+    const { ids: missing, ...notListed } = await this.#options.findMissing((id) => itemIndex.has(id));
+    const unlisted = await requestUnlisted(this.#context, passes.length, missing);
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
     // An item may have been removed between two requests for it: then one document of it landed.
     const items = sorted.length - unlisted.removed.filter((id) => itemIndex.has(id)).length - beyond.length;
     return {
+      ...this.#details,
       passes: passes.map((pass) => passRecord(pass, sorted)),
       items,
       rejected: Math.max(0, ...passes.map(({ rejected }) => rejected)),
       rejectedLast: passes.at(-1)?.rejected ?? 0,
       unlisted: unlisted.found,
       removed: unlisted.removed,
-      missing: { count: missing.count, notAsked: missing.notAsked, skipped: unlisted.skipped },
-      detailsAsked: this.#details.asked,
-      detailsReused: this.#details.reused,
+      missing: { ...notListed, skipped: unlisted.skipped },
       reuseDamage: (await this.#reuse)?.damage ?? null,
-      detailsGone: this.#details.gone.toSorted(),
-      detailsRejected: this.#details.rejected.toSorted(),
       repaired: this.#repaired.size,
-      vanished: gone.sort(),
+      vanished,
       beyond,
       unread: { rejected: unread.rejected.length, notAsked: unread.notAsked.length },
-      inPartRejected: [...inPart.rejected.map((number) => itemIndex.idOf(number)), ...unlisted.inPart],
-      inPartNotAsked: inPart.notAsked.map((number) => itemIndex.idOf(number)),
+      inPartRejected: [...ids(inPart.rejected), ...unlisted.inPart],
+      inPartNotAsked: ids(inPart.notAsked),
       modesDiffer: this.#certification.modesDiffer,
       pageSizes: this.#sizes.used,
       disagreements,
     };
   }
+}
+
+/** A pass as it stands in `run_passes`. `sorted`: the numbers of all items in the order of their IDs. */
+export function passRecord({ snapshot, reasons, ...pass }: ListingPass, sorted: Uint32Array): PassRecord {
+  return {
+    pass: pass.pass,
+    mode: pass.mode,
+    pages: pass.pages,
+    perPage: pass.perPage,
+    pagesAnnounced: pass.pagesAnnounced,
+    rows: pass.rows,
+    distinctItems: snapshot.distinct,
+    duplicates: snapshot.duplicates,
+    countBefore: pass.countBefore,
+    countAfter: pass.countAfter,
+    digest: snapshot.digest(sorted),
+    clean: reasons.length === 0,
+    reason: reasons.length === 0 ? null : reasons.join("; "),
+    startedMs: pass.startedMs,
+    endedMs: pass.endedMs,
+  };
 }

@@ -1,33 +1,37 @@
-/** Lookups of destinations and custom field definitions by name. */
-import type { z } from "zod";
-import { type CustomFieldDefinition, customFieldDefinition } from "../api/custom-field.ts";
-import { type DestinationDocument, type DestinationName, destination } from "../api/destination.ts";
+/** Looks up destinations and custom field definitions by name, and lands the responses as raw documents. */
+import { z } from "zod";
+import { customFieldDefinition } from "../api/custom-field.ts";
+import { type DestinationName, destination } from "../api/destination.ts";
 import { type FormDrift, normalizeForm, scalarText } from "../api/normalize.ts";
+import type { Clock } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
+import { mayHoldLarge } from "../common/json.ts";
 import { printable } from "../common/printable.ts";
 import { isObject, type JsonObject } from "../raw/document.ts";
+import type { Drift } from "../raw/drift.ts";
+import type { PolicySettings } from "../raw/personal/policy.ts";
+import { LOOKUP_ORDER, type LookupResource, lookupPreparer } from "../raw/prepare.ts";
+import { type LookupDocument, type LookupMode, NOT_REUSED, RawFileWriter } from "../raw/raw-file.ts";
+import type { RawPaths } from "../raw/raw-folder.ts";
+import { PartWriter } from "../storage/parquet-file.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
-import { decodeBytes, readLookup } from "./http/decode.ts";
-import {
-  customFieldRequests,
-  destinationRequest,
-  type LookupMethod,
-  type ServiceRequest,
-} from "./http/request.ts";
+import { decodeBytes, misfit, readBody } from "./http/decode.ts";
+import type { ServiceRequest } from "./http/request.ts";
+import { API_PREFIX } from "./http/service-url.ts";
 import { SourceError } from "./http/source-error.ts";
+import { observedAtOf } from "./landing/journal.ts";
 
-/** `auto`: GET, and POST with a form if the service does not know GET. */
-export const LOOKUP_METHODS = ["auto", "get", "post"] as const;
-export type LookupMethodSetting = (typeof LOOKUP_METHODS)[number];
+type LookupMethod = ServiceRequest["method"];
+type DestinationDocument = z.infer<typeof destination>;
 
-export interface LookupResponse {
+interface LookupResponse {
   readonly request: ServiceRequest;
   readonly response: HttpResponse;
   readonly rows: readonly LookupRow[];
 }
 
 /** A row of a response, normalized by `normalizeForm`. */
-export interface LookupRow {
+interface LookupRow {
   /** `undefined`: it has no ID, or is not an object. */
   readonly id: string | undefined;
   /** `undefined`: it is not an object. */
@@ -46,7 +50,7 @@ export interface DestinationLookup {
 
 export interface CustomFieldLookup {
   /** Several definitions may share a name. */
-  readonly definitions: readonly CustomFieldDefinition[];
+  readonly definitions: readonly z.infer<typeof customFieldDefinition>[];
   /** Names without a definition. */
   readonly unmatched: readonly string[];
   readonly responses: readonly LookupResponse[];
@@ -65,14 +69,17 @@ interface LookupPlan<Row> {
  */
 export class Lookups {
   readonly #client: Pick<HttpClient, "readAs">;
-  readonly #setting: LookupMethodSetting;
+  readonly #setting: "auto" | "get" | "post";
   readonly #redact: (bytes: Buffer) => Buffer;
   readonly #methods = new Map<string, LookupMethod>();
 
-  /** @param redact applied to each body before it is read */
+  /**
+   * @param setting `auto`: GET, and POST with a form if the service does not know GET
+   * @param redact applied to each body before it is read
+   */
   constructor(
     client: Pick<HttpClient, "readAs">,
-    setting: LookupMethodSetting,
+    setting: "auto" | "get" | "post",
     redact: (bytes: Buffer) => Buffer = (bytes) => bytes,
   ) {
     this.#client = client;
@@ -82,7 +89,14 @@ export class Lookups {
 
   /** Destinations by name and platform, both compared exactly. */
   async destinations(names: readonly DestinationName[], signal: AbortSignal): Promise<DestinationLookup> {
-    const requests = (method: LookupMethod) => names.map((name) => destinationRequest(name, method));
+    const requests = (method: LookupMethod) =>
+      names.map(({ name, platform }): ServiceRequest => {
+        const parameters: ServiceRequest["parameters"] = [
+          ["name", name],
+          ["platform", platform],
+        ];
+        return { mode: "destinations", method, path: `${API_PREFIX}/destinations`, parameters };
+      });
     const plan = { mode: "destinations", requests, schema: destination } as const;
     const { rows, responses } = await this.#send(plan, signal);
     for (const [place, name] of names.entries()) assertIdentified(name, responses[place]?.rows ?? []);
@@ -145,6 +159,41 @@ export class Lookups {
   }
 }
 
+/** Longest encoded list of names in one request, in bytes: many servers and proxies refuse URLs above 8 KB. */
+const MAX_NAMES_BYTES = 5500;
+
+/** Requests for the definitions of the custom fields with these names, as few as URLs of about 6 KB allow. */
+function customFieldRequests(names: readonly string[], method: LookupMethod): ServiceRequest[] {
+  const chunks: string[][] = [];
+  let left = 0;
+  for (const name of names) {
+    const bytes = new URLSearchParams([["name[]", name]]).toString().length + 1;
+    if (bytes > left || chunks.length === 0) {
+      chunks.push([]);
+      left = MAX_NAMES_BYTES;
+    }
+    chunks.at(-1)?.push(name);
+    left -= bytes;
+  }
+  return chunks.map((chunk) => ({
+    mode: "custom_fields",
+    method,
+    path: `${API_PREFIX}/custom_fields_reference`,
+    parameters: chunk.map((name) => [chunk.length === 1 ? "name" : "name[]", name]),
+  }));
+}
+
+const lookupBody = z.looseObject({ response: z.array(z.unknown()) });
+
+/** The rows of a lookup, in an envelope or bare. Throws what `readList` throws. */
+export function readLookup(text: string): readonly unknown[] {
+  const body = readBody(text);
+  if (Array.isArray(body)) return body;
+  const parsed = lookupBody.safeParse(body);
+  if (parsed.success) return parsed.data.response;
+  throw misfit(body, "the answer of a lookup", parsed.error);
+}
+
 function lookupRow(schema: z.ZodType, sent: unknown): LookupRow {
   const odd: FormDrift[] = [];
   if (!isObject(sent)) return { id: undefined, row: undefined, odd };
@@ -178,4 +227,53 @@ function unreadable(what: string): WarehouseError {
     "contract.drift",
     `The service answered a lookup with ${what}, so mapped values cannot be computed from it; correct it at the service, or remove the name from the configuration.`,
   );
+}
+
+/** Writes the rows that were requested as raw documents, in the order of the responses. Throws errors of the disk. */
+export function landLookups(
+  destinations: DestinationLookup,
+  fields: CustomFieldLookup,
+  landing: {
+    readonly files: RawPaths;
+    /** Applied to the rows in place, before anything is written. */
+    readonly personal: PolicySettings;
+    readonly drift: Drift;
+    readonly clock: Clock;
+  },
+): void {
+  const { files, drift, clock } = landing;
+  const writer = new RawFileWriter(new PartWriter());
+  const prepare = lookupPreparer(landing.personal);
+  const land = (
+    mode: LookupMode,
+    shape: LookupResource,
+    requested: ReadonlySet<unknown>,
+    responses: readonly LookupResponse[],
+  ): void => {
+    const documents = responses.flatMap(({ rows, response }, index) =>
+      rows.flatMap(({ id, row, odd }, position): LookupDocument[] => {
+        if (id === undefined) drift.note(shape, "type", LOOKUP_ORDER, null);
+        if (id === undefined || row === undefined || !requested.has(row)) return [];
+        const unknown = prepare(shape, row, odd, drift);
+        const text = JSON.stringify(row);
+        const document: LookupDocument = {
+          contentId: id,
+          mode,
+          pass: 0,
+          page: index + 1,
+          position,
+          whole: true,
+          view: { shape, order: LOOKUP_ORDER, observedAt: observedAtOf(response, clock) },
+          unknownFields: unknown.length,
+          largeNumbers: mayHoldLarge(text),
+          reuse: NOT_REUSED,
+          document: [Buffer.from(text)],
+        };
+        return [document];
+      }),
+    );
+    if (documents.length > 0) writer.write(files.of(mode, 0, 0), documents);
+  };
+  land("custom_fields", "custom_field_definition", new Set(fields.definitions), fields.responses);
+  land("destinations", "destination", new Set(destinations.destinations), destinations.responses);
 }

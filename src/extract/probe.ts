@@ -53,18 +53,34 @@ export async function probeBasic(client: Pick<HttpClient, "readAs">, signal: Abo
   await readPage(client, { mode: "basic" }, signal);
 }
 
-/** Pages that are read for names of destinations, spread evenly because similar items lie side by side. */
-const MAX_PAGES = 10;
+const SEARCH_MS = 15_000;
 
 /**
- * Names of destinations that items were published to. The service finds a destination only by its name. Throws what the
- * client throws.
+ * Names of destinations that items were published to, for hints: the service finds a destination only by its name. Empty
+ * if the search fails or takes more than 15 seconds.
  */
 export async function probeDestinationNames(
   client: Pick<HttpClient, "readAs">,
   aliases: FieldAliases,
   signal: AbortSignal,
-): Promise<string[]> {
+): Promise<readonly string[]> {
+  try {
+    const late = AbortSignal.timeout(SEARCH_MS);
+    return await readDestinationNames(client, aliases, AbortSignal.any([signal, late]));
+  } catch {
+    signal.throwIfAborted();
+    return [];
+  }
+}
+
+/** Pages that are read for names of destinations, spread evenly because similar items lie side by side. */
+const MAX_PAGES = 10;
+
+async function readDestinationNames(
+  client: Pick<HttpClient, "readAs">,
+  aliases: FieldAliases,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const nameAtService = namesAtService(aliases);
   const [one, several] = [nameAtService("publish_destination"), nameAtService("published_urls")];
   const columns = ["id", one, several];

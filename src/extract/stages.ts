@@ -10,44 +10,32 @@ export function listing(mode: Shape): Extractor {
   return { extract: "listing", mode: parseOptions("listing", z.enum(["dynamic", "full"]), mode) };
 }
 
-export interface SingleItemsOptions {
-  /** `events`: items whose body type is `event`. Only these have fields that no list gives. */
-  readonly of?: "events" | "all";
-}
-
 const singleItemsOptions = z.strictObject({ of: z.enum(["events", "all"]).default("events") });
 
-/** Requests items one by one after the dynamic listing. `details` in the configuration overrides it. */
-export function singleItems(options: SingleItemsOptions = {}): Extractor {
+/**
+ * Requests items one by one after the dynamic listing: all, or only `events`, items whose body type is `event`. Only these
+ * have fields that no list gives. `details` in the configuration overrides it.
+ */
+export function singleItems(options: { readonly of?: "events" | "all" } = {}): Extractor {
   return { extract: "single_items", ...parseOptions("singleItems", singleItemsOptions, options) };
-}
-
-export interface DestinationsOptions {
-  /** Override the configuration. */
-  readonly names?: readonly DestinationName[];
 }
 
 const destinationsOptions = z.strictObject({
   names: z.array(z.object({ name: z.string(), platform: z.string() })).optional(),
 });
 
-/** Looks up destinations by name and platform, for their rows and for mapped values. */
-export function destinations(options: DestinationsOptions = {}): Extractor {
+/** Looks up destinations by name and platform, for their rows and for mapped values. `names` override the configuration. */
+export function destinations(options: { readonly names?: readonly DestinationName[] } = {}): Extractor {
   const { names } = parseOptions("destinations", destinationsOptions, options);
   return { extract: "destinations", names };
-}
-
-export interface CustomFieldsOptions {
-  /** Requested even if no item has them. */
-  readonly names?: readonly string[];
 }
 
 const customFieldsOptions = z.strictObject({ names: z.array(z.string()).default([]) });
 
 /**
  * Looks up the definitions of the custom fields that items have, with select values and mappings. Only full documents name
- * the fields: without `listing("full")` the names must be given.
+ * the fields: without `listing("full")` the names must be given. `names` are requested even if no item has them.
  */
-export function customFields(options: CustomFieldsOptions = {}): Extractor {
+export function customFields(options: { readonly names?: readonly string[] } = {}): Extractor {
   return { extract: "custom_fields", ...parseOptions("customFields", customFieldsOptions, options) };
 }

@@ -7,10 +7,8 @@ import { WarehouseError } from "../common/errors.ts";
 import type { LoadTable } from "../pipeline.ts";
 import { createTable, duckdbColumns, emptyColumns, keyColumns } from "../storage/ddl.ts";
 import {
-  all,
   type BuildSettings,
   execute,
-  LONG_TEXT_BYTES,
   openForBuilding,
   openForScanning,
   type SqlQuery,
@@ -103,32 +101,21 @@ export async function fillTable(connection: DuckDBConnection, request: LoadReque
   return tableFiles({ table, files, stagedRows: sumOfRows("text" in from ? files : from), replacedRows });
 }
 
+/** Columns with the bodies of items by table: Zstandard makes them smaller than what DuckDB chooses. */
+const BODIES: Readonly<Record<string, readonly string[]>> = { content: ["content", "body_fragment"] };
+
 /** Creates a table and fills it from Parquet files: absolute paths, in the order of the key. */
 async function createTableFromFiles(
   connection: DuckDBConnection,
   table: Table,
   files: readonly string[],
 ): Promise<void> {
-  await createTable(connection, table, await longTextColumns(connection, files));
+  await createTable(connection, table, BODIES[table.name]);
   // In one statement, the engine compresses and writes whole row groups; smaller ones would wait for the checkpoint.
   await execute(
     connection,
     `INSERT INTO ${quoteIdentifier(table.name)} SELECT ${duckdbColumns(table)} FROM ${readParquet(files)}`,
   );
-}
-
-/** Columns whose texts are long on average in at least one file: older items may have had no bodies. */
-async function longTextColumns(
-  connection: DuckDBConnection,
-  files: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const list = files.map((file) => quoteLiteral(exactPattern(file))).join(", ");
-  const rows = await all(
-    connection,
-    `SELECT path_in_schema AS name FROM parquet_metadata([${list}]) WHERE type = 'BYTE_ARRAY'
-     GROUP BY name, file_name HAVING sum(total_uncompressed_size) > ${LONG_TEXT_BYTES} * sum(num_values)`,
-  );
-  return new Set(rows.map(({ name }) => String(name)));
 }
 
 /** Writes the sorted Parquet files of filled tables, by range, on all connections. */

@@ -3,29 +3,26 @@ import { type Clock, withGrace } from "../common/clock.ts";
 import type { WarehouseError } from "../common/errors.ts";
 import { clauseOf } from "../common/printable.ts";
 import { metricsFileObserver } from "./metrics-file.ts";
-import type { Observer, RunEnd, RunOutcome } from "./outcome.ts";
+import type { Observer, ObserveSettings, RunEnd, RunOutcome } from "./outcome.ts";
 import type { RunSummary } from "./run-summary.ts";
-import type { ObserveSettings } from "./settings.ts";
 
 /** Longest time that an observer may take for the start, and for the end. */
 const OBSERVER_MS = 10_000;
 
-interface ObserverContext {
-  readonly settings: ObserveSettings;
+export type RunObservers = ReturnType<typeof observeWith>;
+
+interface ObservedRun {
   readonly warehouse: string;
   readonly clock: Clock;
 }
 
-export type RunObservers = ReturnType<typeof observeWith>;
-
-/** The observers that the settings name. `startedMs`: milliseconds since 1970. */
+/** The observers that the settings name. */
 export function createObservers(
-  { settings, warehouse }: Pick<ObserverContext, "settings" | "warehouse">,
-  startedMs: number,
+  { onFinish, metricsFile }: ObserveSettings,
+  { warehouse, clock }: ObservedRun,
 ): readonly Observer[] {
-  const { onFinish, metricsFile } = settings;
   return [
-    metricsFile === null ? null : metricsFileObserver(metricsFile, { warehouse, startedMs }),
+    metricsFile === null ? null : metricsFileObserver(metricsFile, { warehouse, startedMs: clock.now() }),
     onFinish && {
       name: "`onFinish`",
       onEnd: async ({ outcome }: RunEnd, signal: AbortSignal) => void (await onFinish(outcome, signal)),
@@ -33,24 +30,10 @@ export function createObservers(
   ].filter((each) => each !== null);
 }
 
-/** What a run would warn of, found without telling the observer anything; null if nothing is wrong. */
-export async function problemOf(observer: Observer): Promise<string | null> {
-  try {
-    await withTimeLimit(OBSERVER_MS, async () => observer.check?.());
-    return null;
-  } catch (thrown) {
-    return failureSentence(observer, thrown);
-  }
-}
-
-function failureSentence({ name }: Observer, thrown: unknown): string {
-  return `${name} failed: ${clauseOf(thrown)}; the run does not depend on it.`;
-}
-
 /** `published` and `failed` return the warnings, one for each observer. */
 export function observeWith(
   observers: readonly Observer[],
-  { warehouse, clock }: Omit<ObserverContext, "settings">,
+  { warehouse, clock }: ObservedRun,
   limitMs = OBSERVER_MS,
 ) {
   const warnings = new Map<Observer, string>();
@@ -58,10 +41,13 @@ export function observeWith(
   let pipeline: string | null = null;
   let run: string | null = null;
 
-  async function tellAll(work: (observer: Observer, signal: AbortSignal) => Promise<void>): Promise<void> {
+  async function tellAll(
+    work: (observer: Observer, signal: AbortSignal) => Promise<void> | undefined,
+  ): Promise<void> {
     const telling = observers.map((observer) =>
-      withTimeLimit(limitMs, (signal) => work(observer, signal)).catch((thrown: unknown) => {
-        if (!warnings.has(observer)) warnings.set(observer, failureSentence(observer, thrown));
+      withTimeLimit(limitMs, async (signal) => work(observer, signal)).catch((thrown: unknown) => {
+        const sentence = `${observer.name} failed: ${clauseOf(thrown)}; the run does not depend on it.`;
+        if (!warnings.has(observer)) warnings.set(observer, sentence);
       }),
     );
     await Promise.all(telling);
@@ -86,7 +72,13 @@ export function observeWith(
     /** The run does not wait for observers to take its start. */
     started(name: string): void {
       run = name;
-      starting = tellAll(async (observer) => observer.onStart?.());
+      starting = tellAll((observer) => observer.onStart?.());
+    },
+
+    /** What a run would warn of, by observer, found without telling the observers anything. */
+    async problems(): Promise<readonly (readonly [observer: string, problem: string | null])[]> {
+      await tellAll((observer) => observer.check?.());
+      return observers.map((observer) => [observer.name, warnings.get(observer) ?? null]);
     },
 
     async published(summary: RunSummary, exitCode: number): Promise<readonly string[]> {

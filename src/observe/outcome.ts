@@ -26,6 +26,12 @@ export type RunOutcome = RunPublished | RunFailed;
 /** Called when a run has ended, published or not. After ten seconds the signal is aborted and the run goes on. */
 export type OnFinish = (outcome: RunOutcome, signal: AbortSignal) => unknown;
 
+export interface ObserveSettings {
+  readonly onFinish: OnFinish | null;
+  /** Absolute path. */
+  readonly metricsFile: string | null;
+}
+
 /** A failed delivery or loader has precedence over an unsettled verdict. */
 export function exitCodeOf({ run, verdict, deliveries, loadFailure }: RunSummary): number {
   const undelivered = deliveryError(run, deliveries);

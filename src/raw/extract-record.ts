@@ -119,10 +119,14 @@ const asked = z.strictObject({
   perPage: z.union([perPage, z.literal("auto")]),
 });
 
+/** The larger limit applies. `share`: of all items, from 0 to 1. */
+const rejectLimits = z.strictObject({ share: z.number(), items: count });
+export type RejectLimits = Readonly<z.infer<typeof rejectLimits>>;
+
 /** The limits of this run for publication. */
 const gates = z.strictObject({
   contract: z.enum(["evolve", "freeze"]),
-  maxRejects: z.strictObject({ share: z.number(), items: count }).nullable(),
+  maxRejects: rejectLimits.nullable(),
   maxShrinkPercent: z.number().nonnegative(),
   minShrink: count,
 });

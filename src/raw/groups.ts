@@ -23,6 +23,8 @@ export interface ItemGroup {
 const SHARE = 1 / 8;
 /** For fewer items, a query for their documents costs less than reading a file. */
 const FEW = 8;
+/** A file of so few documents is read for any group that needs one of them: files of single items are like this. */
+const SMALL = 64;
 
 /**
  * Yields the groups, and returns the numbers of the remaining items, of which some document lies in another file. Items
@@ -35,14 +37,18 @@ export function* planGroups(
   const rest: number[] = [];
   for (const file of index.files.keys()) {
     const items = atHome(index, file, isLeftOut);
-    const files = filesTogether(index, file, items);
-    const places = new Map(files.map((each, place) => [each, place]));
-    const documents: number[] = [];
-    for (const { item, counting } of items) {
-      if (counting.every((at) => places.has(at.file)))
-        documents.push(counting.length, ...counting.flatMap((at) => [places.get(at.file) ?? 0, at.row]));
-      else rest.push(item);
+    const isRead = filesTogether(index, file, items);
+    const together: typeof items = [];
+    for (const each of items) {
+      if (each.counting.every((at) => isRead(at.file))) together.push(each);
+      else rest.push(each.item);
     }
+    const files = [...new Set(together.flatMap(({ counting }) => counting.map((at) => at.file)))];
+    const places = new Map(files.map((each, place) => [each, place]));
+    const documents = together.flatMap(({ counting }) => [
+      counting.length,
+      ...counting.flatMap((at) => [places.get(at.file) ?? 0, at.row]),
+    ]);
     if (documents.length > 0) yield { files: pathsOf(index, files), documents: Uint32Array.from(documents) };
   }
   return rest;
@@ -57,18 +63,25 @@ function atHome(index: RawIndex, file: number, isLeftOut: (item: number) => bool
   });
 }
 
-/** The file, and the other files to read with it. */
-function filesTogether(index: RawIndex, file: number, items: ReturnType<typeof atHome>): number[] {
+/** Which files to read together with the file. */
+function filesTogether(
+  index: RawIndex,
+  file: number,
+  items: ReturnType<typeof atHome>,
+): (other: number) => boolean {
   const needed = new Map<number, number>();
   for (const { counting } of items)
     for (const at of counting) needed.set(at.file, (needed.get(at.file) ?? 0) + 1);
-  const worth = [...needed].filter(
-    ([other, documents]) =>
+  return (other) => {
+    const documents = needed.get(other) ?? 0;
+    const size = index.files[other]?.items.length ?? 0;
+    return (
       other === file ||
-      documents >= SHARE * (index.files[other]?.items.length ?? 0) ||
-      documents >= Math.max(FEW, SHARE * items.length),
-  );
-  return worth.map(([other]) => other);
+      size <= SMALL ||
+      documents >= SHARE * size ||
+      documents >= Math.max(FEW, SHARE * items.length)
+    );
+  };
 }
 
 function pathsOf({ files }: RawIndex, numbers: Iterable<number>): string[] {

@@ -1,4 +1,4 @@
-/** Builds and checks the tables of a run, and states what the manifest says of it. */
+/** Builds and checks the tables of a run from its raw documents, and states what the manifest says of it. */
 import { version as duckdbVersion } from "@duckdb/node-api";
 import type { CheckResults } from "../audit/checks/checks.ts";
 import { assertContract } from "../audit/checks/contract.ts";
@@ -6,44 +6,37 @@ import { assertTestsPassed, runTests } from "../audit/checks/pipeline-tests.ts";
 import { rowCounts } from "../audit/checks/publish-gates.ts";
 import { checkTables, type TableFacts } from "../audit/checks/table-checks.ts";
 import { endMs } from "../common/clock.ts";
+import { asWarehouseError } from "../common/errors.ts";
+import { collectGarbage } from "../common/free-memory.ts";
+import type { Log } from "../common/log.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
-import { type BuildRequest, type TableSource, WarehouseBuild } from "../load/build-warehouse.ts";
-import { loadSql } from "../load/load-sql.ts";
-import { memoryLimitMb } from "../load/range-bounds.ts";
+import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
+import { type BoundsByTable, cutItems, memoryLimitMb, readFileBounds } from "../load/range-bounds.ts";
 import { publishes } from "../pipeline.ts";
-import { addItemCounts, type CountedDrift, Drift } from "../raw/drift.ts";
+import { addItemCounts, Drift } from "../raw/drift.ts";
 import { type ExtractRecord, excludedItems } from "../raw/extract-record.ts";
-import { readParquet } from "../storage/parquet-sql.ts";
-import { fillMarks } from "../storage/sql-text.ts";
+import type { RawFolder } from "../raw/raw-folder.ts";
 import { addPolicyComments } from "../tables/declare.ts";
-import {
-  checks as checksTable,
-  documents,
-  drift as driftTable,
-  lineage,
-  rejects,
-  requests,
-  tablesTable,
-} from "../tables/run.ts";
+import { checks as checksTable } from "../tables/run.ts";
 import { makeEntityRows } from "../transform/entity-rows.ts";
+import { transformItems } from "../transform/transform-items.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
+import type { PeakUse } from "../warehouse/disk.ts";
 import { databaseOf, parseRunName } from "../warehouse/layout.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
 import { concludeVerdict, judgeRun } from "./judge-run.ts";
-import { passRows, rowsOf, runRows } from "./run-tables.ts";
-import type { TransformedItems } from "./transform-raw.ts";
+import { rowsOf, runTables } from "./run-tables.ts";
 
 /** Throws what forbids publication, such as `verify.failed` and `guard.shrink`. */
-export async function buildTables(
-  run: NewRun,
-  source: BuildSource,
-  transformed: TransformedItems,
-  runtime: Runtime,
-) {
+export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUse, runtime: Runtime) {
   const { baseline, folder, pipeline } = run;
   const { facts } = source.landed;
+  const transformed = await transformRaw(run, source.landed, runtime);
+  // The index is garbage now, and DuckDB needs its memory.
+  collectGarbage();
+  await peak.measure();
   // The items may name no instance, or several.
   const [first, second] = transformed.store.of("instances");
   const instance = { id: first && second === undefined ? first.id : null, origin: facts.origin };
@@ -73,8 +66,10 @@ export async function buildTables(
     personalData: facts.personalData,
   });
   const { reasons } = conclusion;
+  const fields = [...transformed.store.of("custom_fields")].map(({ attributes }) => attributes.name);
+  const fieldNames = fields.filter((name) => typeof name === "string");
   const { ignoredDestinations, ...judged } = judgeRun(run, facts, {
-    transformed,
+    fieldNames,
     lookups,
     loaded,
     drift,
@@ -84,8 +79,9 @@ export async function buildTables(
   const all = [...loaded.tables];
   const endedMs = endMs(Date.parse(facts.startedAt), runtime.clock);
   const { passthrough } = pipeline;
-  const ofRun = runRows(stated, { endedMs, passthrough, ignoredDestinations, throttled: facts.throttled });
-  for (const made of [ofRun, ...runTables(run, source, loaded, drift)]) all.push(await build.load(made));
+  const more = { endedMs, passthrough, ignoredDestinations, throttled: facts.throttled };
+  for (const made of runTables({ ...stated, ...more }, pipeline, source.landed, { loaded, drift }))
+    all.push(await build.load(made));
   await build.createViews();
   const tested = await testTables(run, facts, { build, loaded, signal: runtime.signal });
   const checks = [...judged.checks, ...tested.checks];
@@ -99,6 +95,54 @@ export async function buildTables(
   const { emptyColumns, columns } = loaded;
   const statement = { ...stated, rows: rowCounts(all), emptyColumns, columns };
   return { ...judged, checks, warnings: [...judged.warnings, ...tested.warnings], tables: all, statement };
+}
+
+/** Throws `config.invalid` if a function of the pipeline fails, and errors of the disk. */
+async function transformRaw(run: NewRun, landed: RawFolder, { threads, signal, onProgress, log }: Runtime) {
+  const { pipeline, pipelineUrl, staging } = run;
+  const index = landed.takeIndex();
+  const { items } = index;
+  const excluded = new Set(excludedItems(landed.facts).flatMap((id) => items.find(id) ?? []));
+  const transformed = await transformItems({
+    pipeline,
+    pipelineUrl,
+    threads,
+    index,
+    isLeftOut: (item) => excluded.has(item),
+    weightOf: (item) => items.weightAt(item),
+    parts: staging.parts,
+    directory: staging.root,
+    temporaryDirectory: staging.temporary,
+    signal,
+    onProgress,
+  });
+  const sorted = items.sorted();
+  const weighing = {
+    weights: Float32Array.from(sorted, (number) => items.weightAt(number)),
+    idAt: (place: number) => items.idOf(sorted[place] ?? 0),
+    widestTableBytes: Math.max(0, ...transformed.stagedBytes.values()),
+  };
+  const before = await boundsBefore(run, log);
+  return {
+    ...transformed,
+    ...cutItems(weighing, transformed.stagedBytes, before),
+    /** Bounds of the files of the run before. */
+    boundsBefore: before,
+  };
+}
+
+/** Empty if the files of the run before cannot be read: ranges are then cut as in a first run. */
+async function boundsBefore({ baseline, pipeline, staging }: NewRun, log: Log): Promise<BoundsByTable> {
+  if (baseline.kind !== "run") return new Map();
+  try {
+    return await readFileBounds(baseline, pipeline.tables, staging.temporary);
+  } catch (thrown) {
+    const { message } = asWarehouseError(thrown);
+    log.warn(`All files are rewritten, because those of the run before cannot be read: ${message}`, {
+      run: staging.run,
+    });
+    return new Map();
+  }
 }
 
 /** Runs the pipeline's tests over all tables except `run_checks`. */
@@ -130,7 +174,7 @@ async function testTables(
 function buildRequest(
   { pipeline, staging, history: previous }: NewRun,
   facts: ExtractRecord,
-  transformed: TransformedItems,
+  transformed: Awaited<ReturnType<typeof transformRaw>>,
   more: Pick<BuildRequest, "entityRows"> & { readonly verdict: Verdict; readonly runtime: Runtime },
 ): BuildRequest {
   const { entityRows, verdict, runtime } = more;
@@ -170,42 +214,6 @@ function buildRequest(
     },
     onTable: (done, total) => runtime.onProgress({ stage: "load", done, total, items, bytes: 0 }),
   };
-}
-
-/** The tables about the run, except `run` and `run_checks`: their rows, staged parts or query. */
-function runTables(
-  { pipeline }: NewRun,
-  { landed }: BuildSource,
-  loaded: TableFacts,
-  drift: readonly CountedDrift[],
-): TableSource[] {
-  const files = {
-    raw_files: readParquet(landed.itemFiles),
-    request_files: readParquet(landed.requests.map(({ file }) => file)),
-  };
-  const excluded = [JSON.stringify(excludedItems(landed.facts))];
-  const counting = { text: fillMarks(loadSql("run_documents"), files), params: excluded };
-  const hasParquet = publishes(pipeline, "parquet");
-  const origins = pipeline.tables.flatMap((table) =>
-    table.columns.flatMap((column) =>
-      column.origins.map((origin) => ({ ...origin, tableName: table.name, columnName: column.name })),
-    ),
-  );
-  return [
-    passRows(landed.facts.passes),
-    { table: requests, parts: landed.requests },
-    { table: rejects, parts: landed.rejects },
-    rowsOf(driftTable, drift, ({ contentId }) => ({ exampleContentId: contentId })),
-    rowsOf(tablesTable, loaded.tables, ({ table, rows, files: own }) => ({
-      tableName: table,
-      rowCount: rows,
-      parquetFiles: hasParquet ? own.length : 0,
-      parquetBytes: hasParquet ? own.reduce((sum, { bytes }) => sum + bytes, 0) : 0,
-    })),
-    rowsOf(lineage, origins),
-    // A run may keep no documents.
-    landed.itemFiles.length === 0 ? { table: documents, rows: [] } : { table: documents, query: counting },
-  ];
 }
 
 function personalDataOf({ personalData, documentSettings }: ExtractRecord): BuiltStatement["personalData"] {

@@ -4,7 +4,6 @@ import { openViews, runTables } from "../audit/open-run.ts";
 import { driftOf } from "../audit/questions/drift.ts";
 import { findEarlierRuns, readItemChanges } from "../audit/questions/run-history.ts";
 import { asWarehouseError } from "../common/errors.ts";
-import { collectGarbage } from "../common/free-memory.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
 import { mayShow } from "../warehouse/baseline.ts";
@@ -15,7 +14,6 @@ import { listRuns } from "../warehouse/retention.ts";
 import { buildTables } from "./build-tables.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
 import type { StagedLoads } from "./stage-loads.ts";
-import { transformRaw } from "./transform-raw.ts";
 
 /** Throws what forbids publication, such as `verify.failed` and `guard.shrink`, and what a loader throws. */
 export async function build(
@@ -28,11 +26,7 @@ export async function build(
   }: { readonly loads: StagedLoads; readonly peak: PeakUse; readonly runtime: Runtime },
 ) {
   const { signal } = runtime;
-  const transformed = await transformRaw(run, source.landed, runtime);
-  // The index is garbage now, and DuckDB needs its memory.
-  collectGarbage();
-  await peak.measure();
-  const made = await buildTables(run, source, transformed, runtime);
+  const made = await buildTables(run, source, peak, runtime);
   const { tables, statement } = made;
   const { verdict } = statement;
   if (verdict !== "limited") await loads.stage({ ...run, signal }, tables, verdict);
@@ -53,15 +47,15 @@ export async function build(
 
 async function makeReport({ folder, staging, pipeline }: NewRun, statement: BuiltStatement) {
   try {
-    const { writeReport, REPORT_FILE } = await import("../show/page/report.ts");
-    const isWritten = await writeReport({
+    const { writeReport } = await import("../show/page/report.ts");
+    const file = await writeReport({
       result: staging.result,
       database: databaseOf(staging, publishes(pipeline, "duckdb")),
       temporaryDirectory: staging.temporary,
       manifest: statement,
       earlier: findEarlierRuns(await listRuns(folder), statement),
     });
-    return { file: isWritten ? REPORT_FILE : null, warnings: [] };
+    return { file, warnings: [] };
   } catch (thrown) {
     const { message } = asWarehouseError(thrown);
     const warning = `The run has no report: ${message} Make it with "content-warehouse report".`;

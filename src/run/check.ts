@@ -8,7 +8,8 @@ import type { Log } from "../common/log.ts";
 import type { Secret } from "../common/secret.ts";
 import { type ConfigInputs, loadConfig } from "../config/config.ts";
 import { configFileName } from "../config/config-file.ts";
-import type { Machine, RunInputs, StepListener, StepName } from "./inputs.ts";
+import { createObservers, observeWith } from "../observe/observers.ts";
+import type { RunInputs, StepListener } from "./inputs.ts";
 import { prepare } from "./prepare.ts";
 import { closeOpened, type OpenResources } from "./source.ts";
 
@@ -17,27 +18,25 @@ const STEPS = {
   check: col.name({ required: true }),
   detail: col.text({ required: true }),
 } as const;
-export type CheckRow = AnswerRow<typeof STEPS>;
+type CheckRow = AnswerRow<typeof STEPS>;
 
-interface CheckRequest extends Machine, Pick<RunInputs, "pipeline" | "signal"> {
+interface CheckRequest extends Omit<RunInputs, "config" | "log" | "onProgress"> {
   readonly inputs: ConfigInputs;
   /** Makes the log for warnings of the client. It shows none of the secrets. */
   readonly logFor: (secrets: readonly Secret[]) => Log;
-  /** Called when a step begins. */
-  readonly onStep: (step: StepName) => void;
 }
 
 /**
- * `exitCode`: code that the run would end with; 0 if it can start. A failure is a step of the result. Throws only the
+ * `exitCode`: code that the run would end with; 0 if it can start. A failure is a row of the answer. Throws only the
  * reason of the signal.
  */
-export async function check({ inputs, logFor, onStep, ...machine }: CheckRequest) {
+export async function check({ inputs, logFor, ...machine }: CheckRequest) {
   const steps: CheckRow[] = [];
-  let current: StepName = "configuration";
+  let current = "configuration";
+  let exitCode = 0;
   const listener: StepListener = {
     begin(step) {
       current = step;
-      onStep(step);
     },
     note: (detail) => void steps.push({ status: "ok", check: current, detail }),
     warn: (detail) => void steps.push({ status: "warning", check: current, detail }),
@@ -57,23 +56,25 @@ export async function check({ inputs, logFor, onStep, ...machine }: CheckRequest
       // The check has removed the folders that it made.
       freeBytes: (folder: string) => machine.freeBytes(nearestFolder(folder)),
     };
-    await prepare({ inputs: runInputs, opened, listener, isRehearsal: true });
-    return { steps, exitCode: 0 };
+    const observed = { warehouse: config.warehouse, clock: machine.clock };
+    const observers = observeWith(createObservers(config.observe, observed), observed);
+    await prepare({ inputs: runInputs, opened, listener, observers, isRehearsal: true });
   } catch (thrown) {
     machine.signal.throwIfAborted();
-    const { message, exitCode } = asWarehouseError(thrown);
-    steps.push({ status: "failed", check: current, detail: message });
-    return { steps, exitCode };
+    const error = asWarehouseError(thrown);
+    exitCode = error.exitCode;
+    steps.push({ status: "failed", check: current, detail: error.message });
   } finally {
     await closeOpened(opened, log);
   }
+  return { answer: answerOf(steps, exitCode), exitCode };
 }
 
 function nearestFolder(path: string): string {
   return existsSync(path) ? path : nearestFolder(dirname(path));
 }
 
-export function checkAnswer({ steps, exitCode }: Awaited<ReturnType<typeof check>>): Answer {
+function answerOf(steps: readonly CheckRow[], exitCode: number): Answer {
   const warnings = steps.filter(({ status }) => status === "warning").length;
   const failed = steps.find(({ status }) => status === "failed");
   return {

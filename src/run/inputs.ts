@@ -11,7 +11,7 @@ import type { Baseline } from "../warehouse/baseline.ts";
 import { type FreeBytes, freeBytes } from "../warehouse/disk.ts";
 import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
 
-export interface Machine {
+interface Machine {
   readonly clock: Clock;
   /** Number of worker threads that read documents; 0: this thread reads them. */
   readonly threads: number;
@@ -20,7 +20,7 @@ export interface Machine {
 }
 
 export function thisMachine(): Machine {
-  const threads = Math.max(1, Math.min(8, availableParallelism()));
+  const threads = Math.min(8, availableParallelism());
   return { clock: systemClock, threads, nodeVersion: process.versions.node, freeBytes };
 }
 
@@ -36,23 +36,9 @@ export interface RunInputs extends Runtime {
   readonly pipeline: string | Pipeline;
 }
 
-/** Steps that prepare a run, in this order. Only `check` has the step "configuration". */
-export type StepName =
-  | "configuration"
-  | "pipeline"
-  | "folder"
-  | "lock"
-  | "run before"
-  | "disk"
-  | "service"
-  | "personal fields"
-  | "destinations"
-  | "targets"
-  | "observers";
-
 /** Hears of each step. An error after `begin` is the failure of that step. */
 export interface StepListener {
-  begin(step: StepName): void;
+  begin(step: string): void;
   note(detail: string): void;
   warn(detail: string): void;
 }

@@ -6,12 +6,11 @@ import { scalarText } from "../api/normalize.ts";
 import { assertFewRejects } from "../audit/checks/publish-gates.ts";
 import { collectGarbage } from "../common/free-memory.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
-import { type ColumnPlan, planColumns } from "../extract/column-plan.ts";
+import { planColumns } from "../extract/column-plan.ts";
 import { extract } from "../extract/extract.ts";
-import { landLookups } from "../extract/land-lookups.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
-import { Landing, LandingThreads } from "../extract/landing/landing.ts";
-import type { CustomFieldLookup } from "../extract/lookups.ts";
+import { Landing } from "../extract/landing/landing.ts";
+import { type CustomFieldLookup, landLookups } from "../extract/lookups.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
 import { stageRows } from "../load/staged-rows.ts";
 import {
@@ -21,22 +20,22 @@ import {
   writeExtractRecord,
 } from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
-import type { PersonalFields } from "../raw/personal/fields.ts";
 import { type RawFolder, RawPaths, rawFolderOf } from "../raw/raw-folder.ts";
 import { RawIndex } from "../raw/raw-index.ts";
 import { rejects } from "../tables/run.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
 import { findMissingItems } from "../warehouse/missing-items.ts";
 import type { NewRun, RunInputs } from "./inputs.ts";
+import type { PreparedRun } from "./prepare.ts";
 import type { ResumeRecord } from "./resume.ts";
 import { documentSettings, reuseOf } from "./reuse.ts";
 import { requestRows, rowsOf } from "./run-tables.ts";
-import { personalFieldIds, recordLookups, type ServiceSession } from "./session.ts";
+import { personalFieldIds } from "./session.ts";
 import { originOf } from "./source.ts";
 
 interface LandRequest {
   readonly run: NewRun;
-  readonly session: ServiceSession;
+  readonly session: PreparedRun["session"];
   readonly inputs: RunInputs;
   readonly resumeRecord: ResumeRecord;
   /** Answers from before the run was resumed. */
@@ -46,24 +45,22 @@ interface LandRequest {
 /** Throws the errors of the service, and `source.rejects`. Closes the client. */
 export async function land(request: LandRequest): Promise<RawFolder> {
   const { run, session, inputs } = request;
-  const { config, clock, signal, onProgress } = inputs;
-  const { client, journal, destinations, personalFields } = session;
+  const { config, clock, onProgress } = inputs;
+  const { client, journal, destinations } = session;
   const { customFields } = run.pipeline;
   try {
     onProgress({ stage: "lookups", done: 1, total: 2, items: 0, bytes: 0 });
-    const wanted = planColumns(run.pipeline, config);
-    const { extraction, index, fieldNames } = await extractItems(request, wanted);
+    const plan = planOf(request);
+    const { extraction, index } = await extractItems(request, plan);
     assertFewRejects(config, extraction, journal);
-    const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
-    const fields = await session.lookups.customFields(new Set(names), signal);
-    recordLookups(journal, inputs, fields);
+    const names = customFields && [...config.customFields, ...customFields, ...journal.fieldNames];
+    const fields = await session.customFields(names ?? []);
     onProgress({ stage: "lookups", done: 2, total: 2, items: extraction.items, bytes: 0 });
     // Frees what the passes were compared by, before the next steps need memory.
     collectGarbage();
-    const files = rawFilesOf(run, inputs);
-    const personal = policyOf(config, personalFields);
+    const { files, personal } = plan;
     landLookups(destinations, fields, { files, personal, drift: journal.drift, clock });
-    stageRows(requestRows(journal.requests), (part) => files.ofNotes("requests", part));
+    stageRows(requestRows(journal.requestsInOrder()), (part) => files.ofNotes("requests", part));
     const found = journal.rejects.toSorted(
       (a, b) => a.pass - b.pass || a.page - b.page || a.position - b.position,
     );
@@ -72,7 +69,7 @@ export async function land(request: LandRequest): Promise<RawFolder> {
       sha256: hash("sha256", document),
     }));
     stageRows(rejected, (part) => files.ofNotes("rejects", part));
-    const record = extractRecordOf(request, { wanted, extraction, items: index.items, fields });
+    const record = extractRecordOf(request, plan, { extraction, items: index.items, fields });
     const facts = await writeExtractRecord(join(files.folder, EXTRACT_FILE), record);
     return rawFolderOf(files.folder, facts, index);
   } finally {
@@ -80,34 +77,51 @@ export async function land(request: LandRequest): Promise<RawFolder> {
   }
 }
 
-function policyOf({ personalData: { policy, key } }: RunInputs["config"], fields: PersonalFields) {
-  return { policy, hashKey: key === null ? undefined : Buffer.from(key.reveal()), fields };
+/** What is requested, what a document becomes, and where it is written. */
+function planOf({ run: { pipeline, staging }, session: { personalFields: fields }, inputs }: LandRequest) {
+  const { config } = inputs;
+  const { policy, key } = config.personalData;
+  const { aliases } = config;
+  const wanted = planColumns(pipeline, config);
+  const { columns } = wanted;
+  return {
+    wanted,
+    personal: { policy, hashKey: key === null ? undefined : Buffer.from(key.reveal()), fields },
+    settings: documentSettings({
+      ...treatmentOf(config.personalData),
+      aliases,
+      personalFields: fields,
+      columns,
+    }),
+    // Published if they are below `result`.
+    files: new RawPaths(join(staging.root, config.raw ? "result" : "", "raw"), staging.sequence),
+  };
 }
 
-function rawFilesOf({ staging }: NewRun, { config }: RunInputs): RawPaths {
-  // Published if they are below `result`.
-  return new RawPaths(join(staging.root, config.raw ? "result" : "", "raw"), staging.sequence);
-}
+type LandPlan = ReturnType<typeof planOf>;
 
-async function extractItems({ run, session, inputs, kept }: LandRequest, wanted: ColumnPlan) {
+async function extractItems(
+  { run, session, inputs, kept }: LandRequest,
+  { wanted, personal, settings, files }: LandPlan,
+) {
   const { pipeline, staging, baseline } = run;
-  const { client, journal, token, retry, personalFields } = session;
+  const { client, journal, token, retry } = session;
   const { config, clock, signal, onProgress } = inputs;
   const { listings } = pipeline;
-  const settings = documentSettings(config, personalFields, wanted.columns);
-  await using threads = new LandingThreads(inputs.threads, {
-    ...policyOf(config, personalFields),
-    aliases: config.aliases,
-    token: token.reveal(),
-    details: wanted.details,
-    settings: JSON.stringify(settings),
-  });
+  const { details, columns, itemColumns } = wanted;
   await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
   const itemIndex = new ItemIndex();
   const index = new RawIndex(itemIndex);
-  const landing = new Landing({
-    threads,
-    files: rawFilesOf(run, inputs),
+  await using landing = new Landing({
+    threads: inputs.threads,
+    lander: {
+      ...personal,
+      aliases: config.aliases,
+      token: token.reveal(),
+      details,
+      settings: JSON.stringify(settings),
+    },
+    files,
     index,
     directory: staging.root,
     resumeState: kept,
@@ -122,10 +136,10 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
     itemIndex,
     versions: new ItemVersions(itemIndex),
     clock,
-    signal: AbortSignal.any([signal, threads.failure]),
+    signal: AbortSignal.any([signal, landing.failure]),
     settings: {
-      columns: wanted.columns,
-      itemColumns: wanted.itemColumns,
+      columns,
+      itemColumns,
       shapes: listings,
       concurrency: config.concurrency,
       singlesLimits: config.maxRejects,
@@ -135,7 +149,7 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
       onProgress({ ...progress, perSecond: retry.slowedTo }),
   };
   const extraction = await extract(context, {
-    details: wanted.details,
+    details,
     perPage: config.perPage,
     pageSizes: (baseline.kind === "run" && baseline.manifest.pageSizes) || {},
     reuse: () => reuseOf(run, config.rereadDays, settings),
@@ -148,23 +162,22 @@ async function extractItems({ run, session, inputs, kept }: LandRequest, wanted:
         acceptShrink: config.acceptShrink,
       }),
   });
-  return { extraction, index, fieldNames: landing.fieldNames };
+  return { extraction, index };
 }
 
 /** All that the tables are built from, besides the raw documents. */
 function extractRecordOf(
   { run, session, inputs, resumeRecord }: LandRequest,
-  answers: {
-    readonly wanted: ColumnPlan;
-    readonly extraction: Extraction;
-    readonly items: ItemIndex;
-    readonly fields: CustomFieldLookup;
-  },
+  { wanted, settings }: LandPlan,
+  {
+    extraction,
+    items,
+    fields,
+  }: { readonly extraction: Extraction; readonly items: ItemIndex; readonly fields: CustomFieldLookup },
 ): Omit<ExtractRecord, "version"> {
   const { journal, retry, personalFields, destinations } = session;
   const { config, clock } = inputs;
   const { contract, maxRejects, maxShrinkPercent, minShrink } = config;
-  const { wanted, extraction, items, fields } = answers;
   const rejected = journal.rejects.map(({ contentId }) => contentId);
   const instant = (milliseconds: number) => new Date(milliseconds).toISOString();
   const certified = extraction.disagreements.length === 0 ? "complete" : "unsettled";
@@ -197,7 +210,7 @@ function extractRecordOf(
       customFields: fields.unmatched,
     },
     personalData: { ...treatmentOf(config.personalData), customFieldIds: personalFieldIds(personalFields) },
-    documentSettings: documentSettings(config, personalFields, wanted.columns),
+    documentSettings: settings,
     gates: { contract, maxRejects, maxShrinkPercent, minShrink },
     accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },
     verdict: config.limit === null ? certified : "limited",
@@ -205,7 +218,10 @@ function extractRecordOf(
     unreadable: [...rejected.filter((id) => id !== null), ...extraction.missing.skipped],
     rejectedWithoutId: rejected.includes(null),
     drift: journal.drift.sorted(),
-    requests: { count: journal.requests.size, bytes: journal.requests.bytes },
+    requests: {
+      count: journal.requests.length,
+      bytes: journal.requests.reduce((sum, { bytes }) => sum + bytes, 0),
+    },
     throttled: retry.throttled,
     outages: retry.outages,
     bytesPerItem: Object.fromEntries([...items.pages].map(([pass, bytes]) => [pass, [...bytes]])),

@@ -6,7 +6,7 @@ import { validateTests } from "../audit/checks/validate-tests.ts";
 import { invalidConfig } from "../common/errors.ts";
 import { duration, fileSize, megabytes, pluralize } from "../common/figures.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
-import { createObservers, problemOf, type RunObservers } from "../observe/observers.ts";
+import type { RunObservers } from "../observe/observers.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import { targetError } from "../targets/deliver.ts";
@@ -35,13 +35,7 @@ import { discardMade, type PreparedOutput, prepareOutput } from "../warehouse/pr
 import { finishPublication } from "../warehouse/publish.ts";
 import { type RunInputs, type StepListener, targetsOf } from "./inputs.ts";
 import { judgeHistory, previousHistory, removePersonal } from "./previous-history.ts";
-import {
-  findInterrupted,
-  keepResumable,
-  type ResumableRun,
-  type ResumeRecord,
-  resumeFingerprint,
-} from "./resume.ts";
+import { findInterrupted, keepResumable, type ResumableRun, type ResumeRecord } from "./resume.ts";
 import { openSession, personalFieldIds } from "./session.ts";
 import { type OpenResources, originOf } from "./source.ts";
 
@@ -54,7 +48,7 @@ interface PrepareRequest {
    * asks service, targets and observers what a run would find out later.
    */
   readonly isRehearsal: boolean;
-  readonly observers?: RunObservers;
+  readonly observers: RunObservers;
 }
 
 export type PreparedRun = Awaited<ReturnType<typeof prepare>>;
@@ -66,16 +60,16 @@ export async function prepare(request: PrepareRequest) {
   const pipeline = await preparePipeline(inputs);
   const { name, tables, tests } = pipeline;
   listener.note(`${name}: ${pluralize(tables.length, "table")}, ${pluralize(tests.length, "test")}`);
-  observers?.loaded(name);
+  observers.loaded(name);
   const folder = await prepareFolder(request);
   const before = await prepareRunBefore(request, pipeline, folder);
   const { baseline, targets, above } = before;
   await checkDisk(request, folder, before);
-  const { onAttempt } = observers ?? {};
+  const { onAttempt } = observers;
   const session = await openSession({ ...request, ...before, onAttempt, pipeline, root: folder.root });
   if (isRehearsal) {
     await rehearseTargets(request, pipeline, targets);
-    await rehearseObservers(inputs, listener);
+    await rehearseObservers(request);
   }
   const fieldIds = personalFieldIds(session.personalFields);
   const resumable = isRehearsal ? null : await clearStaging(inputs, folder, before.resumable, fieldIds);
@@ -189,13 +183,11 @@ async function prepareRunBefore(
   assertKeepsTables(baseline, pipeline, { isAccepted: config.acceptPipeline, root });
   assertSameKey(baseline, treatmentOf(config.personalData), root);
   if (!config.acceptNewAddress) assertSameInstance(instanceOf(baseline), address, root, false);
-  const fingerprint = await resumeFingerprint(config, inputs.pipeline, pipeline);
   const startedMs = clock.now();
   // The new run's number is above every number that a target knows.
   const above = Math.max(0, ...targets.map(({ taken }) => taken));
-  const { resumable, foreign } = await findInterrupted(folder, {
-    fingerprint,
-    config,
+  const { fingerprint, resumable, foreign } = await findInterrupted(folder, inputs, {
+    pipeline,
     nowMs: startedMs,
     above,
   });
@@ -285,12 +277,10 @@ async function rehearseTargets(
 }
 
 /** Only warns: the run does not depend on its observers. */
-async function rehearseObservers({ config, clock }: RunInputs, listener: StepListener): Promise<void> {
-  const { observe: settings, warehouse } = config;
-  for (const observer of createObservers({ settings, warehouse }, clock.now())) {
-    listener.begin("observers");
-    const problem = await problemOf(observer);
-    if (problem === null) listener.note(`${observer.name} works`);
+async function rehearseObservers({ observers, listener }: PrepareRequest): Promise<void> {
+  listener.begin("observers");
+  for (const [name, problem] of await observers.problems()) {
+    if (problem === null) listener.note(`${name} works`);
     else listener.warn(problem);
   }
 }

@@ -32,10 +32,10 @@ import {
 import { discardStaging, finishPublication } from "../warehouse/publish.ts";
 import { firstDamage } from "../warehouse/verify.ts";
 import type { NewRun, Runtime } from "./inputs.ts";
+import { makeRun, type RunResult } from "./make-run.ts";
 import { preparePipeline } from "./prepare.ts";
 import { previousHistory, removePersonal } from "./previous-history.ts";
-import { landAndPublish, type RunResult } from "./publication.ts";
-import { personalFieldsDigest, policyDigest } from "./reuse.ts";
+import { documentSettings } from "./reuse.ts";
 
 interface ReplayRequest extends Runtime {
   readonly folder: OutputFolder;
@@ -71,7 +71,7 @@ export async function replay(request: ReplayRequest): Promise<RunResult> {
     const documents = { land, replayOf: published.run, kept: EMPTY_RESUME, peak };
     try {
       await createStaging(folder, staging.run);
-      return await landAndPublish(run, documents, { ...settings, limit: facts.limit }, request);
+      return await makeRun(run, documents, { ...settings, limit: facts.limit }, request);
     } finally {
       await discardStaging(folder, staging.run);
     }
@@ -171,14 +171,19 @@ function assertSameTreatment(
   { facts, lookups }: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
   { policy, personalFields, aliases }: ReplaySettings,
 ): void {
-  const { documentSettings, personalData } = facts;
+  const { documentSettings: before, personalData } = facts;
   const names = [...new Set(personalFields.map((name) => aliases[name] ?? name))];
   const customFields = lookups.definitions.flatMap(({ id, answer: { name } }): [string, string][] =>
     typeof name === "string" && names.includes(name) ? [[id, name]] : [],
   );
-  const isSamePolicy = documentSettings.policy === policyDigest(policy);
-  if (isSamePolicy && documentSettings.personalFields === personalFieldsDigest({ names, customFields }))
-    return;
+  const now = documentSettings({
+    policy,
+    keyId: null,
+    aliases,
+    personalFields: { names, customFields },
+    columns: [],
+  });
+  if (before.policy === now.policy && before.personalFields === now.personalFields) return;
   throw invalidConfig(
     `The documents of run ${run} were kept with \`personalData: "${personalData.policy}"\`, and with other \`personalData\` or \`personalFields\` than the configuration has, or by another version; replay with the same, or use "run".`,
   );

@@ -4,9 +4,9 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { readSealed, writeSealed } from "../common/sealed-file.ts";
+import { readSealed } from "../common/sealed-file.ts";
 import { VERSION } from "../common/version.ts";
-import { type Config, configFingerprint } from "../config/config.ts";
+import { configFingerprint } from "../config/config.ts";
 import { type ResumeState, readResumeState } from "../extract/landing/checkpoint.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { RAW_COLUMNS } from "../raw/raw-file.ts";
@@ -21,14 +21,14 @@ import {
   stagingFolder,
   stagingLeftovers,
 } from "../warehouse/layout.ts";
+import type { RunInputs } from "./inputs.ts";
 
 /**
  * Digest of all that decides what a run requests and how documents are treated. A run resumes staged work of an equal
  * fingerprint only. Of modules that a pipeline imports only what they declare is part of it.
  */
-export async function resumeFingerprint(
-  config: Config,
-  source: string | Pipeline,
+async function fingerprintOf(
+  { config, pipeline: source }: Pick<RunInputs, "config" | "pipeline">,
   pipeline: Pipeline,
 ): Promise<string> {
   const isFile = typeof source === "string" && source.startsWith("file:");
@@ -50,7 +50,6 @@ export async function resumeFingerprint(
 
 /** Form of `resume.json`. */
 const resumeRecordForm = z.strictObject({
-  version: z.literal(VERSION),
   fingerprint: z.string(),
   startedMs: z.number(),
   resumedMs: z.array(z.number()),
@@ -65,14 +64,10 @@ const resumeRecordForm = z.strictObject({
 });
 
 /** How a run began. Times are milliseconds since 1970, by this machine's clock. */
-export type ResumeRecord = Readonly<Omit<z.infer<typeof resumeRecordForm>, "version">>;
-
-export async function writeResumeRecord(staging: StagingFolder, begun: ResumeRecord): Promise<void> {
-  await writeSealed(staging.resumeRecord, { version: VERSION, ...begun });
-}
+export type ResumeRecord = Readonly<z.infer<typeof resumeRecordForm>>;
 
 /** Older staged work is not resumed, because too much may have changed. */
-const RESUMABLE_MS = 6 * 60 * 60 * 1000;
+export const RESUMABLE_HOURS = 6;
 
 export interface ResumableRun {
   readonly run: string;
@@ -81,41 +76,42 @@ export interface ResumableRun {
   readonly keptBytes: number;
 }
 
-const NO_RUN = { resumable: null, foreign: null };
-
 /**
  * The latest interrupted run, if it can be resumed. It has the same fingerprint, began less than six hours ago, is
  * later than every published or delivered run, and its staged work is undamaged. `foreign`: run that another program,
- * configuration or pipeline began, which is not resumed. `nowMs`: milliseconds since 1970. `above`: last run number
- * of a target. Changes nothing.
+ * configuration or pipeline began, which is not resumed. `fingerprint`: that of the new run. `nowMs`: milliseconds
+ * since 1970. `above`: last run number of a target. Changes nothing.
  */
 export async function findInterrupted(
   folder: OutputFolder,
-  wanted: Readonly<{ fingerprint: string; config: Config; nowMs: number; above: number }>,
+  inputs: Pick<RunInputs, "config" | "pipeline">,
+  { pipeline, nowMs, above }: Readonly<{ pipeline: Pipeline; nowMs: number; above: number }>,
 ) {
-  const { fingerprint, config, nowMs, above } = wanted;
+  const { config } = inputs;
+  const fingerprint = await fingerprintOf(inputs, pipeline);
+  const none = { fingerprint, resumable: null, foreign: null };
   // Another limited run reads the same few items as fast.
-  if (config.limit !== null) return NO_RUN;
+  if (config.limit !== null) return none;
   const [latest] = await stagingLeftovers(folder);
-  if (latest === undefined || latest.sequence <= above) return NO_RUN;
+  if (latest === undefined || latest.sequence <= above) return none;
   const current = parseRunName((await currentRun(folder)) ?? "");
   const published = [...(await runsIn(folder)), ...(current ? [current] : [])];
-  if (!published.every((each) => isLaterRun(latest, each))) return NO_RUN;
+  if (!published.every((each) => isLaterRun(latest, each))) return none;
   const { run } = latest;
   const staging = stagingFolder(folder, run);
   const path = staging.resumeRecord;
   const resumeRecord = await readSealed(path, resumeRecordForm);
-  if (resumeRecord === undefined) return existsSync(path) ? { resumable: null, foreign: run } : NO_RUN;
+  if (resumeRecord === undefined) return existsSync(path) ? { ...none, foreign: run } : none;
   // If the clock was set back, the age is unknown.
   const ageMs = nowMs - resumeRecord.startedMs;
-  const isOfAge = ageMs >= 0 && ageMs < RESUMABLE_MS;
-  if (!isOfAge || (resumeRecord.shrunk && !config.acceptShrink)) return NO_RUN;
-  if (resumeRecord.fingerprint !== fingerprint) return { resumable: null, foreign: run };
+  const isOfAge = ageMs >= 0 && ageMs < RESUMABLE_HOURS * 3_600_000;
+  if (!isOfAge || (resumeRecord.shrunk && !config.acceptShrink)) return none;
+  if (resumeRecord.fingerprint !== fingerprint) return { ...none, foreign: run };
   const kept = await readResumeState(staging.root);
-  if (kept.groups.length === 0) return NO_RUN;
+  if (kept.groups.length === 0) return none;
   const sizes = await Promise.all([path, ...kept.files].map(bytesOf));
   const keptBytes = sizes.reduce((sum, bytes) => sum + bytes, 0);
-  return { resumable: { run, resumeRecord, kept, keptBytes }, foreign: null };
+  return { ...none, resumable: { run, resumeRecord, kept, keptBytes } };
 }
 
 /** Removes all staged files that a resumed run does not need. Returns the bytes that are kept. */

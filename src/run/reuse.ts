@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { asWarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
-import { type Config, treatmentOf } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import type { ReuseSource } from "../extract/passes/single-items.ts";
 import type { DocumentSettings } from "../raw/extract-record.ts";
 import type { PersonalFields } from "../raw/personal/fields.ts";
@@ -15,30 +15,28 @@ import { firstDamage } from "../warehouse/verify.ts";
 import type { NewRun } from "./inputs.ts";
 
 /** Settings that decide what a document becomes. A document is reused while all of them are the same. */
-export function documentSettings(
-  { personalData, aliases }: Pick<Config, "personalData" | "aliases">,
-  personalFields: PersonalFields,
-  columns: readonly string[],
-): DocumentSettings {
-  const { policy, keyId } = treatmentOf(personalData);
+export function documentSettings({
+  policy,
+  keyId,
+  aliases,
+  personalFields,
+  columns,
+}: {
+  readonly policy: PersonalPolicy;
+  readonly keyId: string | null;
+  readonly aliases: Config["aliases"];
+  readonly personalFields: PersonalFields;
+  readonly columns: readonly string[];
+}): DocumentSettings {
+  const { names: fields, customFields } = personalFields;
   return {
     version: digestOf(VERSION),
-    policy: policyDigest(policy),
+    policy: digestOf(policy === "keep" ? [policy] : [policy, names]),
     hashKey: digestOf(keyId),
     aliases: digestOf(Object.entries(aliases).sort()),
-    personalFields: personalFieldsDigest(personalFields),
+    personalFields: digestOf([fields.toSorted(), customFields.toSorted()]),
     columns: digestOf(columns.toSorted()),
   };
-}
-
-/** Digest of the policy and of the names that look personal to it. */
-export function policyDigest(policy: PersonalPolicy): string {
-  return digestOf(policy === "keep" ? [policy] : [policy, names]);
-}
-
-/** Digest of all that `personalFields` names. */
-export function personalFieldsDigest({ names: fields, customFields }: PersonalFields): string {
-  return digestOf([fields.toSorted(), customFields.toSorted()]);
 }
 
 function digestOf(value: unknown): string {

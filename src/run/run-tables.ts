@@ -1,11 +1,27 @@
-/** Makes the rows of the tables about the run. */
-
-import type { RequestLog } from "../extract/http/request-log.ts";
+/** Makes the tables about the run. */
+import type { TableFacts } from "../audit/checks/table-checks.ts";
+import type { RequestRecord } from "../extract/landing/journal.ts";
+import type { TableSource } from "../load/build-warehouse.ts";
+import { loadSql } from "../load/load-sql.ts";
 import type { MemoryRows } from "../load/staged-rows.ts";
-import type { ExtractRecord, PassRecord } from "../raw/extract-record.ts";
+import { type Pipeline, publishes } from "../pipeline.ts";
+import type { CountedDrift } from "../raw/drift.ts";
+import { type ExtractRecord, excludedItems, type PassRecord } from "../raw/extract-record.ts";
+import type { RawFolder } from "../raw/raw-folder.ts";
+import { readParquet } from "../storage/parquet-sql.ts";
+import { fillMarks } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
-import { passes, requests, run } from "../tables/run.ts";
+import {
+  documents,
+  drift as driftTable,
+  lineage,
+  passes,
+  rejects,
+  requests,
+  run as runTable,
+  tablesTable,
+} from "../tables/run.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
 
 /**
@@ -39,19 +55,55 @@ function interval({ startedMs, endedMs }: { readonly startedMs: number; readonly
   return { startedAt: Math.floor(startedMs * 1000), endedAt: Math.floor(endedMs * 1000) };
 }
 
+/** The tables about the run, except `run_checks`: their rows, staged parts or query. */
+export function runTables(
+  run: Parameters<typeof runRows>[0],
+  pipeline: Pipeline,
+  landed: RawFolder,
+  { loaded, drift }: { readonly loaded: TableFacts; readonly drift: readonly CountedDrift[] },
+): TableSource[] {
+  const files = {
+    raw_files: readParquet(landed.itemFiles),
+    request_files: readParquet(landed.requests.map(({ file }) => file)),
+  };
+  const excluded = [JSON.stringify(excludedItems(landed.facts))];
+  const counting = { text: fillMarks(loadSql("run_documents"), files), params: excluded };
+  const hasParquet = publishes(pipeline, "parquet");
+  const origins = pipeline.tables.flatMap((table) =>
+    table.columns.flatMap((column) =>
+      column.origins.map((origin) => ({ ...origin, tableName: table.name, columnName: column.name })),
+    ),
+  );
+  return [
+    runRows(run),
+    passRows(landed.facts.passes),
+    { table: requests, parts: landed.requests },
+    { table: rejects, parts: landed.rejects },
+    rowsOf(driftTable, drift, ({ contentId }) => ({ exampleContentId: contentId })),
+    rowsOf(tablesTable, loaded.tables, ({ table, rows, files: own }) => ({
+      tableName: table,
+      rowCount: rows,
+      parquetFiles: hasParquet ? own.length : 0,
+      parquetBytes: hasParquet ? own.reduce((sum, { bytes }) => sum + bytes, 0) : 0,
+    })),
+    rowsOf(lineage, origins),
+    // A run may keep no documents.
+    landed.itemFiles.length === 0 ? { table: documents, rows: [] } : { table: documents, query: counting },
+  ];
+}
+
 /** `endedMs`: milliseconds since 1970. `ignoredDestinations`: IDs. */
-export function runRows(
-  statement: Omit<BuiltStatement, "rows" | "emptyColumns" | "columns">,
-  more: {
+function runRows(
+  run: Omit<BuiltStatement, "rows" | "emptyColumns" | "columns"> & {
     readonly endedMs: number;
     readonly passthrough: boolean;
     readonly ignoredDestinations: readonly string[];
     readonly throttled: ExtractRecord["throttled"];
   },
 ): MemoryRows {
-  const { reasons, items, versions, instance, startedAt } = statement;
-  return rowsOf(run, [{ ...statement, ...more }], () => ({
-    ...interval({ startedMs: Date.parse(startedAt), endedMs: more.endedMs }),
+  const { reasons, items, versions, instance, startedAt, endedMs, throttled } = run;
+  return rowsOf(runTable, [run], () => ({
+    ...interval({ startedMs: Date.parse(startedAt), endedMs }),
     instanceUrl: instance.origin,
     reason: reasons.length === 0 ? null : reasons.join("; "),
     itemsListed: items.listed,
@@ -59,11 +111,11 @@ export function runRows(
     itemsRejected: items.rejected,
     itemsRemoved: items.vanished,
     itemsUnread: items.unread,
-    ignoredDestinations: JSON.stringify(more.ignoredDestinations),
-    requestsRefused: more.throttled?.refused ?? 0,
-    ratePerSecond: more.throttled?.ratePerSecond ?? null,
-    replayOf: statement.replayOf ?? null,
-    personalData: statement.personalData.policy,
+    ignoredDestinations: JSON.stringify(run.ignoredDestinations),
+    requestsRefused: throttled?.refused ?? 0,
+    ratePerSecond: throttled?.ratePerSecond ?? null,
+    replayOf: run.replayOf ?? null,
+    personalData: run.personalData.policy,
     packageVersion: versions.package,
     duckdbVersion: versions.duckdb,
     nodeVersion: versions.node,
@@ -74,8 +126,8 @@ export function passRows(records: readonly PassRecord[]): MemoryRows {
   return rowsOf(passes, records, (record) => ({ ...interval(record), rowsListed: record.rows }));
 }
 
-export function requestRows(records: RequestLog): MemoryRows {
-  return rowsOf(requests, records.inOrder(), ({ milliseconds }, place) => ({
+export function requestRows(records: readonly RequestRecord[]): MemoryRows {
+  return rowsOf(requests, records, ({ milliseconds }, place) => ({
     request: place + 1,
     milliseconds: Math.round(milliseconds * 1000) / 1000,
   }));

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { writeSealed } from "../common/sealed-file.ts";
 import type { Config } from "../config/config.ts";
 import { isResumable } from "../extract/extract.ts";
 import { EMPTY_RESUME, hasCheckpoints, readResumeState } from "../extract/landing/checkpoint.ts";
@@ -25,9 +26,9 @@ import { discardStaging } from "../warehouse/publish.ts";
 import { listRuns } from "../warehouse/retention.ts";
 import type { RunInputs } from "./inputs.ts";
 import { land } from "./land.ts";
+import { makeRun, type RunResult } from "./make-run.ts";
 import { type PreparedRun, prepare } from "./prepare.ts";
-import { landAndPublish, type RunResult } from "./publication.ts";
-import { keepResumable, writeResumeRecord } from "./resume.ts";
+import { keepResumable, RESUMABLE_HOURS, type ResumeRecord } from "./resume.ts";
 import { closeOpened, type OpenResources } from "./source.ts";
 
 /**
@@ -39,7 +40,8 @@ export async function runExport(inputs: RunInputs): Promise<RunResult> {
   const { limit, observe, warehouse } = config;
   // Monitoring must not take a limited run for a nightly one.
   const settings = limit === null ? observe : { onFinish: null, metricsFile: null };
-  const observers = observeWith(createObservers({ settings, warehouse }, clock.now()), { warehouse, clock });
+  const observed = { warehouse, clock };
+  const observers = observeWith(createObservers(settings, observed), observed);
   let result: RunResult;
   try {
     result = await runUnderLock(inputs, observers);
@@ -110,7 +112,8 @@ async function stageAndPublish(
   const name = resumable?.run ?? (await nextRun(folder, new Date(resumeRecord.startedMs), above));
   const staging = stagingFolder(folder, name);
   const resumedMs = resumable === null ? [] : [...resumeRecord.resumedMs, clock.now()];
-  const record = { ...resumeRecord, resumedMs };
+  const record: ResumeRecord = { ...resumeRecord, resumedMs };
+  const writeRecord = (written: ResumeRecord) => writeSealed(staging.resumeRecord, written);
   const kept = resumable?.kept ?? EMPTY_RESUME;
   const pipelineUrl = typeof inputs.pipeline === "string" ? inputs.pipeline : undefined;
   const run = { pipeline, pipelineUrl, folder, staging, baseline, history };
@@ -120,10 +123,10 @@ async function stageAndPublish(
     if (resumable !== null)
       log.warn("Resuming an interrupted run.", { run: name, ...resumeCounts(resumable.kept) });
     await createStaging(folder, name);
-    await writeResumeRecord(staging, record);
+    await writeRecord(record);
     observers.started(name);
     const landNow = () => land({ run, session, inputs, resumeRecord: record, kept });
-    return await landAndPublish(run, { land: landNow, replayOf: null, kept, peak }, config, inputs);
+    return await makeRun(run, { land: landNow, replayOf: null, kept, peak }, config, inputs);
   } catch (thrown) {
     disposition = await dispositionAfter(thrown, prepared, staging, inputs);
     if (asWarehouseError(thrown).code !== "disk.full") throw thrown;
@@ -141,7 +144,7 @@ async function stageAndPublish(
       // No run resumes staged files without a record.
       else if (disposition === "inspect") await rm(staging.resumeRecord, { force: true });
       else
-        await writeResumeRecord(staging, {
+        await writeRecord({
           ...record,
           ratePerSecond: session.retry.throttled?.ratePerSecond ?? null,
           peakBytes: peak.bytes,
@@ -175,6 +178,8 @@ async function dispositionAfter(
   const canResume = config.limit === null && hasCheckpoints(staging.root);
   if (!canResume || !(isShrunk || isResumable(code))) return "remove";
   const how = isShrunk ? "with --accept-shrink" : "again";
-  log.warn(`What was read is kept: run ${how} within six hours of its start to resume.`, { run });
+  log.warn(`What was read is kept: run ${how} within ${RESUMABLE_HOURS} hours of its start to resume.`, {
+    run,
+  });
   return isShrunk ? "accept" : "resume";
 }

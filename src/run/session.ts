@@ -7,10 +7,11 @@ import { invalidConfig } from "../common/errors.ts";
 import { count, duration, pluralize } from "../common/figures.ts";
 import { didYouMean, nearestSentence } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
+import type { HttpProxy } from "../common/proxy.ts";
+import type { Secret } from "../common/secret.ts";
 import { faultsError } from "../config/read-spec.ts";
 import type { AttemptListener, HttpClient } from "../extract/http/client.ts";
 import type { RetryLoop } from "../extract/http/retry.ts";
-import { RETRY_LIMITS } from "../extract/http/retry-rules.ts";
 import { Journal, observedAtOf, recordOf } from "../extract/landing/journal.ts";
 import { type CustomFieldLookup, type DestinationLookup, Lookups } from "../extract/lookups.ts";
 import { TokenRedactor } from "../extract/pages/token-redactor.ts";
@@ -27,26 +28,20 @@ import { looksPersonal } from "../raw/personal/names.ts";
 import { assertSameInstance, type Baseline, instanceOf } from "../warehouse/baseline.ts";
 import type { RunInputs, StepListener } from "./inputs.ts";
 import type { ResumableRun } from "./resume.ts";
-import {
-  type OpenResources,
-  type OpenSource,
-  openClient,
-  openClientWithoutRetries,
-  openSource,
-  originOf,
-} from "./source.ts";
+import { type OpenResources, openClient, openSource, originOf } from "./source.ts";
 
 /** The opened service, and what it answered before the listings are read. */
 export interface ServiceSession {
   readonly client: HttpClient;
   readonly retry: RetryLoop;
   readonly journal: Journal;
-  readonly lookups: Lookups;
-  readonly token: OpenSource["token"];
+  readonly token: Secret;
   /** Destinations that were looked up by their names. */
   readonly wanted: readonly DestinationName[];
   readonly destinations: DestinationLookup;
   readonly personalFields: PersonalFields;
+  /** Looks up the definitions of the custom fields with these names. */
+  readonly customFields: (names: Iterable<string>) => Promise<CustomFieldLookup>;
 }
 
 interface SessionRequest {
@@ -72,14 +67,11 @@ export async function openSession(request: SessionRequest): Promise<ServiceSessi
   const known = {
     startPerSecond: resumable?.resumeRecord.ratePerSecond ?? rateBefore ?? null,
     outageMinutes: config.outageMinutes,
-    limits: RETRY_LIMITS,
     isKnown: resumable !== null || instanceOf(baseline)?.origin === originOf(config),
   };
-  const { client, retry } = isRehearsal
-    ? openClientWithoutRetries(source, inputs)
-    : openClient(source, inputs, known, onAttempt);
+  const { client, retry } = openClient(source, inputs, isRehearsal ? null : known, onAttempt);
   opened.client = client;
-  const fieldNames = await probeInstance(request, source, client);
+  const fieldNames = await probeInstance(request, source.proxy, client);
   const personalFields = await findPersonalFields(request, client, fieldNames);
   const journal = new Journal();
   const echoes = new TokenRedactor(source.token);
@@ -90,8 +82,21 @@ export async function openSession(request: SessionRequest): Promise<ServiceSessi
   });
   const wanted = pipeline.destinations ?? source.destinations;
   const destinations = await lookUpDestinations(request, client, lookups, wanted);
-  recordLookups(journal, inputs, destinations);
-  return { client, retry, journal, lookups, token: source.token, wanted, destinations, personalFields };
+  const record = ({ responses }: Pick<DestinationLookup, "responses">) => {
+    for (const { request: asked, response } of responses) {
+      const observedAt = observedAtOf(response, inputs.clock);
+      const bytes = response.body.byteLength;
+      journal.requests.push(recordOf(response, { mode: asked.mode, observedAt, bytes }));
+    }
+  };
+  record(destinations);
+  const customFields = async (names: Iterable<string>) => {
+    const found = await lookups.customFields(names, inputs.signal);
+    record(found);
+    return found;
+  };
+  const { token } = source;
+  return { client, retry, journal, token, wanted, destinations, personalFields, customFields };
 }
 
 async function lookUpDestinations(
@@ -102,7 +107,7 @@ async function lookUpDestinations(
 ): Promise<DestinationLookup> {
   listener.begin("destinations");
   const found = await lookups.destinations(wanted, signal);
-  await assertNoneMisspelled(found, baseline, () => destinationNames(client, config.aliases, signal));
+  await assertNoneMisspelled(found, baseline, () => probeDestinationNames(client, config.aliases, signal));
   // A run reports these by its checks.
   if (!isRehearsal) return found;
   const gone = found.unmatched.map(({ name, platform }) => removedDestinationText(name, platform));
@@ -138,43 +143,13 @@ async function assertNoneMisspelled(
   throw invalidConfig(`${sentences.join(" ")} Correct \`destinations\` or --destination.`);
 }
 
-const SEARCH_MS = 15_000;
-
-/** Names of destinations that items carry, for hints. Empty if the search fails or takes more than 15 seconds. */
-export async function destinationNames(
-  client: HttpClient,
-  aliases: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  try {
-    const late = AbortSignal.timeout(SEARCH_MS);
-    return await probeDestinationNames(client, aliases, AbortSignal.any([signal, late]));
-  } catch {
-    signal.throwIfAborted();
-    return [];
-  }
-}
-
-/** Adds the requests of a lookup to the journal. */
-export function recordLookups(
-  journal: Journal,
-  { clock }: Pick<RunInputs, "clock">,
-  { responses }: Pick<DestinationLookup | CustomFieldLookup, "responses">,
-): void {
-  for (const { request, response } of responses) {
-    const observedAt = observedAtOf(response, clock);
-    const bytes = response.body.byteLength;
-    journal.requests.add(recordOf(response, { mode: request.mode, observedAt, bytes }));
-  }
-}
-
 /**
  * Checks that the service has the instance of the warehouse. A run does so only at a new address; at a known one, the
  * documents tell. A rehearsal also reads one answer of each kind, and returns the names of custom fields that it saw.
  */
 async function probeInstance(
   { inputs: { config, signal }, isRehearsal, listener, pipeline, baseline, root }: SessionRequest,
-  { proxy }: OpenSource,
+  proxy: HttpProxy | null,
   client: HttpClient,
 ): Promise<readonly string[]> {
   const origin = originOf(config);
@@ -227,7 +202,14 @@ async function findPersonalFields(
     const unknown = unmatched.filter((name) => !isItemField(name) && !specified.has(name));
     if (unknown.length > 0) {
       const others = await probeFieldNames(client, config.perPage, signal);
-      throw faultsError(unknown.map((name) => unknownFieldText(name, [...others, ...ITEM_FIELD_NAMES])));
+      const known = [...others, ...ITEM_FIELD_NAMES];
+      throw faultsError(
+        unknown.map((name) => {
+          const shown = printable(name, 60);
+          const near = nearestSentence(name, known, "");
+          return `\`personalFields\`: neither a custom field nor an API field has the name "${shown}".${near} If the service sends an API field of that name, add it to \`aliases\`: { "${shown}": "${shown}" }.`;
+        }),
+      );
     }
     const customFields = definitions.flatMap(({ id, name }): [string, string][] =>
       name === undefined ? [] : [[id, name]],
@@ -241,14 +223,6 @@ async function findPersonalFields(
     listener.warn(personalFieldsSentence(uncovered.map((name) => printable(name, 60))));
   }
   return found;
-}
-
-function unknownFieldText(name: string, known: readonly string[]): string {
-  const shown = printable(name, 60);
-  return (
-    `\`personalFields\`: neither a custom field nor an API field has the name "${shown}".${nearestSentence(name, known, "")} ` +
-    `If the service sends an API field of that name, add it to \`aliases\`: { "${shown}": "${shown}" }.`
-  );
 }
 
 /** IDs of the personal custom fields, in order. */

@@ -6,16 +6,16 @@ import { packagePath } from "../common/package-root.ts";
 import { type HttpProxy, reachedBy } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import type { Config } from "../config/config.ts";
-import { type AttemptListener, HttpClient, TIMEOUTS } from "../extract/http/client.ts";
-import { BODY_LIMITS } from "../extract/http/connection-pool.ts";
+import { type AttemptListener, HttpClient } from "../extract/http/client.ts";
+import { HTTP_LIMITS } from "../extract/http/connection-pool.ts";
 import { RetryLoop } from "../extract/http/retry.ts";
-import { RETRY_LIMITS, type RetryConfig } from "../extract/http/retry-rules.ts";
+import type { RetryConfig } from "../extract/http/retry-rules.ts";
 import { readServiceUrl, type ServiceUrl, type SettingNames } from "../extract/http/service-url.ts";
 import { createService } from "../service/service.ts";
 import type { PreparedOutput } from "../warehouse/prepare-output.ts";
 import type { RunInputs } from "./inputs.ts";
 
-export interface OpenSource extends AsyncDisposable {
+interface OpenSource extends AsyncDisposable {
   readonly url: ServiceUrl;
   readonly token: Secret;
   readonly settingNames: SettingNames;
@@ -52,14 +52,19 @@ export async function openSource(config: Config): Promise<OpenSource> {
   };
 }
 
-/** The client of a run, and the retry policy of its requests. The deadline counts from this call. */
+/**
+ * The client of a run, and the retry policy of its requests. The deadline counts from this call. `known`: what a run
+ * knows of the service; `null`: a person waits, so no request is retried, and a service that asks for fewer requests is
+ * waited for one minute at most.
+ */
 export function openClient(
   { url, token, settingNames, proxy }: OpenSource,
   { config, clock, log }: Pick<RunInputs, "config" | "clock" | "log">,
-  known: Pick<RetryConfig, "startPerSecond" | "outageMinutes" | "isKnown" | "limits">,
+  known: Pick<RetryConfig, "startPerSecond" | "outageMinutes" | "isKnown"> | null,
   onAttempt: AttemptListener = () => {},
 ): { readonly client: HttpClient; readonly retry: RetryLoop } {
-  const { deadlineMinutes: minutes, concurrency: connections, ratePerSecond } = config;
+  const { concurrency: connections, ratePerSecond } = config;
+  const minutes = known === null ? 1 : config.deadlineMinutes;
   const retry = new RetryLoop({
     connections,
     maxPerSecond: ratePerSecond,
@@ -69,7 +74,8 @@ export function openClient(
     clock,
     random: Math.random,
     log,
-    ...known,
+    retries: known !== null,
+    ...(known ?? { startPerSecond: null, outageMinutes: 0, isKnown: false }),
   });
   const client = new HttpClient({
     url,
@@ -77,8 +83,7 @@ export function openClient(
     settingNames,
     proxy,
     connections,
-    timeouts: TIMEOUTS,
-    bodyLimits: BODY_LIMITS,
+    limits: HTTP_LIMITS,
     clock,
     log,
     retry,
@@ -86,16 +91,6 @@ export function openClient(
     onAttempt,
   });
   return { client, retry };
-}
-
-/** Client for a person who waits: no retries, and one minute for a service that asks for fewer requests. */
-export function openClientWithoutRetries(
-  source: OpenSource,
-  { config, clock, log }: Pick<RunInputs, "config" | "clock" | "log">,
-) {
-  const inputs = { config: { ...config, deadlineMinutes: 1 }, clock, log };
-  const limits = { ...RETRY_LIMITS, maxRetries: 0 };
-  return openClient(source, inputs, { startPerSecond: null, outageMinutes: 0, isKnown: false, limits });
 }
 
 /** Address of the service. The sample's port changes with every run, so it is left out. */

@@ -11,98 +11,76 @@ import type { RunSummary } from "../observe/run-summary.ts";
 import { isRunTable } from "../tables/all.ts";
 
 export function summaryAnswer(summary: RunSummary): Answer {
-  const { run, sequence, verdict, noMappedValues } = summary;
+  const { run, sequence, verdict, pipeline, milliseconds, noMappedValues } = summary;
   // Line breaks in foreign texts must not begin a new line of the summary.
   const rows = linesOf(summary).flatMap(([name, ...texts]) =>
-    texts.map((text) => ({
-      name,
-      text: text.replaceAll(/\s*\n\s*/g, " "),
-      notable: ["Unsettled", "Limited", "Rejected", "Warning"].includes(name),
-    })),
+    texts.flatMap((text) =>
+      typeof text === "string"
+        ? {
+            name,
+            text: text.replaceAll(/\s*\n\s*/g, " "),
+            notable: ["Unsettled", "Limited", "Rejected", "Warning"].includes(name),
+          }
+        : [],
+    ),
   );
+  const [word, so] = {
+    complete: ["Complete", ""],
+    unsettled: ["UNSETTLED", "; published, but two passes do not agree; run again later"],
+    limited: ["Limited", "; a run without --limit reads all items"],
+  }[verdict];
+  const lacking = noMappedValues === null ? "" : ", WITHOUT MAPPED VALUES";
   return {
-    lead: headline(summary),
+    lead: `${word}${lacking}: run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}${so}`,
     isWell: verdict !== "unsettled" && noMappedValues === null,
     facts: { run, sequence, verdict },
     sections: [section({ key: "summary", title: "Summary", columns: FACT_COLUMNS, rows, isLines: true })],
   };
 }
 
-function headline({ verdict, run, pipeline, milliseconds, noMappedValues }: RunSummary): string {
-  const lacking = noMappedValues === null ? "" : ", WITHOUT MAPPED VALUES";
-  const [word, so] = {
-    complete: ["Complete", ""],
-    unsettled: ["UNSETTLED", "; published, but two passes do not agree; run again later"],
-    limited: ["Limited", "; a run without --limit reads all items"],
-  }[verdict];
-  return `${word}${lacking}: run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}${so}`;
-}
+type Line = readonly [name: string, ...texts: (string | null | false)[]];
 
 /** Texts by name; a name without texts is not shown. */
-function linesOf(summary: RunSummary): readonly (readonly [name: string, ...texts: string[]])[] {
-  const { accounting, verdict, replayOf, requests, bytesReceived, deliveries, removedRuns } = summary;
+function linesOf(summary: RunSummary): readonly Line[] {
+  const { accounting, verdict, replayOf, deliveries, removedRuns, mappedValues } = summary;
+  const { reused, throttled, outages, resumed } = summary;
+  const { rejected } = accounting;
   const delivered = deliveries.filter(({ state }) => state !== "failed").map(deliveryText);
   const failed = deliveries.filter(({ state }) => state === "failed").map(({ target }) => printable(target));
-  const isRead = replayOf === null;
+  const received = `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`;
+  const limited =
+    throttled?.ratePerSecond && `limited to about ${throttled.ratePerSecond} requests a second; `;
+  const refused = throttled && `the service refused ${pluralize(throttled.refused, "request")}`;
+  const singly = resumed?.items ? ` and ${pluralize(resumed.items, "single item")}` : "";
+  const unchanged = reused && pluralize(reused.reused, "unchanged single item");
   return [
     ["Items", itemsText(summary)],
-    ["Values", ...ifAny(summary.mappedValues, valuesText)],
+    ["Values", mappedValues && valuesText(mappedValues)],
     ["Evidence", evidenceText(summary)],
     ["Rows", rowsText(summary)],
-    ["Requests", ...ifAny(isRead, () => `${count(requests)}, ${megabytes(bytesReceived)} received`)],
-    [
-      "Reused",
-      ...ifAny(
-        isRead && summary.reused,
-        ({ reused, read }) => `${pluralize(reused, "unchanged single item")}; ${count(read)} requested`,
-      ),
-    ],
-    [
-      "Throttled",
-      ...ifAny(summary.throttled, ({ ratePerSecond, refused }) => {
-        const rate = ratePerSecond === null ? "" : `limited to about ${ratePerSecond} requests a second; `;
-        return `${rate}the service refused ${pluralize(refused, "request")}; \`ratePerSecond\` sets an upper bound`;
-      }),
-    ],
-    [
-      "Outages",
-      ...ifAny(
-        summary.outages,
-        (outages) => `${count(outages.count)}; the run waited ${duration(outages.seconds)} in all`,
-      ),
-    ],
-    [
-      "Resumed",
-      ...ifAny(summary.resumed, ({ pages, items }) => {
-        const singly = items === 0 ? "" : ` and ${pluralize(items, "single item")}`;
-        return `${pluralize(pages, "page")}${singly} from the interrupted run`;
-      }),
-    ],
-    ["Replay of", ...ifAny(replayOf, (run) => run)],
+    ["Requests", replayOf === null && received],
+    ["Reused", replayOf === null && reused && `${unchanged}; ${count(reused.read)} requested`],
+    ["Throttled", refused && `${limited ?? ""}${refused}; \`ratePerSecond\` sets an upper bound`],
+    ["Outages", outages && `${count(outages.count)}; the run waited ${duration(outages.seconds)} in all`],
+    ["Resumed", resumed && `${pluralize(resumed.pages, "page")}${singly} from the interrupted run`],
+    ["Replay of", replayOf],
     ["Published", publishedText(summary)],
-    ["Report", ...ifAny(summary.report, (path) => path)],
+    ["Report", summary.report],
     [verdict === "limited" ? "Limited" : "Unsettled", ...summary.reasons],
     [
       "Rejected",
-      ...ifAny(
-        accounting.rejected,
-        (rejected) =>
-          `${pluralize(rejected, "listed document")}: see run_rejects, with a row for each reading that failed`,
-      ),
+      rejected > 0 &&
+        `${pluralize(rejected, "listed document")}: see run_rejects, with a row for each reading that failed`,
     ],
-    ["Differing", ...contradictionTexts(summary)],
+    ["Differing", contradictionText(summary)],
     ["Drift", ...driftTexts(summary)],
     ["Checks", checksText(summary)],
-    ["Delivered", ...ifAny(delivered.join(", "), (text) => text)],
-    ["Warning", ...ifAny(failed.join(", "), (names) => `NOT delivered to ${names}`)],
-    ["Removed", ...ifAny(removedRuns.length, (runs) => pluralize(runs, "old run"))],
+    ["Delivered", delivered.length > 0 && delivered.join(", ")],
+    ["Warning", failed.length > 0 && `NOT delivered to ${failed.join(", ")}`],
+    ["Removed", removedRuns.length > 0 && pluralize(removedRuns.length, "old run")],
     ["Warning", ...summary.warnings],
     ["Next", nextCommand(summary)],
   ];
-}
-
-function ifAny<Value>(value: Value | null | false, text: (value: Value) => string): string[] {
-  return value ? [text(value)] : [];
 }
 
 function deliveryText({ target, state, milliseconds }: RunSummary["deliveries"][number]): string {
@@ -113,11 +91,9 @@ function deliveryText({ target, state, milliseconds }: RunSummary["deliveries"][
 
 function itemsText({ accounting, changes, previousRun }: RunSummary): string {
   const { listed, loaded, rejected, vanished, unread } = accounting;
-  const became = [
-    `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected`,
-    ...ifAny(vanished, (items) => `${count(items)} vanished`),
-    ...ifAny(unread, (items) => `${count(items)} unread`),
-  ].join(", ");
+  const gone = vanished > 0 ? `, ${count(vanished)} vanished` : "";
+  const left = unread > 0 ? `, ${count(unread)} unread` : "";
+  const became = `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${gone}${left}`;
   if (changes === null) return became;
   const edited = changes.edited === null ? "" : `, ${count(changes.edited)} edited`;
   return `${became}; ${count(changes.new)} new${edited}, ${count(changes.removed)} removed since ${previousRun}`;
@@ -130,29 +106,25 @@ function publishedText({ directory, bytesPublished, filesPublished, unchanged }:
   return `${directory} (${size}; ${count(files)} of ${pluralize(filesPublished, "file")}, ${megabytes(bytes)}, as in the run before)`;
 }
 
-/**
- * Fields in which documents of an item contradict each other. Fields that make the run unsettled are reasons instead.
- */
-function contradictionTexts({ drift, modesDiffer, accounting: { loaded } }: RunSummary): string[] {
-  const isExpected = ({ path }: DriftLine) => modesDiffer && path === "content.updated_at";
+/** Fields in which documents of an item contradict each other, unless they make the run unsettled. */
+function contradictionText({ drift, modesDiffer, accounting: { loaded } }: RunSummary): string | false {
   const lines = (drift?.contradictions ?? []).filter(
-    (line) =>
-      line.count > 0 &&
-      (line.kind === "views_differ" || isOfMostItems(line.count, loaded)) &&
-      !isExpected(line),
+    ({ count: times, kind, path }) =>
+      times > 0 &&
+      (kind === "views_differ" || isOfMostItems(times, loaded)) &&
+      !(modesDiffer && path === "content.updated_at"),
   );
-  if (lines.length === 0) return [];
   const named = lines.map(({ path, count: times }) => `${path} (${count(times)})`);
-  return [
-    `answers for one item contradict each other in ${pluralize(lines.length, "field")}: ${joinFirst(named, NAMED)}; the later answer counts`,
-  ];
+  const fields = `${pluralize(lines.length, "field")}: ${joinFirst(named, NAMED)}`;
+  return (
+    lines.length > 0 && `answers for one item contradict each other in ${fields}; the later answer counts`
+  );
 }
 
 function evidenceText({ verdict, passes, accounting, modesDiffer }: RunSummary): string {
   const complete = verdict === "complete";
-  const two = passes.length > 2 ? `of ${passes.length} passes the last two agree` : "two passes agree";
   const agree = {
-    complete: two,
+    complete: passes.length > 2 ? `of ${passes.length} passes the last two agree` : "two passes agree",
     unsettled: "the answers do not agree",
     limited: "not certified",
   }[verdict];
@@ -171,10 +143,8 @@ function rowsText({ tables }: RunSummary): string {
 
 function checksText({ checks: { passed, warnings } }: RunSummary): string {
   if (warnings.length === 0) return `all ${pluralize(passed, "check")} passed`;
-  const named = warnings.slice(0, 3).map(({ name, figure }) => `${name}: ${count(figure)}`);
-  const more = warnings.length - named.length;
-  const rest = more > 0 ? `; and ${count(more)} more, in "content-warehouse runs show current"` : "";
-  return `${count(passed)} passed, ${pluralize(warnings.length, "warning")}: ${named.join("; ")}${rest}`;
+  const named = warnings.map(({ name, figure }) => `${name}: ${count(figure)}`);
+  return `${count(passed)} passed, ${pluralize(warnings.length, "warning")}: ${joinFirst(named, 3)}`;
 }
 
 /** Largest number of fields named in a line. */
@@ -188,33 +158,35 @@ const DRIFT: readonly (readonly [part: DriftPart, one: string, several: string])
   ["outsideContract", "field with values outside the contract", "fields with values outside the contract"],
 ];
 
-/** The field appeared or vanished since the run before. */
-function isFresh(line: DriftLine): boolean {
-  return isNewDrift(line) || line.count === 0;
+/** Whether a departure is told by name: in a first run each, then those since the run before. */
+function isTold({ previousRun }: RunSummary): (line: DriftLine) => boolean {
+  return (line) => previousRun === null || isNewDrift(line) || line.count === 0;
 }
 
-/** New departures by name, known ones as a figure. */
-function driftTexts({ drift, previousRun }: RunSummary): string[] {
+/** Departures by name, those that were known before as a figure. */
+function driftTexts(summary: RunSummary): string[] {
+  const { drift } = summary;
   if (drift === null) return [];
-  const isTold = previousRun === null ? () => true : isFresh;
   const told = DRIFT.flatMap(([part, one, several]) => {
-    const paths = drift[part].filter(isTold).map(({ path }) => path);
+    const paths = drift[part].filter(isTold(summary)).map(({ path }) => path);
     const what = paths.length === 1 ? one : several;
-    return ifAny(paths.length, (number) => `${count(number)} ${what}: ${joinFirst(paths, NAMED)}`);
+    return paths.length === 0 ? [] : [`${count(paths.length)} ${what}: ${joinFirst(paths, NAMED)}`];
   });
-  const known = DRIFT.flatMap(([part]) => drift[part]).filter((line) => !isTold(line)).length;
+  const all = DRIFT.flatMap(([part]) => drift[part]);
+  const known = all.length - all.filter(isTold(summary)).length;
   const lists = '"content-warehouse runs show --section drift" lists them';
-  return [...told, ...ifAny(known, (number) => `${count(number)} known before; ${lists}`)];
+  return known === 0 ? told : [...told, `${count(known)} known before; ${lists}`];
 }
 
 /** The command that shows what is most worth a look. A limited run needs `--warehouse`. */
 function nextCommand(summary: RunSummary): string {
   const { verdict, warehouse, accounting, mappedValues, changes, drift, previousRun } = summary;
-  const isFreshDrift = drift !== null && DRIFT.some(([part]) => drift[part].some(isFresh));
+  const isDrifting =
+    previousRun !== null && drift !== null && DRIFT.some(([part]) => drift[part].some(isTold(summary)));
   const place = verdict === "limited" ? ` --warehouse ${relative("", warehouse) || "."}` : "";
   const command = () => {
     if (accounting.rejected > 0) return "runs show --section rejects";
-    if (previousRun !== null && isFreshDrift) return "runs show --section drift";
+    if (isDrifting) return "runs show --section drift";
     if (mappedValues !== null && countWithoutAtReceivers(mappedValues) > 0) return "audit";
     return mappedValues !== null && changes !== null ? "diff" : 'sql "FROM content LIMIT 5"';
   };

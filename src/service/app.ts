@@ -11,13 +11,12 @@ import fastify, {
 } from "fastify";
 import { z } from "zod";
 import { customFieldDefinition } from "../api/custom-field.ts";
-import type { ContentSet } from "./assemble-set.ts";
 import { type Document, sortableInstant } from "./content-set.ts";
 import { badRequest, HttpError } from "./http-error.ts";
-import { type Actor, actorOf, type Caller, canView, identify } from "./permissions.ts";
-import { type PageRequest, parseNames, parsePage, parseView } from "./query.ts";
-import { viewOf } from "./views/item-views.ts";
-import { renderView, viewItem } from "./views/view.ts";
+import type { ContentSet } from "./load.ts";
+import { type Actor, admission, canView } from "./permissions.ts";
+import { parseNames, parsePage } from "./query.ts";
+import { renderView, viewItem, viewOf } from "./views/item-views.ts";
 
 interface AppConfig {
   readonly set: ContentSet;
@@ -101,14 +100,15 @@ const shownDefinition = z.object(customFieldDefinition.shape);
 function addRoutes(app: FastifyInstance, options: AppConfig): void {
   const { set, maxPerPage } = options;
   const orderOf = listing(set);
-  app.decorateRequest("caller", null);
-  const admit = admission(options);
-  const actorOfRequest = (request: FastifyRequest) => request.getDecorator<Caller>("caller").actor;
+  app.decorateRequest("actor", null);
+  const actorOf = admission(set, options.rateLimit, options.now);
+  const admit = async (request: FastifyRequest) =>
+    request.setDecorator<Actor>("actor", actorOf(request.headers.authorization));
 
   route(app, "/api/v1/content", ["GET"], admit, (request) => {
     const query = queryOf(request);
-    const actor = actorOfRequest(request);
-    const view = viewOf(parseView(query), false);
+    const actor = request.getDecorator<Actor>("actor");
+    const view = viewOf(query, false);
     const wanted = parsePage(query, maxPerPage);
     const { page, perPage } = wanted;
     const order = orderOf(wanted, actor);
@@ -130,8 +130,8 @@ function addRoutes(app: FastifyInstance, options: AppConfig): void {
   });
 
   route(app, "/api/v1/content/:id", ["GET"], admit, (request) => {
-    const view = viewOf(parseView(queryOf(request)), true);
-    const actor = actorOfRequest(request);
+    const view = viewOf(queryOf(request), true);
+    const actor = request.getDecorator<Actor>("actor");
     const document = set.find((request.params as { readonly id: string }).id);
     if (document === undefined || !canView(actor, document))
       throw new HttpError(404, "There is no content item with this ID or slug.");
@@ -168,7 +168,10 @@ function addRoutes(app: FastifyInstance, options: AppConfig): void {
  */
 function listing({ documents }: ContentSet) {
   const orders = new Map<string, readonly Document[]>();
-  return ({ sortField, descending }: PageRequest, actor: Actor): readonly Document[] => {
+  return (
+    { sortField, descending }: Pick<ReturnType<typeof parsePage>, "sortField" | "descending">,
+    actor: Actor,
+  ): readonly Document[] => {
     const key = `${sortField} ${descending} ${actor.id}`;
     const known = orders.get(key);
     if (known !== undefined) return known;
@@ -183,8 +186,6 @@ function listing({ documents }: ContentSet) {
   };
 }
 
-type Admit = (request: FastifyRequest) => Promise<void>;
-
 /** Delays a response, unless the client disconnects. */
 async function holdBack({ raw }: FastifyReply, latencyMs: number): Promise<void> {
   if (latencyMs === 0 || raw.destroyed) return;
@@ -195,23 +196,12 @@ async function holdBack({ raw }: FastifyReply, latencyMs: number): Promise<void>
   raw.off("close", leave);
 }
 
-/** Checks the token of a request and its rate limit. */
-function admission({ set, rateLimit, now }: AppConfig): Admit {
-  const actors = new Map([...set.tokens].map(([token, user]) => [token, actorOf(set, user)]));
-  const count = rateLimit === undefined ? undefined : createRateLimit(rateLimit, now);
-  return async (request) => {
-    const caller = identify(request.headers.authorization, actors);
-    count?.(caller.token);
-    request.setDecorator<Caller>("caller", caller);
-  };
-}
-
 /** Adds a route that answers with JSON, and 405 for every other method: nothing can be written. */
 function route(
   app: FastifyInstance,
   url: string,
   method: ("GET" | "POST")[],
-  admit: Admit | undefined,
+  admit: ((request: FastifyRequest) => Promise<void>) | undefined,
   answer: (request: FastifyRequest) => string,
 ): void {
   app.route({
@@ -276,29 +266,4 @@ function asHttpError(thrown: unknown, request: FastifyRequest): HttpError {
     return new HttpError(status, "The request cannot be read.");
   request.log.error(thrown, "a request failed");
   return new HttpError(500, "The service failed to answer; its log says why.");
-}
-
-/**
- * Limits the requests of each token by a bucket of one second's requests. Throws a 429 with the whole seconds to wait.
- * `now`: milliseconds since 1970.
- */
-function createRateLimit(perSecond: number, now: () => number): (token: string) => void {
-  const capacity = Math.max(1, perSecond);
-  const buckets = new Map<string, { tokens: number; atMs: number }>();
-  return (token) => {
-    const nowMs = now();
-    const bucket = buckets.get(token) ?? { tokens: capacity, atMs: nowMs };
-    bucket.tokens = Math.min(capacity, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * perSecond);
-    bucket.atMs = nowMs;
-    buckets.set(token, bucket);
-    if (bucket.tokens < 1) {
-      const seconds = String(Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)));
-      throw new HttpError(
-        429,
-        `Too many requests: this service answers ${perSecond} a second for each token. Retry in ${seconds} s.`,
-        { "retry-after": seconds },
-      );
-    }
-    bucket.tokens -= 1;
-  };
 }

@@ -18,13 +18,12 @@ import { z } from "zod";
 import { BASIC_FIELDS } from "../api/basic.ts";
 import { fileValue } from "../api/custom-field.ts";
 import { destination as apiDestination } from "../api/destination.ts";
-import * as dynamic from "../api/dynamic.ts";
 import {
   DYNAMIC_COLUMN_NAMES,
   DYNAMIC_COLUMNS,
   type DynamicColumn,
   type DynamicColumnName,
-  type dynamicItem,
+  dynamicItem,
 } from "../api/dynamic.ts";
 import type { ItemField } from "../api/field.ts";
 import { FULL_FIELDS } from "../api/full.ts";
@@ -60,8 +59,9 @@ function completeObject<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shap
 const attachment = completeObject(apiAttachment).extend({
   image_attributes: z.object({ caption: optionalText, alt: optionalText, title: optionalText }),
 });
-const contentFile = completeObject(dynamic.contentFile);
-const task = completeObject(dynamic.nextTask).extend({
+const { shape: columns } = dynamicItem;
+const contentFile = completeObject(columns.content_file.unwrap().unwrap());
+const task = completeObject(columns.next_task.unwrap().unwrap()).extend({
   deadline: optionalText,
   deadline_offset: optionalNumber,
   deadline_offset_unit: optionalText,
@@ -136,7 +136,9 @@ const document = z.strictObject({
   gallery: z
     .object({
       ...factsOf(({ galleryOnly }) => galleryOnly),
-      gallery_preview_revision: completeObject(dynamic.galleryPreviewRevision).nullable().exactOptional(),
+      gallery_preview_revision: completeObject(columns.gallery_preview_revision.unwrap().unwrap())
+        .nullable()
+        .exactOptional(),
       collections: z
         .array(z.object({ collection_id: text, added_date: text, rank: number.exactOptional() }))
         .exactOptional(),
@@ -181,12 +183,12 @@ const customField = z.object({
 });
 
 const user = completeObject(extendedUser).extend({ tours_seen: texts, group_ids: texts });
-const campaign = completeObject(dynamic.campaign).extend({
+const campaign = completeObject(columns.campaign_details.unwrap().element).extend({
   start_date: optionalText,
   end_date: optionalText,
 });
 const destination = completeObject(apiDestination);
-const instance = completeObject(dynamic.instance);
+const instance = completeObject(columns.instance.unwrap().unwrap());
 
 /** `user_id`: the owner of the token. */
 const token = z.object({ token: text.min(1), user_id: text });
@@ -230,11 +232,6 @@ export interface ContentSetData {
   readonly destinations: readonly ServedDestination[];
   readonly tokens: readonly Token[];
   readonly instance: ServedInstance;
-}
-
-/** `2026-03-01T09:30:12.123456Z` as `2026-03-01T09:30:12Z`. */
-export function toSecond(instant: string): string {
-  return instant.replace(/\.\d+(?=Z$)/, "");
 }
 
 /** Text that sorts by time: without the `Z`, a longer fraction follows a shorter one that it begins with. */

@@ -2,34 +2,67 @@
  * What a user may do. The specification names the actions, but no rules; ours are: admins and editors work on everything,
  * others on items that they are involved in.
  */
-import type { ContentSet } from "./assemble-set.ts";
+
 import type { Document, User } from "./content-set.ts";
 import { HttpError } from "./http-error.ts";
+import type { ContentSet } from "./load.ts";
 
 /** The user of a token, as far as permissions need it. */
 export type Actor = Pick<User, "id" | "superadmin" | "role" | "removed" | "group_ids">;
 
-/** The user with this ID. An unknown user sees public items and may do nothing. */
-export function actorOf({ users }: Pick<ContentSet, "users">, id: string): Actor {
-  return users.get(id)?.user ?? { id, superadmin: false, role: "viewer", removed: false, group_ids: [] };
+/**
+ * Returns the function that finds the user of a request and counts the request. Credentials are Basic ones: the token is
+ * the user name; the password is ignored. Throws 401, and 429 above `perSecond` requests of a token. `now`: milliseconds
+ * since 1970.
+ */
+export function admission(
+  { tokens, users }: Pick<ContentSet, "tokens" | "users">,
+  perSecond: number | undefined,
+  now: () => number,
+): (authorization: string | undefined) => Actor {
+  const count = perSecond === undefined ? undefined : createRateLimit(perSecond, now);
+  return (authorization) => {
+    const [, encoded = ""] = /^basic +([a-z0-9+/_-]+=*) *$/i.exec(authorization ?? "") ?? [];
+    const [token = ""] = Buffer.from(encoded, "base64").toString("utf8").split(":", 1);
+    const id = tokens.get(token);
+    if (id === undefined)
+      throw new HttpError(
+        401,
+        authorization === undefined
+          ? "Credentials are missing: send an API token as the user name of HTTP Basic credentials."
+          : "The credentials were not accepted: the user name must be a valid API token.",
+        { "www-authenticate": 'Basic realm="Content API", charset="UTF-8"' },
+      );
+    count?.(token);
+    // An unknown user sees public items and may do nothing.
+    const unknown = { id, superadmin: false, role: "viewer", removed: false, group_ids: [] };
+    return users.get(id)?.user ?? unknown;
+  };
 }
 
-/** The token of a request and its user. */
-export type Caller = ReturnType<typeof identify>;
-
-/** Reads Basic credentials: the token is the user name; the password is ignored. Throws 401. */
-export function identify(authorization: string | undefined, actors: ReadonlyMap<string, Actor>) {
-  const [, encoded = ""] = /^basic +([a-z0-9+/_-]+=*) *$/i.exec(authorization ?? "") ?? [];
-  const [token = ""] = Buffer.from(encoded, "base64").toString("utf8").split(":", 1);
-  const actor = actors.get(token);
-  if (actor !== undefined) return { token, actor };
-  throw new HttpError(
-    401,
-    authorization === undefined
-      ? "Credentials are missing: send an API token as the user name of HTTP Basic credentials."
-      : "The credentials were not accepted: the user name must be a valid API token.",
-    { "www-authenticate": 'Basic realm="Content API", charset="UTF-8"' },
-  );
+/**
+ * Limits the requests of each token by a bucket of one second's requests. Throws a 429 with the whole seconds to wait.
+ * `now`: milliseconds since 1970.
+ */
+function createRateLimit(perSecond: number, now: () => number): (token: string) => void {
+  const capacity = Math.max(1, perSecond);
+  const buckets = new Map<string, { tokens: number; atMs: number }>();
+  return (token) => {
+    const nowMs = now();
+    const bucket = buckets.get(token) ?? { tokens: capacity, atMs: nowMs };
+    bucket.tokens = Math.min(capacity, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * perSecond);
+    bucket.atMs = nowMs;
+    buckets.set(token, bucket);
+    if (bucket.tokens < 1) {
+      const seconds = String(Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)));
+      throw new HttpError(
+        429,
+        `Too many requests: this service answers ${perSecond} a second for each token. Retry in ${seconds} s.`,
+        { "retry-after": seconds },
+      );
+    }
+    bucket.tokens -= 1;
+  };
 }
 
 function isAdmin({ superadmin, role }: Actor): boolean {
@@ -37,7 +70,7 @@ function isAdmin({ superadmin, role }: Actor): boolean {
 }
 
 /** Staff sees everything, whatever the acl says. */
-export function isStaff(actor: Actor): boolean {
+function isStaff(actor: Actor): boolean {
   return isAdmin(actor) || actor.role === "editor";
 }
 
@@ -49,14 +82,14 @@ export function canView(actor: Actor, { acl, author, creator, owner }: Document)
 }
 
 /** `can_modify`. Only admins modify locked items; nobody modifies deleted ones. */
-export function canModify(actor: Actor, document: Document): boolean {
+function canModify(actor: Actor, document: Document): boolean {
   if (actor.removed || actor.role === "viewer" || typeof document.deleted_at === "string") return false;
   if (document.locked === true) return isAdmin(actor);
   return isStaff(actor) || [document.author, document.creator, document.owner].includes(actor.id);
 }
 
 /** `can_destroy`: admins, and the creator and owner of the item. */
-export function canDestroy(actor: Actor, document: Document): boolean {
+function canDestroy(actor: Actor, document: Document): boolean {
   if (!canModify(actor, document)) return false;
   return isAdmin(actor) || [document.creator, document.owner].includes(actor.id);
 }
@@ -83,10 +116,18 @@ const ACTIONS: Readonly<Record<string, (actor: Actor, document: Document) => boo
   update_tasks: (_, { tasks }) => tasks !== undefined && tasks.length > 0,
 };
 
-/** `available_actions`, in the order of the specification. */
-export function availableActions(actor: Actor, document: Document): string[] {
-  if (!canModify(actor, document)) return [];
-  return Object.entries(ACTIONS)
-    .filter(([, condition]) => condition(actor, document))
-    .map(([action]) => action);
+/** Columns of the dynamic set. */
+export const PERMISSION_COLUMNS = {
+  /** In the order of the specification. */
+  available_actions: ({ actor, document }: ActorAndItem) =>
+    canModify(actor, document)
+      ? Object.keys(ACTIONS).filter((action) => ACTIONS[action]?.(actor, document))
+      : [],
+  can_destroy: ({ actor, document }: ActorAndItem) => canDestroy(actor, document),
+  can_modify: ({ actor, document }: ActorAndItem) => canModify(actor, document),
+};
+
+interface ActorAndItem {
+  readonly actor: Actor;
+  readonly document: Document;
 }

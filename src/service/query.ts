@@ -10,8 +10,6 @@ export const SORT_FIELDS = ["created_at", "updated_at"] as const;
 const DEFAULT_PER_PAGE = 25;
 
 /** The view of an item that a request asks for. */
-export type ViewRequest = ReturnType<typeof parseView>;
-
 export function parseView(query: URLSearchParams) {
   return {
     detail:
@@ -22,8 +20,6 @@ export function parseView(query: URLSearchParams) {
     gallery: query.get("gallery") === "true",
   };
 }
-
-export type PageRequest = ReturnType<typeof parsePage>;
 
 export function parsePage(query: URLSearchParams, maxPerPage: number) {
   return {

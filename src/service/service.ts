@@ -1,8 +1,7 @@
 /** The embedded service: the read interface over a content set. */
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { codeOf, WarehouseError } from "../common/errors.ts";
-import { type ContentSet, repeatContentSet } from "./assemble-set.ts";
-import { loadContentSet } from "./load.ts";
+import { type ContentSet, loadContentSet, repeatContentSet } from "./load.ts";
 
 export interface ServiceOptions {
   /** Folder of a content set, or a set in memory. */

@@ -1,43 +1,59 @@
 /** Writes an answer for people as text or Markdown, or for programs as JSON or CSV. */
 import type { Writable } from "node:stream";
 import { styleText } from "node:util";
-import { type DuckDBValue, listValue } from "@duckdb/node-api";
 import type { Answer, AnswerCell, AnswerColumn, CellKind, Section } from "../common/answer.ts";
 import { count, duration, fileSize, minuteOf, pluralize } from "../common/figures.ts";
 import { jsonText, markdownSentence, markdownText } from "../common/printable.ts";
-import { csvTexts, jsonArray, markdownRow, type RowStream } from "./rows.ts";
-import { constantColumns, drawTable, type TextColumn } from "./table.ts";
+import { csvTexts, jsonArray, markdownRow, rowTexts } from "./rows.ts";
+import { constantColumns, layOutTable, type TextColumn } from "./table.ts";
 import { paragraph, printableText, writeAll } from "./terminal.ts";
 
 export const ANSWER_FORMATS = ["table", "json", "csv", "markdown"] as const;
 
-export interface AnswerForm {
+/** Flags of a command that say how its answer is shown. */
+export interface AnswerFlags {
   readonly format: (typeof ANSWER_FORMATS)[number];
-  /** Width of the screen; undefined for a file or a pipe, whose lines are not broken. */
-  readonly width: number | undefined;
-  readonly isColoured?: boolean | undefined;
+  /** Key of the only section to show, as options spell it; `undefined` shows all, and as CSV the first. */
+  readonly section?: string | undefined;
   /** Whether CSV is made safe for spreadsheets. */
   readonly spreadsheet?: boolean | undefined;
-  /** Most rows of each table; undefined: the section's own limit on a screen, else all. */
+  /** Most rows of each table; `undefined`: the section's own limit on a screen, else all. */
   readonly limit?: number | undefined;
 }
 
 type SectionRow = Section["rows"][number];
 
-/** Writes an answer as wide as the screen is. */
-export async function writeAnswer(
+/** Spells the key of a section as an option does: `new-fields`. */
+export function sectionName(key: string): string {
+  return key.replaceAll("_", "-").replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** Writes an answer as wide as the screen is. A section that it lacks is shown like one without rows. */
+export async function showAnswer(
   out: Writable & { readonly columns?: number | undefined },
   answer: Answer,
-  { limit, ...form }: Omit<AnswerForm, "width">,
+  { format, section, spreadsheet = false, limit }: AnswerFlags,
 ): Promise<void> {
   const sections: Section[] = [];
   // Sections share a connection, on which a second stream would end the first.
   for (const each of answer.sections)
-    sections.push(limit === undefined ? each : await withLimit(each, limit, form.format));
-  await writeAll(out, answerTexts({ ...answer, sections }, { ...form, width: out.columns }));
+    if (section === undefined || sectionName(each.key) === section)
+      sections.push(limit === undefined ? each : await withLimit(each, limit, format));
+  const { columns: width } = out;
+  const shown = { ...answer, sections };
+  const texts = {
+    table: () => [answerText(shown, { width, isColoured: false })],
+    markdown: () => markdownTexts(shown),
+    json: () => jsonTexts(shown),
+    csv: () =>
+      sections[0] === undefined
+        ? []
+        : sectionCsv(sections[0], { spreadsheet, toScreen: width !== undefined }),
+  };
+  await writeAll(out, texts[format]());
 }
 
-async function withLimit(section: Section, limit: number, format: AnswerForm["format"]): Promise<Section> {
+async function withLimit(section: Section, limit: number, format: AnswerFlags["format"]): Promise<Section> {
   const shown = section.limit === 0 ? 0 : limit;
   if (format === "table" && section.every === undefined) return { ...section, limit: shown };
   const rows: SectionRow[] = [];
@@ -47,27 +63,6 @@ async function withLimit(section: Section, limit: number, format: AnswerForm["fo
   }
   const total = section.total ?? section.rows.length;
   return { ...section, rows, every: undefined, total, limit: shown };
-}
-
-/** The texts of an answer. CSV has the first section only. */
-export function answerTexts(answer: Answer, form: AnswerForm): AsyncIterable<string> | Iterable<string> {
-  const { format, width, isColoured = false, spreadsheet = false } = form;
-  switch (format) {
-    case "table":
-      return [answerText(answer, { width, isColoured })];
-    case "markdown":
-      return markdownTexts(answer);
-    case "json":
-      return jsonTexts(answer);
-    case "csv": {
-      const [section] = answer.sections;
-      if (section === undefined) return [];
-      const columns = Object.fromEntries(
-        Object.entries(section.columns).filter(([, { isWords }]) => !isWords),
-      );
-      return csvTexts(streamOf({ ...section, columns }), { spreadsheet, toScreen: width !== undefined });
-    }
-  }
 }
 
 const NUMBERS: Readonly<Partial<Record<CellKind, (value: number) => string>>> = {
@@ -86,28 +81,22 @@ function shownText({ kind }: Pick<AnswerColumn, "kind">, cell: AnswerCell): stri
   return cell.map((text) => (/[,"]|^$/.test(text) ? JSON.stringify(text) : text)).join(", ");
 }
 
-/** Text of a cell in its row: an empty one shows its stand-in, and another text beside it goes in brackets. */
-export function shownCell({ columns }: Pick<Section, "columns">, name: string, row: SectionRow): string {
-  const column = columns[name];
-  if (column === undefined) return "";
-  const { standIn, beside = "" } = column;
-  const isEmpty = row[name] === null && standIn !== undefined;
-  const text = shownText(column, row[isEmpty ? standIn : name] ?? null);
-  const other = row[beside] ?? text;
-  return other === text ? text : `${text} (${other})`;
-}
-
-/** Columns that people see, by name. */
-export function shownColumns({ columns }: Pick<Section, "columns">): [name: string, column: AnswerColumn][] {
-  return Object.entries(columns).filter(([, { hidden }]) => hidden !== true);
-}
-
-export function headOf(name: string, { head }: Pick<AnswerColumn, "head">): string {
-  return head ?? name.replaceAll("_", " ");
-}
-
-export function isNumber({ kind }: Pick<AnswerColumn, "kind">): boolean {
-  return Object.hasOwn(NUMBERS, kind);
+/**
+ * Columns that people see. `textIn`: text of the cell in a row; an empty one shows its stand-in, and another text beside it
+ * goes in brackets.
+ */
+export function shownColumns({ columns }: Pick<Section, "columns">) {
+  const shown = Object.entries(columns).filter(([, { hidden }]) => hidden !== true);
+  return shown.map(([name, column]) => {
+    const { kind, dispensable, head = name.replaceAll("_", " "), standIn, beside = "" } = column;
+    const textIn = (row: SectionRow): string => {
+      const isEmpty = row[name] === null && standIn !== undefined;
+      const text = shownText(column, row[isEmpty ? standIn : name] ?? null);
+      const other = row[beside] ?? text;
+      return other === text ? text : `${text} (${other})`;
+    };
+    return { name, kind, dispensable, head, isFigure: Object.hasOwn(NUMBERS, kind), textIn };
+  });
 }
 
 interface ScreenForm {
@@ -183,11 +172,9 @@ function sectionText(section: Section, screen: ScreenForm): string {
 function drawSection(section: Section, some: readonly SectionRow[], screen: ScreenForm) {
   const { width } = screen;
   const shown = shownColumns(section);
-  const columns = shown.map(([name, column]): TextColumn => {
-    const { kind, dispensable } = column;
-    const isFigure = isNumber(column);
+  const columns = shown.map(({ head, kind, dispensable, isFigure }): TextColumn => {
     return {
-      name: headOf(name, column),
+      name: head,
       align: isFigure ? "right" : "left",
       dispensable,
       kept: (isFigure || kind === "instant") && dispensable === undefined,
@@ -195,32 +182,32 @@ function drawSection(section: Section, some: readonly SectionRow[], screen: Scre
       ...((kind === "name" || kind === "instant") && { whole: true }),
     };
   });
-  const cells = (row: SectionRow) => shown.map(([name]) => shownCell(section, name, row));
+  const cells = (row: SectionRow) => shown.map(({ textIn }) => textIn(row));
   const all = { columns, rows: section.rows.map(cells) };
   const isAll = section.rows.length >= (section.total ?? 0);
   const constant = width === undefined || !isAll ? [] : constantColumns(all, width);
   const others = <T>(row: readonly T[]) => row.filter((_, at) => !constant.includes(at));
   const equal = constant.map((at) => `${columns[at]?.name}: ${all.rows[0]?.[at] || "none"}`);
+  const rows = some.map((row) => others(cells(row)));
+  const { head, row, foot, leftOut } = layOutTable({ columns: others(columns), rows }, width);
   return {
     title: sentence(`${section.title}${equal.length === 0 ? "" : ` (${equal.join("; ")})`}`, screen),
-    table: drawTable({ columns: others(columns), rows: some.map((row) => others(cells(row))) }, width),
+    table: [head, ...rows.map(row), foot, leftOut].join(""),
   };
 }
 
 /** A line for each row: its names, then its text, which continues below itself. */
 function linesText(section: Section, { width, isColoured }: ScreenForm): string {
-  const names = shownColumns(section).map(([name]) => name);
-  const [text = "", last = "", ...others] = names.toReversed();
-  const padded = (name: string, minWidth: number) => {
-    const cells = section.rows.map((row) => shownCell(section, name, row));
-    const nameWidth = Math.max(minWidth, ...cells.map(({ length }) => length));
+  const shown = shownColumns(section);
+  const names = shown.slice(0, -1).map(({ textIn }, at) => {
+    const cells = section.rows.map(textIn);
+    const nameWidth = Math.max(at === shown.length - 2 ? 10 : 0, ...cells.map(({ length }) => length));
     return cells.map((cell) => cell.padEnd(nameWidth));
-  };
-  const columns = [...others.reverse().map((name) => padded(name, 0)), padded(last, 10)];
+  });
   return section.rows
     .map((row, index) => {
-      const start = columns.map((column) => column[index]).join("  ");
-      const line = indented(`  ${start} `, shownCell(section, text, row), width);
+      const start = names.map((cells) => cells[index]).join("  ");
+      const line = indented(`  ${start} `, shown.at(-1)?.textIn(row) ?? "", width);
       if (!isColoured) return line;
       const name = start.trimEnd();
       return `  ${painted(row.notable === true ? "yellow" : "dim", name)}${line.slice(2 + name.length)}`;
@@ -264,13 +251,10 @@ async function* sectionMarkdown(section: Section): AsyncIterable<string> {
     return;
   }
   const shown = shownColumns(section);
-  yield `\n${markdownRow(shown.map(([name, column]) => headOf(name, column)))}`;
-  yield markdownRow(shown.map(([, column]) => (isNumber(column) ? "---:" : "---")));
+  yield `\n${markdownRow(shown.map(({ head }) => head))}`;
+  yield markdownRow(shown.map(({ isFigure }) => (isFigure ? "---:" : "---")));
   const cell = isLines ? markdownSentence : markdownText;
-  for await (const rows of allRows(section)) {
-    const lines = rows.map((row) => markdownRow(shown.map(([name]) => cell(shownCell(section, name, row)))));
-    yield lines.join("");
-  }
+  yield* rowTexts(allRows(section), (row) => markdownRow(shown.map(({ textIn }) => cell(textIn(row)))));
 }
 
 /** The facts, the sentences before and after the tables, then the sections by key, one row a line. */
@@ -283,28 +267,32 @@ async function* jsonTexts({ lead, facts, sections, next = [] }: Answer): AsyncIt
     before = ",\n";
   }
   for (const section of sections) {
+    const names = Object.keys(section.columns);
     yield `${before}${JSON.stringify(section.key)}:`;
-    yield* jsonArray(streamOf(section));
+    yield* jsonArray(allRows(section), (row) =>
+      jsonText(Object.fromEntries(names.map((name) => [name, exactCell(row[name])]))),
+    );
     before = ",\n";
   }
   yield "}\n";
 }
 
+function sectionCsv(section: Section, form: Parameters<typeof csvTexts>[3]): AsyncIterable<string> {
+  const names = Object.entries(section.columns).flatMap(([name, { isWords }]) => (isWords ? [] : [name]));
+  const cellText = (cell: ReturnType<typeof exactCell>) => {
+    if (cell === null) return null;
+    return typeof cell === "object" ? jsonText(cell) : String(cell);
+  };
+  const cells = (row: SectionRow) => names.map((name) => cellText(exactCell(row[name])));
+  return csvTexts(allRows(section), names, cells, form);
+}
+
+/** A cell for programs, with instants such as `2026-11-20T02:00:00Z`. */
+function exactCell(cell: AnswerCell = null) {
+  return cell instanceof Date ? cell.toISOString().replace(".000Z", "Z") : cell;
+}
+
 async function* allRows(section: Section): AsyncIterable<readonly SectionRow[]> {
   if (section.every === undefined) yield section.rows;
   else yield* section.every();
-}
-
-/** All columns of a section, with instants such as `2026-11-20T02:00:00Z`. */
-function streamOf(section: Section): RowStream {
-  const names = Object.keys(section.columns);
-  const value = (cell: AnswerCell): DuckDBValue => {
-    if (cell instanceof Date) return cell.toISOString().replace(".000Z", "Z");
-    return typeof cell === "object" && cell !== null ? listValue([...cell]) : cell;
-  };
-  const chunks = async function* () {
-    for await (const rows of allRows(section))
-      yield rows.map((row) => names.map((name) => value(row[name] ?? null)));
-  };
-  return { names, chunks: chunks() };
 }

@@ -47,12 +47,7 @@ const MIN_WIDTH_WITH_FEWER = 14;
 /** Most lines of a cell. */
 const MAX_LINES = 6;
 
-/** Draws a table; with a width, long cells are cut and columns that do not fit are left out. */
-export function drawTable(table: TextTable, width: number | undefined): string {
-  const { head, row, foot, leftOut } = layOutTable(table, width);
-  return [head, ...table.rows.map(row), foot, leftOut].join("");
-}
-
+/** Lays out a table; with a width, long cells are cut and columns that do not fit are left out. */
 export function layOutTable(table: TextTable, width: number | undefined): TableLayout {
   const columns = measureColumns(table);
   const shown = width === undefined ? columns : fittingColumns(columns, width);

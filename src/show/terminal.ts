@@ -1,16 +1,10 @@
 /** Text on a terminal: its width, how it is cut and wrapped, and how it is written. */
-import { once } from "node:events";
 import { createRequire } from "node:module";
 import type { Writable } from "node:stream";
 import { asWarehouseError, codeOf } from "../common/errors.ts";
 import { jsonText, printableText } from "../common/printable.ts";
 
 export { printableLine, printableText } from "../common/printable.ts";
-
-/** Quotes a text as one word of a shell. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 /** Loaded for the first text that is not ASCII, because its tables take a twentieth of the time to start. */
 const load = createRequire(import.meta.url);
@@ -23,41 +17,30 @@ export function displayWidth(text: string): number {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** The characters of a text as a reader sees them, each of one or more code points. */
-function* charactersOf(text: string): Generator<string> {
+/** The longest beginning of a text that fits into `width` cells, of whole characters as a reader sees them. */
+function beginning(text: string, width: number): string {
   segmenter ??= new Intl.Segmenter();
-  for (const { segment } of segmenter.segment(text)) yield segment;
-}
-
-/** Cuts a text to at most `width` cells; a cut text ends with `…`. */
-export function truncate(text: string, width: number): string {
-  if (displayWidth(text) <= width) return text;
-  let kept = "";
-  let used = 1;
-  for (const character of charactersOf(text)) {
-    used += displayWidth(character);
+  let fits = "";
+  let used = 0;
+  for (const { segment } of segmenter.segment(text)) {
+    used += displayWidth(segment);
     if (used > width) break;
-    kept += character;
+    fits += segment;
   }
-  return `${kept}…`;
+  return fits;
 }
 
-/** Wraps a text into at most `maxLines` lines of `width` cells, at blanks if possible; the last line is cut. */
+/**
+ * Wraps a text into at most `maxLines` lines of `width` cells, at blanks if possible. If the last line is cut, it ends with
+ * `…`.
+ */
 export function wrapText(text: string, width: number, maxLines: number): string[] {
-  const lines: string[] = [];
-  let rest = text;
-  while (lines.length < maxLines - 1 && displayWidth(rest) > width) {
-    let fits = "";
-    for (const character of charactersOf(rest)) {
-      if (fits !== "" && displayWidth(fits + character) > width) break;
-      fits += character;
-    }
-    const blank = rest[fits.length] === " " ? fits.length : fits.lastIndexOf(" ");
-    const end = blank > 0 ? blank : (/^.+[_/-]/.exec(fits)?.[0] ?? fits).length;
-    lines.push(rest.slice(0, end));
-    rest = rest.slice(end).trimStart();
-  }
-  return [...lines, truncate(rest, width)];
+  if (displayWidth(text) <= width) return [text];
+  if (maxLines === 1) return [`${beginning(text, width - 1)}…`];
+  const fits = beginning(text, width) || text;
+  const blank = text[fits.length] === " " ? fits.length : fits.lastIndexOf(" ");
+  const end = blank > 0 ? blank : (/^.+[_/-]/.exec(fits)?.[0] ?? fits).length;
+  return [text.slice(0, end), ...wrapText(text.slice(end).trimStart(), width, maxLines - 1)];
 }
 
 /** A paragraph with `lead` before its first line and as many blanks before the others. One line without a width. */
@@ -83,40 +66,19 @@ export async function writeAll(
   out: Writable,
   texts: AsyncIterable<string | Uint8Array> | Iterable<string>,
 ): Promise<void> {
-  let failure: Error | undefined;
-  const onError = (error: Error) => {
-    failure ??= error;
-  };
-  out.on("error", onError);
+  // The callback of a write has the error, too.
+  const ignore = () => {};
+  out.on("error", ignore);
   try {
-    for await (const text of texts) {
-      if (failure === undefined && !out.write(text)) await drained(out).catch(onError);
-      if (failure !== undefined) break;
-    }
-    if (failure === undefined) await flushed(out).catch(onError);
+    for await (const text of texts)
+      await new Promise<void>((resolve, reject) => {
+        out.write(text, (error) => (error ? reject(error) : resolve()));
+      });
+  } catch (thrown) {
+    if (!["EPIPE", "ERR_STREAM_DESTROYED"].includes(codeOf(thrown) ?? "")) throw thrown;
   } finally {
-    out.off("error", onError);
+    out.off("error", ignore);
   }
-  const isClosedPipe = ["EPIPE", "ERR_STREAM_DESTROYED"].includes(codeOf(failure) ?? "");
-  if (failure !== undefined && !isClosedPipe) throw failure;
-}
-
-/** Resolves when the stream takes more, or is closed. */
-async function drained(out: Writable): Promise<void> {
-  const waiting = new AbortController();
-  const { signal } = waiting;
-  try {
-    await Promise.race([once(out, "drain", { signal }), once(out, "close", { signal })]);
-  } finally {
-    waiting.abort();
-  }
-}
-
-/** Resolves when all that was written is taken; rejects if it is not. */
-function flushed(out: Writable): Promise<void> {
-  return new Promise((resolve, reject) => {
-    out.write("", (error) => (error ? reject(error) : resolve()));
-  });
 }
 
 /** Writes a text, or an object as one line of JSON. */

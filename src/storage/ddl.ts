@@ -21,17 +21,17 @@ const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, j
 
 /**
  * Creates a table with its comments, in one transaction. There is no PRIMARY KEY, because its index would have to fit in
- * memory; a query checks uniqueness. Columns in `longTexts` are compressed with Zstandard.
+ * memory; a query checks uniqueness. Columns in `bodies` are compressed with Zstandard.
  */
 export async function createTable(
   connection: DuckDBConnection,
   { name, comment, columns }: Table,
-  longTexts: ReadonlySet<string> = new Set(),
+  bodies: readonly string[] = [],
 ): Promise<void> {
   const quoted = quoteIdentifier(name);
   const definitions = columns.map((column) => {
     const required = column.nullable ? "" : " NOT NULL";
-    const compressed = longTexts.has(column.name) ? " USING COMPRESSION zstd" : "";
+    const compressed = bodies.includes(column.name) ? " USING COMPRESSION zstd" : "";
     return `${quoteIdentifier(column.name)} ${DUCKDB_TYPES[column.type]}${required}${compressed}`;
   });
   const comments = columns.map(

@@ -25,12 +25,6 @@ const STORAGE_VERSION = "v1.4.0";
 export const ROWS_PER_GROUP = 61_440;
 
 /**
- * Average length of texts, in bytes, from which a column is declared with Zstandard compression: without it such texts need
- * seven times the space.
- */
-export const LONG_TEXT_BYTES = 512;
-
-/**
  * Freed memory from which the engine returns it to the system; its default of 512 MB is never reached. Texts of 500 KB take
  * 40 MB less with it. At 2 MB, returning memory took a fifth of the load's CPU.
  */
@@ -176,7 +170,6 @@ export async function openForBuilding(options: BuildSettings): Promise<Database>
     preserve_insertion_order: "true",
     // No automatic checkpoints: each would compress incomplete row groups again.
     checkpoint_threshold: "64GB",
-    zstd_min_string_length: String(LONG_TEXT_BYTES),
   };
   return open(IN_MEMORY, settings, file, async (connection) => {
     await returnMemory(connection, memoryLimitMb);

@@ -1,6 +1,6 @@
 /** Declares custom tables: column makers, and checks of a declaration. A pipeline may be plain JavaScript. */
 import { z } from "zod";
-import { API_FIELD_NAMES, isApiField } from "../api/fields.ts";
+import { apiFieldProblem } from "../api/fields.ts";
 import { didYouMean } from "../common/nearest.ts";
 import { parseForm, parseOptions } from "../common/parse-form.ts";
 import { describeValue } from "../common/printable.ts";
@@ -9,7 +9,8 @@ import { COLUMN_TYPES, columnMakers, EMPTY_DEFAULTS, type Table, WIRE_FORMATS } 
 import { MACRO_NAMES, VIEWS } from "./views.ts";
 
 const apiField = z.string().superRefine((field, { addIssue }) => {
-  if (!isApiField(field)) addIssue(`"${field}" is no API field${didYouMean(field, API_FIELD_NAMES)}`);
+  const problem = apiFieldProblem(field);
+  if (problem !== null) addIssue(problem);
 });
 
 const columnOptions = z.strictObject({

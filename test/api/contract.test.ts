@@ -12,7 +12,7 @@ import {
   isDynamicColumn,
 } from "../../src/api/dynamic.ts";
 import { listEnvelope } from "../../src/api/envelope.ts";
-import { type FieldDefault, type ItemField, NO_DEFAULT, SHARE_CHANNELS } from "../../src/api/field.ts";
+import { type ItemField, NO_DEFAULT } from "../../src/api/field.ts";
 import { FULL_FIELDS, fullItem } from "../../src/api/full.ts";
 
 const resource = z.enum(["destination", "custom_field_definition", "envelope", "basic", "full", "dynamic"]);
@@ -66,8 +66,11 @@ function reach({ resource, path }: SpecifiedField): z.core.$ZodType | undefined 
   );
 }
 
+type FieldDefault = ItemField["default"];
+
 function specifiedDefault({ path, default: written = "none" }: SpecifiedField): FieldDefault {
-  if (path === "gallery_share_settings") return SHARE_CHANNELS;
+  if (path === "gallery_share_settings")
+    return ["published_url", "tracking_url", "email", "social_a", "social_b", "social_c"];
   // The compatibility columns have the text `none` as their default; elsewhere "none" means that there is no default.
   if (path.endsWith("viewer_compatibility")) return written;
   if (written === "none") return NO_DEFAULT;

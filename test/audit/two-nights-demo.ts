@@ -10,7 +10,7 @@ import { join, resolve } from "node:path";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
-import { applyChanges } from "../../src/service/changes.ts";
+import { applyChanges } from "../../src/service/load.ts";
 import { createService } from "../../src/service/service.ts";
 
 const [folder = "two-nights", givenPort = "8642"] = process.argv.slice(2);

@@ -5,7 +5,7 @@ import { after } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
-import { applyChanges } from "../../src/service/changes.ts";
+import { applyChanges } from "../../src/service/load.ts";
 import { HISTORY } from "../run/running.ts";
 import { serviceAt } from "../service-at.ts";
 

@@ -1,12 +1,11 @@
 /** Every question takes every form, and CSV has each of its parts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sectionName } from "../../src/cli/answer-form.ts";
 import { checkCommand } from "../../src/cli/commands/check.ts";
 import { explainCommand } from "../../src/cli/commands/explain.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { everyCommand, program } from "../../src/cli/program.ts";
-import { ANSWER_FORMATS } from "../../src/show/answer.ts";
+import { ANSWER_FORMATS, sectionName } from "../../src/show/answer.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { capture, outcome } from "./capture.ts";
 

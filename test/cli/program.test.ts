@@ -4,7 +4,6 @@ import { readdir } from "node:fs/promises";
 import { after, suite, test } from "node:test";
 import type { Command } from "commander";
 import { helpCommand } from "../../src/cli/commands/help.ts";
-import { wrapHelp } from "../../src/cli/help.ts";
 import { program as commandLine, everyCommand } from "../../src/cli/program.ts";
 import { VERSION } from "../../src/common/version.ts";
 import { configSpec } from "../../src/config/config-spec.ts";
@@ -58,17 +57,6 @@ test("an empty argument, as an unset variable leaves it, is refused, and nothing
 const printed: { readonly out: string[]; readonly err: string[] } = { out: [], err: [] };
 const wholeProgram = await commandLine(printed);
 
-test("a list of the help continues under its terms; what fits stays as it is", () => {
-  assert.equal(
-    wrapHelp(`A line.\n  $ command\n  short  ${"word ".repeat(18).trim()}\n`),
-    `A line.
-  $ command
-  short  word word word word word word word word word word word word word word
-         word word word word
-`,
-  );
-});
-
 suite("the help", () => {
   test("of the program lists the exit codes and has an example", () => {
     const { code, stdout = "" } = help ?? {};
@@ -88,7 +76,7 @@ suite("the help", () => {
 
   test("has topics: the exit codes with what to do, and the settings", async () => {
     const codes = await capture(helpCommand, ["exit-codes"]);
-    assert.match(codes, /\n {3}24 {2}stop {3}mass change: .*--accept-shrink\.\n/s);
+    assert.match(codes, /\n {3}24 {2}stop {3}mass change: .*\n {7}with --accept-shrink\.\n/);
     const settings = await capture(helpCommand, ["configuration"]);
     assert.match(settings, /\n {2}CONTENT_API_TOKEN +its API token; it cannot be a flag/);
     for (const name of Object.keys(configSpec.shape).filter((each) => each !== "$schema"))

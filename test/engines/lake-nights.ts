@@ -1,7 +1,7 @@
 /** Three instances over two nights: published runs, for lakes to get. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { applyChanges } from "../../src/service/changes.ts";
+import { applyChanges } from "../../src/service/load.ts";
 import { type LakeOptions, lake } from "../../src/targets/lake/lake.ts";
 import { readDeliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";

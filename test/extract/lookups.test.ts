@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { type TestContext, test } from "node:test";
-import { type LookupMethodSetting, Lookups } from "../../src/extract/lookups.ts";
+import type { ServiceRequest } from "../../src/extract/http/request.ts";
+import { Lookups } from "../../src/extract/lookups.ts";
 import { failsWith } from "../failing.ts";
 import { NEVER } from "../never.ts";
+import fc from "../properties.ts";
 import { clientOf, serve } from "./loopback.ts";
 
 const SHOP = { id: "d1", identification: "Shop", platform: "External", supports_custom_field_mappings: true };
@@ -15,7 +17,7 @@ const SIZE = { id: "f3", name: "Size", field_type: "text" };
 type Answer = (path: string, names: string[], request: IncomingMessage) => { status: number; body: unknown };
 
 /** Lookups against a service that answers so, with the requests that it saw as `METHOD path?parameters`. */
-async function lookupsAgainst(t: TestContext, setting: LookupMethodSetting, answer: Answer) {
+async function lookupsAgainst(t: TestContext, setting: "auto" | "get" | "post", answer: Answer) {
   const seen: string[] = [];
   const { url } = await serve(t, async (request, response) => {
     let form = "";
@@ -115,19 +117,25 @@ test("a method that is configured is the only one", async (t) => {
   }
 });
 
-test("many names are spread over several requests, and their rows come together", async (t) => {
-  const names = Array.from({ length: 500 }, (_, n) => `field number ${n}`);
-  const { seen, lookups } = await lookupsAgainst(t, "auto", (_path, asked) => ({
-    status: 200,
-    body: asked.map((name) => ({ id: `id of ${name}`, name })),
-  }));
-  const found = await lookups.customFields(names, NEVER);
-  assert.deepEqual(
-    found.definitions.map(({ name }) => name),
-    names,
+test("names are spread over addresses below 6 KB, each exactly once and in order", async () => {
+  const name = fc.string({ minLength: 1, maxLength: 120, unit: "grapheme" });
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(name, { maxLength: 400 }), async (names) => {
+      const asked: ServiceRequest[] = [];
+      const readAs = async (request: ServiceRequest) => {
+        asked.push(request);
+        return { response: {}, value: request.parameters.map(([, name]) => ({ id: name, name })) };
+      };
+      const found = await new Lookups({ readAs } as never, "get").customFields(names, NEVER);
+      assert.deepEqual(
+        found.definitions.map((row) => row.name),
+        names,
+      );
+      for (const { path, parameters } of asked)
+        assert.ok(`${path}?${new URLSearchParams([...parameters])}`.length < 6000);
+    }),
+    { numRuns: 30 },
   );
-  assert.deepEqual(found.unmatched, []);
-  assert.ok(seen.length > 1 && seen.length === found.responses.length);
 });
 
 test("a definition without an ID ends the lookup where it may be one that was asked for", async (t) => {

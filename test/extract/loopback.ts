@@ -11,16 +11,11 @@ import { inspect } from "node:util";
 import { systemClock } from "../../src/common/clock.ts";
 import { silentLog } from "../../src/common/log.ts";
 import { Secret } from "../../src/common/secret.ts";
-import {
-  HttpClient,
-  type HttpClientConfig,
-  type HttpResponse,
-  TIMEOUTS,
-} from "../../src/extract/http/client.ts";
-import { BODY_LIMITS } from "../../src/extract/http/connection-pool.ts";
+import { HttpClient, type HttpClientConfig, type HttpResponse } from "../../src/extract/http/client.ts";
+import { HTTP_LIMITS } from "../../src/extract/http/connection-pool.ts";
 import { listRequest, type ServiceRequest } from "../../src/extract/http/request.ts";
 import { RetryLoop } from "../../src/extract/http/retry.ts";
-import { RETRY_LIMITS, type RetryConfig } from "../../src/extract/http/retry-rules.ts";
+import type { RetryConfig } from "../../src/extract/http/retry-rules.ts";
 import { readServiceUrl } from "../../src/extract/http/service-url.ts";
 import { CANARY } from "../run/canary.ts";
 
@@ -87,7 +82,7 @@ export function retryOf(changes: Partial<RetryConfig>): RetryLoop {
     isKnown: true,
     host: "host",
     settingNames: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
-    limits: RETRY_LIMITS,
+    retries: true,
     deadline: null,
     clock: systemClock,
     random: () => 0.5,
@@ -115,8 +110,7 @@ export function clientOf(t: TestContext, url: string, changes: Partial<HttpClien
     settingNames: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
     proxy: null,
     connections: 4,
-    timeouts: TIMEOUTS,
-    bodyLimits: BODY_LIMITS,
+    limits: HTTP_LIMITS,
     clock: systemClock,
     log: silentLog,
     retry: ONCE,

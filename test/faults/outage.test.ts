@@ -3,8 +3,8 @@ import { type TestContext, test } from "node:test";
 import { type Log, silentLog } from "../../src/common/log.ts";
 import { failsWith } from "../failing.ts";
 import { either, few, long } from "../long.ts";
-import { type ExportOptions, exportFrom, HurriedClock, temporaryFolder, treeOf } from "../run/running.ts";
-import { type Item, itemsOf, type Question, type Reply, Scripted } from "../run/scripted.ts";
+import { type ExportOptions, HurriedClock, scriptedWorld, treeOf } from "../run/running.ts";
+import { type Item, itemsOf, type Question, type Reply } from "../run/scripted.ts";
 
 type Bad = Reply | "reset";
 
@@ -13,13 +13,11 @@ const HTML = { body: "<html>Back soon</html>", headers: { "content-type": "text/
 
 /** A service of twelve items behind a clock that nobody waits for, and what the log says of it. */
 async function worldOf(t: TestContext, items: readonly Item[] = itemsOf(12)) {
-  const service = await Scripted.start(t, items);
+  const { service, out, exported } = await scriptedWorld(t, items);
   const clock = new HurriedClock();
   const lines: string[] = [];
   const log: Log = { ...silentLog, warn: (line) => lines.push(line) };
-  const out = await temporaryFolder(t);
-  const run = ({ config, ...options }: Partial<ExportOptions> = {}) =>
-    exportFrom({ url: service.url, out, clock, log, ...options, config: { ...config } });
+  const run = (options: Partial<ExportOptions> = {}) => exported({ clock, log, ...options });
   return { service, clock, lines, out, run };
 }
 

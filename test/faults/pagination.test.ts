@@ -3,8 +3,8 @@ import { type TestContext, test } from "node:test";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
-import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../run/running.ts";
-import { itemsOf, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";
+import { HurriedClock, publishedIds, rowsOf, scriptedWorld } from "../run/running.ts";
+import { itemsOf, listBody, type Question, type Reply, type Scripted } from "../run/scripted.ts";
 
 /** Services whose listings do not tell the truth about themselves. Twelve items on pages of five unless said. */
 const IDS = itemsOf(12).map(({ id }) => id);
@@ -19,11 +19,10 @@ async function runOver(
   t: TestContext,
   lie: (question: Question, service: Scripted) => Reply | undefined,
 ): Promise<Lied> {
-  const service = await Scripted.start(t, itemsOf(12));
+  const { service, exported } = await scriptedWorld(t);
   service.script = (question) => (question.kind === "list" ? lie(question, service) : undefined);
-  const out = await temporaryFolder(t);
   const config = { concurrency: 1 };
-  const summary = await exportFrom({ url: service.url, out, config, clock: new HurriedClock() });
+  const summary = await exported({ config, clock: new HurriedClock() });
   return { summary, service };
 }
 
@@ -61,9 +60,8 @@ long(
 for (const cap of few([1000, 5000, 10_000], 1)) {
   test(`D23: a listing that ends at exactly ${cap} items and says that no page follows is complete, with a warning`, async (t) => {
     for (const items of [cap, cap + 1]) {
-      const service = await Scripted.start(t, itemsOf(items));
-      const out = await temporaryFolder(t);
-      const { directory, verdict } = await exportFrom({ url: service.url, out, config: { perPage: 1000 } });
+      const { exported } = await scriptedWorld(t, itemsOf(items));
+      const { directory, verdict } = await exported({ config: { perPage: 1000 } });
       const warned = await rowsOf(directory, "SELECT figure FROM run_checks WHERE verdict = 'warning'");
       assert.deepEqual([verdict, warned], ["complete", items === cap ? [[String(cap)]] : []]);
     }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { startRun } from "../cli/running.ts";
 import { few, long } from "../long.ts";
-import { CANARY, exportFrom, publishedIds, temporaryFolder, treeOf } from "../run/running.ts";
+import { CANARY, exportFrom, publishedIds, scriptedWorld, temporaryFolder, treeOf } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
 /** The last line of a run that the disk had no room for. */
@@ -12,9 +12,8 @@ const NO_ROOM = /\((EFBIG|ENOSPC)\): .* has \d+\.\d MB free.*, and a run may tak
 
 /** A warehouse with one run of twelve items, and its tree. */
 async function published(t: TestContext) {
-  const service = await Scripted.start(t, itemsOf(12));
-  const out = await temporaryFolder(t);
-  const { directory } = await exportFrom({ url: service.url, out });
+  const { service, out, exported } = await scriptedWorld(t);
+  const { directory } = await exported();
   return { service, out, directory };
 }
 

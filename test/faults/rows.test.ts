@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { FAULTS } from "./rows.ts";
-import { rowsIn, testsByRow } from "./titles.ts";
+import { testsByRow } from "./titles.ts";
 
 test("every fault is named in the title of a test or has a reason why not, and never both", () => {
   const tests = testsByRow(packagePath("test"));
@@ -21,12 +21,4 @@ test("titles name only faults that are on the list, or rules that have no row th
     (id) => !known.has(id) && !/^[SZ]\d+$/.test(id),
   );
   assert.deepEqual(unknown, []);
-});
-
-test("a title names its rows at its beginning, before a colon", () => {
-  const title = (text: string) => `test(${JSON.stringify(text)})`;
-  assert.deepEqual([...rowsIn(title("D12, D13: what comes"))], ["D12", "D13"]);
-  assert.deepEqual([...rowsIn("test(`F3: $" + "{signal}`)")], ["F3"]);
-  assert.deepEqual([...rowsIn(title("of D12: nothing"))], []);
-  assert.deepEqual([...rowsIn(title("D12 nothing"))], []);
 });

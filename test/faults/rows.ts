@@ -58,7 +58,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   B15: ["204, 206, 304", "22"],
   B16: ["empty body, null, [], no envelope", '22, never "no items"'],
   B17: ["problem document that states another status", "the status of HTTP counts"],
-  B18: ["flood of 1xx answers", "a few are passed over, then 22"],
+  B18: ["flood of 1xx answers", "passed over, until the attempt has taken three minutes"],
   B19: ["answers out of a cache", "caches are told to ask the service; an old answer is reported"],
   B20: ["cookies", "never kept or sent back"],
   C1: [

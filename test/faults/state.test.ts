@@ -7,7 +7,14 @@ import { packagePath } from "../../src/common/package-root.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { program } from "../cli/running.ts";
 import { long } from "../long.ts";
-import { CANARY, exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../run/running.ts";
+import {
+  CANARY,
+  HurriedClock,
+  publishedIds,
+  rowsOf,
+  scriptedWorld,
+  temporaryFolder,
+} from "../run/running.ts";
 import { item, itemsOf, Scripted } from "../run/scripted.ts";
 
 /** Someone sets the clock every time it is looked at: by so many milliseconds at the look of that number. */
@@ -30,12 +37,11 @@ long(
   "G4: an item whose last update lies in the far future hides nothing, in this run and the next",
   async (t) => {
     const future = item("c-100", 1, { updated_at: "2999-12-31T23:59:59Z" });
-    const service = await Scripted.start(t, [...itemsOf(6), future]);
-    const out = await temporaryFolder(t);
-    const first = await exportFrom({ url: service.url, out });
+    const { service, exported } = await scriptedWorld(t, [...itemsOf(6), future]);
+    const first = await exported();
     const changed = item("c-003", 1, { title: "Later", updated_at: "2026-11-19T00:00:00Z" });
     service.items = [...itemsOf(8).filter(({ id }) => id !== "c-003"), changed, future];
-    const second = await exportFrom({ url: service.url, out });
+    const second = await exported();
     assert.deepEqual([first.verdict, second.verdict], ["complete", "complete"]);
     assert.equal((await publishedIds(second.directory)).length, 9);
     assert.deepEqual(
@@ -52,12 +58,11 @@ long(
 );
 
 test("G5, G9, G10, I2: a clock that jumps by days changes neither the order of runs nor what they hold, ask and say of themselves", async (t) => {
-  const service = await Scripted.start(t, itemsOf(6));
-  const out = await temporaryFolder(t);
+  const { service, out, exported } = await scriptedWorld(t, itemsOf(6));
   const clock = new SetClock((look) => (look % 2 === 0 ? 1 : -1) * 86_400_000);
   for (const sequence of [1, 2]) {
     service.questions.length = 0;
-    const summary = await exportFrom({ url: service.url, out, clock });
+    const summary = await exported({ clock });
     const { directory, run, verdict } = summary;
     assert.deepEqual([summary.sequence, verdict, service.questions.length], [sequence, "complete", 4]);
     assert.ok(summary.milliseconds >= 0);
@@ -143,10 +148,9 @@ long(
 long(
   "G5: a run never ends before it began, though the clock is set back while it is under way",
   async (t) => {
-    const service = await Scripted.start(t, itemsOf(6));
-    const out = await temporaryFolder(t);
+    const { exported } = await scriptedWorld(t, itemsOf(6));
     const clock = new SetClock((look) => look * -3_600_000);
-    const summary = await exportFrom({ url: service.url, out, clock });
+    const summary = await exported({ clock });
     assert.equal(summary.milliseconds, 0);
     assert.deepEqual(await rowsOf(summary.directory, "SELECT ended_at = started_at FROM run"), [[true]]);
   },

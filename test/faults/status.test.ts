@@ -6,6 +6,7 @@ import {
   exportFrom,
   HurriedClock,
   publishedIds,
+  scriptedWorld,
   temporaryFolder,
   treeOf,
   visibleIn,
@@ -15,10 +16,9 @@ import { itemsOf, listBody, Scripted } from "../run/scripted.ts";
 const IDS = itemsOf(12).map(({ id }) => id);
 
 test("B7: a token that is refused at the start costs one request", async (t) => {
-  const service = await Scripted.start(t, itemsOf(12));
+  const { service, out, exported } = await scriptedWorld(t);
   service.script = () => ({ status: 401, headers: { "www-authenticate": "Basic" } });
-  const out = await temporaryFolder(t);
-  const run = exportFrom({ url: service.url, out, clock: new HurriedClock() });
+  const run = exported({ clock: new HurriedClock() });
   assert.equal((await failsWith("source.credentials", run)).exitCode, 20);
   assert.equal(service.questions.length, 1);
   assert.deepEqual(await treeOf(out), []);
@@ -26,32 +26,30 @@ test("B7: a token that is refused at the start costs one request", async (t) => 
 
 for (const status of few([401, 403], 1)) {
   test(`B8: a token that is revoked at page 37 ends the run with ${status}, and the run before stays`, async (t) => {
-    const service = await Scripted.start(t, itemsOf(80));
-    const out = await temporaryFolder(t);
+    const { service, out, exported } = await scriptedWorld(t, itemsOf(80));
     const config = { perPage: 2 };
-    await exportFrom({ url: service.url, out, config });
+    await exported({ config });
     const before = await visibleIn(out);
     service.script = ({ kind, page }) => (kind === "list" && page >= 37 ? { status } : undefined);
-    const run = exportFrom({ url: service.url, out, config });
+    const run = exported({ config });
     assert.equal((await failsWith("source.credentials", run)).exitCode, 20);
     assert.deepEqual(await visibleIn(out), before);
   });
 }
 
 long("B14: good JSON under a wrong label is data", async (t) => {
-  const service = await Scripted.start(t, itemsOf(12));
+  const { service, exported } = await scriptedWorld(t);
   service.script = (question) =>
     question.kind === "list"
       ? { body: listBody(itemsOf(12), question), headers: { "content-type": "text/html" } }
       : undefined;
-  const out = await temporaryFolder(t);
-  const summary = await exportFrom({ url: service.url, out });
+  const summary = await exported();
   assert.equal(summary.verdict, "complete");
   assert.deepEqual(await publishedIds(summary.directory), IDS);
 });
 
 long("B17: a problem document counts by the status of HTTP, whatever status it states", async (t) => {
-  const service = await Scripted.start(t, itemsOf(12));
+  const { service, exported } = await scriptedWorld(t);
   const problem = { type: "https://elsewhere.example/", title: "All is well.", status: 200 };
   let failures = 0;
   service.script = ({ page }) => {
@@ -60,14 +58,13 @@ long("B17: a problem document counts by the status of HTTP, whatever status it s
     return { status: 503, headers: { "content-type": "application/problem+json" }, body: problem };
   };
   const clock = new HurriedClock();
-  const out = await temporaryFolder(t);
-  const summary = await exportFrom({ url: service.url, out, clock });
+  const summary = await exported({ clock });
   assert.equal(summary.verdict, "complete");
   assert.ok(clock.slept.length >= 2, "nobody waited");
   assert.equal(service.asked("list", "dynamic").filter(({ page }) => page === 2).length, 3);
   assert.deepEqual(await publishedIds(summary.directory), IDS);
   service.script = () => ({ status: 401, body: { ...problem, status: 429 } });
-  await failsWith("source.credentials", exportFrom({ url: service.url, out, clock }));
+  await failsWith("source.credentials", exported({ clock }));
 });
 
 test("B12: a 404 in the middle of a listing is asked again", async (t) => {
@@ -107,13 +104,12 @@ const GONE = [
 
 for (const [page, mode] of few(GONE, 1)) {
   test(`B12: a 404 that stays on page ${page} of the ${mode} listing is no wrong address, and ends with 21`, async (t) => {
-    const service = await Scripted.start(t, itemsOf(12));
+    const { service, exported } = await scriptedWorld(t);
     service.script = (question) =>
       question.kind === "list" && question.mode === mode && question.page === page
         ? { status: 404 }
         : undefined;
-    const out = await temporaryFolder(t);
-    const run = exportFrom({ url: service.url, out, clock: new HurriedClock() });
+    const run = exported({ clock: new HurriedClock() });
     const { exitCode, message } = await failsWith("source.unavailable", run);
     assert.equal(exitCode, 21);
     assert.match(message, /no longer has a page of the listing that it announced \(404\); run again later/);

@@ -6,8 +6,8 @@ import { silentLog } from "../../src/common/log.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
-import { type ExportOptions, exportFrom, HurriedClock, temporaryFolder } from "../run/running.ts";
-import { itemsOf, type Question, type Reply, Scripted } from "../run/scripted.ts";
+import { type ExportOptions, HurriedClock, scriptedWorld } from "../run/running.ts";
+import { itemsOf, type Question, type Reply, type Scripted } from "../run/scripted.ts";
 
 /** A request as it was met. */
 interface Met {
@@ -27,7 +27,7 @@ async function limited(
   t: TestContext,
   refuse: (atMs: number, question: Question) => Reply | undefined,
 ): Promise<Limited> {
-  const service = await Scripted.start(t, itemsOf(300));
+  const { service, exported } = await scriptedWorld(t, itemsOf(300));
   const clock = new HurriedClock();
   const met: Met[] = [];
   service.script = (question) => {
@@ -36,12 +36,9 @@ async function limited(
     met.push({ atMs, refused: reply !== undefined });
     return reply;
   };
-  const out = await temporaryFolder(t);
   // One connection: while a request is under way, no time passes.
   const run = ({ config, ...options }: Partial<ExportOptions> = {}) =>
-    exportFrom({
-      url: service.url,
-      out,
+    exported({
       clock,
       config: { concurrency: 1, ...config },
       ...options,

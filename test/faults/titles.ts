@@ -22,6 +22,6 @@ export function testsByRow(folder: string): Map<string, string[]> {
 }
 
 /** Rows that titles in the text of a test file name, each once. */
-export function rowsIn(text: string): Set<string> {
+function rowsIn(text: string): Set<string> {
   return new Set([...text.matchAll(TITLE)].flatMap(([, rows = ""]) => rows.split(", ")));
 }

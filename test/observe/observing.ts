@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Log } from "../../src/common/log.ts";
 import { silentLog } from "../../src/common/log.ts";
-import type { ObserveSettings } from "../../src/observe/settings.ts";
+import type { ObserveSettings } from "../../src/observe/outcome.ts";
 
 export const NOBODY: ObserveSettings = { onFinish: null, metricsFile: null };
 

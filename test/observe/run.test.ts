@@ -3,18 +3,16 @@ import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { RunOutcome } from "../../src/observe/outcome.ts";
-import type { ObserveSettings } from "../../src/observe/settings.ts";
+import type { ObserveSettings, RunOutcome } from "../../src/observe/outcome.ts";
 import { program } from "../cli/running.ts";
 import { failsWith } from "../failing.ts";
-import { CANARY, exportFrom, temporaryFolder } from "../run/running.ts";
+import { CANARY, scriptedWorld, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 import { warningsIn } from "./observing.ts";
 
 /** A service of 12 items, and observers of each kind. */
 async function observed(t: TestContext) {
-  const service = await Scripted.start(t, itemsOf(12));
-  const folder = await temporaryFolder(t);
+  const { service, out: folder, exported } = await scriptedWorld(t);
   const outcomes: RunOutcome[] = [];
   const warnings: string[] = [];
   const settings: ObserveSettings = {
@@ -23,8 +21,7 @@ async function observed(t: TestContext) {
   };
   const out = join(folder, "warehouse");
   const run = (changes: Partial<ObserveSettings> = {}) =>
-    exportFrom({
-      url: service.url,
+    exported({
       out,
       config: { observe: { ...settings, ...changes } },
       log: warningsIn(warnings),

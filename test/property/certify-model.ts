@@ -2,9 +2,12 @@
 
 import type { ListMode } from "../../src/extract/http/request.ts";
 import { isFresh, secondsOf } from "../../src/extract/pages/updated-at.ts";
-import { Certification, type CertificationStep } from "../../src/extract/passes/certification.ts";
-import { ItemVersions, type LandedPass, PassSnapshot } from "../../src/extract/passes/item-versions.ts";
-import type { ModeComparison } from "../../src/extract/passes/mode-comparison.ts";
+import {
+  Certification,
+  type CertificationStep,
+  type ModeComparison,
+} from "../../src/extract/passes/certification.ts";
+import { ItemVersions, type PassListing, PassSnapshot } from "../../src/extract/passes/item-versions.ts";
 import { type PageSummary, type PassEvidence, uncleanReasons } from "../../src/extract/passes/verdict.ts";
 import { truncateToSecond } from "../../src/raw/instant.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
@@ -163,6 +166,7 @@ class Run {
       reasons,
       resumedPages,
       fresh,
+      unread: [],
     };
   }
 
@@ -188,7 +192,7 @@ class Run {
     return { ...value, observedAt };
   }
 
-  #land(shape: Mode, pages: readonly Page[], pass: LandedPass): void {
+  #land(shape: Mode, pages: readonly Page[], pass: PassListing): void {
     this.#versions.recordPass(shape, pass);
     for (const { rows } of pages) {
       for (const row of rows) this.#documents.set(row.id, { ...this.#documents.get(row.id), [shape]: row });

@@ -1,13 +1,5 @@
 import { definePipeline } from "../../src/define-pipeline.ts";
-import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
 import { duckdb } from "../../src/load/stages.ts";
-import { contentTables } from "../../src/transform/stages.ts";
+import { small } from "./small-pipeline.ts";
 
-/** Few tables, so that a run takes little time. */
-export default definePipeline({
-  name: "small-duckdb",
-  description: "Items with their tags.",
-  extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
-  transform: [contentTables({ only: ["content", "content_tags", "content_events"] })],
-  load: [duckdb()],
-});
+export default definePipeline({ ...small, name: "small-duckdb", load: [duckdb()] });

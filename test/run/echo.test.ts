@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { createLog } from "../../src/common/log.ts";
 import { basicCredentials, Secret } from "../../src/common/secret.ts";
@@ -7,16 +6,8 @@ import type { Config } from "../../src/config/config.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
-import {
-  assertNowhereIn,
-  CANARY,
-  exportFrom,
-  HurriedClock,
-  NIGHTLY,
-  rowsOf,
-  temporaryFolder,
-} from "./running.ts";
-import { item, Scripted } from "./scripted.ts";
+import { assertNowhereIn, CANARY, HurriedClock, NIGHTLY, rowsOf, scriptedWorld } from "./running.ts";
+import { item } from "./scripted.ts";
 
 const BASIC = basicCredentials(new Secret(CANARY));
 const TAIL = Buffer.from(CANARY).toString("base64").slice(0, 20);
@@ -48,15 +39,16 @@ const FIELD = {
   mappings: [{ id: "m-1", field_name: CANARY, external_site_id: "d-1", values: [] }],
 };
 
-async function echoingService(t: TestContext): Promise<Scripted> {
-  const service = await Scripted.start(t, echoing());
+async function echoingWorld(t: TestContext) {
+  const world = await scriptedWorld(t, echoing());
+  const { service } = world;
   service.script = ({ kind }) => {
     if (kind === "destinations") {
       return { body: [{ id: "d-1", identification: "Web CMS", platform: "External", acme_url: LINK }] };
     }
     return kind === "custom_fields" ? { body: [FIELD] } : undefined;
   };
-  return service;
+  return world;
 }
 
 const CONFIG: Partial<Config> = {
@@ -75,12 +67,9 @@ const WARNING =
 
 suite("S1, S4: a token that the service repeats in what it sends", () => {
   test("is in nothing that is published or logged but redacted; it is told", async (t) => {
-    const service = await echoingService(t);
-    const out = join(await temporaryFolder(t), "warehouse");
+    const { exported } = await echoingWorld(t);
     let log = "";
-    const summary = await exportFrom({
-      url: service.url,
-      out,
+    const summary = await exported({
       pipelineUrl: NIGHTLY,
       config: CONFIG,
       log: createLog({
@@ -124,20 +113,19 @@ suite("S1, S4: a token that the service repeats in what it sends", () => {
   });
 
   long("is told of what was read before the run was ended early, too", async (t) => {
-    const service = await echoingService(t);
-    const out = join(await temporaryFolder(t), "warehouse");
+    const { service, out, exported } = await echoingWorld(t);
     const config = { ...CONFIG, details: "none", concurrency: 1 } as const;
-    const run = { url: service.url, out, clock: new HurriedClock(), config };
+    const run = { clock: new HurriedClock(), config };
     const { script } = service;
     service.script = (question) =>
       question.mode === "full"
         ? { status: 401, body: { error: `No access for ${CANARY}.` } }
         : script(question);
-    const error = await failsWith("source.credentials", exportFrom(run));
+    const error = await failsWith("source.credentials", exported(run));
     assert.match(error.message, /No access for \[redacted\]/);
     await assertNowhereIn(out, [CANARY, TAIL]);
     service.script = script;
-    const summary = await exportFrom(run);
+    const summary = await exported(run);
     assert.notEqual(summary.resumed, null);
     const drift = "SELECT count FROM run_drift WHERE kind = 'token_redacted' AND path = 'title'";
     assert.deepEqual(await rowsOf(summary.directory, drift), [["26"]]);

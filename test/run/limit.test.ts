@@ -15,16 +15,14 @@ import { failsWith } from "../failing.ts";
 import { long } from "../long.ts";
 import { NOBODY } from "../observe/observing.ts";
 import { memoryTarget } from "../targets/memory-target.ts";
-import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder, treeOf } from "./running.ts";
-import { item, itemsOf, listBody, Scripted } from "./scripted.ts";
+import { HurriedClock, publishedIds, rowsOf, scriptedWorld, temporaryFolder, visibleIn } from "./running.ts";
+import { item, itemsOf } from "./scripted.ts";
 
 /** Pages have five items, unless a limit is less. */
 async function world(t: TestContext, items: number) {
-  const service = await Scripted.start(t, itemsOf(items));
-  const out = join(await temporaryFolder(t), "first-look");
-  const run = (limit: number | null, more: Partial<Config> = {}) =>
-    exportFrom({ url: service.url, out, config: { limit, ...more } });
-  return { service, out, run };
+  const { service, out, exported } = await scriptedWorld(t, itemsOf(items));
+  const run = (limit: number | null, more: Partial<Config> = {}) => exported({ config: { limit, ...more } });
+  return { service, out, exported, run };
 }
 
 const firstIds = (count: number) => itemsOf(count).map(({ id }) => id);
@@ -84,82 +82,55 @@ suite("a limited run", () => {
     assert.equal(service.questions.length, questions);
   });
 
-  long(
-    "takes the page size that the service grants, and documents that are no items for what they are",
-    async (t) => {
-      const { service, run } = await world(t, 30);
-      service.items.splice(1, 1, { title: "no item" });
-      service.script = (question) => {
-        if (question.kind !== "list") return undefined;
-        return { body: listBody(service.items, { ...question, perPage: Math.min(3, question.perPage) }) };
-      };
-      const summary = await run(5);
-      // The first two pages have six places, one of them with no item.
-      assert.equal(service.asked("list").length, 4);
-      assert.deepEqual(await publishedIds(summary.directory), ["c-000", "c-002", "c-003", "c-004", "c-005"]);
-      assert.deepEqual([summary.accounting.listed, summary.accounting.rejected], [6, 1]);
-    },
-  );
-
   test("lies in no folder with full runs, and says nothing of rows that name items it has not read", async (t) => {
-    const { service, out, run } = await world(t, 0);
+    const { service, exported, run } = await world(t, 0);
     service.items = [item("c-000", 1, { localized_from_id: "c-900", assignee_id: "u-900" })];
     const full = await run(null);
     const refused = await failsWith("config.invalid", run(1));
     assert.match(refused.message, /has full runs, and this run is limited; name another folder/);
-    const limited = await exportFrom({ url: service.url, out: `${out}-2`, config: { limit: 1 } });
+    const limited = await exported({ out: await temporaryFolder(t), config: { limit: 1 } });
     const foreign = ({ checks }: typeof full) =>
       checks.warnings.filter(({ name }) => name.startsWith("foreign key"));
     assert.notEqual(foreign(full).length, 0);
     assert.deepEqual(foreign(limited), []);
   });
 
-  long(
-    "is delivered to no target and by no loader, and says so in one line; no observer is told",
-    async (t) => {
-      const { service, out } = await world(t, 10);
-      const target = memoryTarget();
-      const told: unknown[] = [];
-      const metricsFile = join(await temporaryFolder(t), "metrics.prom");
-      const loader = { name: "mine", stage: async () => assert.fail("a loader was asked for") };
-      const { warnings, deliveries } = await exportFrom({
-        url: service.url,
-        out,
-        pipelineUrl: definePipeline({
-          name: "loading",
-          extract: [listing("dynamic")],
-          transform: [contentTables({ only: ["content"] })],
-          load: [duckdb(), parquet(), loader],
-        }),
-        config: {
-          limit: 2,
-          targets: [target],
-          observe: { ...NOBODY, onFinish: (outcome) => told.push(outcome), metricsFile },
-        },
-      });
-      assert.deepEqual([target.seen, deliveries, told, existsSync(metricsFile)], [[], [], [], false]);
-      const sentence = `Nothing is delivered to mine or ${target.name}: a limited run is not delivered.`;
-      assert.deepEqual(
-        warnings.filter((each) => each.startsWith("Nothing is delivered")),
-        [sentence],
-      );
-    },
-  );
+  long("is delivered to no target and by no loader, and no observer is told", async (t) => {
+    const { exported } = await world(t, 10);
+    const target = memoryTarget();
+    const told: unknown[] = [];
+    const metricsFile = join(await temporaryFolder(t), "metrics.prom");
+    const loader = { name: "mine", stage: async () => assert.fail("a loader was asked for") };
+    const { deliveries } = await exported({
+      pipelineUrl: definePipeline({
+        name: "loading",
+        extract: [listing("dynamic")],
+        transform: [contentTables({ only: ["content"] })],
+        load: [duckdb(), parquet(), loader],
+      }),
+      config: {
+        limit: 2,
+        targets: [target],
+        observe: { ...NOBODY, onFinish: (outcome) => told.push(outcome), metricsFile },
+      },
+    });
+    assert.deepEqual([target.seen, deliveries, told, existsSync(metricsFile)], [[], [], [], false]);
+  });
 
   long("that was interrupted begins again", async (t) => {
-    const { service, out } = await world(t, 40);
+    const { service, out, exported } = await world(t, 40);
     const stop = new AbortController();
     const interrupted = new WarehouseError("run.interrupted", "Interrupted; nothing was published.");
     service.script = ({ mode, kind }) => {
       if (kind === "list" && mode === "full") stop.abort(interrupted);
       return undefined;
     };
-    const options = { url: service.url, out, config: { limit: 20 } };
-    await failsWith("run.interrupted", exportFrom({ ...options, signal: stop.signal }));
-    assert.deepEqual(await treeOf(out).catch(() => []), []);
+    const config = { limit: 20 };
+    await failsWith("run.interrupted", exported({ config, signal: stop.signal }));
+    assert.deepEqual(await visibleIn(out), []);
     service.script = () => undefined;
     service.questions.length = 0;
-    const { resumed } = await exportFrom({ ...options, clock: new HurriedClock() });
+    const { resumed } = await exported({ config, clock: new HurriedClock() });
     assert.equal(resumed, null);
     assert.equal(service.asked("list", "dynamic").length, 4);
   });

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { failsWith } from "../failing.ts";
-import { exportFrom, MAPPING, type Row, rowsOf, temporaryFolder } from "./running.ts";
-import { type Item, itemsOf, type Json, Scripted } from "./scripted.ts";
+import { MAPPING, type Row, rowsOf, scriptedWorld } from "./running.ts";
+import { type Item, itemsOf, type Json } from "./scripted.ts";
 
 /** What is odd about a field or its destination; the rest is as the specification has it. */
 interface Odd {
@@ -42,7 +42,7 @@ function definitionOf(odd: Odd, place: number): Json {
 
 /** A night with one item, and a field and a destination of each kind. `besides`: what else the lookups have. */
 async function night(t: TestContext, kinds: readonly Odd[], besides: readonly (Json | null)[] = []) {
-  const service = await Scripted.start(t, itemsOf(1));
+  const { service, exported } = await scriptedWorld(t, itemsOf(1));
   const named = kinds.map((_, place) => ({ name: `Shop ${place}`, platform: "External" }));
   const full = kinds.map((_, place) => ({
     id: fieldId(place),
@@ -68,8 +68,7 @@ async function night(t: TestContext, kinds: readonly Odd[], besides: readonly (J
     const definitions = [...besides.filter((each) => each === null), ...kinds.map(definitionOf)];
     return kind === "custom_fields" ? { body: definitions } : undefined;
   };
-  const out = await temporaryFolder(t);
-  return exportFrom({ url: service.url, out, pipelineUrl: MAPPING, config: { destinations: named } });
+  return exported({ pipelineUrl: MAPPING, config: { destinations: named } });
 }
 
 const MAPPED: Row = ["north", "mapped", false, false];

@@ -1,19 +1,21 @@
 /** Pipelines of one listing, or of both the other way round: certified, repaired and resumed like any other. */
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { suite, type TestContext, test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { suite, test } from "node:test";
+import { definePipeline } from "../../src/define-pipeline.ts";
+import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
+import { duckdb, parquet } from "../../src/load/stages.ts";
+import type { Pipeline } from "../../src/pipeline.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
-import { assembleContentSet } from "../../src/service/assemble-set.ts";
+import { assembleContentSet } from "../../src/service/load.ts";
 import { createService } from "../../src/service/service.ts";
 import { CONTENT_TABLES } from "../../src/tables/all.ts";
 import type { Column } from "../../src/tables/declare.ts";
+import { contentTables } from "../../src/transform/stages.ts";
 import { assertSame, interrupted, oddItems, SETTINGS, staged } from "../extract/landing/resuming.ts";
 import { few, long } from "../long.ts";
 import { CONTENT_SET } from "../service/fixture.ts";
-import { exportFrom, openPublished, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
-import { type Item, item, itemsOf, type Question, Scripted } from "./scripted.ts";
+import { openPublished, publishedIds, rowsOf, scriptedWorld, temporaryFolder } from "./running.ts";
+import { type Item, item, itemsOf, type Question } from "./scripted.ts";
 
 type Listings = readonly ("full" | "dynamic")[];
 
@@ -22,37 +24,19 @@ const DYNAMIC: Listings = ["dynamic"];
 const REVERSED: Listings = ["full", "dynamic"];
 const ALL: readonly Listings[] = [FULL, DYNAMIC, REVERSED];
 
-/** The URL of a module of such a pipeline. */
-async function pipelineOf(
-  folder: string,
-  listings: Listings,
-  singles = false,
-  tables = '{ only: ["content", "content_tags"] }',
-) {
-  const file = join(folder, `${listings.join("-")}${singles ? "-singly" : ""}.mjs`);
-  const stages = listings
-    .map((mode) => `listing("${mode}")`)
-    .concat(singles ? ['singleItems({ of: "events" })'] : []);
-  await writeFile(
-    file,
-    `import { contentTables, customFields, definePipeline, destinations, duckdb, listing, parquet, singleItems } from "content-warehouse";
-    export default definePipeline({
-      name: "some",
-      extract: [destinations(), customFields({ names: ["Region"] }), ${stages.join(", ")}],
-      transform: [contentTables(${tables})],
-      load: [duckdb(), parquet()],
-    });`,
-  );
-  return pathToFileURL(file).href;
-}
-
-async function world(t: TestContext, listings: Listings, items: readonly unknown[], singles = false) {
-  const service = await Scripted.start(t, items);
-  const folder = await temporaryFolder(t);
-  const pipelineUrl = await pipelineOf(folder, listings, singles);
-  const out = join(folder, "warehouse");
-  const run = (more: object = {}) => exportFrom({ url: service.url, out, pipelineUrl, ...more });
-  return { service, folder, out, pipelineUrl, run };
+/** A pipeline of these listings: of few tables, unless of all. */
+function pipelineOf(listings: Listings, singles = false, isWhole = false): Pipeline {
+  return definePipeline({
+    name: "some",
+    extract: [
+      destinations(),
+      customFields({ names: ["Region"] }),
+      ...listings.map((mode) => listing(mode)),
+      ...(singles ? [singleItems({ of: "events" })] : []),
+    ],
+    transform: [contentTables(isWhole ? {} : { only: ["content", "content_tags"] })],
+    load: [duckdb(), parquet()],
+  });
 }
 
 suite("an edit between the passes", () => {
@@ -62,7 +46,7 @@ suite("an edit between the passes", () => {
       if (singles && !listings.includes("dynamic")) continue;
       const name = `${listings.join(" and ")}${singles ? " with single items" : ""}`;
       test(`D12: of an item is repaired, one that came is there, one that went is vanished: ${name}`, async (t) => {
-        const { service, run } = await world(t, listings, itemsOf(22), singles);
+        const { service, exported } = await scriptedWorld(t, itemsOf(22));
         let passes = 0;
         service.script = ({ kind, page }) => {
           if (kind === "list" && page === 1) passes += 1;
@@ -76,9 +60,10 @@ suite("an edit between the passes", () => {
           }
           return undefined;
         };
-        const { verdict, directory, accounting } = await run(
-          singles ? { config: { details: undefined, perPage: 5 } } : {},
-        );
+        const { verdict, directory, accounting } = await exported({
+          pipelineUrl: pipelineOf(listings, singles),
+          ...(singles && { config: { details: undefined, perPage: 5 } }),
+        });
         assert.equal(verdict, "complete");
         const ids = itemsOf(22)
           .map(({ id }) => id)
@@ -109,17 +94,13 @@ suite("G8: an interrupted run", () => {
     long(
       `of ${listings.join(" and ")}, ${where}, asks nothing twice and ends with the same tables`,
       async (t) => {
-        const { service, folder, out, pipelineUrl } = await world(t, listings, oddItems(ITEMS), singles);
-        const whole = await exportFrom({
-          url: service.url,
-          out: join(folder, "whole"),
-          pipelineUrl,
-          config: SETTINGS,
-        });
+        const { service, out, exported } = await scriptedWorld(t, oddItems(ITEMS));
+        const run = { pipelineUrl: pipelineOf(listings, singles), config: SETTINGS };
+        const whole = await exported({ ...run, out: await temporaryFolder(t) });
         const asked = service.questions.splice(0);
-        await interrupted(service, { out, pipelineUrl }, when);
+        await interrupted(service, { out, ...run }, when);
         const before = service.questions.splice(0).filter((each) => !when(each));
-        const summary = await exportFrom({ url: service.url, out, pipelineUrl, config: SETTINGS });
+        const summary = await exported(run);
         assert.ok((summary.resumed?.pages ?? 0) > 0);
         assert.equal(summary.verdict, "complete");
         assert.deepEqual(await staged(out), []);
@@ -146,18 +127,13 @@ suite("the tables of one listing", () => {
     test(`have what those of both have: ${listings.join(" and ")}`, async (t) => {
       const service = await createService({ data: assembleContentSet(CONTENT_SET) });
       t.after(() => service.close());
-      const folder = await temporaryFolder(t);
-      const run = async (modes: Listings) => {
-        const pipeline = new URL(await pipelineOf(folder, modes, modes.includes("dynamic"), ""));
-        const env = { CONTENT_API_TOKEN: "t-admin" };
-        return runPipeline({
-          pipeline,
+      const run = async (modes: Listings) =>
+        runPipeline({
+          pipeline: pipelineOf(modes, modes.includes("dynamic"), true),
           url: service.url,
-          warehouse: join(folder, modes.join("-and-")),
-          env,
-          cwd: folder,
+          env: { CONTENT_API_TOKEN: "t-admin" },
+          cwd: await temporaryFolder(t),
         });
-      };
       const one = await run(listings);
       const both = await run(["dynamic", "full"]);
       assert.equal(one.verdict, "complete");

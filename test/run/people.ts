@@ -10,7 +10,8 @@ import type { Log } from "../../src/common/log.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { Target } from "../../src/pipeline.ts";
 import { failsWith } from "../failing.ts";
-import { exportFrom, NIGHTLY, temporaryFolder } from "./running.ts";
+import { either } from "../long.ts";
+import { exportFrom, HISTORY, NIGHTLY, temporaryFolder } from "./running.ts";
 import { item, type Json, Scripted } from "./scripted.ts";
 
 export const NEEDLE = "Needle Roe 7f3a";
@@ -57,8 +58,8 @@ function around(path: readonly string[], value: unknown): unknown {
 }
 
 /** One item for each place and each form, two with fields that no user stands in, and two rejects; in both modes. */
-export function itemsWith(places: readonly UserField[]): unknown[] {
-  const documents = places.flatMap(({ path }) => SENT.map((value) => around(path, value) as Json));
+export function itemsWith(places: readonly UserField[], forms = SENT): unknown[] {
+  const documents = places.flatMap(({ path }) => forms.map((value) => around(path, value) as Json));
   return [
     ...documents.map((document, index) => item(`c-${index}`, index + 1, document)),
     item("c-unknown", 1, { authorEmail: USER.email, reviewer: { contact_email: USER.email } }),
@@ -90,7 +91,7 @@ export function recordingLog(): { readonly log: Log; readonly lines: unknown[] }
  * reads everything again. `said`: what that run said.
  */
 export async function rereadWithout(t: TestContext, targets: readonly Target[]) {
-  const service = await Scripted.start(t, itemsWith(PLACES));
+  const service = await Scripted.start(t, itemsWith(PLACES, either([USER], SENT)));
   const out = join(await temporaryFolder(t), "warehouse");
   const { log, lines } = recordingLog();
   const personalData = { policy: "keep", key: null } as const;
@@ -99,7 +100,7 @@ export async function rereadWithout(t: TestContext, targets: readonly Target[]) 
       url: service.url,
       out,
       log,
-      pipelineUrl: NIGHTLY,
+      pipelineUrl: either(HISTORY, NIGHTLY),
       ...(signal && { signal }),
       config: { perPage: 100, details: "all", personalData, targets, ...asked },
     });

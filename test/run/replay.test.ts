@@ -88,18 +88,26 @@ async function replaceFile(file: string, content: string | Buffer): Promise<void
   await writeFile(file, content);
 }
 
-test("the current run is built again with a table that was written today, delivered, and gone on from", async (t) => {
+test("the current run is built again with a table that was written today, delivered, and gone on from; what cannot be is refused in one sentence, and nothing changes", async (t) => {
   const place = await warehouse(t);
   const { folder, out, service } = place;
-  const lake = pathToFileURL(join(await temporaryFolder(t), "lake")).href;
-  const config = join(await temporaryFolder(t), "config.json");
-  const targets = [{ type: "lake", url: lake, instance: "one" }];
-  await writeFile(config, JSON.stringify({ columns: COLUMNS, targets }));
-  const [first, second] = await twoNights(place, { columns: COLUMNS });
+  const asked = { columns: COLUMNS, personalFields: ["repository_notes"] };
+  const [first, second] = await twoNights(place, asked);
   const since = await rowsOf(join(out, "current"), INTERVALS);
   service.questions.length = 0;
-  const { text, exitCode } = await place.replay("--pipeline", TITLES, "--config", config);
+  const config = join(await temporaryFolder(t), "config.json");
+  const configured = async (settings: object) => {
+    await writeFile(config, JSON.stringify({ ...asked, destinations: [SHOP], ...settings }));
+    return ["--pipeline", TITLES, "--config", config];
+  };
+  await refusals(place, second, configured);
+
+  const lake = pathToFileURL(join(await temporaryFolder(t), "lake")).href;
+  const targets = [{ type: "lake", url: lake, instance: "one" }];
+  await mkdir(join(folder.staging, "000002-20261120T020000Z"));
+  const { text, err, exitCode } = await place.replay(...(await configured({ targets })));
   assert.deepEqual([exitCode, service.questions], [0, []]);
+  assert.match(err, /The next run starts over and does not resume the interrupted run 000002-\S+\./);
   const runs = await listRuns(folder);
   assert.deepEqual(
     runs.map(({ sequence, current }) => [sequence, current]),
@@ -151,7 +159,7 @@ test("the current run is built again with a table that was written today, delive
   );
 
   place.edit("c-004", { title: "Edited later" });
-  const third = await place.run({ columns: COLUMNS }, pathToFileURL(TITLES).href);
+  const third = await place.run({ ...asked, raw: false }, pathToFileURL(TITLES).href);
   assert.deepEqual(
     service.asked("item").map(({ id }) => id),
     ["c-004"],
@@ -159,7 +167,53 @@ test("the current run is built again with a table that was written today, delive
   );
   assert.deepEqual([third.sequence, third.previousRun], [4, manifest.run]);
   assert.deepEqual(await rowsOf(third.directory, INTERVALS), since);
+
+  const { error } = await outcome(replayCommand, [...(await configured({})), "--warehouse", out]);
+  assert.equal(error?.exitCode, 2);
+  assert.match(error?.message ?? "", new RegExp(`^Run ${third.run} has no raw documents; name a run`));
 });
+
+/** Replays of the run that end with a code and one sentence. */
+async function refusals(
+  { folder, out }: Warehouse,
+  run: string,
+  configured: (settings: object) => Promise<string[]>,
+): Promise<void> {
+  const before = await treeOf(out);
+  const refused = async (code: number, message: RegExp, settings: object = {}) => {
+    const args = [...(await configured(settings)), "--warehouse", out];
+    const { text, error } = await outcome(replayCommand, args);
+    assert.deepEqual([text, error?.exitCode], ["", code], error?.message);
+    assert.match(error?.message ?? "", message);
+    assert.doesNotMatch(error?.message ?? "", /\n/);
+    assert.deepEqual(await treeOf(out), before);
+  };
+  const treated = /were kept with `personalData: "drop"`, and with other `personalData` or `personalFields`/;
+  for (const settings of [
+    { personalData: "keep" },
+    { personalData: "hash" },
+    { personalFields: [] },
+    { personalFields: ["color", "repository_notes"] },
+  ])
+    await refused(2, treated, settings);
+  const lacks =
+    /^The pipeline "titles" needs data that run 000002-\S+ did not request: \S+, .* and \d+ more; replay with /;
+  await refused(2, lacks, { columns: undefined });
+  const destinations = [SHOP, { name: "Mall", platform: "External" }];
+  await refused(2, /: Mall \(External\); replay with/, { destinations });
+  const raw = join(folder.runs, run, "raw");
+  const [full = ""] = await readdir(join(raw, "full"));
+  const file = join(raw, "full", full);
+  const bytes = await readFile(file);
+  const damaged = Buffer.from(bytes);
+  damaged[1000] = (damaged[1000] ?? 0) ^ 1;
+  await replaceFile(file, damaged);
+  await refused(31, new RegExp(`^The raw documents of run ${run} are damaged: its file raw/full/${full} `));
+  await replaceFile(file, bytes);
+  const lock = await acquireLock(folder);
+  await refused(75, /another run/i);
+  await lock[Symbol.asyncDispose]();
+}
 
 long("a night with edited, vanished, removed, unlisted and unreadable items is built again", async (t) => {
   const place = await warehouse(t, 30);
@@ -232,66 +286,4 @@ test("what a replay changes in the history is dated by its start, and its exit c
   assert.deepEqual([now.manifest.verdict, now.manifest.reasons], ["unsettled", run.reasons]);
   const since = "SELECT DISTINCT valid_from_run, epoch_ms(valid_from)::DOUBLE FROM custom_field_history";
   assert.deepEqual(await rowsOf(now.directory, since), [[now.run, now.startedAt.getTime()]]);
-});
-
-test("what cannot be built again is refused in one sentence, and nothing changes", async (t) => {
-  const place = await warehouse(t);
-  const { folder, out } = place;
-  const { run, directory } = await place.run({ personalFields: ["color"] }, MAPPING);
-  const before = await treeOf(out);
-  const refused = async (code: number, message: RegExp, ...args: string[]) => {
-    const { text, error } = await outcome(replayCommand, [...args, "--warehouse", out]);
-    assert.deepEqual([text, error?.exitCode], ["", code], error?.message);
-    assert.match(error?.message ?? "", message);
-    assert.doesNotMatch(error?.message ?? "", /\n/);
-    assert.deepEqual(await treeOf(out), before);
-  };
-  const config = join(await temporaryFolder(t), "config.json");
-  const configured = async (settings: object) => {
-    await writeFile(config, JSON.stringify({ personalFields: ["color"], ...settings }));
-    return ["--config", config];
-  };
-  const treated = /were kept with `personalData: "drop"`, and with other `personalData` or `personalFields`/;
-  for (const settings of [
-    { personalData: "keep" },
-    { personalData: "hash" },
-    { personalFields: [] },
-    { personalFields: ["color", "repository_notes"] },
-  ])
-    await refused(2, treated, ...(await configured(settings)));
-  await refused(
-    2,
-    /^The pipeline "titles" needs data that run 000001-\S+ did not request: \S+, .* and \d+ more; replay with /,
-    "--pipeline",
-    TITLES,
-    ...(await configured({})),
-  );
-  const mall = { destinations: [SHOP, { name: "Mall", platform: "External" }] };
-  await refused(2, /: Mall \(External\); replay with/, ...(await configured(mall)));
-  const [full = ""] = await readdir(join(directory, "raw/full"));
-  const file = join(directory, "raw/full", full);
-  const bytes = await readFile(file);
-  const damaged = Buffer.from(bytes);
-  damaged[1000] = (damaged[1000] ?? 0) ^ 1;
-  await replaceFile(file, damaged);
-  const as = await configured({ destinations: [SHOP] });
-  await refused(
-    31,
-    new RegExp(`^The raw documents of run ${run} are damaged: its file raw/full/${full} `),
-    ...as,
-  );
-  await replaceFile(file, bytes);
-  const lock = await acquireLock(folder);
-  await refused(75, /another run/i, ...as);
-  await lock[Symbol.asyncDispose]();
-
-  await mkdir(join(folder.staging, "000009-20261120T020000Z"), { recursive: true });
-  const { err, exitCode } = await place.replay(...as);
-  assert.equal(exitCode, 0);
-  assert.match(err, /The next run starts over and does not resume the interrupted run 000009-\S+\./);
-  const [now] = await listRuns(folder);
-  assert.deepEqual([now?.sequence, now?.current], [10, true]);
-  const withoutRaw = await place.run({ raw: false, personalFields: ["color"] }, MAPPING);
-  before.splice(0, before.length, ...(await treeOf(out)));
-  await refused(2, new RegExp(`^Run ${withoutRaw.run} has no raw documents; name a run`), ...as);
 });

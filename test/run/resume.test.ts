@@ -15,8 +15,8 @@ import {
 } from "../extract/landing/resuming.ts";
 import { few, long } from "../long.ts";
 import { until } from "../until.ts";
-import { exportFrom, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "./running.ts";
-import { type Question, Scripted } from "./scripted.ts";
+import { exportFrom, NIGHTLY, rowsOf, SMALL, scriptedWorld, temporaryFolder } from "./running.ts";
+import type { Question } from "./scripted.ts";
 
 const ITEMS = 400;
 const PAGES = ITEMS / SETTINGS.perPage;
@@ -25,9 +25,8 @@ const EVENTS = ITEMS / 10;
 
 /** A service, and what an undisturbed run over it publishes. */
 async function undisturbed(t: TestContext, pipelineUrl = SMALL) {
-  const service = await Scripted.start(t, oddItems(ITEMS));
-  const out = await temporaryFolder(t);
-  return { service, whole: await exportFrom({ url: service.url, out, config: SETTINGS, pipelineUrl }) };
+  const { service, exported } = await scriptedWorld(t, oddItems(ITEMS));
+  return { service, whole: await exported({ config: SETTINGS, pipelineUrl }) };
 }
 
 async function emptyFolder(t: TestContext): Promise<string> {

@@ -11,7 +11,7 @@ import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
 import { startRun } from "../cli/running.ts";
 import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
-import { exportFrom, NIGHTLY, temporaryFolder, treeOf, visibleIn } from "./running.ts";
+import { exportFrom, NIGHTLY, scriptedWorld, temporaryFolder, treeOf, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 suite("a signal", () => {
@@ -56,13 +56,10 @@ suite("a signal", () => {
 
   for (const when of few(["between two tables", "while a table is made"], 1)) {
     test(`F3: that comes ${when} ends the run with its own reason`, async (t) => {
-      const service = await Scripted.start(t, itemsOf(12));
+      const { out, exported } = await scriptedWorld(t);
       const controller = new AbortController();
-      const out = await temporaryFolder(t);
       const stages: string[] = [];
-      const run = exportFrom({
-        url: service.url,
-        out,
+      const run = exported({
         pipelineUrl: NIGHTLY,
         signal: controller.signal,
         onProgress: ({ stage }) => {
@@ -82,13 +79,10 @@ suite("a signal", () => {
 });
 
 test("I5: a run that cannot become current is finished by the next one, as if it had been killed there", async (t) => {
-  const service = await Scripted.start(t, itemsOf(3));
-  const out = await temporaryFolder(t);
-  const before = await exportFrom({ url: service.url, out });
+  const { out, exported } = await scriptedWorld(t, itemsOf(3));
+  const before = await exported();
   let inTheWay = "";
-  const run = exportFrom({
-    url: service.url,
-    out,
+  const run = exported({
     onProgress: ({ stage }) => {
       if (stage !== "publish" || inTheWay !== "") return;
       inTheWay = join(out, `.current-${readdirSync(join(out, ".staging"))}`);
@@ -99,7 +93,7 @@ test("I5: a run that cannot become current is finished by the next one, as if it
   assert.match(message, /^The run 000002-\S+ is whole in .*, but is not current yet: .* The next run /);
   assert.equal(await readlink(join(out, "current")), `runs/${before.run}`);
   await rmdir(inTheWay);
-  const { previousRun, sequence } = await exportFrom({ url: service.url, out });
+  const { previousRun, sequence } = await exported();
   assert.deepEqual([previousRun?.slice(0, 6), sequence], ["000002", 3]);
   assert.deepEqual(await readdir(join(out, ".staging")), []);
 });
@@ -161,10 +155,9 @@ suite("a failure in a worker thread ends the run with a clear error, whatever el
   ];
   for (const [what, rows, code, message] of few(cases, 2)) {
     test(what, { timeout: 120_000 }, async (t) => {
-      const service = await Scripted.start(t, itemsOf(70));
-      const out = await temporaryFolder(t);
+      const { out, exported } = await scriptedWorld(t, itemsOf(70));
       const pipelineUrl = await ownPipeline(t, rows);
-      const run = exportFrom({ url: service.url, out, pipelineUrl, threads: 1, config: { perPage: 1 } });
+      const run = exported({ pipelineUrl, threads: 1, config: { perPage: 1 } });
       assert.match((await failsWith(code, run)).message, message);
       assert.deepEqual(await treeOf(out), []);
     });
@@ -174,12 +167,11 @@ suite("a failure in a worker thread ends the run with a clear error, whatever el
 long(
   "I8: two rows of one key in an own table are not published; the result is left to be looked into until the next run",
   async (t) => {
-    const service = await Scripted.start(t, itemsOf(3));
-    const out = await temporaryFolder(t);
+    const { service, out, exported } = await scriptedWorld(t, itemsOf(3));
     const pipelineUrl = await ownPipeline(t, "() => [{ length: 1 }, { length: 2 }]");
     const warned: string[] = [];
     const log = { ...silentLog, warn: (message: string) => void warned.push(message) };
-    const run = exportFrom({ url: service.url, out, pipelineUrl, log });
+    const run = exported({ pipelineUrl, log });
     assert.match(
       (await failsWith("verify.failed", run)).message,
       /"unique key of own" failed \(3, expected 0/,
@@ -188,7 +180,7 @@ long(
     assert.ok(!existsSync(join(out, "current")));
     assert.ok((await treeOf(out)).some((path) => /^\.staging\/.*\/warehouse\.duckdb$/.test(path)));
     const asked = service.questions.length;
-    await failsWith("verify.failed", exportFrom({ url: service.url, out, pipelineUrl }));
+    await failsWith("verify.failed", exported({ pipelineUrl }));
     assert.equal(service.questions.length, asked * 2, "no run goes on from it");
     assert.equal((await readdir(join(out, ".staging"))).length, 1);
   },

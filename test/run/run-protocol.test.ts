@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { suite, test } from "node:test";
 import type { ErrorCode } from "../../src/common/errors.ts";
 import { isResumable } from "../../src/extract/extract.ts";
 import { failsWith } from "../failing.ts";
 import { few } from "../long.ts";
-import { exportFrom, HurriedClock, temporaryFolder, visibleIn } from "./running.ts";
+import { exportFrom, HurriedClock, scriptedWorld, temporaryFolder, visibleIn } from "./running.ts";
 import { item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
 
 /** A page of twelve items whose `pagination` says something else. */
@@ -65,36 +65,88 @@ for (const [what, [reply, code, message]] of few(Object.entries(CASES), 5)) {
 
 test("a run that fails at the very last request publishes nothing either, and leaves what the next one goes on from", async (t) => {
   const fields = { custom_fields_details: [{ id: "f-1" }] };
-  const service = await Scripted.start(t, [item("c-000", 1, fields)]);
+  const { service, out, exported } = await scriptedWorld(t, [item("c-000", 1, fields)]);
   service.arrange = (items, { mode }) =>
     mode === "full" ? [item("c-000", 1, { custom_fields: [{ id: "f-1", name: "Region" }] })] : items;
   service.script = ({ kind }) => (kind === "custom_fields" ? { body: { error: "no more" } } : undefined);
-  const out = await temporaryFolder(t);
-  const run = exportFrom({ url: service.url, out, clock: new HurriedClock() });
+  const run = exported({ clock: new HurriedClock() });
   await failsWith("source.unavailable", run);
   assert.equal(service.asked("custom_fields").length, 6);
   assert.deepEqual(await visibleIn(out), []);
 });
 
 test("the first failure ends the requests under way, and no further ones are made", async (t) => {
-  const service = await Scripted.start(t, itemsOf(200));
+  const { service, exported } = await scriptedWorld(t, itemsOf(200));
   service.script = ({ page }) => {
     if (page === 3) return { status: 403 };
     return page === 2 || page > 3 ? "hang" : undefined;
   };
-  const out = await temporaryFolder(t);
-  await failsWith("source.credentials", exportFrom({ url: service.url, out }));
+  await failsWith("source.credentials", exported());
   assert.ok(service.questions.length <= 6, `${service.questions.length} requests were made`);
 });
 
 test("a failed single-item request ends the others", { timeout: 20_000 }, async (t) => {
-  const service = await Scripted.start(t, itemsOf(100));
+  const { service, exported } = await scriptedWorld(t, itemsOf(100));
   service.script = ({ kind, id }) => {
     if (kind !== "item") return undefined;
     return id === "c-002" ? { status: 401 } : "hang";
   };
-  const out = await temporaryFolder(t);
-  const run = exportFrom({ url: service.url, out, config: { details: "all", perPage: 100 } });
+  const run = exported({ config: { details: "all", perPage: 100 } });
   await failsWith("source.credentials", run);
   assert.ok(service.asked("item").length <= 5, `${service.asked("item").length} items were asked for`);
+});
+
+suite("requests", () => {
+  test("no more than `ratePerSecond` are begun in a second, lookups, single items and repeated ones included", async (t) => {
+    const { service, exported } = await scriptedWorld(t, itemsOf(20));
+    const clock = new HurriedClock();
+    const begun: number[] = [];
+    service.script = ({ number, kind }) => {
+      begun.push(clock.elapsedMs());
+      if (kind === "destinations") return { body: [{ id: "d", identification: "Site" }] };
+      return number === 5 ? { status: 503 } : undefined;
+    };
+    const config = {
+      ratePerSecond: 4,
+      destinations: [{ name: "Site", platform: "External" }],
+      details: "events",
+      // One after the other, so that the time at the service is the time of asking.
+      concurrency: 1,
+    } as const;
+    await exported({ clock, config });
+    // A lookup, four dynamic pages, two events, four full pages, one page twice, and what shows that the service answers
+    // others; no item names a custom field.
+    assert.equal(begun.length, 13);
+    for (let first = 0; first + 4 < begun.length; first++) {
+      assert.ok(
+        Math.round((begun[first + 4] ?? 0) - (begun[first] ?? 0)) >= 1000,
+        `five within a second: ${begun.join(", ")}`,
+      );
+    }
+  });
+
+  const singly = [
+    ["events", ["c-000", "c-010", "c-020"]],
+    ["none", []],
+    ["all", itemsOf(25).map(({ id }) => id)],
+  ] as const;
+  for (const [details, wanted] of few(singly, 2)) {
+    test(`details: "${details}" asks for ${wanted.length === 25 ? "all" : wanted.length} items singly, each once`, async (t) => {
+      const { service, exported } = await scriptedWorld(t, itemsOf(25));
+      // The first item is listed on two pages of the dynamic pass.
+      service.arrange = (items, { mode, page }) =>
+        mode === "dynamic" && page > 1 ? [...items.slice(0, 6), items[0], ...items.slice(7)] : items;
+      await exported({ config: { details } });
+      // That one and the one that it pushed out are repaired afterwards: asked for in both shapes.
+      const repaired = ["c-000", "c-000", "c-006", "c-006"];
+      const seen = wanted.filter((id) => id !== "c-006");
+      assert.deepEqual(
+        service
+          .asked("item")
+          .map(({ id }) => id)
+          .sort(),
+        [...seen, ...repaired].sort(),
+      );
+    });
+  }
 });

@@ -1,9 +1,20 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { hash } from "node:crypto";
+import { type TestContext, test } from "node:test";
+import { explainCommand } from "../../src/cli/commands/explain.ts";
 import { type PageSummary, uncleanReasons } from "../../src/extract/passes/verdict.ts";
+import { outcome } from "../cli/capture.ts";
 import { long } from "../long.ts";
-import { exportFrom, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
-import { type Item, item, itemsOf, listBody, Scripted } from "./scripted.ts";
+import {
+  exportFrom,
+  HurriedClock,
+  MAPPING,
+  publishedIds,
+  rowsOf,
+  scriptedWorld,
+  temporaryFolder,
+} from "./running.ts";
+import { type Item, item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
 
 /** Pages of a pass by their number of rows. */
 function marks(
@@ -53,7 +64,7 @@ test("D1, D2, D4, D6, D8, D9, D11, D16, D17: a pass is clean where its pages fit
 const GROUPS = 70;
 
 test("D12, D13: what comes between the passes is there, what goes has vanished by the service's own word", async (t) => {
-  const service = await Scripted.start(t, itemsOf(12));
+  const { service, exported } = await scriptedWorld(t);
   service.script = ({ mode, page }) => {
     if (mode === "full" && page === 1) {
       const [first, , ...rest] = service.items;
@@ -61,7 +72,7 @@ test("D12, D13: what comes between the passes is there, what goes has vanished b
     }
     return undefined;
   };
-  const summary = await exportFrom({ url: service.url, out: await temporaryFolder(t) });
+  const summary = await exported();
   assert.equal(summary.verdict, "complete");
   assert.deepEqual(
     summary.passes.map(({ mode }) => mode),
@@ -83,20 +94,20 @@ test("D12, D13: what comes between the passes is there, what goes has vanished b
 });
 
 long("D17: far more pages are announced than the items can fill: a few are tried, and no more", async (t) => {
-  const service = await Scripted.start(t, itemsOf(12));
+  const { service, exported } = await scriptedWorld(t);
   service.script = (question) => {
     if (question.kind !== "list") return undefined;
     const { pagination, ...body } = listBody(service.items, question);
     return { body: { ...body, pagination: { ...pagination, pages: 1_000_000_000 } } };
   };
-  const { verdict, reasons } = await exportFrom({ url: service.url, out: await temporaryFolder(t) });
+  const { verdict, reasons } = await exported();
   assert.equal(verdict, "unsettled");
   assert.match(reasons.join("; "), /1000000000 announced/);
   assert.ok(service.asked("list").length < 180, `${service.asked("list").length} pages were asked for`);
 });
 
 test("D15: two modes that list the same items in other orders make a complete run, in which each item has both its views", async (t) => {
-  const service = await Scripted.start(t, itemsOf(GROUPS));
+  const { service, exported } = await scriptedWorld(t, itemsOf(GROUPS));
   service.arrange = (items, { mode }) => {
     const views = items.map((each) => ({
       ...(each as Item),
@@ -107,9 +118,7 @@ test("D15: two modes that list the same items in other orders make a complete ru
     return mode === "full" ? views.reverse() : views;
   };
   const stages = new Set<string>();
-  const summary = await exportFrom({
-    url: service.url,
-    out: await temporaryFolder(t),
+  const summary = await exported({
     config: { perPage: 1 },
     onProgress: ({ stage }) => stages.add(stage),
   });
@@ -119,4 +128,64 @@ test("D15: two modes that list the same items in other orders make a complete ru
     await rowsOf(summary.directory, "SELECT content_id, excerpt, content FROM content ORDER BY content_id"),
     itemsOf(GROUPS).map(({ id }) => [id, `start of ${id}`, `body of ${id}`]),
   );
+});
+
+const ANSWER =
+  "SELECT request FROM run_documents WHERE content_id = 'c-002' AND shape = 'dynamic' ORDER BY observation DESC LIMIT 1";
+
+/** Whether it is a page of documents with the item `c-006`, which nobody can read. */
+function isDamaged({ kind, mode, page, perPage, columns }: Question): boolean {
+  return kind === "list" && mode === "dynamic" && columns.length > 0 && Math.ceil(7 / perPage) === page;
+}
+
+/**
+ * Each document says in its title which answer it is of, and `digests` has the SHA-256 of that. Between the passes
+ * `c-002` is edited.
+ */
+async function numbered(t: TestContext) {
+  const service = await Scripted.start(t, itemsOf(12));
+  const digests = new Map<string, string>();
+  const answer = (question: Question): Reply | undefined => {
+    const title = `answer ${question.number}`;
+    const items = service.items.map((each) => ({ ...(each as object), title, custom_fields: {} }));
+    const found = itemsOf(12).findIndex(({ id }) => id === question.id);
+    const body = question.kind === "list" ? listBody(items, question) : { response: items[found] };
+    const text = JSON.stringify(body);
+    digests.set(title, hash("sha256", text));
+    return { body: text };
+  };
+  service.script = (question) => {
+    if (question.mode === "full" && question.kind === "list") {
+      const edited = item("c-002", 2, { updated_at: "2026-11-19T00:00:00Z" });
+      service.items = service.items.map((each, place) => (place === 2 ? edited : each));
+    }
+    if (isDamaged(question)) return { body: "{" };
+    return question.kind === "list" || question.kind === "item" ? answer(question) : undefined;
+  };
+  return { service, digests };
+}
+
+test("each document names the request that it was the answer to, of an item that was repaired and of a page read in parts too", async (t) => {
+  const { service, digests } = await numbered(t);
+  const out = await temporaryFolder(t);
+  const clock = new HurriedClock();
+  const config = { perPage: 4 };
+  const { directory } = await exportFrom({ url: service.url, out, clock, pipelineUrl: MAPPING, config });
+  const documents = await rowsOf(
+    directory,
+    `SELECT d.content_id, d.shape, r.mode, json_extract_string(raw.document, '$.title'), r.sha256
+     FROM run_documents d
+     LEFT JOIN run_requests r USING (request)
+     JOIN read_parquet('${directory}/raw/*/*.parquet', union_by_name = true) raw
+       ON raw.content_id = d.content_id AND raw.shape = d.shape AND raw.observation = d.observation
+     ORDER BY d.content_id, d.observation`,
+  );
+  const named = documents.map(([id, shape, mode, title]) => [id, shape, mode, digests.get(String(title))]);
+  const sent = documents.map(([id, shape, mode, , sha256]) => [id, shape, mode, sha256]);
+  assert.deepEqual(sent, named);
+  const singly = documents.filter(([, , mode]) => mode === "item").map(([id, shape]) => `${id} ${shape}`);
+  assert.deepEqual(singly, ["c-002 full", "c-002 dynamic", "c-006 dynamic"]);
+  const [[request] = []] = await rowsOf(directory, ANSWER);
+  const told = await outcome(explainCommand, ["c-002", "--warehouse", out]);
+  assert.ok(told.text.includes(`, read with request ${request}, `), told.text);
 });

@@ -8,7 +8,7 @@ import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { removeTree } from "../../src/common/tree.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
-import { assembleContentSet } from "../../src/service/assemble-set.ts";
+import { assembleContentSet } from "../../src/service/load.ts";
 import { createService, type Service } from "../../src/service/service.ts";
 import { DATA_TABLES, isRunTable } from "../../src/tables/all.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
@@ -21,6 +21,7 @@ import {
   openPublished,
   publishedIds,
   rowsOf,
+  scriptedWorld,
   temporaryFolder,
   treeOf,
 } from "./running.ts";
@@ -153,9 +154,8 @@ async function rawDocuments({ directory }: RunSummary, mode: string): Promise<un
 }
 
 test("without raw documents none are published", async (t) => {
-  const service = await Scripted.start(t, itemsOf(3));
-  const out = await temporaryFolder(t);
-  const { directory } = await exportFrom({ url: service.url, out, config: { raw: false } });
+  const { exported } = await scriptedWorld(t, itemsOf(3));
+  const { directory } = await exported({ config: { raw: false } });
   assert.deepEqual((await readdir(directory)).sort(), ["manifest.json", "parquet", "warehouse.duckdb"]);
 });
 
@@ -179,9 +179,8 @@ long("a pipeline of one loader publishes its files alone, of its tables and the 
 });
 
 long("a listing without items is published as such", async (t) => {
-  const service = await Scripted.start(t, []);
-  const out = await temporaryFolder(t);
-  const summary = await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY });
+  const { exported } = await scriptedWorld(t, []);
+  const summary = await exported({ pipelineUrl: NIGHTLY });
   assert.deepEqual([summary.verdict, summary.reasons], ["complete", []]);
   assert.deepEqual(await publishedIds(summary.directory), []);
   assert.equal(summary.accounting.listed, 0);

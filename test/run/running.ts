@@ -14,6 +14,7 @@ import type { Pipeline } from "../../src/pipeline.ts";
 import { runExport } from "../../src/run/run.ts";
 import { type FreeBytes, freeBytes } from "../../src/warehouse/disk.ts";
 import { assertNoToken, CANARY } from "./canary.ts";
+import { itemsOf, Scripted } from "./scripted.ts";
 
 export { CANARY };
 
@@ -106,6 +107,15 @@ export async function exportFrom(options: ExportOptions): Promise<RunSummary> {
   });
   if (failure !== null) throw failure;
   return summary;
+}
+
+/** A service of these items, a folder, and runs from the one into the other. */
+export async function scriptedWorld(t: TestContext, items: readonly unknown[] = itemsOf(12)) {
+  const service = await Scripted.start(t, items);
+  const out = await temporaryFolder(t);
+  const exported = (options: Partial<ExportOptions> = {}) =>
+    exportFrom({ url: service.url, out, ...options });
+  return { service, out, exported };
 }
 
 /** Everything below a folder, relative to it; folders end with a slash. */

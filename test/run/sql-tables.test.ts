@@ -1,26 +1,26 @@
 /** Tables that a pipeline makes by queries over the others. */
 import assert from "node:assert/strict";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { pathToFileURL } from "node:url";
 import { diffCommand } from "../../src/cli/commands/diff.ts";
+import { definePipeline } from "../../src/define-pipeline.ts";
+import { customFields, destinations, listing } from "../../src/extract/stages.ts";
+import { duckdb, parquet } from "../../src/load/stages.ts";
+import type { Pipeline, PipelineSpec } from "../../src/pipeline.ts";
+import { bigint, date, integer, json, text, timestamp } from "../../src/tables/custom-tables.ts";
+import { contentTables, customTable, history, mappedValues, sqlTable } from "../../src/transform/stages.ts";
 import { capture } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
 import { few } from "../long.ts";
 import { redService, SHOP } from "./colored.ts";
 import { MAPPING_TABLES } from "./mapping-pipeline.ts";
-import { exportFrom, openPublished, temporaryFolder, visibleIn } from "./running.ts";
-import { itemsOf, Scripted } from "./scripted.ts";
+import { exportFrom, openPublished, scriptedWorld, temporaryFolder, visibleIn } from "./running.ts";
+import { itemsOf } from "./scripted.ts";
 
-const IMPORTS = `import {
-  bigint, contentTables, customFields, customTable, date, definePipeline, destinations, duckdb, history, integer, json,
-  listing, mappedValues, parquet, sqlTable, text, timestamp,
-} from "content-warehouse";`;
+const CONTENT = contentTables({ only: ["content"] });
 
-const SMALL_EXTRACT = 'extract: [listing("dynamic")], load: [duckdb(), parquet()]';
-
-const COUNTS = `sqlTable({
+const COUNTS = sqlTable({
   name: "counts",
   comment: "Items by what 'kind' they are.",
   key: ["kind", "place"],
@@ -33,44 +33,38 @@ const COUNTS = `sqlTable({
     json("ids", { comment: "IDs." }),
   ],
   reads: ["content"],
-  sql: \`SELECT 2 - row_number() OVER (ORDER BY body_type) AS place, body_type AS kind, count(*) AS items, 'more' AS more,
+  sql: `SELECT 2 - row_number() OVER (ORDER BY body_type) AS place, body_type AS kind, count(*) AS items, 'more' AS more,
     max(updated_at) AS latest, DATE '1969-12-31' AS day, to_json(list(content_id ORDER BY content_id)) AS ids
-    FROM content GROUP BY body_type -- a comment ends the query\`,
-})`;
+    FROM content GROUP BY body_type -- a comment ends the query`,
+});
 
-async function pipelineOf(folder: string, transform: string, rest = SMALL_EXTRACT): Promise<string> {
-  const file = join(folder, "pipeline.mjs");
-  await writeFile(
-    file,
-    `${IMPORTS}\nexport default definePipeline({ name: "queries", ${rest}, transform: [${transform}] });`,
-  );
-  return pathToFileURL(file).href;
+/** A pipeline of one listing with these tables. */
+function pipelineOf(...transform: PipelineSpec["transform"]): Pipeline {
+  return definePipeline({
+    name: "queries",
+    extract: [listing("dynamic")],
+    transform,
+    load: [duckdb(), parquet()],
+  });
 }
 
-const CONTENT = 'contentTables({ only: ["content"] })';
-
-function counting(name: string, reads: string, sql: string): string {
-  return `sqlTable({ name: "${name}", comment: "x", key: ["items"], reads: ${reads},
-    columns: [bigint("items", { comment: "x", required: true })], sql: ${JSON.stringify(sql)} })`;
+function counting(name: string, reads: readonly string[], sql: string) {
+  const items = bigint("items", { comment: "x", required: true });
+  return sqlTable({ name, comment: "x", key: ["items"], reads, columns: [items], sql });
 }
 
 test("a query makes a table like any other: sorted by its key, with comments, in both files; queries read each other, however they stand", async (t) => {
-  const service = await Scripted.start(t, itemsOf(12));
-  const folder = await temporaryFolder(t);
-  const transform = [
-    counting("third", '["second"]', "SELECT items + 1 AS items FROM second"),
-    counting(
-      "second",
-      '["first", "letters"]',
-      "SELECT items + (SELECT count(*) FROM letters) AS items FROM first",
-    ),
-    counting("first", '["content"]', "SELECT count(*) AS items FROM content"),
-    `customTable({ name: "letters", comment: "x", columns: [], rows: () => [{}] })`,
+  const { exported } = await scriptedWorld(t);
+  const more = "SELECT items + (SELECT count(*) FROM letters) AS items FROM first";
+  const pipelineUrl = pipelineOf(
+    counting("third", ["second"], "SELECT items + 1 AS items FROM second"),
+    counting("second", ["first", "letters"], more),
+    counting("first", ["content"], "SELECT count(*) AS items FROM content"),
+    customTable({ name: "letters", comment: "x", columns: [], rows: () => [{}] }),
     COUNTS,
     CONTENT,
-  ];
-  const pipelineUrl = await pipelineOf(folder, transform.join());
-  const summary = await exportFrom({ url: service.url, out: join(folder, "out"), pipelineUrl });
+  );
+  const summary = await exported({ pipelineUrl });
   const at = "2026-11-01 10:00:00+00";
   const others = itemsOf(12).flatMap(({ id }) => (id.endsWith("0") ? [] : [id]));
   const expected = [
@@ -101,30 +95,33 @@ test("a query makes a table like any other: sorted by its key, with comments, in
   assert.equal(summary.tables.find(({ name }) => name === "counts")?.rows, 2);
 });
 
-/** The items by ID, with these further columns, without any value or as the query has them. */
-function titles(columns: string, selected: string): string {
-  return `sqlTable({ name: "titles", comment: "x", key: ["content_id"], reads: ["content"],
-    columns: [text("content_id", { comment: "x", required: true }), ${columns}], sql: "SELECT content_id, ${selected} FROM content" })`;
-}
-
 test("between two nights a new column has not vanished, an emptied one has, and diff tells the rows that came", async (t) => {
-  const service = await Scripted.start(t, itemsOf(3));
-  const folder = await temporaryFolder(t);
-  const out = join(folder, "out");
-  const toReview = `sqlTable({ name: "to_review", comment: "x", key: ["content_id"], reads: ["content"],
-    columns: [text("content_id", { comment: "x", required: true })],
-    sql: "SELECT content_id FROM content WHERE title LIKE '%?'" })`;
-  const of = async (columns: string, selected: string) => {
-    const url = await pipelineOf(folder, `${CONTENT}, ${titles(columns, selected)}, ${toReview}`);
-    return exportFrom({ url: service.url, out, pipelineUrl: `${url}?${columns.length}` });
-  };
-  const title = 'text("title", { comment: "x" })';
-  await of(title, "title");
+  const { service, out, exported } = await scriptedWorld(t, itemsOf(3));
+  const content_id = text("content_id", { comment: "x", required: true });
+  const ofItems = { comment: "x", key: ["content_id"], reads: ["content"] } as const;
+  const toReview = sqlTable({
+    ...ofItems,
+    name: "to_review",
+    columns: [content_id],
+    sql: "SELECT content_id FROM content WHERE title LIKE '%?'",
+  });
+  /** The items by ID, with these further columns, without any value or as the query has them. */
+  const night = (columns: readonly string[], selected: string) =>
+    exported({
+      pipelineUrl: pipelineOf(
+        CONTENT,
+        sqlTable({
+          ...ofItems,
+          name: "titles",
+          columns: [content_id, ...columns.map((name) => text(name, { comment: "x" }))],
+          sql: `SELECT content_id, ${selected} FROM content`,
+        }),
+        toReview,
+      ),
+    });
+  await night(["title"], "title");
   service.items = itemsOf(3).map((each, at) => (at === 1 ? { ...each, title: "Ready?" } : each));
-  const { changes, drift, warnings } = await of(
-    `${title}, text("mood", { comment: "x" })`,
-    "NULL AS title, NULL AS mood",
-  );
+  const { changes, drift, warnings } = await night(["title", "mood"], "NULL AS title, NULL AS mood");
   assert.deepEqual(changes, { new: 0, edited: 0, removed: 0 });
   // Drift is about API fields; an emptied column of a query is a warning alone.
   assert.deepEqual(drift?.vanishedFields, []);
@@ -145,17 +142,21 @@ test("between two nights a new column has not vanished, an emptied one has, and 
 
 test("a query reads mapped values and the history", async (t) => {
   const { service } = await redService(t, 3);
-  const folder = await temporaryFolder(t);
-  const transform = `contentTables({ only: ${JSON.stringify(MAPPING_TABLES)} }), mappedValues(), history(),
-    ${counting("mapped", '["content_mapped_values"]', "SELECT count(*) AS items FROM content_mapped_values")},
-    ${counting("versions", '["mapped_value_history"]', "SELECT count(*) AS items FROM mapped_value_history")}`;
-  const pipelineUrl = await pipelineOf(
-    folder,
-    transform,
-    'extract: [destinations(), customFields(), listing("dynamic"), listing("full")], load: [duckdb()]',
-  );
+  const pipelineUrl = definePipeline({
+    name: "queries",
+    extract: [destinations(), customFields(), listing("dynamic"), listing("full")],
+    transform: [
+      contentTables({ only: MAPPING_TABLES }),
+      mappedValues(),
+      history(),
+      counting("mapped", ["content_mapped_values"], "SELECT count(*) AS items FROM content_mapped_values"),
+      counting("versions", ["mapped_value_history"], "SELECT count(*) AS items FROM mapped_value_history"),
+    ],
+    load: [duckdb()],
+  });
+  const out = await temporaryFolder(t);
   const config = { destinations: [SHOP] };
-  const { directory } = await exportFrom({ url: service.url, out: join(folder, "out"), pipelineUrl, config });
+  const { directory } = await exportFrom({ url: service.url, out, pipelineUrl, config });
   await using reader = await openPublished(directory);
   assert.deepEqual(await reader.rows("FROM mapped UNION ALL FROM versions"), [["3"], ["3"]]);
 });
@@ -181,23 +182,17 @@ test("a run is not published where a query fails: table and cause are told", asy
       /Permission Error/,
     ],
   };
-  const service = await Scripted.start(t, itemsOf(12));
-  const folder = await temporaryFolder(t);
-  const out = join(folder, "out");
-  const run = async (sql: string, what: string) =>
-    exportFrom({
-      url: service.url,
-      out,
-      pipelineUrl: `${await pipelineOf(folder, `${CONTENT}, ${counting("wrong", '["content"]', sql)}`)}?${what}`,
-    });
-  for (const [what, [sql, why]] of few(Object.entries(FAILING), 2)) {
-    const error = await failsWith("config.invalid", run(sql, what));
+  const { out, exported } = await scriptedWorld(t);
+  const run = (sql: string) =>
+    exported({ pipelineUrl: pipelineOf(CONTENT, counting("wrong", ["content"], sql)) });
+  for (const [sql, why] of few(Object.values(FAILING), 2)) {
+    const error = await failsWith("config.invalid", run(sql));
     assert.match(error.message, /^The table wrong of the pipeline cannot be made: its query failed: /);
     assert.match(error.message, why);
     assert.ok(error.cause instanceof Error);
     assert.deepEqual(await visibleIn(out).catch(() => []), []);
   }
-  const { message } = await failsWith("verify.failed", run("SELECT 1 AS items FROM range(3)", "one key"));
+  const { message } = await failsWith("verify.failed", run("SELECT 1 AS items FROM range(3)"));
   assert.match(message, /"unique key of wrong" failed \(1, expected 0/);
   assert.deepEqual(await visibleIn(out), []);
 });

@@ -115,73 +115,93 @@ function line(path: string, count: number, before: number | null): DriftLine {
   return { path, kind: "unknown_field", count, items: null, before, example: null, exampleContentId: null };
 }
 
-test("items and values are told against the run before, and the next command is the one that shows why", () => {
-  const changes = { new: 3, edited: 12, removed: 1 };
-  const compared = { ...COMPLETE, previousRun: PREVIOUS, changes };
-  assert.match(
-    summaryText(compared),
-    /Items +12,345 listed, 12,345 loaded, 0 rejected; 3 new, 12 edited, 1 removed since 000041-20261119T020000Z\n/,
-  );
-  assert.match(summaryText(compared), /Next +content-warehouse diff\n$/);
-  const undated = summaryText({ ...compared, changes: { ...changes, edited: null } });
-  assert.match(undated, /; 3 new, 1 removed since /);
-  const at = (name: string | null, reception: Reception, unmapped: number) => {
+const CHANGES = { new: 3, edited: 12, removed: 1 };
+const COMPARED = { previousRun: PREVIOUS, changes: CHANGES };
+
+/** Values of destinations: how many lack an entry at each; one at each is unknown. */
+function lacking(...places: readonly (readonly [name: string | null, Reception, unmapped: number])[]) {
+  const destinations = places.map(([name, reception, unmapped]) => {
     return { id: "d-1", name, reception, mapped: 2, unmapped, unknown: 1 };
-  };
-  const lacking = (...destinations: ReturnType<typeof at>[]) =>
-    summaryText({ ...compared, mappedValues: { mapped: 4, unmapped: 3, unknown: 2, destinations } });
-  const apart = lacking(at("Print", "unsupported", 2), at(null, "nameless", 1));
-  assert.match(
-    apart,
-    /Values +4 mapped, 5 without an external value \(3 unmapped, 2 unknown\): 0 at destinations that receive values, 3 at Print \(supports no mappings\), 2 at d-1 \(known by its ID alone\)\n/,
-  );
-  assert.match(apart, /Next +content-warehouse diff\n/, "no destination that receives values lacks one");
-  const some = lacking(at("Web", "receiving", 2), at("Print", "ignored", 1));
-  assert.match(
-    some,
-    /: 3 at destinations that receive values, 2 at Print \(ignored\)\n.*Next +content-warehouse audit\n/s,
-  );
-  const all = lacking(at("Web", "receiving", 3));
-  assert.match(all, /Values +4 mapped, 5 without an external value \(3 unmapped, 2 unknown\)\n/);
-});
-
-test("new and vanished fields are told by name, what was known before in one figure, the policy's work not at all", () => {
-  const { drift } = COMPLETE;
-  assert.ok(drift);
-  const text = summaryText({
-    ...COMPLETE,
-    previousRun: PREVIOUS,
-    drift: {
-      ...drift,
-      newFields: [line("feeling", 6, 0), line("ai_summary", 4, 4), line("mood", 4, 4)],
-      vanishedFields: [line("wordcount", 0, 480)],
-      policy: [line("owner.name", 900, 0)],
-    },
   });
-  assert.match(
-    text,
-    /\n {2}Drift {6}1 new field: feeling\n {2}Drift {6}1 vanished field: wordcount\n {2}Drift {6}2 known before; "content-warehouse runs show --section drift" lists them\n/,
-  );
-  assert.match(text, /Next +content-warehouse runs show --section drift\n/);
-  const names = "abcdefg".split("").map((path) => line(path, 1, null));
-  const first = summaryText({ ...COMPLETE, drift: { ...drift, newFields: names } });
-  assert.match(first, /Drift +7 new fields: a, b, c, d, e and 2 more/);
-  assert.match(first, /Next +content-warehouse sql /, "what a first run finds is not new");
-  assert.doesNotMatch(summaryText(COMPLETE), /Drift/);
+  return { ...COMPARED, mappedValues: { mapped: 4, unmapped: 3, unknown: 2, destinations } };
+}
+
+const NO_DRIFT = COMPLETE.drift ?? assert.fail();
+const WARNED = ["a", "b", "c", "d"].map((name, place): Check => {
+  return { name, verdict: "warning", figure: [2, 1, 3000, 1][place] ?? 0, expected: 0, detail: "" };
 });
 
-test("checks that warn are told, the first by name", () => {
-  const check = (name: string, figure: number): Check => {
-    return { name, verdict: "warning", figure, expected: 0, detail: "" };
-  };
-  const warnings = [check("a", 2), check("b", 1), check("c", 3000), check("d", 1)];
-  const text = (count: number) =>
-    summaryText({ ...COMPLETE, checks: { passed: 170, warnings: warnings.slice(0, count) } });
-  assert.match(text(1), /Checks +170 passed, 1 warning: a: 2\n/);
-  assert.match(
-    text(4),
-    /Checks +170 passed, 4 warnings: a: 2; b: 1; c: 3,000; and 1 more, in "content-warehouse runs show current"\n/,
-  );
+/** What is different about the run, and lines of its summary. */
+const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]])[] = [
+  [
+    COMPARED,
+    /Items +12,345 listed, 12,345 loaded, 0 rejected; 3 new, 12 edited, 1 removed since 000041-20261119T020000Z\n/,
+    /Next +content-warehouse diff\n$/,
+  ],
+  [{ ...COMPARED, changes: { ...CHANGES, edited: null } }, /; 3 new, 1 removed since /],
+  [
+    // No destination that receives values lacks one.
+    lacking(["Print", "unsupported", 2], [null, "nameless", 1]),
+    /Values +4 mapped, 5 without an external value \(3 unmapped, 2 unknown\): 0 at destinations that receive values, 3 at Print \(supports no mappings\), 2 at d-1 \(known by its ID alone\)\n/,
+    /Next +content-warehouse diff\n/,
+  ],
+  [
+    lacking(["Web", "receiving", 2], ["Print", "ignored", 1]),
+    /: 3 at destinations that receive values, 2 at Print \(ignored\)\n/,
+    /Next +content-warehouse audit\n/,
+  ],
+  [
+    lacking(["Web", "receiving", 3]),
+    /Values +4 mapped, 5 without an external value \(3 unmapped, 2 unknown\)\n/,
+  ],
+  [
+    {
+      previousRun: PREVIOUS,
+      drift: {
+        ...NO_DRIFT,
+        newFields: [line("feeling", 6, 0), line("ai_summary", 4, 4), line("mood", 4, 4)],
+        vanishedFields: [line("wordcount", 0, 480)],
+        policy: [line("owner.name", 900, 0)],
+      },
+    },
+    /\n {2}Drift {6}1 new field: feeling\n {2}Drift {6}1 vanished field: wordcount\n {2}Drift {6}2 known before; "content-warehouse runs show --section drift" lists them\n/,
+    /Next +content-warehouse runs show --section drift\n/,
+  ],
+  [
+    // What a first run finds is not new.
+    { drift: { ...NO_DRIFT, newFields: "abcdefg".split("").map((path) => line(path, 1, null)) } },
+    /Drift +7 new fields: a, b, c, d, e and 2 more/,
+    /Next +content-warehouse sql /,
+  ],
+  [{ checks: { passed: 170, warnings: WARNED.slice(0, 1) } }, /Checks +170 passed, 1 warning: a: 2\n/],
+  [
+    { checks: { passed: 170, warnings: WARNED } },
+    /Checks +170 passed, 4 warnings: a: 2, b: 1, c: 3,000 and 1 more\n/,
+  ],
+  [
+    { throttled: { ratePerSecond: 4.8, refused: 12 } },
+    /\n {2}Throttled {2}limited to about 4\.8 requests a second; the service refused 12 requests; `ratePerSecond` sets an upper bound\n/,
+  ],
+  [{ throttled: { ratePerSecond: null, refused: 1 } }, /Throttled +the service refused 1 request; `rate/],
+  [
+    { passes: [...COMPLETE.passes, pass(3, "basic", 12_345)] },
+    /Evidence +of 3 passes the last two agree: full 12,345 items, basic 12,345 items; /,
+  ],
+  [
+    { verdict: "limited", warehouse: resolve("first-look") },
+    /^ {2}Next +content-warehouse sql "FROM content LIMIT 5" --warehouse first-look$/m,
+  ],
+  [{ reused: { reused: 9780, read: 220 } }, /^ *Reused +9,780 unchanged single items; 220 requested$/m],
+  [
+    { resumed: { pages: 37, items: 1200 } },
+    /^ {2}Resumed {4}37 pages and 1,200 single items from the interrupted run$/m,
+  ],
+  [{ resumed: { pages: 1, items: 0 } }, /Resumed {4}1 page from the interrupted run/],
+];
+
+test("what is different about a run has its line, and the next command shows why", () => {
+  for (const [change, ...lines] of CASES)
+    for (const each of lines) assert.match(summaryText({ ...COMPLETE, ...change }), each);
 });
 
 test("colours are for a terminal that takes them, unless they are refused", () => {
@@ -192,35 +212,6 @@ test("colours are for a terminal that takes them, unless they are refused", () =
   assert.equal(takes({ TERM: "dumb" }, true, true), false);
   assert.equal(takes({}, true, false), false);
   assert.equal(takes({}, false, true), false);
-});
-
-test("what a run was held back by, reused and resumed has a line each, and which passes agree", () => {
-  const { passes } = COMPLETE;
-  const cases: readonly (readonly [Partial<RunSummary>, RegExp])[] = [
-    [
-      { throttled: { ratePerSecond: 4.8, refused: 12 } },
-      /\n {2}Throttled {2}limited to about 4\.8 requests a second; the service refused 12 requests; `ratePerSecond` sets an upper bound\n/,
-    ],
-    [
-      { throttled: { ratePerSecond: null, refused: 1 } },
-      /Throttled +the service refused 1 request; `ratePerSecond` sets an upper bound\n/,
-    ],
-    [
-      { passes: [...passes, pass(3, "basic", 12_345)] },
-      /Evidence +of 3 passes the last two agree: full 12,345 items, basic 12,345 items; /,
-    ],
-    [
-      { verdict: "limited", warehouse: resolve("first-look") },
-      /^ {2}Next +content-warehouse sql "FROM content LIMIT 5" --warehouse first-look$/m,
-    ],
-    [{ reused: { reused: 9780, read: 220 } }, /^ *Reused +9,780 unchanged single items; 220 requested$/m],
-    [
-      { resumed: { pages: 37, items: 1200 } },
-      /^ {2}Resumed {4}37 pages and 1,200 single items from the interrupted run$/m,
-    ],
-    [{ resumed: { pages: 1, items: 0 } }, /Resumed {4}1 page from the interrupted run/],
-  ];
-  for (const [change, line] of cases) assert.match(summaryText({ ...COMPLETE, ...change }), line);
 });
 
 test("an unsettled run says so first, and everything that is worth a look has a line", () => {

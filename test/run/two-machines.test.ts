@@ -1,3 +1,4 @@
+/** Runs of several machines, or on an empty disk, that have one target. */
 import assert from "node:assert/strict";
 import { cp, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,18 +7,22 @@ import { pathToFileURL } from "node:url";
 import { deliverCommand } from "../../src/cli/commands/deliver.ts";
 import { restoreCommand } from "../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
+import { WarehouseError } from "../../src/common/errors.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
+import type { InstanceIdentity } from "../../src/pipeline.ts";
 import { lake, lakeIn } from "../../src/targets/lake/lake.ts";
 import type { Store } from "../../src/targets/store/store.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { outcome } from "../cli/capture.ts";
+import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
 import { memoryStore } from "../targets/lake/memory-store.ts";
 import { snapshotsIn } from "../targets/lake/runs.ts";
-import { temporaryFolder } from "./running.ts";
-import type { Item } from "./scripted.ts";
+import { memoryTarget } from "../targets/memory-target.ts";
+import { exportFrom, temporaryFolder } from "./running.ts";
+import { type Item, itemsOf, Scripted } from "./scripted.ts";
 import { dies, digestIn, type Machine, nightOn, type World, worldOf } from "./two-machines.ts";
 
 const INSTANCE = "main";
@@ -187,3 +192,30 @@ long(
     assert.equal(world.warnings.B.filter((each) => each.startsWith("Restored")).length, 1);
   },
 );
+
+long("a run on an empty disk is above the run that its target was rolled back from", async (t) => {
+  const service = await Scripted.start(t, itemsOf(5));
+  const out = join(await temporaryFolder(t), "warehouse");
+  const rollbackOf = { run: "000041-20261121T020000Z", sequence: 41 };
+  const last = { run: "000040-20261120T020000Z", sequence: 40, rollbackOf };
+  const target = { ...memoryTarget(), last: async () => last };
+  const { sequence } = await exportFrom({ url: service.url, out, config: { targets: [target] } });
+  assert.equal(sequence, 42);
+});
+
+test("a run on an empty disk tells its targets whom it reads, so that it is given no run of another service", async (t) => {
+  const service = await Scripted.start(t, itemsOf(5));
+  const out = join(await temporaryFolder(t), "warehouse");
+  const asked: (InstanceIdentity | null)[] = [];
+  const other = {
+    ...memoryTarget(),
+    last: async (instance: InstanceIdentity | null) => {
+      asked.push(instance);
+      throw new WarehouseError("target.refused", "It is another's; correct the name.");
+    },
+    restore: async () => assert.fail("a run of another service was asked for"),
+  };
+  await failsWith("target.refused", exportFrom({ url: service.url, out, config: { targets: [other] } }));
+  assert.deepEqual(asked, [{ id: null, origin: new URL(service.url).origin }]);
+  assert.deepEqual(service.questions, []);
+});

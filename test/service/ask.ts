@@ -4,8 +4,8 @@ import type { TestContext } from "node:test";
 import { z } from "zod";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
 import { unknownFieldWalker } from "../../src/api/unknown-fields.ts";
-import { assembleContentSet } from "../../src/service/assemble-set.ts";
 import type { ContentSetData } from "../../src/service/content-set.ts";
+import { assembleContentSet } from "../../src/service/load.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service/service.ts";
 import { CONTENT_SET } from "./fixture.ts";
 

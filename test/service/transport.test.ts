@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import pino from "pino";
-import { assembleContentSet } from "../../src/service/assemble-set.ts";
+import { assembleContentSet } from "../../src/service/load.ts";
 import { createService, type Service } from "../../src/service/service.ts";
 import { failsWith } from "../failing.ts";
 import { ask, assertRefused, basic, json, serve } from "./ask.ts";

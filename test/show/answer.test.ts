@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { type Answer, col, section } from "../../src/common/answer.ts";
-import { type AnswerForm, answerTexts } from "../../src/show/answer.ts";
+import { type AnswerFlags, showAnswer } from "../../src/show/answer.ts";
 import { readRows } from "../../src/storage/typed-rows.ts";
 
 const COLUMNS = {
@@ -27,17 +29,18 @@ const SQL = `
 
 const connection = await (await DuckDBInstance.create(":memory:")).connect();
 
-async function drawn(form: Partial<AnswerForm>): Promise<string> {
+async function drawn(form: Partial<AnswerFlags>): Promise<string> {
   const rows = await readRows(connection, COLUMNS, SQL);
   const sections = [
     section({ key: "items", title: "Items", columns: COLUMNS, rows }),
     section({ key: "none", title: "Others", columns: { item: col.text() }, rows: [] }),
   ];
   const answer: Answer = { lead: "Two items.", facts: { run: "r1" }, sections, next: ["Run again."] };
-  const texts: string[] = [];
-  for await (const text of answerTexts(answer, { format: "table", width: undefined, ...form }))
-    texts.push(text);
-  return texts.join("");
+  const out = new PassThrough();
+  const written = buffer(out);
+  await showAnswer(out, answer, { format: "table", ...form });
+  out.end();
+  return String(await written);
 }
 
 test("an answer is a leading sentence, tables, and what to do next", async () => {
@@ -77,9 +80,9 @@ test("JSON and CSV have every column, exact", async () => {
 });
 
 test("Markdown has the tables under headings", async () => {
-  const text = await drawn({ format: "markdown" });
-  assert.match(text, /^Two items\.\n\n## Items\n\n\| item \| values \| .*\n\| --- \| ---: \| /);
-  assert.match(text, /\n\n## Others\n\nnone\n\nRun again\.\n$/);
+  const markdown = await drawn({ format: "markdown" });
+  assert.match(markdown, /^Two items\.\n\n## Items\n\n\| item \| values \| .*\n\| --- \| ---: \| /);
+  assert.match(markdown, /\n\n## Others\n\nnone\n\nRun again\.\n$/);
 });
 
 test("rows are read by their declaration alone: a column that is not there, or of another kind, is a fault", async () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { test } from "node:test";
-import { constantColumns, drawTable } from "../../src/show/table.ts";
-import { displayWidth, truncate, writeAll } from "../../src/show/terminal.ts";
+import { constantColumns, layOutTable } from "../../src/show/table.ts";
+import { displayWidth, wrapText, writeAll } from "../../src/show/terminal.ts";
 import fc from "../properties.ts";
 
 test("a text is as wide as a terminal shows it", () => {
@@ -39,7 +39,7 @@ test("a cut text is never wider than asked, and one that fits is left alone", ()
       fc.string({ unit: "grapheme", maxLength: 40 }),
       fc.integer({ min: 1, max: 40 }),
       (text, width) => {
-        const cut = truncate(text, width);
+        const [cut = ""] = wrapText(text, width, 1);
         assert.ok(displayWidth(cut) <= width);
         assert.equal(cut === text, displayWidth(text) <= width || cut === text);
         if (displayWidth(text) > width) assert.ok(cut.endsWith("…"));
@@ -47,6 +47,11 @@ test("a cut text is never wider than asked, and one that fits is left alone", ()
     ),
   );
 });
+
+function drawTable(table: Parameters<typeof layOutTable>[0], width: number | undefined): string {
+  const { head, row, foot, leftOut } = layOutTable(table, width);
+  return [head, ...table.rows.map(row), foot, leftOut].join("");
+}
 
 test("every line of a table has the same width, and fits the screen where a column can", () => {
   const cell = fc.string({ unit: "grapheme", maxLength: 30 });

@@ -1,14 +1,21 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { systemClock } from "../../src/common/clock.ts";
+import { passRecord } from "../../src/extract/extract.ts";
+import { EMPTY_RESUME } from "../../src/extract/landing/checkpoint.ts";
+import { Journal } from "../../src/extract/landing/journal.ts";
+import { Landing } from "../../src/extract/landing/landing.ts";
 import { ItemVersions } from "../../src/extract/passes/item-versions.ts";
-import { PassReader, passRecord } from "../../src/extract/passes/listing.ts";
+import { PassReader } from "../../src/extract/passes/listing.ts";
 import type { MemoryRows } from "../../src/load/staged-rows.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
+import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
+import { RawPaths } from "../../src/raw/raw-folder.ts";
+import { RawIndex } from "../../src/raw/raw-index.ts";
 import { passRows, requestRows } from "../../src/run/run-tables.ts";
 import { passes, requests } from "../../src/tables/run.ts";
-import { landingIn } from "../extract/landing/landing-in.ts";
 import { clientOf, serve } from "../extract/loopback.ts";
 import { failsWith } from "../failing.ts";
 import { temporaryFolder } from "../folders.ts";
@@ -43,13 +50,24 @@ function listing(): [Envelope, Envelope] {
 async function account(t: TestContext, pages: readonly object[]): Promise<MemoryRows[]> {
   const { url } = await serve(t, answerFrom(pages));
   const directory = await temporaryFolder(t);
-  const landing = await landingIn(t, directory);
   const itemIndex = new ItemIndex();
-  const { journal } = landing;
+  const journal = new Journal();
+  const policy = { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} } as const;
+  await using landing = new Landing({
+    threads: 0,
+    lander: { ...policy, token: "", details: "none", settings: "" },
+    files: new RawPaths(join(directory, "raw"), 1),
+    index: new RawIndex(itemIndex),
+    directory,
+    resumeState: EMPTY_RESUME,
+    listings: 2,
+    journal,
+    clock: systemClock,
+  });
   const pass = await new PassReader(
     {
       client: clientOf(t, url),
-      landing: landing.landing,
+      landing,
       journal,
       itemIndex,
       versions: new ItemVersions(itemIndex),
@@ -76,7 +94,7 @@ async function account(t: TestContext, pages: readonly object[]): Promise<Memory
       wants: () => false,
     },
   ).read();
-  const made = [passRows([passRecord(pass, itemIndex.sorted())]), requestRows(journal.requests)];
+  const made = [passRows([passRecord(pass, itemIndex.sorted())]), requestRows(journal.requestsInOrder())];
   return made.map(({ table, rows }) => ({ table, rows: [...rows] }));
 }
 

@@ -8,10 +8,9 @@ import { count } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { Journal } from "../../extract/landing/journal.ts";
-import { type RejectLimits, rejectLimit } from "../../extract/passes/failure-budget.ts";
 import type { TableFiles } from "../../load/load-table.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
-import type { Extraction, ExtractRecord } from "../../raw/extract-record.ts";
+import type { Extraction, ExtractRecord, RejectLimits } from "../../raw/extract-record.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import { type Baseline, type ShrinkLimits, shrinkLimit } from "../../warehouse/baseline.ts";
@@ -27,6 +26,11 @@ interface GateSettings extends ShrinkLimits {
 }
 
 const REJECT_LIMITS: RejectLimits = { share: 0.005, items: 20 };
+
+/** How many of the listed items may be rejected. */
+export function rejectLimit(listed: number, { share, items }: RejectLimits): number {
+  return Math.max(items, Math.floor(listed * share));
+}
 
 /**
  * `rejected`: listed documents that are not items, and items that the service refused to give, or to give in both

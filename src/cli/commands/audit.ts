@@ -16,11 +16,11 @@ import {
   readCoverage,
 } from "../../audit/questions/coverage.ts";
 import { resolveScope } from "../../audit/scope.ts";
-import { WarehouseError } from "../../common/errors.ts";
+import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
+import { type AnswerFlags, sectionName, showAnswer } from "../../show/answer.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
-import { type AnswerFlags, assertHasSection, showAnswer } from "../answer-form.ts";
 import { CliCommand, type CliEnvironment, processEnvironment } from "../command.ts";
 import { openOutputFile } from "../user-file.ts";
 import { withRuns } from "../with-run.ts";
@@ -103,7 +103,9 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: A
   const scope = await resolveScope(opened.connection, { destination, field, contentType });
   const coverage = await readCoverage(opened.connection, { ...scope, status, value });
   const answer = coverageAnswer(opened, coverage);
-  assertHasSection(answer, options, DEFINITIONS_ALONE);
+  const { section } = options;
+  if (section !== undefined && !answer.sections.some(({ key }) => sectionName(key) === section))
+    throw invalidConfig(`The section ${section} ${DEFINITIONS_ALONE}.`);
   await showAnswer(out, answer, options);
   if (named !== undefined) {
     const text = await exportMapping(opened.connection);

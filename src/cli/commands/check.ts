@@ -1,16 +1,8 @@
 /** `check`: takes the first steps of a run without changing anything. */
-import { check, checkAnswer } from "../../run/check.ts";
+import { check } from "../../run/check.ts";
 import { thisMachine } from "../../run/inputs.ts";
-import { createStatusLine } from "../../show/display.ts";
-import { type AnswerFlags, showAnswer } from "../answer-form.ts";
-import {
-  CliCommand,
-  type CliEnvironment,
-  liveColumns,
-  logTo,
-  processEnvironment,
-  StopSignals,
-} from "../command.ts";
+import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
+import { CliCommand, type CliEnvironment, logTo, processEnvironment, StopSignals } from "../command.ts";
 import { addRunOptions, PIPELINE, type RunInputFlags, runInputs } from "../run-inputs.ts";
 
 const EXAMPLES = `
@@ -44,16 +36,13 @@ async function checkSetup(
   const { out, err, endWith } = environment;
   const { url, inputs } = runInputs(pipeline, flags, environment);
   using stop = new StopSignals("the check is not finished");
-  const line = createStatusLine({ write: (text) => err.write(text), columns: liveColumns(environment) });
-  const result = await check({
+  const { answer, exitCode } = await check({
     inputs,
     pipeline: url,
-    logFor: (secrets) => logTo({ write: line.log }, { level: "warn", format: "text", secrets }),
-    onStep: (step) => line.show(step),
+    logFor: (secrets) => logTo(err, { level: "warn", format: "text", secrets }),
     signal: stop.signal,
     ...thisMachine(),
-  }).finally(() => line.clear());
-  await showAnswer(out, checkAnswer(result), flags);
-  const { exitCode } = result;
+  });
+  await showAnswer(out, answer, flags);
   if (exitCode !== 0) endWith(exitCode);
 }

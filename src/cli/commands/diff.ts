@@ -4,8 +4,8 @@ import { diffQuestion } from "../../audit/diff/value-diff-answer.ts";
 import type { RunQuestion, RunSelection } from "../../audit/open-run.ts";
 import type { Answer } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
-import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { withAnswer } from "../with-run.ts";
 

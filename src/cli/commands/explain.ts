@@ -1,5 +1,5 @@
 import { EXPLAIN_SECTIONS, explainQuestion } from "../../audit/questions/explain.ts";
-import { type AnswerFlags, showAnswer } from "../answer-form.ts";
+import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { withAnswer } from "../with-run.ts";
 

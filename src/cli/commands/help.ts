@@ -4,9 +4,9 @@ import { invalidConfig } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import { settingsText } from "../../config/config-spec.ts";
-import { writeResult } from "../../show/terminal.ts";
+import { paragraph, writeResult } from "../../show/terminal.ts";
 import { processEnvironment } from "../command.ts";
-import { commandPath, exitCodesText, wrapHelp } from "../help.ts";
+import { commandPath, EXIT_CODES, HELP_WIDTH } from "../help.ts";
 
 const CONFIGURATION = `Settings come from flags, from environment variables and from a file, in this order of precedence. The file is content-warehouse.config.ts (or .mts, .js, .mjs, .json) in the working directory, or the one that --config names.
 
@@ -47,6 +47,25 @@ export function helpCommand({ out } = processEnvironment()): Command {
       if (page === undefined) findCommand(own.parent ?? own, words).outputHelp();
       else await writeResult(out, wrapHelp(page()));
     });
+}
+
+function exitCodesText(): string {
+  const lines = EXIT_CODES.map(
+    ([code, then, short, hint]) => `  ${String(code).padStart(3)}  ${then.padEnd(5)}  ${short}: ${hint}\n`,
+  );
+  return `Exit codes: 0 and 10 mean that a run was published. With any other code nothing was published, unless the message says so: code 26 and signals may concern only the delivery. The second column says what a scheduler should do: "retry" a few times, each time later; "stop" until somebody has looked.\n\n${lines.join("")}`;
+}
+
+/** The term of a list: spaces, then text up to a gap of two spaces. */
+const TERM = /^( *(?:\S+(?: \S+)* {2,})?)(.*)$/;
+
+/** Breaks lines that are too wide; a list continues below its description. */
+function wrapHelp(text: string): string {
+  const lines = text.split("\n").map((line) => {
+    const [, term = "", rest = line] = TERM.exec(line) ?? [];
+    return line.length > HELP_WIDTH ? paragraph(term, rest, HELP_WIDTH).trimEnd() : line;
+  });
+  return lines.join("\n");
 }
 
 /** Throws `config.invalid` for an unknown command, and names the nearest. */

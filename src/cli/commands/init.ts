@@ -12,10 +12,9 @@ import { type ConfigSpec, loadConfig } from "../../config/config.ts";
 import { configFileName, nonEmpty } from "../../config/config-file.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
 import { Lookups } from "../../extract/lookups.ts";
-import { probeService } from "../../extract/probe.ts";
-import { destinationNames } from "../../run/session.ts";
-import { openClientWithoutRetries, openSource } from "../../run/source.ts";
-import { shellWord, writeResult } from "../../show/terminal.ts";
+import { probeDestinationNames, probeService } from "../../extract/probe.ts";
+import { openClient, openSource } from "../../run/source.ts";
+import { writeResult } from "../../show/terminal.ts";
 import { CliCommand, type CliEnvironment, logTo, processEnvironment } from "../command.ts";
 
 /** JSON, because editors check it against the schema that it names. */
@@ -55,7 +54,7 @@ async function init(flags: InitFlags, environment: CliEnvironment): Promise<void
   if (there !== null) throw exists(there);
   const write = (destinations: ConfigSpec["destinations"], ...first: readonly string[]) =>
     writeConfig({ url, tokenFile: flags.tokenFile, destinations }, first, environment);
-  const file = shellWord(flags.tokenFile);
+  const file = flags.tokenFile;
   const variable = nonEmpty(env.CONTENT_API_TOKEN) && "CONTENT_API_TOKEN";
   if (variable === undefined && !existsSync(tokenFile))
     return write([], `put the API token into ${file}, then: chmod 600 ${file}`);
@@ -113,11 +112,11 @@ async function destinationsAt(
   });
   await using source = await openSource(config);
   const log = logTo(environment.err, { level: "warn", format: "text", secrets: source.secrets });
-  const { client } = openClientWithoutRetries(source, { config, clock: systemClock, log });
+  const { client } = openClient(source, { config, clock: systemClock, log }, null);
   const { signal } = new AbortController();
   try {
     const { items } = await probeService(client, config.aliases, signal);
-    const names = await destinationNames(client, config.aliases, signal);
+    const names = await probeDestinationNames(client, config.aliases, signal);
     const wanted = names.slice(0, MAX_LOOKUPS).map((name) => ({ name, platform: DEFAULT_PLATFORM }));
     const { unmatched } = await new Lookups(client, config.lookupMethod).destinations(wanted, signal);
     const found = wanted.filter((one) => !unmatched.includes(one));

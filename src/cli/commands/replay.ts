@@ -5,7 +5,6 @@ import { replay } from "../../run/replay.ts";
 import { pipelineUrl } from "../../transform/pipelines.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { CliCommand, logTo, openWarehouseFolder, processEnvironment, StopSignals } from "../command.ts";
-import { ACCEPT_PIPELINE } from "../run-inputs.ts";
 import { interruptStatementsOn } from "../temporary-folder.ts";
 import { endRun } from "./run.ts";
 
@@ -24,7 +23,7 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("replay")
     .description("build the current run again from its raw documents")
     .option("--pipeline <pipeline>", "another pipeline than that of the run, by name or path")
-    .option("--accept-pipeline", ACCEPT_PIPELINE)
+    .option("--accept-pipeline", "allow this pipeline to lack tables of the current run")
     .warehouse()
     .option("--json", "print the summary as one JSON object")
     .addHelpText("after", EXAMPLES)

@@ -1,20 +1,19 @@
 /** `run`: runs a pipeline, shows its progress, and prints its summary. */
 import { Option } from "commander";
+import { count, duration, megabytes } from "../../common/figures.ts";
 import type { Log, LogFormat } from "../../common/log.ts";
-import type { Secret } from "../../common/secret.ts";
+import type { Progress, StageName } from "../../common/progress.ts";
 import { loadConfig } from "../../config/config.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
 import { thisMachine } from "../../run/inputs.ts";
 import { leftoverText, runExport } from "../../run/run.ts";
 import { summaryAnswer } from "../../run/summary-answer.ts";
 import { answerText } from "../../show/answer.ts";
-import { createDisplay, type Display, quietDisplay } from "../../show/display.ts";
-import { jsonLine, writeOutcome } from "../../show/terminal.ts";
+import { jsonLine, printableLine, wrapText, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
 import {
   CliCommand,
   type CliEnvironment,
-  liveColumns,
   logTo,
   positive,
   processEnvironment,
@@ -68,7 +67,16 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
   const { url, inputs } = runInputs(pipeline, flags, environment);
   const config = await loadConfig(inputs);
   const secrets = config.source.kind === "service" ? config.source.secrets : [];
-  const { log, display } = standardError(environment, flags, secrets);
+  const { quiet, logFormat: format = "text" } = flags;
+  const { err } = environment;
+  const progress = logTo(err, { format, secrets, level: "info" });
+  const display = createDisplay({
+    write: (text) => err.write(text),
+    report: (line) => (quiet === true ? undefined : progress.info(line)),
+    columns: quiet === true || format === "json" ? undefined : liveColumns(environment),
+    elapsedMs: () => performance.now(),
+  });
+  const log = logTo({ write: display.log }, { format, secrets, level: "warn" });
   using stop = new StopSignals(leftoverText(config));
   const { summary, failure } = await runExport({
     config,
@@ -79,6 +87,14 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
     ...thisMachine(),
   }).finally(() => display.end());
   await endRun({ summary, failure }, flags, environment, log);
+}
+
+/** Width of a terminal that reports none, in characters. */
+const COLUMNS = 80;
+
+/** Reads the width of standard error at each call; `undefined` unless it is a terminal that can move its cursor. */
+function liveColumns({ env, err }: Pick<CliEnvironment, "env" | "err">): (() => number) | undefined {
+  return err.isTTY === true && env.TERM !== "dumb" ? () => err.columns || COLUMNS : undefined;
 }
 
 /** Prints the summary of a published run, with `quiet` only its new warnings, then what failed; sets the exit code. */
@@ -110,24 +126,99 @@ export function takesColours(
   return out.isTTY === true && color && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
 }
 
-/** Log and progress of a run on standard error; on a terminal the progress is redrawn in place. */
-function standardError(
-  environment: CliEnvironment,
-  { quiet, logFormat = "text" }: RunFlags,
-  secrets: readonly Secret[],
-): { readonly log: Log; readonly display: Display } {
-  const { err } = environment;
-  const write = (text: string) => err.write(text);
-  const common = { format: logFormat, secrets };
-  const progress = logTo(err, { ...common, level: "info" });
-  const display =
-    quiet === true
-      ? quietDisplay(write)
-      : createDisplay({
-          write,
-          report: (line) => progress.info(line),
-          columns: logFormat === "text" ? liveColumns(environment) : undefined,
-          elapsedMs: () => performance.now(),
-        });
-  return { log: logTo({ write: display.log }, { ...common, level: "warn" }), display };
+const STAGES: Record<StageName, readonly [label: string, unit: string]> = {
+  lookups: ["lookups", "lookups"],
+  dynamic: ["dynamic listing", "pages"],
+  items: ["single items", "items"],
+  full: ["full listing", "pages"],
+  basic: ["basic listing", "pages"],
+  transform: ["transform", "items"],
+  load: ["tables", "tables"],
+  publish: ["publish", ""],
+  deliver: ["delivery", ""],
+};
+
+/** Time between two texts, on a terminal and elsewhere. */
+const REDRAW_MS = 100;
+const LINE_MS = 3000;
+
+/**
+ * Shows the progress of a run: one changing line on a terminal, elsewhere a line every few seconds. `report` takes a line of
+ * progress where there is no terminal. `columns`: current width of the terminal; `undefined` if the output is none whose
+ * cursor can move. `elapsedMs`: milliseconds since any fixed moment.
+ */
+export function createDisplay({
+  write,
+  report,
+  columns,
+  elapsedMs,
+}: {
+  readonly write: (text: string) => void;
+  readonly report: (line: string) => void;
+  readonly columns: (() => number) | undefined;
+  readonly elapsedMs: () => number;
+}) {
+  const stages = new Map<StageName, StageProgress>();
+  let shown = "";
+  let lastMs = elapsedMs();
+  const draw = (above: string) => write(columns === undefined ? above : `\r\u001b[K${above}${shown}`);
+  return {
+    onProgress(progress: Progress): void {
+      const nowMs = elapsedMs();
+      const state = advance(stages, progress, nowMs);
+      if (nowMs - lastMs < (columns === undefined ? LINE_MS : REDRAW_MS)) return;
+      lastMs = nowMs;
+      const text = `${STAGES[state.stage][0]}: ${progressText(state)}`;
+      if (columns === undefined) report(text);
+      else {
+        shown = wrapText(printableLine(text), columns() - 1, 1).join();
+        draw("");
+      }
+    },
+    /** Writes lines of the log; on a terminal above the line of progress. */
+    log: draw,
+    /** Removes the line of progress. */
+    end(): void {
+      shown = "";
+      draw("");
+    },
+  };
+}
+
+interface StageProgress extends Progress {
+  /** Units done before the stage began anew. */
+  readonly earlier: number;
+  readonly startedMs: number;
+  readonly atMs: number;
+}
+
+/** A stage that begins anew, such as a further pass, counts time from its new beginning. */
+function advance(stages: Map<StageName, StageProgress>, progress: Progress, nowMs: number): StageProgress {
+  const before = stages.get(progress.stage);
+  const isAnew = before !== undefined && progress.done <= before.done && before.done === before.total;
+  const startedMs = before === undefined || progress.done < before.done ? nowMs : before.startedMs;
+  const earlier = (before?.earlier ?? 0) + (isAnew && progress.stage === "items" ? before.done : 0);
+  const state = { ...progress, earlier, startedMs, atMs: nowMs };
+  stages.set(progress.stage, state);
+  return state;
+}
+
+function progressText(state: StageProgress): string {
+  const { stage, done, total, earlier, items, bytes, startedMs, atMs, perSecond } = state;
+  if (stage === "publish") return done === total ? "done" : "verifying the files";
+  // Each target has its own units.
+  if (stage === "deliver") return `${total ? Math.floor((100 * done) / total) : 0} %`;
+  const seconds = (atMs - startedMs) / 1000;
+  const all = total === undefined ? "" : ` of ${count(earlier + total)}`;
+  const parts = [`${count(earlier + done)}${all} ${STAGES[stage][1]}`];
+  // The time left comes first, so that a narrow terminal shows it. Pages and items are one request each.
+  if (total !== undefined && done > 0 && done < total && seconds >= 1)
+    parts.push(`${duration((total - done) / (perSecond ?? done / seconds))} left`);
+  if (stage === "dynamic" || stage === "full" || stage === "basic") {
+    parts.push(`${count(items)} items`);
+    if (seconds >= 1)
+      parts.push(`${count(Math.round(items / seconds))} items/s`, `${megabytes(bytes / seconds)}/s`);
+  }
+  if (perSecond != null) parts.push(`held to ${perSecond.toPrecision(2)} requests/s by the service`);
+  return parts.join(", ");
 }

@@ -8,6 +8,7 @@ import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { pluralize } from "../../common/figures.ts";
 import { inTemporaryFolder } from "../../common/temporary-folder.ts";
 import { loadSettings } from "../../config/config.ts";
+import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
 import { printableText, writeAll } from "../../show/terminal.ts";
 import { deliveryError, failedDeliveries } from "../../targets/deliver.ts";
 import { readCurrentRun } from "../../targets/published-run.ts";
@@ -15,7 +16,6 @@ import { compareTargets } from "../../targets/target-states.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
-import { type AnswerFlags, showAnswer } from "../answer-form.ts";
 import {
   CliCommand,
   type CliEnvironment,

@@ -5,25 +5,28 @@ import { type AnswerRow, col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { jsonText } from "../../common/printable.ts";
+import { VERSION } from "../../common/version.ts";
 import { displayWidth, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
 import { DUCKDB_TYPES } from "../../storage/ddl.ts";
 import { PUBLISHED_CATALOG } from "../../storage/duckdb.ts";
+import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { TABLES } from "../../tables/all.ts";
 import {
   addPolicyComments,
   COLUMN_TYPES,
   isView,
+  type Reference,
   type SchemaColumn,
   type SchemaTable,
   type Table,
 } from "../../tables/declare.ts";
+import { columnMarks, schemaDocument, schemaMermaid } from "../../tables/schema-output.ts";
 import { VIEWS } from "../../tables/views.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { openTables, type PublishedFiles, tablesSourceOf } from "../../warehouse/published-tables.ts";
 import { listRuns } from "../../warehouse/retention.ts";
-import { CliCommand, processEnvironment, warehouseFolder } from "../command.ts";
-import { schemaDbt } from "../schema-dbt.ts";
+import { CliCommand, processEnvironment } from "../command.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
 const FORMATS = {
@@ -44,25 +47,23 @@ shows the columns of content_wide and what the policy did to personal columns.
 For tables of your own pipeline: content-warehouse sql "DESCRIBE table".
 `;
 
-export function schemaCommand(environment = processEnvironment()): CliCommand {
+export function schemaCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("schema")
     .description("show tables and views: columns, keys, comments and origins")
     .argument("[table]", "only this table or view")
     .choice("--format <format>", "format of the description", Object.keys(FORMATS), "text")
     .json()
-    .warehouseOption()
+    .warehouse()
     .addHelpText("after", EXAMPLES)
     .action(
       async (
         name: string | undefined,
         options: {
           readonly format: keyof typeof FORMATS;
-          readonly warehouse?: string;
-          readonly config?: string;
+          readonly warehouse: string;
         },
       ) => {
-        const { out, env, cwd } = environment;
-        const run = await currentRun(await warehouseFolder({ env, cwd, flags: options }));
+        const run = await currentRun(options.warehouse);
         const policy = run?.manifest.personalData.policy ?? "keep";
         const named = name === undefined ? [...TABLES, ...VIEWS] : [tableNamed(name)];
         const tables = named.map((table) => addPolicyComments(table, policy));
@@ -189,67 +190,88 @@ const IN_DATABASE = `
   WHERE c.database_name = '${PUBLISHED_CATALOG}' AND (list_contains($1, c.table_name) OR view_name IS NOT NULL)
   ORDER BY view_name IS NOT NULL, c.table_name, column_index`;
 
-/** Tables and views as JSON. `unplaced`: API fields that no column comes from, each with its reason. */
-export function schemaDocument(tables: readonly SchemaTable[]) {
-  return {
-    tables: tables.filter((table) => !isView(table)).map(described),
-    views: tables.filter(isView).map(described),
-    unplaced: [
-      {
-        resource: "envelope",
-        path: "count",
-        reason:
-          "Services disagree on whether it is the rows of the page or of the listing, so nothing is taken from it: rows are counted, and pagination.count is the total.",
-      } as const,
-    ],
-  };
+const SOURCE = "content_warehouse";
+/** Name under which a dbt profile attaches the file, see docs/tables.md. */
+const DATABASE = "warehouse";
+
+/**
+ * Text of a `sources.yml` of dbt, with descriptions, types, and tests of keys and references. Views get no tests: their
+ * tables have them. Tests need no dbt package. JSON texts are YAML scalars in double quotes.
+ */
+function schemaDbt(tables: readonly SchemaTable[]): string {
+  const lines = [
+    `# Written by content-warehouse ${VERSION}: content-warehouse schema --format dbt > models/sources.yml`,
+    "version: 2",
+    "sources:",
+    `  - name: ${SOURCE}`,
+    `    database: ${DATABASE}`,
+    "    schema: main",
+    "    tables:",
+    ...tables.flatMap((table) => tableLines(table, tables)),
+  ];
+  return `${lines.join("\n")}\n`;
 }
 
-function described({ name, comment, key, references, columns }: SchemaTable) {
-  return {
-    name,
-    comment,
-    key,
-    references,
-    columns: columns.map(({ name, type, nullable, comment, personal, origins }) => {
-      return { name, type, nullable, comment, personal, origins };
-    }),
-  };
-}
-
-/** Marks of a column: `key`, `not null`, `personal`, `→ users`. */
-export function columnMarks(table: SchemaTable, { name, nullable, personal }: SchemaColumn): string[] {
-  const isKey = table.key.includes(name);
-  const references = table.references.flatMap(({ columns, table }) =>
-    columns.includes(name) ? [`→ ${table}`] : [],
-  );
+function tableLines(table: SchemaTable, all: readonly SchemaTable[]): string[] {
+  const isTested = !isView(table);
   return [
-    ...(isKey ? ["key"] : nullable ? [] : ["not null"]),
-    ...(personal ? ["personal"] : []),
-    ...references,
+    `      - name: ${table.name}`,
+    `        description: ${jsonText(table.comment)}`,
+    ...(isTested && table.key.length > 1 ? keyTest(table) : []),
+    "        columns:",
+    ...table.columns.flatMap((column) => columnLines(column, isTested ? testsOf(table, column, all) : [])),
   ];
 }
 
-/** An entity-relationship diagram of keys and references. Views have neither, and are left out. */
-function schemaMermaid(tables: readonly SchemaTable[]): string {
-  const shown = tables.filter((table) => !isView(table));
-  const entities = shown.flatMap(({ name, key, references, columns }) => {
-    const referring = new Set(references.flatMap((reference) => reference.columns));
-    const roles = (column: string) => [
-      ...(key.includes(column) ? ["PK"] : []),
-      ...(referring.has(column) ? ["FK"] : []),
-    ];
-    const rows = columns.filter((column) => roles(column.name).length > 0);
-    return [
-      `  ${name} {`,
-      ...rows.map((column) => `    ${column.type} ${column.name} ${roles(column.name).join(",")}`),
-      "  }",
-    ];
-  });
-  const lines = shown.flatMap(({ name, references }) =>
-    references
-      .filter(({ table }) => shown.some((each) => each.name === table))
-      .map(({ table, columns }) => `  ${table} ||--o{ ${name} : "${columns.join(", ")}"`),
-  );
-  return ["erDiagram", ...entities, ...lines, ""].join("\n");
+/** A test of a key with several columns: `unique` of dbt takes an expression, here a row of them. */
+function keyTest({ name, key }: SchemaTable): string[] {
+  return [
+    "        data_tests:",
+    "          - unique:",
+    `              name: unique_key_of_${name}`,
+    "              arguments:",
+    `                column_name: ${jsonText(`(${key.map(quoteIdentifier).join(", ")})`)}`,
+  ];
+}
+
+function testsOf(table: SchemaTable, column: SchemaColumn, all: readonly SchemaTable[]): string[] {
+  return [
+    ...(table.key.length === 1 && table.key[0] === column.name ? ["            - unique"] : []),
+    ...(column.nullable ? [] : ["            - not_null"]),
+    ...table.references.flatMap((reference) => relationship(reference, column, all)),
+  ];
+}
+
+function columnLines(column: SchemaColumn, tests: readonly string[]): string[] {
+  return [
+    `          - name: ${jsonText(column.name)}`,
+    `            description: ${jsonText(column.comment)}`,
+    `            data_type: ${duckdbTypeOf(column.type).toLowerCase()}`,
+    ...(tests.length === 0 ? [] : ["            data_tests:", ...tests.map((line) => `  ${line}`)]),
+  ];
+}
+
+/** A test of a reference. It only warns, because the service has IDs of users and items that it no longer describes. */
+function relationship(
+  { columns, table, to }: Reference,
+  { name }: SchemaColumn,
+  all: readonly SchemaTable[],
+): string[] {
+  const isThere = all.some((each) => each.name === table);
+  if (columns.length !== 1 || columns[0] !== name || !isThere) return [];
+  return [
+    "            - relationships:",
+    "                arguments:",
+    `                  to: source('${SOURCE}', '${table}')`,
+    `                  field: ${to[0]}`,
+    "                config:",
+    "                  severity: warn",
+  ];
+}
+
+/** `VARCHAR[]` for `text[]`. */
+function duckdbTypeOf(shown: string): string {
+  const scalar = shown.replace(/\[\]$/, "");
+  const type = COLUMN_TYPES.find((each) => each === scalar);
+  return `${type === undefined ? scalar : DUCKDB_TYPES[type]}${shown.slice(scalar.length)}`;
 }

@@ -1,13 +1,20 @@
 /** `serve`: serves a content set as the service would. */
 import { once } from "node:events";
-import { InvalidArgumentError, Option } from "commander";
+import { Option } from "commander";
 import pino from "pino";
 import { packagePath } from "../../common/package-root.ts";
 import { inTemporaryFolder } from "../../common/temporary-folder.ts";
-import { applyChanges } from "../../service/changes.ts";
+import { applyChanges } from "../../service/load.ts";
 import { createService, type Service, type ServiceOptions } from "../../service/service.ts";
 import { writeResult } from "../../show/terminal.ts";
-import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
+import {
+  CliCommand,
+  type CliEnvironment,
+  positive,
+  processEnvironment,
+  StopSignals,
+  wholeNumber,
+} from "../command.ts";
 
 interface ServeFlags extends ServiceOptions {
   readonly data: string;
@@ -44,8 +51,8 @@ export function serveCommand(environment = processEnvironment()): CliCommand {
     )
     .option("--port <n>", "port to listen on; 0 takes a free one", wholeNumber(0, 65_535), 8080)
     .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--max-per-page <n>", "largest page, in items", wholeNumber(1), 100)
-    .option("--rate-limit <n>", "requests a second for each token; more get 429", rateLimit)
+    .option("--max-per-page <n>", "largest page, in items", positive, 100)
+    .option("--rate-limit <n>", "requests a second for each token; more get 429", positive)
     .option("--latency <ms>", "milliseconds before each answer", wholeNumber(0, 600_000), 0)
     .addHelpText("after", EXAMPLES)
     .action((options: ServeFlags) => serveUntilStopped(options, environment));
@@ -85,19 +92,4 @@ function introduction({ url, contentSet }: Service, { night, data }: ServeFlags)
     "",
     "Stop with Ctrl-C.",
   ].join("\n");
-}
-
-function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (given: string) => number {
-  return (given) => {
-    const number = /^\d+$/.test(given) ? Number(given) : Number.NaN;
-    if (number >= least && number <= most) return number;
-    const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} up` : `from ${least} to ${most}`;
-    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
-  };
-}
-
-function rateLimit(given: string): number {
-  const requests = /^\d+(\.\d+)?$/.test(given) ? Number(given) : 0;
-  if (requests > 0) return requests;
-  throw new InvalidArgumentError("It must be a number above 0.");
 }

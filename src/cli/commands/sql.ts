@@ -13,11 +13,11 @@ import { previousOf } from "../../warehouse/identity.ts";
 import { DATABASE_FILE, type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { findRun, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, positive, processEnvironment } from "../command.ts";
-import { answerTexts, planTexts, TEXT_FORMATS, type TextForm } from "../sql-formats.ts";
+import { resultTexts } from "../sql-formats.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { openOutputFile, readInputFile } from "../user-file.ts";
 
-const FORMATS = [...TEXT_FORMATS, "parquet"] as const;
+const FORMATS = ["table", "json", "jsonl", "csv", "markdown", "parquet"] as const;
 type SqlFormat = (typeof FORMATS)[number];
 
 /** Output format by the extension of `--out`. */
@@ -84,11 +84,8 @@ async function answer(
   using limits = new QueryLimits({ maxSeconds, maxMemoryMb });
   const databases = await findDatabases(warehouse, { wanted: run, statement });
   await using file = path === undefined ? undefined : await openOutputFile(path, outputFolder(warehouse));
-  const form = {
-    format,
-    width: file === undefined ? out.columns : undefined,
-    spreadsheet: options.spreadsheet === true,
-  };
+  const width = file === undefined ? out.columns : undefined;
+  const form = { format, width, spreadsheet: options.spreadsheet === true };
   const write = async (pieces: AsyncIterable<string | Uint8Array>) => {
     if (file === undefined) await writeAll(out, pieces);
     else err.write(await file.write(pieces, "has the answer"));
@@ -96,7 +93,7 @@ async function answer(
   await withTemporaryFolder(
     "sql",
     (temporaryDirectory) =>
-      runQuery({ ...databases, statement, form, maxMemoryMb, temporaryDirectory }, write),
+      runQuery({ ...databases, ...form, statement, maxMemoryMb, temporaryDirectory }, write),
     limits.signal,
   );
 }
@@ -185,12 +182,16 @@ async function runQuery(
     database: file,
     previous,
     statement,
-    form,
+    format,
     maxMemoryMb,
     temporaryDirectory,
+    ...form
   }: QueryDatabases & {
     readonly statement: string;
-    readonly form: TextForm | { readonly format: "parquet" };
+    readonly format: SqlFormat;
+    /** Width of the screen in characters; `undefined` for files and pipes. */
+    readonly width: number | undefined;
+    readonly spreadsheet: boolean;
     readonly maxMemoryMb: number;
     readonly temporaryDirectory: string;
   },
@@ -203,7 +204,7 @@ async function runQuery(
     temporaryDirectory,
     allowedDirectories: [],
     // A query could also read a file that it may write.
-    allowedPaths: form.format === "parquet" ? [parquet] : [],
+    allowedPaths: format === "parquet" ? [parquet] : [],
     // A quarter for the database's buffers, which exclude vectors, constants and rows being read.
     memoryLimitMb: Math.ceil(maxMemoryMb / 4),
     // A query that spills more fails, so that runs keep their disk space.
@@ -211,13 +212,13 @@ async function runQuery(
     threads: undefined,
   });
   const question = await prepareQuery(database.connection, statement, previous.missing);
-  if (form.format === "parquet") {
+  if (format === "parquet") {
     await copyToParquet(database.connection, question, parquet);
     return await write(createReadStream(parquet));
   }
-  const result = await question.stream();
-  const isPlan = question.isPlan && form.format === "table";
-  await write(withQueryErrors(isPlan ? planTexts(result) : answerTexts(result, form)));
+  const { isPlan } = question;
+  const texts = resultTexts(await question.stream(), { ...form, format, isPlan });
+  await write(withQueryErrors(texts));
 }
 
 /** Interval of measurements. A process can allocate about 100 MB in that time. */

@@ -1,6 +1,6 @@
 import { readMapping } from "../../audit/mapping/mapping-file.ts";
 import { WHAT_IF_SECTIONS, whatIfQuestion } from "../../audit/questions/what-if.ts";
-import { type AnswerFlags, showAnswer } from "../answer-form.ts";
+import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { readInputFile } from "../user-file.ts";
 import { withAnswer } from "../with-run.ts";

@@ -9,8 +9,8 @@ type Perform = (task: unknown) => unknown;
 /** What a module of threads exports by default: it makes the function that performs the tasks of a thread. */
 type PerformerMaker = (setup: unknown) => Perform | Promise<Perform>;
 
-/** Sent to `threads.worker.ts`. */
-export interface WorkerSetup {
+/** Sent to `threads.worker.ts` before the first task. */
+interface WorkerSetup {
   readonly module: string;
   readonly setup: unknown;
 }
@@ -24,6 +24,8 @@ interface ThreadPoolSettings {
   readonly setup: (thread: number) => unknown;
   /** Revives errors of subclasses; others arrive as a `WarehouseError` of the same code. */
   readonly revive?: ErrorReviver;
+  /** Whether its threads are left to the next pool, which then starts none: to load the modules takes long. */
+  readonly leavesThreads?: boolean;
 }
 
 const WORKER = new URL(`./threads.worker${extname(import.meta.url)}`, import.meta.url);
@@ -31,8 +33,12 @@ const WORKER = new URL(`./threads.worker${extname(import.meta.url)}`, import.met
 /** A larger young generation would cost threads that parse much memory and save hardly any time. */
 const LIMITS = { maxYoungGenerationSizeMb: 36 };
 
+/** Threads that a pool has left, without tasks. */
+const spareWorkers: Worker[] = [];
+
 class Thread {
   readonly #worker: Worker;
+  readonly #isLeft: boolean;
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #failure: AbortController;
   readonly #revive: ErrorReviver;
@@ -40,14 +46,16 @@ class Thread {
 
   /** `failure` is shared by all threads of a pool: when one ends, the work of all ends. */
   constructor(
-    { module, revive = () => undefined }: ThreadPoolSettings,
+    { module, revive = () => undefined, leavesThreads = false }: ThreadPoolSettings,
     setup: unknown,
     failure: AbortController,
   ) {
+    this.#isLeft = leavesThreads;
     this.#failure = failure;
     this.#revive = revive;
-    const workerData: WorkerSetup = { module: module.href, setup };
-    this.#worker = new Worker(WORKER, { workerData, resourceLimits: LIMITS });
+    this.#worker = spareWorkers.pop() ?? new Worker(WORKER, { resourceLimits: LIMITS });
+    this.#worker.ref();
+    this.#worker.postMessage({ module: module.href, setup } satisfies WorkerSetup);
     this.#worker.on("message", (reply: ThreadReply) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#fail(endedBy(error)));
     this.#worker.on("messageerror", (error) => this.#fail(endedBy(error)));
@@ -71,7 +79,15 @@ class Thread {
   }
 
   async stop(): Promise<void> {
-    await this.#worker.terminate();
+    const isIdle = this.#pending.size === 0 && !this.#failure.signal.aborted;
+    if (!this.#isLeft || !isIdle) {
+      await this.#worker.terminate();
+      return;
+    }
+    // Node has listeners of its own for other events.
+    for (const event of ["message", "messageerror", "error", "exit"]) this.#worker.removeAllListeners(event);
+    this.#worker.unref();
+    spareWorkers.push(this.#worker);
   }
 
   #settle(reply: ThreadReply): void {
@@ -183,17 +199,23 @@ type ThreadReply =
   | { readonly number: number; readonly result: unknown }
   | { readonly number: number; readonly failure: SentError };
 
-export async function makePerformer({ module, setup }: WorkerSetup): Promise<Perform> {
+async function makePerformer({ module, setup }: WorkerSetup): Promise<Perform> {
   const loaded: { readonly default: PerformerMaker } = await import(module);
   return await loaded.default(setup);
 }
 
-/** Replies to each task with what `perform` returns or throws. */
-export function answerTasks(port: MessagePort, perform: Perform): void {
-  port.on("message", ({ number, task }: { number: number; task: unknown }) => {
+/** Replies to each task with what the function of the last setup returns or throws. */
+export function answerTasks(port: MessagePort): void {
+  let performer: Promise<Perform> | undefined;
+  port.on("message", async (message: WorkerSetup | { readonly number: number; readonly task: unknown }) => {
+    if ("module" in message) {
+      performer = makePerformer(message);
+      return;
+    }
+    const { number, task } = message;
     let reply: ThreadReply;
     try {
-      reply = { number, result: perform(task) };
+      reply = { number, result: (await performer)?.(task) };
     } catch (thrown) {
       reply = { number, failure: sendError(thrown) };
     }

@@ -1,6 +1,5 @@
-/** A worker thread of a pool: performs tasks by the function that its module makes. */
-import { parentPort, workerData } from "node:worker_threads";
-import { answerTasks, makePerformer, type WorkerSetup } from "./threads.ts";
+/** A worker thread of a pool: performs tasks by the function that the module of the pool makes. */
+import { parentPort } from "node:worker_threads";
+import { answerTasks } from "./threads.ts";
 
-const setup: WorkerSetup = workerData;
-if (parentPort !== null) answerTasks(parentPort, await makePerformer(setup));
+if (parentPort !== null) answerTasks(parentPort);

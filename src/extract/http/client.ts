@@ -4,29 +4,17 @@ import type { Clock } from "../../common/clock.ts";
 import { basicCredentials, redactor, type Secret } from "../../common/secret.ts";
 import { VERSION } from "../../common/version.ts";
 import { type ConnectionConfig, ConnectionPool, type WireResponse } from "./connection-pool.ts";
-import { assertAnswered, decodeBytes } from "./decode.ts";
-import { parseHttpDate, parseRetryAfter, type RetryAfter } from "./http-date.ts";
-import { formOf, listRequest, pageOf, type RequestMode, type ServiceRequest, targetOf } from "./request.ts";
+import { assertAnswered, decodeBytes, serviceMessage } from "./decode.ts";
+import { listRequest, type RequestMode, type ServiceRequest } from "./request.ts";
 import type { RetryLoop } from "./retry.ts";
 import type { SettingNames } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
-import { serviceMessage, statusError } from "./status.ts";
+import { type RetryAfter, readHeaders, statusError } from "./status.ts";
 import { transportError } from "./transport-error.ts";
-
-export const TIMEOUTS = {
-  connectMs: 10_000,
-  /** From the request to the last of the headers. */
-  headersMs: 60_000,
-  /** Between two pieces of the body. */
-  bodyMs: 30_000,
-  /** For one whole attempt: a body that comes byte by byte never exceeds the other limits. */
-  totalMs: 180_000,
-};
 
 export interface HttpClientConfig extends ConnectionConfig {
   readonly token: Secret;
   readonly settingNames: SettingNames;
-  readonly timeouts: Readonly<typeof TIMEOUTS>;
   readonly clock: Clock;
   readonly retry: Pick<RetryLoop, "run">;
   readonly onAttempt: AttemptListener;
@@ -113,7 +101,7 @@ export class HttpClient {
   /** Sends a small request that was answered before, to tell an outage from the failure of `request`. */
   async #check(request: ServiceRequest, signal: AbortSignal, withinMs: number): Promise<void> {
     const before = this.#answered.get(request.mode);
-    const isOther = before !== undefined && targetOf(before) !== targetOf(request);
+    const isOther = before !== undefined && encoded(before).target !== encoded(request).target;
     const response = await this.#attempt(isOther ? before : FIRST_ITEM, signal, withinMs);
     if (response.status === 200) assertAnswered(decodeBytes(response).toString());
   }
@@ -124,10 +112,10 @@ export class HttpClient {
     signal: AbortSignal,
     withinMs = Number.POSITIVE_INFINITY,
   ): Promise<HttpResponse> {
-    const { url, settingNames, timeouts } = this.#config;
-    const response = await this.#send(request, signal, Math.min(timeouts.totalMs, withinMs));
+    const { url, settingNames, limits } = this.#config;
+    const response = await this.#send(request, signal, Math.min(limits.totalMs, withinMs));
     const { status, retryAfter } = response;
-    const hasListing = this.#hasListing || (pageOf(request) ?? 1) !== 1;
+    const page = pageOf(request);
     const error = statusError(
       {
         ...url,
@@ -136,12 +124,12 @@ export class HttpClient {
         status,
         retryAfter: typeof retryAfter === "string" ? this.#redact(retryAfter) : retryAfter,
         message: status === 200 ? "" : this.#redact(serviceMessage(response)),
-        hasListing,
+        isListing: page !== null && (this.#hasListing || page > 1),
       },
       request.mode,
     );
     if (error !== null) throw error;
-    this.#hasListing ||= pageOf(request) !== null;
+    this.#hasListing ||= page !== null;
     return response;
   }
 
@@ -156,8 +144,9 @@ export class HttpClient {
     try {
       const wire = await this.#connections.send(this.#dispatchOptions(request), deadline.signal);
       const milliseconds = clock.elapsedMs() - startedMs;
-      const { status, body } = wire;
-      this.#reportCache(wire);
+      const { headers, ...response } = wire;
+      const { status, body } = response;
+      this.#reportCache(headers);
       log.debug("answer", {
         method: request.method,
         path: request.path,
@@ -166,7 +155,7 @@ export class HttpClient {
         milliseconds,
       });
       onAttempt(status, body.length);
-      return { ...httpResponse(wire, new Date(clock.now())), milliseconds, attempts: 1 };
+      return { ...response, ...readHeaders(headers, new Date(clock.now())), milliseconds, attempts: 1 };
     } catch (thrown) {
       onAttempt(null, 0);
       if (deadline.signal.aborted) throw deadline.signal.reason;
@@ -177,22 +166,21 @@ export class HttpClient {
   /** No `Range` and no cookies. Caches are told to ask the service. */
   #dispatchOptions(request: ServiceRequest) {
     const { url, token } = this.#config;
-    const body = formOf(request);
+    const { target, form } = encoded(request);
     const headers = {
       authorization: basicCredentials(token),
       accept: "application/json",
       "accept-encoding": "gzip",
       "cache-control": "no-cache",
       "user-agent": `content-warehouse/${VERSION}`,
-      ...(body === null ? {} : { "content-type": "application/x-www-form-urlencoded" }),
+      ...(form === null ? {} : { "content-type": "application/x-www-form-urlencoded" }),
     };
-    return { method: request.method, path: url.prefix + targetOf(request), headers, body };
+    return { method: request.method, path: url.prefix + target, headers, body: form };
   }
 
   /** Warns once of a response that a cache has had for a while (RFC 9111: `Age` is a whole number of seconds). */
-  #reportCache({ headers }: WireResponse): void {
-    const age = header(headers, "age") ?? "";
-    if (this.#isCacheReported || !/^\d{1,9}$/.test(age) || Number(age) === 0) return;
+  #reportCache({ age }: WireResponse["headers"]): void {
+    if (this.#isCacheReported || !/^\d{1,9}$/.test(String(age)) || Number(age) === 0) return;
     this.#isCacheReported = true;
     this.#config.log.warn(
       `${this.#config.url.host} answers from a cache (age: ${Number(age)} s), although requests forbid it; use a URL without a cache.`,
@@ -211,21 +199,17 @@ function redacted(error: unknown, redact: (text: string) => string): unknown {
   return error;
 }
 
-function httpResponse({ headers, ...wire }: WireResponse, now: Date) {
-  const date = parseHttpDate(header(headers, "date"));
-  return {
-    ...wire,
-    contentType: header(headers, "content-type"),
-    contentEncoding: header(headers, "content-encoding"),
-    date,
-    retryAfter: parseRetryAfter(header(headers, "retry-after"), date ?? now),
-  };
+/** Number of the page of a listing that is requested; `null` for other requests. */
+function pageOf({ parameters }: ServiceRequest): number | null {
+  const [, page = null] = parameters.find(([name]) => name === "page") ?? [];
+  return page === null ? null : Number(page);
 }
 
-/** A header that came several times is joined with commas. */
-function header(headers: WireResponse["headers"], name: string): string | null {
-  const value = headers[name];
-  return Array.isArray(value) ? value.join(", ") : (value ?? null);
+/** `target`: path and query, as in the first line of the request. `form`: body of a POST; `null` for a GET. */
+function encoded({ method, path, parameters }: ServiceRequest) {
+  const text = new URLSearchParams([...parameters]).toString();
+  if (method === "POST") return { target: path, form: text };
+  return { target: text === "" ? path : `${path}?${text}`, form: null };
 }
 
 function tooSlow(host: string, totalMs: number): SourceError {

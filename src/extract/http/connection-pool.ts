@@ -8,9 +8,16 @@ import type { HttpProxy } from "../../common/proxy.ts";
 import type { ServiceUrl } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 
-/** Largest bodies, in bytes. */
-export const BODY_LIMITS = {
-  /** As a body comes over the wire. */
+/** Limits of one attempt. */
+export const HTTP_LIMITS = {
+  connectMs: 10_000,
+  /** From the request to the last of the headers. */
+  headersMs: 60_000,
+  /** Between two pieces of the body. */
+  bodyMs: 30_000,
+  /** For all of it: a body that comes byte by byte never exceeds the other limits. */
+  totalMs: 180_000,
+  /** Largest body as it comes over the wire. */
   wireBytes: 32 * 1024 * 1024,
   /** What is read of the body of a failure; the rest is discarded. */
   failureBytes: 64 * 1024,
@@ -22,8 +29,7 @@ export interface ConnectionConfig {
   readonly proxy: HttpProxy | null;
   /** Connections at the same time, each for one request. */
   readonly connections: number;
-  readonly timeouts: { readonly connectMs: number; readonly headersMs: number; readonly bodyMs: number };
-  readonly bodyLimits: Readonly<typeof BODY_LIMITS>;
+  readonly limits: Readonly<typeof HTTP_LIMITS>;
   /** How host names are resolved; `null`: as the system does it. */
   readonly lookup: LookupFunction | null;
   readonly log: Log;
@@ -38,8 +44,6 @@ export interface WireResponse {
   readonly sha256: string;
 }
 
-/** Informational responses (1xx) that one request may get. */
-const MAX_INFORMATIONAL = 16;
 /** After this many resets of kept connections, each request gets a connection of its own. */
 const MAX_RESETS = 3;
 const RESET_CODES: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
@@ -64,7 +68,7 @@ export class ConnectionPool {
   /**
    * Sends a request and resolves with the response, whatever its status. `signal` ends the request and its connection.
    *
-   * @throws what undici throws, the signal's reason, `source.too_large` or `source.protocol`; the connection is closed then
+   * @throws what undici throws, the signal's reason, `source.too_large`; the connection is closed then
    */
   async send(
     request: Pick<Dispatcher.RequestOptions, "method" | "path" | "headers" | "body">,
@@ -72,23 +76,12 @@ export class ConnectionPool {
   ): Promise<WireResponse> {
     for (;;) {
       const dispatcher = this.#dispatcher;
-      const flood = new AbortController();
-      let informational = 0;
       let hasStarted = false;
       const onStart = () => {
         hasStarted = true;
         this.#isUsed ||= dispatcher === this.#dispatcher;
       };
-      const onInfo = () => {
-        onStart();
-        informational += 1;
-        if (informational > MAX_INFORMATIONAL) flood.abort(this.#floodOfHints());
-      };
-      const how = {
-        reset: this.#resets === MAX_RESETS,
-        signal: AbortSignal.any([signal, flood.signal]),
-        onInfo,
-      };
+      const how = { reset: this.#resets === MAX_RESETS, signal, onInfo: onStart };
       try {
         const response = await dispatcher.request({ ...request, origin: this.#config.url.origin, ...how });
         onStart();
@@ -105,7 +98,7 @@ export class ConnectionPool {
     headers,
     body: pieces,
   }: Dispatcher.ResponseData): Promise<WireResponse> {
-    const { wireBytes, failureBytes } = this.#config.bodyLimits;
+    const { wireBytes, failureBytes } = this.#config.limits;
     const isFailure = status !== 200;
     const read: Uint8Array[] = [];
     let length = 0;
@@ -127,11 +120,6 @@ export class ConnectionPool {
       at += piece.length;
     }
     return { status, headers, body, sha256: hash("sha256", body) };
-  }
-
-  #floodOfHints(): SourceError {
-    const sentence = `${this.#config.url.host} keeps sending interim responses (1xx) without an answer; look for a proxy in between.`;
-    return new SourceError("source.protocol", sentence);
   }
 
   /** Closes all connections, with the requests that they serve. */
@@ -164,9 +152,9 @@ function tooLarge(limitBytes: number): SourceError {
  * HTTP/1.1, one request at a time on each connection. Certificates are always checked, whatever the environment says.
  * A proxy opens a tunnel and sees nothing of what goes through it.
  */
-function openDispatcher({ url, proxy, connections, timeouts, lookup }: ConnectionConfig): Dispatcher {
+function openDispatcher({ url, proxy, connections, limits, lookup }: ConnectionConfig): Dispatcher {
   const connect = {
-    timeout: timeouts.connectMs,
+    timeout: limits.connectMs,
     rejectUnauthorized: true,
     minVersion: "TLSv1.2",
     ...(lookup === null ? {} : { lookup }),
@@ -177,8 +165,8 @@ function openDispatcher({ url, proxy, connections, timeouts, lookup }: Connectio
     allowH2: false,
     useMilo: false,
     maxHeaderSize: 16 * 1024,
-    headersTimeout: timeouts.headersMs,
-    bodyTimeout: timeouts.bodyMs,
+    headersTimeout: limits.headersMs,
+    bodyTimeout: limits.bodyMs,
   };
   if (proxy === null) return new Pool(url.origin, { ...options, connect });
   return new ProxyAgent({
@@ -187,6 +175,6 @@ function openDispatcher({ url, proxy, connections, timeouts, lookup }: Connectio
     proxyTunnel: true,
     proxyTls: connect,
     requestTls: { ...connect, allowH2: false },
-    clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: timeouts.headersMs }),
+    clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: limits.headersMs }),
   });
 }

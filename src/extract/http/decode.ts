@@ -1,15 +1,14 @@
+/**
+ * Turns the bytes of an answer into its JSON value, strictly: what is cut, padded or altered on its way is an error and
+ * never a shorter answer. Worker threads do it, too. No error shows a piece of the data.
+ */
 import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
 import { z } from "zod";
-import { codeOf } from "../../common/errors.ts";
+import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { isObject, parseExact } from "../../common/json.ts";
 import { printable } from "../../common/printable.ts";
 import { MAX_ATTEMPTS, SourceError, tooDeep } from "./source-error.ts";
-
-/**
- * From the bytes of an answer to its JSON value, strictly: what is cut, padded or altered on its way is an error and
- * never a shorter answer. Pure, so that worker threads can do it. No error shows a piece of the data.
- */
 
 /** 64 MB: what one page may take after decompression. */
 const DECODED_BYTES = 64 * 1024 * 1024;
@@ -19,7 +18,7 @@ const GUNZIP_PIECE_BYTES = 256 * 1024;
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
-export interface EncodedBody {
+interface EncodedBody {
   readonly body: Uint8Array;
   /** The headers' values as they came, `null` without one. */
   readonly contentEncoding: string | null;
@@ -61,17 +60,13 @@ function declaredAs(header: string | null): string {
   return header === null ? "none" : printable(header);
 }
 
-interface Inflated {
-  readonly buffer: Uint8Array;
-  /** `bytesWritten`: compressed bytes that were used. */
-  readonly engine: { readonly bytesWritten: number };
-}
-
 /** One or more gzip members, each whole, and nothing after them. */
 function gunzip(bytes: Uint8Array, limitBytes: number): Uint8Array {
-  let inflated: unknown;
+  // With `info`, zlib returns more than its declared type says. `bytesWritten`: compressed bytes that were used.
+  let inflated: { readonly buffer: Uint8Array; readonly engine: { readonly bytesWritten: number } };
   try {
-    inflated = gunzipSync(bytes, { maxOutputLength: limitBytes, chunkSize: GUNZIP_PIECE_BYTES, info: true });
+    const options = { maxOutputLength: limitBytes, chunkSize: GUNZIP_PIECE_BYTES, info: true };
+    inflated = gunzipSync(bytes, options) as unknown as typeof inflated;
   } catch (error) {
     const code = codeOf(error) ?? "";
     if (code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(limitBytes);
@@ -80,17 +75,11 @@ function gunzip(bytes: Uint8Array, limitBytes: number): Uint8Array {
     if (code.startsWith("Z_")) throw damagedGzip(code);
     throw error;
   }
-  if (!isInflated(inflated)) throw new TypeError("zlib gave no account of what it read");
   const { buffer, engine } = inflated;
   // zlib passes over zero bytes after the last member.
   if (engine.bytesWritten !== bytes.byteLength) throw damagedGzip("bytes after its end");
   // What is less than a piece is given as a part of one, which would stay as long as it does.
   return buffer.byteLength < GUNZIP_PIECE_BYTES ? new Uint8Array(buffer) : buffer;
-}
-
-/** With `info`, zlib answers more than its declared type says. */
-function isInflated(value: unknown): value is Inflated {
-  return typeof value === "object" && value !== null && "buffer" in value && "engine" in value;
 }
 
 function damagedGzip(how: string, attemptsAtMost?: number): SourceError {
@@ -136,27 +125,6 @@ function firstProblem(error: z.ZodError): string {
   return `${path}: ${issue.message}`;
 }
 
-const itemBody = z.looseObject({ response: z.looseObject({}) });
-const lookupBody = z.looseObject({ response: z.array(z.unknown()) });
-
-/** A single item, in an envelope (`{"response": {...}}`) or bare. Throws what `readList` throws. */
-export function readItem(text: string): Readonly<Record<string, unknown>> {
-  const body = readBody(text);
-  const parsed = itemBody.safeParse(body);
-  if (parsed.success) return parsed.data.response;
-  if (isObject(body) && "id" in body && !("response" in body)) return body;
-  throw misfit(body, "a content item", parsed.error);
-}
-
-/** The rows of a lookup, in an envelope or bare. Throws what `readList` throws. */
-export function readLookup(text: string): readonly unknown[] {
-  const body = readBody(text);
-  if (Array.isArray(body)) return body;
-  const parsed = lookupBody.safeParse(body);
-  if (parsed.success) return parsed.data.response;
-  throw misfit(body, "the answer of a lookup", parsed.error);
-}
-
 /** Throws if a body is a web page, or an error that came with status 200. */
 export function assertAnswered(text: string): void {
   const body = readBody(text);
@@ -197,4 +165,35 @@ function errorInside(error: unknown): SourceError {
     "source.unavailable",
     `The service answered with a failure; run again later. It said: ${words}`,
   );
+}
+
+/** Largest body of a failure that is searched for a message, in bytes after decompression. */
+const MAX_MESSAGE_BODY = 256 * 1024;
+
+/** The usual forms of errors: `{"error": "..."}`, and problem documents (RFC 9457). */
+const errorBody = z.looseObject({
+  error: z.union([z.string(), z.looseObject({ message: z.string() })]).optional(),
+  message: z.string().optional(),
+  title: z.string().optional(),
+  detail: z.string().optional(),
+});
+
+/** The service's own message in the body of a failure, as one short clean line, or `""`. Web pages have none. */
+export function serviceMessage(response: EncodedBody): string {
+  const text = readable(() => decodeBytes(response, MAX_MESSAGE_BODY).toString());
+  if (text === undefined) return "";
+  const parsed = errorBody.safeParse(readable(() => parseJson(text)));
+  if (!parsed.success) return /^text\/plain\b/i.test(response.contentType ?? "") ? printable(text) : "";
+  const { error, message, title, detail } = parsed.data;
+  const words = typeof error === "object" ? error.message : (error ?? message);
+  return printable(words ?? [title, detail].filter((each) => each !== undefined).join(": "));
+}
+
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof WarehouseError) return undefined;
+    throw error;
+  }
 }

@@ -3,11 +3,13 @@ import { addAbortListener } from "node:events";
 import type { Clock } from "../../common/clock.ts";
 import { duration } from "../../common/figures.ts";
 import { pauseMs } from "./pace.ts";
-import { failureKind, GATEWAY_STATUSES, type RetryConfig } from "./retry-rules.ts";
+import { failureKind, type RetryConfig } from "./retry-rules.ts";
 import { SourceError } from "./source-error.ts";
 
 /** The wait for an address that has never answered: a typo is more likely than an outage. */
 const NEVER_ANSWERED_MS = 10_000;
+/** Statuses of a gateway that knows the service and does not reach it, or of a service in maintenance. */
+const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 /** Timeout of a check, which is a small request that was answered before. */
 const MAX_CHECK_MS = 30_000;
 /** Shortest time between two lines of the log about outages. */
@@ -143,8 +145,9 @@ export class OutageWatch {
   }
 
   #timeAt(elapsedMs: number): string {
-    const nowMs = this.#config.clock.now();
-    return timeOfDay(nowMs + elapsedMs - this.#config.clock.elapsedMs(), nowMs);
+    const { clock } = this.#config;
+    const at = new Date(clock.now() + elapsedMs - clock.elapsedMs());
+    return `${at.toISOString().slice(11, 19)} UTC`;
   }
 
   #stillOut(since: string, isDeadline: boolean): string {
@@ -182,11 +185,4 @@ async function unlessAborted<Result>(
   const aborted = Promise.withResolvers<never>();
   using _listener = addAbortListener(signal, () => aborted.reject(signal.reason));
   return await Promise.race([work, aborted.promise]);
-}
-
-/** `02:14:30 UTC`, with the date if it is not today. Arguments are milliseconds since 1970. */
-function timeOfDay(atMs: number, nowMs: number): string {
-  const [day = "", time = ""] = new Date(atMs).toISOString().slice(0, 19).split("T");
-  const isToday = new Date(nowMs).toISOString().startsWith(day);
-  return `${isToday ? time : `${day} ${time}`} UTC`;
 }

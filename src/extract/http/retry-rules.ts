@@ -7,15 +7,6 @@ import type { Log } from "../../common/log.ts";
 import type { SettingNames } from "./service-url.ts";
 import type { SourceError } from "./source-error.ts";
 
-export const RETRY_LIMITS = {
-  /** Retries of a run; 0: failed requests are not retried. */
-  maxRetries: 200,
-  /** Retries of a run, as a share of its requests so far. */
-  retriesPerRequest: 0.2,
-  /** Retries that a run may use at its beginning, whatever the share. */
-  firstRetries: 20,
-};
-
 export interface RetryConfig {
   /** Requests at the same time. */
   readonly connections: number;
@@ -30,7 +21,8 @@ export interface RetryConfig {
   /** Host of the service, and the settings with its URL and token, for messages. */
   readonly host: string;
   readonly settingNames: SettingNames;
-  readonly limits: Readonly<typeof RETRY_LIMITS>;
+  /** Whether failed requests are retried, and not only those of an outage or refused ones. */
+  readonly retries: boolean;
   /** No attempt begins later; `null`: there is no end. */
   readonly deadline: {
     /** On the clock's `elapsedMs`, which never goes back. */
@@ -60,9 +52,6 @@ export function failureKind({
 }
 
 export const OUTAGE_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504, 520, 521, 522, 523, 524]);
-
-/** Statuses of a gateway that knows the service and does not reach it, or of a service in maintenance. */
-export const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
 const NO_ANSWER: ReadonlySet<string> = new Set([
   "source.unreachable",

@@ -14,6 +14,11 @@ export interface RepeatableRequest<T> {
   readonly isOnce?: boolean;
 }
 
+/** Retries of a run, as a share of its requests so far, ... */
+const RETRIES_PER_REQUEST = 0.2;
+/** ... or as many as it may use at its beginning. */
+const FIRST_RETRIES = 20;
+
 export class RetryLoop {
   readonly #config: RetryConfig;
   readonly #pace: Pace;
@@ -148,12 +153,10 @@ export class RetryLoop {
 
   /** Uses one of the run's retries. */
   #takeRetry(failure: SourceError, failed: number): void {
-    const { maxRetries, firstRetries, retriesPerRequest } = this.#config.limits;
-    if (!failure.retry || maxRetries === 0) throw failure;
+    if (!failure.retry || !this.#config.retries) throw failure;
     if (failed >= failure.attemptsAtMost)
       throw failed === 1 ? failure : finalFailure(failure, `Gave up after ${failed} attempts.`);
-    const share = Math.max(firstRetries, Math.floor(this.#requests * retriesPerRequest));
-    if (this.#retries >= Math.min(maxRetries, share))
+    if (this.#retries >= Math.max(FIRST_RETRIES, Math.floor(this.#requests * RETRIES_PER_REQUEST)))
       throw finalFailure(failure, `${this.#retries} retries used; giving up.`);
     this.#retries += 1;
   }

@@ -1,13 +1,14 @@
-/** What the HTTP status of a response means for a run. */
-import { z } from "zod";
-import { type ErrorCode, WarehouseError } from "../../common/errors.ts";
+/** What the HTTP status and the headers of a response mean for a run. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { ErrorCode } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
-import { decodeBytes, type EncodedBody, parseJson } from "./decode.ts";
-import type { RetryAfter } from "./http-date.ts";
-import type { ListMode, RequestMode } from "./request.ts";
+import type { RequestMode } from "./request.ts";
 import { OUTAGE_STATUSES } from "./retry-rules.ts";
 import type { ServiceUrl, SettingNames } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
+
+/** The wait in a `Retry-After` header, in milliseconds; the header's text if it cannot be read; `null` without one. */
+export type RetryAfter = number | string | null;
 
 /** A response, before its body is read. */
 interface ResponseStatus extends Pick<ServiceUrl, "host" | "prefix"> {
@@ -18,8 +19,8 @@ interface ResponseStatus extends Pick<ServiceUrl, "host" | "prefix"> {
   readonly message: string;
   /** Path of the request. */
   readonly path: string;
-  /** Whether the listing is known to exist: a page of it was read, or a later page was requested. */
-  readonly hasListing: boolean;
+  /** Whether the request was for a page of a listing that is known to exist: a page was read, or a later one requested. */
+  readonly isListing: boolean;
 }
 
 /** The wait after a `Retry-After` that cannot be read. It grows if the service refuses again. */
@@ -45,7 +46,7 @@ export function statusError(response: ResponseStatus, mode: RequestMode): Source
 
 /** One branch for each kind of status. */
 function failureOf(
-  { host, prefix, path, settingNames, status, hasListing, retryAfter }: ResponseStatus,
+  { host, prefix, path, settingNames, status, isListing, retryAfter }: ResponseStatus,
   mode: RequestMode,
 ): readonly [code: ErrorCode, sentence: string, attemptsAtMost?: number] {
   const checkToken = `check the API token (${settingNames.token})`;
@@ -63,7 +64,7 @@ function failureOf(
     return ["source.credentials", `${host} ${what} (${status}); ${checkToken}`];
   }
   // The list became shorter, or a load balancer does not know the service for a moment.
-  if (REMOVED.has(status) && hasListing && isListing(mode))
+  if (REMOVED.has(status) && isListing)
     return [
       "source.unavailable",
       `${host} no longer has a page of the listing that it announced (${status}); run again later`,
@@ -78,7 +79,8 @@ function failureOf(
     return ["source.unavailable", `${host} ${what} (${status})${waitOf(retryAfter)}; run again later`];
   }
   if (status >= 500) return ["source.unavailable", `${host} failed (${status})`, 1];
-  return ["source.protocol", `${host} refused a request (${status})${wayOut(status, mode)}`];
+  const wayOut = status === 400 || status === 422 ? "; narrow `columns`, or set a smaller `perPage`" : "";
+  return ["source.protocol", `${host} refused a request (${status})${wayOut}`];
 }
 
 function waitOf(retryAfter: RetryAfter): string {
@@ -87,45 +89,58 @@ function waitOf(retryAfter: RetryAfter): string {
   return retryAfter ? `, and asks to wait ${Math.ceil(retryAfter / 1000)} s` : "";
 }
 
-function isListing(mode: RequestMode): mode is ListMode {
-  return mode === "dynamic" || mode === "full" || mode === "basic";
+/** `now`: this machine's clock, for a wait until a date in a response that has no date itself, because clocks differ. */
+export function readHeaders(headers: IncomingHttpHeaders, now: Date) {
+  const date = parseHttpDate(header(headers, "date"));
+  return {
+    contentType: header(headers, "content-type"),
+    contentEncoding: header(headers, "content-encoding"),
+    date,
+    retryAfter: parseRetryAfter(header(headers, "retry-after"), date ?? now),
+  };
 }
 
-function wayOut(status: number, mode: RequestMode): string {
-  if (status !== 400 && status !== 422) return "";
-  if (mode === "dynamic" || mode === "item") {
-    return "; if it does not know a column, narrow `columns` in the configuration";
+/** A header that came several times is joined with commas. */
+function header(headers: IncomingHttpHeaders, name: string): string | null {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : (value ?? null);
+}
+
+/** Seconds, rounded up, or a date. The longest of several counts. */
+function parseRetryAfter(text: string | null, answeredAt: Date): RetryAfter {
+  if (text === null) return null;
+  const waits = text.split(/,\s*(?=[A-Z]|\d[\d.]*\s*(?:,|$))/).map((each) => waitMs(each.trim(), answeredAt));
+  const longest = Math.max(...waits.filter((wait) => wait !== null));
+  return longest < 0 ? text : longest;
+}
+
+function waitMs(text: string, answeredAt: Date): number | null {
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text)) * 1000;
+  const date = parseHttpDate(text);
+  return date && Math.max(0, date.getTime() - answeredAt.getTime());
+}
+
+const TIME = String.raw`(?<time>\d\d:\d\d:\d\d)`;
+const WEEKDAY = "(?<weekday>[A-Z][a-z]{2})";
+const MONTH = "(?<month>[A-Z][a-z]{2})";
+
+/** The three forms of a date in RFC 9110: the preferred one, that of RFC 850, and that of `asctime`. */
+const FORMS = [
+  new RegExp(String.raw`^${WEEKDAY}, (?<day>\d\d) ${MONTH} (?<year>\d{4}) ${TIME} GMT$`),
+  new RegExp(String.raw`^${WEEKDAY}[a-z]*day, (?<day>\d\d)-${MONTH}-(?<year>\d\d) ${TIME} GMT$`),
+  new RegExp(String.raw`^${WEEKDAY} ${MONTH} (?<day>[ \d]\d) ${TIME} (?<year>\d{4})$`),
+];
+
+/** An HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`; `null` for anything else, and for impossible dates. */
+function parseHttpDate(text: string | null): Date | null {
+  for (const form of FORMS) {
+    const { weekday, day = "", month, year = "", time } = form.exec(text ?? "")?.groups ?? {};
+    // The weekday tells the century of a year in two digits.
+    for (const century of year.length === 2 ? ["20", "19"] : [""]) {
+      const today = `${weekday}, ${day.replace(" ", "0")} ${month} ${century}${year} ${time} GMT`;
+      const date = new Date(today);
+      if (date.toUTCString() === today) return date;
+    }
   }
-  return mode === "full" || mode === "basic" ? "; `perPage` in the configuration may be too large" : "";
-}
-
-/** Largest body of a failure that is searched for a message, in bytes after decompression. */
-const MAX_MESSAGE_BODY = 256 * 1024;
-
-/** The usual forms of errors: `{"error": "..."}`, and problem documents (RFC 9457). */
-const errorBody = z.looseObject({
-  error: z.union([z.string(), z.looseObject({ message: z.string() })]).optional(),
-  message: z.string().optional(),
-  title: z.string().optional(),
-  detail: z.string().optional(),
-});
-
-/** The service's own message in the body of a failure, as one short clean line, or `""`. Web pages have none. */
-export function serviceMessage(response: EncodedBody): string {
-  const text = readable(() => decodeBytes(response, MAX_MESSAGE_BODY).toString());
-  if (text === undefined) return "";
-  const parsed = errorBody.safeParse(readable(() => parseJson(text)));
-  if (!parsed.success) return /^text\/plain\b/i.test(response.contentType ?? "") ? printable(text) : "";
-  const { error, message, title, detail } = parsed.data;
-  const words = typeof error === "object" ? error.message : (error ?? message);
-  return printable(words ?? [title, detail].filter((each) => each !== undefined).join(": "));
-}
-
-function readable<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof WarehouseError) return undefined;
-    throw error;
-  }
+  return null;
 }

@@ -55,14 +55,9 @@ const FAILURES: readonly {
     attemptsAtMost: MAX_ATTEMPTS,
   },
   {
-    codes: /^(UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW)$/,
+    codes: /^(UND_ERR_HEADERS_OVERFLOW$|HPE_)/,
     code: "source.protocol",
-    says: "sent more than 16 KB of headers; look for a proxy or cookies in between.",
-  },
-  {
-    codes: /^HPE_/,
-    code: "source.protocol",
-    says: "sent an answer that is not valid HTTP; check that the URL names the content service.",
+    says: "sent an answer that is not valid HTTP, or more than 16 KB of headers; check that the URL names the content service.",
   },
   {
     codes: /^ERR_SSL_WRONG_VERSION_NUMBER$/,

@@ -11,8 +11,8 @@ import { bytesOf, readSealed, writeSealed } from "../../common/sealed-file.ts";
 import type { Shape } from "../../raw/document.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
 import type { WrittenFile } from "../../raw/raw-file.ts";
-import type { RequestRecord } from "../http/request-log.ts";
 import type { PageResult, Reject } from "../pages/tasks.ts";
+import type { RequestRecord } from "./journal.ts";
 
 /** A page of a listing that was read. */
 export interface PageResponse {
@@ -58,7 +58,7 @@ interface Checkpoint<Response> {
   readonly fieldNames: readonly string[];
 }
 
-export interface CheckpointFile extends Pick<Checkpoint<unknown>, "stage" | "pass" | "number" | "passStart"> {
+interface CheckpointFile extends Pick<Checkpoint<unknown>, "stage" | "pass" | "number" | "passStart"> {
   /** Absolute path of the raw file, which exists if there are documents. */
   readonly rawFile: string;
 }
@@ -81,7 +81,7 @@ function folderOf(staging: string): string {
 }
 
 /** Absolute path of the checkpoint that belongs to a raw file. `staging`: the run's staging folder. */
-export function checkpointPath(staging: string, rawFile: string): string {
+function checkpointPath(staging: string, rawFile: string): string {
   return join(folderOf(staging), `${basename(rawFile, ".parquet")}.json`);
 }
 
@@ -93,11 +93,19 @@ export async function writeCheckpoint(
   await writeSealed(checkpointPath(staging, rawFile), { ...group, rawFile: relative(staging, rawFile) });
 }
 
-/** Reads a checkpoint; `undefined` if the file is not as it was written. Sealed files need no check of their form. */
+/** `undefined` if the file is not as it was written. Sealed files need no check of their form. */
+async function readIn<Response>(file: string) {
+  return readSealed(file, z.custom<Checkpoint<Response> & { readonly rawFile: string }>());
+}
+
+/** Reads a checkpoint that {@link readResumeState} found. */
 export async function readCheckpoint<Response>(
-  file: string,
-): Promise<(Checkpoint<Response> & { readonly rawFile: string }) | undefined> {
-  return readSealed(file, z.custom<Checkpoint<Response> & { rawFile: string }>());
+  staging: string,
+  rawFile: string,
+): Promise<Checkpoint<Response>> {
+  const group = await readIn<Response>(checkpointPath(staging, rawFile));
+  if (group === undefined) throw new TypeError(`the checkpoint of ${rawFile} is gone`);
+  return group;
 }
 
 /** Whether a run's staging folder has checkpoints. */
@@ -116,7 +124,7 @@ export async function readResumeState(staging: string): Promise<ResumeState> {
   const names = (await readdir(folderOf(staging))).filter((name) => name.endsWith(".json"));
   for (const name of names.toSorted()) {
     const path = join(folderOf(staging), name);
-    const group = await readCheckpoint<PageResponse | ItemResponse>(path);
+    const group = await readIn<PageResponse | ItemResponse>(path);
     if (group === undefined) continue;
     const { stage, pass, number, passStart, responses, file } = group;
     const rawFile = join(staging, group.rawFile);

@@ -3,7 +3,7 @@ import { release } from "../../common/free-memory.ts";
 import { Secret } from "../../common/secret.ts";
 import { Drift, type DriftEntry, tokenDrift } from "../../raw/drift.ts";
 import type { PrepareSettings } from "../../raw/prepare.ts";
-import { type RawDocument, RawFileWriter } from "../../raw/raw-file.ts";
+import { RawFileWriter } from "../../raw/raw-file.ts";
 import { indexDocuments } from "../../raw/raw-index.ts";
 import { PartWriter } from "../../storage/parquet-file.ts";
 import { decodeBytes } from "../http/decode.ts";
@@ -15,7 +15,6 @@ import type {
   ItemResult,
   ItemTask,
   LandingTask,
-  LandingTaskOf,
   PageResult,
   PageTask,
   ResponseBody,
@@ -27,14 +26,14 @@ export interface LanderConfig extends PrepareSettings, FingerprintSettings {
   readonly token: string;
 }
 
-/** Documents that wait to be written together. */
-interface DocumentUnit {
-  readonly documents: RawDocument[];
-  readonly drift: DriftEntry[];
-  readonly fieldNames: string[];
-  /** Bytes of the pages that the documents point into. */
-  readonly bytes: Uint8Array[];
+/** Documents of a response that wait to be written. */
+interface WaitingDocuments extends Pick<DocumentBatch, "raw" | "fieldNames"> {
+  readonly drift: readonly DriftEntry[];
+  /** The page that the documents point into, if they do. */
+  readonly bytes?: Uint8Array;
 }
+
+type LandingTaskOf<Kind extends LandingTask["kind"]> = Extract<LandingTask, { kind: Kind }>;
 
 type Methods = {
   readonly [Kind in LandingTask["kind"]]: (task: LandingTaskOf<Kind> & { readonly kind: Kind }) => unknown;
@@ -49,7 +48,8 @@ export default function performLanding(options: LanderConfig) {
 export class Lander {
   readonly #reader: DocumentReader;
   readonly #echoes: TokenRedactor;
-  readonly #units = new Map<number, DocumentUnit>();
+  /** By unit. */
+  readonly #waiting = new Map<number, WaitingDocuments[]>();
   readonly #raw = new RawFileWriter(new PartWriter());
 
   constructor(options: LanderConfig) {
@@ -62,40 +62,33 @@ export class Lander {
     const { bytes } = task.body;
     const { decoded, echoes } = this.#decoded(task.body);
     const decodedBytes = decoded.length;
-    const { pagination, rows, documents } = this.#reader.list(decoded);
-    const read = orTooDeep(() => this.#reader.page(task, documents));
+    const read = orTooDeep(() => this.#reader.page(task, decoded));
     if (decoded.buffer !== bytes.buffer) release(bytes);
-    if (task.lands) this.#land(task.unit, read, echoes).bytes.push(decoded);
+    const { pagination, rows, items, rejects, raw, fieldNames, drift } = read;
+    if (task.lands)
+      this.#wait(task.unit, { raw, fieldNames, drift: [...echoes, ...drift.take()], bytes: decoded });
     else release(decoded);
-    const { items, rejects } = read;
     return { pagination, rows, items, rejects, decodedBytes };
   }
 
   /** Reads the response for a single item. A document of another item is a reject. */
   item(task: ItemTask): ItemResult {
     const { decoded, echoes } = this.#decoded(task.body);
-    const read = orTooDeep(() => this.#reader.item(task, decoded.toString(), echoes));
-    if (task.lands) this.#land(task.unit, read, []);
-    return { updatedAt: read.items[0]?.updatedAt, rejects: read.rejects };
+    const { items, rejects, raw, fieldNames, drift } = orTooDeep(() =>
+      this.#reader.item(task, decoded.toString(), echoes),
+    );
+    if (task.lands) this.#wait(task.unit, { raw, fieldNames, drift: drift.take() });
+    return { updatedAt: items[0]?.updatedAt, rejects };
   }
 
   /** Lands documents of an earlier run. */
   copy(task: CopyTask): undefined {
     for (const { raw, drift, unit } of this.#reader.copies(task))
-      this.#land(unit, { raw: [raw], drift, fieldNames: new Set() }, []);
+      this.#wait(unit, { raw: [raw], drift: drift.take(), fieldNames: new Set() });
   }
 
-  #land(
-    number: number,
-    { raw, fieldNames, drift }: Pick<DocumentBatch, "raw" | "fieldNames" | "drift">,
-    echoes: readonly DriftEntry[],
-  ): DocumentUnit {
-    const unit = this.#units.get(number) ?? { documents: [], drift: [], fieldNames: [], bytes: [] };
-    this.#units.set(number, unit);
-    unit.documents.push(...raw);
-    unit.drift.push(...echoes, ...drift.take());
-    unit.fieldNames.push(...fieldNames);
-    return unit;
+  #wait(unit: number, documents: WaitingDocuments): void {
+    this.#waiting.set(unit, [...(this.#waiting.get(unit) ?? []), documents]);
   }
 
   /** The text of a body, with the token removed. */
@@ -108,20 +101,20 @@ export class Lander {
   }
 
   write({ units: numbers, rawFile }: LandingTaskOf<"write">): GroupResult {
-    const units = numbers.flatMap((number) => this.#units.get(number) ?? []);
-    for (const number of numbers) this.#units.delete(number);
+    const waiting = numbers.flatMap((number) => this.#waiting.get(number) ?? []);
+    for (const number of numbers) this.#waiting.delete(number);
     const drift = new Drift();
-    for (const entry of units.flatMap((unit) => unit.drift)) drift.add(entry);
-    const documents = units
-      .flatMap((unit) => unit.documents)
+    for (const entry of waiting.flatMap((each) => each.drift)) drift.add(entry);
+    const documents = waiting
+      .flatMap(({ raw }) => raw)
       .sort((a, b) => a.page - b.page || a.position - b.position);
     const file = documents.length === 0 ? null : this.#raw.write(rawFile, documents);
-    for (const { bytes } of units) for (const page of bytes) release(page);
+    for (const { bytes } of waiting) if (bytes !== undefined) release(bytes);
     return {
       file,
       indexed: file && indexDocuments(documents),
       drift: drift.take(),
-      fieldNames: [...new Set(units.flatMap((unit) => unit.fieldNames))],
+      fieldNames: [...new Set(waiting.flatMap(({ fieldNames }) => [...fieldNames]))],
     };
   }
 }

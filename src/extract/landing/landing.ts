@@ -19,8 +19,6 @@ import type {
   PageTask,
 } from "../pages/tasks.ts";
 import {
-  type CheckpointFile,
-  checkpointPath,
   type ItemResponse,
   type PageResponse,
   type PassStart,
@@ -29,19 +27,25 @@ import {
   writeCheckpoint,
 } from "./checkpoint.ts";
 import type { Journal } from "./journal.ts";
-import type { Lander, LanderConfig } from "./land-page.ts";
+import type { LanderConfig } from "./land-page.ts";
 
 const MODULE = new URL(`./land-page${extname(import.meta.url)}`, import.meta.url);
 
 /** Threads that read responses and land their documents. The documents of a group wait in one thread. */
-export class LandingThreads extends ThreadPool<
+class LandingThreads extends ThreadPool<
   LandingTask,
-  { readonly [Kind in LandingTask["kind"]]: ReturnType<Lander[Kind]> }
+  {
+    readonly page: PageResult;
+    readonly item: ItemResult;
+    readonly copy: undefined;
+    readonly write: GroupResult;
+  }
 > {
   constructor(threads: number, options: LanderConfig) {
     super({
       module: MODULE,
       threads,
+      leavesThreads: true,
       setup: () => options,
       revive: ({ code, message, facts }, more) => {
         const { attemptsAtMost } = facts;
@@ -53,8 +57,10 @@ export class LandingThreads extends ThreadPool<
   }
 }
 
-export interface LandingConfig {
-  readonly threads: LandingThreads;
+interface LandingConfig {
+  /** Number of threads; 0: this thread. */
+  readonly threads: number;
+  readonly lander: LanderConfig;
   readonly files: RawPaths;
   readonly index: RawIndex;
   /** The run's staging folder. */
@@ -66,46 +72,54 @@ export interface LandingConfig {
   readonly clock: Clock;
 }
 
-export class Landing {
-  readonly config: LandingConfig;
-  /** Names of the custom fields in the documents. */
-  readonly fieldNames = new Set<string>();
-  /** Stages with checkpoints. */
-  readonly stages: StageLanding<PageResponse | ItemResponse>[] = [];
-  /** Number of the next group, by stage and pass. */
-  readonly numbers = new Map<string, number>();
+export class Landing implements AsyncDisposable {
+  readonly #config: LandingConfig;
+  readonly #threads: LandingThreads;
+  /** By stage and pass. */
+  readonly #stages = new Map<string, StageLanding>();
   /** Slots that were reserved. */
-  units = 0;
+  #units = 0;
 
   constructor(config: LandingConfig) {
-    this.config = config;
+    this.#config = config;
+    this.#threads = new LandingThreads(config.threads, config.lander);
   }
 
-  pages(mode: Shape, pass: number): StageLanding<PageResponse> {
-    return new StageLanding<PageResponse>(this, mode, pass);
+  /** Aborted when a thread ends early. */
+  get failure(): AbortSignal {
+    return this.#threads.failure;
   }
 
-  /** Single items of a pass (`item`), or those requested after it (`after`), which a resumed run requests again. */
-  singles(stage: "item" | "after", pass: number): StageLanding<ItemResponse> {
-    return new StageLanding<ItemResponse>(this, stage, pass);
+  /** `stage`: a listing, single items of a pass (`item`), or those requested after it (`after`), which a resumed run repeats. */
+  of(stage: Shape | "item" | "after", pass: number): StageLanding {
+    const key = `${stage} ${pass}`;
+    const known = this.#stages.get(key);
+    if (known !== undefined) return known;
+    const reserve = () => ++this.#units;
+    const made = new StageLanding({ ...this.#config, stage, pass, reserve }, this.#threads);
+    this.#stages.set(key, made);
+    return made;
   }
 
   /** Reads a page without landing it. */
   async look(task: Omit<PageTask, "kind" | "lands" | "unit">): Promise<PageResult> {
-    return this.config.threads.askAny({ ...task, kind: "page", lands: false, unit: 0 }, [
-      task.body.bytes.buffer,
-    ]);
+    return this.#threads.askAny({ ...task, kind: "page", lands: false, unit: 0 }, [task.body.bytes.buffer]);
   }
 
-  /** Writes all responses that are not written yet. No request may be under way. */
+  /** Writes all responses of stages with checkpoints that are not written yet. No request may be under way. */
   async save(): Promise<void> {
-    const saved = await Promise.allSettled(this.stages.map((stage) => stage.finish()));
+    const stages = [...this.#stages.values()].filter(({ hasCheckpoints }) => hasCheckpoints);
+    const saved = await Promise.allSettled(stages.map((stage) => stage.finish()));
     for (const each of saved) if (each.status === "rejected") throw each.reason;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#threads[Symbol.asyncDispose]();
   }
 }
 
 /** Responses that are written together. */
-export interface ResponseGroup {
+interface ResponseGroup {
   /** Number of its first file. It selects the thread that has the documents until they are written. */
   readonly first: number;
   /** Number of its next file; `undefined`: none is reserved. */
@@ -127,43 +141,51 @@ export interface ResponseSlot {
 }
 
 /** Single items of a group. */
-export const SINGLES_PER_GROUP = 200;
+export const SINGLES_PER_GROUP = 64;
 /** A group is written after this time, however small it is: a run that is killed loses no more. */
 const WRITE_EVERY_MS = 10_000;
 
-/** Lands the responses of one stage, group by group. */
-export class StageLanding<Response extends PageResponse | ItemResponse> {
+interface StageConfig extends LandingConfig {
+  readonly stage: Shape | "item" | "after";
   readonly pass: number;
+  /** Returns the number of a new unit. */
+  readonly reserve: () => number;
+}
+
+/** Lands the responses of one stage, group by group. */
+export class StageLanding {
+  readonly pass: number;
+  /** Whether a resumed run knows what landed. */
+  readonly hasCheckpoints: boolean;
   /** Responses of a group; `undefined`: not known yet. */
   groupSize: number | undefined;
   /** For listings only. */
   passStart: PassStart | null;
-  readonly #stage: Shape | "item" | "after";
-  readonly #hasCheckpoints: boolean;
-  readonly #landing: Landing;
+  readonly #config: StageConfig;
+  readonly #threads: LandingThreads;
   /** Of this stage and pass, of the interrupted run. */
-  readonly #checkpoints: readonly CheckpointFile[];
-  /** The last group that was opened. */
+  readonly #checkpoints: ResumeState["groups"];
+  /** The group that takes the next response. */
   #group: ResponseGroup | undefined;
   readonly #groups: ResponseGroup[] = [];
+  #nextNumber: number;
 
-  constructor(landing: Landing, stage: Shape | "item" | "after", pass: number) {
-    this.#landing = landing;
-    this.#stage = stage;
+  constructor(config: StageConfig, threads: LandingThreads) {
+    const { stage, pass, listings, resumeState } = config;
+    this.#config = config;
+    this.#threads = threads;
     this.pass = pass;
-    this.#hasCheckpoints = stage !== "after" && pass <= landing.config.listings;
-    const { groups } = landing.config.resumeState;
-    this.#checkpoints = groups.filter((group) => group.stage === stage && group.pass === pass);
+    this.hasCheckpoints = stage !== "after" && pass <= listings;
+    this.#checkpoints = resumeState.groups.filter((group) => group.stage === stage && group.pass === pass);
+    this.#nextNumber = Math.max(-1, ...this.#checkpoints.map(({ number }) => number)) + 1;
     this.passStart = this.#checkpoints[0]?.passStart ?? null;
     if (stage === "item" || stage === "after") this.groupSize = SINGLES_PER_GROUP;
-    if (this.#hasCheckpoints) landing.stages.push(this);
   }
 
   /** Responses that the interrupted run got, group by group. Their documents count as landed. */
-  async *resumed(): AsyncGenerator<readonly Response[]> {
+  async *resumed<Response extends PageResponse | ItemResponse>(): AsyncGenerator<readonly Response[]> {
     for (const { rawFile } of this.#checkpoints) {
-      const group = await readCheckpoint<Response>(checkpointPath(this.#landing.config.directory, rawFile));
-      if (group === undefined) throw new TypeError(`the checkpoint of ${rawFile} is gone`);
+      const group = await readCheckpoint<Response>(this.#config.directory, rawFile);
       this.#record(rawFile, { ...group, indexed: group.file === null ? null : indexFile(rawFile) });
       yield group.responses;
     }
@@ -173,25 +195,16 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
   reserveSlot(): ResponseSlot {
     const group = this.#openGroup();
     group.reserved += 1;
-    this.#landing.units += 1;
-    return { group, position: group.reserved - 1, unit: this.#landing.units };
+    return { group, position: group.reserved - 1, unit: this.#config.reserve() };
   }
 
   #openGroup(): ResponseGroup {
     if (this.#group !== undefined && this.#group.reserved !== this.groupSize) return this.#group;
-    const number = this.#nextNumber();
-    const writtenMs = this.#landing.config.clock.elapsedMs();
+    const number = this.#nextNumber++;
+    const writtenMs = this.#config.clock.elapsedMs();
     this.#group = { first: number, number, reserved: 0, answered: 0, waiting: [], writtenMs };
     this.#groups.push(this.#group);
     return this.#group;
-  }
-
-  #nextNumber(): number {
-    const { numbers } = this.#landing;
-    const key = `${this.#stage} ${this.pass}`;
-    const number = numbers.get(key) ?? Math.max(-1, ...this.#checkpoints.map((group) => group.number)) + 1;
-    numbers.set(key, number + 1);
-    return number;
   }
 
   /** Reads a page in the thread of its group. Its bytes move there. */
@@ -200,7 +213,7 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
     task: Omit<PageTask, "kind" | "pass" | "lands" | "unit">,
   ): Promise<PageResult> {
     const whole = { ...task, kind: "page", pass: this.pass, lands: true, unit } as const;
-    return this.#landing.config.threads.ask(group.first, whole, [task.body.bytes.buffer]);
+    return this.#threads.ask(group.first, whole, [task.body.bytes.buffer]);
   }
 
   async item(
@@ -208,42 +221,43 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
     task: Omit<ItemTask, "kind" | "pass" | "unit">,
   ): Promise<ItemResult> {
     const whole = { ...task, kind: "item", pass: this.pass, unit } as const;
-    return this.#landing.config.threads.ask(group.first, whole, [task.body.bytes.buffer]);
+    return this.#threads.ask(group.first, whole, [task.body.bytes.buffer]);
   }
 
   /** Lands documents of an earlier run in place of responses. */
   async copy({ first }: ResponseGroup, task: Omit<CopyTask, "kind" | "pass">): Promise<void> {
-    await this.#landing.config.threads.ask(first, { ...task, kind: "copy", pass: this.pass });
+    await this.#threads.ask(first, { ...task, kind: "copy", pass: this.pass });
   }
 
   /** Takes a complete response. Writes its group if that is due, and resolves then. */
-  async add({ group, unit }: ResponseSlot, response: Response): Promise<void> {
+  async add({ group, unit }: ResponseSlot, response: PageResponse | ItemResponse): Promise<void> {
     group.answered += 1;
     group.waiting.push({ unit, response });
     const isFull = group.answered === this.groupSize;
-    const isDue = this.#landing.config.clock.elapsedMs() - group.writtenMs >= WRITE_EVERY_MS;
-    if (isFull || (isDue && this.#hasCheckpoints)) await this.#write(group);
+    const isDue = this.#config.clock.elapsedMs() - group.writtenMs >= WRITE_EVERY_MS;
+    if (isFull || (isDue && this.hasCheckpoints)) await this.#write(group);
   }
 
-  /** Writes all responses that are not written yet. */
+  /** Writes all responses that are not written yet. The next one begins a group. */
   async finish(): Promise<void> {
+    this.#group = undefined;
     await Promise.all(this.#groups.map((group) => this.#write(group)));
   }
 
   async #write(group: ResponseGroup): Promise<void> {
     const { waiting } = group;
     if (waiting.length === 0) return;
-    const { threads, directory, files, clock } = this.#landing.config;
-    const number = group.number ?? this.#nextNumber();
+    const { directory, files, clock, stage, pass } = this.#config;
+    const number = group.number ?? this.#nextNumber++;
     Object.assign(group, { waiting: [], number: undefined, writtenMs: clock.elapsedMs() });
-    const rawFile = files.of(this.#stage, this.pass, number);
+    const rawFile = files.of(stage, pass, number);
     const units = waiting.map(({ unit }) => unit);
-    const result = await threads.ask(group.first, { kind: "write", units, rawFile });
+    const result = await this.#threads.ask(group.first, { kind: "write", units, rawFile });
     this.#record(rawFile, result);
-    if (!this.#hasCheckpoints) return;
+    if (!this.hasCheckpoints) return;
     const { file, drift, fieldNames } = result;
     const responses = waiting.map(({ response }) => response);
-    const position = { stage: this.#stage, pass: this.pass, number, passStart: this.passStart };
+    const position = { stage, pass, number, passStart: this.passStart };
     await writeCheckpoint(directory, rawFile, { ...position, responses, file, drift, fieldNames });
   }
 
@@ -251,9 +265,9 @@ export class StageLanding<Response extends PageResponse | ItemResponse> {
     rawFile: string,
     { indexed, drift, fieldNames }: Pick<GroupResult, "indexed" | "drift" | "fieldNames">,
   ) {
-    const { index, journal } = this.#landing.config;
+    const { index, journal } = this.#config;
     if (indexed !== null) index.add(rawFile, indexed);
     journal.takeDrift(drift);
-    for (const name of fieldNames) this.#landing.fieldNames.add(name);
+    for (const name of fieldNames) journal.fieldNames.add(name);
   }
 }

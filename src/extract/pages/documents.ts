@@ -1,4 +1,5 @@
 /** Turns the documents of a response into items, rejects and raw documents. */
+import { z } from "zod";
 import { mayHaveLoneSurrogates } from "../../common/json.ts";
 import { isObject, type JsonObject, type Shape } from "../../raw/document.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
@@ -14,14 +15,15 @@ import { NO_FINGERPRINT, NOT_REUSED, type RawDocument, RawFileReader } from "../
 import { serializeDocument } from "../../raw/raw-json.ts";
 import { copyReusable, fingerprintOf, matchesFingerprint, reuseRecord } from "../../raw/reusable.ts";
 import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
-import { readItem } from "../http/decode.ts";
-import { type ListPage, type ObjectPosition, type PageDocument, readList } from "./list-page.ts";
+import { misfit, readBody } from "../http/decode.ts";
+import { type ObjectPosition, type PageDocument, readList } from "./list-page.ts";
 import { ObjectCache, type PreparedObject, preparedObject } from "./object-cache.ts";
 import {
   type CopyTask,
   type ItemTask,
   isInScope,
   type ListEntry,
+  type PageResult,
   type PageTask,
   type Reject,
   type SingleItemScope,
@@ -76,11 +78,6 @@ export class DocumentReader {
     this.#renamedNames = new Set(Object.entries(settings.aliases).flat());
   }
 
-  /** Reads a page of a listing; only this reader can read its documents. Throws the errors of {@link readList}. */
-  list(bytes: Buffer): ListPage {
-    return readList(bytes, this.#cache);
-  }
-
   /** Copies documents of the run before, each with its drift. */
   *copies(
     task: CopyTask,
@@ -94,7 +91,9 @@ export class DocumentReader {
     }
   }
 
-  page(task: PageTask, documents: Iterable<PageDocument>): DocumentBatch {
+  /** Reads a page of a listing. `bytes`: its text in UTF-8. Throws the errors of {@link readList}. */
+  page(task: PageTask, bytes: Buffer): DocumentBatch & Pick<PageResult, "pagination" | "rows"> {
+    const { pagination, rows, documents } = readList(bytes, this.#cache);
     const { mode, pass, page, lands, body } = task;
     const shape = mode === "dynamic" ? "dynamic" : "full";
     const items: ListEntry[] = [];
@@ -135,7 +134,7 @@ export class DocumentReader {
     }
     for (const [prepared, count] of objectCounts)
       for (const entry of prepared.drift) drift.add({ ...entry, count: entry.count * count });
-    return { items, rejects, raw, fieldNames, drift };
+    return { pagination, rows, items, rejects, raw, fieldNames, drift };
   }
 
   /** `undefined` if the document must be parsed and prepared with all its objects. */
@@ -221,6 +220,17 @@ function isReusable({ body, listed }: ItemTask, { updatedAt }: ListEntry, docume
   const { dated, observedAt } = body;
   const isEdited = isFresh(secondsOf(updatedAt), { observedAt, milliseconds: FRESH_MS });
   return dated && !isEdited && matchesFingerprint(listed.fingerprint, document);
+}
+
+const itemBody = z.looseObject({ response: z.looseObject({}) });
+
+/** A single item, in an envelope (`{"response": {...}}`) or bare. Throws what `readList` throws. */
+export function readItem(text: string): Readonly<Record<string, unknown>> {
+  const body = readBody(text);
+  const parsed = itemBody.safeParse(body);
+  if (parsed.success) return parsed.data.response;
+  if (isObject(body) && "id" in body && !("response" in body)) return body;
+  throw misfit(body, "a content item", parsed.error);
 }
 
 /** Where documents describe the custom fields that they have values of. */

@@ -10,7 +10,7 @@ import { misfit, parseJson, readBody } from "../http/decode.ts";
 import { type CachedObject, countNames, hasCanonicalStrings, type ObjectCache } from "./object-cache.ts";
 import { type ObjectMatch, type PageElement, splitPage } from "./split-page.ts";
 
-export interface ListPage {
+interface ListPage {
   readonly pagination: Pagination;
   /** Number of documents. */
   readonly rows: number;

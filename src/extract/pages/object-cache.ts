@@ -60,15 +60,8 @@ export class ObjectCache {
   /** The cached object whose text stands at `at`. JSON that begins with the text of an object begins with that object. */
   at(bytes: Buffer, at: number): CachedObject | undefined {
     if (at + MIN_BYTES > bytes.length) return undefined;
-    const alike = this.#known.get(headOf(bytes, at));
-    if (alike === undefined) return undefined;
-    const place = placeOf(alike, bytes, at);
-    const found = alike[place];
-    if (found === undefined) return undefined;
-    // The object found last is likely to come next.
-    alike[place] = alike[0] ?? found;
-    alike[0] = found;
-    return found.refused ? undefined : found;
+    const found = oneAt(this.#known.get(headOf(bytes, at)), bytes, at);
+    return found?.refused ? undefined : found;
   }
 
   /**
@@ -87,7 +80,7 @@ export class ObjectCache {
       return;
     }
     const alike = this.#known.get(head) ?? [];
-    if (alike.length === MAX_ALIKE || placeOf(alike, bytes, start) >= 0) return;
+    if (alike.length === MAX_ALIKE || oneAt(alike, bytes, start) !== undefined) return;
     const refused = !isLossless(bytes.toString("utf8", start, end), nameCount);
     alike.push({ bytes: Buffer.from(bytes.subarray(start, end)), nameCount, refused, prepared: [] });
     this.#known.set(head, alike);
@@ -137,13 +130,14 @@ function isLossless(text: string, nameCount: number): boolean {
   }
 }
 
-/** Index of the object whose text stands at `at`, or -1. */
-function placeOf(alike: readonly CachedObject[], bytes: Buffer, at: number): number {
-  for (let place = 0; place < alike.length; place++) {
-    const text = alike[place]?.bytes;
-    if (text !== undefined && standsAt(text, bytes, at)) return place;
-  }
-  return -1;
+/** The one of the objects whose text stands at `at`. */
+function oneAt(
+  alike: readonly CachedObject[] | undefined,
+  bytes: Buffer,
+  at: number,
+): CachedObject | undefined {
+  for (const object of alike ?? []) if (standsAt(object.bytes, bytes, at)) return object;
+  return undefined;
 }
 
 /** Compares two bytes first, which avoids most comparisons. */
@@ -163,25 +157,21 @@ function headOf(bytes: Buffer, at: number): number {
   return hash;
 }
 
-/** Deeper values are not counted. */
-const MAX_LEVELS = 1000;
-
 /**
- * Number of member names in a value, at any depth; `NaN` if it is nested too deeply. If a text has more names than its
- * value, a name is repeated and hides its first value.
+ * Number of member names in a value, at any depth. If a text has more names than its value, a name is repeated and hides
+ * its first value.
  */
-export function countNames(value: object, level = 1): number {
-  if (level > MAX_LEVELS) return Number.NaN;
+export function countNames(value: object): number {
   let names = 0;
   if (Array.isArray(value)) {
     for (const element of value)
-      if (typeof element === "object" && element !== null) names += countNames(element, level + 1);
+      if (typeof element === "object" && element !== null) names += countNames(element);
     return names;
   }
   for (const name in value) {
     names += 1;
     const inner: unknown = value[name as keyof typeof value];
-    if (typeof inner === "object" && inner !== null) names += countNames(inner, level + 1);
+    if (typeof inner === "object" && inner !== null) names += countNames(inner);
   }
   return names;
 }

@@ -109,8 +109,6 @@ export type LandingTask =
   /** Writes the documents of a group, in the order of their pages. `rawFile`: absolute path. */
   | { readonly kind: "write"; readonly units: readonly number[]; readonly rawFile: string };
 
-export type LandingTaskOf<Kind extends LandingTask["kind"]> = Extract<LandingTask, { kind: Kind }>;
-
 export interface ItemResult {
   /** As in {@link ListEntry}; `undefined` if the response is a reject. */
   readonly updatedAt: ListEntry["updatedAt"] | undefined;

@@ -1,7 +1,6 @@
 /** `updated_at` of an item in seconds, and whether it identifies a version of the item. */
 import { createHash } from "node:crypto";
 import { secondsOfInstant } from "../../raw/instant.ts";
-import type { RequestRecord } from "../http/request-log.ts";
 
 /** The time of an item without `updated_at`. */
 export const NO_TIME = -1;
@@ -22,11 +21,12 @@ export const FRESH_MS = 3000;
 
 /**
  * Whether a document was read within the second of its own `updated_at`. The item may be edited again in that second,
- * and a time in whole seconds would not tell the two versions apart. `seconds`: as {@link secondsOf}.
+ * and a time in whole seconds would not tell the two versions apart. `seconds`: as {@link secondsOf}. `observedAt`: of the
+ * response, in microseconds since 1970 UTC. `milliseconds`: how long it took.
  */
 export function isFresh(
   seconds: number,
-  { observedAt, milliseconds }: Pick<RequestRecord, "observedAt" | "milliseconds">,
+  { observedAt, milliseconds }: { readonly observedAt: number; readonly milliseconds: number },
 ): boolean {
   const answered = observedAt / 1_000_000;
   return (

@@ -16,17 +16,9 @@
 import type { Shape } from "../../raw/document.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import type { ListMode } from "../http/request.ts";
-import { FRESH_MS } from "../pages/updated-at.ts";
+import { FRESH_MS, NO_TIME } from "../pages/updated-at.ts";
 import type { ItemVersions } from "./item-versions.ts";
-import { ageOf, isOfTwoStates, isOfTwoTimes, type ModeComparison } from "./mode-comparison.ts";
-import {
-  countOfItems,
-  disagreements,
-  itemsReason,
-  listingDifferences,
-  type PassEvidence,
-  passName,
-} from "./verdict.ts";
+import { Evidence, type PassEvidence } from "./verdict.ts";
 
 /** What the run does next. The caller does it, reports it and asks again. */
 export type CertificationStep =
@@ -56,21 +48,35 @@ const MAX_AWAITED_LAG_SECONDS = 3600;
 /** How long to wait for a replica before items are compared again; five minutes in all. */
 const LAG_WAITS_MS: readonly number[] = [10_000, 20_000, 40_000, 80_000, 150_000];
 
-/** Shape whose times a pass gives: `basic` gives those of `full`. */
-function shapeOf({ mode }: PassEvidence): Shape {
-  return mode === "dynamic" ? "dynamic" : "full";
+/** `updated_at` of an item in three responses, as `secondsOf`; `undefined` if the response could not be read. */
+export interface ModeComparison {
+  readonly dynamic: number | undefined;
+  readonly full: number | undefined;
+  readonly dynamicAgain: number | undefined;
+  /** `Date` of the last response, in seconds since 1970. */
+  readonly answeredAt: number;
+  /** Whether some response is fresh, see `isFresh`. */
+  readonly fresh: boolean;
+}
+
+/** Whether the responses are of two states, and no edit between two of them explains it. */
+function isOfTwoStates({ dynamic, full, dynamicAgain }: ModeComparison): boolean {
+  if (dynamic === undefined || full === undefined || dynamicAgain === undefined) return false;
+  const isEditedSince = dynamic === full && dynamicAgain > full;
+  return full !== dynamicAgain && !isEditedSince;
+}
+
+/** Seconds since the last edit, by the later time of both modes; 0 if neither gives one. */
+function ageOf({ dynamic = NO_TIME, full = NO_TIME, answeredAt }: ModeComparison): number {
+  const later = Math.max(dynamic, full);
+  return later < 0 ? 0 : answeredAt - later;
 }
 
 /** Decides what a run requests next and when it is complete. It makes no request itself. */
 export class Certification<Pass extends PassEvidence> {
-  readonly #itemIndex: ItemIndex;
   readonly #versions: ItemVersions;
-  /** Shapes whose documents the run reads, in the order of the first passes. */
-  readonly #listings: readonly Shape[];
+  readonly #evidence: Evidence<Pass>;
   readonly #minRepairLimit: number;
-  readonly #passes: Pass[] = [];
-  /** Whether documents of the same version have different times in the two modes. */
-  #modesDiffer = false;
   /** Number of passes when items were last compared, or repaired. */
   #comparedAfter = 0;
   #repairedAfter = 0;
@@ -80,32 +86,33 @@ export class Certification<Pass extends PassEvidence> {
   /** Whether responses were still of two states after all waits. */
   #isLagging = false;
 
+  /** `listings`: shapes whose documents the run reads, in the order of the first passes. */
   constructor(
     itemIndex: ItemIndex,
     versions: ItemVersions,
     listings: readonly Shape[] = ["dynamic", "full"],
     repairLimit = MIN_REPAIR_LIMIT,
   ) {
-    this.#itemIndex = itemIndex;
     this.#versions = versions;
-    this.#listings = listings;
+    this.#evidence = new Evidence(itemIndex, versions, listings);
     this.#minRepairLimit = repairLimit;
   }
 
   get passes(): readonly Pass[] {
-    return this.#passes;
+    return this.#evidence.passes;
   }
 
   /** Whether the modes mean different times and the documents that count show it. */
   get modesDiffer(): boolean {
-    const last = this.#passes.at(-1);
-    if (!this.#modesDiffer || last === undefined) return false;
-    return this.#listings.length === 1 || this.#ofTwoTimes(last).length > 0;
+    const { modesDiffer, listings } = this.#evidence;
+    const last = this.passes.at(-1);
+    if (!modesDiffer || last === undefined) return false;
+    return listings.length === 1 || this.#evidence.ofTwoTimes(last).length > 0;
   }
 
   /** Reports a pass. If its documents landed, {@link ItemVersions} must know already. */
   passed(pass: Pass): void {
-    this.#passes.push(pass);
+    this.#evidence.passes.push(pass);
     this.#waitMs = pass.fresh.length > 0 ? FRESH_MS : 0;
   }
 
@@ -116,11 +123,14 @@ export class Certification<Pass extends PassEvidence> {
 
   /** Reports the responses to a `compare` step. */
   compared(comparisons: readonly ModeComparison[]): void {
-    this.#comparedAfter = this.#passes.length;
+    this.#comparedAfter = this.passes.length;
     this.#waitMs = comparisons.some(({ fresh }) => fresh) ? FRESH_MS : 0;
     const ofTwoStates = comparisons.filter(isOfTwoStates);
-    this.#modesDiffer = ofTwoStates.some((each) => isOfTwoTimes(each) && ageOf(each) > MAX_LAG_SECONDS);
-    if (this.#modesDiffer || ofTwoStates.length === 0) return;
+    // The modes give different times, and dynamic the same one twice.
+    this.#evidence.modesDiffer = ofTwoStates.some(
+      (each) => each.dynamic === each.dynamicAgain && ageOf(each) > MAX_LAG_SECONDS,
+    );
+    if (this.#evidence.modesDiffer || ofTwoStates.length === 0) return;
     const isAwaited = ofTwoStates.some((each) => ageOf(each) < MAX_AWAITED_LAG_SECONDS);
     const wait = isAwaited ? LAG_WAITS_MS[this.#lagWaits] : undefined;
     this.#isLagging = wait === undefined;
@@ -132,7 +142,7 @@ export class Certification<Pass extends PassEvidence> {
 
   /** Reports the responses to a `repair` step. */
   repaired({ fresh }: Pick<ModeComparison, "fresh">): void {
-    this.#repairedAfter = this.#passes.length;
+    this.#repairedAfter = this.passes.length;
     this.#waitMs = fresh ? FRESH_MS : 0;
   }
 
@@ -142,156 +152,46 @@ export class Certification<Pass extends PassEvidence> {
   }
 
   #step(): CertificationStep {
-    const last = this.#passes.at(-1);
-    const first = this.#listings[this.#passes.length];
+    const last = this.passes.at(-1);
+    const first = this.#evidence.listings[this.passes.length];
     if (first !== undefined) return { kind: "pass", mode: first, documents: true };
     if (last === undefined) throw new RangeError("a run reads at least one listing");
-    if (this.#passes.length === 1) return { kind: "pass", mode: "basic", documents: false };
-    const reasons = this.#reasons(last);
+    if (this.passes.length === 1) return { kind: "pass", mode: "basic", documents: false };
+    const reasons = this.#evidence.reasons(last);
     if (reasons.length === 0) return { kind: "end", disagreements: [] };
-    if (this.#isLagging) return { kind: "end", disagreements: [...this.#laggingReason(last), ...reasons] };
+    if (this.#isLagging)
+      return { kind: "end", disagreements: [...this.#evidence.laggingReasons(last), ...reasons] };
     return this.#compare(last) ?? this.#repair(last) ?? this.#pass(last, reasons);
   }
 
   #compare(last: Pass): CertificationStep | undefined {
-    const passes = this.#passes.length;
-    if (this.#modesDiffer || this.#comparedAfter === passes || passes === MAX_PASSES) return undefined;
-    const numbers = this.#versions.oldest(this.#ofTwoTimes(last), last, MAX_COMPARED);
-    return numbers.length === 0 ? undefined : { kind: "compare", ids: this.#ids(numbers) };
-  }
-
-  /** Items whose two documents have different times. */
-  #ofTwoTimes(last: Pass): number[] {
-    if (this.#listings.length === 2) return this.#versions.ofTwoTimes(last);
-    return this.#listings.flatMap((shape) =>
-      shape === shapeOf(last) ? [] : this.#versions.differing(shape, last),
-    );
+    const passes = this.passes.length;
+    const { modesDiffer } = this.#evidence;
+    if (modesDiffer || this.#comparedAfter === passes || passes === MAX_PASSES) return undefined;
+    const numbers = this.#versions.oldest(this.#evidence.ofTwoTimes(last), last, MAX_COMPARED);
+    return numbers.length === 0 ? undefined : { kind: "compare", ids: this.#evidence.ids(numbers) };
   }
 
   #repair(last: Pass): CertificationStep | undefined {
-    if (this.#repairedAfter === this.#passes.length) return undefined;
-    const stale = this.#stale(last);
+    if (this.#repairedAfter === this.passes.length) return undefined;
+    const stale = this.#evidence.stale(last);
     if (stale.length === 0 || stale.length > this.#repairLimit(last)) return undefined;
-    return { kind: "repair", ids: this.#ids(stale) };
+    return { kind: "repair", ids: this.#evidence.ids(stale) };
   }
 
   #pass(last: Pass, disagreements: readonly string[]): CertificationStep {
-    if (this.#passes.length === MAX_PASSES) return { kind: "end", disagreements };
+    if (this.passes.length === MAX_PASSES) return { kind: "end", disagreements };
     const limit = this.#repairLimit(last);
-    for (const shape of this.#shapes(last)) {
+    for (const shape of this.#evidence.shapes(last)) {
       const stale = this.#versions.differing(shape, last);
       const refused = stale.some((number) => this.#versions.wasRejected(number));
       if (stale.length > limit || refused) return { kind: "pass", mode: shape, documents: true };
     }
-    const dynamic = this.#modesDiffer && (shapeOf(last) === "full" || !this.#listings.includes("full"));
-    return { kind: "pass", mode: dynamic ? "dynamic" : "basic", documents: false };
+    const mode = this.#evidence.needsDynamic(last) ? "dynamic" : "basic";
+    return { kind: "pass", mode, documents: false };
   }
 
   #repairLimit({ pages }: Pass): number {
     return Math.max(this.#minRepairLimit, pages);
   }
-
-  /** Shapes whose documents can be compared with the times of the pass. */
-  #shapes(pass: Pass): readonly Shape[] {
-    return this.#modesDiffer ? this.#listings.filter((shape) => shape === shapeOf(pass)) : this.#listings;
-  }
-
-  /** Items to request again after the last pass. */
-  #stale(last: Pass): number[] {
-    const differing = this.#shapes(last).flatMap((shape) => this.#versions.differing(shape, last));
-    return [...new Set([...differing, ...Object.values(this.#unlisted()).flat()])];
-  }
-
-  /** Items that the last pass did not list and that make it doubtful. */
-  #unlisted(): ReturnType<ItemVersions["unlisted"]> {
-    const unlisted = this.#versions.unlisted(this.#passes);
-    if (this.#listings.length === 1) return { ...unlisted, ofTwoTimes: [], inPart: [] };
-    return this.#modesDiffer ? { ...unlisted, ofTwoTimes: [] } : unlisted;
-  }
-
-  #reasons(last: Pass): string[] {
-    const { unaccounted, ofTwoTimes, inPart } = this.#unlisted();
-    const goneSince = this.#versions.gone(this.#passes).filter((number) => last.snapshot.has(number));
-    return [
-      ...(this.#modesDiffer ? this.#reasonsOfEitherMode() : this.#reasonsOfBothModes(last)),
-      ...this.#itemsReason(
-        unaccounted,
-        (n) => `earlier passes listed ${countOfItems(n)} that the last one did not`,
-      ),
-      ...this.#itemsReason(inPart, (n) => `${countOfItems(n)} in only one mode`),
-      ...this.#itemsReason(
-        ofTwoTimes,
-        (n) => `${countOfItems(n)} that the last pass did not list, read at two times`,
-      ),
-      ...this.#itemsReason(
-        goneSince,
-        (n) => `${countOfItems(n)} of the last pass returned 404 or 410 when requested singly`,
-      ),
-    ];
-  }
-
-  #reasonsOfBothModes(last: Pass): string[] {
-    const before = this.#passes.at(-2);
-    return [
-      ...(before === undefined ? [] : disagreements(before, last)),
-      ...this.#loadedReasons(last, this.#listings),
-      ...resumedReasons(last),
-    ];
-  }
-
-  /** The last two passes that give the times of a shape certify its documents. */
-  #reasonsOfEitherMode(): string[] {
-    const pairs: PassPair<Pass>[] = [];
-    for (const shape of this.#listings) {
-      const [last, before] = this.#passes.filter((pass) => shapeOf(pass) === shape).toReversed();
-      if (last === undefined || before === undefined)
-        return [`updated_at differs between the modes, and only one pass read ${shape}`];
-      pairs.push([before, last]);
-    }
-    const [one, other] = pairs;
-    const both = one !== undefined && other !== undefined;
-    return [
-      ...pairs.flatMap(([before, last]) => [...disagreements(before, last), ...resumedReasons(last)]),
-      ...(both ? listingDifferences(one[1], other[1]) : []),
-      ...pairs.flatMap(([, last]) => this.#loadedReasons(last, [shapeOf(last)])),
-      ...(both ? momentReasons(one, other) : []),
-    ];
-  }
-
-  #laggingReason(last: Pass): string[] {
-    return this.#itemsReason(this.#ofTwoTimes(last), (n) => {
-      const have = n === 1 ? "1 item has" : `${n} items have`;
-      return `${have} another updated_at in dynamic than in full answers, as if some came from an older state of the service`;
-    });
-  }
-
-  #loadedReasons(pass: Pass, shapes: readonly Shape[]): string[] {
-    const differing = new Set(shapes.flatMap((shape) => this.#versions.differing(shape, pass)));
-    return this.#itemsReason([...differing], (n) => {
-      return `${n === 1 ? "1 loaded item differs" : `${n} loaded items differ`} from ${passName(pass)}`;
-    });
-  }
-
-  #itemsReason(numbers: readonly number[], say: (count: number) => string): string[] {
-    return itemsReason(this.#ids(numbers), say);
-  }
-
-  #ids(numbers: readonly number[]): string[] {
-    return numbers.map((number) => this.#itemIndex.idOf(number));
-  }
-}
-
-/** Two passes that give the times of one shape, the earlier one first. */
-type PassPair<Pass> = readonly [Pass, Pass];
-
-/** Pages that were read before the run was resumed say nothing about the list of now. */
-function resumedReasons({ mode, resumedPages }: PassEvidence): string[] {
-  return resumedPages === 0 ? [] : [`the ${mode} pass began before the run was resumed`];
-}
-
-/** The documents of a kind are what there was between its two passes. Both kinds need a moment in common. */
-function momentReasons(dynamic: PassPair<PassEvidence>, full: PassPair<PassEvidence>): string[] {
-  const since = Math.max(dynamic[0].pass, full[0].pass);
-  const until = Math.min(dynamic[1].pass, full[1].pass);
-  return since < until ? [] : ["the last two passes of both modes do not share a moment"];
 }

@@ -2,11 +2,11 @@
 import type { Clock } from "../../common/clock.ts";
 import type { OnProgress } from "../../common/progress.ts";
 import type { Shape } from "../../raw/document.ts";
+import type { RejectLimits } from "../../raw/extract-record.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { Journal } from "../landing/journal.ts";
 import type { Landing } from "../landing/landing.ts";
-import type { RejectLimits } from "./failure-budget.ts";
 import type { ItemVersions } from "./item-versions.ts";
 
 export interface ExtractContext {

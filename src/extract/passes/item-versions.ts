@@ -80,19 +80,16 @@ export class PassSnapshot {
 }
 
 /** What a pass listed. Passes are numbered from 1, without a gap. */
-export interface NumberedSnapshot {
+export interface PassListing {
   readonly pass: number;
   readonly snapshot: PassSnapshot;
   /** IDs of items that were read within the second of their own time, see `isFresh`. */
   readonly fresh: readonly string[];
-}
-
-type SeenItems = Pick<NumberedSnapshot, "pass" | "snapshot">;
-
-export interface LandedPass extends NumberedSnapshot {
   /** IDs of listed items of which no request returned a document. */
   readonly unread: readonly string[];
 }
+
+type SeenItems = Pick<PassListing, "pass" | "snapshot">;
 
 /** `updated_at` of the latest document of each item in one shape, in seconds, by the item's number. */
 class VersionTimes {
@@ -142,7 +139,7 @@ export class ItemVersions {
    * Records that the documents of a pass landed. The version of an item that the pass listed twice is not known; nor is
    * it known whether an item that the pass did not list still has its earlier document.
    */
-  recordPass(shape: Shape, { pass, snapshot, fresh, unread }: LandedPass): void {
+  recordPass(shape: Shape, { pass, snapshot, fresh, unread }: PassListing): void {
     const numbers = new Set(unread.map((id) => this.#itemIndex.numberOf(id)));
     // Another request would fail again. The item keeps an earlier document, which is not of the listed version.
     const outdated = unread.filter((id) => this.#hasDocumentOf(shape, this.#itemIndex.numberOf(id)));
@@ -203,15 +200,11 @@ export class ItemVersions {
   /** At most `count` of the items: those whose latest known edit is the oldest. */
   oldest(numbers: readonly number[], { snapshot }: SeenItems, count: number): number[] {
     const { dynamic, full } = this.#times;
-    const oldest: { readonly number: number; readonly seconds: number }[] = [];
-    for (const number of numbers) {
+    const edits = numbers.map((number) => {
       const times = [dynamic.at(number), full.at(number), snapshot.at(number)];
-      const seconds = Math.max(...times.filter((time) => !Number.isNaN(time)));
-      const at = oldest.findIndex((each) => seconds < each.seconds);
-      if (at === -1 && oldest.length === count) continue;
-      oldest.splice(at === -1 ? oldest.length : at, 0, { number, seconds });
-      if (oldest.length > count) oldest.pop();
-    }
+      return { number, seconds: Math.max(...times.filter((time) => !Number.isNaN(time))) };
+    });
+    const oldest = edits.sort((a, b) => a.seconds - b.seconds).slice(0, count);
     return oldest.map(({ number }) => number).sort((a, b) => a - b);
   }
 

@@ -14,18 +14,15 @@ import type { ResponseSlot } from "../landing/landing.ts";
 import type { ListEntry } from "../pages/tasks.ts";
 import { isFresh } from "../pages/updated-at.ts";
 import type { ExtractContext } from "./context.ts";
-import { type LandedPass, PassSnapshot } from "./item-versions.ts";
+import { PassSnapshot } from "./item-versions.ts";
 import { PageReader, type PassPlan } from "./page-reader.ts";
 import { countOfItems, type PageSummary, type PassEvidence, uncleanReasons } from "./verdict.ts";
 
 /** An item to request singly, with the page that listed it. */
-export interface SingleItemEntry extends ListEntry {
-  readonly page: number;
-}
+type SingleItemEntry = ListEntry & { readonly page: number };
 
 export interface ListingPass
   extends PassEvidence,
-    LandedPass,
     Pick<PassRecord, "rows" | "perPage" | "pagesAnnounced" | "startedMs" | "endedMs"> {
   readonly mode: ListMode;
   /** Items that the plan wants, each where it was listed first. */
@@ -103,7 +100,7 @@ export class PassReader {
     const { landing, perPage } = this.#plan;
     if (landing === undefined) return;
     landing.passStart = { perPage, startedMs: this.#startedMs };
-    for await (const pages of landing.resumed()) {
+    for await (const pages of landing.resumed<PageResponse>()) {
       this.#queue.signal.throwIfAborted();
       for (const page of pages) this.#take(page);
     }
@@ -154,7 +151,8 @@ export class PassReader {
       const { next } = this.#paginationOf(pages);
       if ((next ?? null) === null || this.#missing.has(pages + 1)) return;
       if (this.#barrenPages > MAX_BARREN_PAGES)
-        throw this.#protocolError(
+        throw new WarehouseError(
+          "source.protocol",
           `The ${this.#plan.mode} listing continues after page ${pages} without new items; ask the operator of the service.`,
         );
       await this.#queuePage(pages + 1);
@@ -208,7 +206,7 @@ export class PassReader {
     this.#rejected += result.rejects.length;
     journal.rejects.push(...result.rejects, ...rejects);
     for (const record of records) {
-      journal.requests.add(record);
+      journal.requests.push(record);
       this.#bytes += record.bytes;
     }
     this.#unread.push(...unread);
@@ -245,13 +243,10 @@ export class PassReader {
         ? `the service sent page ${current}`
         : (next ?? page + 1) !== page + 1 && `it names page ${next} as the next`;
     if (problem === false) return;
-    throw this.#protocolError(
+    throw new WarehouseError(
+      "source.protocol",
       `Page ${page} of the ${this.#plan.mode} listing is inconsistent: ${problem}; look for a proxy or cache in between.`,
     );
-  }
-
-  #protocolError(sentence: string): WarehouseError {
-    return new WarehouseError("source.protocol", sentence);
   }
 
   #pass(): Omit<ListingPass, "endedMs"> {
@@ -282,27 +277,6 @@ export class PassReader {
       startedMs: this.#startedMs,
     };
   }
-}
-
-/** A pass as it stands in `run_passes`. `sorted`: the numbers of all items in the order of their IDs. */
-export function passRecord({ snapshot, reasons, ...pass }: ListingPass, sorted: Uint32Array): PassRecord {
-  return {
-    pass: pass.pass,
-    mode: pass.mode,
-    pages: pass.pages,
-    perPage: pass.perPage,
-    pagesAnnounced: pass.pagesAnnounced,
-    rows: pass.rows,
-    distinctItems: snapshot.distinct,
-    duplicates: snapshot.duplicates,
-    countBefore: pass.countBefore,
-    countAfter: pass.countAfter,
-    digest: snapshot.digest(sorted),
-    clean: reasons.length === 0,
-    reason: reasons.length === 0 ? null : reasons.join("; "),
-    startedMs: pass.startedMs,
-    endedMs: pass.endedMs,
-  };
 }
 
 function isMissingPage(thrown: unknown): thrown is SourceError {

@@ -6,15 +6,13 @@
 import type { Pagination } from "../../api/envelope.ts";
 import type { BodyReader, HttpResponse, ReadResult } from "../http/client.ts";
 import { type ListMode, listRequest, type ServiceRequest } from "../http/request.ts";
-import type { RequestRecord } from "../http/request-log.ts";
 import { SourceError } from "../http/source-error.ts";
 import type { PageResponse } from "../landing/checkpoint.ts";
-import { bodyOf, recordOf } from "../landing/journal.ts";
+import { bodyOf, type RequestRecord, recordOf } from "../landing/journal.ts";
 import type { ResponseSlot, StageLanding } from "../landing/landing.ts";
 import type { ListEntry, PageResult, Reject } from "../pages/tasks.ts";
 import type { ExtractContext } from "./context.ts";
-import { FailureBudget } from "./failure-budget.ts";
-import { requestItem } from "./single-item.ts";
+import { FailureBudget, requestItem } from "./item-requests.ts";
 
 export interface PassPlan {
   /** From 1. */
@@ -26,7 +24,7 @@ export interface PassPlan {
   /** The response with the first page, if there is one already. */
   readonly firstPage: HttpResponse | undefined;
   /** Where the documents land; `undefined` if only IDs and times are read. */
-  readonly landing: StageLanding<PageResponse> | undefined;
+  readonly landing: StageLanding | undefined;
   /** As in the pass of the other listing, so that their groups hold the same items; `undefined`: by the first page. */
   readonly pagesPerGroup: number | undefined;
   /** Which items are requested singly after the pass. */
@@ -110,7 +108,7 @@ export class PageReader {
   async firstPageNow(): Promise<Pagination> {
     const part = { page: 1, perPage: this.#plan.perPage, offset: 0 };
     const { result, record } = await this.#requestIds({ page: 1, slot: undefined }, part);
-    this.#context.journal.requests.add({ ...record, page: null, position: null });
+    this.#context.journal.requests.push({ ...record, page: null, position: null });
     return result.pagination;
   }
 

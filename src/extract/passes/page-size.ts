@@ -2,6 +2,7 @@
  * Chooses how many items a page to request. A run waits for requests, so larger pages are tried before a pass begins: as
  * large as the service grants, as long as a page is sent quickly and costs little to request again.
  */
+import type { Extraction } from "../../raw/extract-record.ts";
 import type { HttpResponse } from "../http/client.ts";
 import { decodeBytes } from "../http/decode.ts";
 import { type ListMode, listRequest } from "../http/request.ts";
@@ -11,22 +12,14 @@ import { readList } from "../pages/list-page.ts";
 import type { ExtractContext } from "./context.ts";
 import { isUnreadablePage, type PassPlan } from "./page-reader.ts";
 
-export type PageSizeSetting = number | "auto";
-
 /** Items a page of a run, by what its passes read: documents of a shape, or only IDs and times (`basic`). */
-export type PageSizesByMode = { readonly [Kind in ListMode]?: number | undefined };
+type PageSizes = Extraction["pageSizes"];
 
 const SMALLEST = 100;
-export const PAGE_SIZES: readonly number[] = [SMALLEST, 200, 500, 1000];
+const PAGE_SIZES: readonly number[] = [SMALLEST, 200, 500, 1000];
 /** 4 MB after decompression. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 const MAX_PAGE_MS = 10_000;
-
-/** Items a page for a limited run: no more pages than its items fill, and hardly more items than the limit. */
-export function limitedPageSize(perPage: PageSizeSetting, limit: number): number {
-  const pages = Math.ceil(limit / (perPage === "auto" ? SMALLEST : perPage));
-  return Math.ceil(limit / pages);
-}
 
 export interface FirstPage {
   /** As the service says that it applied it. */
@@ -41,19 +34,23 @@ export interface FirstPage {
 type RequestFirstPage = (perPage: number, patient: boolean) => Promise<FirstPage>;
 
 export class PageSizeChooser {
-  readonly #setting: PageSizeSetting;
-  readonly #previous: PageSizesByMode;
+  readonly #setting: number | "auto";
+  readonly #previous: PageSizes;
   readonly #used = new Map<ListMode, number>();
   /** Largest size that the service grants, as far as is known. */
   #granted = Number.POSITIVE_INFINITY;
 
-  /** `previous`: the sizes of the run before. */
-  constructor(setting: PageSizeSetting, previous: PageSizesByMode) {
-    this.#setting = setting;
+  /**
+   * `previous`: the sizes of the run before. `limit`: items of a limited run, which reads no more pages than its items fill,
+   * and hardly more items.
+   */
+  constructor(setting: number | "auto", previous: PageSizes, limit: number | null) {
+    const pages = Math.ceil((limit ?? 0) / (setting === "auto" ? SMALLEST : setting));
+    this.#setting = limit === null ? setting : Math.ceil(limit / pages);
     this.#previous = previous;
   }
 
-  get used(): PageSizesByMode {
+  get used(): PageSizes {
     return Object.fromEntries(this.#used);
   }
 
@@ -161,7 +158,7 @@ export async function choosePageSize(
   });
   for (const [page, response] of responses) {
     const about = { mode, pass, bytes: response.body.byteLength, observedAt: observedAtOf(response, clock) };
-    if (page !== first) journal.requests.add(recordOf(response, about));
+    if (page !== first) journal.requests.push(recordOf(response, about));
   }
   return { perPage, firstPage: first && responses.get(first) };
 }

@@ -1,25 +1,23 @@
 /** Reads single items after the dynamic listing, for the fields that listings do not have. */
 import { WorkQueue } from "../../common/threads/work-queue.ts";
+import type { Extraction } from "../../raw/extract-record.ts";
 import { isRereadDue, type ReusableDocument, type ReusableItems } from "../../raw/reusable.ts";
 import type { ItemResponse } from "../landing/checkpoint.ts";
 import { type ResponseSlot, SINGLES_PER_GROUP, type StageLanding } from "../landing/landing.ts";
 import type { ExtractContext } from "./context.ts";
-import { FailureBudget } from "./failure-budget.ts";
-import type { ListingPass, SingleItemEntry } from "./listing.ts";
-import { isRejected, recordItemResponse, requestItem } from "./single-item.ts";
+import { FailureBudget, isRejected, recordItemResponse, requestItem } from "./item-requests.ts";
+import type { ListingPass } from "./listing.ts";
 
 /** Items in flight for each connection: while a thread reads one response, the next item is requested. */
 const ITEMS_IN_FLIGHT = 2;
 
-export interface SingleItemTotals {
-  /** IDs of items that returned 404 or 410. */
-  readonly gone: readonly string[];
-  /** IDs of items that could not be read singly. Their listed documents count. */
-  readonly rejected: readonly string[];
-  readonly asked: number;
-  /** Documents of earlier runs that replaced requests. */
-  readonly reused: number;
-}
+type SingleItemEntry = ListingPass["wanted"][number];
+
+/** What became of the items, as the extract record has it. */
+export type SingleItemTotals = Pick<
+  Extraction,
+  "detailsAsked" | "detailsReused" | "detailsGone" | "detailsRejected"
+>;
 
 /** Documents of the run before that may replace requests. */
 export interface ReuseSource extends ReusableItems {
@@ -34,7 +32,7 @@ export interface ReuseSource extends ReusableItems {
 export class SingleItemsReader {
   readonly #context: ExtractContext;
   readonly #items: readonly SingleItemEntry[];
-  readonly #landing: StageLanding<ItemResponse>;
+  readonly #landing: StageLanding;
   readonly #queue: WorkQueue;
   readonly #budget: FailureBudget;
   /** The run that the reusable documents are from. */
@@ -50,7 +48,7 @@ export class SingleItemsReader {
     const { landing, settings, signal } = context;
     this.#context = context;
     this.#items = wanted.toSorted((a, b) => a.page - b.page || a.position - b.position);
-    this.#landing = landing.singles("item", pass);
+    this.#landing = landing.of("item", pass);
     this.#queue = new WorkQueue(ITEMS_IN_FLIGHT * settings.concurrency, signal);
     this.#reusedRun = reuse.run;
     for (const item of wanted) {
@@ -74,15 +72,19 @@ export class SingleItemsReader {
       // Wait for the responses under way, so that a checkpoint has them.
       await this.#queue.settled();
     }
-    const reused = this.#reused;
-    return { gone: this.#gone, rejected: this.#rejected, asked: this.#items.length - reused, reused };
+    return {
+      detailsAsked: this.#items.length - this.#reused,
+      detailsReused: this.#reused,
+      detailsGone: this.#gone,
+      detailsRejected: this.#rejected,
+    };
   }
 
   /** Restores responses of an interrupted run. Returns the IDs of their items. */
   async #restore(): Promise<ReadonlySet<string>> {
     const wanted = new Map(this.#items.map((item) => [item.id, item]));
     const restored = new Set<string>();
-    for await (const responses of this.#landing.resumed()) {
+    for await (const responses of this.#landing.resumed<ItemResponse>()) {
       for (const response of responses) {
         restored.add(response.id);
         recordItemResponse(this.#context, response);

@@ -3,10 +3,14 @@
  * match their definition (an unknown field or ID, a text instead of an ID, `null` in a list) are shown as they are.
  */
 
-import type { FieldEntry } from "../assemble-set.ts";
-import type { FileValue } from "../content-set.ts";
+import type { Document } from "../content-set.ts";
 import { JsonText, writeJson } from "../json-text.ts";
-import type { ViewItem } from "./view.ts";
+import type { ContentSet, FieldEntry } from "../load.ts";
+
+interface ViewItem {
+  readonly document: Document;
+  readonly set: ContentSet;
+}
 
 /** Columns of the dynamic set. */
 export const CUSTOM_FIELD_COLUMNS = {
@@ -95,6 +99,6 @@ function eachOf(value: unknown, map: (one: unknown) => unknown): unknown {
   return Array.isArray(value) ? value.map(map) : map(value);
 }
 
-function isFile(value: unknown): value is Pick<FileValue, "id"> {
+function isFile(value: unknown): value is { readonly id: string } {
   return typeof value === "object" && value !== null && "id" in value && typeof value.id === "string";
 }

@@ -6,23 +6,121 @@ import {
   type DynamicColumnName,
   isDynamicColumn,
 } from "../../api/dynamic.ts";
+import { type ItemField, NO_DEFAULT } from "../../api/field.ts";
 import { FULL_FIELDS } from "../../api/full.ts";
-import { sortableInstant, toSecond } from "../content-set.ts";
-import { availableActions, canDestroy, canModify } from "../permissions.ts";
-import type { ViewRequest } from "../query.ts";
+import { type Document, sortableInstant } from "../content-set.ts";
+import { JsonText, writeJson } from "../json-text.ts";
+import type { ContentSet } from "../load.ts";
+import { type Actor, PERMISSION_COLUMNS } from "../permissions.ts";
+import { parseView } from "../query.ts";
 import { CUSTOM_FIELD_COLUMNS, fullCustomFields } from "./custom-fields.ts";
-import {
-  addressOf,
-  type ColumnFunction,
-  campaignsOf,
-  firstPublishedUrl,
-  nextTask,
-  preferredTitle,
-  userOf,
-  type ViewColumn,
-  type ViewItem,
-  viewColumns,
-} from "./view.ts";
+
+/** `2026-03-01T09:30:12.123456Z` as `2026-03-01T09:30:12Z`. */
+function toSecond(instant: string): string {
+  return instant.replace(/\.\d+(?=Z$)/, "");
+}
+
+/** An item and what its views are computed from. `type` is missing if the content set does not describe it. */
+type ViewItem = ReturnType<typeof viewItem>;
+
+export function viewItem(document: Document, set: ContentSet, actor: Actor) {
+  return { document, type: set.contentTypes.get(document.content_type), set, actor };
+}
+
+/** The value of an item in one column; for `undefined` and `null` the default is sent. */
+type ColumnFunction = (item: ViewItem) => unknown;
+
+type ViewColumn = ReturnType<typeof viewColumns>[number];
+
+/** Facts that a document states in another form than views show: views compute these columns. */
+const COMPUTED_ONLY: ReadonlySet<string> = new Set([
+  "content_type",
+  "custom_fields",
+  "last_updated_by",
+  "updated_at",
+]);
+
+/**
+ * Columns of a view, in the order of the fields. A column shows the document's fact of the same name, or else what is
+ * computed. `key`: the name as JSON writes it, with its colon.
+ */
+function viewColumns<Name extends string>(
+  computed: Readonly<Partial<Record<Name, ColumnFunction>>>,
+  fields: Readonly<Record<Name, ItemField>>,
+) {
+  const functions: Readonly<Partial<Record<string, ColumnFunction>>> = computed;
+  return Object.entries<ItemField>(fields).map(([name, field]) => {
+    // Without a default in the specification, a missing field is null.
+    const fallback = new JsonText(JSON.stringify(field.default === NO_DEFAULT ? null : field.default));
+    const fact = factOf(name);
+    const compute = functions[name] ?? fact;
+    const isStated = compute !== fact && !COMPUTED_ONLY.has(name);
+    const column = isStated ? (item: ViewItem) => fact(item) ?? compute(item) : compute;
+    return { name, key: memberKey(name), compute: column, fallback };
+  });
+}
+
+/** A fact of the document, of its gallery, or of its event; other items have no event. */
+function factOf(name: string): ColumnFunction {
+  const { galleryOnly, eventOnly } = isDynamicColumn(name) ? DYNAMIC_COLUMNS[name] : NO_GATES;
+  if (galleryOnly) return ({ document }) => Reflect.get(document.gallery ?? {}, name);
+  if (eventOnly) {
+    return ({ document, type }) =>
+      type?.bodyType === "event" ? Reflect.get(document.event ?? {}, name) : null;
+  }
+  return ({ document }) => Reflect.get(document, name);
+}
+
+const NO_GATES = { galleryOnly: false, eventOnly: false };
+
+/** The item as JSON with these columns. Unknown fields of the document come last, and replace columns of their names. */
+export function renderView(columns: readonly ViewColumn[], item: ViewItem): string {
+  const { unknown } = item.document;
+  const shown = unknown ? columns.filter(({ name }) => !Object.hasOwn(unknown, name)) : columns;
+  const members = shown.map(({ key, compute, fallback }) => key + writeJson(compute(item) ?? fallback));
+  for (const [name, value] of Object.entries(unknown ?? {})) members.push(memberKey(name) + writeJson(value));
+  return `{${members.join(",")}}`;
+}
+
+function memberKey(name: string): string {
+  return `${JSON.stringify(name)}:`;
+}
+
+function preferredTitle({ document: { title } }: ViewItem): string | undefined {
+  return title || undefined;
+}
+
+function nextTask({ tasks }: Document) {
+  return tasks?.find(({ completed }) => !completed);
+}
+
+function userOf({ set }: ViewItem, id: string | null | undefined) {
+  return typeof id === "string" ? set.users.get(id) : undefined;
+}
+
+/** Campaigns of the item, as far as the content set describes them. */
+function campaignsOf({ document, set }: ViewItem): JsonText | undefined {
+  if (document.campaigns === undefined) return undefined;
+  return JsonText.list(document.campaigns.flatMap((id) => set.campaigns.get(id) ?? []));
+}
+
+/** First URL that the item was published at. */
+function firstPublishedUrl({ published_urls }: Document): string | undefined {
+  const first = published_urls?.find(({ published_url }) => published_url !== null);
+  return first?.published_url ?? undefined;
+}
+
+/** URLs of an item in the instance's own pages. */
+const addressOf = {
+  canonical: (item: ViewItem) => `${origin(item)}/content/${item.document.slug}`,
+  factory: (item: ViewItem) => `${origin(item)}/factory/content/${item.document.slug}`,
+  service: (item: ViewItem) => `${origin(item)}/c/${item.document.id}`,
+  discussion: (item: ViewItem) => `${origin(item)}/content/${item.document.slug}/discussion`,
+};
+
+function origin({ set }: ViewItem): string {
+  return `https://${set.instance.subdomain}.example`;
+}
 
 type ColumnFunctions<Name extends string> = Readonly<Partial<Record<Name, ColumnFunction>>>;
 
@@ -54,13 +152,10 @@ const BASIC_VIEW = viewColumns(BASIC, BASIC_FIELDS);
 const FULL_VIEW = [...BASIC_VIEW, ...viewColumns(FULL, FULL_FIELDS)];
 
 /** Columns of the view that a request asks for. */
-export function viewOf(request: ViewRequest, singleItem: boolean): readonly ViewColumn[] {
-  if (request.detail === "basic") return BASIC_VIEW;
-  return request.detail === "full" ? FULL_VIEW : dynamicView(request, singleItem);
-}
-
-/** The default set, then the requested columns that the request may have. */
-function dynamicView({ columns, gallery }: ViewRequest, singleItem: boolean): ViewColumn[] {
+export function viewOf(query: URLSearchParams, singleItem: boolean): readonly ViewColumn[] {
+  const { detail, columns, gallery } = parseView(query);
+  if (detail !== "dynamic") return detail === "basic" ? BASIC_VIEW : FULL_VIEW;
+  // The default set, then the requested columns that the request may have.
   const asked = columns.filter(isDynamicColumn).filter((name) => {
     const { galleryOnly, singleItemOnly } = DYNAMIC_COLUMNS[name];
     return (gallery || !galleryOnly) && (singleItem || !singleItemOnly);
@@ -87,17 +182,15 @@ const DYNAMIC: ColumnFunctions<DynamicColumnName> = {
   added_to_collection_dates: (item) =>
     collections(item).map(({ collection_id, added_date }) => ({ collection_id, added_date })),
   author_details: (item) => userOf(item, item.document.author)?.dynamic,
-  available_actions: ({ actor, document }) => availableActions(actor, document),
   body_type: ({ type }) => type?.bodyType ?? "no_body",
   campaign_details: campaignsOf,
-  can_destroy: ({ actor, document }) => canDestroy(actor, document),
-  can_modify: ({ actor, document }) => canModify(actor, document),
   categories_array: ({ document }) => document.categories,
   collection_uids: (item) => collections(item).map(({ collection_id }) => collection_id),
   content_file_format: ({ type }) => type?.fileFormat,
   content_type_details: ({ type }) => type?.json,
   creator_details: (item) => userOf(item, item.document.creator)?.dynamic,
   ...CUSTOM_FIELD_COLUMNS,
+  ...PERMISSION_COLUMNS,
   discussion_url: addressOf.discussion,
   favorite: ({ actor, document }) => document.favorites?.some(({ user_id }) => user_id === actor.id),
   favorite_count: ({ document }) => document.favorites?.length,

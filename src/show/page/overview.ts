@@ -14,13 +14,26 @@ import {
 import type { Coverage } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNewDrift } from "../../audit/questions/drift.ts";
 import type { EarlierRuns, RunRow } from "../../audit/questions/run-history.ts";
+import type { Section } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import type { Verdict } from "../../common/verdict.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import type { ChangeTotals } from "./changes-part.ts";
-import { shortName } from "./markup.ts";
-import type { Overview, OverviewEntry, ReaderSummary } from "./page.ts";
+import { cut, foreign, html, type Markup } from "./page.ts";
+
+/** A figure with its noun, or a line. */
+interface OverviewEntry {
+  /** Address of the section with all of it. */
+  readonly id: string;
+  readonly what: string;
+  readonly more?: string | undefined;
+}
+
+interface ReaderSummary {
+  readonly name: string;
+  readonly figures: readonly OverviewEntry[];
+  readonly lines: readonly OverviewEntry[];
+}
 
 interface OverviewFacts {
   readonly run: RunRow;
@@ -30,7 +43,13 @@ interface OverviewFacts {
   readonly coverage: Coverage;
   readonly drift: DriftReport;
   readonly itemChanges: Manifest["changes"];
-  readonly valueChanges: ChangeTotals;
+  /** Changes of mapped values, with a row for each; `undefined` if the run before cannot be compared. */
+  readonly valueChanges:
+    | {
+        readonly totals: { readonly items: number; readonly payloads: number; readonly payloadItems: number };
+        readonly lines: Section["rows"];
+      }
+    | undefined;
   readonly earlier: EarlierRuns;
   /** Number of values that are mapped and not sent. */
   readonly unsent: number;
@@ -45,7 +64,7 @@ const VERDICTS: Readonly<Record<Verdict, readonly [word: string, why: string]>> 
   limited: ["Limited", "a limited run, which says nothing about other items"],
 };
 
-export function overviewOf(facts: OverviewFacts): Overview {
+export function overviewOf(facts: OverviewFacts): Markup {
   const { run, checks } = facts;
   const { reason, itemsLoaded, itemsListed } = run;
   const [word, why] = VERDICTS[run.verdict];
@@ -58,12 +77,27 @@ export function overviewOf(facts: OverviewFacts): Overview {
     ...(hasOtherTimes ? [`In this service ${DIFFERENT_TIMES}.`] : []),
     ...(noValues === undefined ? [] : [noValues.detail ?? ""]),
   ];
-  return {
-    isGood: isComplete && noValues === undefined,
-    verdict: `${word}${noValues === undefined ? "" : ", without mapped values"}`,
-    why: sentences.join(" "),
-    readers: [operator(facts), analyst(facts), auditor(facts)],
-  };
+  const isGood = isComplete && noValues === undefined;
+  const verdict = `${word}${noValues === undefined ? "" : ", without mapped values"}`;
+  return html`<section id="overview" aria-labelledby="overview-title">
+<h2 id="overview-title" class="visually-hidden">Overview</h2>
+<p class="verdict ${isGood ? "good" : "poor"}"><strong><span aria-hidden="true">${isGood ? "✓" : "!"}</span> ${verdict}</strong>: ${foreign(sentences.join(" "))}</p>
+${[operator(facts), analyst(facts), auditor(facts)].map(readerMarkup)}</section>
+`;
+}
+
+function readerMarkup({ name, figures, lines }: ReaderSummary): Markup {
+  return html`<div class="reader">
+<h3>${name}</h3>
+<ul class="figures">${figures.map(entryMarkup)}</ul>
+${lines.length > 0 && html`<ul class="lines">${lines.map(entryMarkup)}</ul>\n`}</div>
+`;
+}
+
+/** A number at the beginning is set in large type. */
+function entryMarkup({ id, what, more = "" }: OverviewEntry): Markup {
+  const [, figure, noun = what] = /^([\d.,]+%?) (.*)$/s.exec(what) ?? [];
+  return html`<li><a href="#${id}">${figure !== undefined && html`<strong>${figure}</strong> `}${foreign(noun)}</a>${more !== "" && html` <span class="note">${foreign(more)}</span>`}</li>\n`;
 }
 
 function isWarning({ verdict }: RunCheck): boolean {
@@ -164,10 +198,10 @@ function auditor({ coverage, valueChanges, earlier, unsent }: OverviewFacts): Re
   const others = Math.max(0, shares.length - 5);
   const lines: OverviewEntry[] = [];
   if (valueChanges !== undefined) {
-    const { items, payloads, payloadItems, largest } = valueChanges;
+    const { items, payloads, payloadItems } = valueChanges.totals;
     const what = `${pluralize(items, "item")} whose mapped values changed`;
     const more = `payloads that differ: ${count(payloads)}, of ${pluralize(payloadItems, "item")}`;
-    lines.push({ id: "changes", what, more }, ...largest);
+    lines.push({ id: "changes", what, more }, ...largestChanges(valueChanges.lines));
   }
   return {
     name: "Auditor",
@@ -178,6 +212,24 @@ function auditor({ coverage, valueChanges, earlier, unsent }: OverviewFacts): Re
     ],
     lines: [...lines, ...(nothing === undefined ? missingValues(coverage, counts, unsent) : [])],
   };
+}
+
+/** The first five changes: `Web CMS, region "UK & Ireland": "en-gb" → "en-uk-ie"`, and `70 items, mapping edited`. */
+function largestChanges(rows: Section["rows"]): OverviewEntry[] {
+  const received = rows.filter(({ reception }) => reception === "receiving");
+  return received.slice(0, 5).map((row) => {
+    const text = (name: string) => String(row[name] ?? "");
+    const withoutStatus = (name: string) => cut(text(name).replace(/ \[[^\]"]*\]$/, "")) || "nothing";
+    const destination = cut(text("destination") || text("destination_id"));
+    const name = cut(text("custom_field") || text("custom_field_id"));
+    const field = `${name} ${cut(text("value"))}`.trimEnd();
+    const cause = text("causes").replaceAll(" ", ", ").replaceAll("_changed", " edited").replaceAll("_", " ");
+    return {
+      id: "changes-lines",
+      what: `${destination}, ${field}: ${withoutStatus("before")} → ${withoutStatus("after")}`,
+      more: `${pluralize(Number(row.items), "item")}, ${cause}`,
+    };
+  });
 }
 
 /** `93.4%`; only all is 100% and only none is 0%. `whole` is not 0. */
@@ -197,7 +249,7 @@ function mappedShares({ destinations }: MappedCounts, before: MappedCounts | und
   };
   return destinations.flatMap((each): OverviewEntry[] => {
     const id = "coverage-destinations";
-    const name = shortName(each.name ?? each.id);
+    const name = cut(each.name ?? each.id);
     const [now, then] = [destinations, before?.destinations].map((counts) => shareIn(counts, each.id));
     const lost = { id, what: `${name} no longer receives values`, more: RECEPTION_TEXT[each.reception] };
     if (now === undefined) return then === undefined ? [] : [lost];

@@ -1,10 +1,9 @@
 /** The HTML of the report: one file that makes no request and runs no script and no style but its own. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { Answer, AnswerColumn, Section } from "../../common/answer.ts";
+import type { Answer, Section } from "../../common/answer.ts";
 import { pluralize } from "../../common/figures.ts";
-import { headOf, isNumber, shownCell, shownColumns } from "../answer.ts";
-import { cut, foreign, html, INVISIBLE, type Markup, type MarkupValue, sentence, trusted } from "./markup.ts";
+import { shownColumns } from "../answer.ts";
 
 /** An answer in the page. */
 export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<Answer, "sections"> {
@@ -17,25 +16,69 @@ export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<A
   readonly body?: Markup;
 }
 
-/** A figure with its noun, or a line. */
-export interface OverviewEntry {
-  /** Address of the section with all of it. */
-  readonly id: string;
-  readonly what: string;
-  readonly more?: string | undefined;
+/** HTML that goes into a page as it is. Only this module makes it from text. */
+export class Markup {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
 }
 
-export interface ReaderSummary {
-  readonly name: string;
-  readonly figures: readonly OverviewEntry[];
-  readonly lines: readonly OverviewEntry[];
+type MarkupValue = Markup | string | number | null | undefined | false | readonly MarkupValue[];
+
+/** Markup from a template. Its values are escaped, for text and for quoted attributes alike. */
+export function html(template: TemplateStringsArray, ...values: readonly MarkupValue[]): Markup {
+  let text = template[0] ?? "";
+  for (const [index, value] of values.entries()) text += markupOf(value) + (template[index + 1] ?? "");
+  return new Markup(text);
 }
 
-export interface Overview {
-  readonly isGood: boolean;
-  readonly verdict: string;
-  readonly why: string;
-  readonly readers: readonly ReaderSummary[];
+function markupOf(value: MarkupValue): string {
+  if (value === null || value === undefined || value === false) return "";
+  if (value instanceof Markup) return value.text;
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" ? escapeHtml(value) : value.map(markupOf).join("");
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}
+
+/**
+ * Matches, as its first group, characters that cannot be seen: control and format characters, line separators and
+ * fillers. Joiners and variation selectors within emoji match without the group. The script of a page has a copy.
+ */
+const INVISIBLE =
+  /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\u200D(?=\p{Extended_Pictographic})|(?<=[\p{Emoji}])\uFE0F|([\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800])/gu;
+
+/** Text of the service, with a direction of its own and marks for invisible characters. */
+export function foreign(text: string): Markup {
+  if (/^[ -~]*$/.test(text)) return html`${text}`;
+  const marked = escapeHtml(text).replace(INVISIBLE, (all, invisible: string | undefined) => {
+    const number = invisible?.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
+    return number === undefined ? all : `<span class="mark">[U+${number}]</span>`;
+  });
+  return new Markup(`<bdi>${marked}</bdi>`);
+}
+
+/** Cuts a text after `limit` characters; by default as short as the lines of the first screen need it. */
+export function cut(text: string, limit = 32): string {
+  return text.length > limit ? `${[...text].slice(0, limit).join("")}…` : text;
+}
+
+/** A sentence with texts of the service; commands in it stand between backticks or quotation marks. */
+function sentence(text: string): Markup {
+  const parts = text.split(/`([^`]+)`|"(content-warehouse [^"]+)"/);
+  return html`${parts.map((part, index) => (part === undefined ? "" : index % 3 === 0 ? foreign(part) : html`<code>${foreign(part)}</code>`))}`;
 }
 
 export async function pageMarkup(page: {
@@ -45,17 +88,17 @@ export async function pageMarkup(page: {
   readonly subtitle: MarkupValue;
   readonly foot: MarkupValue;
   readonly generator: string;
-  readonly overview: Overview;
+  readonly overview: Markup;
   readonly parts: readonly PagePart[];
-  /** Form that searches the items; false if there are none. */
-  readonly search: Markup | false;
+  /** Whether there are items to search. */
+  readonly hasItems: boolean;
   /** Rows of the items as gzipped JSON. */
   readonly items: Buffer;
 }): Promise<string> {
-  const [style = "", items = ""] = await Promise.all(
+  const [style = "", code = ""] = await Promise.all(
     ["page.css", "items.js"].map((name) => readFile(new URL(`./browser/${name}`, import.meta.url), "utf8")),
   );
-  const script = `const INVISIBLE = ${INVISIBLE};\n${items}`;
+  const script = `const INVISIBLE = ${INVISIBLE};\n${code}`;
   const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
   const policy = [
     "default-src 'none'",
@@ -75,7 +118,7 @@ export async function pageMarkup(page: {
 <meta name="robots" content="noindex">
 <meta name="generator" content="${page.generator}">
 <title>${page.name}</title>
-<style>${trusted(style)}</style>
+<style>${new Markup(style)}</style>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the report</a>
@@ -85,38 +128,23 @@ export async function pageMarkup(page: {
 </header>
 <div class="bar"><div>
 <nav aria-label="Sections"><ul>${page.parts.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
-${page.search}</div></div>
+${page.hasItems && SEARCH}</div></div>
 <main id="main" tabindex="-1">
-${overviewMarkup(page.overview)}${page.parts.map(partMarkup)}</main>
+${page.overview}${page.parts.map(partMarkup)}</main>
 <footer><p>${page.foot}</p></footer>
 <script type="text/plain" id="data">${page.items.toString("base64")}</script>
-<script>${trusted(script)}</script>
+<script>${new Markup(script)}</script>
 </body>
 </html>
 `.text;
 }
 
-function overviewMarkup({ isGood, verdict, why, readers }: Overview): Markup {
-  return html`<section id="overview" aria-labelledby="overview-title">
-<h2 id="overview-title" class="visually-hidden">Overview</h2>
-<p class="verdict ${isGood ? "good" : "poor"}"><strong><span aria-hidden="true">${isGood ? "✓" : "!"}</span> ${verdict}</strong>: ${foreign(why)}</p>
-${readers.map(readerMarkup)}</section>
+/** The script of the page shows the search form. */
+const SEARCH = html`<form id="search" role="search" aria-label="Items" hidden>
+<label for="words">Find item</label>
+<input id="words" type="search" autocomplete="off" spellcheck="false" placeholder="title, ID, type, field, value, status">
+</form>
 `;
-}
-
-function readerMarkup({ name, figures, lines }: ReaderSummary): Markup {
-  return html`<div class="reader">
-<h3>${name}</h3>
-<ul class="figures">${figures.map(entryMarkup)}</ul>
-${lines.length > 0 && html`<ul class="lines">${lines.map(entryMarkup)}</ul>\n`}</div>
-`;
-}
-
-/** A number at the beginning is set in large type. */
-function entryMarkup({ id, what, more = "" }: OverviewEntry): Markup {
-  const [, figure, noun = what] = /^([\d.,]+%?) (.*)$/s.exec(what) ?? [];
-  return html`<li><a href="#${id}">${figure !== undefined && html`<strong>${figure}</strong> `}${foreign(noun)}</a>${more !== "" && html` <span class="note">${foreign(more)}</span>`}</li>\n`;
-}
 
 function partMarkup({ id, name, lead = "", sections, next = [], command, body }: PagePart): Markup {
   const markup = (some: readonly Section[]) =>
@@ -154,24 +182,25 @@ ${more > 0 && html`<p class="note">${pluralize(more, "more row")}: <code>content
 
 function table(section: Section): Markup {
   const { title, rows } = section;
-  const shown = shownColumns(section).filter(([, { head }]) => head !== "");
-  const rowHead = shown.find(([, column]) => !isNumber(column))?.[0];
-  const figure = (column: AnswerColumn) => isNumber(column) && html` class="number"`;
+  const shown = shownColumns(section).filter(({ head }) => head !== "");
+  const rowHead = shown.find(({ isFigure }) => !isFigure);
+  const figure = (isFigure: boolean) => isFigure && html` class="number"`;
   const lines = rows.map((row) => {
-    const cells = shown.map(([name, column]) => {
-      const text = foreign(cut(shownCell(section, name, row), 300));
+    const cells = shown.map((column) => {
+      const { name, kind, isFigure, textIn } = column;
+      const text = foreign(cut(textIn(row), 300));
       const id = name === "content_id" ? row[name] : null;
       const item =
         id != null && html`<a href="#item=${encodeURIComponent(String(id))}"><code>${text}</code></a>`;
-      const content = item || (column.kind === "name" ? html`<code>${text}</code>` : text);
-      if (name === rowHead) return html`<th scope="row"${figure(column)}>${content}</th>`;
-      return html`<td${figure(column)}>${content}</td>`;
+      const content = item || (kind === "name" ? html`<code>${text}</code>` : text);
+      if (column === rowHead) return html`<th scope="row">${content}</th>`;
+      return html`<td${figure(isFigure)}>${content}</td>`;
     });
     return html`<tr>${cells}</tr>\n`;
   });
   return html`<table>
 <caption class="visually-hidden">${title}</caption>
-<thead><tr>${shown.map(([name, column]) => html`<th scope="col"${figure(column)}>${headOf(name, column)}</th>`)}</tr></thead>
+<thead><tr>${shown.map(({ head, isFigure }) => html`<th scope="col"${figure(isFigure)}>${head}</th>`)}</tr></thead>
 <tbody>${lines}</tbody>
 </table>`;
 }

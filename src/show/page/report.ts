@@ -2,7 +2,11 @@
 import { statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
 import { type RunCheck, readChecks } from "../../audit/checks/checks.ts";
+import { contentDiffForReport } from "../../audit/diff/content-diff-answer.ts";
+import type { RunPair } from "../../audit/diff/run-pair.ts";
+import { diffForReport } from "../../audit/diff/value-diff-answer.ts";
 import { isWithoutExternalValue, receivingDestinations } from "../../audit/mapping/value-counts.ts";
 import { listFiles, missingTables, type OpenedRun, openViews, runTables } from "../../audit/open-run.ts";
 import { type Coverage, coverageSections, readCoverage } from "../../audit/questions/coverage.ts";
@@ -14,6 +18,7 @@ import {
   instanceName,
   isHistoryIn,
   type RunRow,
+  readRunHistory,
   readRunRow,
   SAMPLE_URL,
 } from "../../audit/questions/run-history.ts";
@@ -26,16 +31,15 @@ import {
   tablesSection,
 } from "../../audit/questions/run-sections.ts";
 import { keptRunsSection, RUNS_LEGEND } from "../../audit/questions/runs.ts";
+import type { Section } from "../../common/answer.ts";
 import { asWarehouseError } from "../../common/errors.ts";
 import { count, duration, minuteOf, pluralize } from "../../common/figures.ts";
+import { runNamed, sameRun } from "../../warehouse/identity.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { readChangesPart } from "./changes-part.ts";
-import { foreign, html, type Markup } from "./markup.ts";
 import { overviewOf, whyNothingMapped } from "./overview.ts";
-import { type PagePart, pageMarkup, ROWS_LIMIT } from "./page.ts";
+import { foreign, html, type Markup, type PagePart, pageMarkup, ROWS_LIMIT } from "./page.ts";
 
-/** Name of the report in the folder of a run. */
-export const REPORT_FILE = "report.html";
+const REPORT_FILE = "report.html";
 
 /** A run with open tables. If `earlier` has a run before, its tables are open too, with the prefix `before_`. */
 interface ReportRun extends Pick<OpenedRun, "connection" | "connect"> {
@@ -56,20 +60,22 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
   const drift = await driftOf({ connection, now: manifest, before, showsBefore: false });
   const other = await run.connect();
   const readItems = async () => {
-    const changes = await readChangesPart(other, row, run);
+    const changes = await readChanges(other, row, run);
     return { changes, items: await readReportItems(other, isHistoryIn(manifest), limits) };
   };
   const readings = [readCoverage(connection, {}), readItems()] as const;
   // If one fails, the other must end too before its connection is closed.
   await Promise.allSettled(readings);
   const [coverage, { changes, items }] = await Promise.all(readings);
-  const { sequence, verdict, packageVersion } = row;
+  const { sequence, verdict, packageVersion, startedAt, endedAt } = row;
+  const took = duration((endedAt.getTime() - startedAt.getTime()) / 1000);
   const instance = await instanceName(connection, row, Object.keys(manifest.rows));
   return pageMarkup({
     name: `${instance}, run ${sequence}: ${verdict} · content-warehouse`,
     generator: `content-warehouse ${packageVersion}`,
     heading: foreign(instance),
-    subtitle: subtitle(row),
+    // The script of the page adds how long ago the run was.
+    subtitle: html`Run ${sequence}, <time datetime="${startedAt.toISOString()}">${minuteOf(startedAt)} UTC</time>, ${took}<span id="age"></span>`,
     overview: overviewOf({
       run: row,
       checks,
@@ -77,7 +83,7 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
       coverage,
       drift,
       itemChanges: manifest.changes,
-      valueChanges: changes.totals,
+      valueChanges: changes.values,
       earlier,
       unsent: items.unsent,
     }),
@@ -89,16 +95,10 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
       runsPart(earlier),
       itemsPart(items),
     ],
-    search: items.shown > 0 && SEARCH,
+    hasItems: items.shown > 0,
     items: items.packed,
     foot: foot(row),
   });
-}
-
-/** The script of the page adds how long ago the run was. */
-function subtitle({ sequence, startedAt, endedAt }: RunRow): Markup {
-  const took = duration((endedAt.getTime() - startedAt.getTime()) / 1000);
-  return html`Run ${sequence}, <time datetime="${startedAt.toISOString()}">${minuteOf(startedAt)} UTC</time>, ${took}<span id="age"></span>`;
 }
 
 function foot(row: RunRow): Markup {
@@ -131,6 +131,59 @@ function coveragePart(coverage: Coverage, sequence: number): PagePart {
   const nothing = whyNothingMapped(coverage);
   const lead = nothing === undefined ? "" : `There is no value to look at: ${nothing}.`;
   return { id: "coverage", name: "Coverage", command: `audit ${sequence}`, lead, sections };
+}
+
+const WITHOUT_HISTORY =
+  'The pipeline of this run has no history, so this page cannot show changes of mapped values; "content-warehouse diff" compares two kept runs.';
+const FIRST_IN_HISTORY =
+  "The history begins with this run; from the next run on, this section shows what changed and why.";
+
+/**
+ * What changed since the run before; `values` is undefined if nothing can be compared. Values of the run before come from
+ * the history of this run only: the run before may show a person who was erased since.
+ */
+async function readChanges(connection: DuckDBConnection, run: RunRow, { manifest, earlier }: ReportRun) {
+  const content = await contentSections(connection, run, manifest, earlier);
+  const hasHistory = isHistoryIn(manifest);
+  const pair = hasHistory ? await historyPair(connection, run) : undefined;
+  const diff = pair && (await diffForReport(connection, pair, run.run));
+  const before = pair?.before ?? earlier.before;
+  const part: PagePart = {
+    id: "changes",
+    name: "Changes",
+    command: before === undefined ? "diff" : `diff ${before.sequence} ${run.sequence}`,
+    lead: diff?.lead ?? (hasHistory ? FIRST_IN_HISTORY : WITHOUT_HISTORY),
+    sections: [...(diff?.sections ?? []), ...content],
+  };
+  const lines = diff?.sections.find(({ key }) => key === "lines")?.rows ?? [];
+  return { part, values: diff && { totals: diff.totals, lines } };
+}
+
+/** The run and the one before it in the run's history; undefined if the history begins with the run. */
+async function historyPair(connection: DuckDBConnection, run: RunRow): Promise<RunPair | undefined> {
+  const known = await readRunHistory(connection);
+  const after = known.find((each) => sameRun(each, run));
+  const before = runNamed(after?.previousRun ?? "", known, []);
+  return after && before && { before, after };
+}
+
+/** Which columns of the content changed, without values. Empty in the first run. */
+async function contentSections(
+  connection: DuckDBConnection,
+  run: RunRow,
+  { rows }: Pick<Manifest, "rows">,
+  earlier: EarlierRuns,
+): Promise<Section[]> {
+  const { before, previous } = earlier;
+  if (before !== undefined) {
+    const pair = { before: { ...before, verdict: before.manifest.verdict }, after: run };
+    const after = { rows, personalData: { policy: run.personalData } };
+    return contentDiffForReport(connection, { pair, before: before.manifest, after });
+  }
+  const none = comparisonText(earlier);
+  return previous === null
+    ? []
+    : [{ key: "content", title: "Changes of content", none, columns: {}, rows: [] }];
 }
 
 /** Vanished fields can only be known beside a run before. */
@@ -169,13 +222,6 @@ function runsPart({ listed }: EarlierRuns): PagePart {
   return { id: "runs", name: "Runs", command: "runs", sections };
 }
 
-/** The script of the page shows the search form. */
-const SEARCH = html`<form id="search" role="search" aria-label="Items" hidden>
-<label for="words">Find item</label>
-<input id="words" type="search" autocomplete="off" spellcheck="false" placeholder="title, ID, type, field, value, status">
-</form>
-`;
-
 const ITEM_TABLE = html`<noscript><p class="note">The search of items needs the script of this page, which this browser does not run. All else is here, and <code>content-warehouse explain ITEM</code> answers for each item.</p></noscript>
 <p id="found" role="status" class="note"></p>
 <div class="scroll" id="item-table" role="group" tabindex="0" aria-label="Items that were found" hidden><table>
@@ -205,7 +251,7 @@ const parquetFiles = (directory: string, table: string) => listFiles(join(direct
 
 /**
  * Writes the report of a run that is about to be published, into `result`, the folder that becomes that of the run.
- * Returns false if the run has no mapped values, and so no report. `database`: closed, with all tables of the run; if
+ * Returns its name; `null` if the run has no mapped values, and so no report. `database`: closed, with all tables of the run; if
  * undefined, their Parquet files are read. `temporaryDirectory`: where DuckDB spills blocks; it exists.
  */
 export async function writeReport({
@@ -218,11 +264,11 @@ export async function writeReport({
   readonly result: string;
   readonly database: string | undefined;
   readonly temporaryDirectory: string;
-}): Promise<boolean> {
+}): Promise<string | null> {
   const file = join(result, REPORT_FILE);
   // A killed run may have left a part of a report.
   await rm(file, { force: true });
-  if (missingTables(manifest.rows).length > 0) return false;
+  if (missingTables(manifest.rows).length > 0) return null;
   const own = {
     tables: Object.keys(manifest.rows),
     source: { directory: result, database, filesOf: (table: string) => parquetFiles(result, table) },
@@ -245,12 +291,10 @@ export async function writeReport({
     manifest,
     earlier: beside === undefined ? { ...earlier, before: undefined } : earlier,
   });
-  try {
-    await writeFile(file, page, { mode: 0o600 });
-  } catch (thrown) {
+  await writeFile(file, page, { mode: 0o600 }).catch(async (thrown: unknown) => {
     // All that is in the folder is published, so an incomplete page must not stay.
     await rm(file, { force: true });
     throw thrown;
-  }
-  return true;
+  });
+  return REPORT_FILE;
 }

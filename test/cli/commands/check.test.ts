@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { checkCommand } from "../../../src/cli/commands/check.ts";
 import { type Clock, systemClock } from "../../../src/common/clock.ts";
 import { type Log, silentLog } from "../../../src/common/log.ts";
-import { type CheckRow, check } from "../../../src/run/check.ts";
+import { check } from "../../../src/run/check.ts";
 import { type FreeBytes, freeBytes } from "../../../src/warehouse/disk.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
 import { CANARY, NIGHTLY, temporaryFolder, treeOf } from "../../run/running.ts";
@@ -20,6 +20,8 @@ interface Setup {
   readonly log?: Log;
 }
 
+type CheckRow = Readonly<Record<"status" | "check" | "detail", string>>;
+
 interface Found {
   readonly exitCode: number;
   readonly steps: readonly CheckRow[];
@@ -29,17 +31,17 @@ interface Found {
 
 /** What a check finds with nothing configured but this. */
 async function found(cwd: string, setup: Setup): Promise<Found> {
-  const { steps, exitCode } = await check({
+  const { answer, exitCode } = await check({
     inputs: { cwd, env: setup.env ?? {}, flags: setup.flags ?? {}, sampleBy: "--sample" },
     pipeline: NIGHTLY,
     threads: 1,
     nodeVersion: "24.0.0",
     clock: setup.clock ?? systemClock,
     logFor: () => setup.log ?? silentLog,
-    onStep: () => {},
     signal: new AbortController().signal,
     freeBytes: setup.freeBytes ?? freeBytes,
   });
+  const steps = (answer.sections[0]?.rows ?? []) as unknown as readonly CheckRow[];
   return { exitCode, steps, step: (name) => steps.findLast((each) => each.check === name) };
 }
 

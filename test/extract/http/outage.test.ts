@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { type HttpClient, TIMEOUTS } from "../../../src/extract/http/client.ts";
+import type { HttpClient } from "../../../src/extract/http/client.ts";
+import { HTTP_LIMITS } from "../../../src/extract/http/connection-pool.ts";
 import { itemRequest } from "../../../src/extract/http/request.ts";
 import { NEVER } from "../../never.ts";
 import { HurriedClock } from "../../run/running.ts";
@@ -12,8 +13,8 @@ async function patient(t: TestContext, connections: number) {
   const service = await Scripted.start(t, itemsOf(3));
   const clock = new HurriedClock();
   const retry = retryOf({ connections, clock, outageMinutes: 30 });
-  const timeouts = { ...TIMEOUTS, totalMs: 400 };
-  return { service, clock, retry, client: clientOf(t, service.url, { connections, retry, timeouts }) };
+  const limits = { ...HTTP_LIMITS, totalMs: 400 };
+  return { service, clock, retry, client: clientOf(t, service.url, { connections, retry, limits }) };
 }
 
 const item = (client: HttpClient, place: number, signal = NEVER) => {

@@ -1,71 +1,32 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  customFieldRequests,
-  destinationRequest,
-  formOf,
-  itemRequest,
-  listRequest,
-  targetOf,
-} from "../../../src/extract/http/request.ts";
+import { itemRequest, listRequest } from "../../../src/extract/http/request.ts";
 import { readServiceUrl } from "../../../src/extract/http/service-url.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
-import fc from "../../properties.ts";
 
 const view = { columns: ["id", "custom_fields"], gallery: true };
 
 test("a page of the dynamic listing names its columns; the other modes only their detail", () => {
-  const target = (mode: "dynamic" | "full" | "basic") =>
-    targetOf(listRequest({ mode, page: 3, perPage: 100, ...view }));
-  assert.equal(
-    target("dynamic"),
-    "/api/v1/content?columns%5B%5D=id&columns%5B%5D=custom_fields&gallery=true&per_page=100&page=3",
-  );
-  assert.equal(target("full"), "/api/v1/content?detail=full&per_page=100&page=3");
-  assert.equal(target("basic"), "/api/v1/content?detail=basic&per_page=100&page=3");
+  const asked = (mode: "dynamic" | "full" | "basic") => {
+    const { path, parameters } = listRequest({ mode, page: 3, perPage: 100, ...view });
+    assert.equal(path, "/api/v1/content");
+    return parameters.map((each) => each.join("=")).join("&");
+  };
+  assert.equal(asked("dynamic"), "columns[]=id&columns[]=custom_fields&gallery=true&per_page=100&page=3");
+  assert.equal(asked("full"), "detail=full&per_page=100&page=3");
+  assert.equal(asked("basic"), "detail=basic&per_page=100&page=3");
 });
 
 test("a single item is asked for by its encoded ID", () => {
   const request = itemRequest({ id: "a/b?c#d ü", mode: "dynamic", columns: ["payment"], gallery: false });
-  assert.equal(targetOf(request), "/api/v1/content/a%2Fb%3Fc%23d%20%C3%BC?columns%5B%5D=payment");
-  assert.equal(request.mode, "item");
+  assert.equal(request.path, "/api/v1/content/a%2Fb%3Fc%23d%20%C3%BC");
+  assert.deepEqual([request.mode, request.parameters], ["item", [["columns[]", "payment"]]]);
 });
 
 test("an ID that would be another path is never sent", () => {
   for (const id of ["", ".", "..", "\ud800"]) {
     assert.throws(() => itemRequest({ id, mode: "full", columns: [], gallery: false }), SourceError);
   }
-});
-
-test("a lookup goes as a query or as a form, with the same parameters", () => {
-  const get = destinationRequest({ name: "Website & Shop", platform: "External" }, "GET");
-  assert.equal(targetOf(get), "/api/v1/destinations?name=Website+%26+Shop&platform=External");
-  assert.equal(formOf(get), null);
-  const post = destinationRequest({ name: "Website & Shop", platform: "External" }, "POST");
-  assert.equal(targetOf(post), "/api/v1/destinations");
-  assert.equal(formOf(post), "name=Website+%26+Shop&platform=External");
-});
-
-test("one custom field is asked for by name, several by name[], each once, none never", () => {
-  const targets = (names: string[]) => customFieldRequests(names, "GET").map(targetOf);
-  assert.deepEqual(targets([]), []);
-  assert.deepEqual(targets(["a b"]), ["/api/v1/custom_fields_reference?name=a+b"]);
-  assert.deepEqual(targets(["a", "b", "a"]), ["/api/v1/custom_fields_reference?name%5B%5D=a&name%5B%5D=b"]);
-});
-
-test("names are spread over addresses below 6 KB, each exactly once and in order", () => {
-  const name = fc.string({ minLength: 1, maxLength: 120, unit: "grapheme" });
-  fc.assert(
-    fc.property(fc.array(name, { maxLength: 400 }), (names) => {
-      const requests = customFieldRequests(names, "GET");
-      for (const request of requests) assert.ok(targetOf(request).length < 6000);
-      assert.deepEqual(
-        requests.flatMap((request) => request.parameters.map(([, value]) => value)),
-        [...new Set(names)],
-      );
-    }),
-    { numRuns: 50 },
-  );
 });
 
 test("the address of a service: https, or http on this machine, with or without a path", () => {

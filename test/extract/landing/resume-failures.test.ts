@@ -22,7 +22,7 @@ test("B8: a token that is revoked at page 137 ends the run with 20, and one that
   service.script = ({ page }) => (page >= 137 ? { status: 401 } : undefined);
   const { log, told } = warnings();
   await failsWith("source.credentials", exportFrom({ url: service.url, out, config: SETTINGS, log }));
-  assert.ok(told.some((message) => message.includes("run again within six hours")));
+  assert.ok(told.some((message) => message.includes("run again within 6 hours")));
   assert.deepEqual(await readdir(join(out, "runs")), []);
   const [run] = await staged(out);
   service.script = () => undefined;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { readItem, readLookup } from "../../../src/extract/http/decode.ts";
+import { readLookup } from "../../../src/extract/lookups.ts";
+import { readItem } from "../../../src/extract/pages/documents.ts";
 import { readList as readPage } from "../../../src/extract/pages/list-page.ts";
 import { throwsWith } from "../../failing.ts";
 

@@ -44,8 +44,7 @@ function read(reader: DocumentReader, { mode, documents }: Listing): string {
     page: 1,
     body,
   } as const;
-  const page = reader.list(Buffer.from(body.bytes));
-  const { items, rejects, raw, fieldNames, drift } = reader.page(place, page.documents);
+  const { items, rejects, raw, fieldNames, drift } = reader.page(place, Buffer.from(body.bytes));
   return JSON.stringify({
     items,
     rejects,
@@ -122,19 +121,4 @@ test("what is no JSON is none, whatever is known in it", () => {
     const page = { mode: "full", documents: [document] } as const;
     assert.throws(() => read(reader, page), { code: "source.damaged" }, document.slice(0, 20));
   }
-});
-
-test("an object that belongs to an item in one place is shared nowhere any more", () => {
-  const reader = new DocumentReader(DROP);
-  const object = JSON.stringify({ id: "u1", tz: "x".repeat(60_000) });
-  const pageOf = (name: string): Listing => ({ mode: "full", documents: [`{"id":"a","${name}":${object}}`] });
-  for (let times = 0; times < 3; times++) read(reader, pageOf("title"));
-  const listed = () => {
-    const [sent] = reader.list(Buffer.from(bodyOf(...pageOf("title").documents).bytes)).documents;
-    return sent?.objects.length;
-  };
-  assert.equal(listed(), 1, "known in one place");
-  // No field of an item has such a name, so the object is an item's there, and none that is shared.
-  read(reader, pageOf("no_such_field"));
-  assert.equal(listed(), 0, "refused");
 });

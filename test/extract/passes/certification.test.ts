@@ -81,7 +81,7 @@ test("where the modes differ, and each lists other items, the run is unsettled a
   assert.ok(end.kind === "end");
   assert.match(
     end.disagreements.join("\n"),
-    /1 item is listed in only one of pass 5 \(dynamic\) and pass 6 \(basic\) \(b\)/,
+    /only one of pass 5 \(dynamic\) and pass 6 \(basic\) lists 1 item \(b\)/,
   );
 });
 

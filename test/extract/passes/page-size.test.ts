@@ -3,12 +3,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Config } from "../../../src/config/config.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
-import {
-  type FirstPage,
-  PAGE_SIZES,
-  PageSizeChooser,
-  type PageSizesByMode,
-} from "../../../src/extract/passes/page-size.ts";
+import { type FirstPage, PageSizeChooser } from "../../../src/extract/passes/page-size.ts";
+import type { Extraction } from "../../../src/raw/extract-record.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { failsWith } from "../../failing.ts";
 import { either, long } from "../../long.ts";
@@ -40,9 +36,9 @@ function pageOf({ items, bytesPerItem, most, honest, refuses }: Service, asked: 
   return { perPage, count: items, rows, decodedBytes: rows * bytesPerItem, milliseconds: 100 };
 }
 
-async function choose(service: Service, remembered: PageSizesByMode = {}) {
+async function choose(service: Service, remembered: Extraction["pageSizes"] = {}) {
   const asked: number[] = [];
-  const sizes = new PageSizeChooser("auto", remembered);
+  const sizes = new PageSizeChooser("auto", remembered, null);
   const { perPage, first } = await sizes.choose("dynamic", undefined, async (size) => {
     asked.push(size);
     return pageOf(service, size);
@@ -53,7 +49,7 @@ async function choose(service: Service, remembered: PageSizesByMode = {}) {
 const CASES: readonly [
   what: string,
   service: Partial<Service>,
-  remembered: PageSizesByMode,
+  remembered: Extraction["pageSizes"],
   perPage: number,
   asked: number[],
 ][] = [
@@ -81,7 +77,7 @@ for (const [what, service, remembered, perPage, asked] of CASES) {
 }
 
 test("what one mode found out of the service counts for the others", async () => {
-  const sizes = new PageSizeChooser("auto", {});
+  const sizes = new PageSizeChooser("auto", {}, null);
   const asked: number[] = [];
   const ask = async (size: number) => {
     asked.push(size);
@@ -94,7 +90,7 @@ test("what one mode found out of the service counts for the others", async () =>
 
 test("a refused token and a missing service end the run at once, whatever the size", async () => {
   for (const code of ["source.credentials", "config.not_found"] as const) {
-    const sizes = new PageSizeChooser("auto", { dynamic: 1000 });
+    const sizes = new PageSizeChooser("auto", { dynamic: 1000 }, null);
     const ask = async () => {
       throw new SourceError(code, "No.");
     };
@@ -114,7 +110,7 @@ test("the page size is one that the service grants, whatever it is like, and its
   await fc.assert(
     fc.asyncProperty(services, remembered, async (service, dynamic) => {
       const { perPage, first, asked } = await choose(service, { dynamic });
-      assert.ok(perPage >= 1 && perPage <= Math.max(...PAGE_SIZES) && perPage <= service.refuses);
+      assert.ok(perPage >= 1 && perPage <= 1000 && perPage <= service.refuses);
       assert.equal(new Set(asked).size, asked.length, "no size is tried twice");
       if (first !== undefined && service.honest && service.items > service.most)
         assert.ok(perPage <= service.most);

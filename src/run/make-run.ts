@@ -1,4 +1,4 @@
-/** Builds a run once its documents have landed, publishes it, removes old runs, and delivers it. */
+/** Makes a run: lands its documents, builds and publishes it, removes old runs, and delivers it. */
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
@@ -12,7 +12,6 @@ import {
 } from "../audit/checks/checks.ts";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
 import type { Log } from "../common/log.ts";
-import { joinWords } from "../common/nearest.ts";
 import { clauseOf } from "../common/printable.ts";
 import { readSealed, writeSealed } from "../common/sealed-file.ts";
 import type { Config } from "../config/config.ts";
@@ -49,18 +48,18 @@ interface RunDocuments {
 
 type PublishSettings = Pick<Config, "limit" | "targets" | "keepRuns">;
 
-export async function landAndPublish(
+/** Throws what keeps the run from being published. */
+export async function makeRun(
   run: NewRun,
-  documents: RunDocuments,
+  { land, replayOf, kept, peak }: RunDocuments,
   settings: PublishSettings,
   runtime: Runtime,
 ): Promise<RunResult> {
   const { folder, staging, pipeline } = run;
-  const { replayOf, kept, peak } = documents;
-  const { signal, onProgress, clock } = runtime;
+  const { signal, onProgress, clock, log } = runtime;
   await using loads = new StagedLoads(pipeline.loaders);
   const landAndBuild = async () => {
-    const landed = await documents.land();
+    const landed = await land();
     return { facts: landed.facts, built: await build(run, { landed, replayOf }, { loads, peak, runtime }) };
   };
   const { facts, built } = await landAndBuild().catch((thrown: unknown) => {
@@ -72,8 +71,7 @@ export async function landAndPublish(
     onProgress({ stage: "publish", done, total: 1, items: facts.items, bytes: 0 });
   progress(0);
   await peak.measure();
-  const stated = { ...built.statement, peakBytes: peak.bytes };
-  const manifest = await publishRun(folder, staging, stated, clock);
+  const manifest = await publishRun(folder, staging, { ...built.statement, peakBytes: peak.bytes }, clock);
   // Before the commits: a loader that fails for many nights must not fill the disk.
   const pruned = await prune(folder, settings.keepRuns).catch(asWarehouseError);
   const failure = await loads.commit();
@@ -81,16 +79,12 @@ export async function landAndPublish(
   const deliveries = await deliverPublished(run, settings, runtime, facts.items);
   const warnings = [
     ...built.warnings,
-    ...undeliveredWarnings(run, settings),
     ...(Array.isArray(pruned) ? [] : [`Old runs could not be removed: ${pruned.message}`]),
     ...deliveryWarnings(deliveries),
   ];
   const silentChecks = checksWithoutWarning(built);
-  const causes = await newWarningCauses(
-    folder,
-    [...warnings.map(warningKey), ...silentChecks.map(({ name }) => name)],
-    runtime.log,
-  );
+  const keys = [...warnings.map(warningKey), ...silentChecks.map(({ name }) => name)];
+  const causes = await newWarningCauses(folder, keys, log);
   const summary = {
     ...publishedFacts(run, facts, built, manifest),
     replayOf,
@@ -110,13 +104,11 @@ export async function landAndPublish(
 
 function publishedFacts(
   { folder, baseline }: NewRun,
-  facts: ExtractRecord,
+  { modesDiffer, passes, requests, throttled, outages, detailsReused, detailsAsked }: ExtractRecord,
   built: Awaited<ReturnType<typeof build>>,
-  manifest: Manifest,
+  { run, sequence, pipeline, verdict, reasons, files, startedAt, endedAt }: Manifest,
 ) {
-  const { run, sequence, pipeline, verdict, reasons, files, startedAt, endedAt } = manifest;
   const directory = join(folder.runs, run);
-  const { detailsReused } = facts;
   const { previousRun, changes, mappedValues, drift, accounting, noMappedValues } = built;
   return {
     run,
@@ -124,18 +116,18 @@ function publishedFacts(
     pipeline,
     verdict,
     reasons,
-    modesDiffer: facts.modesDiffer,
+    modesDiffer,
     warehouse: folder.root,
     directory,
     current: { run, publishedAt: endedAt },
     accounting,
     tables: built.tables.map(({ table, rows }) => ({ name: table, rows })),
-    passes: facts.passes,
-    requests: facts.requests.count,
-    throttled: facts.throttled,
-    outages: facts.outages,
-    reused: detailsReused === 0 ? null : { reused: detailsReused, read: facts.detailsAsked },
-    bytesReceived: facts.requests.bytes,
+    passes,
+    requests: requests.count,
+    throttled,
+    outages,
+    reused: detailsReused === 0 ? null : { reused: detailsReused, read: detailsAsked },
+    bytesReceived: requests.bytes,
     bytesPublished: files.reduce((sum, file) => sum + file.bytes, 0),
     filesPublished: files.length,
     unchanged: baseline.kind === "run" ? unchangedFiles(files, baseline.manifest.files) : null,
@@ -148,14 +140,6 @@ function publishedFacts(
     noMappedValues,
     milliseconds: Date.parse(endedAt) - Date.parse(startedAt),
   };
-}
-
-/** Warns that a limited run is not delivered, neither to targets nor by loaders that write elsewhere. */
-function undeliveredWarnings({ pipeline }: NewRun, { limit, targets }: PublishSettings): string[] {
-  const receivers = [...pipeline.loaders.filter(({ stage }) => stage !== undefined), ...targets];
-  if (limit === null || receivers.length === 0) return [];
-  const names = receivers.map(({ name }) => name);
-  return [`Nothing is delivered to ${joinWords(names, "or")}: a limited run is not delivered.`];
 }
 
 /** Delivers the published run. Does not throw, because the run stays published: a delivery says how it failed. */
