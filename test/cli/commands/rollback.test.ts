@@ -90,7 +90,7 @@ test("runs rollback, where a target has the runs", async (t) => {
       const message = refused.error?.message ?? "";
       assert.match(
         message,
-        /^The run 000001-\S+ was not delivered to lake: The target lake has the later run 2 \(.*\) of this instance, so run 1 \(.*\) can only be delivered/,
+        /^The run 000001-\S+ is published, but was not delivered to lake: The target lake has the later run 2 \(.*\) of this instance, so run 1 \(.*\) can only be delivered/,
       );
       assert.ok(message.endsWith(` can only be delivered by a rollback: "${rollback}".`), message);
 
