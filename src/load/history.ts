@@ -1,9 +1,10 @@
 /** Fills the history: compares mapped values and definitions of this run with the history of the run before. */
 import { type DuckDBConnection, DuckDBTimestampTZValue } from "@duckdb/node-api";
 import type { Verdict } from "../common/verdict.ts";
-import { all, execute, type QueryParams, ROWS_PER_GROUP, scalar, toSafeInteger } from "../storage/duckdb.ts";
+import { ROWS_PER_GROUP } from "../storage/database.ts";
+import { all, execute, type QueryParams, scalar, toSafeInteger } from "../storage/duckdb.ts";
 import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
-import { type DatabaseConnections, mapParallel, runOnEach } from "../storage/parallel.ts";
+import { type DatabaseConnections, mapLimited, mapParallel } from "../storage/parallel.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import {
   type Cause,
@@ -68,10 +69,10 @@ export async function fillHistory(
   await fillRuns(connections[0], request);
   await fillDefinitions(connections[0], request.run);
   const lanes = connections.map((connection) => new ValueHistory(connection, request));
-  await runOnEach(lanes, async (history) => history.begin());
+  await mapLimited(lanes, async (history) => history.begin(), lanes.length);
   const itemRanges = rangesOf(request.itemBounds);
   const firsts = await mapParallel(lanes, itemRanges, async (history, items) => history.fill(items));
-  await runOnEach(lanes, async (history) => history.insertCollected(1));
+  await mapLimited(lanes, async (history) => history.insertCollected(1), lanes.length);
   return firsts.flat();
 }
 

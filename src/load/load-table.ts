@@ -5,19 +5,13 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import type { LoadTable } from "../pipeline.ts";
+import { type BuildSettings, openForBuilding, openForScanning } from "../storage/database.ts";
 import { createTable, duckdbColumns, emptyColumns, keyColumns } from "../storage/ddl.ts";
-import {
-  type BuildSettings,
-  execute,
-  openForBuilding,
-  openForScanning,
-  type SqlQuery,
-  scalar,
-} from "../storage/duckdb.ts";
+import { execute, type SqlQuery, scalar } from "../storage/duckdb.ts";
 import { boundsFor, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
 import { type DatabaseConnections, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
-import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.ts";
+import { readParquet, TABLE_NAME, writeParquet } from "../storage/parquet-sql.ts";
 import { exactPattern, fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
 import { type BoundsByTable, boundsByRows, memoryLimitMb, ROWS_OF_A_VECTOR } from "./range-bounds.ts";
@@ -256,4 +250,19 @@ async function heaviestVectorBytes(
        FROM parquet_metadata([${list}]) GROUP BY file_name, row_group_id
      )`,
   );
+}
+
+/**
+ * Path of a final file below the run's directory: `parquet/users/users-000042-0000.parquet`. The run's number is part of the
+ * name, so that a reader whose `current` changes between two files gets an error rather than a mixture.
+ */
+function parquetPath(table: string, sequence: number, part: number): string {
+  if (!TABLE_NAME.test(table)) {
+    throw new WarehouseError(
+      "config.invalid",
+      `"${table}" cannot be the name of a table; use lower-case letters, digits and underscores, 63 at most.`,
+    );
+  }
+  const run = String(sequence).padStart(6, "0");
+  return join("parquet", table, `${table}-${run}-${String(part).padStart(4, "0")}.parquet`);
 }

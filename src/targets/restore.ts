@@ -18,10 +18,12 @@ import {
   readBaseline,
 } from "../warehouse/baseline.ts";
 import {
-  excludesRun,
+  ancestorsOf,
   goesOnFromUndone,
   isAmong,
+  isLaterRun,
   type RunAncestry,
+  type RunKey,
   runText,
   sameRun,
   standingOf,
@@ -29,7 +31,7 @@ import {
 import {
   createStaging,
   DATABASE_FILE,
-  folderBeside,
+  DIGEST_DIGITS,
   type OutputFolder,
   removeStaging,
   runsIn,
@@ -43,7 +45,7 @@ import {
   writeManifest,
 } from "../warehouse/manifest.ts";
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
-import { assertReadable, listRuns, rollback } from "../warehouse/retention.ts";
+import { assertReadable, listRuns, type PublishedRun, rollback } from "../warehouse/retention.ts";
 import { digestFile } from "../warehouse/verify.ts";
 import { targetError } from "./deliver.ts";
 import { type CurrentRun, readCurrentRun, readRunTables } from "./published-run.ts";
@@ -69,7 +71,8 @@ export async function restoreRun(
   assertOfOneKind(before, { isLimited: false, root: folder.root });
   // A reader may be about to open files of another run of this name, so that one stays where it is.
   const isTaken = (await runsIn(folder)).some((each) => each.run === run.run);
-  const name = isTaken && run.sha256 !== undefined ? folderBeside(run.run, run.sha256) : run.run;
+  const digest = run.sha256?.slice(0, DIGEST_DIGITS);
+  const name = isTaken && digest !== undefined ? `${run.run}-${digest}` : run.run;
   await removeStaging(folder, name);
   const staging = await createStaging(folder, name);
   try {
@@ -203,6 +206,16 @@ export async function restoreNewest(
       `The target ${target.name} has the ${runText(last)}, from another machine, and keeps no runs, so this run cannot continue from it: the changes it reports are not those at the target.`,
     );
   }
+}
+
+/** Whether a run certainly does not continue `other`, as far as the kept manifests tell. */
+function excludesRun(other: RunKey, run: PublishedRun, runs: readonly PublishedRun[]): boolean {
+  const past = ancestorsOf(run, runs);
+  if (sameRun(other, run) || isAmong(other, past)) return false;
+  const oldest = past.at(-1) ?? run;
+  if (!isLaterRun(oldest, other)) return true;
+  const manifest = runs.find((each) => sameRun(each, oldest))?.manifest;
+  return !(manifest instanceof WarehouseError) && manifest?.previousRun === null;
 }
 
 /** Last runs that were delivered by another machine, or that a target was rolled back to. `here`: the same run in the folder. */

@@ -16,7 +16,8 @@
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { systemClock } from "../../common/clock.ts";
-import { nameOption, optionsError, parseOptions } from "../../common/parse-form.ts";
+import { invalidConfig } from "../../common/errors.ts";
+import { nameOption, parseOptions } from "../../common/parse-form.ts";
 import type { ProxyFor } from "../../common/proxy.ts";
 import type { DeliveredRun, InstanceIdentity, LastRun, StagedLoad, Target } from "../../pipeline.ts";
 import { sameRun } from "../../warehouse/identity.ts";
@@ -81,7 +82,7 @@ export function lake(given: LakeOptions): LakeTarget {
     withEnvironment: (environment) => {
       const name = options.instance ?? environment.instance;
       if (name === undefined)
-        throw optionsError("lake", ["instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE"]);
+        throw invalidConfig("lake: instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE.");
       return connect(parseOptions("lake: instance", nameOption, name), environment.proxyFor);
     },
   });
@@ -180,7 +181,7 @@ export async function openStore(
   proxyFor: ProxyFor = () => null,
 ): Promise<Store> {
   const address = parseAddress(options.url);
-  if (address === null) throw optionsError("lake", [URL_FAULT]);
+  if (address === null) throw invalidConfig(`lake: ${URL_FAULT}.`);
   return "folder" in address
     ? new FileStore(address.folder, signal)
     : await openS3Store(address, { ...options, proxyFor }, signal);
