@@ -27,7 +27,6 @@ import {
   NO_CHECKS,
   noneExpected,
   noneNamed,
-  REFERENCE_PREFIX,
 } from "./checks.ts";
 import { countMisfits } from "./contract.ts";
 import { examplesOf, failingRows, readExamples } from "./failing-rows.ts";
@@ -110,14 +109,12 @@ export async function referenceChecks(
   return mapParallel(connections, references, async (connection, { table, reference, target }) => {
     let dangling = 0;
     const rows: string[] = [];
-    const rangeColumn = reference.columns[reference.to.indexOf(target.key[0] ?? "")];
-    const ranges = rangesOf(rangeColumn === undefined ? [] : boundsFor(target, bounds));
-    for (const range of ranges) {
-      const found = await danglingIn(connection, { table, reference, target }, { range, rangeColumn });
+    for (const range of rangesOf(boundsFor(target, bounds))) {
+      const found = await danglingIn(connection, { table, reference, target }, range);
       dangling += found.count;
       rows.push(...found.rows);
     }
-    const name = `${REFERENCE_PREFIX}${table.name}.${reference.columns.join("+")} → ${reference.table}`;
+    const name = `foreign key ${table.name}.${reference.columns.join("+")} → ${reference.table}`;
     return noneExpected(name, dangling, "rows without a matching parent", examplesOf(rows));
   });
 }
@@ -125,12 +122,12 @@ export async function referenceChecks(
 async function danglingIn(
   connection: DuckDBConnection,
   { table, reference, target }: TableReference,
-  { range, rangeColumn }: { readonly range: IdRange; readonly rangeColumn: string | undefined },
+  range: IdRange,
 ) {
   const columns = reference.columns.map(quoteIdentifier);
   const present = columns.map((column) => `${column} IS NOT NULL`);
   const keys = reference.to.map((column) => `target.${quoteIdentifier(column)}`);
-  const from = rangeConditions(table, range, rangeColumn);
+  const from = rangeConditions(table, range, reference.columns[0]);
   const to = rangeConditions(target, range);
   const shown = [...new Set([...table.key, ...reference.columns])].map(quoteIdentifier);
   // With the range on both sides DuckDB reads only that range of each.
