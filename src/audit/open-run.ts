@@ -5,14 +5,14 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Answer } from "../common/answer.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { TABLES_OF_VIEWS } from "../load/views.ts";
-import { emptyColumns } from "../storage/ddl.ts";
 import {
   type Database,
-  execute,
   PREVIOUS_CATALOG,
   PUBLISHED_CATALOG,
   type ScanSettings,
-} from "../storage/duckdb.ts";
+} from "../storage/database.ts";
+import { emptyColumns } from "../storage/ddl.ts";
+import { execute } from "../storage/duckdb.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { CONTENT_TABLES } from "../tables/all.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";

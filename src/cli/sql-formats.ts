@@ -20,7 +20,6 @@ import {
   DuckDBVariantValue,
 } from "@duckdb/node-api";
 import { pluralize } from "../common/figures.ts";
-import { collectKeepingCode } from "../common/free-memory.ts";
 import { jsonAsItIs, jsonText, markdownText } from "../common/printable.ts";
 import { csvTexts, jsonArray, markdownRow, rowTexts } from "../show/rows.ts";
 import { layOutTable, type TableLayout, type TextColumn } from "../show/table.ts";
@@ -87,7 +86,7 @@ async function* rowsOf(result: DuckDBResult): AsyncIterable<Iterable<QueryRow>> 
     cells += chunk.rowCount * result.columnCount;
     chunk = await result.fetchChunk();
     if (cells < CELLS_PER_COLLECTION) continue;
-    collectKeepingCode();
+    globalThis.gc?.({ type: "major", execution: "sync" });
     cells = 0;
   }
 }

@@ -5,15 +5,9 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, invalidConfig } from "../common/errors.ts";
 import type { DriftEntry, DriftItemCount } from "../raw/drift.ts";
+import { type BuildSettings, checkpoint, type Database, openForBuilding } from "../storage/database.ts";
 import { createTable, parquetColumns } from "../storage/ddl.ts";
-import {
-  type BuildSettings,
-  checkpoint,
-  type Database,
-  execute,
-  openForBuilding,
-  type SqlQuery,
-} from "../storage/duckdb.ts";
+import { execute, type SqlQuery } from "../storage/duckdb.ts";
 import { failureText } from "../storage/duckdb-error.ts";
 import type { RangeBounds } from "../storage/id-ranges.ts";
 import { type DatabaseConnections, mapParallel } from "../storage/parallel.ts";

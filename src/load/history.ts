@@ -1,8 +1,9 @@
 /** Fills the history: compares mapped values and definitions of this run with the history of the run before. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { execute, type QueryParams, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
+import { ROWS_PER_GROUP } from "../storage/database.ts";
+import { execute, type QueryParams, scalar } from "../storage/duckdb.ts";
 import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
-import { type DatabaseConnections, mapParallel, runOnEach } from "../storage/parallel.ts";
+import { type DatabaseConnections, mapLimited, mapParallel } from "../storage/parallel.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { HISTORY_VERSION } from "../tables/history.ts";
 import { fillDefinitions, findEffects, type HistoryRun, instant } from "./history-definitions.ts";
@@ -47,10 +48,10 @@ export async function fillHistory(
   await fillRuns(connections[0], request);
   await fillDefinitions(connections[0], request.run);
   const lanes = connections.map((connection) => new ValueHistory(connection, request));
-  await runOnEach(lanes, async (history) => history.begin());
+  await mapLimited(lanes, async (history) => history.begin(), lanes.length);
   const itemRanges = rangesOf(request.itemBounds);
   const firsts = await mapParallel(lanes, itemRanges, async (history, items) => history.fill(items));
-  await runOnEach(lanes, async (history) => history.insertCollected(1));
+  await mapLimited(lanes, async (history) => history.insertCollected(1), lanes.length);
   return firsts.flat();
 }
 

@@ -1,4 +1,5 @@
 /** Fills a table: sorted Parquet files by ID range, and from these the DuckDB table. */
+
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
@@ -8,7 +9,7 @@ import { execute, type SqlQuery, scalar } from "../storage/duckdb.ts";
 import { boundsFor, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
 import { type DatabaseConnections, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
-import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.ts";
+import { readParquet, TABLE_NAME, writeParquet } from "../storage/parquet-sql.ts";
 import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
 import { type BoundsByTable, cutByRows, extendBounds } from "./range-bounds.ts";
@@ -209,4 +210,19 @@ async function pooledRows(connection: DuckDBConnection, { table, parts }: Staged
   const mentions = `SELECT count(*) AS mentions FROM ${source} GROUP BY ${keyColumns(table)}`;
   const repeated = `SELECT coalesce(sum(mentions - 1), 0) FROM (${mentions})`;
   return { ranges, replacedRows: await scalar(connection, repeated) };
+}
+
+/**
+ * Path of a final file below the run's directory: `parquet/users/users-000042-0000.parquet`. The run's number is part of the
+ * name, so that a reader whose `current` changes between two files gets an error rather than a mixture.
+ */
+function parquetPath(table: string, sequence: number, part: number): string {
+  if (!TABLE_NAME.test(table)) {
+    throw new WarehouseError(
+      "config.invalid",
+      `"${table}" cannot be the name of a table; use lower-case letters, digits and underscores, 63 at most.`,
+    );
+  }
+  const run = String(sequence).padStart(6, "0");
+  return join("parquet", table, `${table}-${run}-${String(part).padStart(4, "0")}.parquet`);
 }

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { isOfTheDisk, WarehouseError } from "../common/errors.ts";
 import type { LoadTable } from "../pipeline.ts";
-import { openForScanning } from "../storage/duckdb.ts";
+import { openForScanning } from "../storage/database.ts";
 import { duckdbError } from "../storage/duckdb-error.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";

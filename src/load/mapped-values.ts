@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, type SqlQuery } from "../storage/duckdb.ts";
 import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
-import { type DatabaseConnections, mapParallel, runOnEach } from "../storage/parallel.ts";
+import { type DatabaseConnections, mapLimited, mapParallel } from "../storage/parallel.ts";
 import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import { loadSql, payloadSql } from "./load-sql.ts";
 
@@ -85,7 +85,7 @@ export async function fillDerivedTables(
     passthrough,
   }: { readonly itemBounds: RangeBounds; readonly rowsPerRange: number; readonly passthrough: boolean },
 ): Promise<RangeBounds> {
-  await runOnEach(connections, prepareMappings);
+  await mapLimited(connections, prepareMappings, connections.length);
   const bounds = await mappedValueBounds(connections[0], itemBounds, rowsPerRange);
   // Without a transaction, incomplete row groups would wait in memory, uncompressed, for the checkpoint.
   for (const connection of connections) await execute(connection, "BEGIN TRANSACTION");

@@ -1,7 +1,8 @@
 /** Rebuilds the database of a published run from its Parquet files. */
 import { addAbortListener } from "node:events";
 import type { LoadTable } from "../pipeline.ts";
-import { type BuildSettings, openForBuilding, openForScanning, scalar } from "../storage/duckdb.ts";
+import { type BuildSettings, openForBuilding, openForScanning } from "../storage/database.ts";
+import { scalar } from "../storage/duckdb.ts";
 import { exactPattern, quoteLiteral } from "../storage/sql-text.ts";
 import { createTableFromFiles } from "./load-table.ts";
 import { memoryLimitMb, ROWS_OF_A_VECTOR } from "./range-bounds.ts";

@@ -9,7 +9,6 @@ import type { ThrottleTotals } from "../extract/http/pace.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import type { PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
-import type { UnchangedFiles } from "../warehouse/publish.ts";
 
 export interface RunSummary {
   readonly run: string;
@@ -49,7 +48,7 @@ export interface RunSummary {
   readonly bytesPublished: number;
   readonly filesPublished: number;
   /** Published files that the run before has too; null if it cannot be read. */
-  readonly unchanged: UnchangedFiles | null;
+  readonly unchanged: { readonly files: number; readonly bytes: number } | null;
   /** The run that this one is compared with; null if there is none, or it cannot be read. */
   readonly previousRun: string | null;
   /** Null if there is no run to compare with. */

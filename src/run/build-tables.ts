@@ -1,4 +1,5 @@
 /** Builds and checks the tables of a run from its raw documents, and states what the manifest says of it. */
+
 import { version as duckdbVersion } from "@duckdb/node-api";
 import type { CheckResults } from "../audit/checks/checks.ts";
 import { assertContract } from "../audit/checks/contract.ts";
@@ -21,7 +22,7 @@ import {
   vectorBytes,
 } from "../load/range-bounds.ts";
 import { publishes } from "../pipeline.ts";
-import { addItemCounts, Drift } from "../raw/drift.ts";
+import { type CountedDrift, Drift, type DriftEntry, type DriftItemCount } from "../raw/drift.ts";
 import { type ExtractRecord, excludedItems } from "../raw/extract-record.ts";
 import type { RawFolder } from "../raw/raw-folder.ts";
 import { addPolicyComments } from "../tables/declare.ts";
@@ -269,4 +270,20 @@ function statementOf(
     previousRun: before.kind === "none" ? null : before.run,
     ...(before.kind === "run" && { previousSha256: before.sha256 }),
   };
+}
+
+/** Adds the number of items to each entry. `landed`: entries that counted documents when these landed. */
+function addItemCounts(
+  entries: readonly DriftEntry[],
+  counts: readonly DriftItemCount[],
+  landed: readonly DriftEntry[],
+): CountedDrift[] {
+  const keyOf = ({ path, kind }: Pick<DriftEntry, "path" | "kind">) => `${kind} ${path}`;
+  const items = new Map<string, number>();
+  for (const each of counts) items.set(keyOf(each), (items.get(keyOf(each)) ?? 0) + each.items);
+  const unknown = new Set(landed.filter(({ kind }) => kind !== "unknown_field").map(keyOf));
+  return entries.map((entry) => {
+    const key = keyOf(entry);
+    return { ...entry, items: unknown.has(key) ? null : (items.get(key) ?? null) };
+  });
 }

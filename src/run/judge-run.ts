@@ -25,36 +25,32 @@ import type { NewRun } from "./inputs.ts";
 import { judgeHistory } from "./previous-history.ts";
 
 /**
- * The verdict, and why the run is not complete. A run whose passes agree is still unsettled if documents contradict each
- * other.
+ * The verdict, and why the run is not complete. A run whose passes agree is still unsettled if documents of an item, read
+ * at different times, contradict each other: the service answered from two states of the item. If most items contradict
+ * themselves, the modes only write the field differently.
  */
 export function concludeVerdict(
   facts: ExtractRecord,
   drift: readonly DriftEntry[],
 ): Pick<BuiltStatement, "verdict" | "reasons"> {
   const { limit, passes } = facts;
-  const reasons = [...facts.disagreements, ...contradictionReasons(drift, facts)];
+  const items = itemsToLoad(facts);
+  const contradictions = drift.filter(
+    ({ kind, count }) => kind === "versions_differ" && !isOfMostItems(count, items),
+  );
+  const reasons = [
+    ...facts.disagreements,
+    ...contradictions.map(({ path, count, contentId }) => {
+      const more = count === 1 ? "" : ` and ${count - 1} more`;
+      return `dynamic and full answers of different updated_at contradict each other in ${path} of ${contentId}${more}`;
+    }),
+  ];
   if (limit !== null)
     reasons.push(
       `no more than ${pluralize(limit, "item")} were to be read; the service counts ${count(passes[0]?.countAfter ?? 0)}`,
     );
   const isContradicted = facts.verdict === "complete" && reasons.length > 0;
   return { verdict: isContradicted ? "unsettled" : facts.verdict, reasons };
-}
-
-/**
- * One reason for each field in which documents of an item, read at different times, contradict each other: the service
- * answered from two states of the item. If most items contradict themselves, the modes only write the field differently.
- */
-function contradictionReasons(drift: readonly DriftEntry[], extraction: Extraction): string[] {
-  const items = itemsToLoad(extraction);
-  return drift
-    .filter(({ kind, count }) => kind === "versions_differ" && !isOfMostItems(count, items))
-    .map(
-      ({ path, count, contentId }) =>
-        `dynamic and full answers of different updated_at contradict each other in ${path} of ${contentId}` +
-        (count === 1 ? "" : ` and ${count - 1} more`),
-    );
 }
 
 /** Number of listed or found items that have documents. */

@@ -1,4 +1,5 @@
 /** Restores a run from a target that keeps whole runs. */
+
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +12,7 @@ import { runText, sameRun } from "../warehouse/identity.ts";
 import {
   createStaging,
   DATABASE_FILE,
-  folderBeside,
+  DIGEST_DIGITS,
   type OutputFolder,
   removeStaging,
   runsIn,
@@ -46,7 +47,8 @@ export async function restoreRun(
   assertOfOneKind(before, { isLimited: false, root: folder.root });
   // A reader may be about to open files of another run of this name, so that one stays where it is.
   const isTaken = (await runsIn(folder)).some((each) => each.run === run.run);
-  const name = isTaken && run.sha256 !== undefined ? folderBeside(run.run, run.sha256) : run.run;
+  const digest = run.sha256?.slice(0, DIGEST_DIGITS);
+  const name = isTaken && digest !== undefined ? `${run.run}-${digest}` : run.run;
   await removeStaging(folder, name);
   const staging = await createStaging(folder, name);
   try {

@@ -1,6 +1,7 @@
 /** Makes a run continue from the newest run that a target has and this warehouse folder has not. */
+
 import { join } from "node:path";
-import type { WarehouseError } from "../common/errors.ts";
+import { WarehouseError } from "../common/errors.ts";
 import type { InstanceIdentity, Target, TargetRun } from "../pipeline.ts";
 import {
   assertOfOneKind,
@@ -11,10 +12,12 @@ import {
   readBaseline,
 } from "../warehouse/baseline.ts";
 import {
-  excludesRun,
+  ancestorsOf,
   goesOnFromUndone,
   isAmong,
+  isLaterRun,
   type RunAncestry,
+  type RunKey,
   runText,
   sameRun,
   standingOf,
@@ -104,6 +107,16 @@ export async function restoreNewest(
       `The target ${target.name} has the ${runText(last)}, from another machine, and keeps no runs, so this run cannot continue from it: the changes it reports are not those at the target.`,
     );
   }
+}
+
+/** Whether a run certainly does not continue `other`, as far as the kept manifests tell. */
+function excludesRun(other: RunKey, run: PublishedRun, runs: readonly PublishedRun[]): boolean {
+  const past = ancestorsOf(run, runs);
+  if (sameRun(other, run) || isAmong(other, past)) return false;
+  const oldest = past.at(-1) ?? run;
+  if (!isLaterRun(oldest, other)) return true;
+  const manifest = runs.find((each) => sameRun(each, oldest))?.manifest;
+  return !(manifest instanceof WarehouseError) && manifest?.previousRun === null;
 }
 
 /** Last runs that were delivered by another machine, or that a target was rolled back to. `here`: the same run in the folder. */

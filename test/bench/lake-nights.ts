@@ -28,18 +28,16 @@ export interface NightCost {
 export interface NightsOptions {
   /** One item of so many is edited. */
   readonly every: number;
-  /** Whether every other one of them loses a custom field too. */
-  readonly clears: boolean;
   readonly items: number;
   readonly nights: number;
   /** Called with what the lake has after each night. */
-  readonly after?: (objects: Objects, warehouse: string) => Promise<void>;
+  readonly after: (objects: Objects) => Promise<void>;
 }
 
 /** Exports a made content set night by night, edited in between, and delivers each run to a lake in memory. */
 export async function costOfNights(
   folder: string,
-  { items, nights, every, clears, after = async () => {} }: NightsOptions,
+  { items, nights, every, after }: NightsOptions,
 ): Promise<NightCost[]> {
   const objects: Objects = new Map();
   const costs: NightCost[] = [];
@@ -52,14 +50,14 @@ export async function costOfNights(
   for (let night = 1; night <= nights; night++) {
     if (night > 1) {
       const next = join(folder, `night-${night}`);
-      edited = await editContentSet(set, next, { night, every, clears });
+      edited = await editContentSet(set, next, { night, every });
       set = next;
     }
     port = await exportSet(set, { folder, warehouse, port });
     const before = new Map(objects);
     await deliverCurrent(folder, warehouse, objects);
     costs.push({ edited, ...costOf(before, objects) });
-    await after(objects, warehouse);
+    await after(objects);
   }
   return costs;
 }
@@ -68,7 +66,7 @@ export async function costOfNights(
 async function editContentSet(
   set: string,
   out: string,
-  { night, every, clears }: Pick<NightsOptions, "every" | "clears"> & { readonly night: number },
+  { night, every }: { readonly night: number; readonly every: number },
 ): Promise<number> {
   await cp(set, out, { recursive: true });
   const file = join(out, "content.ndjson");
@@ -80,8 +78,6 @@ async function editContentSet(
     item.title = `${item.title} (${night})`;
     item.content = `${item.content}<p>Edited in night ${night}.</p>`;
     item.updated_at = new Date(Date.UTC(2026, 10, 20 + night, 1, 0, 0, at)).toISOString();
-    if (clears && edited % 2 === 0)
-      item.custom_fields = Object.fromEntries(Object.entries(Object(item.custom_fields)).slice(1));
     lines[at] = JSON.stringify(item);
   }
   await writeFile(file, `${lines.join("\n")}\n`);

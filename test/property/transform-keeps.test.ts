@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isObject, type JsonObject } from "../../src/raw/document.ts";
+import { isObject, type JsonObject } from "../../src/common/json.ts";
 import { few } from "../long.ts";
 import { type Transformed, transform } from "../transform/harness.ts";
 import { richWorld, type World } from "../transform/rich.ts";

@@ -12,7 +12,8 @@ import {
   DuckDBVariantValue,
 } from "@duckdb/node-api";
 import { openLoaderTable } from "../../src/load/loader-tables.ts";
-import { all, type Database, execute, openForBuilding, stream } from "../../src/storage/duckdb.ts";
+import { type Database, openForBuilding } from "../../src/storage/database.ts";
+import { all, execute, stream } from "../../src/storage/duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { defineTable, integer, text } from "../../src/tables/declare.ts";
 import { temporaryFolder } from "../run/running.ts";

@@ -9,7 +9,7 @@ import type { Target, TargetRun } from "../../src/pipeline.ts";
 import type { ArchiveTarget } from "../../src/targets/restore.ts";
 import { probeTargets, readTargetBaseline, restoreNewest } from "../../src/targets/target-baseline.ts";
 import { createStaging, nextRun, outputFolder, pointCurrentAt, runsIn } from "../../src/warehouse/layout.ts";
-import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
+import { prepareOutput } from "../../src/warehouse/lock.ts";
 import { finishPublication } from "../../src/warehouse/publish.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { temporaryFolder } from "../folders.ts";
@@ -48,7 +48,7 @@ test("an empty disk gets the run that the target keeps, whole and current", asyn
     `Restored the run ${last.run} from the target keeper: this run continues from it.`,
   ]);
   assert.equal(await current(out), `runs/${last.run}`);
-  const { findings, runs } = await verifyRuns(outputFolder(out), { all: true }, join(out, "tmp"));
+  const { findings, runs } = await verifyRuns(outputFolder(out), undefined, join(out, "tmp"));
   assert.deepEqual([findings, runs.map(({ run }) => run)], [[], [last.run]]);
   assert.match(await nextRun(outputFolder(out), NIGHT), /^000003-/);
   assert.deepEqual(await meet(out, [keeping(last)]), []);
@@ -85,7 +85,7 @@ test("a run of the same name is restored beside one's own, also where that was k
   await createStaging(folder, beside);
   await finishPublication(folder);
   assert.equal(await current(out), `runs/${beside}`);
-  const { findings, runs } = await verifyRuns(folder, { all: true }, join(out, "tmp"));
+  const { findings, runs } = await verifyRuns(folder, undefined, join(out, "tmp"));
   assert.deepEqual([findings, runs.map(({ run }) => run)], [[], [beside, own]]);
   assert.deepEqual(await meet(out, [keeper]), []);
   assert.match(await nextRun(folder, NIGHT), /^000002-/);

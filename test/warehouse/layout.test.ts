@@ -14,7 +14,7 @@ import {
   stagingFolder,
   stagingLeftovers,
 } from "../../src/warehouse/layout.ts";
-import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
+import { prepareOutput } from "../../src/warehouse/lock.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 import fc from "../properties.ts";
 import { asOrdinaryUser } from "../run/as-ordinary-user.ts";
@@ -73,7 +73,7 @@ test("F10: a folder that is a file, lies below one, or has one in its place is a
   await writeFile(join(base, "out", "runs"), "");
   await symlink("nowhere", join(base, "dangling"));
   await symlink("circle", join(base, "circle"));
-  for (const name of ["file", "file/out", "out", "dangling", "circle", "x".repeat(300), "a?b"]) {
+  for (const name of ["file", "file/out", "out", "dangling", "circle", "x".repeat(300), "a?b", "a\\b*"]) {
     await assert.rejects(prepareOutput(join(base, name)), { code: "config.output", exitCode: 2 }, name);
   }
   assert.deepEqual((await readdir(base)).toSorted(), ["circle", "dangling", "file", "out"]);

@@ -4,7 +4,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
-import type { CountedDrift, DriftEntry, DriftKind } from "../../raw/drift.ts";
+import type { CountedDrift, DriftEntry } from "../../raw/drift.ts";
 import { extraKeys } from "../../raw/extra-keys.ts";
 import { keyColumns } from "../../storage/ddl.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
@@ -17,7 +17,12 @@ import { examplesOf, readExamples } from "./failing-rows.ts";
 export const CONTRACTS = ["evolve", "freeze"] as const;
 export type Contract = (typeof CONTRACTS)[number];
 
-const FROZEN: ReadonlySet<DriftKind> = new Set(["unknown_field", "type", "unreadable", "single_for_list"]);
+const FROZEN: ReadonlySet<DriftEntry["kind"]> = new Set([
+  "unknown_field",
+  "type",
+  "unreadable",
+  "single_for_list",
+]);
 
 /** Throws `contract.drift` if the contract is frozen and there is anything that the specification does not have. */
 export function assertContract(contract: Contract, drift: readonly DriftEntry[]): void {
@@ -31,7 +36,7 @@ export function assertContract(contract: Contract, drift: readonly DriftEntry[])
   );
 }
 
-const MISFIT: ReadonlySet<DriftKind> = new Set(["type", "unreadable"]);
+const MISFIT: ReadonlySet<DriftEntry["kind"]> = new Set(["type", "unreadable"]);
 const CONTENT = "content";
 
 /** A column whose values may be in `extra` under `key`; without a column, the key of an item's list. */

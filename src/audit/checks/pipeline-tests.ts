@@ -8,12 +8,11 @@ import { joinFirst } from "../../common/nearest.ts";
 import type { CoverageTest, QueryTest, Severity, Test } from "../../pipeline.ts";
 import {
   type Database,
-  execute,
   openForScanning,
   PREVIOUS_CATALOG,
   PUBLISHED_CATALOG,
-  scalar,
-} from "../../storage/duckdb.ts";
+} from "../../storage/database.ts";
+import { execute, scalar } from "../../storage/duckdb.ts";
 import { failureText } from "../../storage/duckdb-error.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { type Baseline, mayShow, type PublishedBaseline } from "../../warehouse/baseline.ts";

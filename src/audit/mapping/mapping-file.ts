@@ -8,9 +8,9 @@
 
 import { isUtf8 } from "node:buffer";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { csvCell, FORMULA } from "../../common/csv.ts";
 import { invalidConfig, type WarehouseError } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
+import { csvCell, FORMULA } from "../../common/printable.ts";
 import { all, type QueryRow, scalar } from "../../storage/duckdb.ts";
 import { loadSql } from "../queries.ts";
 import { readDefinitions } from "./definitions.ts";

@@ -1,4 +1,5 @@
 /** Answers `runs` and `runs show`: which runs are published, and the facts of one run. */
+
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
@@ -12,7 +13,7 @@ import {
 } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, duration, fileSize, minuteOf, pluralize } from "../../common/figures.ts";
-import { isNoAncestor, withAncestors } from "../../warehouse/identity.ts";
+import { isAmong, isLaterRun, type RunKey, withAncestors } from "../../warehouse/identity.ts";
 import { type OutputFolder, stagingFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { runBefore, unchangedFiles } from "../../warehouse/publish.ts";
@@ -57,6 +58,12 @@ const RUNS = {
 } as const;
 const WITH_REPLAYS = { ...RUNS, replay_of: col.name({ head: "replay of" }) };
 type RunListRow = AnswerRow<typeof RUNS>;
+
+/** Whether a run certainly does not belong to this history. The history is unknown before its oldest run. */
+function isNoAncestor(run: RunKey, past: readonly RunKey[]): boolean {
+  const oldest = past.at(-1);
+  return oldest !== undefined && !isAmong(run, past) && !isLaterRun(oldest, run);
+}
 
 /** A row of the list. `manifest`: undefined if it cannot be read. */
 export function runListRow(

@@ -8,7 +8,7 @@ import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { duration } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { writeAll } from "../../show/terminal.ts";
-import { openForReading } from "../../storage/duckdb.ts";
+import { openForReading } from "../../storage/database.ts";
 import { previousOf } from "../../warehouse/identity.ts";
 import { DATABASE_FILE, type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { findRun, listRuns, type PublishedRun } from "../../warehouse/retention.ts";

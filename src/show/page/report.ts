@@ -1,4 +1,5 @@
 /** Makes the report of a run: one HTML page with the answers of several commands. The same runs give the same bytes. */
+
 import { statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -34,7 +35,8 @@ import { keptRunsSection, RUNS_LEGEND } from "../../audit/questions/runs.ts";
 import type { Section } from "../../common/answer.ts";
 import { asWarehouseError } from "../../common/errors.ts";
 import { count, duration, minuteOf, pluralize } from "../../common/figures.ts";
-import { runNamed, sameRun } from "../../warehouse/identity.ts";
+import { sameRun } from "../../warehouse/identity.ts";
+import { nameOf } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { overviewOf, whyNothingMapped } from "./overview.ts";
 import { foreign, html, type Markup, type PagePart, pageMarkup, ROWS_LIMIT } from "./page.ts";
@@ -163,7 +165,7 @@ async function readChanges(connection: DuckDBConnection, run: RunRow, { manifest
 async function historyPair(connection: DuckDBConnection, run: RunRow): Promise<RunPair | undefined> {
   const known = await readRunHistory(connection);
   const after = known.find((each) => sameRun(each, run));
-  const before = runNamed(after?.previousRun ?? "", known, []);
+  const before = known.find(({ run }) => nameOf(run) === after?.previousRun);
   return after && before && { before, after };
 }
 

@@ -1,7 +1,8 @@
 /** The target `lake`: Delta Lake tables on a file system or in a bucket, partitioned by instance. */
 import { z } from "zod";
 import { systemClock } from "../../common/clock.ts";
-import { nameOption, optionsError, parseOptions } from "../../common/parse-form.ts";
+import { invalidConfig } from "../../common/errors.ts";
+import { nameOption, parseOptions } from "../../common/parse-form.ts";
 import type { ProxyFor } from "../../common/proxy.ts";
 import type { InstanceIdentity, LastRun, Target } from "../../pipeline.ts";
 import { openStore, storeFaults } from "../store/open-store.ts";
@@ -58,7 +59,7 @@ export function lake(given: LakeOptions): LakeTarget {
     withEnvironment: (environment) => {
       const name = options.instance ?? environment.instance;
       if (name === undefined)
-        throw optionsError("lake", ["instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE"]);
+        throw invalidConfig("lake: instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE.");
       return connect(parseOptions("lake: instance", nameOption, name), environment.proxyFor);
     },
   });

@@ -4,7 +4,8 @@ import { test } from "node:test";
 import type { EarlierRuns } from "../../../src/audit/questions/run-history.ts";
 import { runListRow } from "../../../src/audit/questions/runs.ts";
 import { reportOf } from "../../../src/show/page/report.ts";
-import { all, execute, PUBLISHED_CATALOG, scalar } from "../../../src/storage/duckdb.ts";
+import { PUBLISHED_CATALOG } from "../../../src/storage/database.ts";
+import { all, execute, scalar } from "../../../src/storage/duckdb.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 import { parsePage, tableRecords } from "./dom.ts";
 

@@ -40,7 +40,6 @@ test("a night uploads the files of tables that changed, and the log names no oth
     items: 300,
     nights,
     every: 50,
-    clears: false,
     after,
   });
   assert.ok(first !== undefined && later.length === nights - 1);
