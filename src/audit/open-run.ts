@@ -30,6 +30,8 @@ export interface OpenedRun extends AsyncDisposable {
   readonly run: string;
   readonly directory: string;
   readonly manifest: Manifest;
+  /** Manifest of the run beside it; undefined if there is none. */
+  readonly before: Manifest | undefined;
   /**
    * Has a view of each table of the run, and `content_types` even if the run lacks it. Tables can be created
    * beside the views; the run is read-only.
@@ -76,16 +78,18 @@ export async function openRun(
   };
   const found = await find(wanted);
   const { run, directory, manifest } = found;
+  const before = beside === undefined ? undefined : await find(beside);
   const database = await openViews({
     ...runTables(found),
     temporaryDirectory,
     ...limits,
-    beside: beside === undefined ? undefined : runTables(await find(beside)),
+    beside: before && runTables(before),
   });
   return {
     run,
     directory,
     manifest,
+    before: before?.manifest,
     connection: database.connection,
     connect: () => database.connect(),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

@@ -23,7 +23,6 @@ import { pluralize } from "../common/figures.ts";
 import { jsonAsItIs, jsonText, markdownText } from "../common/printable.ts";
 import { csvTexts, jsonArray, markdownRow, rowTexts } from "../show/rows.ts";
 import { layOutTable, type TableLayout, type TextColumn } from "../show/table.ts";
-import { printableText } from "../show/terminal.ts";
 
 type QueryRow = readonly DuckDBValue[];
 
@@ -34,15 +33,12 @@ export async function* resultTexts(
     format,
     width,
     spreadsheet,
-    isPlan,
   }: {
     readonly format: "table" | "json" | "jsonl" | "csv" | "markdown";
     /** Width of the screen in characters; `undefined` for files and pipes. */
     readonly width: number | undefined;
     /** Whether texts of CSV are guarded against being read as formulas. */
     readonly spreadsheet: boolean;
-    /** Whether the result is a plan, whose table is as the engine draws it. */
-    readonly isPlan: boolean;
   },
 ): AsyncIterable<string> {
   const rows = rowsOf(result);
@@ -51,8 +47,7 @@ export async function* resultTexts(
     jsonObject(names.map((name, index) => [name, row[index] ?? null, types[index]]));
   switch (format) {
     case "table":
-      if (!isPlan) return yield* tableTexts(result, width);
-      return yield* rowTexts(rows, ([, plan = null]) => printableText(`${cellText(plan)}\n`));
+      return yield* tableTexts(result, width);
     case "json":
       yield* jsonArray(rows, object);
       return yield "\n";

@@ -1,7 +1,7 @@
 /** The schema contract: how far answers may differ from the specification before a run is not published. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../../common/errors.ts";
-import { pluralize } from "../../common/figures.ts";
+import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { CountedDrift, DriftEntry } from "../../raw/drift.ts";
@@ -10,7 +10,7 @@ import { keyColumns } from "../../storage/ddl.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Column, Table } from "../../tables/declare.ts";
-import { type Check, noneExpected } from "./checks.ts";
+import { type Check, type CheckResults, checkWithWarning, noneExpected } from "./checks.ts";
 import { examplesOf, readExamples } from "./failing-rows.ts";
 
 /** `evolve`: new fields and single values of another type are kept in `extra`. `freeze`: no drift is accepted. */
@@ -133,15 +133,28 @@ export function misfitChecks(found: Awaited<ReturnType<typeof countMisfits>>): C
   });
 }
 
-/** A check for each column of `content_wide` with values that cannot be read as its type. */
-export function fieldTypeChecks(drift: readonly CountedDrift[]): Check[] {
-  return drift
+/**
+ * A check for each column of `content_wide` with values that cannot be read as its type, and a warning if the service
+ * repeats the API token in its answers.
+ */
+export function driftChecks(drift: readonly CountedDrift[]): CheckResults {
+  const misread = drift
     .filter(({ kind }) => kind === "field_type")
-    .map(({ path, count, items, contentId, example }) => {
+    .map(({ path, count: times, items, contentId, example }) => {
       const where = `in ${pluralize(items ?? 0, "item")}; NULL there, and text in content_custom_field_values`;
       const row = JSON.stringify({ content_id: contentId, value: example });
-      return noneExpected(misfitCheck(path), count, where, examplesOf([row]));
+      return noneExpected(misfitCheck(path), times, where, examplesOf([row]));
     });
+  const echoes = drift.filter(({ kind }) => kind === "token_redacted").sort((a, b) => b.count - a.count);
+  const total = echoes.reduce((sum, echo) => sum + echo.count, 0);
+  const paths = echoes.map(({ path }) => JSON.stringify(printable(path, 60)));
+  const places = joinFirst(paths, 5);
+  const detail = total === 0 ? "" : `each is published with [redacted] in its place; in ${places}`;
+  const echoed = checkWithWarning(
+    noneExpected("texts in which the service repeats the API token", total, detail),
+    `The service repeats the API token in ${count(total)} texts (${places}): [redacted] is published in its place. Ask the service's operator why it is readable there.`,
+  );
+  return { ...echoed, checks: [...echoed.checks, ...misread] };
 }
 
 function misfitCheck(place: string): string {
