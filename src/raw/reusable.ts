@@ -3,15 +3,12 @@
  * listing document: while it stays the same, a run reuses a single-item document of an earlier run.
  */
 import { hash } from "node:crypto";
-import { join } from "node:path";
 import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/dynamic.ts";
 import { withoutSignature } from "../api/signed-url.ts";
 import type { JsonObject } from "./document.ts";
 import { Drift, type ResponseDrift } from "./drift.ts";
-import { EXTRACT_FILE, readExtractRecord } from "./extract-record.ts";
 import { type DocumentPosition, noteUnknown } from "./prepare.ts";
 import {
-  fingerprintsIn,
   NO_FINGERPRINT,
   NOT_REUSED,
   type RawDocument,
@@ -77,41 +74,6 @@ export interface ReusableItems {
   readonly run: string;
   /** By fingerprint, which covers the item's ID. */
   readonly documents: ReadonlyMap<string, ReusableDocument>;
-}
-
-/** A published run with its raw files. */
-export interface PublishedRaw {
-  readonly run: string;
-  /** Absolute path of its folder. */
-  readonly directory: string;
-  /** Verified paths in it. */
-  readonly paths: readonly string[];
-  /** Start of a run by its machine's clock, in milliseconds since 1970 UTC; blank name: this run. */
-  readonly startOf: (run: string) => number;
-}
-
-/** Whether {@link readReusable} reads this file of a run. */
-export function isReuseFile(path: string): boolean {
-  return path === FACTS || path.startsWith("raw/item/");
-}
-
-const FACTS = `raw/${EXTRACT_FILE}`;
-
-/** The reusable documents of a run, with its settings; `undefined` if it has no raw documents. */
-export async function readReusable({ run, directory, paths, startOf }: PublishedRaw) {
-  if (!paths.includes(FACTS)) return undefined;
-  const record = await readExtractRecord(join(directory, FACTS));
-  const documents = new Map<string, ReusableDocument>();
-  for (const path of paths.filter((each) => each !== FACTS)) {
-    const file = join(directory, path);
-    for (const [row, { fingerprint, readByRun }] of fingerprintsIn(file).entries()) {
-      const readAt = startOf(readByRun);
-      const known = documents.get(fingerprint)?.readAt ?? Number.NEGATIVE_INFINITY;
-      if (fingerprint !== NO_FINGERPRINT && readAt >= known)
-        documents.set(fingerprint, { file, row, readAt });
-    }
-  }
-  return { run, documents, settings: record.documentSettings };
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
