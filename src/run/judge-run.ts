@@ -2,7 +2,6 @@
 import {
   type Accounting,
   accountingChecks,
-  assertPassed,
   type Check,
   type CheckResults,
   checkWithWarning,
@@ -13,9 +12,10 @@ import {
   SAME_TIMES_CHECK,
 } from "../audit/checks/checks.ts";
 import { checkConfiguredNames } from "../audit/checks/configured-names.ts";
-import { fieldTypeChecks } from "../audit/checks/contract.ts";
-import { checkAgainstBaseline, checkTokenEchoes, rowCounts } from "../audit/checks/publish-gates.ts";
+import { driftChecks } from "../audit/checks/contract.ts";
+import { checkAgainstBaseline, rowCounts } from "../audit/checks/publish-gates.ts";
 import { checkCustomTables, type TableFacts } from "../audit/checks/table-checks.ts";
+import { WarehouseError } from "../common/errors.ts";
 import { count, pluralize } from "../common/figures.ts";
 import type { CountedDrift, DriftEntry } from "../raw/drift.ts";
 import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
@@ -83,17 +83,26 @@ export function judgeRun(
   const { checks, warnings } = joinResults([
     { checks: [...loaded.checks, ...accountingChecks(accounting, facts.limit !== null)], warnings: [] },
     matching,
-    checkTokenEchoes(drift),
+    driftChecks(drift),
     loaded.personal,
     judgeSingles(facts),
     checkAgainstBaseline(before, loaded, facts),
-    { checks: fieldTypeChecks(drift), warnings: [] },
     checkCustomTables(pipeline, loaded),
     judgeHistory(history, pipeline),
   ]);
   assertPassed(checks);
   const { noMappedValues, ignoredDestinations } = matching;
   return { accounting, checks, warnings, noMappedValues, ignoredDestinations };
+}
+
+/** Throws `verify.failed` for the first check that failed. */
+function assertPassed(checks: readonly Check[]): void {
+  const failed = checks.find((check) => check.verdict === "failed");
+  if (failed === undefined) return;
+  throw new WarehouseError(
+    "verify.failed",
+    `The check "${failed.name}" failed (${failed.figure}, expected ${failed.expected ?? "none"}: ${failed.detail}); nothing was published.`,
+  );
 }
 
 /** What became of all listed items. Items that no pass listed do not count. */

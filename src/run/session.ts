@@ -18,13 +18,8 @@ import { TokenRedactor } from "../extract/pages/token-redactor.ts";
 import { probeBasic, probeDestinationNames, probeFieldNames, probeService } from "../extract/probe.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { tokenDrift } from "../raw/drift.ts";
-import {
-  ITEM_FIELD_NAMES,
-  isItemField,
-  NO_PERSONAL_FIELDS,
-  type PersonalFields,
-} from "../raw/personal/fields.ts";
 import { looksPersonal } from "../raw/personal/names.ts";
+import { ITEM_FIELD_NAMES, type PersonalFields } from "../raw/personal/policy.ts";
 import { assertSameInstance, type Baseline, instanceOf } from "../warehouse/baseline.ts";
 import type { RunInputs, StepListener } from "./inputs.ts";
 import type { ResumableRun } from "./resume.ts";
@@ -194,12 +189,14 @@ async function findPersonalFields(
 ): Promise<PersonalFields> {
   const { aliases, lookupMethod, personalData } = config;
   const names = [...new Set(config.personalFields.map((name) => aliases[name] ?? name))];
-  let found = NO_PERSONAL_FIELDS;
+  let found: PersonalFields = { names: [], customFields: [] };
   if (names.length > 0) {
     listener.begin("personal fields");
     const { definitions, unmatched } = await new Lookups(client, lookupMethod).customFields(names, signal);
     const specified = new Set(Object.values(aliases));
-    const unknown = unmatched.filter((name) => !isItemField(name) && !specified.has(name));
+    const unknown = unmatched.filter(
+      (name) => !ITEM_FIELD_NAMES.includes(name.replaceAll("[]", "")) && !specified.has(name),
+    );
     if (unknown.length > 0) {
       const others = await probeFieldNames(client, config.perPage, signal);
       const known = [...others, ...ITEM_FIELD_NAMES];

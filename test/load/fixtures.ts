@@ -5,7 +5,7 @@ import type { TestContext } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { removeTree } from "../../src/common/tree.ts";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
-import { type Database, openForBuilding } from "../../src/storage/duckdb.ts";
+import { type Database, openForBuilding } from "../../src/storage/database.ts";
 import type { StagedPart } from "../../src/storage/parquet-file.ts";
 import { type Column, type ColumnType, column as declared, type Table } from "../../src/tables/declare.ts";
 

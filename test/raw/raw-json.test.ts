@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isObject, type JsonObject } from "../../src/common/json.ts";
 import { type PageDocument, readList } from "../../src/extract/pages/list-page.ts";
-import { isObject, type JsonObject } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { documentPreparer, type PrepareSettings } from "../../src/raw/prepare.ts";
 import { serializeDocument } from "../../src/raw/raw-json.ts";
 import { bodyOf } from "../extract/landing/nightly-landing.ts";
 import { either } from "../long.ts";
+import { DROP, HASH, KEEP } from "../policies.ts";
 import fc from "../properties.ts";
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -82,15 +82,12 @@ test("the text of any document means what the document is, whatever was changed"
   );
 });
 
-const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
 const POLICIES: readonly PrepareSettings[] = [
-  { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
-  { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} },
-  { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
+  DROP,
+  HASH,
+  KEEP,
   {
-    policy: "drop",
-    hashKey: undefined,
-    fields: NO_PERSONAL_FIELDS,
+    ...DROP,
     aliases: { wordcount: "word_count", email: "contact_email" },
   },
 ];

@@ -11,7 +11,6 @@ import { ItemVersions } from "../../src/extract/passes/item-versions.ts";
 import { PassReader } from "../../src/extract/passes/listing.ts";
 import type { MemoryRows } from "../../src/load/staged-rows.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { RawPaths } from "../../src/raw/raw-folder.ts";
 import { RawIndex } from "../../src/raw/raw-index.ts";
 import { passRows, requestRows } from "../../src/run/run-tables.ts";
@@ -21,6 +20,7 @@ import { failsWith } from "../failing.ts";
 import { temporaryFolder } from "../folders.ts";
 import { few } from "../long.ts";
 import { NEVER } from "../never.ts";
+import { DROP } from "../policies.ts";
 
 /** The envelope's fields land in the account of the run, where `run_passes` and `run_requests` say so. */
 
@@ -52,10 +52,9 @@ async function account(t: TestContext, pages: readonly object[]): Promise<Memory
   const directory = await temporaryFolder(t);
   const itemIndex = new ItemIndex();
   const journal = new Journal();
-  const policy = { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} } as const;
   await using landing = new Landing({
     threads: 0,
-    lander: { ...policy, token: "", details: "none", settings: "" },
+    lander: { ...DROP, token: "", details: "none", settings: "" },
     files: new RawPaths(join(directory, "raw"), 1),
     index: new RawIndex(itemIndex),
     directory,

@@ -2,8 +2,8 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { findReadableRun } from "../../audit/open-run.ts";
 import { driftQuestion } from "../../audit/questions/drift.ts";
-import { readRejectsSection } from "../../audit/questions/run-sections.ts";
-import { RUN_SECTIONS, runAnswer, runsAnswer } from "../../audit/questions/runs.ts";
+import { readRejectsSection, runAnswer } from "../../audit/questions/run-sections.ts";
+import { runsAnswer } from "../../audit/questions/runs.ts";
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { pluralize } from "../../common/figures.ts";
 import { inTemporaryFolder } from "../../common/temporary-folder.ts";
@@ -12,7 +12,7 @@ import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
 import { printableText, writeAll } from "../../show/terminal.ts";
 import { deliveryError, failedDeliveries } from "../../targets/deliver.ts";
 import { readCurrentRun } from "../../targets/published-run.ts";
-import { readTargetStatuses, targetsAnswer } from "../../targets/target-states.ts";
+import { compareTargets } from "../../targets/target-states.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
@@ -66,6 +66,7 @@ interface ShowFlags extends AnswerFlags {
   readonly config?: string;
 }
 
+const SECTIONS = ["about", "checks", "failing_rows", "passes", "requests", "tables"];
 /** Sections shown only with `--section`, each with the function that shows it. */
 const ON_REQUEST = { drift: showDrift, rejects: showRejects, targets: showTargets } as const;
 
@@ -81,7 +82,7 @@ could not be asked.`;
 function showCommand(environment: CliEnvironment): CliCommand {
   return subcommand("show", "show what a run published", SHOW_HELP)
     .argument("[run]", "name or number of a run", "current")
-    .answerForm([...RUN_SECTIONS, ...Object.keys(ON_REQUEST)])
+    .answerForm([...SECTIONS, ...Object.keys(ON_REQUEST)])
     .action((run: string, options: ShowFlags) => {
       const show =
         Object.entries(ON_REQUEST).find(([section]) => section === options.section)?.[1] ?? showRun;
@@ -132,9 +133,8 @@ async function showTargets(environment: CliEnvironment, run: string, options: Sh
   const targets = await chooseTargets(environment, options);
   const current = await readCurrentRun(outputFolder(options.warehouse));
   using stop = new StopSignals("the targets were not listed");
-  const states = await readTargetStatuses(targets, current, stop.signal);
-  await showAnswer(environment.out, targetsAnswer(states, current), options);
-  const failed = states.filter(({ state }) => state === "failed");
+  const { answer, failed } = await compareTargets(targets, current, stop.signal);
+  await showAnswer(environment.out, answer, options);
   if (failed.length > 0)
     throw new WarehouseError(
       "target.unavailable",

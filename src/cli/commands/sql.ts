@@ -3,12 +3,12 @@ import { createReadStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { copyToParquet, prepareQuery, withQueryErrors } from "../../audit/user-query.ts";
+import { prepareQuery, withQueryErrors } from "../../audit/user-query.ts";
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { duration } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { writeAll } from "../../show/terminal.ts";
-import { openForReading } from "../../storage/duckdb.ts";
+import { openForReading } from "../../storage/database.ts";
 import { previousOf } from "../../warehouse/identity.ts";
 import { DATABASE_FILE, type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { findRun, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
@@ -213,11 +213,10 @@ async function runQuery(
   });
   const question = await prepareQuery(database.connection, statement, previous.missing);
   if (format === "parquet") {
-    await copyToParquet(database.connection, question, parquet);
+    await question.copyTo(parquet);
     return await write(createReadStream(parquet));
   }
-  const { isPlan } = question;
-  const texts = resultTexts(await question.stream(), { ...form, format, isPlan });
+  const texts = resultTexts(await question.stream(), { ...form, format });
   await write(withQueryErrors(texts));
 }
 

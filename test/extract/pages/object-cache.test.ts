@@ -1,18 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DocumentReader } from "../../../src/extract/pages/documents.ts";
-import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
 import type { PrepareSettings } from "../../../src/raw/prepare.ts";
 import { either } from "../../long.ts";
+import { DROP, HASH, KEEP } from "../../policies.ts";
 import fc from "../../properties.ts";
 import { bodyOf } from "../landing/nightly-landing.ts";
 
-const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
-const DROP = { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} } as const;
 const POLICIES: readonly PrepareSettings[] = [
   DROP,
-  { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} },
-  { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
+  HASH,
+  KEEP,
   { ...DROP, aliases: { wordcount: "word_count", whose: "owner_details", owner: "author_details" } },
   // Round and round.
   {
