@@ -2,7 +2,6 @@
 import {
   Bool,
   type Data,
-  type DataType,
   DateDay,
   Field,
   Float64,
@@ -32,20 +31,39 @@ export function recordBatch(columns: readonly Column[], rows: readonly (readonly
 }
 
 const DATA: Readonly<Record<ColumnType, (cells: readonly Cell[]) => Data>> = {
-  text: (cells) => dataOf(cells, new Utf8()),
-  json: (cells) => dataOf(cells, new Utf8()),
-  boolean: (cells) => dataOf(cells, new Bool()),
-  integer: (cells) => dataOf(cells, new Int32()),
-  date: (cells) => dataOf(cells, new Int32()).clone(new DateDay()),
-  double: (cells) => dataOf(cells, new Float64()),
-  bigint: (cells) => dataOf(cells.map(toBigint), new Int64()),
-  timestamp: (cells) => dataOf(cells.map(toBigint), new Int64()).clone(new TimestampMicrosecond("UTC")),
+  text,
+  json: text,
+  boolean: bits,
+  integer: (cells) => numbers(new Int32(), Int32Array.from(cells, Number), cells),
+  date: (cells) => numbers(new DateDay(), Int32Array.from(cells, Number), cells),
+  double: (cells) => numbers(new Float64(), Float64Array.from(cells, Number), cells),
+  bigint: (cells) => numbers(new Int64(), bigints(cells), cells),
+  timestamp: (cells) => numbers(new TimestampMicrosecond("UTC"), bigints(cells), cells),
 };
 
-function dataOf<Type extends DataType>(cells: readonly Cell[], type: Type): Data<Type> {
-  return vectorFromArray(cells as readonly Type["TValue"][], type).data[0] as Data<Type>;
+function text(cells: readonly Cell[]): Data {
+  const texts = cells.map((cell) => (cell === null ? null : String(cell)));
+  return vectorFromArray(texts, new Utf8()).data[0] as Data;
 }
 
-function toBigint(cell: Cell): bigint | null {
-  return cell === null ? null : BigInt(cell);
+function bits(cells: readonly Cell[]): Data {
+  return vectorFromArray(cells as readonly (boolean | null)[], new Bool()).data[0] as Data;
+}
+
+function bigints(cells: readonly Cell[]): BigInt64Array {
+  return BigInt64Array.from(cells, (cell) => BigInt(cell ?? 0));
+}
+
+function numbers(
+  type: Int32 | DateDay | Float64 | Int64 | TimestampMicrosecond,
+  data: Int32Array | Float64Array | BigInt64Array,
+  cells: readonly Cell[],
+): Data {
+  return makeData({
+    type: type as Int32,
+    length: cells.length,
+    nullCount: cells.filter((cell) => cell === null).length,
+    nullBitmap: bits(cells.map((cell) => cell !== null)).values,
+    data: data as Int32Array,
+  });
 }
