@@ -10,7 +10,7 @@ import { packagePath } from "../../common/package-root.ts";
 import { printable } from "../../common/printable.ts";
 import { type ConfigSpec, loadConfig } from "../../config/config.ts";
 import { configFileName, nonEmpty } from "../../config/config-file.ts";
-import { readServiceUrl } from "../../extract/http/service-url.ts";
+import { readServiceUrl } from "../../extract/http/request.ts";
 import { Lookups } from "../../extract/lookups.ts";
 import { probeDestinationNames, probeService } from "../../extract/probe.ts";
 import { openClient, openSource } from "../../run/source.ts";

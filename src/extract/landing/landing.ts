@@ -141,7 +141,7 @@ export interface ResponseSlot {
 }
 
 /** Single items of a group. */
-export const SINGLES_PER_GROUP = 64;
+const SINGLES_PER_GROUP = 64;
 /** A group is written after this time, however small it is: a run that is killed loses no more. */
 const WRITE_EVERY_MS = 10_000;
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { itemRequest, listRequest } from "../../../src/extract/http/request.ts";
-import { readServiceUrl } from "../../../src/extract/http/service-url.ts";
+import { itemRequest, listRequest, readServiceUrl } from "../../../src/extract/http/request.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
 
 const view = { columns: ["id", "custom_fields"], gallery: true };
