@@ -19,7 +19,7 @@ export interface ConfigFile {
   readonly value: unknown;
 }
 
-export async function readConfigFile(cwd: string, name: string): Promise<ConfigFile> {
+async function readConfigFile(cwd: string, name: string): Promise<ConfigFile> {
   const path = resolve(cwd, name);
   if (!existsSync(path)) throw invalidConfig(`There is no configuration file ${printable(name)}.`);
   return { name: printable(name), folder: dirname(path), value: await settingsIn(path, printable(name)) };
@@ -88,6 +88,15 @@ export function namedWarehouse({ cwd, env, flags }: LocationInputs): string | un
 export function configFileName({ cwd, flags }: Pick<LocationInputs, "cwd" | "flags">): string | null {
   if (flags.config !== undefined) return flags.config;
   return flags.sample === true ? null : findConfigFile(cwd);
+}
+
+/** The configuration file; `null` if there is none. Throws `config.invalid`. */
+export async function configFileOf({
+  cwd,
+  flags,
+}: Pick<LocationInputs, "cwd" | "flags">): Promise<ConfigFile | null> {
+  const name = configFileName({ cwd, flags });
+  return name === null ? null : readConfigFile(cwd, name);
 }
 
 /** Text of a variable; `undefined` if it is blank, as a scheduler may leave it. */

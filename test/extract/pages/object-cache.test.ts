@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DocumentReader } from "../../../src/extract/pages/documents.ts";
+import { DocumentReader, type ReaderConfig } from "../../../src/extract/pages/documents.ts";
 import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
-import type { PrepareSettings } from "../../../src/raw/prepare.ts";
 import { either } from "../../long.ts";
 import fc from "../../properties.ts";
 import { bodyOf } from "../landing/nightly-landing.ts";
 
 const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
-const DROP = { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} } as const;
-const POLICIES: readonly PrepareSettings[] = [
+const NO_FINGERPRINTS = { details: "none", settings: "", fields: NO_PERSONAL_FIELDS, aliases: {} } as const;
+const DROP = { ...NO_FINGERPRINTS, policy: "drop", hashKey: undefined } as const;
+const POLICIES: readonly ReaderConfig[] = [
   DROP,
-  { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} },
-  { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
+  { ...NO_FINGERPRINTS, policy: "hash", hashKey: KEY },
+  { ...NO_FINGERPRINTS, policy: "keep", hashKey: undefined },
   { ...DROP, aliases: { wordcount: "word_count", whose: "owner_details", owner: "author_details" } },
   // Round and round.
   {
