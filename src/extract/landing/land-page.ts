@@ -2,12 +2,12 @@
 import { release } from "../../common/free-memory.ts";
 import { Secret } from "../../common/secret.ts";
 import { Drift, type DriftEntry, tokenDrift } from "../../raw/drift.ts";
-import { RawFileWriter } from "../../raw/raw-file.ts";
+import { type RawDocument, RawFileWriter } from "../../raw/raw-file.ts";
 import { indexDocuments } from "../../raw/raw-index.ts";
 import { PartWriter } from "../../storage/parquet-file.ts";
 import { decodeBytes } from "../http/decode.ts";
 import { tooDeep } from "../http/source-error.ts";
-import { type DocumentBatch, DocumentReader, type ReaderConfig } from "../pages/documents.ts";
+import { DocumentReader, type ReaderConfig } from "../pages/documents.ts";
 import type {
   CopyTask,
   GroupResult,
@@ -26,7 +26,9 @@ export interface LanderConfig extends ReaderConfig {
 }
 
 /** Documents of a response that wait to be written. */
-interface WaitingDocuments extends Pick<DocumentBatch, "raw" | "fieldNames"> {
+interface WaitingDocuments {
+  readonly raw: readonly RawDocument[];
+  readonly fieldNames: ReadonlySet<string>;
   readonly drift: readonly DriftEntry[];
   /** The page that the documents point into, if they do. */
   readonly bytes?: Uint8Array;

@@ -21,7 +21,6 @@ import type {
 import {
   type ItemResponse,
   type PageResponse,
-  type PassStart,
   type ResumeState,
   readCheckpoint,
   writeCheckpoint,
@@ -160,7 +159,7 @@ export class StageLanding {
   /** Responses of a group; `undefined`: not known yet. */
   groupSize: number | undefined;
   /** For listings only. */
-  passStart: PassStart | null;
+  passStart: ResumeState["groups"][number]["passStart"];
   readonly #config: StageConfig;
   readonly #threads: LandingThreads;
   /** Of this stage and pass, of the interrupted run. */

@@ -42,7 +42,7 @@ function observationOrder(
   return ((pass * 2 + Number(kind !== "page")) * MAX_PAGES + page) * MAX_POSITIONS + position;
 }
 
-export interface DocumentBatch {
+interface DocumentBatch {
   readonly items: ListEntry[];
   readonly rejects: readonly Reject[];
   readonly raw: readonly RawDocument[];

@@ -12,12 +12,12 @@ import type { ListMode } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
 import type { PageResponse } from "../landing/checkpoint.ts";
 import type { ResponseSlot } from "../landing/landing.ts";
-import type { ListEntry } from "../pages/tasks.ts";
+import type { ListEntry, PageResult } from "../pages/tasks.ts";
 import { isFresh } from "../pages/updated-at.ts";
 import type { ExtractContext } from "./context.ts";
 import { PassSnapshot } from "./item-versions.ts";
 import { PageReader, type PassPlan } from "./page-reader.ts";
-import { type PageSummary, type PassEvidence, uncleanReasons } from "./verdict.ts";
+import { type PassEvidence, uncleanReasons } from "./verdict.ts";
 
 /** An item to request singly, with the page that listed it. */
 type SingleItemEntry = ListEntry & { readonly page: number };
@@ -50,7 +50,7 @@ export class PassReader {
   readonly #queue: WorkQueue;
   readonly #pages: PageReader;
   readonly #startedMs: number;
-  readonly #summaries = new Map<number, PageSummary>();
+  readonly #summaries = new Map<number, Pick<PageResult, "pagination" | "rows">>();
   /** The failure of an announced page that the service does not have. */
   #missing: SourceError | undefined;
   readonly #wanted = new Map<string, SingleItemEntry>();
