@@ -166,13 +166,10 @@ export async function loadReplaySettings(
   return { ...settings, details, columns, policy };
 }
 
-function instanceIn({ CONTENT_WAREHOUSE_INSTANCE: name }: ConfigInputs["env"]): string | undefined {
-  return nonEmpty(name);
-}
-
 function settingsIn(file: ConfigFile | null, env: ConfigInputs["env"]): Settings {
   if (file === null) return configSpec.parse({});
-  return readSettings(file.name, file.value, instanceIn(env), (proxy) => proxiesIn(file, proxy, env));
+  const instance = nonEmpty(env.CONTENT_WAREHOUSE_INSTANCE);
+  return readSettings(file.name, file.value, instance, (proxy) => proxiesIn(file, proxy, env));
 }
 
 /** Absolute path of the warehouse by the file or the default. Throws `config.invalid`. */

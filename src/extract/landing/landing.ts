@@ -31,7 +31,7 @@ import type { LanderConfig } from "./land-page.ts";
 const MODULE = new URL(`./land-page${extname(import.meta.url)}`, import.meta.url);
 
 /** Threads that read responses and land their documents. The documents of a group wait in one thread. */
-class LandingThreads extends ThreadPool<
+type LandingThreads = ThreadPool<
   LandingTask,
   {
     readonly page: PageResult;
@@ -39,22 +39,7 @@ class LandingThreads extends ThreadPool<
     readonly copy: undefined;
     readonly write: GroupResult;
   }
-> {
-  constructor(threads: number, options: LanderConfig) {
-    super({
-      module: MODULE,
-      threads,
-      leavesThreads: true,
-      setup: () => options,
-      revive: ({ code, message, facts }, more) => {
-        const { attemptsAtMost } = facts;
-        return typeof attemptsAtMost === "number"
-          ? new SourceError(code, message, { ...more, attemptsAtMost })
-          : undefined;
-      },
-    });
-  }
-}
+>;
 
 interface LandingConfig {
   /** Number of threads; 0: this thread. */
@@ -81,7 +66,16 @@ export class Landing implements AsyncDisposable {
 
   constructor(config: LandingConfig) {
     this.#config = config;
-    this.#threads = new LandingThreads(config.threads, config.lander);
+    this.#threads = new ThreadPool({
+      module: MODULE,
+      threads: config.threads,
+      leavesThreads: true,
+      setup: () => config.lander,
+      revive: ({ code, message, facts: { attemptsAtMost } }, more) =>
+        typeof attemptsAtMost === "number"
+          ? new SourceError(code, message, { ...more, attemptsAtMost })
+          : undefined,
+    });
   }
 
   /** Aborted when a thread ends early. */
