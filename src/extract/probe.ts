@@ -100,7 +100,7 @@ export class Probe {
     signal = this.#signal,
   ) {
     const names = columns.map((name) => this.#names.get(name) ?? name);
-    const request = listRequest({ mode, page, perPage, columns: names, gallery: false });
+    const request = listRequest({ mode, page, perPage, columns: names });
     const { response, value } = await this.#client.readAs(request, signal, (answer) => {
       const { pagination, documents } = readList(decodeBytes(answer));
       return { pagination, documents: Array.from(documents, ({ document }) => document) };

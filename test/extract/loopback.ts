@@ -18,7 +18,7 @@ import { RetryLoop } from "../../src/extract/http/retry.ts";
 import type { RetryConfig } from "../../src/extract/http/retry-rules.ts";
 import { CANARY } from "../run/canary.ts";
 
-export const LIST = listRequest({ mode: "dynamic", page: 1, perPage: 2, columns: [], gallery: false });
+export const LIST = listRequest({ mode: "dynamic", page: 1, perPage: 2, columns: [] });
 
 /** A real HTTP server on a loopback port, closed with the test. */
 export async function serve(

@@ -186,7 +186,7 @@ export class HttpClient {
 }
 
 /** A small request that every service can answer. */
-const FIRST_ITEM = listRequest({ mode: "basic", page: 1, perPage: 1, columns: [], gallery: false });
+const FIRST_ITEM = listRequest({ mode: "basic", page: 1, perPage: 1, columns: [] });
 
 /** An error about a body may quote the service, and so the token. */
 function redacted(error: unknown, redact: (text: string) => string): unknown {

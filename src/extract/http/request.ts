@@ -22,8 +22,6 @@ interface ItemView {
   readonly mode: ListMode;
   /** Columns of the dynamic set; other modes ignore them. */
   readonly columns: readonly string[];
-  /** Whether gallery-only columns of the dynamic set are included. */
-  readonly gallery: boolean;
 }
 
 /** A page of the list. Pages are numbered from 1. */
@@ -44,10 +42,10 @@ export function itemRequest(item: ItemView & { readonly id: string }): ServiceRe
   return { mode: "item", method: "GET", path, parameters: viewParameters(item) };
 }
 
-function viewParameters(view: ItemView): RequestParameter[] {
-  if (view.mode !== "dynamic") return [["detail", view.mode]];
-  const columns = view.columns.map((name): RequestParameter => ["columns[]", name]);
-  return view.gallery ? [...columns, ["gallery", "true"]] : columns;
+/** In the dynamic set, columns of the gallery are sent only for `gallery`. */
+function viewParameters({ mode, columns }: ItemView): RequestParameter[] {
+  if (mode !== "dynamic") return [["detail", mode]];
+  return [...columns.map((name): RequestParameter => ["columns[]", name]), ["gallery", "true"]];
 }
 
 /** Throws `source.protocol` for an ID that would be another path, or that no URL can hold. */

@@ -199,7 +199,7 @@ export class PageReader {
   ): Promise<SubPageResponse> {
     const { clock, landing: threads } = this.#context;
     const { pass } = this.#plan;
-    const request = listRequest({ mode, page: part.page, perPage: part.perPage, columns, gallery: true });
+    const request = listRequest({ mode, page: part.page, perPage: part.perPage, columns });
     const { response, value } = await this.#read(request, part, async (received) => {
       const bytes = received.body.byteLength;
       const body = bodyOf(received, clock);

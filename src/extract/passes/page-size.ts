@@ -91,7 +91,7 @@ export class PageSizeChooser {
   ): Promise<Pick<PassPlan, "perPage" | "firstPage">> {
     const responses = new Map<FirstPage, HttpResponse>();
     const { perPage, first } = await this.choose(kind, resumed, async (perPage, patient) => {
-      const request = listRequest({ mode, page: 1, perPage, columns, gallery: true });
+      const request = listRequest({ mode, page: 1, perPage, columns });
       const onceWithinMs = patient ? undefined : MAX_PAGE_MS;
       const { response, value } = await client.readAs(request, signal, readFirstPage, onceWithinMs);
       responses.set(value, response);
