@@ -24,7 +24,7 @@ import type { z } from "zod";
 import type { DestinationName } from "./api/destination.ts";
 import type { dynamicItem } from "./api/dynamic.ts";
 import type { fullItem } from "./api/full.ts";
-import type { FullVerdict } from "./common/verdict.ts";
+import type { Verdict } from "./common/verdict.ts";
 import type { Shape } from "./raw/document.ts";
 import type { Cell } from "./storage/table-builder.ts";
 import type { CellTypes, Column, ColumnType, Table } from "./tables/declare.ts";
@@ -121,7 +121,7 @@ export interface LoadRun {
   readonly run: string;
   readonly sequence: number;
   readonly pipeline: string;
-  readonly verdict: FullVerdict;
+  readonly verdict: Exclude<Verdict, "limited">;
   /** Tables of the pipeline and about the run. */
   readonly tables: readonly LoadTable[];
   /** Aborted when the run must end. */

@@ -1,6 +1,7 @@
 /** Where two runs of the same documents differ in the rows of their tables. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, PREVIOUS_CATALOG, PUBLISHED_CATALOG, scalar } from "../src/storage/duckdb.ts";
+import { PREVIOUS_CATALOG, PUBLISHED_CATALOG } from "../src/storage/database.ts";
+import { all, scalar } from "../src/storage/duckdb.ts";
 import { openTables, type TablesSource, tableSql } from "../src/warehouse/published-tables.ts";
 
 /** A run that is compared. */

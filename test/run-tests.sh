@@ -2,7 +2,8 @@
 # `npm test` and `npm run test:all`: the tests in their short form, or all of each and the long suites, these two at a
 # time; with paths, those files alone. Tests with other engines are left to `npm run test:engines`. What Node compiles is
 # kept, since hundreds of processes compile the same. Several files share a process, see groups.ts. With a large
-# young generation runs of a few items take a tenth less of the processor.
+# young generation runs of a few items take a tenth less of the processor, and without threads, see without-threads.ts,
+# a half.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 form=$1

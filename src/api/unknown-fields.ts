@@ -1,7 +1,6 @@
 /** Finds fields of a document that the contract does not know. */
 import { z } from "zod";
-
-type JsonObject = Record<string, unknown>;
+import type { JsonObject } from "../common/json.ts";
 
 /** What a schema knows below a value, which may be an object, a record or a list. `null`: any value, without known fields. */
 interface KnownFields {

@@ -5,14 +5,14 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Answer } from "../common/answer.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { TABLES_OF_VIEWS } from "../load/views.ts";
-import { emptyColumns } from "../storage/ddl.ts";
 import {
   type Database,
-  execute,
   PREVIOUS_CATALOG,
   PUBLISHED_CATALOG,
   type ScanSettings,
-} from "../storage/duckdb.ts";
+} from "../storage/database.ts";
+import { emptyColumns } from "../storage/ddl.ts";
+import { execute } from "../storage/duckdb.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { CONTENT_TABLES } from "../tables/all.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
@@ -30,6 +30,8 @@ export interface OpenedRun extends AsyncDisposable {
   readonly run: string;
   readonly directory: string;
   readonly manifest: Manifest;
+  /** Manifest of the run beside it; undefined if there is none. */
+  readonly before: Manifest | undefined;
   /**
    * Has a view of each table of the run, and `content_types` even if the run lacks it. Tables can be created
    * beside the views; the run is read-only.
@@ -76,16 +78,18 @@ export async function openRun(
   };
   const found = await find(wanted);
   const { run, directory, manifest } = found;
+  const before = beside === undefined ? undefined : await find(beside);
   const database = await openViews({
     ...runTables(found),
     temporaryDirectory,
     ...limits,
-    beside: beside === undefined ? undefined : runTables(await find(beside)),
+    beside: before && runTables(before),
   });
   return {
     run,
     directory,
     manifest,
+    before: before?.manifest,
     connection: database.connection,
     connect: () => database.connect(),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
@@ -152,17 +156,13 @@ async function createViews(
   catalog: typeof PUBLISHED_CATALOG | typeof PREVIOUS_CATALOG,
   prefix: string,
 ): Promise<void> {
-  for (const table of tables) {
-    const view = quoteIdentifier(`${prefix}${table}`);
-    await execute(connection, `CREATE VIEW ${view} AS FROM ${tableSql(source, table, catalog)}`);
-  }
+  const viewOf = (name: string, rows: string) => `CREATE VIEW ${quoteIdentifier(prefix + name)} AS ${rows}`;
+  const views = tables.map((table) => viewOf(table, `FROM ${tableSql(source, table, catalog)}`));
   // Questions read names from `content_types`; it is empty if the run lacks it.
-  for (const table of CONTENT_TABLES.filter(
-    ({ name }) => name === "content_types" && !tables.includes(name),
-  )) {
-    const view = quoteIdentifier(`${prefix}${table.name}`);
-    await execute(connection, `CREATE VIEW ${view} AS SELECT ${emptyColumns(table)} WHERE false`);
-  }
+  const empty = CONTENT_TABLES.filter(({ name }) => name === "content_types" && !tables.includes(name)).map(
+    (table) => viewOf(table.name, `SELECT ${emptyColumns(table)} WHERE false`),
+  );
+  await execute(connection, [...views, ...empty].join(";\n"));
 }
 
 /** Absolute paths of the files in a folder, sorted; empty if there is no such folder. */

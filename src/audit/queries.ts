@@ -1,7 +1,7 @@
 /** SQL of questions: loads its files, fills temporary tables, and reads long lists. */
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { type AnswerColumns, type AnswerRow, col } from "../common/answer.ts";
-import { execute } from "../storage/duckdb.ts";
+import { all, execute } from "../storage/duckdb.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral, sqlSteps } from "../storage/sql-text.ts";
 import { readRows, streamRows } from "../storage/typed-rows.ts";
 import { WITHOUT_EXTERNAL_VALUE } from "./mapped-value.ts";
@@ -59,4 +59,24 @@ export async function readList<C extends AnswerColumns, R>(
       for await (const some of streamRows(connection, columns, sql)) yield some.map(toRow);
     },
   };
+}
+
+const ITEM_BOUNDS = `
+  WITH sizes AS (
+    SELECT
+      (SELECT count(*) FROM content) AS items,
+      greatest((SELECT count(*) FROM content_mapped_values), (SELECT count(*) FROM content_custom_field_values)) AS size
+  )
+  SELECT content_id
+  FROM (SELECT content_id, row_number() OVER (ORDER BY content_id) - 1 AS place FROM content), sizes
+  WHERE size > $1 AND place % ceil(items / ceil(size / $1)) = 0
+  ORDER BY content_id`;
+
+/**
+ * Bounds of ranges of items with about `rowsPerRange` mapped values each, by the averages of the run. Empty: one
+ * range.
+ */
+export async function itemBounds(connection: DuckDBConnection, rowsPerRange: number): Promise<string[]> {
+  const rows = await all(connection, ITEM_BOUNDS, [rowsPerRange]);
+  return rows.map((row) => String(row.content_id));
 }

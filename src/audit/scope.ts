@@ -13,6 +13,10 @@ export interface AuditScope {
   readonly contentTypeIds?: readonly string[] | undefined;
 }
 
+export function isSelected(ids: readonly string[] | undefined, id: string): boolean {
+  return ids?.includes(id) ?? true;
+}
+
 /** Names or IDs of a destination and a custom field to keep to. */
 export interface ScopeNames {
   readonly destination?: string | undefined;
@@ -37,13 +41,6 @@ const FIELDS =
 const CONTENT_TYPES =
   "SELECT content_type_id AS id, unnest([display_name, field_name]) AS name FROM content_types";
 
-/** Something with an ID and a name. Destinations are also found by `name:platform`. */
-export interface NameCandidate {
-  readonly id: string;
-  readonly name: string | null;
-  readonly platform?: string | null;
-}
-
 const NAMED = { id: col.text({ required: true }), name: col.text(), platform: col.text() } as const;
 
 /**
@@ -59,26 +56,30 @@ export async function readIds(
   if (wanted === undefined) return undefined;
   const sql = `SELECT DISTINCT id, name, platform FROM (SELECT NULL::VARCHAR AS platform WHERE false UNION ALL BY NAME FROM (${candidates})) ORDER BY ALL`;
   const known = await readRows(connection, NAMED, sql);
-  const ids = findIds(known, wanted);
+  const { ids, nearest } = findNamed(known, wanted);
   if (ids.length > 0) return ids;
-  throw notFound(`There is no ${what} "${wanted}" in the run.${nearestNames(known, wanted)}`);
+  throw notFound(`There is no ${what} "${wanted}" in the run.${nearest}`);
 }
 
-/** IDs whose ID, name or `name:platform` is `wanted`. */
-export function findIds(candidates: readonly NameCandidate[], wanted: string): string[] {
+/**
+ * IDs whose ID, name or `name:platform` is `wanted`. `nearest`: a sentence with the nearest names, or the names that
+ * exist.
+ */
+export function findNamed(
+  candidates: readonly Readonly<{ id: string; name: string | null; platform?: string | null }>[],
+  wanted: string,
+) {
   const found = candidates.filter(({ id, name, platform = null }) => {
     const label = name === null || platform === null ? null : `${name}:${platform}`;
     return [id, name, label].includes(wanted);
   });
-  return [...new Set(found.map(({ id }) => id))];
-}
-
-/** A sentence with the nearest names, or the names that exist. */
-export function nearestNames(candidates: readonly NameCandidate[], wanted: string): string {
   const names = candidates.flatMap(({ id, name }) => (name === null ? [id] : [name, id]));
   const known = [...new Set(candidates.map(({ id, name }) => JSON.stringify(printable(name ?? id))))];
   const all = known.length === 0 ? "The run has none." : `The run has ${joinFirst(known, 10)}.`;
-  return nearestSentence(wanted, names, all);
+  return {
+    ids: [...new Set(found.map(({ id }) => id))],
+    nearest: found.length > 0 ? "" : nearestSentence(wanted, names, all),
+  };
 }
 
 export function notFound(message: string): WarehouseError {

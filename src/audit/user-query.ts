@@ -1,27 +1,20 @@
 /** Prepares a user's SQL: one statement that only reads. */
 import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import { nearestSentence } from "../common/nearest.ts";
-import { printable } from "../common/printable.ts";
 import { all } from "../storage/duckdb.ts";
 import { duckdbError } from "../storage/duckdb-error.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
 import { MACRO_NAMES } from "../tables/views.ts";
 
-/** A prepared statement that only reads. */
-interface UserQuery {
-  readonly query: string;
-  stream(): Promise<DuckDBResult>;
-  /** EXPLAIN: its result is text for people. */
-  readonly isPlan: boolean;
-}
-
-/** Throws `config.sql` if the text is not one read-only statement. `noPrevious`: why there is no catalog `previous`. */
+/**
+ * Prepares a statement that only reads, or EXPLAIN of one. Throws `config.sql` if the text is neither. `noPrevious`: why
+ * there is no catalog `previous`.
+ */
 export async function prepareQuery(
   connection: DuckDBConnection,
   query: string,
   noPrevious?: string | undefined,
-): Promise<UserQuery> {
+) {
   const statements = await connection.extractStatements(query).catch((thrown: unknown) => {
     throw isBlank(query) ? statementCountError(0) : queryError(thrown);
   });
@@ -39,18 +32,21 @@ export async function prepareQuery(
         `${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE or SUMMARIZE, or with EXPLAIN and no comment before it.`,
       );
     return {
-      query,
-      stream: () =>
+      /** Whether the result is text for people. */
+      isPlan,
+      stream: (): Promise<DuckDBResult> =>
         prepared.stream().catch((thrown: unknown) => {
           throw queryError(thrown);
         }),
-      isPlan,
+      copyTo: (file: string) => copyToParquet(connection, query, file),
     };
   } catch (thrown) {
     if (noPrevious !== undefined && NO_PREVIOUS.test(String(thrown))) throw refuseQuery(noPrevious, thrown);
-    throw (await unknownTableError(connection, thrown)) ?? queryError(thrown);
+    throw queryError(thrown);
   }
 }
+
+const EXPLAIN = /^\s*EXPLAIN\b\s*(?:ANALYZE\b\s*)?(?:\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\)\s*)?/i;
 
 const NO_PREVIOUS = /(?:schema|catalog) "previous" does not exist/i;
 
@@ -71,35 +67,8 @@ function assertNoPreviousMacro(query: string): void {
   );
 }
 
-/** Error for a missing table, with the nearest names of the warehouse. */
-async function unknownTableError(
-  connection: DuckDBConnection,
-  thrown: unknown,
-): Promise<WarehouseError | undefined> {
-  const message = thrown instanceof Error ? thrown.message : "";
-  const [, name] = /^Catalog Error: Table with name (.*) does not exist!/.exec(message) ?? [];
-  if (name === undefined) return undefined;
-  const rows = await all(
-    connection,
-    `SELECT DISTINCT table_name AS name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY name`,
-  );
-  const names = rows.map((row) => String(row.name));
-  const near = nearestSentence(name, names, '"SHOW TABLES" lists the tables.');
-  return refuseQuery(`there is no table ${JSON.stringify(printable(name))}.${near}`, thrown);
-}
-
 /** Writes the result to a new Parquet file in a folder that the database may write. */
-export async function copyToParquet(
-  connection: DuckDBConnection,
-  { query, isPlan }: UserQuery,
-  file: string,
-): Promise<void> {
-  if (isPlan) {
-    throw new WarehouseError(
-      "config.sql",
-      "A plan cannot be written as Parquet; use another --format, or leave out EXPLAIN.",
-    );
-  }
+async function copyToParquet(connection: DuckDBConnection, query: string, file: string): Promise<void> {
   try {
     const answer = await withoutTrailingComments(connection, query);
     await connection.run(
@@ -111,12 +80,11 @@ export async function copyToParquet(
 }
 
 /**
- * Returns the query in parentheses, for use after FROM. Throws `config.sql` for a plan, for parameters, and for
- * a statement that does not only read.
+ * Returns the query in parentheses, for use after FROM. Throws `config.sql` for parameters, and for a statement that does
+ * not only read.
  */
 export async function subqueryOf(connection: DuckDBConnection, query: string): Promise<string> {
-  const { isPlan } = await prepareQuery(connection, query);
-  if (isPlan) throw refuseQuery("a plan has no rows of its own; leave out EXPLAIN.");
+  await prepareQuery(connection, query);
   const subquery = `(\n${await withoutTrailingComments(connection, query)}\n)`;
   const prepared = await connection.prepare(`SELECT count(*) FROM ${subquery}`).catch((thrown: unknown) => {
     // The statement is valid, but not as a subquery.
@@ -138,8 +106,6 @@ async function withoutTrailingComments(connection: DuckDBConnection, query: stri
   }
   return query;
 }
-
-const EXPLAIN = /^\s*EXPLAIN\b\s*(?:ANALYZE\b\s*)?(?:\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\)\s*)?/i;
 
 /**
  * Tables in a query, by DuckDB's parser. Parts of a name that the query omits are empty; names defined in WITH

@@ -20,11 +20,9 @@ import {
   DuckDBVariantValue,
 } from "@duckdb/node-api";
 import { pluralize } from "../common/figures.ts";
-import { collectKeepingCode } from "../common/free-memory.ts";
-import { jsonAsItIs, jsonText, markdownText } from "../common/printable.ts";
+import { jsonAsItIs, jsonText, markdownText, printableText } from "../common/printable.ts";
 import { csvTexts, jsonArray, markdownRow, rowTexts } from "../show/rows.ts";
 import { layOutTable, type TableLayout, type TextColumn } from "../show/table.ts";
-import { printableText } from "../show/terminal.ts";
 
 type QueryRow = readonly DuckDBValue[];
 
@@ -35,15 +33,12 @@ export async function* resultTexts(
     format,
     width,
     spreadsheet,
-    isPlan,
   }: {
     readonly format: "table" | "json" | "jsonl" | "csv" | "markdown";
     /** Width of the screen in characters; `undefined` for files and pipes. */
     readonly width: number | undefined;
     /** Whether texts of CSV are guarded against being read as formulas. */
     readonly spreadsheet: boolean;
-    /** Whether the result is a plan, whose table is as the engine draws it. */
-    readonly isPlan: boolean;
   },
 ): AsyncIterable<string> {
   const rows = rowsOf(result);
@@ -52,8 +47,7 @@ export async function* resultTexts(
     jsonObject(names.map((name, index) => [name, row[index] ?? null, types[index]]));
   switch (format) {
     case "table":
-      if (!isPlan) return yield* tableTexts(result, width);
-      return yield* rowTexts(rows, ([, plan = null]) => printableText(`${cellText(plan)}\n`));
+      return yield* tableTexts(result, width);
     case "json":
       yield* jsonArray(rows, object);
       return yield "\n";
@@ -80,6 +74,11 @@ const CELLS_PER_COLLECTION = 250_000;
  * Rows in chunks of some thousand. The engine allocates them outside the heap, where V8 does not see hundreds of megabytes
  * of wide rows; so garbage is collected here.
  */
+/** A query plan as the engine draws it. */
+export function planTexts(result: DuckDBResult): AsyncIterable<string> {
+  return rowTexts(rowsOf(result), ([, plan = null]) => printableText(`${cellText(plan)}\n`));
+}
+
 async function* rowsOf(result: DuckDBResult): AsyncIterable<Iterable<QueryRow>> {
   let cells = 0;
   for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; ) {
@@ -87,7 +86,7 @@ async function* rowsOf(result: DuckDBResult): AsyncIterable<Iterable<QueryRow>> 
     cells += chunk.rowCount * result.columnCount;
     chunk = await result.fetchChunk();
     if (cells < CELLS_PER_COLLECTION) continue;
-    collectKeepingCode();
+    globalThis.gc?.({ type: "major", execution: "sync" });
     cells = 0;
   }
 }

@@ -3,7 +3,7 @@ import { addAbortListener } from "node:events";
 import { withGrace } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { inTemporaryFolder } from "../common/temporary-folder.ts";
-import { interruptStatements } from "../storage/duckdb.ts";
+import { interruptStatements } from "../storage/database.ts";
 import { StopSignals } from "./command.ts";
 
 /** Time for interrupted statements to end and release their files. */

@@ -5,11 +5,6 @@ export function collectGarbage(): void {
   globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }
 
-/** Collects garbage during work: compiled code stays. */
-export function collectKeepingCode(): void {
-  globalThis.gc?.({ type: "major", execution: "sync" });
-}
-
 /** Frees the buffer of bytes that are no longer used, unless they share it. V8 does not count buffers and would wait. */
 export function release(bytes: Uint8Array): void {
   const { buffer } = bytes;

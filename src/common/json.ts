@@ -93,7 +93,9 @@ export function mayHaveLoneSurrogates(json: string): boolean {
   return (json.includes("\\ud") || json.includes("\\uD")) && HALF.test(json);
 }
 
-/** Whether a value is an object, but not a list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+export type JsonObject = Record<string, unknown>;
+
+/** Whether a value is an object, but neither a list nor a number kept as raw JSON. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }

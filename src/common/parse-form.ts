@@ -1,6 +1,6 @@
 /** Checks options and settings against a zod schema, and words their faults. */
 import { z } from "zod";
-import { invalidConfig, type WarehouseError } from "./errors.ts";
+import { invalidConfig } from "./errors.ts";
 import { didYouMean } from "./nearest.ts";
 import { printable } from "./printable.ts";
 
@@ -8,11 +8,7 @@ import { printable } from "./printable.ts";
 export function parseOptions<Output>(factory: string, schema: z.ZodType<Output>, given: unknown): Output {
   const result = parseForm(schema, given);
   if ("value" in result) return result.value;
-  throw optionsError(factory, result.faults);
-}
-
-export function optionsError(factory: string, faults: readonly string[]): WarehouseError {
-  return invalidConfig(`${printable(factory)}: ${faults.join("; ")}.`);
+  throw invalidConfig(`${printable(factory)}: ${result.faults.join("; ")}.`);
 }
 
 /** Returns the parsed value, or a phrase for each fault. No phrase shows a value, which may be a secret. */

@@ -2,7 +2,6 @@
  * Makes foreign text safe for where it goes. Control characters become spaces in sentences, disappear on terminals, and
  * are shown by their code point in JSON and spreadsheets.
  */
-import { FORMULA } from "./csv.ts";
 
 /** Matches control characters (with ESC and C1), bidirectional controls, line separators and lone surrogates. */
 const STEERING = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu;
@@ -53,6 +52,15 @@ function escaped(text: string, markup: RegExp): string {
     .replace(markup, (found) => (found.length > 1 ? found : `\\${found}`))
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;");
+}
+
+/** Matches texts that a spreadsheet reads as a formula, by their first character, full-width forms included. */
+export const FORMULA = /^[=+\-@\t\r\n\0＝＋－＠]/;
+const NEEDS_QUOTES = /[",;\t\r\n]|^ | $/;
+
+/** A cell of CSV by RFC 4180, in quotes if necessary. */
+export function csvCell(text: string): string {
+  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** Text that no spreadsheet runs: `'` before a formula, `[U+001B]` for a control character. */

@@ -2,7 +2,6 @@
 
 /** Verdicts of runs that read all items. Only these are delivered and reported to observers. */
 export const FULL_VERDICTS = ["complete", "unsettled"] as const;
-export type FullVerdict = (typeof FULL_VERDICTS)[number];
 
 /** `limited`: the run read only its first items and is never `complete`. */
 export const VERDICTS = [...FULL_VERDICTS, "limited"] as const;

@@ -5,14 +5,14 @@ import { type DestinationName, destination } from "../api/destination.ts";
 import { type FormDrift, normalizeForm, scalarText } from "../api/normalize.ts";
 import type { Clock } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
-import { mayHoldLarge } from "../common/json.ts";
+import { isObject, type JsonObject, mayHoldLarge } from "../common/json.ts";
 import { printable } from "../common/printable.ts";
-import { isObject, type JsonObject } from "../raw/document.ts";
 import type { Drift } from "../raw/drift.ts";
 import type { PolicySettings } from "../raw/personal/policy.ts";
-import { LOOKUP_ORDER, type LookupResource, lookupPreparer } from "../raw/prepare.ts";
-import { type LookupDocument, type LookupMode, NOT_REUSED, RawFileWriter } from "../raw/raw-file.ts";
+import { lookupPreparer } from "../raw/prepare.ts";
+import { type LookupMode, NOT_REUSED, RawFileWriter } from "../raw/raw-file.ts";
 import type { RawPaths } from "../raw/raw-folder.ts";
+import { LOOKUP_ORDER, type LookupResource } from "../raw/unknown-fields.ts";
 import { PartWriter } from "../storage/parquet-file.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
 import { decodeBytes, misfit, readBody } from "./http/decode.ts";
@@ -250,12 +250,12 @@ export function landLookups(
     responses: readonly LookupResponse[],
   ): void => {
     const documents = responses.flatMap(({ rows, response }, index) =>
-      rows.flatMap(({ id, row, odd }, position): LookupDocument[] => {
+      rows.flatMap(({ id, row, odd }, position) => {
         if (id === undefined) drift.note(shape, "type", LOOKUP_ORDER, null);
         if (id === undefined || row === undefined || !requested.has(row)) return [];
         const unknown = prepare(shape, row, odd, drift);
         const text = JSON.stringify(row);
-        const document: LookupDocument = {
+        const document = {
           contentId: id,
           mode,
           pass: 0,

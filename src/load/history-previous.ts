@@ -1,8 +1,9 @@
 /** Finds the history of the run before, verifies it, and attaches it under the names `previous_<table>`. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, isOfTheDisk, WarehouseError } from "../common/errors.ts";
+import { PREVIOUS_CATALOG } from "../storage/database.ts";
 import { duckdbColumns } from "../storage/ddl.ts";
-import { execute, PREVIOUS_CATALOG, scalar } from "../storage/duckdb.ts";
+import { execute, scalar } from "../storage/duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { HISTORY_TABLES, HISTORY_VERSION } from "../tables/history.ts";
 import { DATABASE_FILE } from "../warehouse/layout.ts";

@@ -3,14 +3,14 @@ import { dirname } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { isOfTheDisk, WarehouseError } from "../common/errors.ts";
 import type { LoadTable } from "../pipeline.ts";
-import { openForScanning } from "../storage/duckdb.ts";
+import { openForScanning } from "../storage/database.ts";
 import { duckdbError } from "../storage/duckdb-error.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Table } from "../tables/declare.ts";
 
-type TableFiles = Pick<LoadTable, "table" | "rows" | "files"> & { readonly temporaryDirectory: string };
+type LoaderFiles = Pick<LoadTable, "table" | "rows" | "files"> & { readonly temporaryDirectory: string };
 
 /** Disk failure while a loader reads a table: not an error of the loader. */
 export class TableReadError extends WarehouseError {
@@ -23,13 +23,13 @@ const MEMORY_MB = 256;
 const ROWS_PER_BATCH = 4096;
 
 /** A table for loaders. Nothing is read before a loader asks for cells or batches. */
-export function openLoaderTable(from: TableFiles): LoadTable {
+export function openLoaderTable(from: LoaderFiles): LoadTable {
   const { table, rows, files } = from;
   const cells = () => cellsOf(from);
   return { table, rows, files, cells, batches: () => batchesOf(table, cells()) };
 }
 
-async function* cellsOf({ table, files, temporaryDirectory }: TableFiles) {
+async function* cellsOf({ table, files, temporaryDirectory }: LoaderFiles) {
   try {
     await using database = await openForScanning({
       memoryLimitMb: MEMORY_MB,

@@ -2,14 +2,13 @@
 import type { Accounting, Check } from "../audit/checks/checks.ts";
 import type { MappedCounts } from "../audit/mapping/value-counts.ts";
 import type { DriftReport } from "../audit/questions/drift.ts";
-import type { ItemChanges } from "../audit/questions/run-history.ts";
 import type { Verdict } from "../common/verdict.ts";
 import type { OutageTotals } from "../extract/http/outage.ts";
 import type { ThrottleTotals } from "../extract/http/pace.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import type { PassRecord } from "../raw/extract-record.ts";
 import type { Delivery } from "../targets/deliver.ts";
-import type { UnchangedFiles } from "../warehouse/publish.ts";
+import type { Manifest } from "../warehouse/manifest.ts";
 
 export interface RunSummary {
   readonly run: string;
@@ -49,11 +48,11 @@ export interface RunSummary {
   readonly bytesPublished: number;
   readonly filesPublished: number;
   /** Published files that the run before has too; null if it cannot be read. */
-  readonly unchanged: UnchangedFiles | null;
+  readonly unchanged: { readonly files: number; readonly bytes: number } | null;
   /** The run that this one is compared with; null if there is none, or it cannot be read. */
   readonly previousRun: string | null;
   /** Null if there is no run to compare with. */
-  readonly changes: ItemChanges | null;
+  readonly changes: NonNullable<Manifest["changes"]> | null;
   /** Null if the pipeline makes none. */
   readonly mappedValues: MappedCounts | null;
   /** Differences from the specification, compared with the run before; null if it could not be read. */

@@ -30,8 +30,7 @@ export const driftEntry = z.strictObject({
 export type DriftEntry = Readonly<z.infer<typeof driftEntry>>;
 
 /** Drift of a response that is kept with its document for reuse. */
-export const responseDrift = driftEntry.omit({ example: true });
-export type ResponseDrift = Readonly<z.infer<typeof responseDrift>>;
+export type ResponseDrift = Omit<DriftEntry, "example">;
 
 /** Drift for texts in which the API token was replaced. `texts`: number by the name of the member. */
 export function tokenDrift(texts: ReadonlyMap<string, number>): DriftEntry[] {
@@ -53,121 +52,83 @@ export function driftExample(value: unknown): string {
   return text.length <= EXAMPLE_LENGTH ? text : `${text.slice(0, EXAMPLE_LENGTH - 1)}…`;
 }
 
+/** Drift of one path and kind. `items`: number of items, of which `lastItem` came last. */
+interface DriftTally {
+  count: number;
+  order: number;
+  contentId: string | null;
+  example: string | null;
+  items: number;
+  lastItem: string | null;
+}
+
 /** A tally of drift. Tallies of several threads can be added up. */
 export class Drift {
-  readonly #entries = new Map<
-    DriftKind,
-    Map<string, { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] }>
-  >();
+  readonly #kinds = new Map<DriftKind, Map<string, DriftTally>>();
+
+  #at(path: string, kind: DriftKind): DriftTally {
+    const paths = this.#kinds.get(kind) ?? new Map<string, DriftTally>();
+    const known = paths.get(path);
+    if (known !== undefined) return known;
+    const tally = { count: 0, order: Infinity, contentId: null, example: null, items: 0, lastItem: null };
+    this.#kinds.set(kind, paths.set(path, tally));
+    return tally;
+  }
 
   /** Counts one observation. Without `value` there is no example. */
   note(path: string, kind: DriftKind, order: number, contentId: string | null, value?: unknown): void {
-    const known = this.#entries.get(kind)?.get(path);
+    const tally = this.#at(path, kind);
+    tally.count += 1;
+    if (contentId !== null) countItem(tally, contentId);
     // Most observations are only counted, so no example is made of them.
-    if (known !== undefined && order >= known.order) known.count += 1;
-    else
-      this.add({
-        path,
-        kind,
-        count: 1,
-        order,
-        contentId,
-        example: value === undefined ? null : driftExample(value),
-      });
+    if (order < tally.order)
+      Object.assign(tally, { order, contentId, example: value === undefined ? null : driftExample(value) });
   }
 
-  add(entry: DriftEntry): void {
-    let paths = this.#entries.get(entry.kind);
-    if (paths === undefined) {
-      paths = new Map();
-      this.#entries.set(entry.kind, paths);
-    }
-    const known = paths.get(entry.path);
-    if (known === undefined) {
-      paths.set(entry.path, { ...entry });
-    } else if (entry.order < known.order) {
-      paths.set(entry.path, { ...entry, count: known.count + entry.count });
-    } else {
-      known.count += entry.count;
-    }
+  /** Counts only the item; its documents were counted when they landed. All documents of an item come one after another. */
+  noteItem(path: string, kind: DriftKind, contentId: string): void {
+    countItem(this.#at(path, kind), contentId);
+  }
+
+  add({ path, kind, count, order, contentId, example }: DriftEntry): void {
+    const tally = this.#at(path, kind);
+    tally.count += count;
+    if (order < tally.order) Object.assign(tally, { order, contentId, example });
   }
 
   /** Returns all entries and empties the tally. */
   take(): DriftEntry[] {
-    const entries = this.#all();
-    this.#entries.clear();
+    const entries = this.sorted();
+    this.#kinds.clear();
     return entries;
   }
 
   /** Sorted by path and kind. */
   sorted(): DriftEntry[] {
-    return this.#all()
-      .map((entry) => ({ ...entry }))
+    const all = this.#all().filter(({ count }) => count > 0);
+    return all
+      .map(({ items: _items, lastItem: _lastItem, ...entry }) => entry)
       .sort((a, b) => (a.path + a.kind < b.path + b.kind ? -1 : 1));
   }
 
-  #all(): DriftEntry[] {
-    return [...this.#entries.values()].flatMap((paths) => [...paths.values()]);
+  itemCounts(): DriftItemCount[] {
+    return this.#all().map(({ path, kind, items }) => ({ path, kind, items }));
+  }
+
+  #all() {
+    return [...this.#kinds].flatMap(([kind, paths]) =>
+      [...paths].map(([path, tally]) => ({ path, kind, ...tally })),
+    );
   }
 }
 
-/** A tally that counts items too. All documents of an item must come one after another. */
-export class ItemDrift extends Drift {
-  readonly #items = new Map<DriftKind, Map<string, { items: number; last: string }>>();
-
-  override note(
-    path: string,
-    kind: DriftKind,
-    order: number,
-    contentId: string | null,
-    value?: unknown,
-  ): void {
-    super.note(path, kind, order, contentId, value);
-    if (contentId !== null) this.noteItem(path, kind, contentId);
-  }
-
-  /** Counts only the item; its documents were counted when they landed. */
-  noteItem(path: string, kind: DriftKind, contentId: string): void {
-    let paths = this.#items.get(kind);
-    if (paths === undefined) {
-      paths = new Map();
-      this.#items.set(kind, paths);
-    }
-    const known = paths.get(path);
-    if (known === undefined) paths.set(path, { items: 1, last: contentId });
-    else if (known.last !== contentId) {
-      known.items += 1;
-      known.last = contentId;
-    }
-  }
-
-  /** Returns all counts of items and empties them. */
-  takeItems(): DriftItemCount[] {
-    const found = [...this.#items].flatMap(([kind, paths]) =>
-      [...paths].map(([path, { items }]): DriftItemCount => ({ path, kind, items })),
-    );
-    this.#items.clear();
-    return found;
-  }
+function countItem(tally: DriftTally, contentId: string): void {
+  if (tally.lastItem === contentId) return;
+  tally.items += 1;
+  tally.lastItem = contentId;
 }
 
 export interface CountedDrift extends DriftEntry {
   /** `null` if not known: documents were counted, and an item has several. */
   readonly items: number | null;
-}
-
-/** Adds the number of items to each entry. `landed`: entries that counted documents when these landed. */
-export function addItemCounts(
-  entries: readonly DriftEntry[],
-  counts: readonly DriftItemCount[],
-  landed: readonly DriftEntry[],
-): CountedDrift[] {
-  const keyOf = ({ path, kind }: Pick<DriftEntry, "path" | "kind">) => `${kind} ${path}`;
-  const items = new Map<string, number>();
-  for (const each of counts) items.set(keyOf(each), (items.get(keyOf(each)) ?? 0) + each.items);
-  const unknown = new Set(landed.filter(({ kind }) => kind !== "unknown_field").map(keyOf));
-  return entries.map((entry) => {
-    const key = keyOf(entry);
-    return { ...entry, items: unknown.has(key) ? null : (items.get(key) ?? null) };
-  });
 }

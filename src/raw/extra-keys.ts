@@ -9,11 +9,6 @@ export function attributePath(table: Table, { name }: Column): string[] {
   return [name];
 }
 
-/** The key of an entity's attribute. */
-export function attributeKey(table: Table, column: Column): string {
-  return `${table.name}.${attributePath(table, column).join(".")}`;
-}
-
 /**
  * The path of an API field below the item, object or list element that a row is made from. It is also the key. Empty if the
  * field is that object or element itself; `undefined` if the field stands elsewhere.
@@ -33,7 +28,7 @@ export function pathInRow({ rows }: Table, column: Column, { path }: Origin): st
 /** All keys under which `extra` may have values of a column. */
 export function extraKeys(table: Table, column: Column): string[] {
   // Lists of texts of an entity have rows of their own, which use the column's name.
-  if (table.stage === "shared") return [column.name, attributeKey(table, column)];
+  if (table.stage === "shared") return [column.name, [table.name, ...attributePath(table, column)].join(".")];
   return column.origins.flatMap((origin) => {
     const { path } = origin;
     // Rows made by a program use the whole path, or the name of the attribute.

@@ -47,7 +47,6 @@ const pass = z.strictObject({
 const DOCUMENT_SETTINGS = ["version", "policy", "hashKey", "aliases", "personalFields", "columns"] as const;
 /** A digest of each setting. A document is reused while all are the same. */
 const documentSettings = z.record(z.enum(DOCUMENT_SETTINGS), z.string());
-export type DocumentSettings = Readonly<z.infer<typeof documentSettings>>;
 
 /** The result of the requests for items. */
 const extraction = z.strictObject({

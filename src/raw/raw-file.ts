@@ -2,14 +2,14 @@
 import { isAscii } from "node:buffer";
 import { hash } from "node:crypto";
 import { z } from "zod";
-import { parseExact } from "../common/json.ts";
+import { isObject, type JsonObject, parseExact } from "../common/json.ts";
 import type { ParquetCell, ParquetColumns } from "../storage/parquet/read.ts";
 import { type PartWriter, readPart } from "../storage/parquet-file.ts";
-import { type EncodedCell, rowOf, TableBuilder } from "../storage/table-builder.ts";
+import { rowOf, TableBuilder } from "../storage/table-builder.ts";
 import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
-import { type ItemDocument, isObject, type JsonObject, type UnknownField } from "./document.ts";
-import { type ResponseDrift, responseDrift } from "./drift.ts";
-import { unknownFields as findUnknownFields, type LookupResource, type RawShape } from "./prepare.ts";
+import type { ItemDocument, UnknownField } from "./document.ts";
+import { driftEntry, type ResponseDrift } from "./drift.ts";
+import { type LookupResource, type RawShape, unknownFields } from "./unknown-fields.ts";
 
 const COLUMNS = {
   content_id: text,
@@ -35,8 +35,10 @@ export const RAW_COLUMNS: readonly Column[] = Object.entries(COLUMNS).map(([name
   column(name, { comment: "", required: true }),
 );
 
+const responseDrift = driftEntry.omit({ example: true });
+
 /** What a later run needs to reuse a document. */
-export interface ReuseRecord {
+interface ReuseRecord {
   /** Fingerprint of the item's dynamic listing document; blank if the document must not be reused. */
   readonly fingerprint: string;
   /** Drift of the response that the document no longer shows. */
@@ -72,7 +74,7 @@ export interface RawDocument {
 export type LookupMode = "destinations" | "custom_fields";
 
 /** A row of a lookup to write to a raw file. `contentId` is the ID of the destination or custom field. */
-export interface LookupDocument extends Omit<RawDocument, "mode" | "view"> {
+interface LookupDocument extends Omit<RawDocument, "mode" | "view"> {
   readonly mode: LookupMode;
   readonly view: Omit<RawDocument["view"], "shape"> & { readonly shape: LookupResource };
 }
@@ -119,7 +121,7 @@ export class RawFileWriter {
 
   #append({ view, reuse, ...appended }: RawDocument | LookupDocument): void {
     this.#joined(appended.document, (document) => {
-      const cells: Readonly<Record<keyof typeof COLUMNS, EncodedCell>> = {
+      const cells = {
         content_id: appended.contentId,
         shape: view.shape,
         mode: appended.mode,
@@ -137,7 +139,7 @@ export class RawFileWriter {
         answer_sha256: reuse.earlier?.sha256 ?? "",
         read_by_run: reuse.earlier?.run ?? "",
         document,
-      };
+      } satisfies Record<keyof typeof COLUMNS, unknown>;
       this.#builder.append(rowOf(this.#builder, cells));
     });
   }
@@ -158,16 +160,20 @@ export class RawFileWriter {
 
 /** Reads the rows of a raw file, in the order in which they were written. */
 export class RawFileReader {
-  readonly ids: readonly string[];
   readonly #file: string;
   readonly #columns: ParquetColumns;
   /** Columns that were read. */
   readonly #cells = new Map<keyof typeof COLUMNS, ParquetCell[]>();
+  #ids: readonly string[] | undefined;
 
   constructor(file: string) {
     this.#file = file;
     this.#columns = readPart(file);
-    this.ids = this.#columns.cells("content_id").map(textOf);
+  }
+
+  get ids(): readonly string[] {
+    this.#ids ??= this.#columns.cells("content_id").map(textOf);
+    return this.#ids;
   }
 
   #cell(row: number, name: keyof typeof COLUMNS): ParquetCell | undefined {
@@ -199,6 +205,14 @@ export class RawFileReader {
         ? undefined
         : { pass: Number(this.#cell(row, "pass")), page: Number(this.#cell(row, "page")) },
     );
+  }
+
+  /** The fingerprint of each row, and the earlier run that read it; blank if there was none. */
+  fingerprints(): { readonly fingerprint: string; readonly readByRun: string }[] {
+    const runs = this.#columns.cells("read_by_run");
+    return this.#columns.cells("fingerprint").map((cell, row) => {
+      return { fingerprint: textOf(cell), readByRun: textOf(runs[row]) };
+    });
   }
 
   /** A row with its reuse record. `ownRun`: the run that wrote the file. */
@@ -233,7 +247,7 @@ export class RawFileReader {
         this.#cell(row, "large_numbers") === false ? JSON.parse(text) : parseExact(text);
       if (!isObject(document)) throw new TypeError("a raw document is not an object");
       const hasUnknown = Number(this.#cell(row, "unknown_fields")) !== 0;
-      return { document, unknown: hasUnknown ? findUnknownFields(shape, document) : [] };
+      return { document, unknown: hasUnknown ? unknownFields(shape, document) : [] };
     } catch (cause) {
       throw new TypeError(`${this.#file} holds a document that cannot be read`, { cause });
     }
@@ -243,15 +257,6 @@ export class RawFileReader {
   [Symbol.dispose](): void {
     this.#columns[Symbol.dispose]();
   }
-}
-
-/** The fingerprint of each row of a file, and the earlier run that read it; blank if there was none. */
-export function fingerprintsIn(file: string): { readonly fingerprint: string; readonly readByRun: string }[] {
-  using columns = readPart(file);
-  const runs = columns.cells("read_by_run");
-  return columns.cells("fingerprint").map((cell, row) => {
-    return { fingerprint: textOf(cell), readByRun: textOf(runs[row]) };
-  });
 }
 
 /** Decodes a text. Most texts are ASCII, which is faster to decode as Latin-1. */

@@ -1,7 +1,7 @@
 /** Index of the raw documents of a run by item, in about 30 bytes a document. */
 import type { Shape } from "./document.ts";
 import type { ItemIndex } from "./item-index.ts";
-import { type RawDocument, RawFileReader } from "./raw-file.ts";
+import type { RawDocument, RawFileReader } from "./raw-file.ts";
 
 /** Index of one raw file, in the order of its rows. */
 export interface FileIndex {
@@ -30,11 +30,6 @@ export function indexDocuments(documents: readonly RawDocument[]): FileIndex {
 }
 
 /** Index of a file. Throws as {@link RawFileReader}. */
-export function indexFile(file: string): FileIndex {
-  using rows = new RawFileReader(file);
-  return indexRows(rows);
-}
-
 export function indexRows(rows: RawFileReader): FileIndex {
   const about = rows.ids.map((_, row) => rows.about(row));
   return {

@@ -1,5 +1,5 @@
 /** Serializes raw documents. Members that did not change are copied from the response, which is faster. */
-import type { JsonObject } from "./document.ts";
+import type { JsonObject } from "../common/json.ts";
 
 /** The text of a document as received. `JSON.stringify` could have written it, but for white space and numbers. */
 export interface SourceText {
@@ -9,24 +9,6 @@ export interface SourceText {
   readonly marks: readonly number[];
   /** Names of the top-level members, in the order of the text. */
   readonly names: readonly string[];
-}
-
-/** Names of the top-level members whose text holds one of these bytes. */
-export function membersContaining(
-  wanted: readonly number[],
-  { bytes, marks, names }: SourceText,
-): Set<string> {
-  const [first = 0] = marks;
-  const text = bytes.subarray(first, marks[names.length]);
-  const found = new Set<string>();
-  for (const byte of wanted) {
-    let member = 0;
-    for (let at = text.indexOf(byte); at >= 0; at = text.indexOf(byte, (marks[member] ?? 0) - first)) {
-      while ((marks[member] ?? Infinity) <= first + at) member += 1;
-      found.add(names[member - 1] ?? "");
-    }
-  }
-  return found;
 }
 
 const QUOTE = 0x22;

@@ -2,22 +2,16 @@
  * Documents of single items of the run before that replace requests. A fingerprint is a digest of an item's dynamic
  * listing document: while it stays the same, a run reuses a single-item document of an earlier run.
  */
+
 import { hash } from "node:crypto";
-import { join } from "node:path";
 import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/dynamic.ts";
 import { withoutSignature } from "../api/signed-url.ts";
-import type { JsonObject } from "./document.ts";
+import type { JsonObject } from "../common/json.ts";
+import type { Shape, UnknownField } from "./document.ts";
 import { Drift, type ResponseDrift } from "./drift.ts";
-import { EXTRACT_FILE, readExtractRecord } from "./extract-record.ts";
-import { type DocumentPosition, noteUnknown } from "./prepare.ts";
-import {
-  fingerprintsIn,
-  NO_FINGERPRINT,
-  NOT_REUSED,
-  type RawDocument,
-  type RawFileReader,
-  type ReuseRecord,
-} from "./raw-file.ts";
+import type { DocumentPosition } from "./prepare.ts";
+import { NOT_REUSED, type RawDocument, type RawFileReader } from "./raw-file.ts";
+import { pathOf, unknownFields } from "./unknown-fields.ts";
 
 /** Hexadecimal digits of the first part, which single-item documents have too. */
 const COMMON_LENGTH = 16;
@@ -34,7 +28,7 @@ export function fingerprintOf(document: JsonObject, settings: string): string {
 }
 
 /** Whether a single-item document agrees with the listing of a fingerprint in the default set, which both have. */
-export function matchesFingerprint(fingerprint: string, document: JsonObject): boolean {
+function matchesFingerprint(fingerprint: string, document: JsonObject): boolean {
   return fingerprint.startsWith(hash("sha256", textsOf(document).common).slice(0, COMMON_LENGTH));
 }
 
@@ -72,76 +66,22 @@ export interface ReusableDocument {
   readonly readAt: number;
 }
 
-export interface ReusableItems {
-  /** Name of the run. */
-  readonly run: string;
-  /** By fingerprint, which covers the item's ID. */
-  readonly documents: ReadonlyMap<string, ReusableDocument>;
-}
-
-/** A published run with its raw files. */
-export interface PublishedRaw {
-  readonly run: string;
-  /** Absolute path of its folder. */
-  readonly directory: string;
-  /** Verified paths in it. */
-  readonly paths: readonly string[];
-  /** Start of a run by its machine's clock, in milliseconds since 1970 UTC; blank name: this run. */
-  readonly startOf: (run: string) => number;
-}
-
-/** Whether {@link readReusable} reads this file of a run. */
-export function isReuseFile(path: string): boolean {
-  return path === FACTS || path.startsWith("raw/item/");
-}
-
-const FACTS = `raw/${EXTRACT_FILE}`;
-
-/** The reusable documents of a run, with its settings; `undefined` if it has no raw documents. */
-export async function readReusable({ run, directory, paths, startOf }: PublishedRaw) {
-  if (!paths.includes(FACTS)) return undefined;
-  const record = await readExtractRecord(join(directory, FACTS));
-  const documents = new Map<string, ReusableDocument>();
-  for (const path of paths.filter((each) => each !== FACTS)) {
-    const file = join(directory, path);
-    for (const [row, { fingerprint, readByRun }] of fingerprintsIn(file).entries()) {
-      const readAt = startOf(readByRun);
-      const known = documents.get(fingerprint)?.readAt ?? Number.NEGATIVE_INFINITY;
-      if (fingerprint !== NO_FINGERPRINT && readAt >= known)
-        documents.set(fingerprint, { file, row, readAt });
-    }
-  }
-  return { run, documents, settings: record.documentSettings };
-}
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-/**
- * Whether an item must be read again. Each item is due once in `days`, at a time that its ID decides, so that the nights
- * share the requests. It is also due if the clock went back. Times are starts of runs in milliseconds since 1970 by the
- * machine's clock, because the service's clock may stand still.
- */
-export function isRereadDue(
-  id: string,
-  { readAt, now, days }: { readonly readAt: number; readonly now: number; readonly days: number },
-): boolean {
-  if (days === 0 || now < readAt) return true;
-  const period = days * DAY_MS;
-  const shift = (Buffer.from(hash("sha256", id, "buffer")).readUInt32BE() / 2 ** 32) * period;
-  const turnOf = (time: number) => Math.floor((time + shift) / period);
-  return turnOf(now) !== turnOf(readAt);
+/** Unknown fields of a prepared document, counted as {@link documentPreparer} does. */
+function noteUnknown(shape: Shape, document: JsonObject, at: DocumentPosition, drift: Drift): UnknownField[] {
+  const unknown = unknownFields(shape, document);
+  for (const { path, value } of unknown)
+    drift.note(pathOf(path), "unknown_field", at.order, at.contentId, value);
+  return unknown;
 }
 
 /** The reuse record of a single-item document. `drift`: all drift of the response. */
 export function reuseRecord(
-  {
-    document,
-    at,
-    drift,
-  }: { readonly document: Record<string, unknown>; readonly at: DocumentPosition; readonly drift: Drift },
+  document: JsonObject,
   fingerprint: string,
-): ReuseRecord {
-  const part = fingerprint === NO_FINGERPRINT ? undefined : reusablePart(document);
+  at: DocumentPosition,
+  drift: Drift,
+): RawDocument["reuse"] {
+  const part = matchesFingerprint(fingerprint, document) ? reusablePart(document) : undefined;
   if (part === undefined) return NOT_REUSED;
   const found = new Drift();
   noteUnknown("dynamic", part, at, found);

@@ -1,5 +1,5 @@
 /** Replaces lone surrogates (`"\ud800"` in JSON), for which DuckDB refuses a file, by U+FFFD. */
-import { isObject } from "./document.ts";
+import { isObject } from "../common/json.ts";
 
 /**
  * Returns the value with well-formed strings and names; lists and objects are changed in place. Calls `replaced` with the

@@ -1,4 +1,5 @@
 /** Builds and checks the tables of a run from its raw documents, and states what the manifest says of it. */
+
 import { version as duckdbVersion } from "@duckdb/node-api";
 import type { CheckResults } from "../audit/checks/checks.ts";
 import { assertContract } from "../audit/checks/contract.ts";
@@ -12,20 +13,13 @@ import type { Log } from "../common/log.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
 import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
-import {
-  type BoundsByTable,
-  fileBounds,
-  memoryLimitMb,
-  rangeBounds,
-  readFileBounds,
-  vectorBytes,
-} from "../load/range-bounds.ts";
+import { type BoundsByTable, cutItems, memoryLimitMb, readFileBounds } from "../load/range-bounds.ts";
 import { publishes } from "../pipeline.ts";
-import { addItemCounts, Drift } from "../raw/drift.ts";
+import { type CountedDrift, Drift, type DriftEntry, type DriftItemCount } from "../raw/drift.ts";
 import { type ExtractRecord, excludedItems } from "../raw/extract-record.ts";
 import type { RawFolder } from "../raw/raw-folder.ts";
 import { addPolicyComments } from "../tables/declare.ts";
-import { checks as checksTable } from "../tables/run.ts";
+import { tablesOfRun } from "../tables/run.ts";
 import { makeEntityRows } from "../transform/entity-rows.ts";
 import { transformItems } from "../transform/transform-items.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
@@ -92,7 +86,7 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
   await build.createViews();
   const tested = await testTables(run, facts, { build, loaded, signal: runtime.signal });
   const checks = [...judged.checks, ...tested.checks];
-  const ofChecks = rowsOf(checksTable, checks, ({ name, examples = null }) => ({
+  const ofChecks = rowsOf(tablesOfRun.checks, checks, ({ name, examples = null }) => ({
     checkName: name,
     examples,
   }));
@@ -129,18 +123,12 @@ async function transformRaw(run: NewRun, landed: RawFolder, { threads, signal, o
     idAt: (place: number) => items.idOf(sorted[place] ?? 0),
     widestTableBytes: Math.max(0, ...transformed.stagedBytes.values()),
   };
-  const bounds = rangeBounds(weighing);
   const before = await boundsBefore(run, log);
   return {
     ...transformed,
-    /** Bounds of the item ranges by which the widest table is loaded. */
-    bounds,
-    /** Bounds of the files of each table of items. */
-    fileBounds: fileBounds(weighing, bounds, transformed.stagedBytes, before),
+    ...cutItems(weighing, transformed.stagedBytes, before),
     /** Bounds of the files of the run before. */
     boundsBefore: before,
-    /** Bytes of the widest table that DuckDB holds at once, roughly. */
-    vectorBytes: vectorBytes(weighing),
   };
 }
 
@@ -269,4 +257,20 @@ function statementOf(
     previousRun: before.kind === "none" ? null : before.run,
     ...(before.kind === "run" && { previousSha256: before.sha256 }),
   };
+}
+
+/** Adds the number of items to each entry. `landed`: entries that counted documents when these landed. */
+function addItemCounts(
+  entries: readonly DriftEntry[],
+  counts: readonly DriftItemCount[],
+  landed: readonly DriftEntry[],
+): CountedDrift[] {
+  const keyOf = ({ path, kind }: Pick<DriftEntry, "path" | "kind">) => `${kind} ${path}`;
+  const items = new Map<string, number>();
+  for (const each of counts) items.set(keyOf(each), (items.get(keyOf(each)) ?? 0) + each.items);
+  const unknown = new Set(landed.filter(({ kind }) => kind !== "unknown_field").map(keyOf));
+  return entries.map((entry) => {
+    const key = keyOf(entry);
+    return { ...entry, items: unknown.has(key) ? null : (items.get(key) ?? null) };
+  });
 }

@@ -1,8 +1,9 @@
 /** Builds a run that can be published from its raw documents: tables, checks, report. Nothing of it is visible yet. */
-import { readMappedCounts } from "../audit/mapping/value-counts.ts";
+import { mappedCounts, readDestinationCounts } from "../audit/mapping/value-counts.ts";
 import { openViews, runTables } from "../audit/open-run.ts";
 import { driftOf } from "../audit/questions/drift.ts";
-import { findEarlierRuns, readItemChanges } from "../audit/questions/run-history.ts";
+import { readItemChanges } from "../audit/questions/run-history.ts";
+import { findEarlierRuns } from "../audit/questions/runs.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
@@ -86,7 +87,10 @@ async function compareWithPrevious(
     return {
       previousRun: manifest?.run ?? null,
       changes: (manifest && (await readItemChanges(connection, statement, manifest))) ?? null,
-      mappedValues: (await readMappedCounts(connection, statement)) ?? null,
+      mappedValues:
+        statement.rows.content_mapped_values === undefined
+          ? null
+          : mappedCounts(await readDestinationCounts(connection)),
       drift: await driftOf({ connection, now: statement, before: manifest, showsBefore }),
       warnings: [],
     };

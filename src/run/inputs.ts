@@ -8,7 +8,7 @@ import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Pipeline, Target } from "../pipeline.ts";
 import type { RawFolder } from "../raw/raw-folder.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
-import { type FreeBytes, freeBytes } from "../warehouse/disk.ts";
+import { freeBytes } from "../warehouse/disk.ts";
 import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
 
 interface Machine {
@@ -16,7 +16,7 @@ interface Machine {
   /** Number of worker threads that read documents; 0: this thread reads them. */
   readonly threads: number;
   readonly nodeVersion: string;
-  readonly freeBytes: FreeBytes;
+  readonly freeBytes: typeof freeBytes;
 }
 
 export function thisMachine(): Machine {

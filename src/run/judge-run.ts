@@ -2,7 +2,6 @@
 import {
   type Accounting,
   accountingChecks,
-  assertPassed,
   type Check,
   type CheckResults,
   checkWithWarning,
@@ -13,9 +12,10 @@ import {
   SAME_TIMES_CHECK,
 } from "../audit/checks/checks.ts";
 import { checkConfiguredNames } from "../audit/checks/configured-names.ts";
-import { fieldTypeChecks } from "../audit/checks/contract.ts";
-import { checkAgainstBaseline, checkTokenEchoes, rowCounts } from "../audit/checks/publish-gates.ts";
+import { driftChecks } from "../audit/checks/contract.ts";
+import { checkAgainstBaseline, rowCounts } from "../audit/checks/publish-gates.ts";
 import { checkCustomTables, type TableFacts } from "../audit/checks/table-checks.ts";
+import { WarehouseError } from "../common/errors.ts";
 import { count, pluralize } from "../common/figures.ts";
 import type { CountedDrift, DriftEntry } from "../raw/drift.ts";
 import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
@@ -25,36 +25,32 @@ import type { NewRun } from "./inputs.ts";
 import { judgeHistory } from "./previous-history.ts";
 
 /**
- * The verdict, and why the run is not complete. A run whose passes agree is still unsettled if documents contradict each
- * other.
+ * The verdict, and why the run is not complete. A run whose passes agree is still unsettled if documents of an item, read
+ * at different times, contradict each other: the service answered from two states of the item. If most items contradict
+ * themselves, the modes only write the field differently.
  */
 export function concludeVerdict(
   facts: ExtractRecord,
   drift: readonly DriftEntry[],
 ): Pick<BuiltStatement, "verdict" | "reasons"> {
   const { limit, passes } = facts;
-  const reasons = [...facts.disagreements, ...contradictionReasons(drift, facts)];
+  const items = itemsToLoad(facts);
+  const contradictions = drift.filter(
+    ({ kind, count }) => kind === "versions_differ" && !isOfMostItems(count, items),
+  );
+  const reasons = [
+    ...facts.disagreements,
+    ...contradictions.map(({ path, count, contentId }) => {
+      const more = count === 1 ? "" : ` and ${count - 1} more`;
+      return `dynamic and full answers of different updated_at contradict each other in ${path} of ${contentId}${more}`;
+    }),
+  ];
   if (limit !== null)
     reasons.push(
       `no more than ${pluralize(limit, "item")} were to be read; the service counts ${count(passes[0]?.countAfter ?? 0)}`,
     );
   const isContradicted = facts.verdict === "complete" && reasons.length > 0;
   return { verdict: isContradicted ? "unsettled" : facts.verdict, reasons };
-}
-
-/**
- * One reason for each field in which documents of an item, read at different times, contradict each other: the service
- * answered from two states of the item. If most items contradict themselves, the modes only write the field differently.
- */
-function contradictionReasons(drift: readonly DriftEntry[], extraction: Extraction): string[] {
-  const items = itemsToLoad(extraction);
-  return drift
-    .filter(({ kind, count }) => kind === "versions_differ" && !isOfMostItems(count, items))
-    .map(
-      ({ path, count, contentId }) =>
-        `dynamic and full answers of different updated_at contradict each other in ${path} of ${contentId}` +
-        (count === 1 ? "" : ` and ${count - 1} more`),
-    );
 }
 
 /** Number of listed or found items that have documents. */
@@ -87,17 +83,26 @@ export function judgeRun(
   const { checks, warnings } = joinResults([
     { checks: [...loaded.checks, ...accountingChecks(accounting, facts.limit !== null)], warnings: [] },
     matching,
-    checkTokenEchoes(drift),
+    driftChecks(drift),
     loaded.personal,
     judgeSingles(facts),
     checkAgainstBaseline(before, loaded, facts),
-    { checks: fieldTypeChecks(drift), warnings: [] },
     checkCustomTables(pipeline, loaded),
     judgeHistory(history, pipeline),
   ]);
   assertPassed(checks);
   const { noMappedValues, ignoredDestinations } = matching;
   return { accounting, checks, warnings, noMappedValues, ignoredDestinations };
+}
+
+/** Throws `verify.failed` for the first check that failed. */
+function assertPassed(checks: readonly Check[]): void {
+  const failed = checks.find((check) => check.verdict === "failed");
+  if (failed === undefined) return;
+  throw new WarehouseError(
+    "verify.failed",
+    `The check "${failed.name}" failed (${failed.figure}, expected ${failed.expected ?? "none"}: ${failed.detail}); nothing was published.`,
+  );
 }
 
 /** What became of all listed items. Items that no pass listed do not count. */

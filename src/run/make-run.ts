@@ -2,14 +2,7 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
-import {
-  type Check,
-  checksWithoutWarning,
-  newCheckWarnings,
-  sortChecks,
-  warningKey,
-  warningText,
-} from "../audit/checks/checks.ts";
+import { type Check, sortChecks, warningCauses, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
 import type { Log } from "../common/log.ts";
 import { clauseOf } from "../common/printable.ts";
@@ -82,9 +75,8 @@ export async function makeRun(
     ...(Array.isArray(pruned) ? [] : [`Old runs could not be removed: ${pruned.message}`]),
     ...deliveryWarnings(deliveries),
   ];
-  const silentChecks = checksWithoutWarning(built);
-  const keys = [...warnings.map(warningKey), ...silentChecks.map(({ name }) => name)];
-  const causes = await newWarningCauses(folder, keys, log);
+  const { causes, sentences } = warningCauses({ checks: built.checks, warnings });
+  const newCauses = await newWarningCauses(folder, causes, log);
   const summary = {
     ...publishedFacts(run, facts, built, manifest),
     replayOf,
@@ -92,10 +84,7 @@ export async function makeRun(
     removedRuns: Array.isArray(pruned) ? pruned.map((old) => old.run) : [],
     // The failure of a loader is reported every night, so it is never new.
     warnings: [...warnings.map(warningText), ...(failure === null ? [] : [failure.message])],
-    newWarnings: [
-      ...warnings.filter((each) => causes.has(warningKey(each))).map(warningText),
-      ...newCheckWarnings(silentChecks.filter(({ name }) => causes.has(name))),
-    ],
+    newWarnings: sentences(newCauses),
     deliveries,
     loadFailure: failure && { code: failure.code, message: failure.message },
   };

@@ -16,7 +16,7 @@ import {
   restoreNewest,
   type TargetBaseline,
   type TargetProbe,
-} from "../targets/target-baseline.ts";
+} from "../targets/restore.ts";
 import { loadPipeline } from "../transform/pipelines.ts";
 import {
   assertComparable,
@@ -28,10 +28,9 @@ import {
   instanceOf,
   readBaseline,
 } from "../warehouse/baseline.ts";
-import { assertDiskSpace, bytesBelow, NO_DISK_USE } from "../warehouse/disk.ts";
+import { assertDiskSpace, bytesBelow } from "../warehouse/disk.ts";
 import { discardLeftovers, stagingFolder } from "../warehouse/layout.ts";
-import { acquireLock } from "../warehouse/lock.ts";
-import { discardMade, type PreparedOutput, prepareOutput } from "../warehouse/prepare-output.ts";
+import { acquireLock, discardMade, type PreparedOutput, prepareOutput } from "../warehouse/lock.ts";
 import { finishPublication } from "../warehouse/publish.ts";
 import { type RunInputs, type StepListener, targetsOf } from "./inputs.ts";
 import { judgeHistory, previousHistory, removePersonal } from "./previous-history.ts";
@@ -225,7 +224,7 @@ async function checkDisk(
   { baseline, resumable }: Awaited<ReturnType<typeof prepareRunBefore>>,
 ): Promise<void> {
   listener.begin("disk");
-  const taken = resumable ? { ...resumable.resumeRecord, keptBytes: resumable.keptBytes } : NO_DISK_USE;
+  const taken = resumable ? { ...resumable.resumeRecord, keptBytes: resumable.keptBytes } : undefined;
   // Leftovers are removed before the run writes anything.
   const clearable = (await bytesBelow(staging)) - (resumable?.keptBytes ?? 0);
   const free = async () => {

@@ -21,7 +21,7 @@ import {
   type StagingFolder,
   stagingFolder,
 } from "../warehouse/layout.ts";
-import { discardMade } from "../warehouse/prepare-output.ts";
+import { discardMade } from "../warehouse/lock.ts";
 import { discardStaging } from "../warehouse/publish.ts";
 import { listRuns } from "../warehouse/retention.ts";
 import type { RunInputs } from "./inputs.ts";

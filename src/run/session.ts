@@ -18,13 +18,8 @@ import { TokenRedactor } from "../extract/pages/token-redactor.ts";
 import { Probe } from "../extract/probe.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { tokenDrift } from "../raw/drift.ts";
-import {
-  ITEM_FIELD_NAMES,
-  isItemField,
-  NO_PERSONAL_FIELDS,
-  type PersonalFields,
-} from "../raw/personal/fields.ts";
 import { looksPersonal } from "../raw/personal/names.ts";
+import { ITEM_FIELD_NAMES, type PersonalFields } from "../raw/personal/policy.ts";
 import { assertSameInstance, type Baseline, instanceOf } from "../warehouse/baseline.ts";
 import type { RunInputs, StepListener } from "./inputs.ts";
 import type { ResumableRun } from "./resume.ts";
@@ -197,15 +192,24 @@ async function findPersonalFields(
 ): Promise<PersonalFields> {
   const { aliases, lookupMethod, personalData } = config;
   const names = [...new Set(config.personalFields.map((name) => aliases[name] ?? name))];
-  let found = NO_PERSONAL_FIELDS;
+  let found: PersonalFields = { names: [], customFields: [] };
   if (names.length > 0) {
     listener.begin("personal fields");
     const { definitions, unmatched } = await new Lookups(client, lookupMethod).customFields(names, signal);
     const specified = new Set(Object.values(aliases));
-    const unknown = unmatched.filter((name) => !isItemField(name) && !specified.has(name));
+    const unknown = unmatched.filter(
+      (name) => !ITEM_FIELD_NAMES.includes(name.replaceAll("[]", "")) && !specified.has(name),
+    );
     if (unknown.length > 0) {
       const others = await new Probe(client, config.aliases, signal).fieldNames(config.perPage);
-      throw faultsError(unknown.map((name) => unknownFieldText(name, [...others, ...ITEM_FIELD_NAMES])));
+      const known = [...others, ...ITEM_FIELD_NAMES];
+      throw faultsError(
+        unknown.map((name) => {
+          const shown = printable(name, 60);
+          const near = nearestSentence(name, known, "");
+          return `\`personalFields\`: neither a custom field nor an API field has the name "${shown}".${near} If the service sends an API field of that name, add it to \`aliases\`: { "${shown}": "${shown}" }.`;
+        }),
+      );
     }
     const customFields = definitions.flatMap(({ id, name }): [string, string][] =>
       name === undefined ? [] : [[id, name]],
@@ -219,14 +223,6 @@ async function findPersonalFields(
     listener.warn(personalFieldsSentence(uncovered.map((name) => printable(name, 60))));
   }
   return found;
-}
-
-function unknownFieldText(name: string, known: readonly string[]): string {
-  const shown = printable(name, 60);
-  return (
-    `\`personalFields\`: neither a custom field nor an API field has the name "${shown}".${nearestSentence(name, known, "")} ` +
-    `If the service sends an API field of that name, add it to \`aliases\`: { "${shown}": "${shown}" }.`
-  );
 }
 
 /** IDs of the personal custom fields, in order. */

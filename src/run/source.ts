@@ -12,7 +12,7 @@ import { readServiceUrl, type ServiceUrl, type SettingNames } from "../extract/h
 import { RetryLoop } from "../extract/http/retry.ts";
 import type { RetryConfig } from "../extract/http/retry-rules.ts";
 import { createService } from "../service/service.ts";
-import type { PreparedOutput } from "../warehouse/prepare-output.ts";
+import type { PreparedOutput } from "../warehouse/lock.ts";
 import type { RunInputs } from "./inputs.ts";
 
 interface OpenSource extends AsyncDisposable {

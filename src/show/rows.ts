@@ -1,6 +1,5 @@
 /** Writes rows as JSON, CSV or Markdown, as they come. */
-import { csvRow } from "../common/csv.ts";
-import { printableText, spreadsheetText } from "../common/printable.ts";
+import { csvCell, printableText, spreadsheetText } from "../common/printable.ts";
 
 /** Length of the texts that are written at once, in characters. */
 const WRITE_LENGTH = 1024 * 1024;
@@ -57,6 +56,15 @@ export async function* csvTexts<Row>(
   if (spreadsheet && !toScreen) yield "\uFEFF";
   yield line(names);
   yield* rowTexts(chunks, (row) => line(cells(row)));
+}
+
+/**
+ * A row that ends with LF. NULL is an empty cell, the empty text is `""`. A row of one NULL is `""` too, because many
+ * readers skip blank lines.
+ */
+function csvRow(cells: readonly (string | null)[]): string {
+  if (cells.length === 1 && cells[0] === null) return '""\n';
+  return `${cells.map((cell) => (cell === null ? "" : cell === "" ? '""' : csvCell(cell))).join(",")}\n`;
 }
 
 /** A row of a Markdown table; the cells are Markdown. */

@@ -20,8 +20,9 @@ export const DUCKDB_TYPES: Readonly<Record<ColumnType, string>> = {
 const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, json: "VARCHAR" };
 
 /**
- * Creates a table with its comments, in one transaction. There is no PRIMARY KEY, because its index would have to fit in
- * memory; a query checks uniqueness. Columns in `bodies` are compressed with Zstandard.
+ * Creates a table with its comments, in one transaction; after a failure the connection cannot be used. There is no PRIMARY
+ * KEY, because its index would have to fit in memory; a query checks uniqueness. Columns in `bodies` are compressed with
+ * Zstandard.
  */
 export async function createTable(
   connection: DuckDBConnection,
@@ -45,13 +46,7 @@ export async function createTable(
     ...comments,
     "COMMIT",
   ];
-  try {
-    await execute(connection, statements.join(";\n"));
-  } catch (thrown) {
-    // Report the first failure. The connection is not used after it.
-    await execute(connection, "ROLLBACK").catch(() => undefined);
-    throw thrown;
-  }
+  await execute(connection, statements.join(";\n"));
 }
 
 /** Select list from a staged part to the final Parquet file. */

@@ -39,13 +39,3 @@ export function mapLimited<Item, Result>(
 ): Promise<Result[]> {
   return mapParallel(Array(limit).fill(null), items, (_, item) => work(item));
 }
-
-/** Does the same work on each lane in parallel. Throws the failure of the first lane that failed. */
-export async function runOnEach<Lane>(
-  lanes: readonly Lane[],
-  work: (lane: Lane) => Promise<void>,
-): Promise<void> {
-  for (const ended of await Promise.allSettled(lanes.map(work))) {
-    if (ended.status === "rejected") throw ended.reason;
-  }
-}

@@ -3,10 +3,9 @@
  * its pipeline.
  */
 import { mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
-import { WarehouseError } from "../common/errors.ts";
 import { COLUMN_TYPES, column, defineTable, type Table } from "../tables/declare.ts";
 import { all, type SqlQuery, scalar } from "./duckdb.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
@@ -18,21 +17,6 @@ const PARQUET_OPTIONS = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROWS
 
 /** Table names that may become file names. They are declared, never sent by a service. */
 export const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
-
-/**
- * Path of a final file below the run's directory: `parquet/users/users-000042-0000.parquet`. The run's number is part of the
- * name, so that a reader whose `current` changes between two files gets an error rather than a mixture.
- */
-export function parquetPath(table: string, sequence: number, part: number): string {
-  if (!TABLE_NAME.test(table)) {
-    throw new WarehouseError(
-      "config.invalid",
-      `"${table}" cannot be the name of a table; use lower-case letters, digits and underscores, 63 at most.`,
-    );
-  }
-  const run = String(sequence).padStart(6, "0");
-  return join("parquet", table, `${table}-${run}-${String(part).padStart(4, "0")}.parquet`);
-}
 
 /**
  * A table function that reads exactly these files. Names are not patterns, and folders named `x=1` are not columns. `also`:

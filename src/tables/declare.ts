@@ -69,26 +69,13 @@ export interface Reference {
 }
 
 /**
- * Source of the rows of a table.
- * - `item`: the transform of each content item; `content_id` is the first key column.
- * - `pooled`: objects that several items may have: staged like `item`, loaded once per key.
- * - `shared`: entities, which many items and lookups describe. They are few; memory holds them all.
- * - `derived`: SQL steps over other tables.
- * - `history`: SQL steps over other tables and the history of the run before.
- * - `query`: a user's query over other tables.
- * - `view`: SQL in the database file only.
- * - `run`: facts about the run.
- */
-export type Stage = "item" | "pooled" | "shared" | "derived" | "history" | "query" | "run" | "view";
-
-/**
  * How the transform finds the rows of an item.
  * - `item`: one row; `always`, or only if a document has one of the columns (`given`), or for an `event`.
  * - `object`: one row if the JSON object at one of `at` exists.
  * - `list`: one row for each element of the list at the first of `at` that exists, in source order.
  * - `program`: a function of the transform.
  */
-export type RowRule =
+type RowRule =
   | { readonly kind: "item"; readonly when: "always" | "given" | "event" }
   | { readonly kind: "object"; readonly at: readonly Origin[] }
   | { readonly kind: "list"; readonly at: readonly Origin[] }
@@ -98,7 +85,18 @@ export interface Table<Name extends string = string> {
   readonly name: Name;
   /** One sentence. */
   readonly comment: string;
-  readonly stage: Stage;
+  /**
+   * Source of its rows.
+   * - `item`: the transform of each content item; `content_id` is the first key column.
+   * - `pooled`: objects that several items may have: staged like `item`, loaded once per key.
+   * - `shared`: entities, which many items and lookups describe. They are few; memory holds them all.
+   * - `derived`: SQL steps over other tables.
+   * - `history`: SQL steps over other tables and the history of the run before.
+   * - `query`: a user's query over other tables.
+   * - `view`: SQL in the database file only.
+   * - `run`: facts about the run.
+   */
+  readonly stage: "item" | "pooled" | "shared" | "derived" | "history" | "query" | "run" | "view";
   readonly key: readonly string[];
   readonly columns: readonly Column[];
   readonly references: readonly Reference[];

@@ -1,10 +1,11 @@
 /** Reads published runs for targets. Neither the pipeline nor the service is needed. */
+
 import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
 import { openLoaderTable } from "../load/loader-tables.ts";
 import type { DeliveredRun, LoadTable } from "../pipeline.ts";
 import { declarationsIn } from "../storage/parquet-sql.ts";
-import { ancestryOf, type RunAncestry, type RunKey } from "../warehouse/identity.ts";
+import { ancestorsOf, type RunAncestry, type RunKey } from "../warehouse/identity.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest, readManifestFile } from "../warehouse/manifest.ts";
 import {
@@ -28,6 +29,16 @@ export async function readCurrentRun(folder: OutputFolder): Promise<CurrentRun |
   const { runs, pruned } = await readFolderRuns(folder);
   const found = runs.find(({ current }) => current);
   return found && { ...found, ...ancestryOf(found, runs, pruned), kept: runs };
+}
+
+/** `pruned`: runs that were rolled back, and removed since. */
+function ancestryOf(
+  run: PublishedRun,
+  runs: readonly PublishedRun[],
+  pruned: readonly RunKey[],
+): RunAncestry {
+  const known = [...runs, ...pruned];
+  return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: ancestorsOf(run, runs), known };
 }
 
 /** All runs of a folder, and the rolled-back ones that were pruned. */

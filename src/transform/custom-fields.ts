@@ -1,19 +1,12 @@
 /** Makes rows of custom field values: five dynamic fields and one of `full` become one row per field and position. */
 
 import { scalarText } from "../api/normalize.ts";
-import {
-  ExtraFields,
-  isObject,
-  type JsonObject,
-  noteDifference,
-  type RawItem,
-  readCell,
-  sameJson,
-} from "../raw/document.ts";
-import { jsonText } from "../raw/values.ts";
+import { isObject, type JsonObject } from "../common/json.ts";
+import { ExtraFields, latestObject, latestView, type RawItem } from "../raw/document.ts";
+import { jsonText, noteDifference, readCell, sameJson } from "../raw/values.ts";
 import { type Cell, rowOf } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
-import { columnOf, latestObject, latestView } from "./joined-rows.ts";
+import { columnOf } from "./joined-rows.ts";
 import type { RowMaker } from "./rows.ts";
 
 const VALUE_TYPES = new Set(["select", "multiselect"]);

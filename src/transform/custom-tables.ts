@@ -1,14 +1,16 @@
 /** Checks what the functions of custom tables return, before it becomes cells. */
+
 import { fileURLToPath } from "node:url";
 import { WarehouseError } from "../common/errors.ts";
 import { didYouMean } from "../common/nearest.ts";
 import { describeValue, printable } from "../common/printable.ts";
 import type { ItemDocuments, Pipeline, Row } from "../pipeline.ts";
-import { deeplyFrozen } from "../raw/document.ts";
+import { deeplyFrozen, type RawItem, type Shape } from "../raw/document.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { ColumnType, Table } from "../tables/declare.ts";
+import type { RowMaker } from "./rows.ts";
 
-export type RowFunction = Pipeline["rows"][string];
+type RowFunction = Pipeline["rows"][string];
 
 /**
  * Rows of a custom table for an item, checked and with `content_id`. A function that throws, or returns a row that does not
@@ -35,6 +37,24 @@ export function* checkedRows(table: Table, rows: RowFunction, item: ItemDocument
     }
     yield whole;
   }
+}
+
+/** Makes the rows of a custom table by its function. */
+export function customRows(table: Table, custom: RowFunction): RowMaker {
+  return (item, emit) => {
+    for (const row of checkedRows(table, custom, documentsOf(item)))
+      emit(table.columns.map((column) => row[column.name] ?? null));
+  };
+}
+
+/** The unchecked documents of an item. As in tables, a key that a later document lacks comes from an earlier one. */
+function documentsOf({ contentId, views }: RawItem): ItemDocuments {
+  const document = (shape: Shape) => {
+    const [latest, ...earlier] = views.filter((view) => view.shape === shape).map((view) => view.document);
+    if (latest === undefined || earlier.length === 0) return latest;
+    return Object.fromEntries([...earlier.reverse(), latest].flatMap((each) => Object.entries(each)));
+  };
+  return { contentId, dynamic: document("dynamic"), full: document("full") } as ItemDocuments;
 }
 
 /** An object without columns must be `{}`: a Date, a Map or a promise would pass for a row of NULLs. */

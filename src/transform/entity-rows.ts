@@ -1,18 +1,12 @@
 /** Makes rows of entities and definitions, from their descriptions in items and from lookups. */
 
-import {
-  type DriftSubject,
-  ExtraFields,
-  isObject,
-  type JsonObject,
-  readCell,
-  type UnknownField,
-  valueAt,
-} from "../raw/document.ts";
+import { isObject, type JsonObject } from "../common/json.ts";
+import { type DriftSubject, ExtraFields, type UnknownField, valueAt } from "../raw/document.ts";
 import type { Drift } from "../raw/drift.ts";
-import { attributeKey, attributePath } from "../raw/extra-keys.ts";
-import { LOOKUP_ORDER } from "../raw/prepare.ts";
+import { attributePath } from "../raw/extra-keys.ts";
 import type { RawLookup, RawLookups } from "../raw/raw-file.ts";
+import { LOOKUP_ORDER } from "../raw/unknown-fields.ts";
+import { readCell } from "../raw/values.ts";
 import { type Cell, rowOf } from "../storage/table-builder.ts";
 import { DATA_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
@@ -76,8 +70,9 @@ class EntityRows {
     const cells: Record<string, Cell> = { ...fixed };
     for (const column of table.columns) {
       if (column.name === "extra" || fixed[column.name] !== undefined) continue;
-      const value = valueAt(attributes, attributePath(table, column));
-      cells[column.name] = readCell(this.#subject, column, attributeKey(table, column), value, extra);
+      const path = attributePath(table, column);
+      const key = [table.name, ...path].join(".");
+      cells[column.name] = readCell(this.#subject, column, key, valueAt(attributes, path), extra);
     }
     return this.#put(table, { ...cells, extra: extra.cell() });
   }

@@ -3,16 +3,8 @@
  * those of all workers and lookups. Of each attribute, the newest value wins.
  */
 
-import { parseExact } from "../common/json.ts";
-import {
-  ExtraFields,
-  type ItemDocument,
-  isObject,
-  type JsonObject,
-  keepMisplaced,
-  type RawItem,
-  type Shape,
-} from "../raw/document.ts";
+import { isObject, type JsonObject, parseExact } from "../common/json.ts";
+import { ExtraFields, type ItemDocument, keepMisplaced, type RawItem, type Shape } from "../raw/document.ts";
 import { toList } from "./rows.ts";
 
 /** Entities by the name of their table. */

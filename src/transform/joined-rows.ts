@@ -1,39 +1,16 @@
 /** Makes rows from several API fields: files, favorites, collections and permissions. */
 
-import {
-  ExtraFields,
-  type ItemDocument,
-  isObject,
-  type JsonObject,
-  keepMisfit,
-  keepMisplaced,
-  type RawItem,
-  readCell,
-} from "../raw/document.ts";
-import { finerInstant } from "../raw/instant.ts";
+import { isObject, type JsonObject } from "../common/json.ts";
+import { ExtraFields, latestObject, latestView, type RawItem } from "../raw/document.ts";
+import { finerInstant, keepMisfit, readCell } from "../raw/values.ts";
 import { type Cell, rowOf } from "../storage/table-builder.ts";
 import type { Column, Table } from "../tables/declare.ts";
 import { type RowMaker, toList } from "./rows.ts";
 
-/** The latest dynamic document that has `key`. */
-export function latestView(item: RawItem, key: string): ItemDocument | undefined {
-  return item.views.find((view) => view.shape === "dynamic" && view.document[key] !== undefined);
-}
-
-/** The object at `key` in the latest dynamic document. Another value is kept in the item's `extra`. */
-export function latestObject(item: RawItem, key: string): JsonObject | undefined {
-  const view = latestView(item, key);
-  const value = view?.document[key];
-  if (view === undefined || value === null || value === undefined) return undefined;
-  if (isObject(value)) return value;
-  keepMisplaced(item, view, key, value);
-  return undefined;
-}
-
 const ROLES = { content_file: "content_file", gallery_preview: "gallery_preview_revision" };
 
 /** Rows of `content_files`, from two API objects. */
-export function fileRows(table: Table): RowMaker {
+function fileRows(table: Table): RowMaker {
   const role = columnOf(table, "role");
   return (item, emit) => {
     for (const [name, key] of Object.entries(ROLES)) {
@@ -78,7 +55,7 @@ export function columnOf(table: Table, name: string): Column {
 }
 
 /** Pairs `favorited_by_users` with `favorite_dates`; the shorter list is filled with NULL. */
-export function favoriteRows(table: Table): RowMaker {
+function favoriteRows(table: Table): RowMaker {
   const userId = columnOf(table, "user_id");
   const date = columnOf(table, "favorite_date");
   return (item, emit) => {
@@ -99,7 +76,7 @@ function latestList(item: RawItem, key: string): readonly unknown[] {
 }
 
 /** All collections in four API fields, in order of first mention. */
-export function collectionRows(table: Table): RowMaker {
+function collectionRows(table: Table): RowMaker {
   const id = columnOf(table, "collection_id");
   const added = columnOf(table, "added_date");
   const rank = columnOf(table, "pinned_rank");
@@ -158,7 +135,7 @@ function addedDates(item: RawItem) {
 }
 
 /** `acl.group_ids`, then `acl.user_ids`. A repeated principal has one row, at its first position. */
-export function aclRows(table: Table): RowMaker {
+function aclRows(table: Table): RowMaker {
   const id = columnOf(table, "principal_id");
   return (item, emit) => {
     const acl = latestObject(item, "acl");
@@ -181,3 +158,11 @@ export function aclRows(table: Table): RowMaker {
     }
   };
 }
+
+/** The tables whose rows are made here. */
+export const JOINED_ROWS: Readonly<Record<string, (table: Table) => RowMaker>> = {
+  content_files: fileRows,
+  content_favorites: favoriteRows,
+  content_collections: collectionRows,
+  content_acl_principals: aclRows,
+};

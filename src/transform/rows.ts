@@ -1,26 +1,20 @@
 /** Makes rows of tables by their declaration: one per item, per object, or per element of a list. */
 
 import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../api/dynamic.ts";
+import { isObject } from "../common/json.ts";
 import {
-  type ColumnReader,
-  columnReader,
   type DriftSubject,
-  EmptiedKeys,
   ExtraFields,
   type ItemDocument,
-  isObject,
-  keepMisfit,
-  noteDifference,
   type RawItem,
-  readCell,
-  readColumn,
   type Shape,
-  sameJson,
   shapeOf,
   valueAt,
 } from "../raw/document.ts";
+import { pathInRow } from "../raw/extra-keys.ts";
+import { finerInstant, keepMisfit, noteDifference, readCell, sameJson } from "../raw/values.ts";
 import type { Cell } from "../storage/table-builder.ts";
-import type { Origin, Table } from "../tables/declare.ts";
+import type { Column, Origin, Table } from "../tables/declare.ts";
 
 export type RowSink = (row: readonly Cell[]) => void;
 
@@ -28,6 +22,98 @@ export type RowMaker = (item: RawItem, emit: RowSink) => void;
 
 /** Makes a cell that is not one API value. `ordinal`: position of the row's element in its list. */
 type CellSource = (item: RawItem, ordinal: number) => Cell;
+
+/** A path below the object that is read, where a column's value may stand. */
+interface ColumnPath {
+  readonly path: string;
+  readonly steps: readonly string[];
+  /** Whether another path of the column begins with this one: then an object here is not the value. */
+  readonly container: boolean;
+}
+
+/** Where one column is read in the documents of either shape. */
+interface ColumnReader {
+  readonly column: Column;
+  /** Table and column, as drift names them. */
+  readonly label: string;
+  readonly places: Readonly<Record<Shape, readonly ColumnPath[]>>;
+  /** Whether some path has more than one step. */
+  readonly nested: boolean;
+}
+
+/** Finds the paths of a column below the object that a row of its table is made from. */
+function columnReader(table: Table, column: Column): ColumnReader {
+  const isBelow = (inner: string, outer: string) =>
+    inner !== outer && (outer === "" || inner.startsWith(`${outer}.`));
+  const pathsIn = (wanted: Shape): ColumnPath[] => {
+    const origins = column.origins.filter((origin) => shapeOf(origin) === wanted);
+    const all = new Set(origins.flatMap((origin) => pathInRow(table, column, origin) ?? []));
+    const paths = [...all].filter(
+      (path) => column.type !== "json" || ![...all].some((outer) => isBelow(path, outer)),
+    );
+    return paths.map((path) => {
+      const container = paths.some((inner) => isBelow(inner, path));
+      return { path, steps: path === "" ? [] : path.split("."), container };
+    });
+  };
+  const places = { dynamic: pathsIn("dynamic"), full: pathsIn("full") };
+  const nested = [...places.dynamic, ...places.full].some(({ steps }) => steps.length > 1);
+  return { column, label: `${table.name}.${column.name}`, places, nested };
+}
+
+/** Reads a column from all documents of an item; `undefined` if none has it. */
+function readColumn(item: RawItem, reader: ColumnReader, extra: ExtraFields): Cell | undefined {
+  let found = false;
+  let value: unknown;
+  let path = "";
+  const { places, nested } = reader;
+  for (const view of item.views) {
+    for (const place of places[view.shape]) {
+      const next = valueAt(view.document, place.steps);
+      if (next === undefined || (place.container && isObject(next))) continue;
+      if (nested && isOutdated(item, places, view, place.steps))
+        noteDifference(item, reader.label, found ? value : null, next);
+      else if (!found) {
+        found = true;
+        value = next;
+        path = place.path;
+      } else if (next !== value) {
+        value = reconcile(item, reader, value, next);
+      }
+    }
+  }
+  if (found) return readCell(item, reader.column, path, value, extra);
+  return nested && item.views.some((view) => isEmptied(view, places)) ? null : undefined;
+}
+
+type PathsByShape = Readonly<Record<Shape, readonly { readonly steps: readonly string[] }[]>>;
+
+/** Whether a later document has the key of the path, but no nested value: then the value in this document is outdated. */
+function isOutdated({ views }: RawItem, paths: PathsByShape, view: ItemDocument, [key]: readonly string[]) {
+  return views.slice(0, views.indexOf(view)).some((later) => isEmptied(later, paths, key));
+}
+
+/** `key`: only of paths that begin with it. */
+function isEmptied({ document, shape }: ItemDocument, paths: PathsByShape, key?: string): boolean {
+  return paths[shape].some(({ steps }) => {
+    const [first = ""] = steps;
+    if (steps.length < 2 || first !== (key ?? first)) return false;
+    return document[first] !== undefined && valueAt(document, steps) === undefined;
+  });
+}
+
+/** The value to keep of two that are not identical. */
+function reconcile(item: RawItem, reader: ColumnReader, later: unknown, earlier: unknown): unknown {
+  const { type, emptyDefault } = reader.column;
+  const isBlank = (value: unknown) => value === null || value === "";
+  if (emptyDefault !== undefined && isBlank(later) && isBlank(earlier)) return null;
+  if (type === "timestamp") {
+    const finer = finerInstant(later, earlier);
+    if (finer !== undefined) return finer;
+  }
+  noteDifference(item, reader.label, later, earlier);
+  return later;
+}
 
 /** Fields that only responses to single-item requests have, perhaps as null. */
 const SINGLE_ITEM_FIELDS = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].singleItemOnly);
@@ -55,8 +141,15 @@ function sourcesOf(table: Table): (ColumnReader | CellSource)[] {
   });
 }
 
+/** Makes the rows of a table by its declaration; `undefined` if a program makes them. */
+export function declaredRows(table: Table): RowMaker | undefined {
+  const { rows } = table;
+  if (rows.kind === "program") return undefined;
+  return rows.kind === "item" ? itemRows(table, rows.when) : containedRows(table, rows);
+}
+
 /** One row per item. `extra` is the last column, because it gets the values that others cannot hold. */
-export function itemRows(table: Table, when: "always" | "given" | "event"): RowMaker {
+function itemRows(table: Table, when: "always" | "given" | "event"): RowMaker {
   const sources = sourcesOf(table);
   const ownsTheRest = when === "always";
   return (item, emit) => {
@@ -126,12 +219,11 @@ function find(
   containers: ReturnType<typeof containersOf>,
 ): RowContainer | undefined {
   let found: RowContainer | undefined;
-  const emptied = new EmptiedKeys();
   for (const view of item.views) {
     for (const { path, steps } of containers[view.shape]) {
       const value = valueAt(view.document, steps);
-      if (value === undefined) emptied.note(view.document, steps);
-      else if (found === undefined && !emptied.has(view.document, steps)) found = { view, path, value };
+      if (value === undefined) continue;
+      if (found === undefined && !isOutdated(item, containers, view, steps)) found = { view, path, value };
       else if (!sameJson(found?.value ?? [], value ?? []))
         noteDifference(item, table.name, found?.value ?? null, value);
       // The rows of the equal list or object in the other document have the unknown fields.
@@ -182,7 +274,7 @@ function rowMaker(table: Table) {
 }
 
 /** One row per element of a list, in source order; a null element keeps its position. One row for an object. */
-export function containedRows(
+function containedRows(
   table: Table,
   { kind, at }: Extract<Table["rows"], { readonly at: readonly Origin[] }>,
 ): RowMaker {

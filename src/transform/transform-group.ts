@@ -1,19 +1,30 @@
-/** Transforms groups of items: raw documents in, parts out. Runs in a worker thread if there are many. */
+/** Transforms groups of items: raw documents in, parts with the rows of all item tables out. Runs in a worker thread if there are many. */
+
 import { join } from "node:path";
 import { collectGarbage } from "../common/free-memory.ts";
+import type { JsonObject } from "../common/json.ts";
 import { compareUtf8 } from "../common/utf8-order.ts";
 import type { Pipeline } from "../pipeline.ts";
-import type { ItemDocument } from "../raw/document.ts";
-import { type DriftEntry, type DriftItemCount, ItemDrift } from "../raw/drift.ts";
-import type { ItemGroup } from "../raw/groups.ts";
-import { pathOf } from "../raw/prepare.ts";
+import { ExtraFields, type ItemDocument, type RawItem } from "../raw/document.ts";
+import { Drift, type DriftEntry, type DriftItemCount } from "../raw/drift.ts";
 import { RawFileReader } from "../raw/raw-file.ts";
+import { pathOf } from "../raw/unknown-fields.ts";
 import { PartWriter, type StagedPart } from "../storage/parquet-file.ts";
 import { type Cell, TableBuilder } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
+import { customFieldValueRows } from "./custom-fields.ts";
+import { customRows } from "./custom-tables.ts";
 import { EntityPool, type EntityVersion } from "./entity-store.ts";
-import { compileTransform } from "./item.ts";
+import { fileRow, JOINED_ROWS } from "./joined-rows.ts";
 import { loadPipeline } from "./pipelines.ts";
+import { declaredRows, type RowMaker } from "./rows.ts";
+
+/** Items that are transformed together. */
+export interface ItemGroup {
+  readonly files: readonly string[];
+  /** For each item: number of documents that count, then for each, the latest first, index in `files` and row. */
+  readonly documents: Uint32Array<ArrayBuffer>;
+}
 
 interface TablePart {
   readonly table: string;
@@ -58,9 +69,46 @@ export default async function performTransform({ pipeline, ...options }: Transfo
   };
 }
 
+/** Only the tables made from items are used. */
+interface TransformPlan extends Pick<Pipeline, "tables" | "rows"> {
+  /** Returns the function that takes the rows of a table. */
+  readonly sink: (table: Table) => (row: readonly Cell[]) => void;
+  readonly pool: EntityPool;
+}
+
+/** Compiles the transform of an item. `content` comes last, because it takes the unknown fields that no row claimed. */
+export function compileTransform(plan: TransformPlan): (item: RawItem) => void {
+  const steps = plan.tables
+    .filter((table) => table.stage === "item")
+    .map((table) => ({ table, rows: rowsOf(plan, table), emit: plan.sink(table) }));
+  steps.sort((a, b) => Number(a.table.name === "content") - Number(b.table.name === "content"));
+  return (item) => {
+    plan.pool.describe(item);
+    for (const { rows, emit } of steps) rows(item, emit);
+  };
+}
+
+function rowsOf(plan: TransformPlan, table: Table): RowMaker {
+  const declared = declaredRows(table);
+  if (declared !== undefined) return declared;
+  const custom = plan.rows[table.name];
+  if (custom !== undefined) return customRows(table, custom);
+  if (table.name === "content_custom_field_values") return customFieldValueRows(table, fileSink(plan));
+  const joined = JOINED_ROWS[table.name];
+  if (joined === undefined) throw new TypeError(`no program for table ${table.name}`);
+  return joined(table);
+}
+
+function fileSink(plan: TransformPlan): (item: RawItem, file: JsonObject) => void {
+  const files = plan.tables.find((table) => table.name === "custom_field_files");
+  if (files === undefined) return () => {};
+  const emit = plan.sink(files);
+  return (item, file) => emit(fileRow({ table: files, item, extra: new ExtraFields(), fixed: {} }, file));
+}
+
 export class GroupTransformer {
   readonly #options: Omit<TransformSetup, "pipeline">;
-  readonly #drift = new ItemDrift();
+  readonly #drift = new Drift();
   readonly #pool = new EntityPool();
   readonly #tables = new Map<string, TableBuffer>();
   readonly #transform: ReturnType<typeof compileTransform>;
@@ -128,12 +176,8 @@ export class GroupTransformer {
     this.#write(0);
     const parts = this.#written;
     this.#written = [];
-    return {
-      parts,
-      versions: this.#pool.take(),
-      drift: this.#drift.take(),
-      driftItems: this.#drift.takeItems(),
-    };
+    const driftItems = this.#drift.itemCounts();
+    return { parts, versions: this.#pool.take(), drift: this.#drift.take(), driftItems };
   }
 
   /** Writes the tables with at least this number of bytes in memory. */

@@ -5,7 +5,7 @@ import { pluralize } from "../common/figures.ts";
 import { joinFirst } from "../common/nearest.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
-import { instanceText, type SourceInstance, sameInstance } from "./identity.ts";
+import { instanceText, sameInstance } from "./identity.ts";
 import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
 
@@ -102,7 +102,7 @@ export function assertKeepsTables(
 }
 
 /** Instance that the warehouse holds; `undefined` if it holds none, or its manifest cannot be read. */
-export function instanceOf(baseline: Baseline): SourceInstance | undefined {
+export function instanceOf(baseline: Baseline): Manifest["instance"] | undefined {
   return baseline.kind === "run" ? baseline.manifest.instance : undefined;
 }
 
@@ -111,8 +111,8 @@ export function instanceOf(baseline: Baseline): SourceInstance | undefined {
  * `acceptsMove` and both addresses name one ID.
  */
 export function assertSameInstance(
-  before: SourceInstance | undefined,
-  instance: SourceInstance,
+  before: Manifest["instance"] | undefined,
+  instance: Manifest["instance"],
   root: string,
   acceptsMove: boolean,
 ): void {

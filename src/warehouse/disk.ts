@@ -7,12 +7,10 @@ import { megabytes } from "../common/figures.ts";
 import type { Baseline } from "./baseline.ts";
 
 /** Bytes that this user may still write to the folder; `undefined` if the file system does not say. */
-export type FreeBytes = (folder: string) => Promise<number | undefined>;
-
-export const freeBytes: FreeBytes = async (folder) => {
+export async function freeBytes(folder: string): Promise<number | undefined> {
   const { bavail, bsize, blocks } = await statfs(folder);
   return blocks === 0 ? undefined : bavail * bsize;
-};
+}
 
 /** A run may take this many times the peak of the run before, because content grows. */
 const ROOM = 1.25;
@@ -20,7 +18,7 @@ const ROOM = 1.25;
 /** Disk use of an interrupted run: its peak, and the bytes that are still there. Zeros for a new run. */
 type DiskUse = Readonly<Record<"peakBytes" | "keptBytes", number>>;
 
-export const NO_DISK_USE: DiskUse = { peakBytes: 0, keptBytes: 0 };
+const NO_DISK_USE: DiskUse = { peakBytes: 0, keptBytes: 0 };
 
 /**
  * Bytes that a run may still take, from the peak of its first attempt or of the run before; `undefined` if both are
@@ -39,7 +37,7 @@ function neededBytes(baseline: Baseline, { peakBytes, keptBytes }: DiskUse): num
 export async function assertDiskSpace(
   folder: string,
   baseline: Baseline,
-  free: FreeBytes,
+  free: typeof freeBytes,
   taken: DiskUse = NO_DISK_USE,
 ) {
   const needed = neededBytes(baseline, taken);
@@ -63,7 +61,7 @@ export async function diskFullError(
     baseline,
     free,
     taken,
-  }: { readonly baseline: Baseline; readonly free: FreeBytes; readonly taken: DiskUse },
+  }: { readonly baseline: Baseline; readonly free: typeof freeBytes; readonly taken: DiskUse },
 ): Promise<WarehouseError> {
   const [cause = ""] = thrown.message.split("; ");
   const room = roomText(folder, await free(folder), neededBytes(baseline, taken) ?? 0);

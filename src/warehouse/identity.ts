@@ -6,21 +6,13 @@ import { WarehouseError } from "../common/errors.ts";
 import { DIGEST_DIGITS, nameOf, parseRunName } from "./layout.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** The service that a run was read from. */
-export interface SourceInstance {
-  /** ID that the items name; `null` if they name none, or several. */
-  readonly id: string | null;
-  /** Scheme, host and port of the service. */
-  readonly origin: string;
-}
-
-export function instanceText({ id, origin }: SourceInstance): string {
+export function instanceText({ id, origin }: Manifest["instance"]): string {
   const service = origin === "sample" ? "the sample" : origin;
   return id === null ? service : `${service} (instance ${id})`;
 }
 
 /** Compares IDs; compares addresses if one ID is unknown, because a service may move. */
-export function sameInstance(one: SourceInstance, other: SourceInstance): boolean {
+export function sameInstance(one: Manifest["instance"], other: Manifest["instance"]): boolean {
   return one.id !== null && other.id !== null ? one.id === other.id : one.origin === other.origin;
 }
 
@@ -118,52 +110,14 @@ export function ancestorsOf(run: StoredRun, runs: readonly StoredRun[]): RunKey[
   return past;
 }
 
-/** Whether a run certainly does not continue `other`, as far as the kept manifests tell. */
-export function excludesRun(other: RunKey, run: StoredRun, runs: readonly StoredRun[]): boolean {
-  const past = ancestorsOf(run, runs);
-  if (sameRun(other, run) || isAmong(other, past)) return false;
-  const oldest = past.at(-1) ?? run;
-  if (!isLaterRun(oldest, other)) return true;
-  const manifest = runs.find((each) => sameRun(each, oldest))?.manifest;
-  return !(manifest instanceof WarehouseError) && manifest?.previousRun === null;
-}
-
-/** `pruned`: runs that were rolled back, and removed since. */
-export function ancestryOf(
-  run: StoredRun,
-  runs: readonly StoredRun[],
-  pruned: readonly RunKey[],
-): RunAncestry {
-  const known = [...runs, ...pruned];
-  return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: ancestorsOf(run, runs), known };
-}
-
 /** A run, followed by the runs that it continues. */
 export function withAncestors(run: StoredRun | undefined, runs: readonly StoredRun[]): readonly RunKey[] {
   return run === undefined ? [] : [run, ...ancestorsOf(run, runs)];
 }
 
-/** Whether a run certainly does not belong to this history. The history is unknown before its oldest run. */
-export function isNoAncestor(run: RunKey, past: readonly RunKey[]): boolean {
-  const oldest = past.at(-1);
-  return oldest !== undefined && !isAmong(run, past) && !isLaterRun(oldest, run);
-}
-
 /** Whether the history has another run of the same number. */
 export function isReplaced(run: RunKey, past: readonly RunKey[]): boolean {
   return past.some((each) => each.sequence === run.sequence && !sameRun(each, run));
-}
-
-/**
- * Kept run of a history by its name; `undefined` if its files are gone. The history begins with the run that carries
- * it.
- */
-export function runNamed<Run extends RunKey>(
-  name: string,
-  runs: readonly Run[],
-  past: readonly RunKey[],
-): Run | undefined {
-  return runs.find((each) => nameOf(each.run) === name && !isReplaced(each, past));
 }
 
 function previousKey({ previousRun, previousSha256: sha256 }: PreviousRunRef): RunKey | undefined {

@@ -1,6 +1,5 @@
 /** The folders of a warehouse: names of runs, staging, and what `current` points to. */
-import { lstatSync } from "node:fs";
-import { chmod, mkdir, readdir, readlink, rename, rm, symlink } from "node:fs/promises";
+import { mkdir, readdir, readlink, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { asWarehouseError, codeOf, isOfTheDisk, WarehouseError } from "../common/errors.ts";
 import { removeTree, sync } from "../common/tree.ts";
@@ -40,11 +39,6 @@ export function runName(sequence: number, startedAt: Date): string {
 
 /** Hexadecimal digits of a manifest's SHA-256 that tell runs of one number apart. */
 export const DIGEST_DIGITS = 8;
-
-/** Folder name of a run from another machine, if another run already has the folder of its name. */
-export function folderBeside(run: string, sha256: string): string {
-  return `${run}-${sha256.slice(0, DIGEST_DIGITS)}`;
-}
 
 export interface RunIdentity {
   /** Name of the folder. */
@@ -137,23 +131,6 @@ export async function pointCurrentAt(folder: OutputFolder, run: string): Promise
   await symlink(join("runs", run), link);
   await rename(link, folder.current);
   await sync(folder.root);
-}
-
-/**
- * Removes a run, even one that a killed process has half removed. The run leaves `runs/` in one step, so that no half
- * run is listed. Open files stay readable.
- */
-export async function removeRun(folder: OutputFolder, run: string): Promise<void> {
-  const directory = join(folder.runs, run);
-  const away = join(folder.staging, `.pruned-${run}`);
-  await removeTree(away);
-  if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return;
-  await mkdir(folder.staging, { recursive: true, mode: 0o700 });
-  // A folder that its owner cannot write to cannot be moved.
-  await chmod(directory, 0o755);
-  await rename(directory, away);
-  await sync(folder.runs);
-  await removeTree(away);
 }
 
 /** Runs in `runs/`, newest first. Throws `config.output` if they cannot be listed. */

@@ -24,8 +24,7 @@ import {
   writeManifest,
 } from "./manifest.ts";
 import type { PublishedFiles } from "./published-tables.ts";
-import { digestFile, examine, verifyResult } from "./verify.ts";
-import { findingsOf } from "./verify-run.ts";
+import { digestFile, examine, findingsOf } from "./verify.ts";
 
 /**
  * Publishes a finished result, or throws and changes nothing that readers see. Needs the lock and a closed database.
@@ -37,12 +36,18 @@ export async function publishRun(
   stated: ManifestDraft,
   clock: Clock,
 ): Promise<Manifest> {
-  const files = await verifyResult({
+  const { files, unread, findings } = await examine({
     result: staging.result,
     database: databaseOf(staging, stated.loaders.includes("duckdb")),
     temporaryDirectory: staging.temporary,
     stated,
   });
+  const [finding] = [...unread.map((each) => each.finding), ...findings];
+  if (finding !== undefined)
+    throw new WarehouseError(
+      "verify.failed",
+      `Verification failed: ${finding}; nothing was published, run again.`,
+    );
   const before = await runBefore(folder.runs, stated);
   if (before !== undefined) await linkUnchanged(staging.result, files, before);
   const endedAt = new Date(endMs(Date.parse(stated.startedAt), clock)).toISOString();
@@ -126,16 +131,8 @@ export async function finishPublication(folder: OutputFolder): Promise<string | 
   return newest?.run;
 }
 
-export interface UnchangedFiles {
-  readonly files: number;
-  readonly bytes: number;
-}
-
 /** Number and bytes of files that the run before has too. */
-export function unchangedFiles(
-  files: readonly PublishedFile[],
-  before: readonly PublishedFile[],
-): UnchangedFiles {
+export function unchangedFiles(files: readonly PublishedFile[], before: readonly PublishedFile[]) {
   const known = new Set(before.map(({ sha256 }) => sha256));
   const same = files.filter(({ sha256 }) => known.has(sha256));
   return { files: same.length, bytes: same.reduce((sum, { bytes }) => sum + bytes, 0) };

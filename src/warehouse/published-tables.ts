@@ -6,7 +6,7 @@ import {
   type PREVIOUS_CATALOG,
   PUBLISHED_CATALOG,
   type ScanSettings,
-} from "../storage/duckdb.ts";
+} from "../storage/database.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { DATABASE_FILE } from "./layout.ts";

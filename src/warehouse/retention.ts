@@ -1,13 +1,14 @@
 /** Finds, rolls back and removes published runs. */
-import { statSync } from "node:fs";
-import { readFile, rename, writeFile } from "node:fs/promises";
+
+import { lstatSync, statSync } from "node:fs";
+import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { asWarehouseError, codeOf, invalidConfig, WarehouseError } from "../common/errors.ts";
 import { parseIfJson } from "../common/json.ts";
 import { nearestSentence } from "../common/nearest.ts";
-import { sealTree, sync } from "../common/tree.ts";
-import { assertNoWal } from "../storage/duckdb.ts";
+import { removeTree, sealTree, sync } from "../common/tree.ts";
+import { assertNoWal } from "../storage/database.ts";
 import { isAmong, isLaterRun, type RunKey, withAncestors } from "./identity.ts";
 import {
   currentRun,
@@ -16,7 +17,6 @@ import {
   outputError,
   pointCurrentAt,
   type RunIdentity,
-  removeRun,
   removeStaging,
   runsIn,
 } from "./layout.ts";
@@ -125,6 +125,23 @@ export async function prune(folder: OutputFolder, keep: number): Promise<RunIden
   await recordPruned(folder, old, { left, past: withAncestors(current, runs) });
   for (const { run } of old) await removeRun(folder, run);
   return old;
+}
+
+/**
+ * Removes a run, even one that a killed process has half removed. The run leaves `runs/` in one step, so that no half
+ * run is listed. Open files stay readable.
+ */
+async function removeRun(folder: OutputFolder, run: string): Promise<void> {
+  const directory = join(folder.runs, run);
+  const away = join(folder.staging, `.pruned-${run}`);
+  await removeTree(away);
+  if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return;
+  await mkdir(folder.staging, { recursive: true, mode: 0o700 });
+  // A folder that its owner cannot write to cannot be moved.
+  await chmod(directory, 0o755);
+  await rename(directory, away);
+  await sync(folder.runs);
+  await removeTree(away);
 }
 
 /** Pruned runs that had been rolled back or replaced. A target may still have one, and only this folder knows it. */

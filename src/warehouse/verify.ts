@@ -1,14 +1,15 @@
-/** Examines the files and the database of a result, and compares them with what is stated. */
+/** Examines the files and the database of a result, and compares them with what is stated or with the manifest. */
+
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
-import { asWarehouseError, codeOf, isOfTheDisk, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, codeOf, isOfTheDisk } from "../common/errors.ts";
 import { clauseOf } from "../common/printable.ts";
 import { readTree } from "../common/tree.ts";
-import { all, openForReading, scalar } from "../storage/duckdb.ts";
-import { quoteIdentifier } from "../storage/sql-text.ts";
-import { DATABASE_FILE, reasonOf } from "./layout.ts";
+import { openForReading, openForScanning } from "../storage/database.ts";
+import { all } from "../storage/duckdb.ts";
+import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import { DATABASE_FILE, nameOf, reasonOf } from "./layout.ts";
 import { MANIFEST_FILE, type Manifest, type PublishedFile } from "./manifest.ts";
 
 const LIMITS = { memoryLimitMb: 160, threads: 2 };
@@ -35,27 +36,13 @@ interface UnreadablePath {
   readonly denied: boolean;
 }
 
-export interface Examination {
+interface Examination {
   /** All files except the manifest, ordered by path. */
   readonly files: readonly PublishedFile[];
   /** Paths that could not be read. Nothing else is known of them, or of what lies in them. */
   readonly unread: readonly UnreadablePath[];
   /** Sentences without a full stop; empty if the result is verified. */
   readonly findings: readonly string[];
-}
-
-/**
- * Verifies a finished result before publication, and returns its files. Throws `verify.failed` with the first
- * finding.
- */
-export async function verifyResult(proof: VerifyInput): Promise<readonly PublishedFile[]> {
-  const { files, unread, findings } = await examine(proof);
-  const [first] = [...unread.map(({ finding }) => finding), ...findings];
-  if (first === undefined) return files;
-  throw new WarehouseError(
-    "verify.failed",
-    `Verification failed: ${first}; nothing was published, run again.`,
-  );
 }
 
 /**
@@ -74,17 +61,11 @@ export async function examine(proof: VerifyInput): Promise<Examination> {
   const tree = await readTree(result, refused);
   const paths = tree.files.map((file) => relative(result, file)).filter((path) => path !== MANIFEST_FILE);
   const piece = Buffer.allocUnsafe(PIECE_BYTES);
-  const files: PublishedFile[] = [];
-  const failures: string[] = [];
+  const digests: Omit<PublishedFile, "rows">[] = [];
   for (const path of paths) {
     const file = join(result, path);
     try {
-      const digest = await digestFile(file, piece);
-      const rows = path.endsWith(".parquet")
-        ? await attempt(`the file ${path} cannot be read`, () => rowsIn(file))
-        : null;
-      if (typeof rows === "string") failures.push(rows);
-      files.push({ path, ...digest, rows: typeof rows === "string" ? null : rows });
+      digests.push({ path, ...(await digestFile(file, piece)) });
     } catch (thrown) {
       refused(file, thrown);
     }
@@ -94,25 +75,29 @@ export async function examine(proof: VerifyInput): Promise<Examination> {
     database === undefined || isUnreadable(unread, relative(result, database))
       ? []
       : await tableFindings(proof, database);
+  const counted = await attempt("the Parquet files cannot be read", () => parquetRows(proof, digests));
+  const isCounted = typeof counted !== "string";
+  const rowsOf = isCounted ? counted : new Map<string, number>();
+  const files = digests.map((each) => ({ ...each, rows: rowsOf.get(each.path) ?? null }));
   return {
     files,
     unread,
     findings: [
       ...paths.filter((path) => UNFINISHED.test(path)).map((path) => `the file ${path} was left unfinished`),
       ...tables,
-      ...failures,
-      ...(unread.length > 0 || failures.length > 0 ? [] : parquetFindings(proof, files)),
+      ...(isCounted ? [] : [counted]),
+      ...(isCounted && unread.length === 0 ? parquetFindings(proof, files) : []),
     ],
   };
 }
 
 /** Whether a path, or a folder above it, could not be read. */
-export function isUnreadable(unread: readonly UnreadablePath[], path: string): boolean {
+function isUnreadable(unread: readonly UnreadablePath[], path: string): boolean {
   return unread.some((each) => each.path === "" || path === each.path || path.startsWith(`${each.path}/`));
 }
 
 /** `path`: relative to the result. Throws `disk.io` for a failing disk. */
-export function unreadablePath(path: string, thrown: unknown): UnreadablePath {
+function unreadablePath(path: string, thrown: unknown): UnreadablePath {
   const error = asWarehouseError(thrown);
   const { code, message } = error;
   if (isOfTheDisk(error)) throw thrown;
@@ -171,9 +156,23 @@ async function attempt<T>(what: string, step: () => Promise<T>): Promise<T | str
   }
 }
 
-async function rowsIn(file: string): Promise<number> {
-  const { num_rows } = await parquetMetadataAsync(await asyncBufferFromFile(file), { geoparquet: false });
-  return Number(num_rows);
+/** Rows of the Parquet files, by path. */
+async function parquetRows(
+  { result, temporaryDirectory }: VerifyInput,
+  files: readonly Pick<PublishedFile, "path">[],
+): Promise<ReadonlyMap<string, number>> {
+  const paths = files.map(({ path }) => join(result, path)).filter((path) => path.endsWith(".parquet"));
+  if (paths.length === 0) return new Map();
+  const list = paths.map((path) => quoteLiteral(exactPattern(path))).join(", ");
+  await using database = await openForScanning({
+    temporaryDirectory,
+    allowedDirectories: [result],
+    ...LIMITS,
+  });
+  const found = await database.connection.runAndReadAll(
+    `SELECT file_name, num_rows FROM parquet_file_metadata([${list}])`,
+  );
+  return new Map(found.getRows().map(([file, rows]) => [relative(result, String(file)), Number(rows)]));
 }
 
 async function tableFindings(
@@ -185,10 +184,13 @@ async function tableFindings(
     await using database = await openForReading(options);
     const { connection } = database;
     const tables = "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT temporary";
-    const counts = new Map<string, number>();
-    for (const name of (await all(connection, tables)).map((row) => String(row.table_name)))
-      counts.set(name, await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(name)}`));
-    return counts;
+    const names = (await all(connection, tables)).map(({ table_name }) => String(table_name));
+    if (names.length === 0) return new Map<string, number>();
+    const counts = names.map(
+      (name) => `SELECT ${quoteLiteral(name)} AS name, count(*) AS rows FROM ${quoteIdentifier(name)}`,
+    );
+    const counted = await all(connection, counts.join(" UNION ALL "));
+    return new Map(counted.map(({ name, rows }) => [String(name), Number(rows)]));
   });
   return typeof counted === "string" ? [counted] : rowDifferences("DuckDB", counted, stated.rows);
 }
@@ -216,4 +218,33 @@ function rowDifferences(
   });
   const unexpected = [...counted.keys()].filter((table) => !Object.hasOwn(expected, table));
   return [...wrong, ...unexpected.map((table) => `table ${table} in ${where} is not expected`)];
+}
+
+/** Differences between an examined run and its manifest, as phrases without a full stop. */
+export function findingsOf(
+  run: string,
+  manifest: Manifest,
+  { files, unread, findings }: Examination,
+): string[] {
+  const there = new Map(files.map((file) => [file.path, file]));
+  const known = new Set(manifest.files.map(({ path }) => path));
+  const looked = manifest.files.filter(({ path }) => !isUnreadable(unread, path));
+  const more = files.filter(({ path }) => !known.has(path));
+  return [
+    ...(manifest.run === nameOf(run) ? [] : [`its manifest is that of the run ${manifest.run}`]),
+    ...unread.map(({ finding }) => finding),
+    ...looked.flatMap((file) => fileFinding(there.get(file.path), file) ?? []),
+    ...more.map(({ path }) => `the file ${path} is not in the manifest`),
+    ...findings,
+  ];
+}
+
+function fileFinding(found: PublishedFile | undefined, stated: PublishedFile): string | undefined {
+  const { path, bytes, sha256, rows } = stated;
+  if (found === undefined) return `the file ${path} is missing`;
+  if (found.bytes !== bytes) return `the file ${path} has ${found.bytes} bytes instead of ${bytes}`;
+  if (found.sha256 !== sha256) return `the file ${path} has different content: its SHA-256 differs`;
+  if (found.rows !== null && found.rows !== rows)
+    return `the file ${path} has ${found.rows} rows instead of ${rows}`;
+  return undefined;
 }

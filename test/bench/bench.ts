@@ -92,10 +92,8 @@ async function main(): Promise<void> {
     const bench = { folder, chosen, template: join(folder, "template"), config: join(folder, "config.json") };
     await writeTemplate({ out: bench.template, items: chosen.templates, bodyBytes: chosen.bodyBytes });
     await writeFile(bench.config, JSON.stringify({ perPage: chosen.perPage }));
-    // A service of its own without a delay: only the rows count.
-    const quick = { ...chosen, delayMs: 0, perSecond: null };
-    const sample = await withService(bench, quick, chosen.templates, (address) => nightly(bench, address));
-    const rounds = await withService(bench, chosen, items, (address) => takeTurns(bench, address, items));
+    const sample = await withService(bench, chosen.templates, (address) => nightly(bench, address));
+    const rounds = await withService(bench, items, (address) => takeTurns(bench, address, items));
     const report = reportOf({ name: values.case, chosen, items, rounds, sample: sample.summary });
     await tell(report, report.correct);
   } finally {
@@ -105,11 +103,10 @@ async function main(): Promise<void> {
 
 async function withService<Result>(
   { template }: Bench,
-  { order, delayMs, perSecond }: Case,
   items: number,
   use: (address: Address) => Promise<Result>,
 ): Promise<Result> {
-  const settings = JSON.stringify({ template, items, order, delayMs, perSecond, port: 0 });
+  const settings = JSON.stringify({ template, items, port: 0 });
   return serving({ script: "service.ts", args: [settings] }, use);
 }
 

@@ -4,7 +4,7 @@
  */
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { CASES, type Case } from "./cases.ts";
+import { STANDARD } from "./cases.ts";
 import type { ContentDiffTook } from "./content-diff-step.ts";
 import { writeTemplate } from "./content-set.ts";
 import { run, serving } from "./programs.ts";
@@ -21,17 +21,17 @@ export interface ContentDiffBench {
 }
 
 export async function benchContentDiff({ items, folder }: ContentDiffBench) {
-  const chosen = CASES.standard;
-  if (chosen === undefined || items % chosen.templates !== 0)
-    throw new Error(`--items is ${items}; in this case give a multiple of ${chosen?.templates}.`);
+  const { templates } = STANDARD;
+  if (items % templates !== 0)
+    throw new Error(`--items is ${items}; in this case give a multiple of ${templates}.`);
   const [before, after] = [join(folder, "before"), join(folder, "after")];
-  await writeTemplate({ out: before, items: chosen.templates, bodyBytes: BODY_BYTES });
+  await writeTemplate({ out: before, items: templates, bodyBytes: BODY_BYTES });
   await rewrite(before, (item) => signed(item, "one"));
   await cp(before, after, { recursive: true });
   await rewrite(after, (item, place) => signed(place % EDITED === 0 ? edited(item) : item, "two"));
   const warehouse = join(folder, "warehouse");
-  const port = await night({ template: before, items, chosen, warehouse, port: 0 });
-  await night({ template: after, items, chosen, warehouse, port });
+  const port = await night({ template: before, items, warehouse, port: 0 });
+  await night({ template: after, items, warehouse, port });
   const took = await run<ContentDiffTook>({ script: "content-diff-step.ts", args: [warehouse] });
   const { seconds, cpuSeconds, peakMemoryMb, changedItems } = took;
   return {
@@ -49,18 +49,16 @@ export async function benchContentDiff({ items, folder }: ContentDiffBench) {
 interface Night {
   readonly template: string;
   readonly items: number;
-  readonly chosen: Case;
   readonly warehouse: string;
   /** Of the service; 0: any. */
   readonly port: number;
 }
 
 /** The port that the service had: the same warehouse takes no other address. */
-async function night({ template, items, chosen, warehouse, port }: Night): Promise<number> {
-  const { order, delayMs, perSecond, perPage } = chosen;
+async function night({ template, items, warehouse, port }: Night): Promise<number> {
   const config = `${template}.json`;
-  await writeFile(config, JSON.stringify({ perPage }));
-  const settings = JSON.stringify({ template, items, order, delayMs, perSecond, port });
+  await writeFile(config, JSON.stringify({ perPage: STANDARD.perPage }));
+  const settings = JSON.stringify({ template, items, port });
   return serving<{ url: string; token: string }, number>(
     { script: "service.ts", args: [settings] },
     async ({ url, token }) => {

@@ -1,7 +1,6 @@
 /** The nightly pipeline in a process of its own, as it is installed. Prints its summary and what it took. */
 import { built } from "./built.ts";
 import { measured } from "./measured.ts";
-import { StageClock } from "./stages.ts";
 
 const [, , out = "", config] = process.argv;
 // As the command does before it loads anything.
@@ -10,14 +9,12 @@ const { keepHeapsSmall } = await built<typeof import("../../src/cli/v8-flags.ts"
 keepHeapsSmall();
 const { runPipeline } = await built<typeof import("../../src/run/run-pipeline.ts")>("run/run-pipeline");
 const began = performance.now();
-const stages = new StageClock();
 const summary = await runPipeline({
   pipeline: "nightly",
   warehouse: out,
   env: process.env,
   cwd: process.cwd(),
-  onProgress: ({ stage }) => stages.enter(stage),
   ...(config === undefined ? {} : { config }),
 });
 const seconds = (performance.now() - began) / 1000;
-process.stdout.write(`${JSON.stringify({ summary, seconds, stages: stages.end(), ...measured() })}\n`);
+process.stdout.write(`${JSON.stringify({ summary, seconds, ...measured() })}\n`);

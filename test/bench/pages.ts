@@ -9,18 +9,13 @@ interface Rendered {
 /** Hexadecimal digits at the beginning of an ID that tell the copies of a document apart. */
 const COPY_DIGITS = 8;
 
-/** `created`: IDs ascend with the places of the listing, nearly. `scattered`: they have nothing to do with them. */
-export type Order = "created" | "scattered";
-
 export class Pages {
   readonly #rendered: readonly Rendered[];
   readonly #items: number;
-  readonly #order: Order;
 
   /** `documents`: of one view, each with its `id`. `items`: length of the listing. */
-  constructor(documents: readonly { readonly id: string }[], items: number, order: Order) {
+  constructor(documents: readonly { readonly id: string }[], items: number) {
     this.#items = items;
-    this.#order = order;
     this.#rendered = documents.map((document) => {
       const bytes = Buffer.from(JSON.stringify(document));
       const idAt: number[] = [];
@@ -49,15 +44,13 @@ export class Pages {
     return Buffer.concat([HEAD, ...parts, Buffer.from(tail)]);
   }
 
-  /** Document of the item at a place of the listing, from 0. */
+  /** Document of the item at a place of the listing, from 0. IDs ascend with the places, nearly. */
   item(index: number): Buffer {
-    const template = index % this.#rendered.length;
-    const rendered = this.#rendered[template];
+    const rendered = this.#rendered[index % this.#rendered.length];
     if (rendered === undefined) throw new RangeError("there are no documents");
     const bytes = Buffer.from(rendered.bytes);
     const copy = Math.floor(index / this.#rendered.length);
-    const number = this.#order === "created" ? copy : scattered(copy, template);
-    const digits = number.toString(16).padStart(COPY_DIGITS, "0");
+    const digits = copy.toString(16).padStart(COPY_DIGITS, "0");
     for (const at of rendered.idAt) bytes.write(digits, at, "latin1");
     return bytes;
   }
@@ -65,11 +58,6 @@ export class Pages {
 
 const HEAD = Buffer.from('{"response":[');
 const COMMA = Buffer.from(",");
-
-/** Another number for each copy of a template, because the factor is odd; below 2^32. */
-function scattered(copy: number, template: number): number {
-  return (Math.imul(copy, 0x9e3779b1) + Math.imul(template, 0x85ebca6b)) >>> 0;
-}
 
 /** The ID of the document that the item with this ID is a copy of, without the digits that tell copies apart. */
 export function templateKey(id: string): string {

@@ -2,8 +2,6 @@ import { availableParallelism, cpus, totalmem } from "node:os";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import type { Case } from "./cases.ts";
 import type { Measured } from "./measured.ts";
-import { CONCURRENCY } from "./reading.ts";
-import type { StageCost } from "./stages.ts";
 
 export interface Took extends Measured {
   readonly seconds: number;
@@ -11,7 +9,6 @@ export interface Took extends Measured {
 
 export interface Exported extends Took {
   readonly summary: RunSummary;
-  readonly stages: Readonly<Record<string, StageCost>>;
   /** Of the rows of all data tables. */
   readonly digest: string;
 }
@@ -44,9 +41,7 @@ export function reportOf(benched: Benched) {
     floor: figures(rounds.floor),
     nightly: figures(rounds.nightly),
     timesTheFloor: ratio(nightly?.seconds, seconds(rounds.floor)),
-    timesTheService: ratio(nightly?.seconds, serviceSeconds(chosen, nightly?.summary)),
     perSecond: nightly && perSecond(nightly, items),
-    stages: nightly && rounded(nightly.stages),
     digest: nightly?.digest,
     correct: isCorrect(benched),
   };
@@ -78,13 +73,6 @@ function perSecond({ seconds, summary }: Exported, items: number) {
   };
 }
 
-/** Seconds that the service itself needs for the requests that were made; undefined: next to nothing. */
-function serviceSeconds({ delayMs, perSecond }: Case, summary: RunSummary | undefined): number | undefined {
-  if (summary === undefined || (delayMs === 0 && perSecond === null)) return undefined;
-  const each = Math.max(delayMs / 1000 / CONCURRENCY, perSecond === null ? 0 : 1 / perSecond);
-  return summary.requests * each;
-}
-
 /**
  * Whether each export was complete, had as many rows as the copies of the documents have together (what many items
  * share has as many as in the documents), and the same rows as the others.
@@ -99,19 +87,6 @@ function isCorrect({ items, chosen, rounds, sample }: Benched): boolean {
     const loaded = summary.verdict === "complete" && summary.accounting.loaded === items;
     return counted && loaded && digest === rounds.nightly[0]?.digest;
   });
-}
-
-function rounded(stages: Exported["stages"]) {
-  return Object.fromEntries(
-    Object.entries(stages).map(([stage, { seconds, cpuSeconds, peakMemoryMb }]) => [
-      stage,
-      {
-        seconds: round(seconds, 2),
-        cpuSeconds: round(cpuSeconds, 2),
-        peakMemoryMb: Math.round(peakMemoryMb),
-      },
-    ]),
-  );
 }
 
 function ratio(value: number | undefined, by: number | undefined): number | undefined {

@@ -3,10 +3,9 @@
  * Prints its address and a token. What it sends is rendered by the embedded service, when it is asked for first.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { request } from "undici";
 import { createService } from "../../src/service/service.ts";
-import { type Order, Pages, templateKey } from "./pages.ts";
+import { Pages, templateKey } from "./pages.ts";
 
 /** As JSON in the first argument. */
 export interface ServiceSettings {
@@ -14,11 +13,6 @@ export interface ServiceSettings {
   readonly template: string;
   /** Length of the listings. */
   readonly items: number;
-  readonly order: Order;
-  /** Milliseconds that an answer takes. */
-  readonly delayMs: number;
-  /** Answers a second at most; null: as many as there can be. */
-  readonly perSecond: number | null;
   /** Where it listens; 0: anywhere. */
   readonly port: number;
 }
@@ -31,7 +25,6 @@ const [token = ""] = embedded.contentSet.tokens.keys();
 const headers = { authorization: `Basic ${Buffer.from(`${token}:x`).toString("base64")}` };
 const pages = new Map<string, Promise<Pages>>();
 const singles = new Map<string, Promise<Buffer>>();
-let free = 0;
 
 const server = createServer((message, response) => {
   answer(message, response).catch((thrown: unknown) => response.writeHead(500).end(String(thrown)));
@@ -45,18 +38,8 @@ server.listen(settings.port, "127.0.0.1", () => {
 async function answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(message.url ?? "/", embedded.url);
   const body = await bodyOf(url);
-  await itsTurn();
   response.writeHead(200, { "content-type": "application/json", "content-length": body.byteLength });
   response.end(body);
-}
-
-/** Waits as long as a service of this speed takes. */
-async function itsTurn(): Promise<void> {
-  const { delayMs, perSecond } = settings;
-  if (delayMs === 0 && perSecond === null) return;
-  const now = performance.now();
-  free = Math.max(now, free + (perSecond === null ? 0 : 1000 / perSecond));
-  await sleep(Math.max(delayMs, free - now));
 }
 
 async function bodyOf(url: URL): Promise<Buffer> {
@@ -83,7 +66,7 @@ async function idsOf(view: string): Promise<string[]> {
 }
 
 async function rendered(view: string): Promise<Pages> {
-  return new Pages(await documents(view), settings.items, settings.order);
+  return new Pages(await documents(view), settings.items);
 }
 
 async function documents(view: string): Promise<{ id: string }[]> {

@@ -2,48 +2,16 @@
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { before, suite, test } from "node:test";
+import { suite, test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { either } from "../long.ts";
-import { type CallOutcome, callAll } from "./calls.ts";
+import { callAll } from "./calls.ts";
 import { argumentsOf, WRONG_CALLS } from "./wrong-calls.ts";
 
 /** The working directory: `warehouse` in it has a run of the sample. */
 const cwd = dirname(await sampleWarehouse());
-
-suite("a wrong argument gets one sentence and exit code 2", () => {
-  let outcomes: readonly CallOutcome[] = [];
-  before(async () => {
-    await writeFile(join(cwd, "a-file"), "");
-    outcomes = await callAll(WRONG_CALLS.map(argumentsOf), {
-      cwd,
-      env: { CONTENT_API_TOKEN: "token" },
-    });
-  });
-
-  for (const [index, call] of WRONG_CALLS.entries()) {
-    test(argumentsOf(call).join(" "), () => {
-      const { code, stdout, stderr } = outcomes[index] ?? assert.fail();
-      assert.deepEqual([code, stdout], [2, ""], stderr);
-      assert.match(stderr, /^[^\n]+[.?]\n$/);
-      assert.doesNotMatch(stderr, /^(?:error|\w*Error): /);
-      assert.ok(stderr.toLowerCase().includes(call[1].toLowerCase()), `${stderr}has no ${call[1]}`);
-    });
-  }
-});
-
-test("blanks and ends of lines around arguments are no part of them", async () => {
-  const plain = ["audit", "current", "--format", "json", "--field=region", "--value", "Nordics"];
-  const calls = [
-    plain,
-    plain.map((each) => ` ${each}\r\n`),
-    ["audit", "--format= json\r", "--field=\tregion", "--value=Nordics\r"],
-  ];
-  const [first, ...others] = await callAll(calls, { cwd });
-  assert.equal(first?.code, 0, first?.stderr);
-  for (const other of others) assert.deepEqual(other, first);
-});
+await writeFile(join(cwd, "a-file"), "");
 
 /** What the README's examples stand for, here. */
 const HERE: readonly (readonly [there: RegExp, here: string])[] = [
@@ -78,13 +46,45 @@ function wordsOf(command: string): string[] {
   return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? "");
 }
 
-test("each command of the README does what it says, in the order of the page", async () => {
-  const commands = await commandsOfReadme();
+const PLAIN = ["audit", "current", "--format", "json", "--field=region", "--value", "Nordics"];
+/** The same with blanks and ends of lines, as they are pasted. */
+const PASTED = [
+  PLAIN.map((each) => ` ${each}\r\n`),
+  ["audit", "--format= json\r", "--field=\tregion", "--value=Nordics\r"],
+];
+
+const commands = await commandsOfReadme();
+const outcomes = await callAll(
+  [
+    ...WRONG_CALLS.map(argumentsOf),
+    PLAIN,
+    ...PASTED,
+    ...commands.map((command) => wordsOf(command).slice(1)),
+  ],
+  { cwd, env: { CONTENT_API_TOKEN: "token" } },
+);
+
+suite("a wrong argument gets one sentence and exit code 2", () => {
+  for (const call of WRONG_CALLS) {
+    const { code, stdout, stderr } = outcomes.shift() ?? assert.fail();
+    test(argumentsOf(call).join(" "), () => {
+      assert.deepEqual([code, stdout], [2, ""], stderr);
+      assert.match(stderr, /^[^\n]+[.?]\n$/);
+      assert.doesNotMatch(stderr, /^(?:error|\w*Error): /);
+      assert.ok(stderr.toLowerCase().includes(call[1].toLowerCase()), `${stderr}has no ${call[1]}`);
+    });
+  }
+});
+
+const [plain, ...pasted] = outcomes.splice(0, 1 + PASTED.length);
+
+test("blanks and ends of lines around arguments are no part of them", () => {
+  assert.equal(plain?.code, 0, plain?.stderr);
+  for (const each of pasted) assert.deepEqual(each, plain);
+});
+
+test("each command of the README does what it says, in the order of the page", () => {
   assert.ok(commands.length >= 8, commands.join("\n"));
-  const outcomes = await callAll(
-    commands.map((command) => wordsOf(command).slice(1)),
-    { cwd },
-  );
   for (const [index, command] of commands.entries()) {
     const { code, stdout, stderr } = outcomes[index] ?? assert.fail();
     assert.equal(code, 0, `${command}: ${stderr}`);

@@ -2,7 +2,6 @@
  * Installs what the tests with other engines need, before they begin: two tests would install the same at once, and the
  * time is not that of a test. A test that needs what cannot be installed says so.
  */
-import { runOnEach } from "../../src/storage/parallel.ts";
 import { globalSetup as makeSamples } from "../global-setup.ts";
 import { installEngine } from "./lake-engine.ts";
 import { DBT, IBIS, installerFolder, OBSERVERS, pythonWith } from "./python.ts";
@@ -23,8 +22,9 @@ const INSTALLED: readonly (() => Promise<unknown>)[] = [
 export async function globalSetup(): Promise<void> {
   await installerFolder().catch(() => undefined);
   const rest = INSTALLED.values();
-  await runOnEach([1, 2], async () => {
+  const installRest = async () => {
     for (const install of rest) await install().catch(() => undefined);
-  });
+  };
+  await Promise.all([installRest(), installRest()]);
   await makeSamples();
 }

@@ -9,7 +9,7 @@ import type { Client } from "pg";
 import { removeTree } from "../../src/common/tree.ts";
 import { openLoaderTable } from "../../src/load/loader-tables.ts";
 import type { DeliveredRun, LoadTable } from "../../src/pipeline.ts";
-import { openForScanning } from "../../src/storage/duckdb.ts";
+import { openForScanning } from "../../src/storage/database.ts";
 import { writeParquet } from "../../src/storage/parquet-sql.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";

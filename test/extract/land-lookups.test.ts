@@ -5,14 +5,13 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { systemClock } from "../../src/common/clock.ts";
 import { Lookups, landLookups } from "../../src/extract/lookups.ts";
 import { Drift } from "../../src/raw/drift.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { type PolicySettings, personalHash } from "../../src/raw/personal/policy.ts";
 import { RawPaths, readFolderLookups } from "../../src/raw/raw-folder.ts";
 import { NEVER } from "../never.ts";
+import { DROP, HASH, HASH_KEY, KEEP } from "../policies.ts";
 import { temporaryFolder } from "../run/running.ts";
 import { clientOf, serve } from "./loopback.ts";
 
-const KEY = Buffer.alloc(32, 7);
 const SHOP = '{"id":"d1","identification":"Shop","platform":"External","contact_email":"anna@example.com"}';
 const WIKI = '{"id":"d2","identification":"Wiki","platform":"External"}';
 const COLOR = `{"id":"f1","name":"color","limit":12345678901234567890,"mappings":[
@@ -54,11 +53,7 @@ async function landed(t: TestContext, personal: PolicySettings) {
 }
 
 test("the answers of the lookups land once each, with the place and the Date of their answers", async (t) => {
-  const { directory } = await landed(t, {
-    policy: "keep",
-    hashKey: undefined,
-    fields: NO_PERSONAL_FIELDS,
-  });
+  const { directory } = await landed(t, KEEP);
   const rows = await rowsIn(
     directory,
     `content_id, shape, mode, "pass", page, "position", whole, observation::VARCHAR, observed_at::VARCHAR,
@@ -74,7 +69,7 @@ test("the answers of the lookups land once each, with the place and the Date of 
 });
 
 test("what is read back has every digit, and its unknown fields again", async (t) => {
-  const { directory } = await landed(t, { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS });
+  const { directory } = await landed(t, KEEP);
   const { destinations, definitions } = readFolderLookups(join(directory, "raw"));
   assert.deepEqual(
     destinations.map(({ id, answer }) => [id, JSON.stringify(answer)]),
@@ -92,14 +87,14 @@ test("what is read back has every digit, and its unknown fields again", async (t
 });
 
 test("the personal-data policy is applied before anything is written, and once", async (t) => {
-  const hashed = await landed(t, { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS });
+  const hashed = await landed(t, HASH);
   const [shop] = readFolderLookups(join(hashed.directory, "raw")).destinations;
-  assert.equal(shop?.answer.contact_email, personalHash(KEY, "contact_email", "anna@example.com"));
+  assert.equal(shop?.answer.contact_email, personalHash(HASH_KEY, "contact_email", "anna@example.com"));
   assert.deepEqual(
     shop?.unknown.map(({ path, value }) => [path, value]),
     [[["contact_email"], shop?.answer.contact_email]],
   );
-  const dropped = await landed(t, { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS });
+  const dropped = await landed(t, DROP);
   const texts = await rowsIn(dropped.directory, "document::VARCHAR");
   assert.ok(texts.length === 3 && !JSON.stringify(texts).includes("anna@"));
   assert.deepEqual(

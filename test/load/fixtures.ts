@@ -5,15 +5,9 @@ import type { TestContext } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { removeTree } from "../../src/common/tree.ts";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
-import { type Database, openForBuilding } from "../../src/storage/duckdb.ts";
+import { type Database, openForBuilding } from "../../src/storage/database.ts";
 import type { StagedPart } from "../../src/storage/parquet-file.ts";
-import {
-  type Column,
-  type ColumnType,
-  column as declared,
-  type Stage,
-  type Table,
-} from "../../src/tables/declare.ts";
+import { type Column, type ColumnType, column as declared, type Table } from "../../src/tables/declare.ts";
 
 /** A name that trips whoever forgets to quote. */
 export const HOSTILE_NAME = `it's a "t*st" ü`;
@@ -30,7 +24,12 @@ export function column(name: string, type: ColumnType, nullable = true): Column 
   return declared(name, type, { comment: `What ${name} says; it's "quoted".`, required: !nullable });
 }
 
-export function table(name: string, stage: Stage, key: readonly string[], columns: readonly Column[]): Table {
+export function table(
+  name: string,
+  stage: Table["stage"],
+  key: readonly string[],
+  columns: readonly Column[],
+): Table {
   const comment = `Rows of ${name}; it's "quoted".`;
   return { name, comment, stage, key, columns, references: [], rows: { kind: "program" } };
 }

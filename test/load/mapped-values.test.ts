@@ -11,7 +11,8 @@ import {
   payloadsQuery,
   prepareMappings,
 } from "../../src/load/mapped-values.ts";
-import { execute, openForBuilding, ROWS_PER_GROUP, scalar } from "../../src/storage/duckdb.ts";
+import { openForBuilding, ROWS_PER_GROUP } from "../../src/storage/database.ts";
+import { execute, scalar } from "../../src/storage/duckdb.ts";
 import { rangesOf } from "../../src/storage/id-ranges.ts";
 import type { DatabaseConnections } from "../../src/storage/parallel.ts";
 import { CRM } from "../audit/mapping/mapping-examples.ts";

@@ -1,5 +1,4 @@
-import type { DuckDBConnection } from "@duckdb/node-api";
-import { DuckDBInstance } from "@duckdb/node-api";
+import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import type { MappedValue } from "../../src/audit/mapped-value.ts";
 import type { DestinationDefinition, FieldDefinition } from "../../src/audit/mapping/definitions.ts";
 import { createTable } from "../../src/storage/ddl.ts";

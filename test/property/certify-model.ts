@@ -9,8 +9,8 @@ import {
 } from "../../src/extract/passes/certification.ts";
 import { ItemVersions, type PassListing, PassSnapshot } from "../../src/extract/passes/item-versions.ts";
 import { type PageSummary, type PassEvidence, uncleanReasons } from "../../src/extract/passes/verdict.ts";
-import { truncateToSecond } from "../../src/raw/instant.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
+import { truncateToSecond } from "../../src/raw/values.ts";
 import { Killed, type Mode, stateOf, type World, type WorldDocument } from "./certify-world.ts";
 
 interface Page {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../../src/api/dynamic.ts";
-import type { JsonObject } from "../../src/raw/document.ts";
+import type { JsonObject } from "../../src/common/json.ts";
 import { RawFileReader } from "../../src/raw/raw-file.ts";
 import { readRawFolder } from "../../src/raw/raw-folder.ts";
 import type { RawIndex } from "../../src/raw/raw-index.ts";

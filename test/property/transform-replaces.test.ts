@@ -4,7 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
+import { isObject, type JsonObject } from "../../src/common/json.ts";
+import type { Shape } from "../../src/raw/document.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import fc from "../properties.ts";

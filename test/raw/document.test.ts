@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { JsonObject } from "../../src/raw/document.ts";
+import type { JsonObject } from "../../src/common/json.ts";
 import { type Answer, onlyRow, rowsOf, type Transformed, transform } from "../transform/harness.ts";
 
 /** How the answers about one item become one row; the rules of merging are in test/property/transform-views.test.ts. */

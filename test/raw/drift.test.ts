@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { JsonObject } from "../../src/raw/document.ts";
+import type { JsonObject } from "../../src/common/json.ts";
 import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { documentPreparer } from "../../src/raw/prepare.ts";
+import { KEEP } from "../policies.ts";
 import { transform } from "../transform/harness.ts";
 
 describe("the tally of drift", () => {
@@ -78,9 +78,7 @@ describe("unknown fields", () => {
 
 describe("aliases", () => {
   const prepare = documentPreparer({
-    policy: "keep",
-    hashKey: undefined,
-    fields: NO_PERSONAL_FIELDS,
+    ...KEEP,
     aliases: { vendor_url: "service_url" },
   });
   const prepared = (document: JsonObject) => {

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
+import type { JsonObject } from "../../src/common/json.ts";
+import { Drift } from "../../src/raw/drift.ts";
 import { NO_FINGERPRINT } from "../../src/raw/raw-file.ts";
-import { fingerprintOf, matchesFingerprint, reusablePart } from "../../src/raw/reusable.ts";
+import { fingerprintOf, reusablePart, reuseRecord } from "../../src/raw/reusable.ts";
 import fc from "../properties.ts";
 
 const SIGNED = "https://files.example.com/a.pdf?X-Amz-Signature=ab12&X-Amz-Date=20261120T020000Z&v=3";
@@ -83,10 +85,11 @@ test("a copy has what listings do not give, and what it is of", () => {
 test("an answer is of a fingerprint where it says the same in the default set, whatever else it says", () => {
   const listed = { id: "1", url: SIGNED, published: true, completed_date: null, title: "A" };
   const print = fingerprintOf(listed, "settings");
-  assert.ok(matchesFingerprint(print, { id: "1", url: SIGNED_ANEW, published: true, payment: 3 }));
+  const at = { order: 1, contentId: "1" };
+  const reused = (document: JsonObject) => reuseRecord(document, print, at, new Drift()).fingerprint;
+  assert.equal(reused({ id: "1", url: SIGNED_ANEW, published: true, payment: 3 }), print);
   for (const other of [{ published: false }, { url: OTHER_FILE }, { completed_date: "2026-11-01T10:00:00Z" }])
-    assert.ok(!matchesFingerprint(print, { ...listed, ...other }), JSON.stringify(other));
-  assert.ok(!matchesFingerprint(NO_FINGERPRINT, listed));
+    assert.equal(reused({ ...listed, ...other }), NO_FINGERPRINT, JSON.stringify(other));
 });
 
 test("a document that would lose what no listing gives is not reused", () => {

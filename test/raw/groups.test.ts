@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type ItemGroup, planGroups } from "../../src/raw/groups.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
 import { RawIndex } from "../../src/raw/raw-index.ts";
+import type { ItemGroup } from "../../src/transform/transform-group.ts";
+import { planGroups } from "../../src/transform/transform-items.ts";
 import fc from "../properties.ts";
 
 interface Document {

@@ -16,8 +16,8 @@ const hashing = (key: Secret): PersonalSettings => ({ policy: "hash", key });
 test("S23: a changed hash key is refused before any request, and the sentence says what to do", async (t) => {
   const service = await Scripted.start(t, itemsOf(5));
   const out = await temporaryFolder(t);
-  const run = (personalData: PersonalSettings, folder = out) =>
-    exportFrom({ url: service.url, out: folder, config: { personalData } });
+  const run = (personalData: PersonalSettings) =>
+    exportFrom({ url: service.url, out, config: { personalData } });
   const first = await run(hashing(KEY));
   service.questions.length = 0;
   const error = await failsWith("config.invalid", run(hashing(OTHER)));
@@ -32,7 +32,6 @@ test("S23: a changed hash key is refused before any request, and the sentence sa
   assert.deepEqual(await readdir(join(out, "runs")), [first.run]);
   assert.equal(await readlink(join(out, "current")), `runs/${first.run}`);
   assert.equal((await run(hashing(KEY))).sequence, 2);
-  assert.equal((await run(hashing(OTHER), await temporaryFolder(t))).sequence, 1);
 });
 
 long("S23: the key may change with the policy, for then nothing is joined over the runs", async (t) => {

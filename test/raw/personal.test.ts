@@ -1,19 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
+import { isObject, type JsonObject } from "../../src/common/json.ts";
+import type { Shape } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { meaningOfName } from "../../src/raw/personal/names.ts";
 import { personalHash } from "../../src/raw/personal/policy.ts";
 import { documentPreparer, type PrepareSettings } from "../../src/raw/prepare.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import { either } from "../long.ts";
+import { DROP, HASH, HASH_KEY } from "../policies.ts";
 import { onlyRow, rowsOf, type Transformed, transform } from "../transform/harness.ts";
 import { richWorld, type World } from "../transform/rich.ts";
 
-const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
-const DROP: PrepareSettings = { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} };
-const HASH: PrepareSettings = { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} };
 const CANARY = "jane.canary-7f3a@example.com";
 
 function run(world: World, options: PrepareSettings): Transformed {
@@ -82,8 +80,8 @@ describe("declared personal columns", () => {
     for (const name of ["last_updated_by", "last_updated_by_details", "owner_details"])
       delete world.full[name];
     const row = onlyRow(run(world, HASH), "users");
-    assert.equal(row.email, personalHash(KEY, "email", "a@b.c"));
-    assert.equal(row.name, personalHash(KEY, "name", "A@b.c"));
+    assert.equal(row.email, personalHash(HASH_KEY, "email", "a@b.c"));
+    assert.equal(row.name, personalHash(HASH_KEY, "name", "A@b.c"));
     assert.notEqual(row.name, row.email);
     assert.deepEqual([row.bio, row.phone, row.user_id], ["", null, "u"]);
   });
@@ -101,18 +99,18 @@ describe("the keyed hash", () => {
   test("is HMAC-SHA-256 of the field, a NUL and the value, as these worked examples have it", () => {
     // printf 'email\0jane@example.com' | openssl dgst -sha256 -hmac 0123456789abcdef0123456789abcdef
     const email = "ae13520d188358c77036b9577b538cd0f869ff6e2bf51811dcb611524d2d7d04";
-    assert.equal(personalHash(KEY, "email", "jane@example.com"), email);
-    assert.equal(personalHash(KEY, "email", "  Jane@Example.com\n"), email);
+    assert.equal(personalHash(HASH_KEY, "email", "jane@example.com"), email);
+    assert.equal(personalHash(HASH_KEY, "email", "  Jane@Example.com\n"), email);
     // printf 'name\0Zoë' | openssl dgst -sha256 -hmac 0123456789abcdef0123456789abcdef
     const name = "a6989afd9ae76499a08c3fb75b5f5f0af3bcd84b7c7effdb16155c81f601d0da";
-    assert.equal(personalHash(KEY, "name", "Zo\u00eb"), name);
-    assert.equal(personalHash(KEY, "name", "Zoe\u0308"), name);
-    assert.notEqual(personalHash(KEY, "name", "zoë"), name);
-    assert.notEqual(personalHash(KEY, "bio", "Zoë"), name);
+    assert.equal(personalHash(HASH_KEY, "name", "Zo\u00eb"), name);
+    assert.equal(personalHash(HASH_KEY, "name", "Zoe\u0308"), name);
+    assert.notEqual(personalHash(HASH_KEY, "name", "zoë"), name);
+    assert.notEqual(personalHash(HASH_KEY, "bio", "Zoë"), name);
   });
 
   test("needs a key of 32 bytes or more", () => {
-    assert.throws(() => documentPreparer({ ...HASH, hashKey: KEY.slice(1) }), TypeError);
+    assert.throws(() => documentPreparer({ ...HASH, hashKey: HASH_KEY.slice(1) }), TypeError);
     assert.throws(() => documentPreparer({ ...HASH, hashKey: undefined }), TypeError);
   });
 });
@@ -146,7 +144,7 @@ describe("what describes a person", () => {
     const { document, drift } = prepared(listed, DROP);
     assert.deepEqual(document, { author_details: [[null, null], [[{ id: "u" }, null]], 5] });
     assert.deepEqual(drift, ["personal_dropped author_details"]);
-    const hash = personalHash(KEY, "author_details", "Jane");
+    const hash = personalHash(HASH_KEY, "author_details", "Jane");
     assert.deepEqual(prepared({ author_details: [["Jane"]] }, HASH).document, { author_details: [[hash]] });
   });
 
@@ -298,7 +296,7 @@ describe("addresses and credentials, wherever they stand", () => {
       custom_field_values: { cf: { id: "f" } },
     });
     assert.ok(!drift.join().includes(CANARY));
-    const hash = personalHash(KEY, "email", CANARY);
+    const hash = personalHash(HASH_KEY, "email", CANARY);
     assert.deepEqual(
       prepared(given, HASH).document,
       JSON.parse(JSON.stringify(given).replaceAll(CANARY, hash)),
@@ -392,8 +390,8 @@ describe("unknown fields that look personal", () => {
   test("are hashed where the policy says so, lists and objects as their JSON", () => {
     const { document } = prepared({ contact_email: ["a", "b"], notes: { phone: "1" } }, HASH);
     assert.deepEqual(document, {
-      contact_email: personalHash(KEY, "contact_email", '["a","b"]'),
-      notes: { phone: personalHash(KEY, "phone", "1") },
+      contact_email: personalHash(HASH_KEY, "contact_email", '["a","b"]'),
+      notes: { phone: personalHash(HASH_KEY, "phone", "1") },
     });
     const made = transform(
       [[{ shape: "dynamic", document: { id: "i", contact_email: "x" } }]],
@@ -401,7 +399,7 @@ describe("unknown fields that look personal", () => {
       HASH,
     );
     const extra: unknown = JSON.parse(String(onlyRow(made, "content").extra));
-    assert.deepEqual(extra, { contact_email: personalHash(KEY, "contact_email", "x") });
+    assert.deepEqual(extra, { contact_email: personalHash(HASH_KEY, "contact_email", "x") });
   });
 
   test("are kept where the policy keeps", () => {

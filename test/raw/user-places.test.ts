@@ -1,24 +1,25 @@
 /** In the place of a user, whatever a service sends there: nothing of a person is left. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { fullItem } from "../../src/api/full.ts";
 import { type UserField, userFields } from "../../src/api/user.ts";
-import { isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
+import { isObject, type JsonObject } from "../../src/common/json.ts";
+import type { Shape } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { personalHash } from "../../src/raw/personal/policy.ts";
 import { documentPreparer, type PrepareSettings } from "../../src/raw/prepare.ts";
 import { many } from "../long.ts";
+import { DROP, HASH, HASH_KEY, KEEP } from "../policies.ts";
 import fc from "../properties.ts";
 import { FIELD_IDS, richWorld } from "../transform/rich.ts";
 
-const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
 const OPTIONS: Readonly<Record<"drop" | "hash" | "keep", PrepareSettings>> = {
-  drop: { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
-  hash: { policy: "hash", hashKey: KEY, fields: NO_PERSONAL_FIELDS, aliases: {} },
-  keep: { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} },
+  drop: DROP,
+  hash: HASH,
+  keep: KEEP,
 };
 const SHAPES: readonly Shape[] = ["dynamic", "full"];
 const SPECIFIED = { dynamic: userFields(dynamicItem), full: userFields(fullItem) } as const;
@@ -144,10 +145,10 @@ describe("in every place where the contract has a user", () => {
       id: "i",
       author: {
         id: "u1",
-        email: personalHash(KEY, "email", "jane@example.com"),
-        name: personalHash(KEY, "name", "Jane"),
+        email: personalHash(HASH_KEY, "email", "jane@example.com"),
+        name: personalHash(HASH_KEY, "name", "Jane"),
         tz: "UTC",
-        team: personalHash(KEY, "team", '{"name":"Jane"}'),
+        team: personalHash(HASH_KEY, "team", '{"name":"Jane"}'),
       },
     });
   });

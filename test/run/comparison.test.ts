@@ -7,19 +7,18 @@ import { newWarningCauses } from "../../src/run/make-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { long } from "../long.ts";
-import { exportFrom, SMALL, temporaryFolder } from "./running.ts";
-import { item, itemsOf, Scripted } from "./scripted.ts";
+import { SMALL, scriptedWorld, temporaryFolder } from "./running.ts";
+import { item, itemsOf } from "./scripted.ts";
 
 suite("a run that is compared with the run before", () => {
   test("counts new, changed and removed items and finds new fields, in the summary and the manifest", async (t) => {
-    const service = await Scripted.start(t, itemsOf(5));
-    const out = await temporaryFolder(t);
-    const first = await exportFrom({ url: service.url, out });
+    const { service, exported } = await scriptedWorld(t, itemsOf(5));
+    const first = await exported();
     assert.deepEqual([first.previousRun, first.changes, first.mappedValues], [null, null, null]);
     const [, , edited, ...rest] = itemsOf(5);
     const updated_at = "2026-11-03T10:00:00Z";
     service.items = [{ ...edited, updated_at, mood: "glad" }, ...rest, item("new", 1)];
-    const second = await exportFrom({ url: service.url, out });
+    const second = await exported();
     assert.equal(second.previousRun, first.run);
     assert.deepEqual(second.changes, { new: 1, edited: 1, removed: 2 });
     assert.deepEqual((await readManifest(second.directory)).changes, second.changes);
@@ -31,10 +30,8 @@ suite("a run that is compared with the run before", () => {
   });
 
   test("shows no value of that run where it kept personal values and this one drops them", async (t) => {
-    const service = await Scripted.start(t, [item("a", 1, { team: "needle@example.com" })]);
-    const out = await temporaryFolder(t);
-    const of = (policy: "keep" | "drop") =>
-      exportFrom({ url: service.url, out, config: { personalData: { policy, key: null } } });
+    const { service, exported } = await scriptedWorld(t, [item("a", 1, { team: "needle@example.com" })]);
+    const of = (policy: "keep" | "drop") => exported({ config: { personalData: { policy, key: null } } });
     await of("keep");
     service.items = [item("a", 1, { slug: null })];
     const { drift } = await of("drop");
@@ -48,14 +45,13 @@ suite("a run that is compared with the run before", () => {
   });
 
   long("is published all the same where the run before cannot be read, with a warning", async (t) => {
-    const service = await Scripted.start(t, itemsOf(2));
-    const out = await temporaryFolder(t);
-    const first = await exportFrom({ url: service.url, out, pipelineUrl: SMALL });
+    const { exported } = await scriptedWorld(t, itemsOf(2));
+    const first = await exported({ pipelineUrl: SMALL });
     const database = join(first.directory, "warehouse.duckdb");
     await chmod(first.directory, 0o755);
     await chmod(database, 0o644);
     await writeFile(database, "no database");
-    const { verdict, changes, drift, warnings, previousRun } = await exportFrom({ url: service.url, out });
+    const { verdict, changes, drift, warnings, previousRun } = await exported();
     assert.deepEqual([verdict, changes, drift, previousRun], ["complete", null, null, null]);
     assert.match(warnings.join("\n"), new RegExp(`^The run could not be compared with ${first.run}: `, "m"));
   });
@@ -73,14 +69,13 @@ test("a cause is new when the run before did not have it", async (t) => {
 });
 
 test("a check that warns two nights in a row is new in the first, whatever its figures", async (t) => {
-  const service = await Scripted.start(t, itemsOf(4));
-  const out = await temporaryFolder(t);
+  const { service, exported } = await scriptedWorld(t, itemsOf(4));
   const night = async (dangling: number) => {
     service.items = itemsOf(4).map((item, place) => ({
       ...item,
       localized_from_id: place < dangling ? "c-999" : "c-000",
     }));
-    return (await exportFrom({ url: service.url, out })).newWarnings;
+    return (await exported()).newWarnings;
   };
   assert.deepEqual(await night(1), [
     `1 check warns since this run (${CHECK}: 1); "content-warehouse runs show" lists them.`,

@@ -129,14 +129,6 @@ long(
       ["mapping_changed", "164"],
       ["reordered", "2"],
     ]);
-    // The other file, by USE: it knows its own run alone.
-    await published.connection.run("USE earlier");
-    assert.deepEqual(await published.rows("SELECT count(*) FROM run_history"), [["1"]]);
-    assert.deepEqual(
-      await published.rows("SELECT count(*) FROM mapped_values_as_of(now()::TIMESTAMPTZ + INTERVAL 1 DAY)"),
-      [["7730"]],
-    );
-
     const damaged = second.summary.directory;
     const [file = ""] = await readdir(join(damaged, "parquet", "mapped_value_history"));
     const path = join(damaged, "parquet", "mapped_value_history", file);

@@ -68,7 +68,7 @@ test("a destination that is ignored is not warned of and not counted, its rows s
   assert.deepEqual([ignoring.verdict, ignoring.noMappedValues], [warned.verdict, warned.noMappedValues]);
   assert.match(
     summaryText(ignoring),
-    /Values +3 mapped, 3 without an external value \(3 unmapped, 0 unknown\): 1 at destinations that receive values, 1 at Print \(ignored\), 1 at d-gone \(ignored\)\n/,
+    /Values +3 mapped, 3 without an external value \(3 unmapped, 0 unknown\): 1 at destinations that receive values\n/,
   );
   const { directory } = ignoring;
   assert.deepEqual(await rowsOf(directory, ROWS), [
@@ -91,9 +91,7 @@ test("a destination that is ignored is not warned of and not counted, its rows s
       .some(({ textContent }) => textContent?.includes(unknown) && textContent.includes("Shp")),
   );
   const points = page.all("#overview li").map(({ textContent }) => textContent.trim());
-  const ignored = points.filter((point) => /d-gone|Print/.test(point));
-  assert.equal(ignored.length, 1, points.join("\n"));
-  assert.match(ignored[0] ?? "", /also 1 at Print \(ignored\), 1 at d-gone \(ignored\)$/);
+  assert.ok(!points.some((point) => /d-gone|Print/.test(point)), points.join("\n"));
   const replayed = await outcome(replayCommand, ["--warehouse", out]);
   assert.equal(replayed.error, undefined);
   assert.deepEqual(await rowsOf(join(out, "current"), IGNORED), [['["d-gone","d-print"]']]);

@@ -16,7 +16,7 @@ import { long } from "../long.ts";
 import { NOBODY } from "../observe/observing.ts";
 import { memoryTarget } from "../targets/memory-target.ts";
 import { HurriedClock, publishedIds, rowsOf, scriptedWorld, temporaryFolder, visibleIn } from "./running.ts";
-import { item, itemsOf, listBody } from "./scripted.ts";
+import { item, itemsOf } from "./scripted.ts";
 
 /** Pages have five items, unless a limit is less. */
 async function world(t: TestContext, items: number) {
@@ -81,23 +81,6 @@ suite("a limited run", () => {
     assert.match(refused.message, /has limited runs, and this run is a full one; name another folder/);
     assert.equal(service.questions.length, questions);
   });
-
-  long(
-    "takes the page size that the service grants, and documents that are no items for what they are",
-    async (t) => {
-      const { service, run } = await world(t, 30);
-      service.items.splice(1, 1, { title: "no item" });
-      service.script = (question) => {
-        if (question.kind !== "list") return undefined;
-        return { body: listBody(service.items, { ...question, perPage: Math.min(3, question.perPage) }) };
-      };
-      const summary = await run(5);
-      // The first two pages have six places, one of them with no item.
-      assert.equal(service.asked("list").length, 4);
-      assert.deepEqual(await publishedIds(summary.directory), ["c-000", "c-002", "c-003", "c-004", "c-005"]);
-      assert.deepEqual([summary.accounting.listed, summary.accounting.rejected], [6, 1]);
-    },
-  );
 
   test("lies in no folder with full runs, and says nothing of rows that name items it has not read", async (t) => {
     const { service, exported, run } = await world(t, 0);

@@ -30,7 +30,7 @@ import {
 import { contentTables, customTable, sqlTable } from "../../src/transform/stages.ts";
 import { outputFolder, stagingFolder } from "../../src/warehouse/layout.ts";
 import { failsWith } from "../failing.ts";
-import { either, long } from "../long.ts";
+import { either } from "../long.ts";
 import { NOBODY } from "../observe/observing.ts";
 import { type ExportOptions, exportFrom, rowsOf, temporaryFolder, treeOf, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
@@ -316,21 +316,6 @@ test("a signal ends the run while a loader stages and does not heed it", async (
   late.resolve(undefined);
   await new Promise((resolve) => setTimeout(resolve, 10));
   assert.equal(said.at(-1), "abort second", "what is staged too late is taken back");
-});
-
-long("a signal ends the run after all have staged", async (t) => {
-  const controller = new AbortController();
-  const { run, said } = await world(t, {
-    stage: (loader) => {
-      if (loader === "second")
-        setImmediate(() =>
-          controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published.")),
-        );
-    },
-  });
-  await failsWith("run.interrupted", run({ signal: controller.signal }));
-  assert.deepEqual(said.slice(0, 2), ["stage first", "stage second"]);
-  assert.deepEqual(said.slice(2).sort(), ["abort first", "abort second"]);
 });
 
 const CANNOT =

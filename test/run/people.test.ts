@@ -19,16 +19,17 @@ import { either, long } from "../long.ts";
 import { itemsWith, NEEDLE, OTHER_NEEDLE, PLACES, recordingLog, rereadWithout, USER } from "./people.ts";
 import {
   assertNowhereIn,
-  exportFrom,
+  type ExportOptions,
   HISTORY,
   MAPPING,
   NIGHTLY,
   rowsOf,
+  scriptedWorld,
   temporaryFolder,
   textsIn,
   visibleIn,
 } from "./running.ts";
-import { item, type Json, Scripted } from "./scripted.ts";
+import { item, type Json } from "./scripted.ts";
 
 const KEY = new Secret("0123456789abcdef0123456789abcdef");
 const POLICIES = {
@@ -39,12 +40,9 @@ const POLICIES = {
 
 /** A run, and all that it said on the way, as one text. */
 async function told(t: TestContext, items: readonly unknown[], config: Partial<Config>) {
-  const service = await Scripted.start(t, items);
+  const { out, exported } = await scriptedWorld(t, items);
   const { log, lines } = recordingLog();
-  const out = await temporaryFolder(t);
-  const summary = await exportFrom({
-    url: service.url,
-    out,
+  const summary = await exported({
     log,
     pipelineUrl: NIGHTLY,
     config: { perPage: 100, ...config },
@@ -177,9 +175,13 @@ const DEFINITIONS = [
   { ...COLOR, formatted_select_values: null, mappings: [] },
 ];
 
-/** A service of two items with a custom field that holds e-mail addresses, mapped for a destination. */
-async function team(t: TestContext): Promise<Scripted> {
-  const service = await Scripted.start(t, [item("c-1", 1), item("c-2", 2), { title: "No ID" }]);
+/** A service of two items with a custom field that holds e-mail addresses, mapped for a destination; and runs. */
+async function teamWorld(t: TestContext) {
+  const { service, out, exported } = await scriptedWorld(t, [
+    item("c-1", 1),
+    item("c-2", 2),
+    { title: "No ID" },
+  ]);
   service.arrange = (items, { mode }) =>
     items.map((each) => ({ ...(each as Json), ...(mode === "dynamic" ? byMode.dynamic : byMode.full) }));
   service.script = ({ kind, mode }) => {
@@ -194,27 +196,25 @@ async function team(t: TestContext): Promise<Scripted> {
       ? { body: { response: { ...item("c-1", 1), ...byMode[mode === "full" ? "full" : "dynamic"] } } }
       : undefined;
   };
-  return service;
+  const run = (config: Partial<Config> = {}, options: Partial<ExportOptions> = {}) =>
+    exported({
+      pipelineUrl: HISTORY,
+      ...options,
+      config: {
+        destinations: [{ name: "Web", platform: "External" }],
+        personalFields: ["owner_team", "repository_notes", "crm_note"],
+        aliases: { crm_note: "crm_note" },
+        ...config,
+      },
+    });
+  return { service, out, run };
 }
 
-const TEAM_CONFIG = {
-  destinations: [{ name: "Web", platform: "External" }],
-  personalFields: ["owner_team", "repository_notes", "crm_note"],
-  aliases: { crm_note: "crm_note" },
-} as const satisfies Partial<Config>;
-
 async function exportTeam(t: TestContext, config: Partial<Config>, pipelineUrl = HISTORY) {
-  const service = await team(t);
+  const { run } = await teamWorld(t);
   const { log, lines } = recordingLog();
-  const out = await temporaryFolder(t);
-  const { directory, ...summary } = await exportFrom({
-    url: service.url,
-    out,
-    log,
-    pipelineUrl,
-    config: { ...TEAM_CONFIG, ...config },
-  });
-  return { service, out, directory, said: inspect([lines, summary], { depth: 20, maxStringLength: null }) };
+  const { directory, ...summary } = await run(config, { log, pipelineUrl });
+  return { directory, said: inspect([lines, summary], { depth: 20, maxStringLength: null }) };
 }
 
 const LOOK_PERSONAL = `
@@ -300,67 +300,51 @@ long("personalFields with keep: nothing is treated", async (t) => {
 });
 
 test("a name in personalFields that nothing has ends with 2 before anything is read, and names the nearest", async (t) => {
-  const service = await team(t);
-  const out = await temporaryFolder(t);
-  const run = (personalFields: readonly string[]) =>
-    failsWith(
-      "config.invalid",
-      exportFrom({ url: service.url, out, config: { ...TEAM_CONFIG, personalFields } }),
-    );
-  const { message } = await run(["ownr_team"]);
+  const { service, out, run } = await teamWorld(t);
+  const refused = (...personalFields: string[]) => failsWith("config.invalid", run({ personalFields }));
+  const { message } = await refused("ownr_team");
   assert.equal(
     message,
     '`personalFields`: neither a custom field nor an API field has the name "ownr_team". The nearest is "owner_team". ' +
       'If the service sends an API field of that name, add it to `aliases`: { "ownr_team": "ownr_team" }.',
   );
-  assert.match((await run(["repositry_notes"])).message, /The nearest is "repository_notes"\./);
+  assert.match((await refused("repositry_notes")).message, /The nearest is "repository_notes"\./);
   assert.deepEqual(await visibleIn(out), []);
   const asked = service.questions.map(({ kind, mode, page }) => `${kind} ${mode} ${page}`);
   assert.deepEqual([...new Set(asked)], ["custom_fields dynamic 0", "list full 1"]);
 });
 
 long("a run that was interrupted is resumed, but not where the fields have other IDs since", async (t) => {
-  const service = await team(t);
-  const out = await temporaryFolder(t);
+  const { service, run } = await teamWorld(t);
   const answer = service.script;
   const { log, lines } = recordingLog();
-  const run = async () => {
+  const isResumed = async () => {
     const ended = new AbortController();
     service.script = (question) => {
       if (question.kind === "list" && question.mode === "full")
         ended.abort(new WarehouseError("run.interrupted", "Ended early."));
       return answer(question);
     };
-    const options = { url: service.url, out, pipelineUrl: HISTORY, config: TEAM_CONFIG, log };
     lines.length = 0;
-    await assert.rejects(exportFrom({ ...options, signal: ended.signal }));
+    await assert.rejects(run({}, { log, signal: ended.signal }));
     return inspect(lines).includes("Resuming an interrupted run.");
   };
-  assert.deepEqual([await run(), await run()], [false, true]);
+  assert.deepEqual([await isResumed(), await isResumed()], [false, true]);
   const others = { body: [...DEFINITIONS, { ...DEFINITIONS[0], id: "another" }] };
   service.script = (question) => (question.kind === "custom_fields" ? others : answer(question));
-  const summary = await exportFrom({ url: service.url, out, pipelineUrl: HISTORY, config: TEAM_CONFIG });
-  assert.equal(summary.resumed, null);
+  assert.equal((await run()).resumed, null);
 });
 
 long(
   "a field that becomes personal leaves nothing in the histories, which begin anew for it alone",
   async (t) => {
-    const service = await team(t);
-    const out = await temporaryFolder(t);
-    const night = (personalFields: readonly string[], warned: boolean) =>
-      exportFrom({
-        url: service.url,
-        out,
-        pipelineUrl: HISTORY,
-        config: { ...TEAM_CONFIG, aliases: {}, personalFields, personalData: POLICIES.hash, keepRuns: 9 },
-      }).then(({ directory, warnings }) => {
-        assert.equal(
-          warnings.some((warning) => /history of 1 custom field starts over/.test(warning)),
-          warned,
-        );
-        return directory;
-      });
+    const { run } = await teamWorld(t);
+    const night = async (personalFields: readonly string[], warned: boolean) => {
+      const config = { aliases: {}, personalFields, personalData: POLICIES.hash, keepRuns: 9 };
+      const { directory, warnings } = await run(config);
+      assert.equal(/history of 1 custom field starts over/.test(warnings.join()), warned);
+      return directory;
+    };
     const versions = async (directory: string) => {
       const tables = [
         "mapped_value_history",
@@ -393,8 +377,7 @@ long(
 );
 
 test("a field of the name that the lookup did not give ends the run before anything is published", async (t) => {
-  const service = await team(t);
-  const out = await temporaryFolder(t);
+  const { service, out, run } = await teamWorld(t);
   const arrange = service.arrange;
   service.arrange = (items, question) =>
     arrange(items, question).map((each) => {
@@ -402,10 +385,7 @@ test("a field of the name that the lookup did not give ends the run before anyth
       if (!Array.isArray(fields)) return each;
       return { ...(each as Json), custom_fields: [...fields, { ...FIELD, id: "another", value: MAIL }] };
     });
-  const { message } = await failsWith(
-    "source.protocol",
-    exportFrom({ url: service.url, out, pipelineUrl: HISTORY, config: TEAM_CONFIG }),
-  );
+  const { message } = await failsWith("source.protocol", run());
   assert.match(message, /"owner_team" of `personalFields` has the ID another/);
   assert.deepEqual(await visibleIn(out), []);
 });

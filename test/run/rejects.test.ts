@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { type TestContext, test } from "node:test";
 import { rejectLimit } from "../../src/audit/checks/publish-gates.ts";
-import type { RunSummary } from "../../src/observe/run-summary.ts";
+import type { ErrorCode } from "../../src/common/errors.ts";
 import type { RejectLimits } from "../../src/raw/extract-record.ts";
 import { failsWith } from "../failing.ts";
-import { exportFrom, publishedIds, rowsOf, scriptedWorld, temporaryFolder } from "./running.ts";
-import { itemsOf, Scripted } from "./scripted.ts";
+import { publishedIds, rowsOf, scriptedWorld } from "./running.ts";
+import { itemsOf } from "./scripted.ts";
 
 const NO_ITEMS: readonly (readonly [unknown, string])[] = [
   [null, "the listed item is not an object"],
@@ -57,19 +57,6 @@ test("C14, C15: what is no item goes to run_rejects with its reason and document
   );
 });
 
-test("E3: a single-item answer of another item is a reject, and the listed views count", async (t) => {
-  const { service, exported } = await scriptedWorld(t, itemsOf(11));
-  service.script = ({ kind, id }) =>
-    kind === "item" && id === "c-010" ? { body: { response: itemsOf(11)[3] } } : undefined;
-  const { directory, accounting } = await exported({
-    config: { details: "events", perPage: 100 },
-  });
-  assert.deepEqual([accounting.listed, accounting.loaded, accounting.rejected], [11, 11, 0]);
-  assert.deepEqual(await rowsOf(directory, "SELECT mode, content_id, reason FROM run_rejects"), [
-    ["item", "c-010", "the response is about another item"],
-  ]);
-});
-
 test("C14: the limit of rejects is a number or a share of the listed items, whichever is more", () => {
   const cases: readonly (readonly [listed: number, limits: RejectLimits, limit: number])[] = [
     [100, { share: 0.005, items: 20 }, 20],
@@ -83,22 +70,16 @@ test("C14: the limit of rejects is a number or a share of the listed items, whic
   for (const [listed, limits, limit] of cases) assert.equal(rejectLimit(listed, limits), limit);
 });
 
-/** A run of so many items, and so many things in the same listing that are none. */
-async function run(
-  t: TestContext,
-  items: number,
-  rejects: readonly unknown[],
-  out?: string,
-): Promise<RunSummary> {
-  const service = await Scripted.start(t, [...itemsOf(items), ...rejects]);
-  return exportFrom({ url: service.url, out: out ?? (await temporaryFolder(t)), config: { perPage: 1000 } });
+/** How a run ends with so many items, and so many things in the same listing that are none. */
+async function failing(t: TestContext, code: ErrorCode, items: number, rejects: readonly unknown[]) {
+  const { out, exported } = await scriptedWorld(t, [...itemsOf(items), ...rejects]);
+  return { out, error: await failsWith(code, exported({ config: { perPage: 1000 } })) };
 }
 
 const nulls = (count: number) => Array.from({ length: count }, () => null);
 
 test("C14: more of them end the run with 22, with what is wrong with them, and nothing is published", async (t) => {
-  const out = await temporaryFolder(t);
-  const error = await failsWith("source.rejects", run(t, 80, [...nulls(15), ...Array(6).fill({})], out));
+  const { out, error } = await failing(t, "source.rejects", 80, [...nulls(15), ...Array(6).fill({})]);
   assert.equal(error.exitCode, 22);
   assert.equal(
     error.message,
@@ -110,6 +91,7 @@ test("C14: more of them end the run with 22, with what is wrong with them, and n
 
 test("C15: where most of them have an id of another type, it is the contract that is broken", async (t) => {
   const numbers = (count: number) => Array.from({ length: count }, (_, id) => ({ id }));
-  await failsWith("source.rejects", run(t, 5, [...nulls(11), ...numbers(10)]));
-  assert.equal((await failsWith("contract.drift", run(t, 5, [...nulls(10), ...numbers(11)]))).exitCode, 23);
+  await failing(t, "source.rejects", 5, [...nulls(11), ...numbers(10)]);
+  const { error } = await failing(t, "contract.drift", 5, [...nulls(10), ...numbers(11)]);
+  assert.equal(error.exitCode, 23);
 });

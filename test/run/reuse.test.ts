@@ -3,19 +3,15 @@ import assert from "node:assert/strict";
 import { chmod, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { explainCommand } from "../../src/cli/commands/explain.ts";
 import type { Log } from "../../src/common/log.ts";
 import { silentLog } from "../../src/common/log.ts";
 import type { Config } from "../../src/config/config.ts";
 import { readRawFolder } from "../../src/raw/raw-folder.ts";
 import { isRunTable } from "../../src/tables/all.ts";
 import { currentRun, outputFolder } from "../../src/warehouse/layout.ts";
-import { sampleNights } from "../audit/two-nights.ts";
-import { outcome } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
 import { either, few, long } from "../long.ts";
-import { servedNight } from "./nights.ts";
-import { exportFrom, HurriedClock, MAPPING, openPublished, rowsOf, temporaryFolder } from "./running.ts";
+import { exportFrom, HurriedClock, openPublished, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -83,33 +79,6 @@ async function rowsIn(directory: string) {
   rows.run_drift = await reader.rows("SELECT * FROM run_drift ORDER BY ALL");
   return rows;
 }
-
-long("a night of edits has the rows of a full export, and asks for what was edited", async (t) => {
-  const folder = await temporaryFolder(t);
-  const [first, second] = await sampleNights(folder);
-  const at = { out: join(folder, "warehouse"), pipelineUrl: MAPPING, config: { details: "all" } } as const;
-  const { port, summary: full } = await servedNight({ ...at, data: first, port: 0 });
-  const { summary: edited } = await servedNight({ ...at, data: second, port });
-  assert.equal(edited.verdict, "complete");
-  const reused = "FROM run_documents WHERE read_by_run IS NOT NULL AND request IS NULL";
-  assert.deepEqual(
-    await rowsOf(edited.directory, `SELECT read_by_run, count(DISTINCT content_id) ${reused} GROUP BY 1`),
-    [[full.run, String(edited.reused?.reused)]],
-  );
-  const observed = "SELECT content_id, observed_at, sha256 FROM run_documents";
-  const ofItems = "request IN (SELECT request FROM run_requests WHERE mode = 'item')";
-  const answers = new Set((await rowsOf(full.directory, `${observed} WHERE ${ofItems}`)).map(String));
-  const copies = await rowsOf(edited.directory, `${observed} WHERE read_by_run IS NOT NULL ORDER BY ALL`);
-  for (const copy of copies) assert.ok(answers.has(String(copy)), String(copy));
-  const [[id] = []] = copies;
-  const told = await outcome(explainCommand, [String(id), "--steps", "--warehouse", at.out]);
-  assert.ok(told.text.includes(`item document, read by run ${full.run}`), told.text);
-  const reread = { ...at.config, rereadDays: 0 };
-  const { summary: anew } = await servedNight({ ...at, data: second, port, config: reread });
-  assert.equal(anew.reused, null);
-  assert.ok(edited.requests < anew.requests, `${edited.requests} of ${anew.requests}`);
-  await assertSameRows(edited.directory, anew.directory);
-});
 
 async function assertSameRows(one: string, other: string): Promise<void> {
   const [rows, expected] = [await rowsIn(one), await rowsIn(other)];
@@ -208,10 +177,10 @@ test("what is asked for in the nights of one warehouse", async (t) => {
 
 /** In the short form the last. */
 const SETTINGS: readonly Partial<Config>[] = [
-  { personalData: { policy: "keep", key: null } },
+  { columns: ["id", "title", "updated_at", "payment", "tasks_begin_at"] },
   { personalFields: ["tags"] },
   { aliases: { paid_amount: "payment" } },
-  { columns: ["id", "title", "updated_at", "payment", "tasks_begin_at"] },
+  { personalData: { policy: "keep", key: null } },
 ];
 
 const DAMAGES: Readonly<Record<string, (file: string) => Promise<void>>> = {

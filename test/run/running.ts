@@ -12,7 +12,7 @@ import { type Config, loadConfig } from "../../src/config/config.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import type { Pipeline } from "../../src/pipeline.ts";
 import { runExport } from "../../src/run/run.ts";
-import { type FreeBytes, freeBytes } from "../../src/warehouse/disk.ts";
+import { freeBytes } from "../../src/warehouse/disk.ts";
 import { assertNoToken, CANARY } from "./canary.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
@@ -86,7 +86,7 @@ export interface ExportOptions {
   readonly onProgress?: OnProgress;
   /** None unless told otherwise: each takes as long to start as a small run. */
   readonly threads?: number;
-  readonly freeBytes?: FreeBytes;
+  readonly freeBytes?: typeof freeBytes;
 }
 
 /** A run in this process, of few tables and small pages unless told otherwise. */

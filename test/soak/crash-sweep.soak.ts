@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
 import { readTree, removeTree } from "../../src/common/tree.ts";
 import { nextRun, type OutputFolder, outputFolder, stagingFolder } from "../../src/warehouse/layout.ts";
-import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
+import { prepareOutput } from "../../src/warehouse/lock.ts";
 import { finishPublication } from "../../src/warehouse/publish.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { buildResult, NIGHT, publish, STAGED_ITEMS } from "../warehouse/published.ts";
@@ -79,7 +79,7 @@ async function publishTraced(folder: OutputFolder, injection?: Injection): Promi
 
 async function assertWhole(folder: OutputFolder, what: string): Promise<void> {
   const temporary = await mkdtemp(join(place, "verify-"));
-  const { findings } = await verifyRuns(folder, { all: true }, temporary);
+  const { findings } = await verifyRuns(folder, undefined, temporary);
   assert.deepEqual(findings, [], what);
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { mapParallel, runOnEach } from "../../src/storage/parallel.ts";
+import { mapLimited, mapParallel } from "../../src/storage/parallel.ts";
 
 /** Work that ends after some milliseconds, or fails at once; `ended` has what has ended. */
 function worker() {
@@ -38,10 +38,10 @@ test("after a failure nothing is begun, and it is thrown when what was begun has
   assert.deepEqual(ended, [1, 2]);
 });
 
-test("the same is done in each lane, and a failure is thrown when all have ended", async () => {
+test("some are worked on at a time, and a failure is thrown when all have ended", async () => {
   const { ended, work } = worker();
   await assert.rejects(
-    runOnEach(["a", "b"], async (lane) => void (await work(lane, lane === "a"))),
+    mapLimited(["a", "b"], (item) => work(item, item === "a"), 2),
     /a failed/,
   );
   assert.deepEqual(ended, ["a", "b"]);

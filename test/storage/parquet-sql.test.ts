@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { execute, openForBuilding } from "../../src/storage/duckdb.ts";
+import { openForBuilding } from "../../src/storage/database.ts";
+import { execute } from "../../src/storage/duckdb.ts";
 import { declarationsIn, writeParquet } from "../../src/storage/parquet-sql.ts";
 import { quoteLiteral } from "../../src/storage/sql-text.ts";
 import { RUN_TABLES, TABLES } from "../../src/tables/all.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { JsonObject } from "../../src/raw/document.ts";
+import type { JsonObject } from "../../src/common/json.ts";
 import { type Answer, onlyRow, type Row, rowsOf, type Transformed, transform } from "./harness.ts";
 
 /** Five dynamic views and the full one show the values of custom fields: what the golden cases do not hold of their rows. */

@@ -17,12 +17,14 @@ import {
   text,
   timestamp,
 } from "../../src/tables/declare.ts";
-import { checkedRows, type RowFunction } from "../../src/transform/custom-tables.ts";
+import { checkedRows } from "../../src/transform/custom-tables.ts";
 import { customTable } from "../../src/transform/stages.ts";
 
 function pipelineOf(table: Transformer): Pipeline {
   return definePipeline({ name: "own", extract: [listing("full")], transform: [table], load: [parquet()] });
 }
+
+type RowFunction = Pipeline["rows"][string];
 
 const X = { comment: "x" };
 const ITEM = { contentId: "c-1", dynamic: { id: "c-1", title: "One" }, full: undefined };

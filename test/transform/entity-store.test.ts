@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { JsonObject, Shape } from "../../src/raw/document.ts";
+import type { JsonObject } from "../../src/common/json.ts";
+import type { Shape } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { EntityPool, EntityStore, type EntityVersion } from "../../src/transform/entity-store.ts";
 import { type Answer, onlyRow, rowsOf, transform } from "./harness.ts";

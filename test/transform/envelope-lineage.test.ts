@@ -11,16 +11,16 @@ import { ItemVersions } from "../../src/extract/passes/item-versions.ts";
 import { PassReader } from "../../src/extract/passes/listing.ts";
 import type { MemoryRows } from "../../src/load/staged-rows.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
 import { RawPaths } from "../../src/raw/raw-folder.ts";
 import { RawIndex } from "../../src/raw/raw-index.ts";
 import { passRows, requestRows } from "../../src/run/run-tables.ts";
-import { passes, requests } from "../../src/tables/run.ts";
+import { tablesOfRun } from "../../src/tables/run.ts";
 import { clientOf, serve } from "../extract/loopback.ts";
 import { failsWith } from "../failing.ts";
 import { temporaryFolder } from "../folders.ts";
 import { few } from "../long.ts";
 import { NEVER } from "../never.ts";
+import { DROP } from "../policies.ts";
 
 /** The envelope's fields land in the account of the run, where `run_passes` and `run_requests` say so. */
 
@@ -52,10 +52,9 @@ async function account(t: TestContext, pages: readonly object[]): Promise<Memory
   const directory = await temporaryFolder(t);
   const itemIndex = new ItemIndex();
   const journal = new Journal();
-  const policy = { policy: "drop", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} } as const;
   await using landing = new Landing({
     threads: 0,
-    lander: { ...policy, token: "", details: "none", settings: "" },
+    lander: { ...DROP, token: "", details: "none", settings: "" },
     files: new RawPaths(join(directory, "raw"), 1),
     index: new RawIndex(itemIndex),
     directory,
@@ -124,7 +123,7 @@ function changedColumns(before: readonly MemoryRows[], after: readonly MemoryRow
 }
 
 function declared(...paths: string[]): string[] {
-  return [passes, requests].flatMap((table) =>
+  return [tablesOfRun.passes, tablesOfRun.requests].flatMap((table) =>
     table.columns
       .filter(({ origins }) =>
         origins.some((origin) => origin.resource === "envelope" && paths.includes(origin.path)),
@@ -173,7 +172,7 @@ describe("a change of an envelope's field changes the columns that are declared 
 
 test("pagination.current is the page's number in the account, and another than asked for ends the pass", async (t) => {
   const [, requested] = await unchanged(t);
-  const page = requests.columns.findIndex(({ name }) => name === "page");
+  const page = tablesOfRun.requests.columns.findIndex(({ name }) => name === "page");
   assert.deepEqual(declared("pagination.current"), ["run_requests.page"]);
   assert.deepEqual(
     Array.from(requested?.rows ?? [], (row) => row[page]),
@@ -194,6 +193,8 @@ test("the count beside the rows changes nothing, whatever it counts", async (t) 
 
 test("every field of the envelope is held by one of these tests", () => {
   const held = [...Object.keys(CHANGES), "pagination", "pagination.current"];
-  const paths = [passes, requests].flatMap((table) => table.columns.flatMap(({ origins }) => origins));
+  const paths = [tablesOfRun.passes, tablesOfRun.requests].flatMap((table) =>
+    table.columns.flatMap(({ origins }) => origins),
+  );
   assert.deepEqual([...new Set(paths.map(({ path }) => path))].sort(), held.sort());
 });

@@ -1,23 +1,19 @@
 import { customFieldDefinition } from "../../src/api/custom-field.ts";
 import { destination } from "../../src/api/destination.ts";
 import { type FormDrift, normalizeForm } from "../../src/api/normalize.ts";
-import { parseExact } from "../../src/common/json.ts";
-import { type ItemDocument, isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
+import { isObject, type JsonObject, parseExact } from "../../src/common/json.ts";
+import type { ItemDocument, Shape } from "../../src/raw/document.ts";
 import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
-import { NO_PERSONAL_FIELDS } from "../../src/raw/personal/fields.ts";
-import {
-  documentPreparer,
-  type LookupResource,
-  lookupPreparer,
-  type PrepareSettings,
-} from "../../src/raw/prepare.ts";
+import { documentPreparer, lookupPreparer, type PrepareSettings } from "../../src/raw/prepare.ts";
+import type { LookupResource } from "../../src/raw/unknown-fields.ts";
 import { replaceLoneSurrogates } from "../../src/raw/well-formed.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import type { Table } from "../../src/tables/declare.ts";
 import { makeEntityRows } from "../../src/transform/entity-rows.ts";
 import { EntityPool, EntityStore } from "../../src/transform/entity-store.ts";
-import { compileTransform } from "../../src/transform/item.ts";
+import { compileTransform } from "../../src/transform/transform-group.ts";
+import { KEEP } from "../policies.ts";
 
 /** An answer about one item: its document as JSON text or as a value. Later ones in a list are later observations. */
 export interface Answer {
@@ -38,8 +34,18 @@ export interface Transformed {
   readonly drift: readonly DriftEntry[];
 }
 
-const KEEP: PrepareSettings = { policy: "keep", hashKey: undefined, fields: NO_PERSONAL_FIELDS, aliases: {} };
 const NO_LOOKUPS: Lookups = { destinations: [], definitions: [] };
+const pool = new EntityPool();
+/** Rows of the call. */
+let made = new Map<string, Row[]>();
+const take = (table: Table, row: readonly Cell[]) => made.get(table.name)?.push(named(table, row));
+const transformItem = compileTransform({
+  tables: DATA_TABLES,
+  rows: {},
+  pool,
+  sink: (table) => (row) => take(table, row),
+});
+
 /** Runs items through the transform as a worker and the main thread do, each item with all its answers. */
 export function transform(
   items: readonly (readonly Answer[])[],
@@ -47,15 +53,8 @@ export function transform(
   options: PrepareSettings = KEEP,
 ): Transformed {
   const drift = new Drift();
-  const pool = new EntityPool();
-  const rows = new Map<string, Row[]>(DATA_TABLES.map(({ name }) => [name, []]));
-  const take = (table: Table, row: readonly Cell[]) => rows.get(table.name)?.push(named(table, row));
-  const transformItem = compileTransform({
-    tables: DATA_TABLES,
-    rows: {},
-    pool,
-    sink: (table) => (row) => take(table, row),
-  });
+  pool.take();
+  made = new Map(DATA_TABLES.map(({ name }) => [name, []]));
   const prepare = documentPreparer(options);
   let order = 0;
   for (const answers of items) {
@@ -70,11 +69,11 @@ export function transform(
     const latestFirst = views.toReversed();
     transformItem({ contentId: String(views[0]?.document.id), views: latestFirst, order, drift });
   }
-  for (const [table, found] of shared(pool, lookups, options, drift)) {
+  for (const [table, found] of shared(lookups, options, drift)) {
     const declared = DATA_TABLES.find(({ name }) => name === table);
     if (declared !== undefined) for (const row of found) take(declared, row);
   }
-  return { rows, drift: drift.sorted() };
+  return { rows: made, drift: drift.sorted() };
 }
 
 /** A copy with numbers kept as they are written. */
@@ -86,12 +85,7 @@ function copyOf(document: string | JsonObject): JsonObject {
 
 const SCHEMAS = { custom_field_definition: customFieldDefinition, destination };
 
-function shared(
-  pool: EntityPool,
-  { destinations, definitions }: Lookups,
-  options: PrepareSettings,
-  drift: Drift,
-) {
+function shared({ destinations, definitions }: Lookups, options: PrepareSettings, drift: Drift) {
   const store = new EntityStore();
   for (const version of pool.take()) store.add(version);
   const prepare = lookupPreparer(options);

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { JsonObject } from "../../src/common/json.ts";
 import type { ItemDocuments } from "../../src/pipeline.ts";
-import type { ItemDocument, JsonObject, Shape } from "../../src/raw/document.ts";
+import type { ItemDocument, Shape } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { text } from "../../src/tables/declare.ts";
 import { EntityPool } from "../../src/transform/entity-store.ts";
-import { compileTransform } from "../../src/transform/item.ts";
 import { customTable } from "../../src/transform/stages.ts";
+import { compileTransform } from "../../src/transform/transform-group.ts";
 
 /** What the function of a custom table is given of an item with these documents, the latest first. */
 function seenOf(...documents: readonly (readonly [Shape, JsonObject])[]): ItemDocuments | undefined {

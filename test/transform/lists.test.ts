@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { JsonObject } from "../../src/raw/document.ts";
+import type { JsonObject } from "../../src/common/json.ts";
 import { rowsOf, type Transformed, transform } from "./harness.ts";
 
 function dynamic(document: JsonObject): Transformed {

@@ -1,5 +1,4 @@
-import { parseExact } from "../../src/common/json.ts";
-import { isObject, type JsonObject } from "../../src/raw/document.ts";
+import { isObject, type JsonObject, parseExact } from "../../src/common/json.ts";
 import type { Origin } from "../../src/tables/declare.ts";
 import type { World } from "./rich.ts";
 

@@ -8,7 +8,7 @@ import {
 import { destination } from "../../src/api/destination.ts";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { fullItem } from "../../src/api/full.ts";
-import type { JsonObject } from "../../src/raw/document.ts";
+import type { JsonObject } from "../../src/common/json.ts";
 
 /**
  * An item of which every API field of the specification has a value: its documents in both shapes (`full` includes

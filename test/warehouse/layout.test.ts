@@ -14,7 +14,7 @@ import {
   stagingFolder,
   stagingLeftovers,
 } from "../../src/warehouse/layout.ts";
-import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
+import { prepareOutput } from "../../src/warehouse/lock.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 import fc from "../properties.ts";
 import { asOrdinaryUser } from "../run/as-ordinary-user.ts";
@@ -73,7 +73,7 @@ test("F10: a folder that is a file, lies below one, or has one in its place is a
   await writeFile(join(base, "out", "runs"), "");
   await symlink("nowhere", join(base, "dangling"));
   await symlink("circle", join(base, "circle"));
-  for (const name of ["file", "file/out", "out", "dangling", "circle", "x".repeat(300), "a?b"]) {
+  for (const name of ["file", "file/out", "out", "dangling", "circle", "x".repeat(300), "a?b", "a\\b*"]) {
     await assert.rejects(prepareOutput(join(base, name)), { code: "config.output", exitCode: 2 }, name);
   }
   assert.deepEqual((await readdir(base)).toSorted(), ["circle", "dangling", "file", "out"]);
@@ -81,12 +81,9 @@ test("F10: a folder that is a file, lies below one, or has one in its place is a
 });
 
 test("F9, F10: a folder in which nothing can be made or published is found out before the run, and nothing is left behind", async (t) => {
-  for (const name of ["", "new/deep"]) {
-    const base = await temporaryFolder(t);
-    const result = await asOrdinaryUser(base, "prepare", name);
-    assert.deepEqual(result, { result: "config.output", left: [] }, name);
-    await chmod(base, 0o755);
-  }
+  const base = await temporaryFolder(t);
+  assert.deepEqual(await asOrdinaryUser(base, "prepare", "new/deep"), { result: "config.output", left: [] });
+  await chmod(base, 0o755);
   const result = await asOrdinaryUser(await temporaryFolder(t), "prepare with closed runs");
   assert.deepEqual(result, { result: "config.output", left: ["runs"] });
 });

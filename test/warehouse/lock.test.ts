@@ -8,8 +8,7 @@ import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { OutputFolder } from "../../src/warehouse/layout.ts";
-import { acquireLock } from "../../src/warehouse/lock.ts";
-import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
+import { acquireLock, prepareOutput } from "../../src/warehouse/lock.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 
 const HOLDER = fileURLToPath(new URL("./lock-holder.ts", import.meta.url));

@@ -3,8 +3,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { runName, stagingFolder } from "../../src/warehouse/layout.ts";
+import { prepareOutput } from "../../src/warehouse/lock.ts";
 import { readManifest, writeManifest } from "../../src/warehouse/manifest.ts";
-import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 import { NIGHT, statement } from "./published.ts";
 

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import {
   appendFile,
   chmod,
+  cp,
   mkdir,
   readdir,
   readFile,
@@ -20,15 +21,24 @@ import { Worker } from "node:worker_threads";
 import { systemClock } from "../../src/common/clock.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { readTree } from "../../src/common/tree.ts";
-import { openForReading, scalar } from "../../src/storage/duckdb.ts";
+import { openForReading } from "../../src/storage/database.ts";
+import { scalar } from "../../src/storage/duckdb.ts";
 import { nextRun, type OutputFolder, runsIn, type StagingFolder } from "../../src/warehouse/layout.ts";
+import { prepareOutput } from "../../src/warehouse/lock.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
-import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
 import { finishPublication, publishRun } from "../../src/warehouse/publish.ts";
 import { findRun, listRuns, prune, prunedRuns, rollback } from "../../src/warehouse/retention.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 import { asOrdinaryUser } from "../run/as-ordinary-user.ts";
-import { buildResult, NIGHT, publish, statement } from "./published.ts";
+import {
+  buildResult,
+  emptyStatement,
+  NIGHT,
+  publish,
+  publishEmpty,
+  stageEmpty,
+  statement,
+} from "./published.ts";
 
 const reader = (file: string) =>
   openForReading({ file, temporaryDirectory: "", allowedDirectories: [], memoryLimitMb: 64, threads: 1 });
@@ -82,7 +92,7 @@ test("I1, F16: a reader keeps its run while the next is published, and the next 
 
 test("I1: while it moves, current always names a run", async (t) => {
   const out = await temporaryFolder(t);
-  const runs = [(await publish(out, 1)).run, (await publish(out, 1)).run];
+  const runs = [(await publishEmpty(out)).run, (await publishEmpty(out)).run];
   const folder = await prepareOutput(out);
   const watcher = new Worker(new URL("./watch-current.ts", import.meta.url), { workerData: folder.current });
   await once(watcher, "message");
@@ -114,6 +124,11 @@ test("F19, S21, Z8: nobody but root can change a published run, everybody can re
   });
 });
 
+async function stagedEmpty(out: string): Promise<{ folder: OutputFolder; staging: StagingFolder }> {
+  const folder = await prepareOutput(out);
+  return { folder, staging: await stageEmpty(folder) };
+}
+
 const tampers: Record<string, (staging: StagingFolder) => Promise<unknown>> = {
   "a log beside the database": (staging) => writeFile(`${staging.database}.wal`, "stale"),
   "a half-written file": (staging) => writeFile(join(staging.result, "parquet", "tmp_content.parquet"), ""),
@@ -131,19 +146,23 @@ const tampers: Record<string, (staging: StagingFolder) => Promise<unknown>> = {
   },
 };
 
-for (const [what, tamper] of Object.entries(tampers)) {
-  test(`I4: a result with ${what} is not published`, async (t) => {
-    const out = await temporaryFolder(t);
-    const { folder, staging } = await staged(out);
+test("I4: a result is not published with what a kill, a fault or a hand left in it", async (t) => {
+  const out = await temporaryFolder(t);
+  const { folder, staging } = await staged(out);
+  const whole = `${staging.result}-whole`;
+  await rename(staging.result, whole);
+  for (const [what, tamper] of Object.entries(tampers)) {
+    await cp(whole, staging.result, { recursive: true });
     await tamper(staging);
-    await assert.rejects(publishRun(folder, staging, statement(staging, 3), systemClock), {
-      code: "verify.failed",
-    });
-    assert.deepEqual(await runsIn(folder), []);
-    assert.equal(existsSync(folder.current), false);
-    assert.equal(existsSync(staging.root), true, "staged files are kept for inspection");
-  });
-}
+    const publishing = publishRun(folder, staging, statement(staging, 3), systemClock);
+    await assert.rejects(publishing, { code: "verify.failed" }, what);
+    assert.deepEqual([await runsIn(folder), existsSync(folder.current)], [[], false], what);
+    assert.equal(existsSync(staging.result), true, "staged files are kept for inspection");
+    await rm(staging.result, { recursive: true });
+  }
+  await rename(whole, staging.result);
+  await publishRun(folder, staging, statement(staging, 3), systemClock);
+});
 
 test("I4: a result whose rows are not the expected ones is not published", async (t) => {
   const out = await temporaryFolder(t);
@@ -168,22 +187,22 @@ test("I4: a result whose rows are not the expected ones is not published", async
 
 test("F1, I3: what a killed publication left is found, whatever step it died at, and the next run publishes", async (t) => {
   const out = await temporaryFolder(t);
-  const first = await publish(out, 1);
-  const { folder, staging } = await staged(out, 2);
+  const first = await publishEmpty(out);
+  const { folder, staging } = await stagedEmpty(out);
   await writeFile(join(staging.result, "manifest.json"), "{");
   assert.deepEqual(await readdir(folder.runs), [first.run], "what is being staged is not in runs");
   assert.equal(await finishPublication(folder), undefined, "died while the manifest was written");
   assert.equal((await findRun(folder, "current")).run, first.run);
-  const third = await publish(out, 3);
+  const third = await publishEmpty(out);
   assert.equal(third.sequence, 3);
   assert.equal((await findRun(folder, "current")).run, third.run);
 });
 
 test("I5: a run that has its final name but is not current yet becomes current at the next start", async (t) => {
   const out = await temporaryFolder(t);
-  await publish(out, 1);
-  const { folder, staging } = await staged(out, 2);
-  await publishRun(folder, staging, statement(staging, 2), systemClock);
+  await publishEmpty(out);
+  const { folder, staging } = await stagedEmpty(out);
+  await publishRun(folder, staging, emptyStatement(staging), systemClock);
   await rm(folder.current);
   await symlink((await runsIn(folder)).map(({ run }) => `runs/${run}`)[1] ?? "", folder.current);
   await writeFile(join(folder.root, `.current-${staging.run}`), "of the killed run");
@@ -204,15 +223,15 @@ test("I5: a run that a closed folder keeps from being current says so with 2, an
 
 test("I6: a rollback makes an earlier run current, by name or number, and stays when the next run starts", async (t) => {
   const out = await temporaryFolder(t);
-  const first = await publish(out, 1);
-  const { folder, staging } = await staged(out, 2);
-  await publishRun(folder, staging, statement(staging, 2), systemClock);
+  const first = await publishEmpty(out);
+  const { folder, staging } = await stagedEmpty(out);
+  await publishRun(folder, staging, emptyStatement(staging), systemClock);
   const rolledBack = await rollback(folder, "1");
   assert.deepEqual([rolledBack.run, rolledBack.current], [first.run, true]);
   assert.equal(await readlink(folder.current), `runs/${first.run}`);
   assert.equal(await finishPublication(folder), undefined);
   assert.equal(await readlink(folder.current), `runs/${first.run}`);
-  assert.equal((await publish(out, 3)).sequence, 3);
+  assert.equal((await publishEmpty(out)).sequence, 3);
   assert.equal((await rollback(folder, staging.run)).sequence, 2);
   assert.deepEqual(
     (await listRuns(folder)).map(({ sequence, current }) => [sequence, current]),
@@ -226,8 +245,8 @@ test("I6: a rollback makes an earlier run current, by name or number, and stays 
 
 test("I6: a rollback to a run that is damaged or unknown changes nothing", async (t) => {
   const out = await temporaryFolder(t);
-  const first = await publish(out, 1);
-  const second = await publish(out, 2);
+  const first = await publishEmpty(out);
+  const second = await publishEmpty(out);
   const folder = await prepareOutput(out);
   const directory = join(folder.runs, first.run);
   const [file] = first.files;
@@ -237,10 +256,9 @@ test("I6: a rollback to a run that is damaged or unknown changes nothing", async
   await chmod(path, 0o644);
   await appendFile(path, "x");
   await assert.rejects(rollback(folder, "1"), { code: "verify.failed", message: /bytes instead of/ });
-  await chmod(join(path, ".."), 0o755);
+  await chmod(directory, 0o755);
   await rename(path, `${path}.away`);
   await assert.rejects(rollback(folder, "1"), { code: "verify.failed", message: /is missing/ });
-  await chmod(directory, 0o755);
   await writeFile(join(directory, "warehouse.duckdb.wal"), "");
   await assert.rejects(rollback(folder, "1"), { code: "verify.failed", message: /write-ahead log/ });
   assert.equal(await readlink(folder.current), `runs/${second.run}`);
@@ -248,7 +266,7 @@ test("I6: a rollback to a run that is damaged or unknown changes nothing", async
 
 test("F19: pruning keeps the newest runs and the current one, and a reader of a pruned run keeps reading", async (t) => {
   const out = await temporaryFolder(t);
-  for (let run = 0; run < 5; run++) await publish(out, 3);
+  for (let run = 1; run <= 5; run++) await (run === 3 ? publish(out, 3) : publishEmpty(out));
   const folder = await prepareOutput(out);
   await rollback(folder, "2");
   await using open = await reader(join(folder.runs, (await findRun(folder, "3")).run, "warehouse.duckdb"));
@@ -274,7 +292,7 @@ test("F19: pruning keeps the newest runs and the current one, and a reader of a 
 
 test("a run whose manifest is unreadable is listed with the reason, and folders of others are left alone", async (t) => {
   const out = await temporaryFolder(t);
-  const { run } = await publish(out, 1);
+  const { run } = await publishEmpty(out);
   const folder = await prepareOutput(out);
   await chmod(join(folder.runs, run), 0o755);
   await chmod(join(folder.runs, run, "manifest.json"), 0o644);
@@ -284,14 +302,14 @@ test("a run whose manifest is unreadable is listed with the reason, and folders 
   assert.deepEqual(others, []);
   assert.ok(listed?.manifest instanceof WarehouseError);
   assert.equal(listed.manifest.code, "verify.failed");
-  await publish(out, 1);
+  await publishEmpty(out);
   await prune(folder, 1);
   assert.deepEqual((await readdir(folder.runs)).toSorted(), ["000002-20261120T020000Z", "mine"]);
 });
 
 test("runs that were rolled back are known once they are pruned, as long as one before them is there", async (t) => {
   const out = await temporaryFolder(t);
-  for (let run = 1; run <= 3; run++) await publish(out, 1);
+  for (let run = 1; run <= 3; run++) await publishEmpty(out);
   const folder = await prepareOutput(out);
   const known = async () => (await prunedRuns(folder)).map(({ sequence }) => sequence);
   await rollback(folder, "1");
@@ -301,7 +319,7 @@ test("runs that were rolled back are known once they are pruned, as long as one 
     [[2], [3, 1]],
   );
   assert.deepEqual(await known(), [2]);
-  await publish(out, 1);
+  await publishEmpty(out);
   await prune(folder, 1);
   assert.deepEqual([await known(), (await listRuns(folder)).length], [[], 1]);
   await writeFile(folder.pruned, "[{");

@@ -1,8 +1,10 @@
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../src/common/clock.ts";
-import { exportTables, loadTable } from "../../src/load/load-table.ts";
+import { exportTables, fillTable } from "../../src/load/load-table.ts";
+import { type Database, openForBuilding } from "../../src/storage/database.ts";
 import { createTable } from "../../src/storage/ddl.ts";
-import { execute, openForBuilding } from "../../src/storage/duckdb.ts";
+import { execute } from "../../src/storage/duckdb.ts";
 import {
   createStaging,
   nextRun,
@@ -10,8 +12,8 @@ import {
   removeStaging,
   type StagingFolder,
 } from "../../src/warehouse/layout.ts";
+import { prepareOutput } from "../../src/warehouse/lock.ts";
 import type { Manifest, ManifestDraft } from "../../src/warehouse/manifest.ts";
-import { prepareOutput } from "../../src/warehouse/prepare-output.ts";
 import { publishRun } from "../../src/warehouse/publish.ts";
 import { column, stageTags, TAGS, type Tag, table } from "../load/fixtures.ts";
 
@@ -64,16 +66,10 @@ export const STAGED_ITEMS = 4;
 /** Staged and closed, not yet published: `items` items, each with one tag. */
 export async function buildResult(folder: OutputFolder, run: string, items: number): Promise<StagingFolder> {
   const staging = await createStaging(folder, run);
-  await using database = await openForBuilding({
-    file: staging.database,
-    staging: staging.root,
-    temporaryDirectory: staging.temporary,
-    memoryLimitMb: 128,
-    previous: undefined,
-  });
+  await using database = await openIn(staging);
   const common = { bounds: ["", "item-0002"], finalDirectory: staging.result, sequence: staging.sequence };
   const parts = [await stageTags(join(staging.parts, "1.parquet"), tagsOf(items, run))];
-  await loadTable(database.connection, { ...common, table: TAGS, from: parts });
+  await fillTable(database.connection, { ...common, table: TAGS, from: parts });
   await createTable(database.connection, CONTENT);
   await execute(database.connection, "INSERT INTO content SELECT content_id, $1 FROM content_tags", [run]);
   await exportTables([database.connection], { ...common, tables: [CONTENT] });
@@ -93,4 +89,40 @@ export async function publish(out: string, items = 3): Promise<Manifest> {
   const manifest = await publishRun(folder, staging, statement(staging, items), AT_THE_END);
   await removeStaging(folder, staging.run);
   return manifest;
+}
+
+/** A publication of a database without tables, which takes a fraction of the time. */
+export async function publishEmpty(out: string): Promise<Manifest> {
+  const folder = await prepareOutput(out);
+  const staging = await stageEmpty(folder);
+  const manifest = await publishRun(folder, staging, emptyStatement(staging), AT_THE_END);
+  await removeStaging(folder, staging.run);
+  return manifest;
+}
+
+let emptyDatabase: Promise<Buffer> | undefined;
+
+/** Staged, not yet published. The database is made once, and copied. */
+export async function stageEmpty(folder: OutputFolder): Promise<StagingFolder> {
+  const staging = await createStaging(folder, await nextRun(folder, NIGHT));
+  emptyDatabase ??= (async () => {
+    await (await openIn(staging)).close();
+    return readFile(staging.database);
+  })();
+  await writeFile(staging.database, await emptyDatabase);
+  return staging;
+}
+
+export function emptyStatement(staging: StagingFolder): ManifestDraft {
+  return { ...statement(staging, 0), loaders: ["duckdb"], rows: {} };
+}
+
+function openIn(staging: StagingFolder): Promise<Database> {
+  return openForBuilding({
+    file: staging.database,
+    staging: staging.root,
+    temporaryDirectory: staging.temporary,
+    memoryLimitMb: 128,
+    previous: undefined,
+  });
 }

@@ -1,7 +1,6 @@
 /** The checks of a run: what a check is, in which order checks are shown, and how they are read from `run_checks`. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col } from "../../common/answer.ts";
-import { WarehouseError } from "../../common/errors.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import { readRows } from "../../storage/typed-rows.ts";
@@ -72,33 +71,25 @@ export function warningText(warning: Warning): string {
   return typeof warning === "string" ? warning : warning.text;
 }
 
-/** Text that is compared with the run before to tell whether a warning is new. */
-export function warningKey(warning: Warning): string {
-  return typeof warning === "string" ? warning : warning.check;
-}
-
-/** Checks that did not pass and have no sentence in the summary. */
-export function checksWithoutWarning({ checks, warnings }: CheckResults): readonly Check[] {
-  const named = new Set([...warnings.map(warningKey), ...Object.values(MISSING_NAMES_CHECKS)]);
-  return checks.filter(({ name, verdict }) => verdict !== "passed" && !named.has(name));
-}
-
-/** One sentence for all checks that began to warn in this run. */
-export function newCheckWarnings(checks: readonly Check[]): string[] {
-  if (checks.length === 0) return [];
-  const named = checks.map(({ name, figure }) => `${name}: ${count(figure)}`);
-  const warn = `${pluralize(checks.length, "check")} ${checks.length === 1 ? "warns" : "warn"} since this run`;
-  return [`${warn} (${joinFirst(named, 3)}); "content-warehouse runs show" lists them.`];
-}
-
-/** Throws `verify.failed` for the first check that failed. */
-export function assertPassed(checks: readonly Check[]): void {
-  const failed = checks.find((check) => check.verdict === "failed");
-  if (failed === undefined) return;
-  throw new WarehouseError(
-    "verify.failed",
-    `The check "${failed.name}" failed (${failed.figure}, expected ${failed.expected ?? "none"}: ${failed.detail}); nothing was published.`,
-  );
+/**
+ * Causes of warnings, by which a run tells what is new: names of checks, and sentences without one. `sentences`: those
+ * with new causes, and one for all checks that did not pass and have no sentence of their own.
+ */
+export function warningCauses({ checks, warnings }: CheckResults) {
+  const keyOf = (warning: Warning) => (typeof warning === "string" ? warning : warning.check);
+  const named = new Set([...warnings.map(keyOf), ...Object.values(MISSING_NAMES_CHECKS)]);
+  const silent = checks.filter(({ name, verdict }) => verdict !== "passed" && !named.has(name));
+  return {
+    causes: [...warnings.map(keyOf), ...silent.map(({ name }) => name)],
+    sentences: (fresh: ReadonlySet<string>): string[] => {
+      const said = warnings.filter((each) => fresh.has(keyOf(each))).map(warningText);
+      const begun = silent.filter(({ name }) => fresh.has(name));
+      if (begun.length === 0) return said;
+      const warn = `${pluralize(begun.length, "check")} ${begun.length === 1 ? "warns" : "warn"} since this run`;
+      const figures = begun.map(({ name, figure }) => `${name}: ${count(figure)}`);
+      return [...said, `${warn} (${joinFirst(figures, 3)}); "content-warehouse runs show" lists them.`];
+    },
+  };
 }
 
 /** What became of the items that the passes listed. */
@@ -169,9 +160,8 @@ export async function readChecks(
 
 /** Prefix of the checks that tests of the pipeline make. */
 export const TEST_PREFIX = "test: ";
-export const REFERENCE_PREFIX = "foreign key ";
 
-/** Sorts by verdict, failed first; then tests of the pipeline come first, and foreign keys last. */
+/** Sorts by verdict, failed first; then tests of the pipeline come first. */
 export function sortChecks<C>(
   checks: readonly C[],
   of: (check: C) => Pick<Check, "name" | "verdict">,
@@ -179,8 +169,7 @@ export function sortChecks<C>(
   const weights = { failed: 0, warning: 10, passed: 20 };
   const weighed = checks.map((check) => {
     const { name, verdict } = of(check);
-    const kind = name.startsWith(TEST_PREFIX) ? 0 : name.startsWith(REFERENCE_PREFIX) ? 2 : 1;
-    return { check, name, weight: weights[verdict] + kind };
+    return { check, name, weight: weights[verdict] + (name.startsWith(TEST_PREFIX) ? 0 : 1) };
   });
   weighed.sort((a, b) => a.weight - b.weight || (a.name < b.name ? -1 : 1));
   return weighed.map(({ check }) => check);

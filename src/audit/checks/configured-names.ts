@@ -6,7 +6,7 @@ import { joinFirst, joinWords, nearestSentence } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
 import type { RawLookups } from "../../raw/raw-file.ts";
-import { findIds, type NameCandidate, nearestNames } from "../scope.ts";
+import { findNamed } from "../scope.ts";
 import {
   type Check,
   type CheckResults,
@@ -90,16 +90,22 @@ function checkNameless({ lookups, rows }: NameMatching, ignored: readonly string
 }
 
 /** Resolves `ignoreDestinations` among all destinations of the run. */
-function ignoredDestinations({ asked, lookups }: NameMatching, known: readonly NameCandidate[]) {
-  const others = [...mappedDestinations(lookups)].map((id): NameCandidate => ({ id, name: null }));
+function ignoredDestinations(
+  { asked, lookups }: NameMatching,
+  known: readonly Readonly<{ id: string; name: string | null; platform: string | null }>[],
+) {
+  const others = [...mappedDestinations(lookups)].map((id) => ({ id, name: null }));
   const candidates = [...known, ...others.filter(({ id }) => !known.some((each) => each.id === id))];
-  const names = asked.ignoreDestinations.map((name) => ({ name, ids: findIds(candidates, name) }));
-  const unknown = names.filter(({ ids }) => ids.length === 0).map(({ name }) => name);
-  const check = noneNamed("names in ignoreDestinations that no destination of the run has", unknown);
+  const names = asked.ignoreDestinations.map((name) => ({ name, ...findNamed(candidates, name) }));
+  const unknown = names.filter(({ ids }) => ids.length === 0);
+  const check = noneNamed(
+    "names in ignoreDestinations that no destination of the run has",
+    unknown.map(({ name }) => name),
+  );
   return {
     checks: names.length === 0 ? [] : [check],
-    warnings: unknown.map((name) => ({
-      text: `\`ignoreDestinations\` names "${printable(name)}", but no destination of the run has this name.${nearestNames(candidates, name)}`,
+    warnings: unknown.map(({ name, nearest }) => ({
+      text: `\`ignoreDestinations\` names "${printable(name)}", but no destination of the run has this name.${nearest}`,
       check: check.name,
     })),
     ids: [...new Set(names.flatMap(({ ids }) => ids))].sort(),
@@ -151,8 +157,8 @@ function whyNoMappedValues({ asked, lookups, rows }: NameMatching): string | nul
     return `the setting \`columns\` leaves out "${CUSTOM_FIELDS}", from which they are computed; add it`;
   if ((rows.content_custom_field_values ?? 0) === 0) return null;
   const mapped = mappedDestinations(lookups);
-  if (!lookups.destinations.some(({ id }) => mapped.has(id)))
-    return "no custom field of the items has a mapping for any of them";
-  const isNothingSent = isEmpty || rows.content_external_payloads === 0;
-  return isNothingSent ? "no value of an item has an entry in a mapping" : null;
+  const isMapped = lookups.destinations.some(({ id }) => mapped.has(id));
+  return isMapped && !isEmpty && rows.content_external_payloads !== 0
+    ? null
+    : "no value of an item has an entry in a mapping for any of them";
 }

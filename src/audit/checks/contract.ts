@@ -1,23 +1,28 @@
 /** The schema contract: how far answers may differ from the specification before a run is not published. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../../common/errors.ts";
-import { pluralize } from "../../common/figures.ts";
+import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
-import type { CountedDrift, DriftEntry, DriftKind } from "../../raw/drift.ts";
+import type { CountedDrift, DriftEntry } from "../../raw/drift.ts";
 import { extraKeys } from "../../raw/extra-keys.ts";
 import { keyColumns } from "../../storage/ddl.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Column, Table } from "../../tables/declare.ts";
-import { type Check, noneExpected } from "./checks.ts";
+import { type Check, type CheckResults, checkWithWarning, noneExpected } from "./checks.ts";
 import { examplesOf, readExamples } from "./failing-rows.ts";
 
 /** `evolve`: new fields and single values of another type are kept in `extra`. `freeze`: no drift is accepted. */
 export const CONTRACTS = ["evolve", "freeze"] as const;
 export type Contract = (typeof CONTRACTS)[number];
 
-const FROZEN: ReadonlySet<DriftKind> = new Set(["unknown_field", "type", "unreadable", "single_for_list"]);
+const FROZEN: ReadonlySet<DriftEntry["kind"]> = new Set([
+  "unknown_field",
+  "type",
+  "unreadable",
+  "single_for_list",
+]);
 
 /** Throws `contract.drift` if the contract is frozen and there is anything that the specification does not have. */
 export function assertContract(contract: Contract, drift: readonly DriftEntry[]): void {
@@ -31,7 +36,7 @@ export function assertContract(contract: Contract, drift: readonly DriftEntry[])
   );
 }
 
-const MISFIT: ReadonlySet<DriftKind> = new Set(["type", "unreadable"]);
+const MISFIT: ReadonlySet<DriftEntry["kind"]> = new Set(["type", "unreadable"]);
 const CONTENT = "content";
 
 /** A column whose values may be in `extra` under `key`; without a column, the key of an item's list. */
@@ -128,15 +133,28 @@ export function misfitChecks(found: Awaited<ReturnType<typeof countMisfits>>): C
   });
 }
 
-/** A check for each column of `content_wide` with values that cannot be read as its type. */
-export function fieldTypeChecks(drift: readonly CountedDrift[]): Check[] {
-  return drift
+/**
+ * A check for each column of `content_wide` with values that cannot be read as its type, and a warning if the service
+ * repeats the API token in its answers.
+ */
+export function driftChecks(drift: readonly CountedDrift[]): CheckResults {
+  const misread = drift
     .filter(({ kind }) => kind === "field_type")
-    .map(({ path, count, items, contentId, example }) => {
+    .map(({ path, count: times, items, contentId, example }) => {
       const where = `in ${pluralize(items ?? 0, "item")}; NULL there, and text in content_custom_field_values`;
       const row = JSON.stringify({ content_id: contentId, value: example });
-      return noneExpected(misfitCheck(path), count, where, examplesOf([row]));
+      return noneExpected(misfitCheck(path), times, where, examplesOf([row]));
     });
+  const echoes = drift.filter(({ kind }) => kind === "token_redacted").sort((a, b) => b.count - a.count);
+  const total = echoes.reduce((sum, echo) => sum + echo.count, 0);
+  const paths = echoes.map(({ path }) => JSON.stringify(printable(path, 60)));
+  const places = joinFirst(paths, 5);
+  const detail = total === 0 ? "" : `each is published with [redacted] in its place; in ${places}`;
+  const echoed = checkWithWarning(
+    noneExpected("texts in which the service repeats the API token", total, detail),
+    `The service repeats the API token in ${count(total)} texts (${places}): [redacted] is published in its place. Ask the service's operator why it is readable there.`,
+  );
+  return { ...echoed, checks: [...echoed.checks, ...misread] };
 }
 
 function misfitCheck(place: string): string {

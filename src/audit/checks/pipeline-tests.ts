@@ -8,12 +8,11 @@ import { joinFirst } from "../../common/nearest.ts";
 import type { CoverageTest, QueryTest, Severity, Test } from "../../pipeline.ts";
 import {
   type Database,
-  execute,
   openForScanning,
   PREVIOUS_CATALOG,
   PUBLISHED_CATALOG,
-  scalar,
-} from "../../storage/duckdb.ts";
+} from "../../storage/database.ts";
+import { execute, scalar } from "../../storage/duckdb.ts";
 import { failureText } from "../../storage/duckdb-error.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { type Baseline, mayShow, type PublishedBaseline } from "../../warehouse/baseline.ts";
@@ -138,7 +137,8 @@ async function runCoverageTest(
 
 async function runQueryTest(test: QueryTest, run: OpenTestRun): Promise<CheckResults> {
   const { connection, noPrevious, signal } = run;
-  const { reads, readsPrevious } = await tablesReadBy(test, connection);
+  const reads = await tablesReadBy(test, connection);
+  const readsPrevious = mentionsPrevious(test);
   const skip = (why: string) => skippedTest(test.name, reads, why);
   if (readsPrevious && noPrevious !== undefined) return skip(noPrevious);
   let rows: string | undefined;
@@ -161,15 +161,17 @@ async function runQueryTest(test: QueryTest, run: OpenTestRun): Promise<CheckRes
   }
 }
 
-/** Tables of the run that a test names, and whether it reads the run before. */
-async function tablesReadBy({ sql }: QueryTest, connection: DuckDBConnection) {
-  const named = await readTableNames(connection, sql);
-  // Some queries cannot be parsed into tables; for these a mention of `previous.` counts.
-  if (named === undefined) return { reads: [], readsPrevious: /\bprevious"?\s*\./i.test(sql) };
+/** Tables of the run that a test names; none of a query that DuckDB cannot serialize. */
+async function tablesReadBy({ sql }: QueryTest, connection: DuckDBConnection): Promise<string[]> {
+  const named = (await readTableNames(connection, sql)) ?? [];
   const isPrevious = (name: string) => name.toLowerCase() === PREVIOUS_CATALOG;
   const own = named.filter(({ catalog, schema }) => ![catalog, schema].some(isPrevious));
-  const reads = [...new Set(own.map(({ table }) => table.toLowerCase()))];
-  return { reads, readsPrevious: own.length < named.length };
+  return [...new Set(own.map(({ table }) => table.toLowerCase()))];
+}
+
+/** Any mention of the run before counts: rows of it may show persons whom this run does not show. */
+function mentionsPrevious({ sql }: QueryTest): boolean {
+  return /\bprevious\b/i.test(sql);
 }
 
 /** Names a column that a test compares and that is empty in each table that it reads; undefined if there is none. */
@@ -190,11 +192,8 @@ async function comparedEmptyColumn(
 async function runQuery(test: QueryTest, rows: string, run: OpenTestRun): Promise<Check> {
   const { connection, before, personalData } = run;
   const figure = await scalar(connection, `SELECT count(*) FROM ${rows}`);
-  // Any mention of the run before counts: its rows may show persons whom this run does not show.
   const isWithheld =
-    before.kind === "run" &&
-    /\bprevious\b/i.test(test.sql) &&
-    !mayShow(before.manifest.personalData, personalData);
+    before.kind === "run" && mentionsPrevious(test) && !mayShow(before.manifest.personalData, personalData);
   if (figure === 0 || !isWithheld)
     return testCheck(test, figure, figure === 0 ? undefined : await readExamples(connection, rows));
   const check = testCheck(test, figure, undefined);

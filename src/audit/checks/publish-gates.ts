@@ -5,17 +5,14 @@
  */
 import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
-import { joinFirst } from "../../common/nearest.ts";
-import { printable } from "../../common/printable.ts";
 import type { Journal } from "../../extract/landing/journal.ts";
-import type { LoadedTable } from "../../load/load-table.ts";
-import type { DriftEntry } from "../../raw/drift.ts";
+import type { TableFiles } from "../../load/load-table.ts";
 import type { Extraction, ExtractRecord, RejectLimits } from "../../raw/extract-record.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import { type Baseline, type ShrinkLimits, shrinkLimit } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { type Check, type CheckResults, checkWithWarning, noneExpected, noneNamed } from "./checks.ts";
+import { type Check, type CheckResults, noneExpected, noneNamed } from "./checks.ts";
 import { type Contract, misfitChecks } from "./contract.ts";
 import type { TableFacts } from "./table-checks.ts";
 
@@ -113,7 +110,7 @@ function baselineCheck(before: Baseline): Check {
   return { name, verdict, figure, expected: null, detail };
 }
 
-export function rowCounts(tables: readonly LoadedTable[]): Manifest["rows"] {
+export function rowCounts(tables: readonly TableFiles[]): Manifest["rows"] {
   return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
 }
 
@@ -169,17 +166,4 @@ export function findVanished(
     (place) => known.has(place) && hadRows(place.split(".")[0]) && !emptyBefore.has(place),
   );
   return [...emptied, ...columns];
-}
-
-/** Warns if the service repeats the API token in its answers. */
-export function checkTokenEchoes(drift: readonly DriftEntry[]): CheckResults {
-  const echoes = drift.filter(({ kind }) => kind === "token_redacted").sort((a, b) => b.count - a.count);
-  const total = echoes.reduce((sum, echo) => sum + echo.count, 0);
-  const paths = echoes.map(({ path }) => JSON.stringify(printable(path, 60)));
-  const places = joinFirst(paths, 5);
-  const detail = total === 0 ? "" : `each is published with [redacted] in its place; in ${places}`;
-  return checkWithWarning(
-    noneExpected("texts in which the service repeats the API token", total, detail),
-    `The service repeats the API token in ${count(total)} texts (${places}): [redacted] is published in its place. Ask the service's operator why it is readable there.`,
-  );
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { printable } from "../../common/printable.ts";
 import type { WarehouseBuild } from "../../load/build-warehouse.ts";
-import type { LoadedTable } from "../../load/load-table.ts";
+import type { TableFiles } from "../../load/load-table.ts";
 import type { Pipeline } from "../../pipeline.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
@@ -27,7 +27,6 @@ import {
   NO_CHECKS,
   noneExpected,
   noneNamed,
-  REFERENCE_PREFIX,
 } from "./checks.ts";
 import { countMisfits } from "./contract.ts";
 import { examplesOf, failingRows, readExamples } from "./failing-rows.ts";
@@ -41,7 +40,7 @@ export async function checkTables(
   build: WarehouseBuild,
   run: {
     readonly tables: readonly Table[];
-    readonly loaded: readonly LoadedTable[];
+    readonly loaded: readonly TableFiles[];
     readonly directory: string;
     readonly drift: readonly DriftEntry[];
     readonly isLimited: boolean;
@@ -76,7 +75,7 @@ export async function checkTables(
   };
 }
 
-function keyChecks(loaded: readonly LoadedTable[]): Check[] {
+function keyChecks(loaded: readonly TableFiles[]): Check[] {
   return loaded.map(({ table, files }) => {
     const figure = files.reduce((sum, { duplicateKeys }) => sum + duplicateKeys, 0);
     const verdict = figure === 0 ? "passed" : "failed";
@@ -110,14 +109,12 @@ export async function referenceChecks(
   return mapParallel(connections, references, async (connection, { table, reference, target }) => {
     let dangling = 0;
     const rows: string[] = [];
-    const rangeColumn = reference.columns[reference.to.indexOf(target.key[0] ?? "")];
-    const ranges = rangesOf(rangeColumn === undefined ? [] : boundsFor(target, bounds));
-    for (const range of ranges) {
-      const found = await danglingIn(connection, { table, reference, target }, { range, rangeColumn });
+    for (const range of rangesOf(boundsFor(target, bounds))) {
+      const found = await danglingIn(connection, { table, reference, target }, range);
       dangling += found.count;
       rows.push(...found.rows);
     }
-    const name = `${REFERENCE_PREFIX}${table.name}.${reference.columns.join("+")} → ${reference.table}`;
+    const name = `foreign key ${table.name}.${reference.columns.join("+")} → ${reference.table}`;
     return noneExpected(name, dangling, "rows without a matching parent", examplesOf(rows));
   });
 }
@@ -125,12 +122,12 @@ export async function referenceChecks(
 async function danglingIn(
   connection: DuckDBConnection,
   { table, reference, target }: TableReference,
-  { range, rangeColumn }: { readonly range: IdRange; readonly rangeColumn: string | undefined },
+  range: IdRange,
 ) {
   const columns = reference.columns.map(quoteIdentifier);
   const present = columns.map((column) => `${column} IS NOT NULL`);
   const keys = reference.to.map((column) => `target.${quoteIdentifier(column)}`);
-  const from = rangeConditions(table, range, rangeColumn);
+  const from = rangeConditions(table, range, reference.columns[0]);
   const to = rangeConditions(target, range);
   const shown = [...new Set([...table.key, ...reference.columns])].map(quoteIdentifier);
   // With the range on both sides DuckDB reads only that range of each.
@@ -146,7 +143,7 @@ async function danglingIn(
 /** Values that are not NULL by `table.column`, from the statistics of the Parquet files. */
 async function countValues(
   connection: DuckDBConnection,
-  loaded: readonly LoadedTable[],
+  loaded: readonly TableFiles[],
   directory: string,
 ): Promise<ReadonlyMap<string, number>> {
   const tableOf = new Map(

@@ -3,12 +3,13 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { createViewsAndMacros } from "../../load/views.ts";
 import type { Pipeline, QueryTest, Test } from "../../pipeline.ts";
+import { openForScanning, PREVIOUS_CATALOG, PUBLISHED_CATALOG } from "../../storage/database.ts";
 import { createTable } from "../../storage/ddl.ts";
-import { execute, openForScanning, PREVIOUS_CATALOG, PUBLISHED_CATALOG } from "../../storage/duckdb.ts";
+import { execute } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import type { Table } from "../../tables/declare.ts";
-import { checks } from "../../tables/run.ts";
+import { tablesOfRun } from "../../tables/run.ts";
 import { contentMappedWide, contentWide } from "../../tables/views.ts";
 import { readTableNames, subqueryOf } from "../user-query.ts";
 
@@ -30,7 +31,7 @@ export async function validateTests({ tests, tables }: Pick<Pipeline, "tests" | 
   const { connection } = database;
   await createEmpty(connection, PREVIOUS_CATALOG, [...tables, ...RUN_TABLES]);
   // The checks of this run are not a table yet when its tests run.
-  const made = RUN_TABLES.filter((table) => table !== checks);
+  const made = RUN_TABLES.filter((table) => table !== tablesOfRun.checks);
   await createEmpty(connection, PUBLISHED_CATALOG, [...tables, ...made]);
   for (const test of queries) {
     try {
@@ -38,8 +39,7 @@ export async function validateTests({ tests, tables }: Pick<Pipeline, "tests" | 
     } catch (thrown) {
       const why = queryErrorText(thrown);
       if (why === undefined) throw thrown;
-      const problem = await problemWith(connection, test, why);
-      if (problem !== undefined) throw invalidTest(test, problem, thrown);
+      if (!(await mayFit(connection, test, why))) throw invalidTest(test, why, thrown);
     }
   }
 }
@@ -55,22 +55,11 @@ async function createEmpty(
   await createViewsAndMacros(connection, new Set(tables.map((table) => table.name)));
 }
 
-const READS_CHECKS = `it reads ${checks.name}, which is made after the tests; previous.${checks.name} is that of the run before`;
-
-/** Undefined if the query may be right once the run has made the wide views. */
-async function problemWith(
-  connection: DuckDBConnection,
-  { sql }: QueryTest,
-  why: string,
-): Promise<string | undefined> {
+/** Whether a query may be right once the run has made the wide views. */
+async function mayFit(connection: DuckDBConnection, { sql }: QueryTest, why: string): Promise<boolean> {
+  if (!why.includes("Binder Error:")) return false;
   const named = await readTableNames(connection, sql);
-  const isOwnChecks = named?.some(
-    ({ catalog, schema, table }) => `${catalog}${schema}` === "" && table.toLowerCase() === checks.name,
-  );
-  if (isOwnChecks === true) return READS_CHECKS;
-  const lacksName = why.includes("Binder Error:");
-  const mayFit = named === undefined || named.some(({ table }) => WIDE_VIEWS.has(table.toLowerCase()));
-  return lacksName && mayFit ? undefined : why;
+  return named === undefined || named.some(({ table }) => WIDE_VIEWS.has(table.toLowerCase()));
 }
 
 /** Why DuckDB refused a query, as a clause; undefined if the error has another cause. */

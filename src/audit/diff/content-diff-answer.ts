@@ -2,15 +2,14 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
-import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import type { RunQuestion } from "../open-run.ts";
 import { readList } from "../queries.ts";
 import { findItemId } from "../questions/find-item.ts";
 import { notFound } from "../scope.ts";
-import { comparedTables, diffContent } from "./content-diff.ts";
-import { type ContentSelection, type RunPair, selectContentRuns, unsettledSentence } from "./run-pair.ts";
+import { diffContent } from "./content-diff.ts";
+import { type PairSelection, type RunPair, selectContentRuns, unsettledSentence } from "./run-pair.ts";
 
 export function contentDiffQuestion({
   table,
@@ -24,12 +23,13 @@ export function contentDiffQuestion({
   readonly table?: string | undefined;
   /** Compare only this item: ID, or slug in either run. */
   readonly item?: string | undefined;
-}): RunQuestion<ContentSelection> {
+}): RunQuestion<PairSelection> {
   return {
     choose: (folder) => selectContentRuns(folder, [asked.before, asked.after]),
-    async answer(opened, { pair, before }) {
-      const { connection, manifest } = opened;
-      const runs = { pair, before: before.manifest, after: manifest };
+    async answer(opened, { pair }) {
+      const { connection, manifest, before } = opened;
+      if (before === undefined) throw new TypeError("two runs are open");
+      const runs = { pair, before, after: manifest };
       const item = wanted === undefined ? undefined : await findItemId(opened, wanted, EITHER);
       const compared = await compareContent(connection, runs, { table, item });
       const { lead, counts, columns, items, onlyInOne } = compared;
@@ -101,18 +101,11 @@ const ONE_SIDED = {
   run: col.name({ required: true, head: "only in run" }),
 } as const;
 
-/**
- * Two runs whose content is compared, with what their manifests say. The connection has the tables of the first as
- * `before_*`.
- */
-interface ContentRuns {
-  readonly pair: RunPair;
-  readonly before: ContentManifest;
-  readonly after: ContentManifest;
-}
+type ComparedManifest = Pick<Manifest, "rows"> & { readonly personalData: { readonly policy: string } };
 
-interface ContentManifest extends Pick<Manifest, "rows"> {
-  readonly personalData: { readonly policy: string };
+/** Two runs whose content is compared. The connection has the tables of the first as `before_*`. */
+interface ContentRuns extends Readonly<Record<"before" | "after", ComparedManifest>> {
+  readonly pair: RunPair;
 }
 
 /**
@@ -128,15 +121,8 @@ async function compareContent(
   for (const [{ rows }, { run }] of [[before, pair.before] as const, [after, pair.after] as const])
     if (!Object.hasOwn(rows, "content"))
       throw notFound(`Run ${run} has no table content, so its items cannot be compared.`);
-  const both = await comparedTables(connection, before.rows, after.rows, table);
-  const isWanted = (name: string) => table === undefined || name === table;
-  const tables = both.tables.filter(({ name }) => isWanted(name));
-  if (table !== undefined && tables.length === 0) {
-    const names = both.tables.map(({ name }) => name);
-    const near = nearestSentence(table, names, `The compared tables are ${joinWords(names, "and")}.`);
-    throw notFound(`There is no table "${table}" of items in both runs.${near}`);
-  }
-  await diffContent(connection, { tables, item, withVolatile: table !== undefined });
+  const rows = { before: before.rows, after: after.rows };
+  const oneSided = await diffContent(connection, rows, { table, item });
   const [counts] = await readRows(connection, COUNTS, COUNT);
   if (counts === undefined) throw new TypeError("there are counts");
   const policies = [before.personalData.policy, after.personalData.policy];
@@ -145,7 +131,7 @@ async function compareContent(
     unsettledSentence([pair.before, pair.after], "items that it did not see count as absent"),
     policies[0] !== policies[1] &&
       `Their policies for personal data differ (${policies.join(", then ")}), and so do the columns with such data.`,
-    changeSentence(counts),
+    changeSentence(counts, table ?? "content"),
   ];
   return {
     counts,
@@ -170,17 +156,17 @@ async function compareContent(
       none: "",
       title: "Not compared: only one run has it",
       columns: ONE_SIDED,
-      rows: both.oneSided
-        .filter((each) => isWanted(each.table))
-        .map(({ side, ...place }) => ({ ...place, run: pair[side].run })),
+      rows: oneSided.map(({ side, ...place }) => ({ ...place, run: pair[side].run })),
     }),
   };
 }
 
-function changeSentence(counts: AnswerRow<typeof COUNTS>): string {
+/** `table`: the items that came, went or were edited are known of `content` alone. */
+function changeSentence(counts: AnswerRow<typeof COUNTS>, table: string): string {
   const { items_added: added, items_removed: removed, items_edited: edited } = counts;
   const changed = counts.items_with_changed_content;
   if (added + removed + changed === 0) return "Nothing changed.";
+  if (table !== "content") return `${pluralize(changed, "item")} with other rows of ${table}.`;
   return `${pluralize(added, "item")} added, ${count(removed)} removed, ${count(edited)} edited; ${pluralize(changed, "item")} with changed content.`;
 }
 
@@ -229,7 +215,7 @@ const ALL_CHANGES = `
 /** Columns that people look for first. */
 const FOREMOST = `"table" = 'content' AND "column" IN ('title', 'state', 'progress_stage', 'published', 'archived')`;
 
-/** Columns that change with others. They are named only if nothing else of the item changed. */
+/** Columns that change with others, and are not named. */
 const FOLLOWING =
   "'content.updated', 'content.updated_at', 'content.preferred_title', 'content.preferred_title_sort'";
 
@@ -261,7 +247,7 @@ const CHANGED_ITEMS = `
     UNION ALL
     SELECT content_id, change, NULL FROM diff_alone
   )
-  SELECT content_id, title, change, columns, CASE WHEN change = 'changed' THEN coalesce(what, replace(replace(array_to_string(columns, ', '), 'content.', ''), '_', ' ')) END AS what
+  SELECT content_id, title, change, columns, CASE WHEN change = 'changed' THEN coalesce(what, 'updated at') END AS what
   FROM items LEFT JOIN titles USING (content_id) LEFT JOIN told USING (content_id)
   ORDER BY list_position(['removed', 'changed', 'added'], change), NOT coalesce(is_foremost, false), content_id`;
 

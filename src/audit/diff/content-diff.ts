@@ -6,59 +6,32 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { DYNAMIC_COLUMNS, type DynamicColumn, isDynamicColumn } from "../../api/dynamic.ts";
 import { SIGNED_URL_PATTERNS } from "../../api/signed-url.ts";
+import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import { all, execute, scalar } from "../../storage/duckdb.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
-import { CONTENT_TABLES, isRunTable, MAPPED_VALUE_TABLES, TABLES } from "../../tables/all.ts";
+import { CONTENT_TABLES, isRunTable, MAPPED_VALUE_TABLES } from "../../tables/all.ts";
 import type { Column, Table } from "../../tables/declare.ts";
+import { HISTORY_TABLES } from "../../tables/history.ts";
 import { createTempTable, loadSql } from "../queries.ts";
-
-interface ComparedColumn {
-  readonly name: string;
-  /** DuckDB type; `VARCHAR` if the runs differ. */
-  readonly type: string;
-  /** Whether the column can change while the item does not. */
-  readonly isVolatile: boolean;
-  /** Whether only single-item requests give the column. */
-  readonly isSingly: boolean;
-}
-
-/** A table of items that both runs have, with the columns that both have. */
-interface ComparedTable {
-  readonly name: string;
-  /** Columns of the key besides `content_id` and `ordinal`. */
-  readonly key: readonly string[];
-  /** Whether an item has several rows without another key. */
-  readonly isList: boolean;
-  readonly isOrdered: boolean;
-  readonly columns: readonly ComparedColumn[];
-}
+import { notFound } from "../scope.ts";
 
 type Types = ReadonlyMap<string, string>;
 type Rows = Readonly<Record<string, number>>;
 
 /**
  * Finds the tables of items that both runs have (`content` first), and what only one run has; `column` is null for a
- * whole table. `rowsBefore`, `rowsAfter`: rows by table. `wanted`: a table asked for by name, also one of mapped values.
+ * whole table. `wanted`: a table asked for by name, also one of mapped values.
  */
-export async function comparedTables(
-  connection: DuckDBConnection,
-  rowsBefore: Rows,
-  rowsAfter: Rows,
-  wanted?: string,
-) {
-  const columns = await readColumns(connection);
+function comparedTables(columns: ReadonlyMap<string, Types>, before: Rows, after: Rows, wanted?: string) {
   const tables: ComparedTable[] = [];
   const oneSided: { table: string; column: string | null; side: "before" | "after" }[] = [];
-  for (const name of new Set(["content", ...Object.keys(rowsAfter), ...Object.keys(rowsBefore)])) {
-    const before = Object.hasOwn(rowsBefore, name) ? columns.get(`before_${name}`) : undefined;
-    const after = Object.hasOwn(rowsAfter, name) ? columns.get(name) : undefined;
+  for (const name of new Set(["content", ...Object.keys(after), ...Object.keys(before)])) {
+    const was = Object.hasOwn(before, name) ? columns.get(`before_${name}`) : undefined;
+    const is = Object.hasOwn(after, name) ? columns.get(name) : undefined;
     const isAsked = name === wanted && MAPPED_VALUE_TABLES.some((table) => table.name === name);
-    if (!isAsked && !isOfContent(name, after ?? before)) continue;
-    if (before !== undefined && after !== undefined) tables.push(comparedTable(name, before, after));
-    for (const [side, own, other] of [
-      ["before", before, after] as const,
-      ["after", after, before] as const,
-    ]) {
+    if (!isAsked && (DERIVED.has(name) || isRunTable(name) || !(is ?? was)?.has("content_id"))) continue;
+    if (was !== undefined && is !== undefined) tables.push(comparedTable(name, was, is));
+    for (const [side, own, other] of [["before", was, is] as const, ["after", is, was] as const]) {
       if (own !== undefined && other === undefined) oneSided.push({ table: name, column: null, side });
       for (const column of own?.keys() ?? [])
         if (other?.has(column) === false) oneSided.push({ table: name, column, side });
@@ -80,17 +53,17 @@ async function readColumns(connection: DuckDBConnection): Promise<ReadonlyMap<st
   return new Map([...views].map(([name, some]) => [name, types(some)]));
 }
 
-/** Whether a table holds what the service says of an item, rather than what is derived from it. */
-function isOfContent(table: string, columns: Types | undefined): boolean {
-  const isDerived =
-    TABLES.some(({ name }) => name === table) && !CONTENT_TABLES.some(({ name }) => name === table);
-  return columns?.has("content_id") === true && !isDerived && !isRunTable(table);
-}
+/** Tables of what is derived from what the service says of an item. */
+const DERIVED = new Set([...MAPPED_VALUE_TABLES, ...HISTORY_TABLES].map(({ name }) => name));
 
 /** How an item was read; not part of its content. */
 const READ = "single_item_read";
 
-function comparedTable(name: string, before: Types, after: Types): ComparedTable {
+type ComparedTable = ReturnType<typeof comparedTable>;
+type ComparedColumn = ComparedTable["columns"][number];
+
+/** A table of items that both runs have, with the columns that both have. */
+function comparedTable(name: string, before: Types, after: Types) {
   const declared: Table | undefined = [...CONTENT_TABLES, ...MAPPED_VALUE_TABLES].find(
     (table) => table.name === name,
   );
@@ -99,22 +72,26 @@ function comparedTable(name: string, before: Types, after: Types): ComparedTable
   const isDerived = (column: string) =>
     declared?.stage === "item" &&
     declared.columns.some((each) => each.name === column && each.origins.length === 0);
-  const isKeyed = declared !== undefined && !declared.key.includes("ordinal");
   return {
     name,
+    /** Columns of the key besides `content_id` and `ordinal`. */
     key,
-    isList: !isKeyed && key.length === 0,
+    /** Whether an item has several rows without another key. */
+    isList: key.length === 0 && declared?.key.includes("ordinal") !== false,
     isOrdered: before.has("ordinal") && after.has("ordinal"),
     columns: [...after]
       .filter(([column]) => before.has(column) && !["content_id", "ordinal", ...key].includes(column))
       .filter(([column]) => column === "extra" || !isDerived(column))
       .map(([column, type]) => {
         const origin = declared?.columns.find((each) => each.name === column);
+        const isVolatile = isOf(origin, ({ changesWithoutEdit }) => changesWithoutEdit !== undefined);
         return {
           name: column,
+          /** DuckDB type; `VARCHAR` if the runs differ. */
           type: before.get(column) === type ? type : "VARCHAR",
-          isVolatile:
-            column === READ || isOf(origin, ({ changesWithoutEdit }) => changesWithoutEdit !== undefined),
+          /** Whether the column can change while the item does not. */
+          isVolatile: column === READ || isVolatile,
+          /** Whether only single-item requests give the column. */
           isSingly: isOf(origin, ({ singleItemOnly }) => singleItemOnly),
         };
       }),
@@ -133,63 +110,65 @@ function isOf(column: Column | undefined, is: (field: DynamicColumn) => boolean)
   );
 }
 
-/** Bytes compared at a time: texts of both runs, plus an allowance per item. */
-const BYTES_PER_RANGE = 8_000_000;
-const BYTES_PER_ITEM = 1000;
-
 /**
  * Creates the temporary tables `diff_alone` (items that only one run has, if `content` is compared: `content_id`,
- * `change`) and `content_changes`. The connection has the earlier run's tables as `before_*`.
+ * `change`) and `content_changes`. The connection has the earlier run's tables as `before_*`; `before`, `after`: rows by
+ * table. `table`: the only table to compare, then with its volatile columns; `item`: ID of the only item. Returns what
+ * only one run has. Throws `config.not_found` if the runs do not both have the table.
  */
 export async function diffContent(
   connection: DuckDBConnection,
-  {
-    tables,
-    item,
-    withVolatile,
-  }: {
-    readonly tables: readonly ComparedTable[];
-    /** ID of the only item to compare; undefined: all items. */
-    readonly item: string | undefined;
-    /** Whether volatile columns are compared too. */
-    readonly withVolatile: boolean;
-  },
-): Promise<void> {
-  await createTempTable(connection, "diff_names", await namesSql(connection));
+  { before, after }: { readonly before: Rows; readonly after: Rows },
+  { table: wanted, item }: { readonly table?: string | undefined; readonly item?: string | undefined },
+) {
+  const views = await readColumns(connection);
+  const both = comparedTables(views, before, after, wanted);
+  const isWanted = (name: string) => wanted === undefined || name === wanted;
+  const tables = both.tables.filter(({ name }) => isWanted(name));
+  if (wanted !== undefined && tables.length === 0) {
+    const names = both.tables.map(({ name }) => name);
+    const near = nearestSentence(wanted, names, `The compared tables are ${joinWords(names, "and")}.`);
+    throw notFound(`There is no table "${wanted}" of items in both runs.${near}`);
+  }
+  await createTempTable(connection, "diff_names", namesSql(views));
   for (const macro of MACROS) await execute(connection, `CREATE OR REPLACE TEMP MACRO ${macro}`);
-  const withItems = tables.some(({ name }) => name === "content");
-  await createTempTable(connection, "diff_alone", ALONE, [item ?? null, withItems]);
+  await createTempTable(connection, "diff_alone", ALONE, [item ?? null, isWanted("content")]);
   await createTempTable(connection, "diff_both", BOTH, [item ?? null]);
-  const columns = await readColumns(connection);
-  const saysHowRead = ["before_content", "content"].every((name) => columns.get(name)?.has(READ));
-  await createTempTable(connection, "diff_unread", saysHowRead ? UNREAD : NONE);
+  const saysHowRead = ["before_content", "content"].every((name) => views.get(name)?.has(READ));
+  await createTempTable(
+    connection,
+    "diff_unread",
+    saysHowRead ? UNREAD : "SELECT content_id FROM content LIMIT 0",
+  );
   await execute(connection, NO_CHANGES);
   for (const [place, table] of tables.entries()) {
-    const compared = table.columns.filter(({ isVolatile }) => withVolatile || !isVolatile);
+    const columns = table.columns.filter(({ isVolatile }) => wanted !== undefined || !isVolatile);
     // If all columns of a table are volatile, only `extra` is left: skip it.
-    if (compared.length < table.columns.length && compared.every(({ name }) => name === "extra")) continue;
-    const marks = { ...marksOf({ ...table, columns: compared }), table_place: String(place) };
-    // Most differing items differ only in signed URLs. Finding those takes longer, so it comes second.
-    const step = loadSql("content_differing");
-    await createTempTable(
-      connection,
-      "diff_raw",
-      fillMarks(step, { ...marks, ids: "diff_both", hashed: marks.raw }),
-    );
-    if ((await scalar(connection, "SELECT count(*) FROM diff_raw")) === 0) continue;
-    await createTempTable(connection, "diff_differing", fillMarks(step, { ...marks, ids: "diff_raw" }));
-    await createTempTable(connection, "diff_ranges", RANGES);
-    const changes = fillMarks(loadSql("content_changes"), marks);
-    for (const { range } of await all(connection, "SELECT DISTINCT range FROM diff_ranges ORDER BY range")) {
-      const items = `SELECT content_id FROM diff_ranges WHERE range = ${Number(range)}`;
-      await createTempTable(connection, "diff_range", items);
-      await execute(connection, `INSERT INTO content_changes BY NAME ${changes}`);
-    }
+    if (columns.length < table.columns.length && columns.every(({ name }) => name === "extra")) continue;
+    await diffTable(connection, marksOf({ ...table, columns }, place));
+  }
+  return both.oneSided.filter((each) => isWanted(each.table));
+}
+
+/** Adds the changes of a table to `content_changes`. */
+async function diffTable(connection: DuckDBConnection, marks: ReturnType<typeof marksOf>): Promise<void> {
+  // Most differing items differ only in signed URLs. Finding those takes longer, so it comes second.
+  const step = loadSql("content_differing");
+  const raw = fillMarks(step, { ...marks, ids: "diff_both", hashed: marks.raw });
+  await createTempTable(connection, "diff_raw", raw);
+  if ((await scalar(connection, "SELECT count(*) FROM diff_raw")) === 0) return;
+  await createTempTable(connection, "diff_differing", fillMarks(step, { ...marks, ids: "diff_raw" }));
+  await createTempTable(connection, "diff_ranges", RANGES);
+  const changes = fillMarks(loadSql("content_changes"), marks);
+  for (const { range } of await all(connection, "SELECT DISTINCT range FROM diff_ranges ORDER BY range")) {
+    const items = `SELECT content_id FROM diff_ranges WHERE range = ${Number(range)}`;
+    await createTempTable(connection, "diff_range", items);
+    await execute(connection, `INSERT INTO content_changes BY NAME ${changes}`);
   }
 }
 
 /** Replacements for the marks of both statements. */
-function marksOf({ name, key, isList, isOrdered, columns }: ComparedTable) {
+function marksOf({ name, key, isList, isOrdered, columns }: ComparedTable, place: number) {
   const value = ({ name: column, type }: ComparedColumn) => `t.${quoteIdentifier(column)}::${type}`;
   const own = key.map((column) => `t.${quoteIdentifier(column)}`);
   const named = key.map((column) => `named(${quoteLiteral(column)}, t.${quoteIdentifier(column)}::VARCHAR)`);
@@ -206,6 +185,7 @@ function marksOf({ name, key, isList, isOrdered, columns }: ComparedTable) {
   const rows = (prefix: string) => `${quoteIdentifier(`${prefix}${name}`)} AS t${unread}`;
   return {
     table: quoteLiteral(name),
+    table_place: String(place),
     names: columns.map(({ name: column }) => quoteLiteral(column)).join(", "),
     raw: listed(columns.map(value)),
     hashed: listed(cells),
@@ -241,6 +221,9 @@ export const UNSIGNED_TEXT = `unsigned_text(given) AS CASE
 /** Characters shown: of one cell among others of its row; of a text; of a text before the first difference. */
 const [CELL_LENGTH, TEXT_LENGTH, LENGTH_BEFORE] = [100, 300, 40];
 
+/** Parts of the beginning of a text. */
+const partsOf = (text: string) => `regexp_extract_all(left(${text}, 100000), '(?s).{1,100}')`;
+
 const MACROS = [
   UNSIGNED_TEXT,
   // The name of an ID, or the ID itself.
@@ -256,29 +239,23 @@ const MACROS = [
     ),
     ', '
   ) END`,
-  // Start of the first of 64 parts in which two texts differ. 'start' and 'size' are those of the parts.
-  `differing_part(own, other, start, size) AS start + size * (
+  // Characters before the first part of 100 in which two texts differ.
+  `difference(own, other) AS 100 * (
     coalesce(
       list_position(
         list_transform(
-          range(0, 64),
-          lambda part: substr(own, start + part * size, size) <> substr(other, start + part * size, size)
+          list_zip(${partsOf("own")}, ${partsOf("other")}),
+          lambda part: part[1] IS DISTINCT FROM part[2]
         ),
         true
       ),
       1
     ) - 1
   )`,
-  `difference(own, other) AS differing_part(
-    own,
-    other,
-    differing_part(own, other, 1::BIGINT, greatest(length(own), length(other)) // 64 + 1),
-    greatest(length(own), length(other)) // 4096 + 1
-  )`,
   // A short text, or the part of a long text around the first difference.
   `excerpt(own, other) AS CASE
     WHEN length(own) <= ${TEXT_LENGTH} THEN own
-    WHEN other IS NULL OR difference(own, other) <= ${LENGTH_BEFORE} THEN left(own, ${TEXT_LENGTH}) || '…'
+    WHEN other IS NULL OR difference(own, other) = 0 THEN left(own, ${TEXT_LENGTH}) || '…'
     ELSE '…' || substr(own, difference(own, other) - ${LENGTH_BEFORE}, ${TEXT_LENGTH}) || '…'
   END`,
 ];
@@ -289,22 +266,21 @@ const NO_CHANGES = `
     column_place INTEGER, change VARCHAR, before VARCHAR, after VARCHAR
   )`;
 
+const NAMED = [
+  { table: "custom_fields", id: "custom_field_id", name: "name" },
+  { table: "destinations", id: "destination_id", name: "identification" },
+];
+
 /** SQL: names of custom fields and destinations, from the later run if it has them. */
-async function namesSql(connection: DuckDBConnection): Promise<string> {
-  const views = await readColumns(connection);
-  const sources = ["", "before_"].flatMap((prefix, turn) => [
-    ...(views.has(`${prefix}custom_fields`)
-      ? [`SELECT 'custom_field_id', custom_field_id, ${turn}, name FROM ${prefix}custom_fields`]
-      : []),
-    ...(views.has(`${prefix}destinations`)
-      ? [`SELECT 'destination_id', destination_id, ${turn}, identification FROM ${prefix}destinations`]
-      : []),
-  ]);
+function namesSql(views: ReadonlyMap<string, Types>): string {
+  const sources = ["", "before_"].flatMap((prefix, turn) =>
+    NAMED.filter(({ table }) => views.has(`${prefix}${table}`)).map(
+      ({ table, id, name }) => `SELECT '${id}', ${id}, ${turn}, ${name} FROM ${prefix}${table}`,
+    ),
+  );
   const rows = ["SELECT NULL::VARCHAR, NULL::VARCHAR, NULL::INTEGER, NULL::VARCHAR", ...sources];
   return `SELECT kind, id, arg_min(name, turn) AS name FROM (${rows.join(" UNION ALL ")}) AS names (kind, id, turn, name) GROUP BY kind, id`;
 }
-
-const NONE = "SELECT NULL::VARCHAR AS content_id LIMIT 0";
 
 const ALONE = `
   SELECT content_id, CASE WHEN before.content_id IS NULL THEN 'added' ELSE 'removed' END AS change
@@ -320,6 +296,7 @@ const UNREAD = `
   SELECT content_id FROM before_content AS before JOIN content AS after USING (content_id)
   WHERE before.${READ} IS DISTINCT FROM after.${READ}`;
 
+/** Ranges of items with 8 MB of texts of both runs, and 1,000 bytes for each item. */
 const RANGES = `
-  SELECT content_id, (sum(bytes + ${BYTES_PER_ITEM}) OVER (ORDER BY content_id) // ${BYTES_PER_RANGE})::BIGINT AS range
+  SELECT content_id, (sum(bytes + 1000) OVER (ORDER BY content_id) // 8000000)::BIGINT AS range
   FROM diff_differing`;

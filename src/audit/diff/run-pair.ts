@@ -1,14 +1,19 @@
 /** Finds the two runs to compare, and the run whose history knows both. */
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { joinWords, nearestSentence } from "../../common/nearest.ts";
+import type { Verdict } from "../../common/verdict.ts";
 import { isReplaced, previousOf, sameInstance, withAncestors } from "../../warehouse/identity.ts";
 import { nameOf, type OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns, runCalled } from "../../warehouse/retention.ts";
 import { findReadableRun, openRun, type ReadableRun, type RunSelection } from "../open-run.ts";
-import { hasHistory, type RunHistoryRow, readRunHistory } from "../questions/run-history.ts";
+import { isHistoryIn, readRunHistory } from "../questions/run-history.ts";
 import { notFound } from "../scope.ts";
 
-type PairedRun = Pick<RunHistoryRow, "run" | "sequence" | "verdict">;
+interface PairedRun {
+  readonly run: string;
+  readonly sequence: number;
+  readonly verdict: Verdict;
+}
 type Wanted = readonly [before: string, after: string];
 
 export interface RunPair {
@@ -16,8 +21,7 @@ export interface RunPair {
   readonly after: PairedRun;
 }
 
-/** Two runs, and the run whose history knows both. */
-export interface ValueSelection extends RunSelection {
+export interface PairSelection extends RunSelection {
   readonly pair: RunPair;
 }
 
@@ -30,7 +34,7 @@ export async function selectValueRuns(
   folder: OutputFolder,
   wanted: Wanted,
   temporaryDirectory: string,
-): Promise<ValueSelection> {
+): Promise<PairSelection> {
   if (wanted.includes("current") || wanted.includes("previous"))
     assertHasPast(await findReadableRun(folder, "current"));
   const runs = await listRuns(folder);
@@ -48,7 +52,7 @@ export async function selectValueRuns(
   let unreadable: WarehouseError | undefined;
   // The current run first, then the newest.
   for (const each of runs.toSorted((a, b) => Number(b.current) - Number(a.current))) {
-    if (isAside || !hasHistory(each)) continue;
+    if (isAside || each.manifest instanceof WarehouseError || !isHistoryIn(each.manifest)) continue;
     try {
       await using opened = await openRun({ folder, wanted: each.run, temporaryDirectory });
       const known = await readRunHistory(opened.connection);
@@ -109,16 +113,12 @@ function orderPair(before: PairedRun, after: PairedRun): RunPair {
   );
 }
 
-export interface ContentSelection extends ValueSelection {
-  readonly before: ReadableRun;
-}
-
 /**
  * Finds two kept runs of one instance by name, number, `current` or `previous`. Throws `config.not_found` for a
  * run that does not exist or is not kept, `config.invalid` if the first is the later one or the instances
  * differ.
  */
-export async function selectContentRuns(folder: OutputFolder, wanted: Wanted): Promise<ContentSelection> {
+export async function selectContentRuns(folder: OutputFolder, wanted: Wanted): Promise<PairSelection> {
   const [before, after] = [await findKeptRun(folder, wanted[0]), await findKeptRun(folder, wanted[1])];
   assertHasPast(after);
   const of = ({ run, sequence, manifest: { verdict } }: ReadableRun) => ({ run, sequence, verdict });
@@ -130,7 +130,7 @@ export async function selectContentRuns(folder: OutputFolder, wanted: Wanted): P
       `The runs are from two instances, ${named(before)} and ${named(after)}; compare runs of one instance.`,
     );
   }
-  return { pair, before, wanted: after.run, beside: before.run, anyPipeline: true, limits: CONTENT_LIMITS };
+  return { pair, wanted: after.run, beside: before.run, anyPipeline: true, limits: CONTENT_LIMITS };
 }
 
 /** The texts of a range, of both runs, need memory besides the buffers; a second thread would double that. */

@@ -1,38 +1,31 @@
 /** Compares the mapped values of two runs by the history that knows both. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type AnswerRow, col } from "../../common/answer.ts";
+import { type AnswerRow, col, section } from "../../common/answer.ts";
 import { joinWords } from "../../common/nearest.ts";
+import { printableLine } from "../../common/printable.ts";
 import { historySql } from "../../load/load-sql.ts";
-import { createHistoryMacros, intervalsSql } from "../../load/views.ts";
+import { createHistoryMacros } from "../../load/views.ts";
 import { all, execute } from "../../storage/duckdb.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
 import {
-  definitionClause,
+  definitionsSection,
   type ReasonFinder,
   readDefinitionChanges,
-  readDefinitionRows,
 } from "../mapping/definition-changes.ts";
 import { readIgnoredDestinations } from "../mapping/value-counts.ts";
-import { createTempTable, loadSql } from "../queries.ts";
+import { createTempTable, loadSql, readList } from "../queries.ts";
 import { DESTINATION, FIELD } from "../questions/coverage.ts";
 import { readIds } from "../scope.ts";
+import { CHANGE, changeTexts, wordsIn } from "./change-texts.ts";
 import type { RunPair } from "./run-pair.ts";
 
-/** Destination and field by name or ID, item by ID. */
-export interface DiffFilter {
-  readonly item?: string | undefined;
-  readonly cause: Cause | undefined;
-  readonly destination: string | undefined;
-  readonly field: string | undefined;
-}
-
 const counted = col.count({ required: true });
-const CAUSE = { causes: col.text({ required: true, hidden: true }) } as const;
+const CAUSES_OF = { causes: col.text({ required: true, hidden: true }) } as const;
 
-export const CAUSES_COUNTED = {
-  ...CAUSE,
+const CAUSES_COUNTED = {
+  ...CAUSES_OF,
   items: col.count({ required: true, dispensable: 1 }),
   values: counted,
   gained: counted,
@@ -42,48 +35,31 @@ export const CAUSES_COUNTED = {
   alike: col.count({ required: true, head: "no payload change" }),
 } as const;
 
-const hidden = col.text({ hidden: true });
-
-/** Columns of a change: of one value of one item, or of all items that changed in the same way. */
-const CHANGE = {
-  change: col.text({ required: true, of: ["gained", "lost", "changed", "reordered", "alike"], hidden: true }),
-  value_id_before: hidden,
-  value_id_after: hidden,
-  value_before: hidden,
-  value_after: hidden,
-  name_before: hidden,
-  name_after: hidden,
-  external_value_before: hidden,
-  external_value_after: hidden,
-  /** Both are null if the change applies to a field whatever its values are. */
-  status_before: hidden,
-  status_after: hidden,
-  flags_before: hidden,
-  flags_after: hidden,
-  mapping_id_before: hidden,
-  mapping_id_after: hidden,
-  mapping_value_id_before: hidden,
-  mapping_value_id_after: hidden,
-} as const;
-
 /** Whether the destination receives values in both runs, only the later one, only the earlier one, or neither. */
 const RECEPTION = col.text({ required: true, of: ["receiving", "began", "ceased", "none"], hidden: true });
 
-const ITEM_VALUE_CHANGE = { ...CAUSE, ...DESTINATION, reception: RECEPTION, ...FIELD, ...CHANGE } as const;
-export type ItemValueChange = AnswerRow<typeof ITEM_VALUE_CHANGE>;
+const VALUE_CHANGE = { ...CAUSES_OF, ...DESTINATION, reception: RECEPTION, ...FIELD, ...CHANGE } as const;
 
-/** A row of `audit_diff_lines`: one change, however many items it touches. */
-export const CHANGE_LINES = {
-  ...ITEM_VALUE_CHANGE,
-  items: col.count({ required: true }),
+/** One change, however many items it touches. */
+const CHANGE_LINES = {
+  ...VALUE_CHANGE,
+  items: counted,
   values: col.count({ required: true, hidden: true }),
 } as const;
 
-/** A row of `audit_diff_items`. */
-export const CHANGE_ITEMS = {
+const CHANGE_ITEMS = {
   content_id: col.name({ required: true, head: "item", dispensable: 2 }),
   title: col.text({ standIn: "content_id" }),
-  ...ITEM_VALUE_CHANGE,
+  ...VALUE_CHANGE,
+} as const;
+
+/** The same in words. */
+const CAUSE = { cause: col.text({ isWords: true }) } as const;
+const WORDS = {
+  value: col.text({ isWords: true }),
+  before: col.text({ isWords: true }),
+  after: col.text({ isWords: true }),
+  why: col.text({ dispensable: 1 }),
 } as const;
 
 /** Totals at destinations that receive values in both runs. */
@@ -100,18 +76,18 @@ const TOTALS = {
 const RECEPTION_CHANGE = {
   destination: col.text({ required: true }),
   reception: RECEPTION,
-  items: col.count({ required: true }),
+  items: counted,
 } as const;
 
 const LARGEST = {
-  ...CAUSE,
+  ...CAUSES_OF,
   destination_id: col.text(),
   custom_field_id: col.text(),
   value_id_before: col.text(),
   value_id_after: col.text(),
   name_before: col.text(),
   name_after: col.text(),
-  items: col.count({ required: true }),
+  items: counted,
 } as const;
 
 /** Causes without a definition behind them, as clauses. */
@@ -126,53 +102,129 @@ const CAUSE_CLAUSES: Readonly<Record<Cause, string>> = {
   reordered: "the order of their values changed",
 };
 
-export type ValueDiff = Awaited<ReturnType<typeof diffValues>>;
+const APART = "The same at destinations that do not receive values in both runs";
 
 /**
- * Compares two runs that the history on the connection knows both, and creates the temporary view `diff_shown`
- * of the changes. Throws `config.not_found` for a destination or field that the history does not know.
+ * Compares two runs that the history on the connection knows both, and creates the temporary view `diff_shown` of the
+ * changes. The filter has a destination and a field by name or ID, and an item by ID. Throws `config.not_found` for a
+ * destination or field that the history does not know.
  */
 export async function diffValues(
   connection: DuckDBConnection,
   { before, after }: RunPair,
-  filter: DiffFilter,
+  filter: {
+    readonly item?: string | undefined;
+    readonly cause?: Cause | undefined;
+    readonly destination?: string | undefined;
+    readonly field?: string | undefined;
+  } = {},
 ) {
   const runs = [before.sequence, after.sequence] as const;
-  await createHistoryMacros(connection);
-  const sent = await all(connection, PASSTHROUGH, runs);
-  const passthrough = sent.map((row) => row.passthrough === true);
-  const params = [...runs, passthrough.at(-1) === true];
-  await createTempTable(connection, "diff_changes", loadSql("audit_diff"), params);
-  const payloads = fillMarks(historySql("audit_diff_payloads", loadSql), { intervals: intervalsSql() });
-  await createTempTable(connection, "diff_payloads", payloads, params);
-  const ignored = JSON.stringify(await readIgnoredDestinations(connection));
-  for (const [name, columns] of Object.entries(NAMED)) {
-    const sql = fillMarks(loadSql("audit_diff_names"), columns);
-    await createTempTable(connection, name, sql, [...runs, ignored]);
-  }
-  await createFilter(connection, filter);
+  const passthrough = await createChanges(connection, runs);
+  const { cause = null, destination, field, item = null } = filter;
+  const [destinations, fields] = [
+    await readIds(connection, "destination", destination, DESTINATIONS),
+    await readIds(connection, "custom field", field, FIELDS),
+  ].map((ids) => (ids === undefined ? null : JSON.stringify(ids)));
+  await createTempTable(connection, "diff_filter", FILTER, [
+    cause,
+    destinations ?? null,
+    fields ?? null,
+    item,
+  ]);
+  await execute(connection, SHOWN);
   const [totals] = await readRows(connection, TOTALS, loadSql("audit_diff_totals"));
   if (totals === undefined) throw new TypeError("the changes have no totals");
   const why = await readDefinitionChanges(connection, ...runs);
-  const [largest, second] = await readRows(connection, LARGEST, loadSql("audit_diff_largest"));
+  const [largest] = await readRows(connection, LARGEST, loadSql("audit_diff_largest"));
+  const causes = await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes"));
   return {
     ...totals,
-    /** The cause that touches most items, as a clause, with their number; undefined if there is no single one. */
-    largest:
-      largest !== undefined && largest.items !== second?.items
-        ? { items: largest.items, clause: clauseOf(why, largest) }
-        : undefined,
+    isFiltered: Object.values(filter).some((each) => each !== undefined),
+    /** The cause that touches most items, as a clause, with their number; undefined if nothing changed. */
+    largest: largest && { items: largest.items, clause: causeClause(why, largest) },
     /** Destinations that began or ceased to receive values. */
     receptionChanges: await readRows(connection, RECEPTION_CHANGE, loadSql("audit_diff_receptions")),
-    causes: await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes")),
+    /** Values of which destinations receive the same. */
+    alike: causes.reduce((sum, each) => sum + each.alike, 0),
     /**
      * Whether the pipelines differ in sending values of fields without value mappings. This does not count as a
      * change: both runs are compared as the later one sends.
      */
     sendsOtherwise: passthrough.at(0) !== passthrough.at(-1),
-    why,
-    definitionRows: await readDefinitionRows(connection),
+    counted: [
+      section({
+        key: "causes",
+        none: "",
+        title: "Changes by cause",
+        columns: { cause: col.name({ isWords: true }), ...CAUSES_COUNTED },
+        rows: causes.map((row) => ({ ...row, cause: wordsIn(row.causes).join(", ") })),
+        limit: 100,
+      }),
+      await definitionsSection(connection),
+    ],
+    ...changeLists(connection, why),
   };
+}
+
+/** Functions that read the lists of changes. `some`: SQL condition. */
+function changeLists(connection: DuckDBConnection, why: ReasonFinder) {
+  const inWords = <R extends AnswerRow<typeof VALUE_CHANGE>>(row: R) => ({
+    ...row,
+    cause: wordsIn(row.causes).join(", "),
+    ...changeTexts(row),
+    why: reasonsOf(why, row)
+      .map((text) => printableLine(text))
+      .join("; "),
+  });
+  const list = (step: string, some: string) => fillMarks(loadSql(step), { some });
+  return {
+    /** A line for each change. */
+    readLines: async (some = "true") => {
+      const lines = await readList(connection, CHANGE_LINES, list("audit_diff_lines", some), inWords);
+      const columns = { ...CAUSE, ...CHANGE_LINES, ...WORDS };
+      const title = "What changed in the mapped values";
+      return {
+        rows: lines.rows,
+        section: section({ key: "lines", none: "", title, apart: APART, columns, ...lines }),
+      };
+    },
+    /** The changes of each item. */
+    readItems: async (some = "true") =>
+      section({
+        key: "items",
+        none: "",
+        title: "Items",
+        apart: APART,
+        columns: { ...CHANGE_ITEMS, ...CAUSE, ...WORDS },
+        ...(await readList(connection, CHANGE_ITEMS, list("audit_diff_items", some), inWords)),
+      }),
+  };
+}
+
+/**
+ * Creates temporary tables of all changes, of payloads that differ, and of names. Returns whether each of the runs sends
+ * values of fields without value mappings.
+ */
+async function createChanges(
+  connection: DuckDBConnection,
+  runs: readonly [before: number, after: number],
+): Promise<boolean[]> {
+  await createHistoryMacros(connection);
+  const sent = await all(connection, PASSTHROUGH, runs);
+  const passthrough = sent.map((row) => row.passthrough === true);
+  const params = [...runs, passthrough.at(-1) === true];
+  await createTempTable(connection, "diff_changes", loadSql("audit_diff"), params);
+  const payloads = fillMarks(historySql("audit_diff_payloads", loadSql), {
+    intervals: historySql("view_mapped_value_intervals"),
+  });
+  await createTempTable(connection, "diff_payloads", payloads, params);
+  const ignored = await readIgnoredDestinations(connection);
+  for (const [name, columns] of Object.entries(NAMED)) {
+    const sql = fillMarks(loadSql("audit_diff_names"), columns);
+    await createTempTable(connection, name, sql, [...runs, ignored]);
+  }
+  return passthrough;
 }
 
 const PASSTHROUGH = "SELECT passthrough FROM run_history WHERE sequence IN ($1, $2) ORDER BY sequence";
@@ -194,21 +246,6 @@ const NAMED = {
   },
 } as const;
 
-async function createFilter(connection: DuckDBConnection, filter: DiffFilter): Promise<void> {
-  const { cause = null, destination, field, item = null } = filter;
-  const destinations = await readIds(connection, "destination", destination, DESTINATIONS);
-  const fields = await readIds(connection, "custom field", field, FIELDS);
-  const bound = (ids: readonly string[] | undefined) => (ids === undefined ? null : JSON.stringify(ids));
-  const params = [cause, bound(destinations), bound(fields), item];
-  await createTempTable(connection, "diff_filter", FILTER, params);
-  await execute(connection, SHOWN);
-}
-
-/** SQL of a list of changes. `condition`: SQL. */
-export function changeListSql(step: "audit_diff_lines" | "audit_diff_items", some = "true"): string {
-  return fillMarks(loadSql(step), { some });
-}
-
 const DESTINATIONS =
   "SELECT destination_id AS id, unnest([name, name_before]) AS name FROM diff_destinations";
 const FIELDS = "SELECT custom_field_id AS id, unnest([name, name_before]) AS name FROM diff_fields";
@@ -228,30 +265,20 @@ const SHOWN = `
     AND (diff_filter.field_ids IS NULL OR list_contains(diff_filter.field_ids, custom_field_id))
     AND (diff_filter.item IS NULL OR content_id = diff_filter.item)`;
 
-/** Sentences on the definitions behind a change; `words` makes that of a definition. */
-export function findReasons(
-  { why }: { readonly why: ReasonFinder },
-  change: Omit<AnswerRow<typeof LARGEST>, "items">,
-  words?: typeof definitionClause,
-): string[] {
+/** Clauses on the definitions behind a change. */
+function reasonsOf(why: ReasonFinder, change: Omit<AnswerRow<typeof LARGEST>, "items">): string[] {
   const texts = (...some: readonly (string | null)[]) => [...new Set(some.filter((text) => text !== null))];
-  const value = {
+  return why({
     causes: wordsIn(change.causes),
     destinationId: change.destination_id ?? "",
     customFieldId: change.custom_field_id ?? "",
     valueIds: texts(change.value_id_before, change.value_id_after),
     names: texts(change.name_before, change.name_after),
-  };
-  return why(value, words);
+  });
 }
 
-function clauseOf(why: ReasonFinder, largest: AnswerRow<typeof LARGEST>): string {
-  const clauses = findReasons({ why }, largest, definitionClause);
+function causeClause(why: ReasonFinder, largest: AnswerRow<typeof LARGEST>): string {
+  const clauses = reasonsOf(why, largest);
   const causes = CAUSES.filter((cause) => wordsIn(largest.causes).includes(cause));
   return joinWords(clauses.length > 0 ? clauses : causes.map((cause) => CAUSE_CLAUSES[cause]), "and");
-}
-
-/** Words of a text with blanks between them. */
-export function wordsIn(text: string | null): string[] {
-  return text === null || text === "" ? [] : text.split(" ");
 }

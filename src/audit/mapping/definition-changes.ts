@@ -1,11 +1,11 @@
 /** Compares the definitions of two runs of a history, and finds those behind a changed value. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
-import { type AnswerRow, col } from "../../common/answer.ts";
-import { DEFINITION_HISTORIES, definitionColumns, definitionKey } from "../../load/history-definitions.ts";
+import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { fillMarks, quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Table } from "../../tables/declare.ts";
+import { DEFINITION_HISTORIES, definitionColumns, definitionKey } from "../../tables/history.ts";
 import { createTempTable, loadSql } from "../queries.ts";
 
 const definition = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable();
@@ -44,11 +44,8 @@ interface ChangedValue {
   readonly names: readonly string[];
 }
 
-/**
- * Finds the definitions behind a changed value. Returns phrases in the order of its causes, or none. `words`:
- * makes the phrase of a change; by default it includes the ID.
- */
-export type ReasonFinder = (value: ChangedValue, words?: (change: DefinitionChange) => string) => string[];
+/** Finds the definitions behind a changed value. Returns clauses in the order of its causes, or none. */
+export type ReasonFinder = (value: ChangedValue) => string[];
 
 /**
  * Reads the net changes between two runs, by their sequence numbers, from the tables of the history, and creates the
@@ -63,13 +60,14 @@ export async function readDefinitionChanges(
   const sql = fillMarks(loadSql("audit_diff_definitions"), Object.fromEntries(sides));
   await createTempTable(connection, "diff_definitions", sql, [from, to]);
   const changes = (await readRows(connection, CHANGE, "FROM diff_definitions")).map(withSides);
-  const known = new Map<string, DefinitionChange[]>();
-  return (value, words = definitionWords) => {
+  const known = new Map<string, string[]>();
+  return (value) => {
     const { causes, destinationId, customFieldId, valueIds, names } = value;
     const key = JSON.stringify([causes, destinationId, customFieldId, valueIds, names]);
-    const found = known.get(key) ?? causes.flatMap((cause) => changesBehind(changes, cause, value));
+    const found =
+      known.get(key) ?? causes.flatMap((cause) => changesBehind(changes, cause, value).map(clauseOf));
     known.set(key, found);
-    return [...new Set(found.map(words))];
+    return [...new Set(found)];
   };
 }
 
@@ -113,7 +111,7 @@ function changesBehind(
 }
 
 /** A change of one property of a definition. */
-export const DEFINITION_CHANGES = {
+const DEFINITION_CHANGES = {
   kind: col.text({ required: true, hidden: true }),
   id: col.name({ required: true, hidden: true }),
   destination_id: col.name({ hidden: true }),
@@ -129,12 +127,10 @@ export const DEFINITION_CHANGES = {
   after: col.text({ required: true }),
 } as const;
 
-/** Reads the rows of `diff_definitions` that match `diff_filter`. */
-export async function readDefinitionRows(
-  connection: DuckDBConnection,
-): Promise<AnswerRow<typeof DEFINITION_CHANGES>[]> {
-  const rows = await readRows(connection, NAMED_CHANGE, loadSql("audit_diff_definitions_shown"));
-  return rows.map(withSides).flatMap((row) => {
+/** Shows the rows of `diff_definitions` that match `diff_filter`. */
+export async function definitionsSection(connection: DuckDBConnection): Promise<Section> {
+  const changes = await readRows(connection, NAMED_CHANGE, loadSql("audit_diff_definitions_shown"));
+  const rows = changes.map(withSides).flatMap((row) => {
     const kind = KINDS[row.kind][0];
     return partsOf(row).map((part) => ({
       kind,
@@ -148,6 +144,13 @@ export async function readDefinitionRows(
       ...part,
       definition: `${kind}: ${part.what}`,
     }));
+  });
+  return section({
+    key: "definitions",
+    none: "",
+    title: "Changes of definitions",
+    columns: DEFINITION_CHANGES,
+    rows,
   });
 }
 
@@ -189,46 +192,27 @@ function partsOf({ kind, before, after }: DefinitionChange) {
   return counting.map((name) => part(NAMES[name] ?? name, name));
 }
 
-/** `mapping entry 99d2ad26 for "Nordics": "nordic" -> "north"`. */
-function definitionWords(change: DefinitionChange): string {
-  const { before, after } = change;
-  if (before === null || after === null) return presenceText(change);
-  return `${subject(change)}: ${differences(change)}`;
-}
-
 /** A clause of a sentence: `the external name "Dealers" became "Dealer Codes"`. */
-export function definitionClause(change: DefinitionChange): string {
-  const { kind, valueText, before, after } = change;
-  if (before === null || after === null) return presenceText(change);
-  const [part, ...others] = partsOf(change);
-  if (others.length > 0 || !part || !["external name", "external value"].includes(part.what))
-    return `${subject(change)} changed (${differences(change)})`;
-  const about = kind === "entry" && valueText !== null ? ` for ${quoted(valueText)}` : "";
-  return `the ${part.what} ${part.before}${about} became ${part.after}`;
-}
-
-function presenceText(change: DefinitionChange): string {
-  const { kind, before, after } = change;
-  const own = quoted((after ?? before)?.[KINDS[kind][1]]);
-  const text = kind === "mapping" ? ` (external name ${own})` : kind === "entry" ? ` (${own})` : "";
-  return `${subject(change)} was ${before === null ? "added" : "removed"}${text}`;
-}
-
-function differences(change: DefinitionChange): string {
-  const parts = partsOf(change).map(({ what, before, after }) => {
-    if (what === "order") return "order changed";
-    return `${what === "external value" ? "" : `${what} `}${before} -> ${after}`;
-  });
-  return parts.join(", ");
-}
-
-function subject({ kind, id, valueId, valueText, before, after }: DefinitionChange): string {
+function clauseOf(change: DefinitionChange): string {
+  const { kind, id, valueId, valueText, before, after } = change;
   const [called, member] = KINDS[kind];
-  if (kind === "mapping") return `${called} ${id}`;
-  if (kind === "value") return `${called} ${quoted(valueText ?? id)}`;
-  const about = valueText ?? valueId;
-  if (kind === "entry") return `${called} ${id}${about === null ? "" : ` for ${quoted(about)}`}`;
-  return `${called} ${quoted(after?.[member] ?? before?.[member] ?? id)}`;
+  const value = valueText ?? valueId;
+  const about = kind === "entry" && value !== null ? ` for ${quoted(value)}` : "";
+  const own = quoted((after ?? before)?.[member]);
+  const isMapping = kind === "mapping" || kind === "entry";
+  const subject = isMapping
+    ? `${called} ${id}${about}`
+    : `${called} ${quoted(value ?? after?.[member] ?? id)}`;
+  if (before === null || after === null)
+    return `${subject} was ${before === null ? "added" : "removed"}${isMapping ? ` (${own})` : ""}`;
+  const parts = partsOf(change);
+  const [part] = parts;
+  if (part !== undefined && parts.length === 1 && part.what.startsWith("external "))
+    return `the ${part.what} ${part.before}${about} became ${part.after}`;
+  const differences = parts.map(({ what, ...side }) =>
+    what === "order" ? "order changed" : `${what} ${side.before} -> ${side.after}`,
+  );
+  return `${subject} changed (${differences.join(", ")})`;
 }
 
 function quoted(value: Property): string {

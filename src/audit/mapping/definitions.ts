@@ -52,15 +52,10 @@ export function indexDefinitions(
 ) {
   const sortedFields = fields.toSorted((a, b) => compareUtf8(a.customFieldId, b.customFieldId));
   const byId = new Map(destinations.map((each) => [each.destinationId, each]));
-  const named = new Map<string, Set<string>>();
-  for (const { customFieldId, mappings } of sortedFields) {
-    for (const { destinationId, externalFieldName } of mappings) {
-      if (destinationId === null) continue;
-      const unknown = { destinationId, identification: null, supportsMappings: null };
-      byId.set(destinationId, byId.get(destinationId) ?? unknown);
-      const key = JSON.stringify([destinationId, externalFieldName]);
-      named.set(key, (named.get(key) ?? new Set()).add(customFieldId));
-    }
+  for (const { destinationId } of sortedFields.flatMap(({ mappings }) => mappings)) {
+    if (destinationId === null) continue;
+    const unknown = { destinationId, identification: null, supportsMappings: null };
+    byId.set(destinationId, byId.get(destinationId) ?? unknown);
   }
   return {
     /** Ascending by custom field ID. */
@@ -68,38 +63,35 @@ export function indexDefinitions(
     /** Destinations that were looked up or that a mapping names, ascending by ID. */
     destinations: [...byId.values()].sort((a, b) => compareUtf8(a.destinationId, b.destinationId)),
     /** IDs of the fields that are mapped to the external field name at the destination, ascending. */
-    fieldsNamed: (destinationId: string, externalFieldName: string): string[] => [
-      ...(named.get(JSON.stringify([destinationId, externalFieldName])) ?? []),
-    ],
+    fieldsNamed: (destinationId: string, name: string): string[] =>
+      sortedFields
+        .filter(({ mappings }) =>
+          mappings.some((each) => each.destinationId === destinationId && each.externalFieldName === name),
+        )
+        .map(({ customFieldId }) => customFieldId),
   };
 }
 
 /** Reads definitions, mappings and destinations of the run. */
 export async function readDefinitions(connection: DuckDBConnection): Promise<DefinitionIndex> {
-  const entries = Map.groupBy(
-    await readRows(
-      connection,
-      { ...ENTRY, mappingId: text },
-      "FROM custom_field_mapping_values ORDER BY ordinal, mapping_value_id",
-    ),
-    ({ mappingId }) => mappingId,
+  const entries = await readRows(
+    connection,
+    { ...ENTRY, mappingId: text },
+    "FROM custom_field_mapping_values ORDER BY ordinal, mapping_value_id",
   );
-  const mappings = Map.groupBy(
-    await readRows(
-      connection,
-      { ...MAPPING, customFieldId: text },
-      "FROM custom_field_mappings ORDER BY ordinal, mapping_id",
-    ),
-    ({ customFieldId }) => customFieldId,
+  const mappings = await readRows(
+    connection,
+    { ...MAPPING, customFieldId: text },
+    "FROM custom_field_mappings ORDER BY ordinal, mapping_id",
   );
-  const selectValues = Map.groupBy(
-    await readRows(
-      connection,
-      { ...SELECT_VALUE, customFieldId: text },
-      "FROM custom_field_select_values ORDER BY ordinal, value_id",
-    ),
-    ({ customFieldId }) => customFieldId,
+  const selectValues = await readRows(
+    connection,
+    { ...SELECT_VALUE, customFieldId: text },
+    "FROM custom_field_select_values ORDER BY ordinal, value_id",
   );
+  const entriesOf = Map.groupBy(entries, ({ mappingId }) => mappingId);
+  const mappingsOf = Map.groupBy(mappings, ({ customFieldId }) => customFieldId);
+  const selectValuesOf = Map.groupBy(selectValues, ({ customFieldId }) => customFieldId);
   const fields = await readRows(
     connection,
     FIELD,
@@ -110,10 +102,10 @@ export async function readDefinitions(connection: DuckDBConnection): Promise<Def
   return indexDefinitions(
     fields.map((field) => ({
       ...field,
-      selectValues: selectValues.get(field.customFieldId) ?? [],
-      mappings: (mappings.get(field.customFieldId) ?? []).map((mapping) => ({
+      selectValues: selectValuesOf.get(field.customFieldId) ?? [],
+      mappings: (mappingsOf.get(field.customFieldId) ?? []).map((mapping) => ({
         ...mapping,
-        entries: entries.get(mapping.mappingId) ?? [],
+        entries: entriesOf.get(mapping.mappingId) ?? [],
       })),
     })),
     await readRows(

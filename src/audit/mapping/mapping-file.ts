@@ -8,12 +8,11 @@
 
 import { isUtf8 } from "node:buffer";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { csvCell, FORMULA } from "../../common/csv.ts";
 import { invalidConfig, type WarehouseError } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
-import { all, type QueryRow, scalar } from "../../storage/duckdb.ts";
+import { csvCell, FORMULA } from "../../common/printable.ts";
+import { all, type QueryRow } from "../../storage/duckdb.ts";
 import { loadSql } from "../queries.ts";
-import { readDefinitions } from "./definitions.ts";
 
 /** Columns of an export. */
 const COLUMNS = [
@@ -78,12 +77,10 @@ function plainText(cell: string): string | null {
 
 type Position = Pick<MappingRow, "file" | "line">;
 
-function invalidMapping({ file, line }: Position, problem: string): WarehouseError {
-  return invalidConfig(`${file}, line ${line}: ${problem}`);
-}
-
-function invalidCell({ file, line }: Position, column: Column, problem: string): WarehouseError {
-  return invalidConfig(`${file}, line ${line}, column ${column}: ${problem}`);
+function invalidMapping({ file, line }: Position, problem: string, column?: Column): WarehouseError {
+  return invalidConfig(
+    `${file}, line ${line}${column === undefined ? "" : `, column ${column}`}: ${problem}`,
+  );
 }
 
 /**
@@ -127,7 +124,7 @@ function mappingRow(cells: ReadonlyMap<string, string | null>, at: Position): Ma
   const needed = (column: Column, wayOut = ""): string => {
     const text = value(column);
     if (text !== null && text !== "") return text;
-    throw invalidCell(at, column, `it is missing${wayOut}.`);
+    throw invalidMapping(at, `it is missing${wayOut}.`, column);
   };
   const entry = {
     id: value("mapping_value_id") || null,
@@ -158,7 +155,7 @@ function assertConsistent(rows: readonly MappingRow[]): void {
     const before = entries.get(id);
     if (before !== undefined) {
       const problem = `${id} is in line ${before.line} already; leave the ID of an added entry empty.`;
-      throw invalidCell(row, "mapping_value_id", problem);
+      throw invalidMapping(row, problem, "mapping_value_id");
     }
     entries.set(id, row);
   }
@@ -172,10 +169,8 @@ function assertSameMapping(row: MappingRow, first: MappingRow): void {
   ] as const) {
     if (here === there) continue;
     const texts = `it is ${JSON.stringify(here)} here and ${JSON.stringify(there)} in line ${first.line}`;
-    throw invalidCell(row, column, `${texts}, in one mapping; change all of its rows.`);
+    throw invalidMapping(row, `${texts}, in one mapping; change all of its rows.`, column);
   }
-  if (row.entry !== undefined && first.entry !== undefined) return;
-  throw invalidMapping(row, `the mapping ${row.mappingId} has a row without an entry and other rows.`);
 }
 
 /**
@@ -208,65 +203,3 @@ function* csvRows(
     row = { line, cells: [] };
   }
 }
-
-/**
- * Throws `config.invalid`, with the cell's position, for an ID of a field, destination, value or entry that the run
- * does not know. A mapping ID may be new if the run has no mapping for its field and destination.
- */
-export async function assertKnownIds(
-  connection: DuckDBConnection,
-  rows: readonly MappingRow[],
-): Promise<void> {
-  const definitions = await readDefinitions(connection);
-  const fields = new Map(definitions.fields.map((field) => [field.customFieldId, field]));
-  const destinations = new Set(definitions.destinations.map(({ destinationId }) => destinationId));
-  const mappings = definitions.fields.flatMap((field) =>
-    field.mappings.map((mapping) => ({ ...mapping, customFieldId: field.customFieldId })),
-  );
-  const mappingIds = new Set(mappings.map(({ mappingId }) => mappingId));
-  const entryIds = new Set(mappings.flatMap(({ entries }) => entries.map((entry) => entry.mappingValueId)));
-  const keyOf = (row: Pick<MappingRow, "customFieldId" | "destinationId">) =>
-    JSON.stringify([row.customFieldId, row.destinationId]);
-  /** The mapping of a field and destination: that of the run, else the first new one of the file. */
-  const firstIds = new Map(mappings.toReversed().map((mapping) => [keyOf(mapping), mapping.mappingId]));
-  for (const row of rows) {
-    const { customFieldId, destinationId, mappingId, entry } = row;
-    const unknown = (column: Column, id: string, known: Iterable<string>, otherwise = "") =>
-      invalidCell(
-        row,
-        column,
-        `the run has no ${JSON.stringify(id)}.${nearestSentence(id, known, otherwise)}`,
-      );
-    const field = fields.get(customFieldId);
-    if (field === undefined) throw unknown("custom_field_id", customFieldId, fields.keys());
-    if (destinationId !== null && !destinations.has(destinationId))
-      throw unknown("destination_id", destinationId, destinations);
-    const first = firstIds.get(keyOf(row)) ?? mappingId;
-    firstIds.set(keyOf(row), first);
-    if (!mappingIds.has(mappingId) && first !== mappingId) {
-      const rule =
-        "A mapping is new only if the field and destination have none, and all its rows have one ID.";
-      const problem = `the run has no ${JSON.stringify(mappingId)}; the mapping there is ${JSON.stringify(first)}.`;
-      throw invalidCell(row, "mapping_id", `${problem} ${rule}`);
-    }
-    const { id = null, valueId = null } = entry ?? {};
-    if (id !== null && !entryIds.has(id))
-      throw unknown("mapping_value_id", id, entryIds, "Leave the ID of an added entry empty.");
-    const offered = [...field.selectValues, ...field.mappings.flatMap((mapping) => mapping.entries)];
-    // Items may still have a value that the field no longer offers.
-    const isUnknown = valueId !== null && offered.every((each) => each.valueId !== valueId);
-    if (isUnknown && (await scalar(connection, USES, [customFieldId, valueId])) === 0) {
-      const known = offered.map((each) => each.valueId ?? "");
-      throw unknown(
-        "value_id",
-        valueId,
-        known,
-        "The table custom_field_select_values has the IDs of all values.",
-      );
-    }
-  }
-}
-
-const USES = `
-  SELECT count(*)
-  FROM (SELECT 1 FROM content_mapped_values WHERE custom_field_id = $1 AND value_id = $2 LIMIT 1)`;

@@ -3,14 +3,12 @@
  * report, `runs` and metrics take their figures from here.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { z } from "zod";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { count } from "../../common/figures.ts";
-import { printableLine } from "../../common/printable.ts";
 import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { type Manifest, RECEPTIONS, type Reception } from "../../warehouse/manifest.ts";
-import { type MappingStatus, WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
+import { WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
 import { createTempTable, loadSql } from "../queries.ts";
 
 /** Kinds of values that can be limited. A value is a row of `content_mapped_values`. */
@@ -58,39 +56,22 @@ const PER_DESTINATION = `
   LEFT JOIN audit_receptions USING (destination_id)
   ORDER BY reception <> 'receiving', destination NULLS LAST, destination_id`;
 
-/**
- * Counts the values of each destination. `ignored`: IDs of the setting `ignoreDestinations`; undefined: those of
- * the table `run`.
- */
-export async function readDestinationCounts(
-  connection: DuckDBConnection,
-  ignored?: readonly string[],
-): Promise<DestinationCounts[]> {
-  await prepareReceptions(connection, ignored);
+/** Counts the values of each destination. */
+export async function readDestinationCounts(connection: DuckDBConnection): Promise<DestinationCounts[]> {
+  await prepareReceptions(connection);
   return readRows(connection, OF_DESTINATION, PER_DESTINATION);
 }
 
-/** Whether each destination receives values, by ID. */
-export async function readReceptions(connection: DuckDBConnection): Promise<ReadonlyMap<string, Reception>> {
-  await prepareReceptions(connection);
-  const columns = { destination_id: col.text(required), reception: RECEPTION } as const;
-  const rows = await readRows(connection, columns, "FROM audit_receptions");
-  return new Map(rows.map(({ destination_id, reception }) => [destination_id, reception]));
-}
-
 /** Creates the table `audit_receptions`: whether each destination receives values. */
-export async function prepareReceptions(
-  connection: DuckDBConnection,
-  ignored?: readonly string[],
-): Promise<void> {
-  const ids = JSON.stringify(ignored ?? (await readIgnoredDestinations(connection)));
-  await createTempTable(connection, "audit_receptions", loadSql("audit_receptions"), [ids]);
+export async function prepareReceptions(connection: DuckDBConnection): Promise<void> {
+  const ignored = await readIgnoredDestinations(connection);
+  await createTempTable(connection, "audit_receptions", loadSql("audit_receptions"), [ignored]);
 }
 
-/** IDs of the destinations that the run ignores. */
-export async function readIgnoredDestinations(connection: DuckDBConnection): Promise<string[]> {
+/** JSON list of the IDs of the destinations that the run ignores. */
+export async function readIgnoredDestinations(connection: DuckDBConnection): Promise<string> {
   const [row] = await all(connection, "FROM run");
-  return z.array(z.string()).parse(JSON.parse(String(row?.ignored_destinations ?? "[]")));
+  return String(row?.ignored_destinations ?? "[]");
 }
 
 /** Whether the run sends values of fields without value mappings as they are. */
@@ -125,26 +106,8 @@ export function destinationsUnderLimits<D extends Pick<DestinationCounts, "recep
   return isNameless ? [...destinations] : receivingDestinations(destinations);
 }
 
-export function isWithoutExternalValue({ status }: { readonly status: MappingStatus }): boolean {
-  return WITHOUT_EXTERNAL_VALUE.some((each) => each === status);
-}
-
-/** Values without an external value. */
-export function countWithoutExternal(counts: Pick<ValueCounts, "unmapped" | "unknown_value">): number {
-  return counts.unmapped + counts.unknown_value;
-}
-
 /** Counts of mapped values as the manifest has them. */
 export type MappedCounts = NonNullable<Manifest["mappedValues"]>;
-
-/** Returns undefined if the pipeline makes no mapped values. */
-export async function readMappedCounts(
-  connection: DuckDBConnection,
-  { rows }: Pick<Manifest, "rows">,
-): Promise<MappedCounts | undefined> {
-  if (rows.content_mapped_values === undefined) return undefined;
-  return mappedCounts(await readDestinationCounts(connection));
-}
 
 export function mappedCounts(destinations: readonly DestinationCounts[]): MappedCounts {
   const { mapped, unmapped, unknown_value: unknown } = sumCounts(destinations);
@@ -176,26 +139,14 @@ export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
   nameless: "known by its ID alone",
 };
 
-/** `5,800 mapped, 835 without an external value (825 unmapped, 10 unknown)`, and at which destinations. */
+/** `5,800 mapped, 835 without an external value (825 unmapped, 10 unknown): 450 at destinations that receive values`. */
 export function valuesText(counts: MappedCounts): string {
-  const all = countWithoutValue(counts);
-  const others = otherDestinationsTexts(counts);
-  const received = `${count(countWithoutAtReceivers(counts))} at destinations that receive values`;
+  const [all, received] = [countWithoutValue(counts), countWithoutAtReceivers(counts)];
   const kinds = all === 0 ? "" : ` (${kindsText(counts)})`;
-  const places = others.length === 0 ? "" : `: ${[received, ...others].join(", ")}`;
+  const places = all === received ? "" : `: ${count(received)} at destinations that receive values`;
   return `${count(counts.mapped)} mapped, ${count(all)} without an external value${kinds}${places}`;
 }
 
 export function kindsText({ unmapped, unknown }: Pick<MappedCounts, "unmapped" | "unknown">) {
   return `${count(unmapped)} unmapped, ${count(unknown)} unknown`;
-}
-
-/** Counts at destinations that receive no values: `173 at Print Archive (supports no mappings)`. */
-export function otherDestinationsTexts({ destinations }: MappedCounts): string[] {
-  return destinations
-    .filter(({ reception, unmapped, unknown }) => reception !== "receiving" && unmapped + unknown > 0)
-    .map(
-      ({ id, name, reception, unmapped, unknown }) =>
-        `${count(unmapped + unknown)} at ${printableLine(name ?? id)} (${RECEPTION_TEXT[reception]})`,
-    );
 }

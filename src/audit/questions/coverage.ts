@@ -1,7 +1,6 @@
 /** Answers `audit`: how many values the mappings of a run cover. Counts range by range of items. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Answer, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
-import { count, pluralize } from "../../common/figures.ts";
+import { type AnswerColumns, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { nearestSentence } from "../../common/nearest.ts";
 import { MAPPED_VALUES_PER_RANGE, prepareMappings, rangeParams } from "../../load/mapped-values.ts";
 import { all } from "../../storage/duckdb.ts";
@@ -9,18 +8,14 @@ import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { MAPPING_STATUSES, type MappingStatus } from "../mapped-value.ts";
 import {
-  countWithoutExternal,
   type DestinationCounts,
-  kindsText,
   prepareReceptions,
   RECEPTION,
   RECEPTION_TEXT,
   readPassthrough,
-  receivingDestinations,
   sumCounts,
 } from "../mapping/value-counts.ts";
-import type { OpenedRun } from "../open-run.ts";
-import { createTempTable, fillTempTable, loadSql } from "../queries.ts";
+import { createTempTable, fillTempTable, itemBounds, loadSql } from "../queries.ts";
 import { type AuditScope, notFound } from "../scope.ts";
 
 export interface CoverageFilter extends AuditScope {
@@ -95,39 +90,62 @@ const VALUES = {
   collision: col.count({ ...some, hidden: true }),
 } as const;
 
-const UNUSED_ENTRIES = {
-  ...RECEIVER,
-  ...FIELD,
-  external_field_name: col.text({ hidden: true }),
-  mapping_id: col.text({ hidden: true }),
-  mapping_value_id: col.text({ hidden: true }),
-  value_id: col.text({ hidden: true }),
-  ...VALUE,
-  external_value: col.text({ dispensable: 1 }),
-  reason: col.text(some),
-} as const;
+const OTHERS = "The same at destinations that receive no values";
 
-const UNMAPPED_FIELDS = {
-  ...FIELD,
-  field_type: col.text({ head: "type", dispensable: 1 }),
-  items: col.count(some),
-} as const;
+interface DefinitionTable {
+  readonly title: string;
+  readonly apart?: string;
+  readonly columns: AnswerColumns;
+}
 
-const MANY_TO_ONE = {
-  ...RECEIVER,
-  external_field_name: col.text({ head: "external name" }),
-  external_value: col.text(),
-  internal_values: col.count({ ...some, hidden: true }),
-  given_by: col.text(some),
-  uses: col.count({ ...some, dispensable: 1 }),
-} as const;
-
-const COLLISIONS = {
-  ...RECEIVER,
-  external_field_name: col.text({ head: "external name" }),
-  custom_fields: col.text({ ...some, head: "fields" }),
-  uses: col.count({ ...some, dispensable: 1 }),
-} as const;
+/** Sections about definitions, each read by the SQL file of its name. */
+const DEFINITIONS: Readonly<Record<string, DefinitionTable>> = {
+  unused_entries: {
+    title: "Mapping entries that no item uses",
+    apart: OTHERS,
+    columns: {
+      ...RECEIVER,
+      ...FIELD,
+      external_field_name: col.text({ hidden: true }),
+      mapping_id: col.text({ hidden: true }),
+      mapping_value_id: col.text({ hidden: true }),
+      value_id: col.text({ hidden: true }),
+      ...VALUE,
+      external_value: col.text({ dispensable: 1 }),
+      reason: col.text(some),
+    },
+  },
+  unmapped_fields: {
+    title: "Fields with values that no destination maps",
+    columns: {
+      ...FIELD,
+      field_type: col.text({ head: "type", dispensable: 1 }),
+      items: col.count(some),
+    },
+  },
+  many_to_one: {
+    title: "Many-to-one values",
+    apart: OTHERS,
+    columns: {
+      ...RECEIVER,
+      external_field_name: col.text({ head: "external name" }),
+      external_value: col.text(),
+      internal_values: col.count({ ...some, hidden: true }),
+      given_by: col.text(some),
+      uses: col.count({ ...some, dispensable: 1 }),
+    },
+  },
+  collisions: {
+    title: "Name collisions",
+    apart: OTHERS,
+    columns: {
+      ...RECEIVER,
+      external_field_name: col.text({ head: "external name" }),
+      custom_fields: col.text({ ...some, head: "fields" }),
+      uses: col.count({ ...some, dispensable: 1 }),
+    },
+  },
+};
 
 export type Coverage = Awaited<ReturnType<typeof readCoverage>>;
 
@@ -186,66 +204,8 @@ function perDestination(coverage: readonly AnswerRow<typeof COVERAGE>[]): Destin
   );
 }
 
-export function coverageAnswer(
-  { run, manifest }: Pick<OpenedRun, "run" | "manifest">,
-  coverage: Coverage,
-): Answer {
-  const { passthrough, destinations } = coverage;
-  const totals = totalsOf(destinations);
-  return {
-    lead: totalText(coverage, run),
-    facts: {
-      run,
-      verdict: manifest.verdict,
-      passthrough,
-      totals,
-      receiving: totalsOf(receivingDestinations(destinations)),
-    },
-    sections: coverageSections(coverage),
-  };
-}
-
-function totalsOf(destinations: readonly DestinationCounts[]) {
-  const sum = sumCounts(destinations);
-  return { ...sum, without_external_value: countWithoutExternal(sum) };
-}
-
-function totalText({ coverage, destinations, passthrough }: Coverage, run: string): string {
-  const sum = (name: "values" | "no_value_mapping", rows = receivingDestinations(coverage)) =>
-    rows.reduce((total, row) => total + row[name], 0);
-  const { ambiguous, collision, ...all } = sumCounts(receivingDestinations(destinations));
-  const kinds = kindsText({ unmapped: all.unmapped, unknown: all.unknown_value });
-  const others = sum("values", coverage) - sum("values");
-  const apart =
-    others === 0 ? "" : ` Another ${pluralize(others, "value")} at destinations that receive none.`;
-  return (
-    `${pluralize(sum("values"), "value")} at destinations that receive values, in the run ${run}: ` +
-    `${count(countWithoutExternal(all))} without an external value (${kinds}), ` +
-    `${count(sum("no_value_mapping"))} ${sentText(passthrough)} (no value mapping), ` +
-    `${count(ambiguous)} ambiguous, ${count(collision)} sent under a name shared by several fields.${apart}`
-  );
-}
-
-function sentText(passthrough: boolean): string {
-  return passthrough ? "sent as is" : "not sent";
-}
-
-const LIMITS_COUNT = "Percentages, warnings and --fail-on count only destinations that receive values.";
-
-export const COVERAGE_SECTIONS = [
-  "coverage",
-  "destinations",
-  "values",
-  "unused_entries",
-  "unmapped_fields",
-  "many_to_one",
-  "collisions",
-] as const;
-
-const OTHERS = "The same at destinations that receive no values";
-
 export function coverageSections({ coverage, destinations, values, definitions, passthrough }: Coverage) {
-  const head = sentText(passthrough);
+  const head = passthrough ? "sent as is" : "not sent";
   return [
     section({
       key: "coverage",
@@ -259,12 +219,12 @@ export function coverageSections({ coverage, destinations, values, definitions, 
     section({
       key: "destinations",
       title: "Destinations",
-      lead: LIMITS_COUNT,
+      lead: "Percentages, warnings and --fail-on count only destinations that receive values.",
       columns: DESTINATIONS_COVERED,
       rows: destinations.map((each) => ({
         ...each,
         why: RECEPTION_TEXT[each.reception],
-        without_external_value: countWithoutExternal(each),
+        without_external_value: each.unmapped + each.unknown_value,
       })),
       limit: 100,
     }),
@@ -281,35 +241,12 @@ export function coverageSections({ coverage, destinations, values, definitions, 
 }
 
 async function definitionSections(connection: DuckDBConnection): Promise<Section[]> {
-  return [
-    section({
-      key: "unused_entries",
-      title: "Mapping entries that no item uses",
-      apart: OTHERS,
-      columns: UNUSED_ENTRIES,
-      rows: await readRows(connection, UNUSED_ENTRIES, loadSql("audit_unused_entries")),
-    }),
-    section({
-      key: "unmapped_fields",
-      title: "Fields with values that no destination maps",
-      columns: UNMAPPED_FIELDS,
-      rows: await readRows(connection, UNMAPPED_FIELDS, loadSql("audit_unmapped_fields")),
-    }),
-    section({
-      key: "many_to_one",
-      title: "Many-to-one values",
-      apart: OTHERS,
-      columns: MANY_TO_ONE,
-      rows: await readRows(connection, MANY_TO_ONE, loadSql("audit_many_to_one")),
-    }),
-    section({
-      key: "collisions",
-      title: "Name collisions",
-      apart: OTHERS,
-      columns: COLLISIONS,
-      rows: await readRows(connection, COLLISIONS, loadSql("audit_collisions")),
-    }),
-  ];
+  const sections: Section[] = [];
+  for (const [key, table] of Object.entries(DEFINITIONS)) {
+    const rows = await readRows(connection, table.columns, loadSql(`audit_${key}`));
+    sections.push(section({ key, ...table, rows }));
+  }
+  return sections;
 }
 
 /** Whether a column is in a list, which is bound as JSON text because an empty list has no type; NULL has all. */
@@ -345,24 +282,4 @@ async function assertKnownValue(connection: DuckDBConnection, value: string): Pr
   const names = (await all(connection, KNOWN_VALUES)).map(({ name }) => String(name ?? ""));
   const near = nearestSentence(value, names, "Nothing in the run is similar.");
   throw notFound(`No item of the run has the value "${value}".${names.includes(value) ? "" : near}`);
-}
-
-const ITEM_BOUNDS = `
-  WITH sizes AS (
-    SELECT
-      (SELECT count(*) FROM content) AS items,
-      greatest((SELECT count(*) FROM content_mapped_values), (SELECT count(*) FROM content_custom_field_values)) AS size
-  )
-  SELECT content_id
-  FROM (SELECT content_id, row_number() OVER (ORDER BY content_id) - 1 AS place FROM content), sizes
-  WHERE size > $1 AND place % ceil(items / ceil(size / $1)) = 0
-  ORDER BY content_id`;
-
-/**
- * Bounds of ranges of items with about `rowsPerRange` mapped values each, by the averages of the run. Empty: one
- * range.
- */
-export async function itemBounds(connection: DuckDBConnection, rowsPerRange: number): Promise<string[]> {
-  const rows = await all(connection, ITEM_BOUNDS, [rowsPerRange]);
-  return rows.map((row) => String(row.content_id));
 }

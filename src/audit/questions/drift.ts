@@ -1,16 +1,17 @@
 /** Reports drift: where the service departs from the contract, compared with the run before. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
-import { pluralize } from "../../common/figures.ts";
+import { WarehouseError } from "../../common/errors.ts";
 import { DRIFT_KINDS } from "../../raw/drift.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
+import { previousOf } from "../../warehouse/identity.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
+import { listRuns } from "../../warehouse/retention.ts";
 import { findVanished } from "../checks/publish-gates.ts";
 import { LISTED_VALUES_CHECK } from "../checks/table-checks.ts";
-import type { RunQuestion, RunSelection } from "../open-run.ts";
-import { findPreviousRun, type PreviousRun } from "./run-history.ts";
+import { findReadableRun, type RunQuestion, type RunSelection } from "../open-run.ts";
 
 const required = { required: true } as const;
 
@@ -174,22 +175,34 @@ async function readUnlistedValues({ connection, before }: DriftRequest): Promise
   return rows.map((row) => ({ ...row, items: null, kind: "unlisted", exampleContentId: null }));
 }
 
-/** Compares a run, by name or number, with the one that was current when it began. */
-export function driftQuestion(run: string): RunQuestion<RunSelection & { readonly previous: PreviousRun }> {
+/**
+ * Compares a run, by name or number, with the one that was current when it began. Throws `config.not_found` for a run that
+ * does not exist, `verify.failed` for one that cannot be read.
+ */
+export function driftQuestion(
+  wanted: string,
+): RunQuestion<RunSelection & { readonly missing?: string | undefined }> {
   return {
     async choose(folder) {
-      const previous = await findPreviousRun(folder, run);
-      return { wanted: run, beside: previous.manifest?.run, anyPipeline: true, previous };
+      const { run, manifest } = await findReadableRun(folder, wanted);
+      const chosen = { wanted, anyPipeline: true };
+      if (manifest.previousRun === null) {
+        const missing = `${run} is the first run of this warehouse, so there is nothing to compare it with.`;
+        return { ...chosen, missing };
+      }
+      const before = previousOf(manifest, await listRuns(folder));
+      if (before !== undefined && !(before.manifest instanceof WarehouseError))
+        return { ...chosen, beside: before.run };
+      const missing = `The run before it, ${manifest.previousRun}, was removed or cannot be read, so there is nothing to compare with; \`keepRuns\` says how many runs stay.`;
+      return { ...chosen, missing };
     },
-    async answer(opened, { previous }) {
-      const { connection, manifest } = opened;
-      const { manifest: before } = previous;
+    async answer({ run, connection, manifest, before }, { missing }) {
       const showsBefore = before !== undefined && mayShow(before.personalData, manifest.personalData);
       const drift = await driftOf({ connection, now: manifest, before, showsBefore });
       const previousRun = before?.run ?? null;
       return {
-        lead: previous.missing ?? `Run ${opened.run}, compared with ${previousRun}.`,
-        facts: { run: opened.run, previousRun },
+        lead: missing ?? `Run ${run}, compared with ${previousRun}.`,
+        facts: { run, previousRun },
         sections: driftSections(drift),
       };
     },
@@ -208,7 +221,7 @@ function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
   return section({
     key: part,
     title: TITLES[part],
-    ...(part === "policy" ? { lead: policyText(lines), limit: 0 } : { limit: 100 }),
+    limit: 100,
     columns: {
       path,
       kind,
@@ -225,15 +238,4 @@ function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
       meaning: KINDS[line.kind][1],
     })),
   });
-}
-
-/** Summarizes the policy's work in one sentence. */
-function policyText(lines: readonly DriftLine[]): string {
-  if (lines.length === 0) return "It changed no field.";
-  const kinds = Map.groupBy(lines, ({ kind }) => KINDS[kind][1]);
-  const parts = [...kinds].map(([meaning, some]) => {
-    const values = some.reduce((sum, line) => sum + line.count, 0);
-    return `${pluralize(some.length, "field")} ${meaning} (${pluralize(values, "value")})`;
-  });
-  return `${parts.join(", ")}.`;
 }

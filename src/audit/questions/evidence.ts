@@ -110,28 +110,6 @@ async function findDocument({ connection, directory }: OpenedRun, contentId: str
   };
 }
 
-/** Fields whose published values differ from the raw document. Empty unless something is damaged. */
-export function findContradictions(
-  { parts }: NonNullable<Evidence["document"]>,
-  values: readonly Readonly<{ customFieldId: string; ordinal: number; input: string | null }>[],
-): string[] {
-  const given = values.filter(({ input }) => input !== null);
-  const published = Map.groupBy(given, ({ customFieldId }) => customFieldId);
-  return [...new Set([...published.keys(), ...parts.keys()])].filter((id) => {
-    const rows = (published.get(id) ?? []).map(({ ordinal, input }) => [ordinal, input]);
-    return JSON.stringify(rows) !== JSON.stringify(sentValues(parts.get(id)));
-  });
-}
-
-/** Values of a field in the document, with their positions. A single value is a list of one; null gives none. */
-function sentValues(part = "null"): [ordinal: number, input: string][] {
-  const value: unknown = parseExact(part);
-  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return list.flatMap((element, ordinal): [number, string][] =>
-    element === null ? [] : [[ordinal, typeof element === "string" ? element : jsonText(element)]],
-  );
-}
-
 const EVIDENCE = {
   what: col.text(required),
   request: col.count(),

@@ -2,17 +2,20 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { parseExact } from "../../common/json.ts";
 import { joinWords } from "../../common/nearest.ts";
+import { jsonText } from "../../raw/values.ts";
 import { readRows } from "../../storage/typed-rows.ts";
+import type { Reception } from "../../warehouse/manifest.ts";
 import { MAPPED_VALUE, type MappedValue } from "../mapped-value.ts";
 import { type ReasonFinder, readDefinitionChanges } from "../mapping/definition-changes.ts";
 import { readDefinitions } from "../mapping/definitions.ts";
-import { readPassthrough, readReceptions } from "../mapping/value-counts.ts";
+import { prepareReceptions, RECEPTION, readPassthrough } from "../mapping/value-counts.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { loadSql } from "../queries.ts";
-import { findContradictions, findEvidence } from "./evidence.ts";
+import { findEvidence } from "./evidence.ts";
 import { findItemId } from "./find-item.ts";
-import { hasHistory } from "./run-history.ts";
+import { isHistoryIn } from "./run-history.ts";
 
 const required = { required: true } as const;
 
@@ -65,7 +68,8 @@ export async function explainItem(opened: OpenedRun, wanted: string) {
   if (item === undefined) throw new TypeError("an item has a row");
   const ofItem = await readItem(connection, contentId);
   const evidence = await findEvidence(opened, contentId);
-  const wrong = evidence.document === undefined ? [] : findContradictions(evidence.document, ofItem.values);
+  const wrong =
+    evidence.document === undefined ? [] : findContradictions(evidence.document.parts, ofItem.values);
   if (wrong.length > 0) {
     throw new WarehouseError(
       "verify.failed",
@@ -82,9 +86,35 @@ export async function explainItem(opened: OpenedRun, wanted: string) {
     receptions: await readReceptions(connection),
     passthrough: await readPassthrough(connection),
     evidence,
-    /** By `versionKey`; undefined if the run has no history. */
-    since: hasHistory(opened) ? await readValueVersions(connection, contentId) : undefined,
+    sinceOf: isHistoryIn(opened.manifest) ? await readValueVersions(connection, contentId) : () => undefined,
   };
+}
+
+/** Fields whose published values differ from the raw document. Empty unless something is damaged. */
+function findContradictions(parts: ReadonlyMap<string, string>, values: readonly ItemValue[]): string[] {
+  const given = values.filter(({ input }) => input !== null);
+  const published = Map.groupBy(given, ({ customFieldId }) => customFieldId);
+  return [...new Set([...published.keys(), ...parts.keys()])].filter((id) => {
+    const rows = (published.get(id) ?? []).map(({ ordinal, input }) => [ordinal, input]);
+    return JSON.stringify(rows) !== JSON.stringify(sentValues(parts.get(id)));
+  });
+}
+
+/** Values of a field in the document, with their positions. A single value is a list of one; null gives none. */
+function sentValues(part = "null"): [ordinal: number, input: string][] {
+  const value: unknown = parseExact(part);
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.flatMap((element, ordinal): [number, string][] =>
+    element === null ? [] : [[ordinal, typeof element === "string" ? element : jsonText(element)]],
+  );
+}
+
+/** Whether each destination receives values, by ID. */
+export async function readReceptions(connection: DuckDBConnection): Promise<ReadonlyMap<string, Reception>> {
+  await prepareReceptions(connection);
+  const columns = { destination_id: col.text(required), reception: RECEPTION } as const;
+  const rows = await readRows(connection, columns, "FROM audit_receptions");
+  return new Map(rows.map(({ destination_id, reception }) => [destination_id, reception]));
 }
 
 /** Reads the values of an item, its mapped values in the order of their key, and the members of its payloads. */
@@ -141,13 +171,17 @@ const VERSION = {
 } as const;
 
 /** Since when, and why, a mapped value is as it is. `why`: changes of definitions behind it, in words. */
-export type ValueVersion = AnswerRow<typeof VERSION> & { readonly why: readonly string[] };
+type ValueVersion = AnswerRow<typeof VERSION> & { readonly why: readonly string[] };
 
-/** By {@link versionKey}. */
+type Key = Pick<MappedValue, "destinationId" | "customFieldId" | "valueId" | "value" | "matchedByText">;
+
+/** Reads since when the values of an item are as they are. A value that the item gives several times has one version. */
 export async function readValueVersions(
   connection: DuckDBConnection,
   contentId: string,
-): Promise<Map<string, ValueVersion>> {
+): Promise<(value: Key) => ValueVersion | undefined> {
+  const keyOf = ({ destinationId, customFieldId, valueId, value, matchedByText }: Key) =>
+    JSON.stringify([destinationId, customFieldId, valueId ?? [value], matchedByText]);
   /** Changes of definitions by the run that they led to. */
   const behind = new Map<string, ReasonFinder>();
   const found = new Map<string, ValueVersion>();
@@ -157,14 +191,7 @@ export async function readValueVersions(
       behind.set(run, await readDefinitionChanges(connection, sequenceBefore, sequence));
     const valueIds = valueId === null ? [] : [valueId];
     const names = externalFieldName === null ? [] : [externalFieldName];
-    found.set(versionKey(row), { ...row, why: behind.get(run)?.({ ...row, valueIds, names }) ?? [] });
+    found.set(keyOf(row), { ...row, why: behind.get(run)?.({ ...row, valueIds, names }) ?? [] });
   }
-  return found;
-}
-
-type Key = Pick<MappedValue, "destinationId" | "customFieldId" | "valueId" | "value" | "matchedByText">;
-
-/** Identifies a value among those of its item. */
-export function versionKey({ destinationId, customFieldId, valueId, value, matchedByText }: Key): string {
-  return JSON.stringify([destinationId, customFieldId, valueId ?? [value], matchedByText]);
+  return (value) => found.get(keyOf(value));
 }

@@ -2,14 +2,15 @@
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { joinWords } from "../../common/nearest.ts";
 import type { MappedValue } from "../mapped-value.ts";
-import type { DestinationDefinition, FieldDefinition, Mapping, SelectValue } from "../mapping/definitions.ts";
-import type { AuditScope } from "../scope.ts";
+import { type AuditScope, isSelected } from "../scope.ts";
 import { DESTINATION } from "./coverage.ts";
-import type { ItemExplanation, ItemValue } from "./explain-facts.ts";
+import type { ItemExplanation } from "./explain-facts.ts";
 
-export function isSelected(ids: readonly string[] | undefined, id: string): boolean {
-  return ids?.includes(id) ?? true;
-}
+type Definitions = ItemExplanation["definitions"];
+type FieldDefinition = Definitions["fields"][number];
+type Mapping = FieldDefinition["mappings"][number];
+type SelectValue = FieldDefinition["selectValues"][number];
+type ItemValue = ItemExplanation["values"][number];
 
 const STEPS = {
   ...DESTINATION,
@@ -41,7 +42,7 @@ export function stepsSection(explanation: ItemExplanation, scope: AuditScope): S
 /** Rows of a destination. Empty if it maps nothing of the item, unless the destination or a field was asked for. */
 function destinationRows(
   explanation: ItemExplanation,
-  destination: DestinationDefinition,
+  destination: Definitions["destinations"][number],
   { destinationIds, fieldIds }: AuditScope,
 ): StepRow[] {
   const { destinationId: id, identification, supportsMappings } = destination;
@@ -55,11 +56,9 @@ function destinationRows(
   const names = new Set(fields.map((field) => mappingsAt(field, id)[0]?.externalFieldName));
   const members = explanation.payloads.filter((each) => each.destinationId === id && names.has(each.name));
   const supports =
-    identification === null
-      ? "it was not looked up: its ID stands in mappings, and its name is not known"
-      : supportsMappings === null
-        ? "whether it supports custom field mappings is not known"
-        : `it ${supportsMappings ? "supports custom field mappings" : "does not support custom field mappings; they are applied anyway"}`;
+    supportsMappings === null
+      ? "whether it supports custom field mappings is not known"
+      : `it ${supportsMappings ? "supports custom field mappings" : "does not support custom field mappings; they are applied anyway"}`;
   const rowsOf = (field: FieldDefinition | undefined, steps: readonly RuleStep[]) =>
     steps.map((step) => ({
       destination_id: id,
@@ -106,7 +105,7 @@ function fieldSteps(explanation: ItemExplanation, destinationId: string, field: 
     .filter((row) => row.destinationId === destinationId && row.customFieldId === id)
     .flatMap((row) => {
       const value = itemValueOf(explanation, row);
-      const outcome = outcomeText(row, fieldType, passthrough) + otherEntriesText(row, mapping);
+      const outcome = outcomeText(explanation, row) + otherEntriesText(row, mapping);
       return [
         { rule: 5, input: value?.input ?? null, result: inputText(row, field, value), evidence: place },
         { rule: 6, input: row.valueId, result: outcome, evidence: null },
@@ -203,11 +202,11 @@ function itemValueOf({ values }: ItemExplanation, row: MappedValue): ItemValue |
   return values.find((each) => each.customFieldId === row.customFieldId && each.ordinal === row.ordinal);
 }
 
-/** What is unusual about a mapped value. */
-export function notesOf(explanation: ItemExplanation, row: MappedValue): string[] {
+/** What is unusual about a mapped value, null if nothing is, and why it is sent or not. */
+export function outcomeOf(explanation: ItemExplanation, row: MappedValue) {
   const { externalFieldName, externalValue, status } = row;
   const others = joinWords(otherFieldsNamed(explanation, row), "and");
-  return [
+  const notes = [
     ...(status === "mapped" && externalValue === null ? ["its entry has no external value"] : []),
     ...(externalFieldName === null ? ["its mapping has no external name"] : []),
     ...(row.matchedByText ? [`matched by text "${itemValueOf(explanation, row)?.input}"`] : []),
@@ -215,6 +214,7 @@ export function notesOf(explanation: ItemExplanation, row: MappedValue): string[
     ...(row.collision ? [`collision with ${others}`] : []),
     ...(row.valueArchived ? ["archived"] : []),
   ];
+  return { notes: notes.join("; ") || null, why: outcomeText(explanation, row) };
 }
 
 /** Candidates if several select values, mappings or entries fit. The first counts. */
@@ -237,11 +237,12 @@ function ambiguityOf(explanation: ItemExplanation, row: MappedValue): string[] {
 }
 
 /** The result of a value, and the definition behind it. */
-export function outcomeText(row: MappedValue, fieldType: string | null, passthrough: boolean): string {
+function outcomeText({ definitions, passthrough }: ItemExplanation, row: MappedValue): string {
   if (row.status === "unmapped") return `the mapping ${row.mappingId} has no entry for it`;
   if (row.status === "unknown_value") return "it is not a value of the field";
   if (row.status === "no_value_mapping") {
-    const field = fieldType === null ? "the field" : `a field of the type ${fieldType}`;
+    const type = definitions.fields.find((each) => each.customFieldId === row.customFieldId)?.fieldType;
+    const field = type == null ? "the field" : `a field of the type ${type}`;
     return `${field} has no value mappings: it is ${passthrough ? "sent as it is" : "not sent"}`;
   }
   if (row.externalValue === null) return `the entry ${row.mappingValueId} has no external value`;

@@ -6,11 +6,11 @@ import type { Reception } from "../../warehouse/manifest.ts";
 import { MAPPING_STATUSES } from "../mapped-value.ts";
 import { RECEPTION_TEXT } from "../mapping/value-counts.ts";
 import type { OpenedRun, RunQuestion } from "../open-run.ts";
-import { type AuditScope, resolveScope, type ScopeNames } from "../scope.ts";
+import { type AuditScope, isSelected, resolveScope, type ScopeNames } from "../scope.ts";
 import { DESTINATION, FIELD, RECEIVER, VALUE } from "./coverage.ts";
 import { evidenceSection } from "./evidence.ts";
-import { explainItem, type ItemExplanation, type ValueVersion, versionKey } from "./explain-facts.ts";
-import { isSelected, notesOf, outcomeText, stepsSection } from "./explain-steps.ts";
+import { explainItem, type ItemExplanation } from "./explain-facts.ts";
+import { outcomeOf, stepsSection } from "./explain-steps.ts";
 
 const PAYLOADS = {
   ...RECEIVER,
@@ -71,8 +71,6 @@ export function explainQuestion({
   };
 }
 
-export const EXPLAIN_SECTIONS = ["payloads", "values", "without_mapping", "steps", "evidence"] as const;
-
 export function explainAnswer(
   { run, manifest: { verdict } }: Pick<OpenedRun, "run" | "manifest">,
   explanation: ItemExplanation,
@@ -98,7 +96,7 @@ export function explainAnswer(
       })),
     },
     sections: [
-      payloadsSection(explanation, targets, scope),
+      payloadsSection(explanation, targets),
       valuesSection(explanation, targets),
       notMappedSection(explanation, targets, scope),
       ...(steps ? [stepsSection(explanation, scope), evidenceSection(evidence)] : []),
@@ -151,11 +149,7 @@ function minute(instant: Date): string {
   return `${minuteOf(instant)} UTC`;
 }
 
-function payloadsSection(
-  { payloads }: ItemExplanation,
-  targets: readonly ScopedDestination[],
-  { fieldIds }: AuditScope,
-): Section {
+function payloadsSection({ payloads }: ItemExplanation, targets: readonly ScopedDestination[]): Section {
   const sent = byReception(targets)
     .filter(({ values }) => values.length > 0)
     .map(({ cells, values }) => {
@@ -166,23 +160,14 @@ function payloadsSection(
       return { cells, members };
     });
   const nameOf = (cells: ScopedDestination["cells"]) => cells.destination ?? cells.destination_id;
-  const empty = sent
-    .filter(({ cells, members }) => members.length === 0 && cells.reception === "receiving")
-    .map(({ cells }) => nameOf(cells));
   const others = targets
     .filter(({ cells }) => cells.reception !== "receiving")
     .map(({ cells }) => `${nameOf(cells)} (${RECEPTION_TEXT[cells.reception]})`);
-  const what = fieldIds === undefined ? "of this item" : "by this field";
-  const receive = empty.length === 1 ? "receives" : "receive";
-  const lead = [
-    ...(empty.length === 0 ? [] : [`${joinWords(empty, "and")} ${receive} nothing ${what}.`]),
-    ...(others.length === 0 ? [] : [`No values go to ${joinWords(others, "and")}.`]),
-  ].join(" ");
   return section({
     key: "payloads",
     title: "What destinations receive",
     apart: "What others would get, if they received values",
-    ...(lead === "" ? {} : { lead }),
+    lead: others.length === 0 ? undefined : `No values go to ${joinWords(others, "and")}.`,
     none: sent.length > 0 ? "nothing" : "nothing; no destination maps a field of which this item has a value",
     columns: PAYLOADS,
     rows: sent.flatMap(({ cells, members }) =>
@@ -214,9 +199,8 @@ function valuesSection(explanation: ItemExplanation, targets: readonly ScopedDes
         ambiguous: row.ambiguous,
         matched_by_text: row.matchedByText,
         collision: row.collision,
-        notes: notesOf(explanation, row).join("; ") || null,
-        why: outcomeText(row, field?.fieldType ?? null, explanation.passthrough),
-        ...sinceCells(explanation.since?.get(versionKey(row))),
+        ...outcomeOf(explanation, row),
+        ...sinceCells(explanation.sinceOf(row)),
       };
     }),
   );
@@ -231,7 +215,7 @@ function valuesSection(explanation: ItemExplanation, targets: readonly ScopedDes
 }
 
 function sinceCells(
-  since: ValueVersion | undefined,
+  since: ReturnType<ItemExplanation["sinceOf"]>,
 ): Pick<AnswerRow<typeof VALUES>, "since" | "since_started_at" | "cause"> {
   if (since === undefined) return { since: null, since_started_at: null, cause: null };
   const { run, startedAt, causes, begins, orderedAt, why } = since;

@@ -3,7 +3,7 @@ import { joinWords } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { notFound } from "../scope.ts";
-import { hasHistory } from "./run-history.ts";
+import { isHistoryIn } from "./run-history.ts";
 
 /**
  * Finds the ID of an item by ID, otherwise by slug, among the rows of `known`. Throws `config.not_found` with the last
@@ -25,7 +25,7 @@ export async function findItemId(
   if (id !== undefined && (ids.length === 1 || id === wanted)) return id;
   if (id !== undefined)
     throw notFound(`Several items have the slug "${wanted}": ${joinWords(ids, "and")}; name one by its ID.`);
-  const [last] = hasHistory(opened) ? await read(LAST_SEEN) : [];
+  const [last] = isHistoryIn(opened.manifest) ? await read(LAST_SEEN) : [];
   if (last !== undefined) {
     const end = last.valid_to_run;
     const what = end === null ? `was not seen by run ${run}` : `was removed: run ${end} found it gone`;

@@ -6,8 +6,7 @@ import { MAPPED_VALUES_PER_RANGE, rangeParams } from "../../load/mapped-values.t
 import { scalar, stream } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { prepareReceptions } from "../mapping/value-counts.ts";
-import { createTempTable, fillTempTable, loadSql } from "../queries.ts";
-import { itemBounds } from "./coverage.ts";
+import { createTempTable, fillTempTable, itemBounds, loadSql } from "../queries.ts";
 
 /** Limits of one page: items, their mapped values, and bytes of JSON before gzip. */
 const REPORT_LIMITS = { items: 3000, values: 100_000, bytes: 40_000_000 };
@@ -15,8 +14,6 @@ export type ReportLimits = Readonly<typeof REPORT_LIMITS>;
 
 /** Longest text of a value or title, in characters. */
 const TEXT_LIMIT = 300;
-
-export type ReportItems = Awaited<ReturnType<typeof readReportItems>>;
 
 export async function readReportItems(
   connection: DuckDBConnection,

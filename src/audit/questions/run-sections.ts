@@ -1,12 +1,139 @@
-/** Sections about one run, from its own tables: passes, checks, rejects, requests, tables. */
+/** Answers `runs show`: the facts of one run, and from its own tables checks, passes, rejects, requests and tables. */
+import { dirname } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
-import { count, fileSize, pluralize } from "../../common/figures.ts";
+import {
+  type Answer,
+  type AnswerRow,
+  col,
+  FACT_COLUMNS,
+  type Section,
+  section,
+} from "../../common/answer.ts";
+import { count, duration, fileSize, minuteOf, pluralize } from "../../common/figures.ts";
 import { parseExact } from "../../common/json.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { CHECK_COLUMNS, type RunCheck, TEST_PREFIX } from "../checks/checks.ts";
+import { runBefore, unchangedFiles } from "../../warehouse/publish.ts";
+import { CHECK_COLUMNS, type RunCheck, readChecks, TEST_PREFIX } from "../checks/checks.ts";
+import { countWithoutValue, valuesText } from "../mapping/value-counts.ts";
+import type { ReadableRun } from "../open-run.ts";
+import { runListRow } from "./runs.ts";
 
 const required = { required: true } as const;
+
+/** Shows one run. `connection`: has its tables; undefined if it has no tables about the run. */
+export async function runAnswer(
+  found: ReadableRun,
+  connection: DuckDBConnection | undefined,
+): Promise<Answer> {
+  const { manifest, directory } = found;
+  const { files } = manifest;
+  const before = await runBefore(dirname(directory), manifest);
+  const same = before && unchangedFiles(files, before.manifest.files);
+  const tables = Object.entries(manifest.rows).map(([table, rows]) => {
+    const ofTable = files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
+    return { table, rows, parquet_bytes: ofTable.reduce((sum, { bytes }) => sum + bytes, 0) };
+  });
+  return {
+    lead: "",
+    facts: figuresOf(found, same),
+    sections: [
+      aboutSection(found, same),
+      ...(connection === undefined ? [tablesSection(tables)] : await readRunSections(connection, tables)),
+    ],
+  };
+}
+
+/** Facts of the run for programs. `same`: files as in the run before, if that is kept. */
+function figuresOf(
+  { run, manifest, current }: ReadableRun,
+  same: ReturnType<typeof unchangedFiles> | undefined,
+): Answer["facts"] {
+  const { sequence, pipeline, instance, verdict, startedAt, endedAt, versions } = manifest;
+  const { items, changes, mappedValues, previousRun, personalData, files } = manifest;
+  const { replayOf } = manifest;
+  const { took_ms, size_bytes } = runListRow({ run, sequence }, manifest, "");
+  return {
+    run,
+    sequence,
+    current,
+    pipeline,
+    service: { url: instance.origin, instance: instance.id },
+    startedAt,
+    endedAt,
+    milliseconds: took_ms,
+    verdict,
+    items,
+    changes: changes ?? null,
+    mappedValues:
+      mappedValues === undefined
+        ? null
+        : Object.assign({ mapped: 0, withoutExternalValue: countWithoutValue(mappedValues) }, mappedValues),
+    previousRun,
+    replayOf: replayOf ?? null,
+    personalData: { policy: personalData.policy, keyId: personalData.keyId },
+    versions,
+    bytes: size_bytes,
+    files: files.length,
+    unchanged: same === undefined ? null : { ...same },
+  };
+}
+
+function aboutSection(
+  { run, manifest, current }: ReadableRun,
+  same: ReturnType<typeof unchangedFiles> | undefined,
+): Section {
+  const { pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
+  const { items, mappedValues, replayOf } = manifest;
+  const { change, took_ms, size_bytes } = runListRow({ run, sequence: manifest.sequence }, manifest, "");
+  const took = duration((took_ms ?? 0) / 1000);
+  const { listed, loaded, rejected, vanished, unread } = items;
+  const rest = [vanished > 0 && `${count(vanished)} vanished`, unread > 0 && `${count(unread)} unread`];
+  const counts = [
+    `${count(listed)} listed`,
+    `${count(loaded)} loaded`,
+    `${count(rejected)} rejected`,
+    ...rest,
+  ];
+  const unchanged =
+    same === undefined ? "" : `; ${count(same.files)} of them, ${fileSize(same.bytes)}, as in the run before`;
+  const size = `${fileSize(size_bytes ?? 0)} in ${pluralize(manifest.files.length, "file")}${unchanged}`;
+  const lines: ([string, string] | false)[] = [
+    ["Run", current ? `${run} (current)` : run],
+    ["Pipeline", pipeline],
+    ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
+    ["Started", `${minuteOf(new Date(startedAt))} UTC, took ${took}`],
+    ["Verdict", verdict],
+    ["Items", counts.filter((text) => text !== false).join(", ")],
+    change !== null && ["Change", change],
+    mappedValues !== undefined && ["Values", valuesText(mappedValues)],
+    ["Before it", previousRun ?? "no run"],
+    replayOf !== undefined && ["Replay of", replayOf],
+    [
+      "Personal data",
+      personalData.policy + (personalData.keyId === null ? "" : `, key ${personalData.keyId}`),
+    ],
+    ["Made by", `content-warehouse ${versions.package}, DuckDB ${versions.duckdb}, Node ${versions.node}`],
+    ["Size", size],
+  ];
+  const rows = lines.filter((line) => line !== false).map(([name, text]) => ({ name, text, notable: false }));
+  return section({ key: "about", title: "Run", columns: FACT_COLUMNS, rows, isLines: true });
+}
+
+/** Sections of a run from its own tables, for `runs show` or for a page. */
+export async function readRunSections(
+  connection: DuckDBConnection,
+  tables: readonly AnswerRow<typeof TABLES>[],
+  isPage = false,
+): Promise<Section[]> {
+  const checks = await readChecks(connection);
+  return [
+    checksSection(checks),
+    failingRowsSection(checks, isPage),
+    await passesSection(connection),
+    await requestsSection(connection),
+    tablesSection(tables),
+  ];
+}
 
 const PASSES = {
   pass: col.count(required),
@@ -20,7 +147,7 @@ const PASSES = {
   reason: col.text(),
 } as const;
 
-export async function passesSection(connection: DuckDBConnection): Promise<Section> {
+async function passesSection(connection: DuckDBConnection): Promise<Section> {
   return section({
     key: "passes",
     title: "Passes over the listing",
@@ -31,7 +158,7 @@ export async function passesSection(connection: DuckDBConnection): Promise<Secti
 }
 
 /** A screen shows only checks that did not pass. */
-export function checksSection(checks: readonly RunCheck[]): Section {
+function checksSection(checks: readonly RunCheck[]): Section {
   const poor = checks.filter(({ verdict }) => verdict !== "passed").length;
   const passed = checks.length - poor;
   return section({
@@ -54,9 +181,13 @@ const FAILING_ROWS = {
   row: col.text(required),
 } as const;
 
-/** Up to three rows behind each check, in the order of the checks. */
-export function failingRowsSection(checks: readonly RunCheck[]): Section {
-  const rows = checks.flatMap(({ check_name, figure, examples }) => {
+/**
+ * Up to three rows behind each check, in the order of the checks. A page has none of tests: a query may read personal
+ * data, or data that only the run before has.
+ */
+function failingRowsSection(checks: readonly RunCheck[], isPage: boolean): Section {
+  const shown = checks.filter(({ check_name: name }) => !isPage || !name.startsWith(TEST_PREFIX));
+  const rows = shown.flatMap(({ check_name, figure, examples }) => {
     const some = parseExact(examples ?? "[]");
     return (Array.isArray(some) ? some : []).map((row) => ({
       check_name,
@@ -64,32 +195,17 @@ export function failingRowsSection(checks: readonly RunCheck[]): Section {
       row: JSON.stringify(row),
     }));
   });
-  const lead =
-    "Up to three of the rows behind each figure, by their keys or as the query of a test gives them; long texts are cut.";
+  const elsewhere = isPage ? " Rows that tests count are only in the answer of runs show." : "";
+  const lead = `Up to three of the rows behind each figure, by their keys or as the query of a test gives them; long texts are cut.${elsewhere}`;
   return section({
     key: "failing_rows",
     title: "Failing rows",
     lead: rows.length === 0 ? undefined : lead,
-    none: "",
+    none: isPage ? `none.${elsewhere}` : "",
     columns: FAILING_ROWS,
     rows,
     limit: rows.length,
   });
-}
-
-/**
- * The same for the report, without rows of tests: a query may read personal data, or data that only the run
- * before has.
- */
-export function failingRowsOnPage(checks: readonly RunCheck[], run: string): Section {
-  const isTest = ({ check_name: name }: RunCheck) => name.startsWith(TEST_PREFIX);
-  const all = failingRowsSection(checks.filter((check) => !isTest(check)));
-  const withRows = checks.filter((check) => isTest(check) && check.examples !== null).length;
-  if (withRows === 0) return { ...all, none: "no check counts a row." };
-  const whose = withRows === 1 ? "a test" : `${count(withRows)} tests`;
-  const elsewhere = `${whose} of the pipeline found rows that are not on this page; \`content-warehouse runs show ${run}\` lists them.`;
-  const lead = `${all.lead} Besides, ${elsewhere}`;
-  return { ...all, none: `None of the checks of the package; ${elsewhere}`, lead };
 }
 
 const REJECTS = {
@@ -137,7 +253,7 @@ const BY_MODE = `
 
 const THROTTLED = { requests_refused: col.count(required), rate_per_second: col.share() } as const;
 
-export async function requestsSection(connection: DuckDBConnection): Promise<Section> {
+async function requestsSection(connection: DuckDBConnection): Promise<Section> {
   const rows = await readRows(connection, REQUESTS, BY_MODE);
   const [held] = await readRows(connection, THROTTLED, "FROM run");
   const sum = (name: "requests" | "retries" | "bytes") => rows.reduce((total, row) => total + row[name], 0);
@@ -168,7 +284,7 @@ const TABLES = {
   parquet_bytes: col.bytes({ ...required, head: "Parquet" }),
 } as const;
 
-export function tablesSection(tables: readonly AnswerRow<typeof TABLES>[]): Section {
+function tablesSection(tables: readonly AnswerRow<typeof TABLES>[]): Section {
   const sum = (name: "rows" | "parquet_bytes") => tables.reduce((total, each) => total + each[name], 0);
   const bytes = sum("parquet_bytes");
   const size = bytes > 0 ? `, ${fileSize(bytes)} as Parquet` : "";

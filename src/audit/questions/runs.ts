@@ -1,32 +1,22 @@
-/** Answers `runs` and `runs show`: which runs are published, and the facts of one run. */
+/** Answers `runs`: which runs are published, and for a report, which of them came before its run. */
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
-import type { DuckDBConnection } from "@duckdb/node-api";
-import {
-  type Answer,
-  type AnswerRow,
-  col,
-  FACT_COLUMNS,
-  type Section,
-  section,
-} from "../../common/answer.ts";
+import { type Answer, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { count, duration, fileSize, minuteOf, pluralize } from "../../common/figures.ts";
-import { isNoAncestor, withAncestors } from "../../warehouse/identity.ts";
-import { type OutputFolder, stagingFolder, stagingLeftovers } from "../../warehouse/layout.ts";
-import type { Manifest } from "../../warehouse/manifest.ts";
-import { runBefore, unchangedFiles } from "../../warehouse/publish.ts";
-import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
-import { readChecks } from "../checks/checks.ts";
-import { countWithoutAtReceivers, countWithoutValue, valuesText } from "../mapping/value-counts.ts";
-import type { ReadableRun } from "../open-run.ts";
+import { count } from "../../common/figures.ts";
 import {
-  checksSection,
-  failingRowsSection,
-  passesSection,
-  requestsSection,
-  tablesSection,
-} from "./run-sections.ts";
+  ancestorsOf,
+  isAmong,
+  isLaterRun,
+  isReplaced,
+  previousOf,
+  type RunKey,
+  withAncestors,
+} from "../../warehouse/identity.ts";
+import { type OutputFolder, parseRunName, stagingFolder, stagingLeftovers } from "../../warehouse/layout.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
+import { countWithoutAtReceivers, countWithoutValue } from "../mapping/value-counts.ts";
+import { missingTables, type ReadableRun } from "../open-run.ts";
 
 const RUNS = {
   /** `*`: the current run. `/`: a run outside of its history (replaced or rolled back). */
@@ -57,6 +47,12 @@ const RUNS = {
 } as const;
 const WITH_REPLAYS = { ...RUNS, replay_of: col.name({ head: "replay of" }) };
 type RunListRow = AnswerRow<typeof RUNS>;
+
+/** Whether a run certainly does not belong to this history. The history is unknown before its oldest run. */
+function isNoAncestor(run: RunKey, past: readonly RunKey[]): boolean {
+  const oldest = past.at(-1);
+  return oldest !== undefined && !isAmong(run, past) && !isLaterRun(oldest, run);
+}
 
 /** A row of the list. `manifest`: undefined if it cannot be read. */
 export function runListRow(
@@ -112,10 +108,10 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
 }
 
 /** Explains the columns of the list. */
-export const RUNS_LEGEND =
+const RUNS_LEGEND =
   "change: new +, edited ~, removed -, since the run before; without: values without an external value; receiving: those of them at destinations that receive values";
 
-export function keptRunsSection(runs: readonly RunListRow[]): Section {
+function keptRunsSection(runs: readonly RunListRow[]): Section {
   const outside = "; / is not in the history of the current run: replaced or rolled back";
   return section({
     key: "runs",
@@ -129,6 +125,12 @@ export function keptRunsSection(runs: readonly RunListRow[]): Section {
     rows: runs,
     limit: 1000,
   });
+}
+
+/** The runs before that of a report. */
+export function earlierRunsSection({ listed }: EarlierRuns): Section {
+  const lead = `Columns: ${RUNS_LEGEND}.`;
+  return { ...keptRunsSection(listed), title: "Runs before this one", lead, none: "none is kept" };
 }
 
 /** Name of the latest run with staged files. Only their owner can read them. */
@@ -148,11 +150,53 @@ function unpublishedText(
 ): string[] {
   if (unpublished === undefined || runs.some(({ run }) => run === unpublished)) return [];
   const { result, resumeRecord } = stagingFolder(folder, unpublished);
-  const isLeft = existsSync(result) && !existsSync(resumeRecord);
-  const what = isLeft
-    ? "which failed a check or test; its tables stay for inspection until the next run, which starts over"
-    : "which is under way or ended early; the next run resumes it if it can";
+  const what =
+    existsSync(result) && !existsSync(resumeRecord)
+      ? "which failed a check or test; its tables stay for inspection until the next run, which starts over"
+      : "which is under way or ended early; the next run resumes it if it can";
   return [`Not published: ${unpublished}, ${what}.`];
+}
+
+export type EarlierRuns = ReturnType<typeof findEarlierRuns>;
+
+/** Runs listed in a report, its own included. */
+const RUNS_SHOWN = 30;
+
+/** `published`: runs of the warehouse, the newest first. */
+export function findEarlierRuns(
+  published: readonly PublishedRun[],
+  stated: Pick<Manifest, "sequence" | "verdict" | "previousRun" | "previousSha256">,
+) {
+  // Runs without a readable manifest are skipped.
+  const runs = published.flatMap((run): ReadableRun[] => {
+    const { manifest } = run;
+    return manifest instanceof WarehouseError ? [] : [{ ...run, manifest }];
+  });
+  const before = previousOf(stated, runs);
+  const past = ancestorsOf({ ...stated, run: "", manifest: stated }, runs);
+  const shown = runs
+    .filter((run) => run.sequence < stated.sequence && !isReplaced(run, past))
+    // A limited run has no earlier runs.
+    .slice(0, stated.verdict === "limited" ? 0 : RUNS_SHOWN - 1);
+  const isComparable = before !== undefined && missingTables(before.manifest.rows).length === 0;
+  const compared: Pick<ReadableRun, "run" | "sequence" | "directory" | "manifest"> | undefined = isComparable
+    ? before
+    : undefined;
+  return {
+    /** Number of the run that this one continues; null for the first run. */
+    previous: parseRunName(stated.previousRun ?? "")?.sequence ?? null,
+    /** That run; undefined if there is none, or it is not kept, cannot be read or has no mapped values. */
+    before: compared,
+    /** The newest first. */
+    listed: shown.map((run) => runListRow(run, run.manifest, "")),
+  };
+}
+
+/** Says which run the figures are compared with, or why with none. */
+export function comparisonText({ previous, before }: EarlierRuns): string {
+  if (before !== undefined) return `Compared with run ${before.sequence}.`;
+  if (previous === null) return "This is the first run, so there is nothing to compare it with.";
+  return `Run ${previous}, the one before, is no longer kept, cannot be read or has no mapped values, so nothing is compared with it.`;
 }
 
 /** `+3 ~12 -1`; null for a run that was not compared. */
@@ -160,112 +204,6 @@ function changeText({ changes }: Pick<Manifest, "changes">): string | null {
   if (changes === undefined) return null;
   const edited = changes.edited === null ? "" : ` ~${count(changes.edited)}`;
   return `+${count(changes.new)}${edited} -${count(changes.removed)}`;
-}
-
-export const RUN_SECTIONS = ["about", "checks", "failing_rows", "passes", "requests", "tables"] as const;
-
-/** Shows one run. `connection`: has its tables; undefined if it has no tables about the run. */
-export async function runAnswer(
-  found: ReadableRun,
-  connection: DuckDBConnection | undefined,
-): Promise<Answer> {
-  const { manifest } = found;
-  const before = await runBefore(dirname(found.directory), manifest);
-  const ofTable = (name: string) => manifest.files.filter(({ path }) => path.startsWith(`parquet/${name}/`));
-  const tables = Object.entries(manifest.rows).map(([table, rows]) => ({
-    table,
-    rows,
-    parquet_bytes: sizeOf(ofTable(table)),
-  }));
-  const checks = connection && (await readChecks(connection));
-  const ofRun =
-    connection === undefined || checks === undefined
-      ? []
-      : [
-          checksSection(checks),
-          failingRowsSection(checks),
-          await passesSection(connection),
-          await requestsSection(connection),
-        ];
-  return {
-    lead: "",
-    facts: figuresOf(found, before?.manifest.files),
-    sections: [aboutSection(found, before?.manifest.files), ...ofRun, tablesSection(tables)],
-  };
-}
-
-/** Facts of the run for programs. `before`: files of the run before, if kept. */
-function figuresOf(
-  { run, manifest, current }: ReadableRun,
-  before: Manifest["files"] | undefined,
-): Answer["facts"] {
-  const { sequence, pipeline, instance, verdict, startedAt, endedAt, versions } = manifest;
-  const { items, changes, mappedValues, previousRun, personalData, files } = manifest;
-  const { replayOf } = manifest;
-  return {
-    run,
-    sequence,
-    current,
-    pipeline,
-    service: { url: instance.origin, instance: instance.id },
-    startedAt,
-    endedAt,
-    milliseconds: tookMs(manifest),
-    verdict,
-    items,
-    changes: changes ?? null,
-    mappedValues:
-      mappedValues === undefined
-        ? null
-        : Object.assign({ mapped: 0, withoutExternalValue: countWithoutValue(mappedValues) }, mappedValues),
-    previousRun,
-    replayOf: replayOf ?? null,
-    personalData: { policy: personalData.policy, keyId: personalData.keyId },
-    versions,
-    bytes: sizeOf(files),
-    files: files.length,
-    unchanged: before === undefined ? null : { ...unchangedFiles(files, before) },
-  };
-}
-
-function aboutSection(found: ReadableRun, before: Manifest["files"] | undefined): Section {
-  const { run, manifest, current } = found;
-  const { pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
-  const { items, mappedValues, replayOf } = manifest;
-  const change = changeText(manifest);
-  const took = duration(tookMs(manifest) / 1000);
-  const { listed, loaded, rejected, vanished, unread } = items;
-  const rest = [vanished > 0 && `${count(vanished)} vanished`, unread > 0 && `${count(unread)} unread`];
-  const counts = [
-    `${count(listed)} listed`,
-    `${count(loaded)} loaded`,
-    `${count(rejected)} rejected`,
-    ...rest,
-  ];
-  const same = before && unchangedFiles(manifest.files, before);
-  const unchanged =
-    same === undefined ? "" : `; ${count(same.files)} of them, ${fileSize(same.bytes)}, as in the run before`;
-  const size = `${fileSize(sizeOf(manifest.files))} in ${pluralize(manifest.files.length, "file")}${unchanged}`;
-  const lines: ([string, string] | false)[] = [
-    ["Run", current ? `${run} (current)` : run],
-    ["Pipeline", pipeline],
-    ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
-    ["Started", `${minuteOf(new Date(startedAt))} UTC, took ${took}`],
-    ["Verdict", verdict],
-    ["Items", counts.filter((text) => text !== false).join(", ")],
-    change !== null && ["Change", change],
-    mappedValues !== undefined && ["Values", valuesText(mappedValues)],
-    ["Before it", previousRun ?? "no run"],
-    replayOf !== undefined && ["Replay of", replayOf],
-    [
-      "Personal data",
-      personalData.policy + (personalData.keyId === null ? "" : `, key ${personalData.keyId}`),
-    ],
-    ["Made by", `content-warehouse ${versions.package}, DuckDB ${versions.duckdb}, Node ${versions.node}`],
-    ["Size", size],
-  ];
-  const rows = lines.filter((line) => line !== false).map(([name, text]) => ({ name, text, notable: false }));
-  return section({ key: "about", title: "Run", columns: FACT_COLUMNS, rows, isLines: true });
 }
 
 function sizeOf(files: Manifest["files"]): number {

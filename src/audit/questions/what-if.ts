@@ -1,7 +1,9 @@
 /** Answers `what-if`: which external values edited mappings would change. Reads only the published run. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, section } from "../../common/answer.ts";
+import { invalidConfig } from "../../common/errors.ts";
 import { count, pluralize } from "../../common/figures.ts";
+import { nearestSentence } from "../../common/nearest.ts";
 import {
   MAPPED_VALUES_PER_RANGE,
   mappedValueBounds,
@@ -12,11 +14,12 @@ import {
 import { execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { assertKnownIds, type MappingRow } from "../mapping/mapping-file.ts";
+import { readDefinitions } from "../mapping/definitions.ts";
+import type { MappingRow } from "../mapping/mapping-file.ts";
 import { prepareReceptions, readPassthrough, receivingDestinations } from "../mapping/value-counts.ts";
 import type { RunQuestion } from "../open-run.ts";
-import { createTempTable, fillTempTable, loadSql, readList } from "../queries.ts";
-import { FIELD, itemBounds, RECEIVER, VALUE } from "./coverage.ts";
+import { createTempTable, fillTempTable, itemBounds, loadSql, readList } from "../queries.ts";
+import { FIELD, RECEIVER, VALUE } from "./coverage.ts";
 
 const counted = col.count({ required: true });
 const hidden = col.text({ hidden: true });
@@ -72,8 +75,6 @@ const ITEMS = {
 } as const;
 
 const APART = "The same at destinations that receive no values";
-
-export const WHAT_IF_SECTIONS = ["groups", "values", "items"] as const;
 
 /** `rows`: the edited mappings. */
 export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQuestion {
@@ -160,6 +161,63 @@ export async function whatIf(
     byValue: await readRows(connection, VALUES, loadSql("audit_what_if_values")),
   };
 }
+
+/**
+ * Throws `config.invalid`, with the cell's position, for an ID of a field, destination, value or entry that the run
+ * does not know. A mapping ID may be new if the run has no mapping for its field and destination.
+ */
+async function assertKnownIds(connection: DuckDBConnection, rows: readonly MappingRow[]): Promise<void> {
+  const definitions = await readDefinitions(connection);
+  const fields = new Map(definitions.fields.map((field) => [field.customFieldId, field]));
+  const destinations = new Set(definitions.destinations.map(({ destinationId }) => destinationId));
+  const mappings = definitions.fields.flatMap((field) =>
+    field.mappings.map((mapping) => ({ ...mapping, customFieldId: field.customFieldId })),
+  );
+  const mappingIds = new Set(mappings.map(({ mappingId }) => mappingId));
+  const entryIds = new Set(mappings.flatMap(({ entries }) => entries.map((entry) => entry.mappingValueId)));
+  const keyOf = (row: Pick<MappingRow, "customFieldId" | "destinationId">) =>
+    JSON.stringify([row.customFieldId, row.destinationId]);
+  /** The mapping of a field and destination: that of the run, else the first new one of the file. */
+  const firstIds = new Map(mappings.toReversed().map((mapping) => [keyOf(mapping), mapping.mappingId]));
+  for (const row of rows) {
+    const { customFieldId, destinationId, mappingId, entry } = row;
+    const invalid = (column: string, problem: string) =>
+      invalidConfig(`${row.file}, line ${row.line}, column ${column}: the run has no ${problem}`);
+    const unknown = (column: string, id: string, known: Iterable<string>, otherwise = "") =>
+      invalid(column, `${JSON.stringify(id)}.${nearestSentence(id, known, otherwise)}`);
+    const field = fields.get(customFieldId);
+    if (field === undefined) throw unknown("custom_field_id", customFieldId, fields.keys());
+    if (destinationId !== null && !destinations.has(destinationId))
+      throw unknown("destination_id", destinationId, destinations);
+    const first = firstIds.get(keyOf(row)) ?? mappingId;
+    firstIds.set(keyOf(row), first);
+    if (!mappingIds.has(mappingId) && first !== mappingId) {
+      const rule =
+        "A mapping is new only if the field and destination have none, and all its rows have one ID.";
+      const problem = `${JSON.stringify(mappingId)}; the mapping there is ${JSON.stringify(first)}.`;
+      throw invalid("mapping_id", `${problem} ${rule}`);
+    }
+    const { id = null, valueId = null } = entry ?? {};
+    if (id !== null && !entryIds.has(id))
+      throw unknown("mapping_value_id", id, entryIds, "Leave the ID of an added entry empty.");
+    const offered = [...field.selectValues, ...field.mappings.flatMap((mapping) => mapping.entries)];
+    // Items may still have a value that the field no longer offers.
+    const isUnknown = valueId !== null && offered.every((each) => each.valueId !== valueId);
+    if (isUnknown && (await scalar(connection, USES, [customFieldId, valueId])) === 0) {
+      const known = offered.map((each) => each.valueId ?? "");
+      throw unknown(
+        "value_id",
+        valueId,
+        known,
+        "The table custom_field_select_values has the IDs of all values.",
+      );
+    }
+  }
+}
+
+const USES = `
+  SELECT count(*)
+  FROM (SELECT 1 FROM content_mapped_values WHERE custom_field_id = $1 AND value_id = $2 LIMIT 1)`;
 
 const ROWS_AT_ONCE = 20_000;
 

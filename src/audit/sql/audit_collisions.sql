@@ -24,11 +24,7 @@ FROM shared_names
 LEFT JOIN uses USING (destination_id, custom_field_id)
 JOIN audit_receptions AS destinations USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
-GROUP BY
-  shared_names.destination_id,
-  destinations.destination,
-  destinations.reception,
-  shared_names.external_field_name
+GROUP BY ALL
 HAVING count(*) > 1
   AND bool_or(shared_names.custom_field_id IN (SELECT custom_field_id FROM audit_fields))
-ORDER BY destinations.reception <> 'receiving', destination NULLS LAST, shared_names.destination_id, shared_names.external_field_name
+ORDER BY max(destinations.reception <> 'receiving'), destination NULLS LAST, shared_names.destination_id, shared_names.external_field_name

@@ -24,11 +24,6 @@ LEFT JOIN uses ON uses.mapping_value_id = answer.mapping_value_id
 JOIN audit_receptions AS destinations ON destinations.destination_id = target.destination_id
 LEFT JOIN custom_fields ON custom_fields.custom_field_id = target.custom_field_id
 WHERE answer.status = 'mapped' AND answer.external_value IS NOT NULL
-GROUP BY
-  target.destination_id,
-  destinations.destination,
-  destinations.reception,
-  target.external_field_name,
-  answer.external_value
+GROUP BY ALL
 HAVING count(*) > 1
-ORDER BY destinations.reception <> 'receiving', uses DESC, destination NULLS LAST, target.external_field_name, answer.external_value
+ORDER BY max(destinations.reception <> 'receiving'), uses DESC, destination NULLS LAST, target.external_field_name, answer.external_value

@@ -14,14 +14,9 @@ WITH shown AS (
     CASE WHEN status_after <> 'no_value_mapping' THEN external_value_after END AS external_value_after
   FROM what_if_changes
 ),
-of_item AS (
-  SELECT * EXCLUDE (value), max(value) AS value
-  FROM shown
-  GROUP BY ALL
-),
 of_value AS (
-  SELECT * EXCLUDE (content_id, value), max(value) AS value, count(*) AS items
-  FROM of_item
+  SELECT * EXCLUDE (content_id, value), max(value) AS value, count(DISTINCT content_id) AS items
+  FROM shown
   GROUP BY ALL
 )
 SELECT

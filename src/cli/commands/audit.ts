@@ -2,22 +2,23 @@ import { InvalidArgumentError } from "commander";
 import { MAPPING_STATUSES, type MappingStatus } from "../../audit/mapped-value.ts";
 import { exportMapping } from "../../audit/mapping/mapping-file.ts";
 import {
+  countWithoutValue,
+  type DestinationCounts,
   destinationsUnderLimits,
+  kindsText,
   LIMIT_KINDS,
   LIMIT_TEXTS,
   type LimitKind,
+  mappedCounts,
+  receivingDestinations,
   sumCounts,
 } from "../../audit/mapping/value-counts.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
-import {
-  COVERAGE_SECTIONS,
-  type Coverage,
-  coverageAnswer,
-  readCoverage,
-} from "../../audit/questions/coverage.ts";
+import { type Coverage, coverageSections, readCoverage } from "../../audit/questions/coverage.ts";
 import { resolveScope } from "../../audit/scope.ts";
+import type { Answer } from "../../common/answer.ts";
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
-import { count } from "../../common/figures.ts";
+import { count, pluralize } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { type AnswerFlags, sectionName, showAnswer } from "../../show/answer.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
@@ -49,6 +50,16 @@ counts only destinations that receive values, within the filters; the section
 "destinations" shows which do.
 `;
 
+const SECTIONS = [
+  "coverage",
+  "destinations",
+  "values",
+  "unused_entries",
+  "unmapped_fields",
+  "many_to_one",
+  "collisions",
+];
+
 export function auditCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("audit")
     .description("show which values the mappings cover, and which they do not")
@@ -59,7 +70,7 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
     .option("--value <value>", "only this value, by ID, text or external value")
     .choice("--status <status>", "only values of this status", MAPPING_STATUSES)
     .option("--content-type <name>", "only items of this content type, by name or ID")
-    .answerForm(COVERAGE_SECTIONS)
+    .answerForm(SECTIONS)
     .option(
       "--fail-on <kinds>",
       `exit with 25 if there are any (or more than N, with =N): ${joinWords(LIMIT_KINDS, "or")}`,
@@ -112,6 +123,44 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: A
     err.write(await named.write(text, `has the mappings of ${opened.run}`));
   }
   assertWithin(coverage, options.failOn);
+}
+
+function coverageAnswer({ run, manifest }: OpenedRun, coverage: Coverage): Answer {
+  const { passthrough, destinations } = coverage;
+  return {
+    lead: totalText(coverage, run),
+    facts: {
+      run,
+      verdict: manifest.verdict,
+      passthrough,
+      totals: totalsOf(destinations),
+      receiving: totalsOf(receivingDestinations(destinations)),
+    },
+    sections: coverageSections(coverage),
+  };
+}
+
+function totalsOf(destinations: readonly DestinationCounts[]) {
+  const sum = sumCounts(destinations);
+  return { ...sum, without_external_value: sum.unmapped + sum.unknown_value };
+}
+
+function totalText({ coverage, destinations }: Coverage, run: string): string {
+  const received = receivingDestinations(coverage);
+  const sum = (name: "values" | "no_value_mapping", rows: typeof coverage) =>
+    rows.reduce((total, row) => total + row[name], 0);
+  const { ambiguous, collision } = sumCounts(received);
+  const counts = mappedCounts(receivingDestinations(destinations));
+  const values = sum("values", received);
+  const others = sum("values", coverage) - values;
+  const apart =
+    others === 0 ? "" : ` Another ${pluralize(others, "value")} at destinations that receive none.`;
+  return (
+    `${pluralize(values, "value")} at destinations that receive values, in the run ${run}: ` +
+    `${count(countWithoutValue(counts))} without an external value (${kindsText(counts)}), ` +
+    `${count(sum("no_value_mapping", received))} of fields without a value mapping, ` +
+    `${count(ambiguous)} ambiguous, ${count(collision)} sent under a name shared by several fields.${apart}`
+  );
 }
 
 function assertWithin({ destinations, coverage }: Coverage, allowed: ValueLimits = new Map()): void {

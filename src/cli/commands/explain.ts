@@ -1,4 +1,4 @@
-import { EXPLAIN_SECTIONS, explainQuestion } from "../../audit/questions/explain.ts";
+import { explainQuestion } from "../../audit/questions/explain.ts";
 import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { withAnswer } from "../with-run.ts";
@@ -30,7 +30,7 @@ export function explainCommand({ out } = processEnvironment()): CliCommand {
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--run <run>", "name or number of a run (default: current)")
     .option("--steps", "also show each rule and its evidence")
-    .answerForm(EXPLAIN_SECTIONS)
+    .answerForm(["payloads", "values", "without_mapping", "steps", "evidence"])
     .addHelpText("after", EXAMPLES)
     .action(
       async (item: string, { warehouse, format, section, spreadsheet, limit, ...request }: ExplainFlags) => {

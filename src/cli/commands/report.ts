@@ -1,6 +1,6 @@
 /** `report`: writes the HTML page of a run. */
 import { findReadableRun } from "../../audit/open-run.ts";
-import { findEarlierRuns } from "../../audit/questions/run-history.ts";
+import { findEarlierRuns } from "../../audit/questions/runs.ts";
 import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, processEnvironment } from "../command.ts";

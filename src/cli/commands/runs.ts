@@ -2,30 +2,29 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { findReadableRun } from "../../audit/open-run.ts";
 import { driftQuestion } from "../../audit/questions/drift.ts";
-import { readRejectsSection } from "../../audit/questions/run-sections.ts";
-import { RUN_SECTIONS, runAnswer, runsAnswer } from "../../audit/questions/runs.ts";
+import { readRejectsSection, runAnswer } from "../../audit/questions/run-sections.ts";
+import { runsAnswer } from "../../audit/questions/runs.ts";
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { pluralize } from "../../common/figures.ts";
 import { inTemporaryFolder } from "../../common/temporary-folder.ts";
 import { loadSettings } from "../../config/config.ts";
 import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
-import { printableText, writeAll } from "../../show/terminal.ts";
+import { writeResult } from "../../show/terminal.ts";
 import { deliveryError, failedDeliveries } from "../../targets/deliver.ts";
 import { readCurrentRun } from "../../targets/published-run.ts";
-import { readTargetStatuses, targetsAnswer } from "../../targets/target-states.ts";
+import { compareTargets } from "../../targets/target-states.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
 import {
   CliCommand,
   type CliEnvironment,
-  type OutputStream,
   openWarehouseFolder,
   positive,
   processEnvironment,
   StopSignals,
 } from "../command.ts";
-import { chooseTargets, deliverRun, deliveryLines, type TargetFlags } from "../targets.ts";
+import { chooseTargets, deliverRun, deliveryText, type TargetFlags } from "../targets.ts";
 import { withAnswer, withRuns } from "../with-run.ts";
 
 const EXAMPLES = `
@@ -66,6 +65,7 @@ interface ShowFlags extends AnswerFlags {
   readonly config?: string;
 }
 
+const SECTIONS = ["about", "checks", "failing_rows", "passes", "requests", "tables"];
 /** Sections shown only with `--section`, each with the function that shows it. */
 const ON_REQUEST = { drift: showDrift, rejects: showRejects, targets: showTargets } as const;
 
@@ -81,7 +81,7 @@ could not be asked.`;
 function showCommand(environment: CliEnvironment): CliCommand {
   return subcommand("show", "show what a run published", SHOW_HELP)
     .argument("[run]", "name or number of a run", "current")
-    .answerForm([...RUN_SECTIONS, ...Object.keys(ON_REQUEST)])
+    .answerForm([...SECTIONS, ...Object.keys(ON_REQUEST)])
     .action((run: string, options: ShowFlags) => {
       const show =
         Object.entries(ON_REQUEST).find(([section]) => section === options.section)?.[1] ?? showRun;
@@ -132,9 +132,8 @@ async function showTargets(environment: CliEnvironment, run: string, options: Sh
   const targets = await chooseTargets(environment, options);
   const current = await readCurrentRun(outputFolder(options.warehouse));
   using stop = new StopSignals("the targets were not listed");
-  const states = await readTargetStatuses(targets, current, stop.signal);
-  await showAnswer(environment.out, targetsAnswer(states, current), options);
-  const failed = states.filter(({ state }) => state === "failed");
+  const { answer, failed } = await compareTargets(targets, current, stop.signal);
+  await showAnswer(environment.out, answer, options);
   if (failed.length > 0)
     throw new WarehouseError(
       "target.unavailable",
@@ -159,26 +158,20 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
       await using _lock = await acquireLock(folder);
       const { run, sequence } = await rollback(folder, wanted);
       const command = `content-warehouse runs rollback ${sequence} --deliver`;
-      await writeLines(out, [`current is now ${run}`]);
+      await writeResult(out, `current is now ${run}\n`);
       if (targets === null)
-        return await writeLines(out, [
-          `if targets are configured, they keep the run that they have; "${command}" brings them to it`,
-        ]);
+        return await writeResult(
+          out,
+          `if targets are configured, they keep the run that they have; "${command}" brings them to it\n`,
+        );
       const { signal } = stop;
       const { deliveries } = await inTemporaryFolder("rollback", (temporaryDirectory) =>
         deliverRun(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
       ).catch((thrown: unknown) => ({ deliveries: failedDeliveries(targets, thrown) }));
-      await writeLines(out, deliveryLines(run, deliveries));
+      await writeResult(out, deliveryText(run, deliveries));
       const failure = deliveryError(run, deliveries, { command, state: "is current now, but " });
       if (failure !== undefined) throw failure;
     });
-}
-
-function writeLines(out: OutputStream, lines: readonly string[]): Promise<void> {
-  return writeAll(
-    out,
-    lines.map((line) => printableText(`${line}\n`)),
-  );
 }
 
 function pruneCommand(environment: CliEnvironment): CliCommand {
@@ -190,8 +183,8 @@ function pruneCommand(environment: CliEnvironment): CliCommand {
         const keep = flags.keep ?? (await loadSettings({ ...environment, flags })).keepRuns;
         await using _lock = await acquireLock(folder);
         const removed = await prune(folder, keep);
-        const lines = removed.map(({ run }) => `removed ${run}`);
-        await writeLines(environment.out, lines.length === 0 ? ["nothing to remove"] : lines);
+        const text = removed.map(({ run }) => `removed ${run}\n`).join("");
+        await writeResult(environment.out, text || "nothing to remove\n");
       },
     );
 }

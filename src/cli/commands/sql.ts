@@ -3,17 +3,17 @@ import { createReadStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { copyToParquet, prepareQuery, withQueryErrors } from "../../audit/user-query.ts";
+import { prepareQuery, withQueryErrors } from "../../audit/user-query.ts";
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { duration } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { writeAll } from "../../show/terminal.ts";
-import { openForReading } from "../../storage/duckdb.ts";
+import { openForReading } from "../../storage/database.ts";
 import { previousOf } from "../../warehouse/identity.ts";
 import { DATABASE_FILE, type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { findRun, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, positive, processEnvironment } from "../command.ts";
-import { resultTexts } from "../sql-formats.ts";
+import { planTexts, resultTexts } from "../sql-formats.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { openOutputFile, readInputFile } from "../user-file.ts";
 
@@ -213,12 +213,12 @@ async function runQuery(
   });
   const question = await prepareQuery(database.connection, statement, previous.missing);
   if (format === "parquet") {
-    await copyToParquet(database.connection, question, parquet);
+    await question.copyTo(parquet);
     return await write(createReadStream(parquet));
   }
-  const { isPlan } = question;
-  const texts = resultTexts(await question.stream(), { ...form, format, isPlan });
-  await write(withQueryErrors(texts));
+  const result = await question.stream();
+  const isDrawn = question.isPlan && format === "table";
+  await write(withQueryErrors(isDrawn ? planTexts(result) : resultTexts(result, { ...form, format })));
 }
 
 /** Interval of measurements. A process can allocate about 100 MB in that time. */

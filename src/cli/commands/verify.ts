@@ -2,7 +2,7 @@
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { count, fileSize, pluralize } from "../../common/figures.ts";
 import { writeResult } from "../../show/terminal.ts";
-import { type VerifiedRun, type VerifyScope, verifyRuns } from "../../warehouse/verify-run.ts";
+import { type VerifiedRun, verifyRuns } from "../../warehouse/verify-run.ts";
 import { CliCommand, type OutputStream, openWarehouseFolder, processEnvironment } from "../command.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
@@ -32,13 +32,13 @@ export function verifyCommand({ out } = processEnvironment()): CliCommand {
       if (options.all === true && command.args.length > 0) {
         throw invalidConfig("--all verifies every run; name one, or leave --all out.");
       }
-      await verify(out, options.all === true ? { all: true } : { run }, options);
+      await verify(out, options.all === true ? undefined : run, options);
     });
 }
 
 async function verify(
   out: OutputStream,
-  wanted: VerifyScope,
+  wanted: string | undefined,
   { warehouse, json }: VerifyFlags,
 ): Promise<void> {
   const folder = openWarehouseFolder(warehouse);

@@ -1,5 +1,5 @@
 import { readMapping } from "../../audit/mapping/mapping-file.ts";
-import { WHAT_IF_SECTIONS, whatIfQuestion } from "../../audit/questions/what-if.ts";
+import { whatIfQuestion } from "../../audit/questions/what-if.ts";
 import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { readInputFile } from "../user-file.ts";
@@ -29,7 +29,7 @@ export function whatIfCommand({ out } = processEnvironment()): CliCommand {
     .argument("[run]", "name or number of a run", "current")
     .requiredOption("--mapping <file>", "the edited mapping, as CSV (required)")
     .warehouse()
-    .answerForm(WHAT_IF_SECTIONS, CSV_HAS)
+    .answerForm(["groups", "values", "items"], CSV_HAS)
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: WhatIfFlags) => {
       const { mapping: file } = options;

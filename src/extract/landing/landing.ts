@@ -6,8 +6,9 @@ import { extname } from "node:path";
 import type { Clock } from "../../common/clock.ts";
 import { ThreadPool } from "../../common/threads/threads.ts";
 import type { Shape } from "../../raw/document.ts";
+import { RawFileReader } from "../../raw/raw-file.ts";
 import type { RawPaths } from "../../raw/raw-folder.ts";
-import { indexFile, type RawIndex } from "../../raw/raw-index.ts";
+import { type FileIndex, indexRows, type RawIndex } from "../../raw/raw-index.ts";
 import { SourceError } from "../http/source-error.ts";
 import type {
   CopyTask,
@@ -263,4 +264,9 @@ export class StageLanding {
     journal.takeDrift(drift);
     for (const name of fieldNames) journal.fieldNames.add(name);
   }
+}
+
+function indexFile(file: string): FileIndex {
+  using rows = new RawFileReader(file);
+  return indexRows(rows);
 }

@@ -1,19 +1,18 @@
 /** Turns the documents of a response into items, rejects and raw documents. */
 import { z } from "zod";
-import { mayHaveLoneSurrogates } from "../../common/json.ts";
-import { isObject, type JsonObject, type Shape } from "../../raw/document.ts";
+import { isObject, type JsonObject, mayHaveLoneSurrogates } from "../../common/json.ts";
+import type { Shape } from "../../raw/document.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
-import { truncateToSecond } from "../../raw/instant.ts";
 import {
   type DocumentPosition,
   type DocumentPreparer,
   documentPreparer,
   type PrepareSettings,
-  readItemId,
 } from "../../raw/prepare.ts";
 import { NO_FINGERPRINT, NOT_REUSED, type RawDocument, RawFileReader } from "../../raw/raw-file.ts";
 import { serializeDocument } from "../../raw/raw-json.ts";
-import { copyReusable, fingerprintOf, matchesFingerprint, reuseRecord } from "../../raw/reusable.ts";
+import { copyReusable, fingerprintOf, reuseRecord } from "../../raw/reusable.ts";
+import { truncateToSecond } from "../../raw/values.ts";
 import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
 import { misfit, readBody } from "../http/decode.ts";
 import { type ObjectPosition, type PageDocument, readList } from "./list-page.ts";
@@ -204,20 +203,18 @@ export class DocumentReader {
     const place = { contentId, mode: "item", pass, page, position, whole, view } as const;
     const raw = this.#rawDocument(place, document, drift);
     addFieldNames(fieldNames, shape, document);
-    const fingerprint = isReusable(task, item, document) ? task.listed.fingerprint : NO_FINGERPRINT;
-    const reuse = reuseRecord({ document, at, drift }, fingerprint);
+    const fingerprint = isReusable(task, item) ? task.listed.fingerprint : NO_FINGERPRINT;
+    const reuse = reuseRecord(document, fingerprint, at, drift);
     return { items: [item], rejects: [], raw: [{ ...raw, reuse }], fieldNames, drift };
   }
 }
 
 /**
- * Whether the listing's fingerprint identifies this response. It does not if the item was edited within seconds of the
- * response, if the listing is of another state, or if the time of the response is not known.
+ * Whether the listing's fingerprint may identify this response. It does not if the item was edited within seconds of the
+ * response, or if the time of the response is not known.
  */
-function isReusable({ body, listed }: ItemTask, { updatedAt }: ListEntry, document: JsonObject): boolean {
-  const { dated, observedAt } = body;
-  const isEdited = isFresh(secondsOf(updatedAt), { observedAt, milliseconds: FRESH_MS });
-  return dated && !isEdited && matchesFingerprint(listed.fingerprint, document);
+function isReusable({ body: { dated, observedAt } }: ItemTask, { updatedAt }: ListEntry): boolean {
+  return dated && !isFresh(secondsOf(updatedAt), { observedAt, milliseconds: FRESH_MS });
 }
 
 const itemBody = z.looseObject({ response: z.looseObject({}) });
@@ -243,6 +240,17 @@ function addFieldNames(names: Set<string>, shape: Shape, document: JsonObject): 
   for (const field of described)
     if (isObject(field) && typeof field.id === "string" && typeof field.name === "string")
       names.add(field.name);
+}
+
+/** The ID of a listed item, a text without white space at its ends; or the reason why the document is rejected. */
+function readItemId(document: unknown): { id: string } | { reason: string } {
+  if (!isObject(document)) return { reason: "the listed item is not an object" };
+  const { id } = document;
+  if (id === undefined || id === null) return { reason: "the item has no id" };
+  if (typeof id !== "string") return { reason: `the item's id is a ${typeof id}, not a text` };
+  if (id === "" || id.trim() !== id)
+    return { reason: "the item's id is empty or has white space at its ends" };
+  return { id };
 }
 
 function wellFormed(document: unknown, order: number, drift: Drift): unknown {

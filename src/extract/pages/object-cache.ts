@@ -3,8 +3,8 @@
  * fields. They are more than half of a full document. An object is cached when it is seen for the second time, and is
  * not parsed again after that.
  */
-import { mayHoldLarge } from "../../common/json.ts";
-import { deeplyFrozen, isObject, type JsonObject, type Shape } from "../../raw/document.ts";
+import { isObject, type JsonObject, mayHoldLarge } from "../../common/json.ts";
+import { deeplyFrozen, type Shape } from "../../raw/document.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
 import type { DocumentPreparer } from "../../raw/prepare.ts";
 

@@ -1,6 +1,6 @@
 /** `updated_at` of an item in seconds, and whether it identifies a version of the item. */
 import { createHash } from "node:crypto";
-import { secondsOfInstant } from "../../raw/instant.ts";
+import { secondsOfInstant } from "../../raw/values.ts";
 
 /** The time of an item without `updated_at`. */
 const NO_TIME = -1;

@@ -1,7 +1,8 @@
 /** Reads single items after the dynamic listing, for the fields that listings do not have. */
+import { hash } from "node:crypto";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { Extraction } from "../../raw/extract-record.ts";
-import { isRereadDue, type ReusableDocument, type ReusableItems } from "../../raw/reusable.ts";
+import type { ReusableDocument } from "../../raw/reusable.ts";
 import type { ItemResponse } from "../landing/checkpoint.ts";
 import type { ResponseSlot, StageLanding } from "../landing/landing.ts";
 import type { ExtractContext } from "./context.ts";
@@ -20,12 +21,34 @@ export type SingleItemTotals = Pick<
 >;
 
 /** Documents of the run before that may replace requests. */
-export interface ReuseSource extends ReusableItems {
+export interface ReuseSource {
+  /** Name of the run. */
+  readonly run: string;
+  /** By fingerprint, which covers the item's ID. */
+  readonly documents: ReadonlyMap<string, ReusableDocument>;
   readonly rereadDays: number;
   /** Start of this run, in milliseconds since 1970 UTC. */
   readonly startedAt: number;
   /** Why nothing of the run before can be reused, as a clause; `null` if nothing is wrong. */
   readonly damage: string | null;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Whether an item must be read again. Each item is due once in `days`, at a time that its ID decides, so that the nights
+ * share the requests. It is also due if the clock went back. Times are starts of runs in milliseconds since 1970 by the
+ * machine's clock, because the service's clock may stand still.
+ */
+function isRereadDue(
+  id: string,
+  { readAt, now, days }: { readonly readAt: number; readonly now: number; readonly days: number },
+): boolean {
+  if (days === 0 || now < readAt) return true;
+  const period = days * DAY_MS;
+  const shift = (Buffer.from(hash("sha256", id, "buffer")).readUInt32BE() / 2 ** 32) * period;
+  const turnOf = (time: number) => Math.floor((time + shift) / period);
+  return turnOf(now) !== turnOf(readAt);
 }
 
 /** Reads the items that a pass wants, group by group. Throws `source.rejects` if too many are gone or rejected. */

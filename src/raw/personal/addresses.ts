@@ -1,7 +1,8 @@
 /** Treats e-mail addresses and credentials that are personal in any place: in URLs, as keys, as users' IDs. */
-import type { JsonObject } from "../document.ts";
-import { CUSTOM_FIELD_PLACES, type PersonalTreatment, setOrDelete } from "./fields.ts";
-import { isUserId } from "./places.ts";
+import type { JsonObject } from "../../common/json.ts";
+import type { SourceText } from "../raw-json.ts";
+import { isUserId } from "./people.ts";
+import { CUSTOM_FIELD_PLACES, type PersonalTreatment, setOrDelete } from "./policy.ts";
 
 export const ADDRESS = /^\s*[^@\s/]+@[^@\s/]+\.[^@\s/]+\s*$/;
 const URLS = /\/\/[^\s"'<>]+/g;
@@ -26,12 +27,27 @@ function holdsAddress(part: string): boolean {
 }
 
 /** Every text and key that is treated holds one of these bytes. */
-export const ADDRESS_BYTES = [..."@%"].map((sign) => sign.charCodeAt(0));
+const ADDRESS_BYTES = [..."@%"].map((sign) => sign.charCodeAt(0));
 
-/** Treats these members of a document in place. Returns the paths of the treated values. */
+/** Names of the top-level members whose text holds one of these bytes. */
+function membersContaining(wanted: readonly number[], { bytes, marks, names }: SourceText): Set<string> {
+  const [first = 0] = marks;
+  const text = bytes.subarray(first, marks[names.length]);
+  const found = new Set<string>();
+  for (const byte of wanted) {
+    let member = 0;
+    for (let at = text.indexOf(byte); at >= 0; at = text.indexOf(byte, (marks[member] ?? 0) - first)) {
+      while ((marks[member] ?? Infinity) <= first + at) member += 1;
+      found.add(names[member - 1] ?? "");
+    }
+  }
+  return found;
+}
+
+/** Treats a document in place. Returns the paths of the treated values. `source`: its text, in which a search is faster. */
 export function treatAddresses(
   document: JsonObject,
-  members: Iterable<string>,
+  source: SourceText | undefined,
   treat: PersonalTreatment,
 ): string[][] {
   const path: string[] = [];
@@ -78,6 +94,6 @@ export function treatAddresses(
     }
   };
 
-  treatMembers(document, members);
+  treatMembers(document, source ? membersContaining(ADDRESS_BYTES, source) : Object.keys(document));
   return treated;
 }

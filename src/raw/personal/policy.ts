@@ -1,8 +1,23 @@
-/** The personal-data policy: what it does with a value, and with the columns that the tables declare as personal. */
+/**
+ * The personal-data policy: what it does with a value, and with the fields that `personalFields` in the configuration names.
+ * These are custom fields and API fields; their values are treated in any place, and no part of a value is kept.
+ */
 import { createHmac } from "node:crypto";
-import { isObject, type JsonObject } from "../document.ts";
-import { FieldPolicy, type PersonalFields, type PersonalTreatment, setOrDelete } from "./fields.ts";
-import { PERSONAL_PLACES } from "./places.ts";
+import { WarehouseError } from "../../common/errors.ts";
+import { isObject, type JsonObject } from "../../common/json.ts";
+import { printable } from "../../common/printable.ts";
+import { DATA_TABLES } from "../../tables/all.ts";
+import { shapeOf } from "../document.ts";
+
+export interface PersonalFields {
+  /** Names in the configuration, as in the specification. */
+  readonly names: readonly string[];
+  /** ID and name of the custom fields with these names. */
+  readonly customFields: readonly (readonly [id: string, name: string])[];
+}
+
+/** Returns the replacement of a personal value; `undefined` drops it. */
+export type PersonalTreatment = (field: string, value: unknown) => unknown;
 
 export const PERSONAL_POLICIES = ["drop", "hash", "keep"] as const;
 export type PersonalPolicy = (typeof PERSONAL_POLICIES)[number];
@@ -57,47 +72,202 @@ function hashing(key: Uint8Array | undefined): PersonalTreatment {
   };
 }
 
-/**
- * Treats the personal attributes of people in place, alone or in lists. A text in the place of a person is a name.
- * `treated` receives the path of each treated value.
- */
-export function treatPeople(
-  document: JsonObject,
-  treat: PersonalTreatment,
-  treated: (path: string) => void,
-): void {
-  for (const { name, path, attributes } of PERSONAL_PLACES) {
-    const given = document[name];
-    if (given === undefined || given === null) continue;
-    let isNamed = false;
-    const treatPerson = (value: unknown): unknown => {
-      if (Array.isArray(value)) {
-        for (const [at, each] of value.entries()) value[at] = treatPerson(each) ?? null;
-        return value;
-      }
-      if (isObject(value)) return treatAttributes(value, attributes, treat, treated);
-      if (typeof value !== "string") return value;
-      isNamed = true;
-      return treat(name, value);
-    };
-    setOrDelete(document, name, treatPerson(given));
-    if (isNamed) treated(path);
+/** Receives the path of a treated value. */
+type Treated = (path: string) => void;
+
+const bare = (path: string): string => path.replaceAll("[]", "");
+
+/** For each path of an item's API field, all paths that give the same columns, such as `author` and `assignee_id`. */
+const ITEM_FIELDS: ReadonlyMap<string, ReadonlySet<string>> = itemFields();
+
+function itemFields(): Map<string, Set<string>> {
+  const fields = new Map<string, Set<string>>();
+  const pathsOf = (path: string): Set<string> => {
+    const known = fields.get(path) ?? new Set([path]);
+    fields.set(path, known);
+    return known;
+  };
+  for (const { origins } of DATA_TABLES.flatMap(({ columns }) => columns)) {
+    const paths = origins.filter((origin) => shapeOf(origin) !== undefined).map(({ path }) => bare(path));
+    for (const path of paths) {
+      for (const other of paths) pathsOf(path).add(other);
+      // The objects above a field are fields too.
+      const steps = path.split(".");
+      for (let length = 1; length < steps.length; length++) pathsOf(steps.slice(0, length).join("."));
+    }
+  }
+  return fields;
+}
+
+/** Names of all fields of an item in the specification: `owner`, `attachments.filename`. */
+export const ITEM_FIELD_NAMES: readonly string[] = [...ITEM_FIELDS.keys()];
+
+/** Members with values of custom fields: maps by ID, or lists of objects with an ID. */
+export const CUSTOM_FIELD_PLACES: ReadonlySet<string> = new Set([
+  "custom_fields",
+  "custom_field_values",
+  "custom_field_value_ids",
+  "custom_fields_details",
+  "previewable_custom_field_values",
+]);
+
+/** Attributes that describe a custom field and are not its value. */
+const DESCRIPTIVE: ReadonlySet<string> = new Set([
+  "id",
+  "name",
+  "field_type",
+  "display_label",
+  "html",
+  "created_at",
+  "updated_at",
+  "options",
+  "newsroom_id",
+  "visible_in_previews",
+  "visible_in_insights",
+  "instructions",
+  "mappings",
+]);
+
+/** Changes documents in place. */
+class FieldPolicy {
+  /** Top-level members of an item in which a value may be treated. */
+  readonly members: ReadonlySet<string>;
+  readonly #drops: boolean;
+  readonly #treat: PersonalTreatment;
+  readonly #custom: ReadonlyMap<string, string>;
+  readonly #names: ReadonlySet<string>;
+  readonly #api: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly steps: readonly string[];
+  }[];
+
+  constructor({ names, customFields }: PersonalFields, policy: "drop" | "hash", treat: PersonalTreatment) {
+    this.#drops = policy === "drop";
+    this.#treat = treat;
+    this.#custom = new Map(customFields);
+    this.#names = new Set(names.map(bare));
+    const named = [...this.#names].flatMap((name) =>
+      [...(ITEM_FIELDS.get(name) ?? [])].map((path): [string, string] => [path, name]),
+    );
+    // If several names cover a value, the hash of the first applies.
+    const paths = new Map(named.toReversed());
+    this.#api = [...paths].map(([path, name]) => ({ name, path, steps: path.split(".") }));
+    const places = this.#names.size === 0 ? [] : CUSTOM_FIELD_PLACES;
+    this.members = new Set([...places, ...this.#api.map(({ steps }) => steps[0] ?? "")]);
+  }
+
+  /** Treats an unknown field if it is covered, by its name or by a custom field's ID. Returns whether it is. */
+  unknown(parent: JsonObject, path: readonly string[]): boolean {
+    const key = path.at(-1) ?? "";
+    // Values under an ID in the members of custom fields were treated by `item`.
+    const isCustom = this.#custom.has(key) && !CUSTOM_FIELD_PLACES.has(path[0] ?? "");
+    if (!isCustom && !this.#names.has(key)) return false;
+    setOrDelete(parent, key, this.#value(this.#custom.get(key) ?? key, parent[key]));
+    return true;
+  }
+
+  item(document: JsonObject, treated: Treated): void {
+    if (this.#names.size === 0) return;
+    for (const place of CUSTOM_FIELD_PLACES) this.#place(document[place], place, treated);
+    for (const { name, path, steps } of this.#api)
+      visit(document, steps, (parent, key) => {
+        setOrDelete(parent, key, this.#value(name, parent[key]));
+        treated(path);
+      });
+  }
+
+  /** Treats a custom field's definition in a lookup or in an item. */
+  definition(definition: JsonObject, treated: Treated): void {
+    const name = this.#nameOfField(definition);
+    if (name === undefined) return;
+    this.#field(definition, name);
+    treated(name);
+  }
+
+  /** Treats the custom fields in a member, whatever its form. */
+  #place(value: unknown, place: string, treated: Treated): void {
+    if (Array.isArray(value)) for (const element of value) this.#place(element, place, treated);
+    if (!isObject(value)) return;
+    for (const [id, name] of this.#custom) {
+      if (!Object.hasOwn(value, id)) continue;
+      setOrDelete(value, id, this.#value(name, value[id]));
+      treated(`${place}.${name}`);
+    }
+    this.definition(value, (name) => treated(`${place}.${name}`));
+  }
+
+  /**
+   * Throws `source.protocol` for a field with a personal name that the lookup did not return: values under its ID may have
+   * landed already.
+   */
+  #nameOfField({ id, name }: JsonObject): string | undefined {
+    const known = typeof id === "string" ? this.#custom.get(id) : undefined;
+    if (known !== undefined || typeof name !== "string" || !this.#names.has(name)) return known;
+    if (typeof id === "string" && id !== "")
+      throw new WarehouseError(
+        "source.protocol",
+        `A custom field "${printable(name, 60)}" of \`personalFields\` has the ID ${printable(id, 60)}, which was unknown when the run began; nothing was published, run again.`,
+      );
+    return name;
+  }
+
+  #field(field: JsonObject, name: string): void {
+    for (const key of Object.keys(field)) {
+      if (DESCRIPTIVE.has(key)) continue;
+      const value = field[key];
+      if (key === "formatted_select_values") setOrDelete(field, key, this.#objects(name, value, "archived"));
+      else if (key === "select_value_ids" && isObject(value))
+        setOrDelete(field, key, this.#byValueId(name, value));
+      else setOrDelete(field, key, this.#value(name, value));
+    }
+    for (const mapping of Array.isArray(field.mappings) ? field.mappings : []) {
+      if (!isObject(mapping) || !Object.hasOwn(mapping, "values")) continue;
+      setOrDelete(mapping, "values", this.#objects(name, mapping.values, "id"));
+    }
+  }
+
+  /** Hashes all attributes of objects in a list but `kept`; drops the list if values are dropped. */
+  #objects(name: string, list: unknown, kept: string): unknown {
+    if (this.#drops || list === null) return this.#drops ? undefined : null;
+    return (Array.isArray(list) ? list : [list]).map((element) => {
+      if (!isObject(element)) return this.#value(name, element);
+      const entries = Object.entries(element);
+      return Object.fromEntries(
+        entries.map(([key, value]) => [key, key === kept ? value : this.#value(name, value)]),
+      );
+    });
+  }
+
+  #byValueId(name: string, texts: JsonObject): JsonObject | undefined {
+    if (this.#drops) return undefined;
+    return Object.fromEntries(
+      Object.entries(texts).map(([id, text]) => [this.#value(name, id), this.#value(name, text)]),
+    );
+  }
+
+  /** Hashes each element of a list by itself, so that an ID has the same hash in a list and alone. */
+  #value(name: string, value: unknown): unknown {
+    if (this.#drops || !Array.isArray(value)) return this.#treat(name, value);
+    return value.map((element) => this.#treat(name, element));
   }
 }
 
-/** Returns a copy, because an object is slow to use after members were deleted from it. */
-function treatAttributes(
-  object: JsonObject,
-  attributes: ReadonlyMap<string, string>,
-  treat: PersonalTreatment,
-  treated: (path: string) => void,
-): JsonObject {
-  const kept: [string, unknown][] = [];
-  for (const name of Object.keys(object)) {
-    const path = attributes.get(name);
-    const value = path === undefined ? object[name] : treat(name, object[name]);
-    if (path !== undefined) treated(path);
-    if (value !== undefined) kept.push([name, value]);
-  }
-  return Object.fromEntries(kept);
+/** Visits every object that has the last step, in lists or alone; `{...}` is any key. */
+function visit(
+  value: unknown,
+  steps: readonly string[],
+  found: (parent: JsonObject, key: string) => void,
+): void {
+  if (Array.isArray(value)) for (const element of value) visit(element, steps, found);
+  const [step, ...rest] = steps;
+  if (!isObject(value) || step === undefined) return;
+  if (step.startsWith("{")) for (const inner of Object.values(value)) visit(inner, rest, found);
+  else if (rest.length > 0) visit(value[step], rest, found);
+  else if (Object.hasOwn(value, step)) found(value, step);
+}
+
+export function setOrDelete(object: JsonObject, key: string, value: unknown): void {
+  if (value === undefined) delete object[key];
+  else object[key] = value;
 }

@@ -1,20 +1,20 @@
 /** The first screen of the report: the verdict, and what is new for an operator, an analyst and an auditor. */
 import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK } from "../../audit/checks/checks.ts";
 import { MAPPED_VALUES_CHECK } from "../../audit/checks/configured-names.ts";
+import type { diffForReport } from "../../audit/diff/value-diff-answer.ts";
 import {
   countWithoutValue,
   kindsText,
   type MappedCounts,
   mappedCounts,
-  otherDestinationsTexts,
   RECEPTION_TEXT,
   receivingDestinations,
   sumCounts,
 } from "../../audit/mapping/value-counts.ts";
 import type { Coverage } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNewDrift } from "../../audit/questions/drift.ts";
-import type { EarlierRuns, RunRow } from "../../audit/questions/run-history.ts";
-import type { Section } from "../../common/answer.ts";
+import type { RunRow } from "../../audit/questions/run-history.ts";
+import type { EarlierRuns } from "../../audit/questions/runs.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import type { Verdict } from "../../common/verdict.ts";
@@ -35,6 +35,8 @@ interface ReaderSummary {
   readonly lines: readonly OverviewEntry[];
 }
 
+type ValueChanges = Pick<Awaited<ReturnType<typeof diffForReport>>, "totals" | "largest">;
+
 interface OverviewFacts {
   readonly run: RunRow;
   readonly checks: readonly RunCheck[];
@@ -44,12 +46,8 @@ interface OverviewFacts {
   readonly drift: DriftReport;
   readonly itemChanges: Manifest["changes"];
   /** Changes of mapped values, with a row for each; `undefined` if the run before cannot be compared. */
-  readonly valueChanges:
-    | {
-        readonly totals: { readonly items: number; readonly payloads: number; readonly payloadItems: number };
-        readonly lines: Section["rows"];
-      }
-    | undefined;
+  /** Undefined if nothing can be compared. */
+  readonly valueChanges: ValueChanges | undefined;
   readonly earlier: EarlierRuns;
   /** Number of values that are mapped and not sent. */
   readonly unsent: number;
@@ -201,7 +199,7 @@ function auditor({ coverage, valueChanges, earlier, unsent }: OverviewFacts): Re
     const { items, payloads, payloadItems } = valueChanges.totals;
     const what = `${pluralize(items, "item")} whose mapped values changed`;
     const more = `payloads that differ: ${count(payloads)}, of ${pluralize(payloadItems, "item")}`;
-    lines.push({ id: "changes", what, more }, ...largestChanges(valueChanges.lines));
+    lines.push({ id: "changes", what, more }, ...valueChanges.largest.map(changeEntry));
   }
   return {
     name: "Auditor",
@@ -210,26 +208,20 @@ function auditor({ coverage, valueChanges, earlier, unsent }: OverviewFacts): Re
       ...shares.slice(0, 5),
       ...entryIf(others, "coverage-destinations", pluralize(others, "more destination")),
     ],
-    lines: [...lines, ...(nothing === undefined ? missingValues(coverage, counts, unsent) : [])],
+    lines: [...lines, ...(nothing === undefined ? missingValues(coverage, unsent) : [])],
   };
 }
 
-/** The first five changes: `Web CMS, region "UK & Ireland": "en-gb" → "en-uk-ie"`, and `70 items, mapping edited`. */
-function largestChanges(rows: Section["rows"]): OverviewEntry[] {
-  const received = rows.filter(({ reception }) => reception === "receiving");
-  return received.slice(0, 5).map((row) => {
-    const text = (name: string) => String(row[name] ?? "");
-    const withoutStatus = (name: string) => cut(text(name).replace(/ \[[^\]"]*\]$/, "")) || "nothing";
-    const destination = cut(text("destination") || text("destination_id"));
-    const name = cut(text("custom_field") || text("custom_field_id"));
-    const field = `${name} ${cut(text("value"))}`.trimEnd();
-    const cause = text("causes").replaceAll(" ", ", ").replaceAll("_changed", " edited").replaceAll("_", " ");
-    return {
-      id: "changes-lines",
-      what: `${destination}, ${field}: ${withoutStatus("before")} → ${withoutStatus("after")}`,
-      more: `${pluralize(Number(row.items), "item")}, ${cause}`,
-    };
-  });
+/** `Web CMS, region "UK & Ireland": "en-gb" → "en-uk-ie"`, and `70 items, mapping edited`. */
+function changeEntry(change: ValueChanges["largest"][number]): OverviewEntry {
+  const field = `${cut(change.custom_field ?? change.custom_field_id)} ${cut(change.value ?? "")}`.trimEnd();
+  const [before, after] = [change.before, change.after].map((text) => cut(text) || "nothing");
+  const cause = change.cause.replaceAll("_changed", " edited").replaceAll("_", " ");
+  return {
+    id: "changes-lines",
+    what: `${cut(change.destination ?? change.destination_id)}, ${field}: ${before} → ${after}`,
+    more: `${pluralize(change.items, "item")}, ${cause}`,
+  };
 }
 
 /** `93.4%`; only all is 100% and only none is 0%. `whole` is not 0. */
@@ -268,15 +260,13 @@ export function whyNothingMapped(coverage: Coverage): string | undefined {
 }
 
 /** Values without an external value, and mapped ones that are not sent, at destinations that receive values. */
-function missingValues({ destinations }: Coverage, counts: MappedCounts, unsent: number): OverviewEntry[] {
+function missingValues({ destinations }: Coverage, unsent: number): OverviewEntry[] {
   const { unmapped, unknown_value: unknown } = sumCounts(receivingDestinations(destinations));
-  const others = otherDestinationsTexts(counts);
-  const also = others.length === 0 ? "" : `; also ${joinFirst(others, 2)}`;
   return [
     {
       id: "coverage-without",
       what: `${pluralize(unmapped + unknown, "value")} without an external value`,
-      more: `${kindsText({ unmapped, unknown })}${also}`,
+      more: kindsText({ unmapped, unknown }),
     },
     ...entryIf(unsent, "items", `${pluralize(unsent, "mapped value")} not sent`, "no external value or name"),
   ];

@@ -1,40 +1,27 @@
 /** Makes the report of a run: one HTML page with the answers of several commands. The same runs give the same bytes. */
+
 import { statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type RunCheck, readChecks } from "../../audit/checks/checks.ts";
+import { readChecks } from "../../audit/checks/checks.ts";
 import { contentDiffForReport } from "../../audit/diff/content-diff-answer.ts";
 import type { RunPair } from "../../audit/diff/run-pair.ts";
 import { diffForReport } from "../../audit/diff/value-diff-answer.ts";
-import { isWithoutExternalValue, receivingDestinations } from "../../audit/mapping/value-counts.ts";
+import { receivingDestinations } from "../../audit/mapping/value-counts.ts";
 import { listFiles, missingTables, type OpenedRun, openViews, runTables } from "../../audit/open-run.ts";
 import { type Coverage, coverageSections, readCoverage } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftOf, driftSections } from "../../audit/questions/drift.ts";
-import { type ReportItems, type ReportLimits, readReportItems } from "../../audit/questions/items.ts";
-import {
-  comparisonText,
-  type EarlierRuns,
-  instanceName,
-  isHistoryIn,
-  type RunRow,
-  readRunHistory,
-  readRunRow,
-  SAMPLE_URL,
-} from "../../audit/questions/run-history.ts";
-import {
-  checksSection,
-  failingRowsOnPage,
-  passesSection,
-  readRejectsSection,
-  requestsSection,
-  tablesSection,
-} from "../../audit/questions/run-sections.ts";
-import { keptRunsSection, RUNS_LEGEND } from "../../audit/questions/runs.ts";
-import type { Section } from "../../common/answer.ts";
+import { type ReportLimits, readReportItems } from "../../audit/questions/items.ts";
+import { isHistoryIn, type RunRow, readRunHistory, readRunRow } from "../../audit/questions/run-history.ts";
+import { readRejectsSection, readRunSections } from "../../audit/questions/run-sections.ts";
+import { comparisonText, type EarlierRuns, earlierRunsSection } from "../../audit/questions/runs.ts";
+import { col, type Section } from "../../common/answer.ts";
 import { asWarehouseError } from "../../common/errors.ts";
 import { count, duration, minuteOf, pluralize } from "../../common/figures.ts";
-import { runNamed, sameRun } from "../../warehouse/identity.ts";
+import { readRows } from "../../storage/typed-rows.ts";
+import { sameRun } from "../../warehouse/identity.ts";
+import { nameOf } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { overviewOf, whyNothingMapped } from "./overview.ts";
 import { foreign, html, type Markup, type PagePart, pageMarkup, ROWS_LIMIT } from "./page.ts";
@@ -91,14 +78,31 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
       coveragePart(coverage, sequence),
       changes.part,
       driftPart(drift, earlier, sequence),
-      await readRunPart(run, row, checks),
-      runsPart(earlier),
+      await readRunPart(run, row),
+      { id: "runs", name: "Runs", command: "runs", sections: [earlierRunsSection(earlier)] },
       itemsPart(items),
     ],
     hasItems: items.shown > 0,
     items: items.packed,
     foot: foot(row),
   });
+}
+
+/** `instance_url` of a run of the sample. */
+const SAMPLE_URL = "sample";
+
+/** Name of the instance if all rows of `instances` agree, otherwise the host of the service. */
+async function instanceName(
+  connection: DuckDBConnection,
+  { instanceUrl }: Pick<RunRow, "instanceUrl">,
+  tables: Iterable<string>,
+): Promise<string> {
+  const names = new Set(tables).has("instances")
+    ? await readRows(connection, { name: col.text() }, "SELECT DISTINCT name FROM instances WHERE name <> ''")
+    : [];
+  const [only, ...others] = names;
+  if (only?.name != null && others.length === 0) return only.name;
+  return instanceUrl === SAMPLE_URL ? "The sample" : new URL(instanceUrl).host;
 }
 
 function foot(row: RunRow): Markup {
@@ -109,7 +113,7 @@ function foot(row: RunRow): Markup {
 
 /** Splits the section of values in two: those without an external value, receiving destinations first, and the others. */
 function coveragePart(coverage: Coverage, sequence: number): PagePart {
-  const without = coverage.values.filter(isWithoutExternalValue);
+  const without = coverage.values.filter(({ status }) => status === "unmapped" || status === "unknown_value");
   const received = receivingDestinations(without);
   const sections = coverageSections(coverage).flatMap((section) => {
     if (section.key !== "values") return [section];
@@ -124,7 +128,7 @@ function coveragePart(coverage: Coverage, sequence: number): PagePart {
       {
         ...section,
         title: "Mapped values that are archived or ambiguous",
-        rows: coverage.values.filter((row) => !isWithoutExternalValue(row)),
+        rows: coverage.values.filter((row) => !without.includes(row)),
       },
     ];
   });
@@ -155,15 +159,14 @@ async function readChanges(connection: DuckDBConnection, run: RunRow, { manifest
     lead: diff?.lead ?? (hasHistory ? FIRST_IN_HISTORY : WITHOUT_HISTORY),
     sections: [...(diff?.sections ?? []), ...content],
   };
-  const lines = diff?.sections.find(({ key }) => key === "lines")?.rows ?? [];
-  return { part, values: diff && { totals: diff.totals, lines } };
+  return { part, values: diff };
 }
 
 /** The run and the one before it in the run's history; undefined if the history begins with the run. */
 async function historyPair(connection: DuckDBConnection, run: RunRow): Promise<RunPair | undefined> {
   const known = await readRunHistory(connection);
   const after = known.find((each) => sameRun(each, run));
-  const before = runNamed(after?.previousRun ?? "", known, []);
+  const before = known.find(({ run }) => nameOf(run) === after?.previousRun);
   return after && before && { before, after };
 }
 
@@ -195,31 +198,15 @@ function driftPart(drift: DriftReport, earlier: EarlierRuns, sequence: number): 
   return { id: "drift", name: "Drift", command: `runs show ${sequence}`, lead, sections };
 }
 
-async function readRunPart(run: ReportRun, row: RunRow, checks: readonly RunCheck[]): Promise<PagePart> {
-  const { connection, directory, manifest } = run;
+async function readRunPart({ connection, directory, manifest }: ReportRun, row: RunRow): Promise<PagePart> {
   const rejects = await readRejectsSection(connection, ROWS_LIMIT);
   const tables = Object.entries(manifest.rows).map(([table, rows]) => {
     const bytes = parquetFiles(directory, table).map((file) => statSync(file).size);
     return { table, rows, parquet_bytes: bytes.reduce((sum, size) => sum + size, 0) };
   });
-  const sections = [
-    checksSection(checks),
-    failingRowsOnPage(checks, row.run),
-    rejects,
-    await passesSection(connection),
-    await requestsSection(connection),
-    tablesSection(tables),
-  ];
+  const sections = [rejects, ...(await readRunSections(connection, tables, true))];
   const next = rejects.rows.length === 0 ? [] : ["The next run requests the rejected items again."];
   return { id: "run", name: "Run", command: `runs show ${row.sequence}`, sections, next };
-}
-
-function runsPart({ listed }: EarlierRuns): PagePart {
-  const kept = keptRunsSection(listed);
-  const sections = [
-    { ...kept, title: "Runs before this one", lead: `Columns: ${RUNS_LEGEND}.`, none: "none is kept" },
-  ];
-  return { id: "runs", name: "Runs", command: "runs", sections };
 }
 
 const ITEM_TABLE = html`<noscript><p class="note">The search of items needs the script of this page, which this browser does not run. All else is here, and <code>content-warehouse explain ITEM</code> answers for each item.</p></noscript>
@@ -234,7 +221,7 @@ const ITEM_TABLE = html`<noscript><p class="note">The search of items needs the 
 `;
 
 /** The script of the page fills the table of items. */
-function itemsPart({ total, shown }: ReportItems): PagePart {
+function itemsPart({ total, shown }: Readonly<Record<"total" | "shown", number>>): PagePart {
   const rest = `The page shows ${count(shown)} of ${pluralize(total, "item")}, those that need attention first; use \`content-warehouse explain ITEM\` for the other ${count(total - shown)}.`;
   return {
     id: "items",

@@ -46,7 +46,6 @@ const list = (values: readonly ThriftValue[]): ThriftValue => {
 };
 
 export const MAGIC = Buffer.from("PAR1");
-export const CODECS = { none: 0, zstd: 6 } as const;
 const [PLAIN, RLE] = [i32(0), i32(3)];
 const DATA_PAGE = 0;
 

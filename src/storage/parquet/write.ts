@@ -2,7 +2,9 @@
 import { constants, zstdCompressSync } from "node:zlib";
 import { release } from "../../common/free-memory.ts";
 import type { ColumnVector, RowBatch } from "../table-builder.ts";
-import { CODECS, type ColumnChunk, footerOf, LOGICAL_TYPES, MAGIC, pageHeader, varint } from "./metadata.ts";
+import { type ColumnChunk, footerOf, LOGICAL_TYPES, MAGIC, pageHeader, varint } from "./metadata.ts";
+
+const CODECS = { none: 0, zstd: 6 } as const;
 
 /** Size of the length before a text, before the levels of a page, and after the footer. */
 const LENGTH_BYTES = 4;

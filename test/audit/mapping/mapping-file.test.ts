@@ -74,7 +74,6 @@ test("what is wrong in a file is told with line and column", () => {
       "line 3, column external_field_name",
       /^it is "Other" here and "Topic" in line 2/,
     ],
-    [`${mapping}f,d,m,Topic,,,\n`, "line 3", /^the mapping m has a row without an entry/],
     [`${COLUMNS}\n,d,m,Topic,e1,v1,x\n`, "line 2, column custom_field_id", /^it is missing\./],
     [`${COLUMNS}\nf,d,,Topic,e1,v1,x\n`, "line 2, column mapping_id", /^it is missing; copy/],
     [`${COLUMNS}\nf,d,m,Topic,,,x\n`, "line 2, column value_id", /^it is missing; every/],

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { MappedValue } from "../../../src/audit/mapped-value.ts";
 import { indexDefinitions } from "../../../src/audit/mapping/definitions.ts";
 import type { ItemExplanation } from "../../../src/audit/questions/explain-facts.ts";
-import { notesOf, stepsSection } from "../../../src/audit/questions/explain-steps.ts";
+import { outcomeOf, stepsSection } from "../../../src/audit/questions/explain-steps.ts";
 import type { Reception } from "../../../src/warehouse/manifest.ts";
 import { MAPPING_EXAMPLES, type MappingExample } from "./mapping-examples.ts";
 import { mapItem, payloadJson } from "./procedure.ts";
@@ -50,7 +50,7 @@ function explanationOf(example: MappingExample): ItemExplanation {
     [...payload].map(([name, texts]) => ({ destinationId, name, values: texts })),
   );
   const facts = { item, values, definitions, receptions, mappedValues, passthrough, evidence };
-  return { ...facts, payloads: members, since: undefined };
+  return { ...facts, payloads: members, sinceOf: () => undefined };
 }
 
 /** Results of the steps of an example, by their rules. */
@@ -105,7 +105,7 @@ test("H20: the row of a value names what is unusual about it: exactly its flags,
   const seen = MAPPING_EXAMPLES.flatMap((example) => {
     const explanation = explanationOf(example);
     return explanation.mappedValues.flatMap((row) => {
-      const notes = notesOf(explanation, row);
+      const notes = outcomeOf(explanation, row).notes?.split("; ") ?? [];
       const flags = {
         "matched by text": row.matchedByText,
         "ambiguous:": row.ambiguous,

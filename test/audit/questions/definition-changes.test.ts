@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { CHANGE_LINES, changeListSql, diffValues, findReasons } from "../../../src/audit/diff/value-diff.ts";
-import { changeTexts } from "../../../src/audit/diff/value-diff-answer.ts";
+import { diffValues } from "../../../src/audit/diff/value-diff.ts";
 import type { SelectValue } from "../../../src/audit/mapping/definitions.ts";
 import { readValueVersions } from "../../../src/audit/questions/explain-facts.ts";
-import { readRows } from "../../../src/storage/typed-rows.ts";
 import type { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
 import { long } from "../../long.ts";
@@ -115,52 +113,62 @@ async function reasons(
   from: number,
   to: number,
   nights = shared,
-  { destination, field }: Filter = { field: "region" },
+  filter: Filter = { field: "region" },
 ): Promise<unknown[][]> {
   const pair = { before: runOf(from), after: runOf(to) };
-  const found = await diffValues(nights.connection, pair, { cause: undefined, destination, field });
-  const lines = await readRows(nights.connection, CHANGE_LINES, changeListSql("audit_diff_lines"));
-  return lines.map((row) => [row.destination, row.change, ...findReasons(found, row)]);
+  const { rows } = await (await diffValues(nights.connection, pair, filter)).readLines();
+  return rows.map((row) => [row.destination, row.change, row.why]);
+}
+
+/** The rows of changed definitions. */
+async function definitions(from: number, to: number, nights: Nights, filter: Filter) {
+  const pair = { before: runOf(from), after: runOf(to) };
+  return (await diffValues(nights.connection, pair, filter)).counted[1]?.rows ?? [];
+}
+
+/** Since when a value of an item is as it is. */
+async function versionOf({ connection }: Nights, item: string, valueId = "north-id") {
+  const sinceOf = await readValueVersions(connection, item);
+  const at = { destinationId: "web-id", customFieldId: "region-id", value: null, matchedByText: false };
+  return sinceOf({ ...at, valueId }) ?? assert.fail();
 }
 
 test("a reason is told by the definitions of the two runs, whatever became of them later", async () => {
   assert.deepEqual(await reasons(1, 2), [
-    ["Web CMS", "changed", 'mapping entry entry-id for "Nordics": "nordic" -> "north"'],
+    ["Web CMS", "changed", 'the external value "nordic" for "Nordics" became "north"'],
   ]);
 });
 
 test("a value of which nobody knew whether it is archived is not said to be so no longer", async () => {
   const renamed = (from: string, to: string) =>
-    `select value "${to}": shown as "${from}" -> "${to}", text "${from}" -> "${to}"`;
+    `select value "${to}" changed (shown as "${from}" -> "${to}", text "${from}" -> "${to}"`;
   const why = async (from: number) =>
-    (await reasons(from, from + 1, shared, { field: "archived" })).map(([, , ...told]) => told);
-  assert.deepEqual(await why(1), [[`${renamed("Nordics", "North")}, archived none -> no`]]);
-  assert.deepEqual(await why(2), [[`${renamed("North", "Nordics")}, archived no -> yes`]]);
-  assert.deepEqual(await why(3), [[`${renamed("Nordics", "North")}, archived yes -> no`]]);
+    (await reasons(from, from + 1, shared, { field: "archived" })).map(([, , told]) => told);
+  assert.deepEqual(await why(1), [`${renamed("Nordics", "North")}, archived none -> no)`]);
+  assert.deepEqual(await why(2), [`${renamed("North", "Nordics")}, archived no -> yes)`]);
+  assert.deepEqual(await why(3), [`${renamed("Nordics", "North")}, archived yes -> no)`]);
 });
 
 test("another order is a change; a place that only others moved by coming or going is none", async () => {
-  const changes = async (from: number) => {
-    const pair = { before: runOf(from), after: runOf(from + 1) };
-    const filter = { cause: undefined, destination: undefined, field: "ordered" };
-    const { definitionRows } = await diffValues(shared.connection, pair, filter);
-    return definitionRows.map(({ definition, value }) => `${value} ${definition}`);
-  };
+  const changes = async (from: number) =>
+    (await definitions(from, from + 1, shared, { field: "ordered" })).map(
+      ({ definition, value }) => `${value} ${definition}`,
+    );
   assert.deepEqual(await changes(1), ["a select value: removed"]);
   assert.deepEqual(await changes(2), ["b select value: order", "north-id select value: order"]);
 });
 
 test("a mapping that goes to another destination is the reason at both", async () => {
-  const moved = 'mapping mapping-id: destination "web-id" -> "print-id"';
-  const entry = 'mapping entry entry-id for "North": "nordic" -> "north"';
-  const renamed = 'select value "North": shown as "Nordics" -> "North", text "Nordics" -> "North"';
+  const moved = 'mapping mapping-id changed (destination "web-id" -> "print-id")';
+  const entry = 'the external value "nordic" for "North" became "north"';
+  const renamed = 'select value "North" changed (shown as "Nordics" -> "North", text "Nordics" -> "North")';
   assert.deepEqual(await reasons(2, 3), [
     ["Web CMS", "lost", moved],
-    ["Print Archive", "gained", moved, renamed],
+    ["Print Archive", "gained", `${moved}; ${renamed}`],
   ]);
   assert.deepEqual(await reasons(1, 3), [
-    ["Web CMS", "lost", moved, entry],
-    ["Print Archive", "gained", moved, entry, renamed],
+    ["Web CMS", "lost", `${moved}; ${entry}`],
+    ["Print Archive", "gained", `${moved}; ${entry}; ${renamed}`],
   ]);
 });
 
@@ -175,16 +183,15 @@ long(
     ];
     const nights = await nightsOf(worlds);
     const from = (before: string, after = "north") =>
-      `mapping entry entry-id for "Nordics": "${before}" -> "${after}"`;
-    const since = async (item: string, { connection } = nights) =>
-      [...(await readValueVersions(connection, item)).values()].map(({ causes, why }) => [
-        causes.join(" "),
-        ...why,
-      ]);
-    assert.deepEqual(await since("early"), [["item_returned mapping_changed", from("nordic")]]);
-    assert.deepEqual(await since("late"), [["item_returned mapping_changed", from("northern")]]);
+      `the external value "${before}" for "Nordics" became "${after}"`;
+    const since = async (item: string, some = nights) => {
+      const { causes, why } = await versionOf(some, item);
+      return [causes.join(" "), ...why];
+    };
+    assert.deepEqual(await since("early"), ["item_returned mapping_changed", from("nordic")]);
+    assert.deepEqual(await since("late"), ["item_returned mapping_changed", from("northern")]);
     const later = await nightsOf([...worlds, world("Nordics", "n", "web-id", ["early", "late", "stays"])]);
-    assert.deepEqual(await since("late", later), [["mapping_changed", from("north", "n")]]);
+    assert.deepEqual(await since("late", later), ["mapping_changed", from("north", "n")]);
   },
 );
 
@@ -197,12 +204,8 @@ long("destinations and fields are called and found by what the two runs called t
   ]);
   const of = (from: number, to: number, filter: Filter) => reasons(from, to, nights, filter);
   // Its values are as before: what is told is told of the destination.
-  const told = async (from: number, to: number, destination: string) => {
-    const pair = { before: runOf(from), after: runOf(to) };
-    const filter = { cause: undefined, destination, field: undefined };
-    const { definitionRows } = await diffValues(nights.connection, pair, filter);
-    return definitionRows.map((row) => [row.destination, row.definition]);
-  };
+  const told = async (from: number, to: number, destination: string) =>
+    (await definitions(from, to, nights, { destination })).map((row) => [row.destination, row.definition]);
   const unnamed = ["destination: name", "destination: supports custom field mappings"];
   for (const destination of ["Hub", "web-id"])
     assert.deepEqual(
@@ -241,7 +244,7 @@ function itemWith(external: string, ...inputs: string[]): MappingWorld {
 long(
   "a copy more or less of a value is told as what it is, and copies are as they are since one run",
   async () => {
-    const { connection } = await nightsOf([
+    const nights = await nightsOf([
       itemWith("nordic", "north-id", "east-id"),
       itemWith("nordic", "north-id", "north-id", "east-id", "east-id"),
       itemWith("nordic", "north-id", "north-id", "north-id", "north-id", "east-id"),
@@ -249,14 +252,14 @@ long(
       itemWith("nordic", "north-id", "north-id", "north-id", "east-id"),
     ]);
     const said = async (from: number) => {
-      const filter = { cause: undefined, destination: undefined, field: undefined };
-      await diffValues(connection, { before: runOf(from), after: runOf(from + 1) }, filter);
-      const lines = await readRows(connection, CHANGE_LINES, changeListSql("audit_diff_lines"));
-      const told = lines.map((row) => {
-        const { value, before, after } = changeTexts(row);
-        return `${row.causes}: ${value}: ${before} -> ${after}, ${row.values}`;
-      });
-      return told.toSorted();
+      const diff = await diffValues(nights.connection, { before: runOf(from), after: runOf(from + 1) });
+      const { rows } = await diff.readLines();
+      return rows
+        .map(
+          ({ causes, value, before, after, values }) =>
+            `${causes}: ${value}: ${before} -> ${after}, ${values}`,
+        )
+        .toSorted();
     };
     const added = '"nordic" as "market"';
     assert.deepEqual(await said(1), [
@@ -275,14 +278,11 @@ long(
       `item_changed mapping_changed: "Nordics":  -> ${added}, 1`,
       'mapping_changed: "Nordics": "north" -> "nordic", 2',
     ]);
-    const held = [...(await readValueVersions(connection, "item"))].map(([key, { run, causes }]) => [
-      JSON.parse(key)[2],
-      run,
-      ...causes,
-    ]);
-    assert.deepEqual(held.toSorted(), [
-      ["east-id", runOf(1).run, "first_seen"],
-      ["north-id", runOf(5).run, "mapping_changed"],
-    ]);
+    const held = async (valueId: string) => {
+      const { run, causes } = await versionOf(nights, "item", valueId);
+      return [run, ...causes];
+    };
+    assert.deepEqual(await held("east-id"), [runOf(1).run, "first_seen"]);
+    assert.deepEqual(await held("north-id"), [runOf(5).run, "mapping_changed"]);
   },
 );

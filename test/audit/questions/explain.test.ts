@@ -5,15 +5,19 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { readDefinitions } from "../../../src/audit/mapping/definitions.ts";
-import { readReceptions } from "../../../src/audit/mapping/value-counts.ts";
 import { explainAnswer } from "../../../src/audit/questions/explain.ts";
-import { explainItem, type ItemExplanation, readItem } from "../../../src/audit/questions/explain-facts.ts";
+import {
+  explainItem,
+  type ItemExplanation,
+  readItem,
+  readReceptions,
+} from "../../../src/audit/questions/explain-facts.ts";
 import { stepsSection } from "../../../src/audit/questions/explain-steps.ts";
 import { findItemId } from "../../../src/audit/questions/find-item.ts";
 import type { Answer, Section } from "../../../src/common/answer.ts";
 import { all, execute } from "../../../src/storage/duckdb.ts";
 import { failsWith } from "../../failing.ts";
-import { long } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import { exportFrom, HurriedClock, MAPPING, temporaryFolder } from "../../run/running.ts";
 import { item, type Question, Scripted } from "../../run/scripted.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
@@ -72,18 +76,19 @@ test("each statement about each item of the sample is what the tables have", asy
   const definitions = await readDefinitions(run.connection);
   const receptions = await readReceptions(run.connection);
   let statements = 0;
-  for (const id of ids) {
+  const some = few(ids, 100);
+  for (const id of some) {
     const facts = { contentId: id, slug: null, title: null, contentType: null, updatedAt: null };
     const evidence = { document: undefined, reused: [], lookups: [] };
-    const rest = { item: facts, definitions, receptions, passthrough: false, evidence, since: undefined };
+    const sinceOf = () => undefined;
+    const rest = { item: facts, definitions, receptions, passthrough: false, evidence, sinceOf };
     const explanation = { ...rest, ...(await readItem(run.connection, id)) };
     const expected = statementsOf(explanation);
     assert.deepEqual(told(stepsSection(explanation, {})), expected, id);
     assertAnswered(explainAnswer(run, explanation, { steps: false }), explanation);
     statements += expected.length;
   }
-  assert.equal(ids.length, 500);
-  assert.ok(statements > 10_000, String(statements));
+  assert.ok(statements > 20 * some.length, String(statements));
 });
 
 long(

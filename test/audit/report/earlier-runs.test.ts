@@ -3,7 +3,7 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/prom
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { findEarlierRuns } from "../../../src/audit/questions/run-history.ts";
+import { findEarlierRuns } from "../../../src/audit/questions/runs.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { writeReport } from "../../../src/show/page/report.ts";
 import { outputFolder, parseRunName } from "../../../src/warehouse/layout.ts";

@@ -92,20 +92,6 @@ test("with --steps, one field at one destination is explained rule by rule, with
   );
 });
 
-test("on a screen the lines fit, and nothing steers it", async () => {
-  const text = await capture(explainCommand, [SLUG, "--steps", "--warehouse", out], 80);
-  for (const line of text.split("\n")) {
-    const longest = Math.max(
-      ...line
-        .trim()
-        .split(" ")
-        .map((word) => word.length),
-    );
-    assert.ok(line.length <= 80 || longest > 60, line);
-  }
-  assert.doesNotMatch(text.replaceAll("\n", ""), /[\p{Cc}\p{Bidi_Control}]/u);
-});
-
 test("json has what the tables say, narrowed by the filters", async () => {
   const asked = ["--format", "json", "--field", "region", "--destination", "Web CMS"];
   const answer = JSON.parse(await explain(SLUG, ...asked));

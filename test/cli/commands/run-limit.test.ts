@@ -3,10 +3,15 @@ import assert from "node:assert/strict";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { auditCommand } from "../../../src/cli/commands/audit.ts";
+import { deliverCommand } from "../../../src/cli/commands/deliver.ts";
+import { diffCommand } from "../../../src/cli/commands/diff.ts";
+import { runCommand } from "../../../src/cli/commands/run.ts";
+import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
 import { temporaryFolder } from "../../run/running.ts";
-import { type CallOutcome, callAll } from "../calls.ts";
+import { outcome } from "../capture.ts";
 
 test("run --limit reads the first items in a few requests, into a folder that no full run shares", async (t) => {
   const service = await createService({ data: packagePath("data/sample") });
@@ -17,21 +22,9 @@ test("run --limit reads the first items in a few requests, into a folder that no
   await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
   const warehouse = join(cwd, "warehouse");
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token, CONTENT_WAREHOUSE_DIR: warehouse };
-  const there = ["--warehouse", "first-look"];
-  const [run, verify, audit, deliver, diff, full, replay, runs] = await callAll(
-    [
-      ["run", "nightly", "--limit", "20", "--destination", "Web CMS"],
-      ["verify", ...there],
-      ["audit", ...there, "--format", "json"],
-      ["deliver", ...there],
-      ["diff", ...there],
-      ["run", "nightly", ...there],
-      ["replay", ...there, "--json"],
-      ["runs", "list", ...there, "--format", "json"],
-    ],
-    { cwd, env },
-  );
-  assert.equal(run?.code, 0, run?.stderr);
+  const ask = (make: Parameters<typeof outcome>[0], ...args: string[]) => outcome(make, args, { cwd, env });
+  const run = await ask(runCommand, "nightly", "--limit", "20", "--destination", "Web CMS");
+  assert.deepEqual([run.exitCode, run.error], [0, undefined]);
   for (const line of [
     /^Limited: run 000001-\w+ of nightly, /,
     /^ {2}Evidence {3}not certified: dynamic 20 items, full 20 items; the service counts 500$/m,
@@ -39,28 +32,18 @@ test("run --limit reads the first items in a few requests, into a folder that no
     // Destinations, custom fields, a page of each listing, and an event.
     /^ {2}Requests +5\b/m,
   ])
-    assert.match(run?.stdout ?? "", line);
+    assert.match(run.text, line);
   assert.deepEqual(await readdir(cwd), ["content-warehouse.config.json", "first-look"]);
 
-  assert.equal(verify?.code, 0, verify?.stderr);
-  assert.equal(JSON.parse(audit?.stdout ?? "").verdict, "limited");
-  for (const [outcome, sentence] of [
-    [deliver, "is limited to its first items"],
-    [diff, "is limited to its first items"],
-    [full, "has limited runs, and this run is a full one"],
-  ] as const) {
-    assert.equal(outcome?.code, 2);
-    assert.ok(outcome?.stderr.includes(sentence), outcome?.stderr);
+  const there = ["--warehouse", join(cwd, "first-look")];
+  const verdictOf = async (make: Parameters<typeof outcome>[0]) =>
+    JSON.parse((await ask(make, ...there, "--format", "json")).text);
+  assert.equal((await verdictOf(auditCommand)).verdict, "limited");
+  const [{ verdict, items }] = (await verdictOf(runsCommand)).runs;
+  assert.deepEqual([verdict, items], ["limited", 20]);
+  for (const make of [deliverCommand, diffCommand]) {
+    const { error } = await ask(make, ...there);
+    assert.equal(error?.exitCode, 2);
+    assert.match(error.message, /is limited to its first items/);
   }
-  const { verdict, deliveries } = JSON.parse(replay?.stdout ?? "");
-  assert.deepEqual([replay?.code, verdict, deliveries], [0, "limited", []]);
-  assert.deepEqual(listed(runs), [
-    { sequence: 2, verdict: "limited", items: 20 },
-    { sequence: 1, verdict: "limited", items: 20 },
-  ]);
 });
-
-function listed(outcome: CallOutcome | undefined): object[] {
-  const { runs } = JSON.parse(outcome?.stdout ?? "") as { runs: Record<string, unknown>[] };
-  return runs.map(({ sequence, verdict, items }) => ({ sequence, verdict, items }));
-}

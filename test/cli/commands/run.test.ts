@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { inspect } from "node:util";
 import { runCommand } from "../../../src/cli/commands/run.ts";
-import { WarehouseError } from "../../../src/common/errors.ts";
+import type { WarehouseError } from "../../../src/common/errors.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { basicCredentials, Secret } from "../../../src/common/secret.ts";
 import { long } from "../../long.ts";
-import { assertNowhereIn, CANARY, rowsOf, temporaryFolder } from "../../run/running.ts";
-import { item, itemsOf, Scripted } from "../../run/scripted.ts";
+import { assertNowhereIn, CANARY, temporaryFolder } from "../../run/running.ts";
+import { itemsOf, Scripted } from "../../run/scripted.ts";
 import { ran } from "../capture.ts";
 import { program } from "../running.ts";
 
@@ -18,90 +17,65 @@ const SMALL = packagePath("test/run/small-pipeline.ts");
 type Env = Readonly<Record<string, string>>;
 
 /** `content-warehouse run` in this process: what it writes and how it ends; what it throws is thrown. */
-async function run(args: readonly string[], env: Env, cwd: string) {
-  const { text: out, err, exitCode } = await ran(runCommand, args, { env, cwd });
-  return { exitCode, out, err };
-}
-
-/** A run that must end with an error of this exit code, which is one sentence or two without the token. */
-async function assertRefused(
-  running: Promise<unknown>,
-  exitCode: number,
-  sentence: RegExp,
-): Promise<WarehouseError> {
-  const error = await running.then(
-    () => assert.fail("nothing was thrown"),
-    (thrown: unknown) => thrown,
-  );
-  assert.ok(error instanceof WarehouseError, inspect(error));
-  assert.match(error.message, sentence);
-  assert.match(error.message, /^[^\n]{20,600}$/);
-  assert.equal(error.exitCode, exitCode);
-  assert.ok(!inspect(error, { depth: Number.POSITIVE_INFINITY }).includes(CANARY));
-  return error;
-}
+const run = (args: readonly string[], env: Env, cwd: string) => ran(runCommand, args, { env, cwd });
 
 suite("a run that cannot begin ends with 2, says why, and writes nothing:", () => {
-  const cases: Readonly<Record<string, readonly [args: string, env: Env, sentence: RegExp]>> = {
+  const cases: Readonly<
+    Record<string, readonly [args: string, sentence: RegExp, files?: Readonly<Record<string, string>>]>
+  > = {
     "no service": [
       "nightly",
-      {},
       /The address of the service is missing: give --url, set CONTENT_API_URL.*--sample/,
     ],
     "a folder where none can be made": [
       "nightly --sample --warehouse /proc/warehouse",
-      {},
       /a part of its path does not exist/,
     ],
-  };
-  for (const [what, [args, env, sentence]] of Object.entries(cases)) {
-    test(what, async (t) => {
-      const cwd = await temporaryFolder(t);
-      await assertRefused(run(args.split(" "), env, cwd), 2, sentence);
-      assert.deepEqual(await readdir(cwd), []);
-    });
-  }
-
-  const files: Readonly<Record<string, readonly [name: string, text: string, sentence: RegExp]>> = {
     "a setting that there is not": [
-      "c.json",
-      '{ "perpage": 5 }',
+      "nightly --config c.json --sample",
       /^c\.json: Unrecognized key: "perpage" \(did you mean "perPage"\?\)\.$/,
+      { "c.json": '{ "perpage": 5 }' },
     ],
     "a pipeline that cannot be imported": [
-      "own.ts",
-      "export default definePipeline({",
+      "./own.ts --sample",
       /^The pipeline .*own\.ts cannot be imported: /,
+      { "own.ts": "export default definePipeline({" },
     ],
     "a pipeline of which much is wrong": [
-      "own.ts",
-      `import { contentTables, definePipeline, singleItems } from "content-warehouse";
+      "./own.ts --sample",
+      /own\.ts: The pipeline "own" cannot be run: extract has no listing.*; singleItems needs.*; load .*\.$/,
+      {
+        "own.ts": `import { contentTables, definePipeline, singleItems } from "content-warehouse";
        export default definePipeline({
          name: "own",
          extract: [singleItems()],
          transform: [contentTables({ only: ["content"] })],
          load: [],
        });`,
-      /own\.ts: The pipeline "own" cannot be run: extract has no listing.*; singleItems needs.*; load .*\.$/,
+      },
     ],
     "a pipeline that is none": [
-      "own.mjs",
-      "export const x = 1;",
+      "./own.mjs --sample",
       /own\.mjs exports no pipeline: its default export/,
+      { "own.mjs": "export const x = 1;" },
     ],
     "a pipeline that imports what is not there": [
-      "own.js",
-      'import "no-such-package";',
+      "./own.js --sample",
       /Cannot find package 'no-such-package'/,
+      { "own.js": 'import "no-such-package";' },
     ],
   };
-  for (const [what, [name, text, sentence]] of Object.entries(files)) {
-    test(`in a file, ${what}`, async (t) => {
+  for (const [what, [args, sentence, files = {}]] of Object.entries(cases)) {
+    test(what, async (t) => {
       const cwd = await temporaryFolder(t);
-      await writeFile(join(cwd, name), text);
-      const args = name.startsWith("own") ? [`./${name}`] : ["nightly", "--config", name];
-      await assertRefused(run([...args, "--sample"], {}, cwd), 2, sentence);
-      assert.deepEqual(await readdir(cwd), [name]);
+      for (const [name, text] of Object.entries(files)) await writeFile(join(cwd, name), text);
+      await assert.rejects(run(args.split(" "), {}, cwd), ({ exitCode, message }: WarehouseError) => {
+        assert.equal(exitCode, 2);
+        assert.match(message, sentence);
+        assert.match(message, /^[^\n]{20,600}$/);
+        return true;
+      });
+      assert.deepEqual(await readdir(cwd), Object.keys(files));
     });
   }
 });
@@ -114,16 +88,15 @@ suite("a run against a service", () => {
   test("that is complete ends with 0 and a summary; the token stands nowhere but in the requests", async (t) => {
     const service = await Scripted.start(t, itemsOf(12));
     const cwd = await temporaryFolder(t);
-    const asked = ["run", SMALL, "--warehouse", "./warehouse"];
-    const { code, stdout, stderr } = await program(asked, { env: against(service), cwd });
-    assert.equal(code, 0);
-    assert.match(stderr, /^(?:\d\d:\d\d:\d\d info {2}[a-z ]+: .*\n)*$/, "nothing but progress");
+    const { text, err, exitCode } = await run([SMALL, "--warehouse", "./warehouse"], against(service), cwd);
+    assert.equal(exitCode, 0);
+    assert.match(err, /^(?:\d\d:\d\d:\d\d info {2}[a-z ]+: .*\n)*$/, "nothing but progress");
     assert.match(
-      stdout,
+      text,
       /^Complete: run 000001-\d{8}T\d{6}Z of small, .* s\n\n {2}Items +12 listed, 12 loaded, 0 rejected\n/,
     );
-    assert.ok(stdout.includes(`  Published  ${join(cwd, "warehouse/runs/000001-")}`));
-    assert.match(stdout, /Next +content-warehouse \S.*\n$/);
+    assert.ok(text.includes(`  Published  ${join(cwd, "warehouse/runs/000001-")}`));
+    assert.match(text, /Next +content-warehouse \S.*\n$/);
     const credentials = basicCredentials(new Secret(CANARY));
     assert.deepEqual([...service.authorizations], [credentials]);
     await assertNowhereIn(join(cwd, "warehouse/runs"), [CANARY, credentials.slice("Basic ".length, -4)]);
@@ -149,11 +122,11 @@ suite("a run against a service", () => {
         });`,
     };
     for (const [name, text] of Object.entries(files)) await writeFile(join(cwd, name), text);
-    const args = ["run", "./own.ts", "--json", "--quiet", "--warehouse", "here"];
-    const { code, stdout, stderr } = await program(args, { env: against(service), cwd });
-    assert.deepEqual([code, stderr], [0, ""]);
-    assert.match(stdout, /^\{[^\n]*\}\n$/);
-    const summary = JSON.parse(stdout);
+    const args = ["./own.ts", "--json", "--quiet", "--warehouse", "here"];
+    const { text, err, exitCode } = await run(args, against(service), cwd);
+    assert.deepEqual([exitCode, err], [0, ""]);
+    assert.match(text, /^\{[^\n]*\}\n$/);
+    const summary = JSON.parse(text);
     assert.deepEqual([summary.verdict, summary.accounting.loaded], ["complete", 12]);
     assert.equal(summary.directory, join(cwd, "here/runs", summary.run));
   });
@@ -176,29 +149,14 @@ suite("a run against a service", () => {
     const shut = `{ name: "shut", last: () => null, stage() { throw new Error("nobody is there") } }`;
     await writeFile(join(cwd, "c.mjs"), `export default { targets: [${target}, ${shut}] };`);
     const args = ["./mine.mjs", "--config", "c.mjs", "--quiet", "--json"];
-    const { out, err, exitCode } = await run(args, against(service), cwd);
+    const { text, err, exitCode } = await run(args, against(service), cwd);
     assert.equal(exitCode, 26);
-    const { verdict, deliveries, loadFailure, warnings, newWarnings } = JSON.parse(out);
+    const { verdict, deliveries, loadFailure, warnings, newWarnings } = JSON.parse(text);
     assert.deepEqual([verdict, deliveries[0].state], ["complete", "delivered"]);
     assert.match(err, /not delivered to shut: .* "content-warehouse deliver" repeats it/);
     assert.match(loadFailure.message, /^The loader own cannot make the run visible: it is shut/);
     assert.deepEqual([warnings.at(-1), newWarnings], [loadFailure.message, []]);
     assert.deepEqual(err.match(/\w+ +The loader .*/g), [`error ${loadFailure.message} code=load.failed`]);
-  });
-
-  long("whose listing never stands still ends with 10, and says so in the first line", async (t) => {
-    const service = await Scripted.start(t, itemsOf(12));
-    service.script = ({ number }) => {
-      const updated_at = new Date(Date.UTC(2026, 10, 20, 0, 0, number)).toISOString();
-      service.items = [...itemsOf(11), item("c-busy", 1, { updated_at })];
-      return undefined;
-    };
-    const cwd = await temporaryFolder(t);
-    const { code, stdout } = await program(["run", SMALL], { env: against(service), cwd });
-    assert.equal(code, 10);
-    assert.match(stdout, /^UNSETTLED: run .*; published, but two passes do not agree; run again later\n/);
-    assert.match(stdout, /\n {2}Unsettled {2}.*c-busy/);
-    assert.deepEqual(await rowsOf(join(cwd, "warehouse/current"), "SELECT count(*) FROM content"), [["12"]]);
   });
 
   test("that refuses the token and repeats it shows it nowhere", async (t) => {
@@ -216,28 +174,27 @@ suite("a run against a service", () => {
     assert.deepEqual(await readdir(cwd), []);
   });
 
-  for (const flags of [[], ["--quiet"]])
-    long(`that has trouble says so at each attempt, ${flags.join() || "as JSON"}`, async (t) => {
-      const service = await Scripted.start(t, itemsOf(12));
-      const cwd = await temporaryFolder(t);
-      // One request at a time, and never two of them in vain: that would be an outage.
-      await writeFile(join(cwd, "content-warehouse.config.json"), '{ "perPage": 2, "concurrency": 1 }');
-      let refused = 0;
-      service.script = ({ number }) => {
-        if (number % 3 !== 2 || refused === 6) return undefined;
-        refused += 1;
-        return { status: 503, headers: { "retry-after": "0" } };
-      };
-      const asked = [SMALL, "--log-format", "json", ...flags];
-      const { err, exitCode } = await run(asked, against(service), cwd);
-      assert.equal(exitCode, 0);
-      const lines = err
-        .split("\n")
-        .filter((line) => line.includes("Retrying."))
-        .map((line) => JSON.parse(line));
-      const [first] = lines;
-      assert.deepEqual([first.level, first.status, first.attempt], ["warn", 503, 2]);
-      assert.match(first.msg, /^127\.0\.0\.1:\d+ is unavailable \(503\).* Retrying\.$/);
-      assert.equal(lines.length, refused, err);
-    });
+  long("that has trouble says so at each attempt, as JSON", async (t) => {
+    const service = await Scripted.start(t, itemsOf(12));
+    const cwd = await temporaryFolder(t);
+    // One request at a time, and never two of them in vain: that would be an outage.
+    await writeFile(join(cwd, "content-warehouse.config.json"), '{ "perPage": 2, "concurrency": 1 }');
+    let refused = 0;
+    service.script = ({ number }) => {
+      if (number % 3 !== 2 || refused === 6) return undefined;
+      refused += 1;
+      return { status: 503, headers: { "retry-after": "0" } };
+    };
+    const asked = [SMALL, "--log-format", "json"];
+    const { err, exitCode } = await run(asked, against(service), cwd);
+    assert.equal(exitCode, 0);
+    const lines = err
+      .split("\n")
+      .filter((line) => line.includes("Retrying."))
+      .map((line) => JSON.parse(line));
+    const [first] = lines;
+    assert.deepEqual([first.level, first.status, first.attempt], ["warn", 503, 2]);
+    assert.match(first.msg, /^127\.0\.0\.1:\d+ is unavailable \(503\).* Retrying\.$/);
+    assert.equal(lines.length, refused, err);
+  });
 });

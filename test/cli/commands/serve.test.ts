@@ -41,19 +41,14 @@ for (const signal of few(["SIGTERM", "SIGINT"] as const, 1)) {
   });
 }
 
-test("serves the sample a night later, in which an item is gone, and leaves no folder", async (t) => {
+test("serves the sample a night later, stops though an answer is held back for long, and leaves no folder", async (t) => {
   const temporary = await temporaryFolder(t);
-  const started = serve(["--night", "2", "--port", "0"], { TMPDIR: temporary });
+  const flags = ["--night", "2", "--port", "0", "--latency", "600000"];
+  const started = serve(flags, { TMPDIR: temporary });
   t.after(() => started.child.kill("SIGKILL"));
-  assert.match(await introduction(started), /^Serving 499 items of .* from the sample's second night\n/);
-  await stop(started);
-  assert.deepEqual(await readdir(temporary), []);
-});
-
-test("stops on a signal though an answer is held back for long", { timeout: 30_000 }, async (t) => {
-  const started = serve(["--port", "0", "--latency", "600000"]);
-  t.after(() => started.child.kill("SIGKILL"));
-  const [, url] = /Address +(http:\S+)/.exec(await introduction(started)) ?? [];
+  const text = await introduction(started);
+  assert.match(text, /^Serving 499 items of .* from the sample's second night\n/);
+  const [, url] = /Address +(http:\S+)/.exec(text) ?? [];
   // Who expects so is told when the request has arrived.
   const held = request(`${url}/api/v1/content`, { headers: { expect: "100-continue" } });
   const refused = assert.rejects(once(held, "response"));
@@ -61,4 +56,5 @@ test("stops on a signal though an answer is held back for long", { timeout: 30_0
   held.end();
   await stop(started);
   await refused;
+  assert.deepEqual(await readdir(temporary), []);
 });

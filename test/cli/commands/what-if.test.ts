@@ -58,17 +58,3 @@ test("changes at a destination that receives no values stand apart, and are not 
   assert.doesNotMatch(received, /│ Print Archive /);
   assert.match(apart, /│ Print Archive │ product_line │ +51 │/);
 });
-
-test("a screen of 80 has every name and value whole, as the mapping and the filters take them", async () => {
-  const mapping = await edited("long.csv", /,T1 North\n/g, ",Northern Territory\n");
-  const long = join(out, "..", "longer.csv");
-  await writeFile(
-    long,
-    (await readFile(mapping, "utf8")).replaceAll(",Sales Territory,", ",Territory of the Sales,"),
-  );
-  const text = await capture(whatIfCommand, ["--mapping", long, "--warehouse", out], 80);
-  const [, byValue = "", items = ""] = text.split(/^(?:What would change, by value|Items)$/m);
-  assert.doesNotMatch(byValue, /…/);
-  // Of an item only the title is cut: no other cell stands beside the ID.
-  assert.doesNotMatch(items.replaceAll(/│ [0-9a-f]{24} │ [^│]* │/g, ""), /…/);
-});

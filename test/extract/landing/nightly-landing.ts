@@ -2,13 +2,13 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { Lander } from "../../../src/extract/landing/land-page.ts";
 import type { GroupResult, PageTask } from "../../../src/extract/pages/tasks.ts";
-import { planGroups } from "../../../src/raw/groups.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
-import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
 import { RawIndex } from "../../../src/raw/raw-index.ts";
 import { loadPipeline, pipelineUrl } from "../../../src/transform/pipelines.ts";
 import { GroupTransformer, type TransformOutput } from "../../../src/transform/transform-group.ts";
+import { planGroups } from "../../../src/transform/transform-items.ts";
 import { temporaryFolder } from "../../folders.ts";
+import { DROP } from "../../policies.ts";
 
 const PAGINATION = '{"previous":null,"next":null,"current":1,"per_page":9,"count":9,"pages":1}';
 const PLACE = { kind: "page", lands: true, page: 1 } as const;
@@ -19,10 +19,7 @@ export const FULL = { ...PLACE, mode: "full", pass: 2, unit: 2 } as const;
 export class NightlyLanding {
   readonly directory: string;
   readonly lander = new Lander({
-    policy: "drop",
-    hashKey: undefined,
-    fields: NO_PERSONAL_FIELDS,
-    aliases: {},
+    ...DROP,
     token: "",
     details: "none",
     settings: "",

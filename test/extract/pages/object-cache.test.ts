@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DocumentReader, type ReaderConfig } from "../../../src/extract/pages/documents.ts";
-import { NO_PERSONAL_FIELDS } from "../../../src/raw/personal/fields.ts";
 import { either } from "../../long.ts";
+import { DROP, HASH, KEEP } from "../../policies.ts";
 import fc from "../../properties.ts";
 import { bodyOf } from "../landing/nightly-landing.ts";
 
-const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
-const NO_FINGERPRINTS = { details: "none", settings: "", fields: NO_PERSONAL_FIELDS, aliases: {} } as const;
-const DROP = { ...NO_FINGERPRINTS, policy: "drop", hashKey: undefined } as const;
-const POLICIES: readonly ReaderConfig[] = [
+const POLICIES: readonly Omit<ReaderConfig, "details" | "settings">[] = [
   DROP,
-  { ...NO_FINGERPRINTS, policy: "hash", hashKey: KEY },
-  { ...NO_FINGERPRINTS, policy: "keep", hashKey: undefined },
+  HASH,
+  KEEP,
   { ...DROP, aliases: { wordcount: "word_count", whose: "owner_details", owner: "author_details" } },
   // Round and round.
   {
@@ -24,6 +21,9 @@ const POLICIES: readonly ReaderConfig[] = [
     },
   },
 ];
+
+const readerOf = (policy: (typeof POLICIES)[number]) =>
+  new DocumentReader({ ...policy, details: "none", settings: "" });
 
 const LONG = "Keeps the maps of the northern trails. ".repeat(6);
 
@@ -95,9 +95,9 @@ test("C13: a page gives the same whether or not the objects in it are known, by 
       fc.array(listing, { minLength: 1, maxLength: 4 }),
       fc.constantFrom(...POLICIES),
       (pages, options) => {
-        const reader = new DocumentReader(options);
+        const reader = readerOf(options);
         for (const each of [...pages, ...pages, ...pages]) {
-          assert.equal(read(reader, each), read(new DocumentReader(options), each));
+          assert.equal(read(reader, each), read(readerOf(options), each));
         }
       },
     ),
@@ -107,7 +107,7 @@ test("C13: a page gives the same whether or not the objects in it are known, by 
 
 test("what is no JSON is none, whatever is known in it", () => {
   const user = JSON.stringify({ id: "u1", tz: LONG });
-  const reader = new DocumentReader(DROP);
+  const reader = readerOf(DROP);
   for (let times = 0; times < 3; times++)
     read(reader, { mode: "full", documents: [`{"id":"a","user":${user}}`] });
   for (const document of [

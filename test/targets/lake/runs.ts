@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import type { DeliveredRun } from "../../../src/pipeline.ts";
-import { openForScanning } from "../../../src/storage/duckdb.ts";
-import { parquetPath, writeParquet } from "../../../src/storage/parquet-sql.ts";
+import { openForScanning } from "../../../src/storage/database.ts";
+import { writeParquet } from "../../../src/storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../src/storage/sql-text.ts";
 import { type Column, defineTable, integer, type Table, text } from "../../../src/tables/declare.ts";
 import { readTable } from "../../../src/targets/lake/delta/log.ts";
@@ -92,7 +92,8 @@ async function writeTables(
     const more = table.columns.slice(2).map(({ type }) => `, NULL::${type === "text" ? "VARCHAR" : type}`);
     const query = `SELECT range::INTEGER, ${quoteLiteral(by)}${more.join("")} FROM range(${rows})`;
     const names = table.columns.map((column) => column.name).join(", ");
-    const path = parquetPath(name, sequence, part);
+    const numbers = `${String(sequence).padStart(6, "0")}-${String(part).padStart(4, "0")}`;
+    const path = join("parquet", name, `${name}-${numbers}.parquet`);
     await writeParquet(database.connection, {
       table,
       query: { text: `SELECT * FROM (${query}) AS made (${names})`, params: [] },

@@ -1,4 +1,4 @@
--- The two causes that touch most items in diff_shown: a definition, identified by the columns, or only a cause.
+-- The cause that touches most items in diff_shown: a definition, identified by the columns, or only a cause.
 SELECT
   array_to_string(causes, ' ') AS causes,
   CASE WHEN of_definition THEN destination_id END AS destination_id,
@@ -19,4 +19,4 @@ FROM (
 )
 GROUP BY ALL
 ORDER BY items DESC, causes, destination_id, custom_field_id, value_id_before, value_id_after, name_before
-LIMIT 2
+LIMIT 1

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { IdTable } from "../../src/raw/ids.ts";
+import { ItemIndex } from "../../src/raw/item-index.ts";
 import fc from "../properties.ts";
 
 const hexadecimal = fc.array(fc.constantFrom(..."0123456789abcdef"), { minLength: 24, maxLength: 24 });
@@ -18,7 +18,7 @@ const anyId = fc.oneof(
 test("IDs of any form have the numbers that a map of texts would give them, and come back as they were", () => {
   fc.assert(
     fc.property(fc.array(anyId, { maxLength: 4000 }), (given) => {
-      const ids = new IdTable();
+      const ids = new ItemIndex();
       const map = new Map<string, number>();
       for (const id of given) {
         assert.equal(ids.find(id), map.get(id));
@@ -43,7 +43,7 @@ test("IDs of any form have the numbers that a map of texts would give them, and 
 test("IDs of 24 digits alone are ordered by all of their digits", () => {
   fc.assert(
     fc.property(fc.array(hexadecimal.map((digits) => digits.join(""))), (given) => {
-      const ids = new IdTable();
+      const ids = new ItemIndex();
       const near = given.flatMap((id) => [
         id,
         `${id.slice(0, 23)}0`,
@@ -57,12 +57,4 @@ test("IDs of 24 digits alone are ordered by all of their digits", () => {
       );
     }),
   );
-});
-
-test("a hundred thousand IDs that are counters are found without long searches", () => {
-  const ids = new IdTable();
-  const idOf = (n: number) => n.toString(16).padStart(24, "0");
-  for (let n = 0; n < 100_000; n++) assert.equal(ids.numberOf(idOf(n)), n);
-  for (let n = 0; n < 100_000; n++) assert.equal(ids.find(idOf(n)), n);
-  assert.equal(ids.idOf(99_999), idOf(99_999));
 });
