@@ -7,7 +7,7 @@ import { parseForm } from "./common/parse-form.ts";
 import { printable } from "./common/printable.ts";
 import type { Pipeline, PipelineSpec, Transformer } from "./pipeline.ts";
 import { DATA_TABLES } from "./tables/all.ts";
-import { customTableFaults, duplicatesIn, faultUnless } from "./tables/custom-tables.ts";
+import { customTableFaults, duplicatesIn } from "./tables/custom-tables.ts";
 import type { Table } from "./tables/declare.ts";
 
 /** Throws `config.invalid` with all faults in one message. */
@@ -238,4 +238,8 @@ function auditFaults({ audit = [], transform }: PipelineSpec): string[] {
       "mappingCoverage needs mappedValues() in transform",
     ),
   ];
+}
+
+function faultUnless(fits: boolean, fault: string): string[] {
+  return fits ? [] : [fault];
 }

@@ -48,7 +48,8 @@ export { bigint, boolean, date, double, integer, json, text, timestamp } from ".
 export type { Column, Table } from "./tables/declare.ts";
 export type { Delivery } from "./targets/deliver.ts";
 export { type LakeOptions, lake } from "./targets/lake/lake.ts";
-export { type PostgresOptions, postgres } from "./targets/postgres/postgres.ts";
+export type { PostgresOptions } from "./targets/postgres/connect.ts";
+export { postgres } from "./targets/postgres/postgres.ts";
 export {
   type ContentTablesOptions,
   type CustomTableOptions,

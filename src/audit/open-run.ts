@@ -156,17 +156,13 @@ async function createViews(
   catalog: typeof PUBLISHED_CATALOG | typeof PREVIOUS_CATALOG,
   prefix: string,
 ): Promise<void> {
-  for (const table of tables) {
-    const view = quoteIdentifier(`${prefix}${table}`);
-    await execute(connection, `CREATE VIEW ${view} AS FROM ${tableSql(source, table, catalog)}`);
-  }
+  const viewOf = (name: string, rows: string) => `CREATE VIEW ${quoteIdentifier(prefix + name)} AS ${rows}`;
+  const views = tables.map((table) => viewOf(table, `FROM ${tableSql(source, table, catalog)}`));
   // Questions read names from `content_types`; it is empty if the run lacks it.
-  for (const table of CONTENT_TABLES.filter(
-    ({ name }) => name === "content_types" && !tables.includes(name),
-  )) {
-    const view = quoteIdentifier(`${prefix}${table.name}`);
-    await execute(connection, `CREATE VIEW ${view} AS SELECT ${emptyColumns(table)} WHERE false`);
-  }
+  const empty = CONTENT_TABLES.filter(({ name }) => name === "content_types" && !tables.includes(name)).map(
+    (table) => viewOf(table.name, `SELECT ${emptyColumns(table)} WHERE false`),
+  );
+  await execute(connection, [...views, ...empty].join(";\n"));
 }
 
 /** Absolute paths of the files in a folder, sorted; empty if there is no such folder. */

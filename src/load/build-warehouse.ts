@@ -12,18 +12,18 @@ import { failureText } from "../storage/duckdb-error.ts";
 import type { RangeBounds } from "../storage/id-ranges.ts";
 import { type DatabaseConnections, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
-import { quoteIdentifier } from "../storage/sql-text.ts";
+import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import { contentCustomFieldValues, customFieldSelectValues, customFields } from "../tables/custom-fields.ts";
 import type { Table } from "../tables/declare.ts";
 import { customFieldMappings, customFieldMappingValues } from "../tables/destinations.ts";
-import { fieldTypeDrift } from "./content-wide.ts";
 import { fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRequest } from "./history.ts";
-import { exportTables, type LoadedTable, loadTable, type RunFiles } from "./load-table.ts";
-import { customFieldValuesSql, fillDerivedTables, MAPPED_VALUES_PER_RANGE } from "./mapped-values.ts";
+import { loadSql } from "./load-sql.ts";
+import { exportTables, fillTable, type TableFiles } from "./load-table.ts";
+import { fillDerivedTables, MAPPED_VALUES_PER_RANGE } from "./mapped-values.ts";
 import { type BoundsByTable, mergeBounds } from "./range-bounds.ts";
 import { type MemoryRows, type StagedTable, stageRows } from "./staged-rows.ts";
-import { createViewsAndMacros, hasViews } from "./views.ts";
+import { createViewsAndMacros, fieldTypeDrift } from "./views.ts";
 
 export interface BuildRequest {
   /** Tables of the pipeline, without those about the run. */
@@ -113,11 +113,11 @@ export class WarehouseBuild implements AsyncDisposable {
    * Loads the tables of the pipeline, in the order of the pipeline. Staged tables are loaded two at a time, but never two
    * wide ones. Tables made from other tables follow, each on both connections. Throws `verify.failed` if rows went missing.
    */
-  async loadData(): Promise<LoadedTable[]> {
+  async loadData(): Promise<TableFiles[]> {
     const { tables, signal, parts, stagedBytes, onTable } = this.#request;
-    const loaded = new Map<string, LoadedTable>();
+    const loaded = new Map<string, TableFiles>();
     onTable(0, tables.length);
-    const add = (table: LoadedTable) => {
+    const add = (table: TableFiles) => {
       signal.throwIfAborted();
       loaded.set(table.table, table);
       onTable(loaded.size, tables.length);
@@ -143,7 +143,7 @@ export class WarehouseBuild implements AsyncDisposable {
 
   /** Values that do not read as the type of their custom field. */
   async fieldTypeDrift(): Promise<(DriftEntry & DriftItemCount)[]> {
-    return hasViews(this.#names) ? fieldTypeDrift(this.connections[0]) : [];
+    return fieldTypeDrift(this.connections[0], this.#names);
   }
 
   get #names(): ReadonlySet<string> {
@@ -175,12 +175,12 @@ export class WarehouseBuild implements AsyncDisposable {
     await this.#open.database[Symbol.asyncDispose]();
   }
 
-  async #loadStaged(connection: DuckDBConnection, table: Table): Promise<LoadedTable> {
+  async #loadStaged(connection: DuckDBConnection, table: Table): Promise<TableFiles> {
     const { name, stage } = table;
     const { parts, entityRows, fileBounds, boundsBefore } = this.#request;
     if (stage === "shared") return this.load({ table, rows: entityRows.get(name) ?? [] }, connection);
     const hasDefinitions = DEFINITIONS.isSubsetOf(this.#names);
-    return loadTable(connection, {
+    return fillTable(connection, {
       table,
       from: parts.get(name) ?? [],
       bounds: (stage === "pooled" ? boundsBefore : fileBounds).get(name) ?? [],
@@ -191,26 +191,26 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   /** Loads a table from parts in the staging folder, a query, or rows of this thread, which are staged in parts first. */
-  async load(source: TableSource, connection = this.connections[0]): Promise<LoadedTable> {
+  async load(source: TableSource, connection = this.connections[0]): Promise<TableFiles> {
     const { table } = source;
     if ("query" in source) {
       const { text, params } = source.query;
       const from = { text: `SELECT ${parquetColumns(table)} FROM (${text})`, params };
-      return loadTable(connection, { table, from, ...this.#files });
+      return fillTable(connection, { table, from, ...this.#files });
     }
     const folder = join(this.#request.database.staging, "parts", table.name);
     const fileOf = (part: number) => join(folder, `${table.name}-${part}.parquet`);
     const from = "parts" in source ? source.parts : stageRows(source, fileOf);
-    return loadTable(connection, { table, from, ...this.#files });
+    return fillTable(connection, { table, from, ...this.#files });
   }
 
-  get #files(): RunFiles {
+  get #files() {
     const { finalDirectory, sequence } = this.#request;
     return { finalDirectory, sequence };
   }
 
   /** Fills tables that are made from other tables. */
-  async #fill({ stage, fill, rowsPerRange, beside }: (typeof STEPS)[number]): Promise<LoadedTable[]> {
+  async #fill({ stage, fill, rowsPerRange, beside }: (typeof STEPS)[number]): Promise<TableFiles[]> {
     const { bounds: ranges, stagedBytes, history, passthrough, boundsBefore } = this.#request;
     const tables = this.#request.tables.filter((table) => table.stage === stage);
     if (tables.length === 0) return [];
@@ -226,7 +226,7 @@ export class WarehouseBuild implements AsyncDisposable {
    * Fills custom tables that are queries over other tables. Throws `config.invalid` if a query fails. Damage, a full disk and
    * other errors with a code of their own are not errors of the query.
    */
-  async #fillCustom(): Promise<LoadedTable[]> {
+  async #fillCustom(): Promise<TableFiles[]> {
     const [connection] = this.connections;
     const { queries, signal } = this.#request;
     const names = Object.keys(queries);
@@ -248,4 +248,9 @@ export class WarehouseBuild implements AsyncDisposable {
     }
     return exportTables(this.connections, { tables, bounds: [], ...this.#files });
   }
+}
+
+/** SQL that makes rows of `content_custom_field_values` from the mark `staged`. */
+function customFieldValuesSql(): string {
+  return fillMarks(loadSql("custom_field_values"), { mapping_inputs: loadSql("mapping_inputs") });
 }

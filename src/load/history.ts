@@ -1,15 +1,39 @@
 /** Fills the history: compares mapped values and definitions of this run with the history of the run before. */
-import type { DuckDBConnection } from "@duckdb/node-api";
+import { type DuckDBConnection, DuckDBTimestampTZValue } from "@duckdb/node-api";
+import type { Verdict } from "../common/verdict.ts";
 import { ROWS_PER_GROUP } from "../storage/database.ts";
-import { execute, type QueryParams, scalar } from "../storage/duckdb.ts";
+import { all, execute, type QueryParams, scalar, toSafeInteger } from "../storage/duckdb.ts";
 import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
 import { type DatabaseConnections, mapLimited, mapParallel } from "../storage/parallel.ts";
-import { quoteIdentifier } from "../storage/sql-text.ts";
-import { HISTORY_VERSION } from "../tables/history.ts";
-import { fillDefinitions, findEffects, type HistoryRun, instant } from "./history-definitions.ts";
+import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import {
+  type Cause,
+  DEFINITION_HISTORIES,
+  definitionColumns,
+  definitionKey,
+  HISTORY_VERSION,
+} from "../tables/history.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
 import { loadSql } from "./load-sql.ts";
-import { rangeParams, rangeStarts } from "./mapped-values.ts";
+import { MAPPING_STEPS, rangeParams, rangeStarts } from "./mapped-values.ts";
+
+type DefinitionHistory = (typeof DEFINITION_HISTORIES)[number];
+type Family = DefinitionHistory["family"];
+const FAMILIES: readonly Family[] = ["destination", "mapping", "definition"];
+
+/** The run that the history is filled for. */
+export interface HistoryRun {
+  /** Name of the run. */
+  readonly run: string;
+  /** Start, to the second as in the run's name: versions that this run found hold from then on. */
+  readonly startedAt: Date;
+  readonly verdict: Verdict;
+  readonly sequence: number;
+  /** When the last answer arrived, in milliseconds since 1970. */
+  readonly extractedMs: number;
+  readonly pipeline: string;
+  readonly packageVersion: string;
+}
 
 export interface HistoryRequest {
   readonly run: HistoryRun;
@@ -31,9 +55,6 @@ export interface HistoryRequest {
 
 /** Rows of a range of items: those of the history, and those of content_mapped_values that are compared. */
 export const HISTORY_ROWS_PER_RANGE = 80_000;
-
-/** Comparing a row takes this many times the memory of copying it. */
-const COMPARISON_MEMORY_FACTOR = 2;
 
 /**
  * Fills the tables of the history, which exist and are empty. They are made from the tables of content and mappings, from
@@ -76,14 +97,39 @@ async function fillRuns(connection: DuckDBConnection, request: HistoryRequest): 
   await execute(connection, insert, Object.values(row));
 }
 
-/** Creates or replaces the temporary table of a step, which has the step's name. */
-async function createStepTable(
-  connection: DuckDBConnection,
-  name: string,
-  params: QueryParams,
-): Promise<void> {
-  const sql = `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${loadSql(name)}`;
-  await execute(connection, sql, params);
+/** An instant of the database, from milliseconds since 1970. */
+function instant(milliseconds: number): DuckDBTimestampTZValue {
+  return new DuckDBTimestampTZValue(BigInt(milliseconds) * 1000n);
+}
+
+/** Fills the histories of the definitions. They are few, so each takes one statement. */
+async function fillDefinitions(connection: DuckDBConnection, run: HistoryRun): Promise<void> {
+  for (const definition of DEFINITION_HISTORIES) {
+    const sql = `INSERT INTO ${quoteIdentifier(definition.history.name)} BY NAME ${definitionSql(definition)}`;
+    const cause: Cause = `${definition.family}_changed`;
+    const startedAt = instant(run.startedAt.getTime());
+    await execute(connection, sql, [run.run, startedAt, cause, run.verdict === "complete"]);
+  }
+}
+
+function definitionSql({ history, of, lookedUp }: DefinitionHistory): string {
+  const names = definitionColumns(history);
+  const others = names.filter((name) => name !== "ordinal");
+  const differs = `${structOf("before.", others)} IS DISTINCT FROM ${structOf("now.", others)}`;
+  return fillMarks(loadSql("history_definitions"), {
+    previous: quoteIdentifier(`previous_${history.name}`),
+    now: quoteIdentifier(of),
+    columns: names.map(quoteIdentifier).join(", "),
+    columns_as_row: structOf("", names),
+    key: definitionKey(history).map(quoteIdentifier).join(", "),
+    looked_up: lookedUp,
+    // Versions that are equal except for their position.
+    reordered: others.length < names.length ? `NOT (${differs})` : "false",
+  });
+}
+
+function structOf(source: string, names: readonly string[]): string {
+  return `struct_pack(${names.map((name) => `${source}${quoteIdentifier(name)}`).join(", ")})`;
 }
 
 /** Tables with rows from comparisons. Rows are collected until they fill a row group; fewer would wait uncompressed. */
@@ -105,7 +151,7 @@ class ValueHistory {
 
   async begin(): Promise<void> {
     const { run, absences } = this.#request;
-    await createStepTable(this.#connection, "history_epochs", [run.verdict === "complete"]);
+    await this.#create("history_epochs", [run.verdict === "complete"]);
     for (const [name, ids] of Object.entries({ removed: absences.confirmed, unread: absences.unread })) {
       const read = "SELECT unnest(CAST(CAST($1 AS JSON) AS VARCHAR[])) AS content_id";
       const create = `CREATE OR REPLACE TEMP TABLE history_${name} AS ${read}`;
@@ -121,9 +167,9 @@ class ValueHistory {
   async fill(items: IdRange): Promise<string[]> {
     const { absences, rowsPerRange } = this.#request;
     const params = rangeParams(items);
-    await createStepTable(this.#connection, "history_items", [...params, absences.listIsWhole]);
-    await createStepTable(this.#connection, "history_several", params);
-    await createStepTable(this.#connection, "history_texts", params);
+    await this.#create("history_items", [...params, absences.listIsWhole]);
+    await this.#create("history_several", params);
+    await this.#create("history_texts", params);
     const weights = { text: "FROM history_items", params: [] };
     const firsts = await rangeStarts(this.#connection, weights, rowsPerRange);
     const findFields = loadSql("history_fields");
@@ -136,7 +182,8 @@ class ValueHistory {
     await execute(this.#connection, copy, params);
     await this.#insert("mapped_value_history", "history_first_values", items);
     await execute(this.#connection, "CREATE OR REPLACE TEMP TABLE history_kept (content_id VARCHAR)");
-    const rows = Math.ceil(rowsPerRange / COMPARISON_MEMORY_FACTOR);
+    // Comparing a row takes twice the memory of copying it.
+    const rows = Math.ceil(rowsPerRange / 2);
     const compared = { text: loadSql("history_compared_weights"), params };
     for (const range of cut(items, await rangeStarts(this.#connection, compared, rows))) {
       await this.#compare(range);
@@ -148,12 +195,17 @@ class ValueHistory {
 
   /** Compares the values in the fields of `history_fields` with those of the run before. */
   async #compare(range: IdRange): Promise<void> {
-    await this.#pair(range);
-    await createStepTable(this.#connection, "history_numbers", []);
-    await createStepTable(this.#connection, "history_questions", []);
+    // In several statements: the memory of a join is free only when its statement ends.
+    await execute(this.#connection, "DROP TABLE IF EXISTS history_pairs");
+    await this.#create("history_now", rangeParams(range));
+    await this.#create("history_before", rangeParams(range));
+    await this.#create("history_pairs", [this.#request.run.verdict === "complete"]);
+    await execute(this.#connection, "DROP TABLE history_now; DROP TABLE history_before");
+    await this.#create("history_numbers");
+    await this.#create("history_questions");
     await findEffects(this.#connection, this.#prepared);
-    await createStepTable(this.#connection, "history_causes", rangeParams(range));
-    await createStepTable(this.#connection, "history_orders", rangeParams(range));
+    await this.#create("history_causes", rangeParams(range));
+    await this.#create("history_orders", rangeParams(range));
     await execute(
       this.#connection,
       "INSERT INTO history_kept SELECT DISTINCT content_id FROM history_pairs WHERE event = 'kept'",
@@ -177,13 +229,10 @@ class ValueHistory {
     }
   }
 
-  /** Pairs values in several statements: the memory of a join is free only when its statement ends. */
-  async #pair(range: IdRange): Promise<void> {
-    await execute(this.#connection, "DROP TABLE IF EXISTS history_pairs");
-    await createStepTable(this.#connection, "history_now", rangeParams(range));
-    await createStepTable(this.#connection, "history_before", rangeParams(range));
-    await createStepTable(this.#connection, "history_pairs", [this.#request.run.verdict === "complete"]);
-    await execute(this.#connection, "DROP TABLE history_now; DROP TABLE history_before");
+  /** Creates or replaces the temporary table of a step, which has the step's name. */
+  #create(name: string, params: QueryParams = []): Promise<void> {
+    const sql = `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${loadSql(name)}`;
+    return execute(this.#connection, sql, params);
   }
 
   async #insert(table: string, step: string, range: IdRange): Promise<void> {
@@ -197,4 +246,62 @@ class ValueHistory {
 function cut(range: IdRange, firsts: readonly string[]): IdRange[] {
   const cuts = firsts.slice(1);
   return [range.lower, ...cuts].map((lower, at) => ({ lower, upper: cuts[at] ?? range.upper }));
+}
+
+/**
+ * Fills the temporary table `history_effects` from the questions in `history_questions`. The mapping steps run again with
+ * one family of definitions as it was in an epoch, a span of runs between which no definition changed: if the result differs,
+ * a change in this family is a cause. `prepared`: epochs whose tables the connection has.
+ */
+async function findEffects(connection: DuckDBConnection, prepared: Set<number>): Promise<void> {
+  const create = "CREATE OR REPLACE TEMP TABLE history_effects (question VARCHAR, family VARCHAR)";
+  await execute(connection, create);
+  const epochs = await all(connection, "SELECT DISTINCT epoch FROM history_questions ORDER BY epoch");
+  for (const row of epochs) {
+    const epoch = toSafeInteger(row.epoch ?? null);
+    if (!prepared.has(epoch)) await prepareEpoch(connection, epoch);
+    prepared.add(epoch);
+    for (const family of FAMILIES) {
+      const steps = MAPPING_STEPS.map((step) => [step, epochTable(step, epoch, family)]);
+      const marks = { ...Object.fromEntries(steps), mapped_values: loadSql("mapped_values") };
+      const questions = fillMarks(loadSql("history_effects"), marks);
+      const sql = `INSERT INTO history_effects SELECT question, ${quoteLiteral(family)} FROM (${questions})`;
+      await execute(connection, sql, [null, null, epoch]);
+    }
+  }
+}
+
+/** Makes the tables that the mapping steps read, for each family as it was in the epoch. */
+async function prepareEpoch(connection: DuckDBConnection, epoch: number): Promise<void> {
+  for (const family of FAMILIES) {
+    const targets = `mapping_targets AS (FROM ${epochTable("mapping_targets", epoch, family)})`;
+    const definitions = DEFINITION_HISTORIES.filter((each) => each.family === family);
+    const tables = definitions.map((each) => tableAsOf(each, epoch));
+    for (const step of MAPPING_STEPS) {
+      const read = step === "mapping_answers" ? [...tables, targets] : tables;
+      await execute(
+        connection,
+        `CREATE OR REPLACE TEMP TABLE ${epochTable(step, epoch, family)} AS
+         WITH ${read.join(", ")} SELECT * FROM (\n${loadSql(step)}\n)`,
+      );
+    }
+  }
+  const mapped = `SELECT DISTINCT ${epoch}, custom_field_id FROM ${epochTable("mapping_targets", epoch, "mapping")}`;
+  await execute(connection, `INSERT INTO history_mapped_before ${mapped}`);
+}
+
+function epochTable(step: string, epoch: number, family: Family): string {
+  return quoteIdentifier(`history_${step}_${epoch}_${family}`);
+}
+
+/** Common table expression with a table's name, and its rows as they were in an epoch. */
+function tableAsOf({ history, of }: DefinitionHistory, epoch: number): string {
+  const columns = definitionColumns(history).map(quoteIdentifier).join(", ");
+  return `${quoteIdentifier(of)} AS (
+    SELECT ${columns}
+    FROM ${quoteIdentifier(history.name)} AS history
+    JOIN run_history AS first ON first.run = history.valid_from_run
+    LEFT JOIN run_history AS after ON after.run = history.valid_to_run
+    WHERE first.sequence <= ${epoch} AND (after.sequence IS NULL OR after.sequence > ${epoch})
+  )`;
 }

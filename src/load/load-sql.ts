@@ -19,19 +19,13 @@ export function loadSql(step: string): string {
   return fillMarks(steps(step), MARKS);
 }
 
-/** Text of a step that makes payloads. `load` reads it, here or in another folder. */
-export function payloadSql(step: string, load = loadSql): string {
+/** Text of a step that makes payloads or reads the history. `load` reads it, here or in another folder. */
+export function historySql(step: string, load = loadSql): string {
   const payloads = (payload_of: string) => fillMarks(loadSql("payloads"), { payload_of });
   return fillMarks(load(step), {
     payloads: payloads("content_id, destination_id"),
     payloads_of_sides: payloads("side, content_id, destination_id"),
     payload: payloads("item"),
-  });
-}
-
-/** Text of a step that reads the history. `load` reads it, here or in another folder. */
-export function historySql(step: string, load = loadSql): string {
-  return fillMarks(payloadSql(step, load), {
     versions: loadSql("mapped_value_versions"),
     ordered_values: loadSql("ordered_values"),
     reordered_values: loadSql("reordered_values"),

@@ -1,22 +1,25 @@
 /** Fills a table: sorted Parquet files by ID range, and from these the DuckDB table. */
-
+import { addAbortListener } from "node:events";
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
+import type { LoadTable } from "../pipeline.ts";
+import { type BuildSettings, openForBuilding, openForScanning } from "../storage/database.ts";
 import { createTable, duckdbColumns, emptyColumns, keyColumns } from "../storage/ddl.ts";
 import { execute, type SqlQuery, scalar } from "../storage/duckdb.ts";
 import { boundsFor, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
 import { type DatabaseConnections, mapParallel } from "../storage/parallel.ts";
 import { type StagedPart, sumOfRows } from "../storage/parquet-file.ts";
 import { readParquet, TABLE_NAME, writeParquet } from "../storage/parquet-sql.ts";
-import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
+import { exactPattern, fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
-import { type BoundsByTable, cutByRows, extendBounds } from "./range-bounds.ts";
+import { type BoundsByTable, boundsByRows, memoryLimitMb, ROWS_OF_A_VECTOR } from "./range-bounds.ts";
 import { rowsInRange, type StagedTable, stagedRanges } from "./staged-rows.ts";
+import { createViewsAndMacros } from "./views.ts";
 
 /** Where the files of a run are written. */
-export interface RunFiles {
+interface RunFiles {
   /** Folder that becomes `runs/<run>`. */
   readonly finalDirectory: string;
   readonly sequence: number;
@@ -55,7 +58,7 @@ interface FinalFile {
 }
 
 /** The files of a table, with its counts: `stagedRows` is `rows` plus `replacedRows`. */
-export interface LoadedTable {
+export interface TableFiles {
   readonly table: string;
   readonly rows: number;
   readonly stagedRows: number;
@@ -69,7 +72,7 @@ export interface LoadedTable {
  * Creates a table and fills it. Each ID range becomes a sorted Parquet file, and the DuckDB table is read from these
  * files, so that both hold the same rows. Memory holds one range. Throws `verify.failed` if rows went missing.
  */
-export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
+export async function fillTable(connection: DuckDBConnection, request: LoadRequest): Promise<TableFiles> {
   const { table, from, bounds = [], query = "/* staged */", finalDirectory } = request;
   const { ranges, replacedRows = 0 } =
     "text" in from
@@ -89,14 +92,14 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
   if (files.length === 0) files.push(...(await writeRange(connection, request, 0, undefined)));
   const paths = files.map(({ path }) => join(finalDirectory, path));
   await createTableFromFiles(connection, table, paths);
-  return loadedTable({ table, files, stagedRows: sumOfRows("text" in from ? files : from), replacedRows });
+  return tableFiles({ table, files, stagedRows: sumOfRows("text" in from ? files : from), replacedRows });
 }
 
 /** Columns with the bodies of items by table: Zstandard makes them smaller than what DuckDB chooses. */
 const BODIES: Readonly<Record<string, readonly string[]>> = { content: ["content", "body_fragment"] };
 
 /** Creates a table and fills it from Parquet files: absolute paths, in the order of the key. */
-export async function createTableFromFiles(
+async function createTableFromFiles(
   connection: DuckDBConnection,
   table: Table,
   files: readonly string[],
@@ -113,12 +116,12 @@ export async function createTableFromFiles(
 export async function exportTables(
   connections: DatabaseConnections,
   { tables, bounds, kept, beside, ...folder }: ExportRequest,
-): Promise<LoadedTable[]> {
+): Promise<TableFiles[]> {
   const boundsOf = async (connection: DuckDBConnection, table: Table): Promise<RangeBounds> => {
     const before = boundsFor(table, kept?.before.get(table.name) ?? []);
     if (kept === undefined || before.length === 0) return boundsFor(table, bounds);
     const rows = { table, source: quoteIdentifier(table.name), rowsPerRange: kept.rowsPerRange };
-    return extendBounds(connection, rows, before);
+    return boundsByRows(connection, rows, before);
   };
   const ranges = await mapParallel(connections, tables, boundsOf);
   const exports = tables.flatMap((table, at) =>
@@ -135,7 +138,7 @@ export async function exportTables(
     const own = written.flatMap((range) => (range?.table === table ? range.files : []));
     const files = own.length > 0 ? own : await writeRange(connection, { ...folder, table }, 0, undefined);
     const stagedRows = await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(table.name)}`);
-    return loadedTable({ table, files, stagedRows, replacedRows: 0 });
+    return tableFiles({ table, files, stagedRows, replacedRows: 0 });
   });
 }
 
@@ -170,10 +173,10 @@ function duplicateKeys(connection: DuckDBConnection, table: Table, file: string)
 }
 
 /** Throws `verify.failed` if the number of rows in the files is not that of the staged rows. */
-function loadedTable({
+function tableFiles({
   table: { name: table },
   ...written
-}: Omit<LoadedTable, "table" | "rows"> & { readonly table: Table }): LoadedTable {
+}: Omit<TableFiles, "table" | "rows"> & { readonly table: Table }): TableFiles {
   const rows = sumOfRows(written.files);
   const expected = written.stagedRows - written.replacedRows;
   if (rows !== expected) {
@@ -193,10 +196,7 @@ async function pooledRows(connection: DuckDBConnection, { table, parts }: Staged
   if (parts.length === 0) return { ranges: [], replacedRows: 0 };
   const source = readParquet(parts.map((part) => part.file));
   const rows = { table, source, rowsPerRange: POOLED_ROWS_PER_RANGE };
-  const bounds =
-    before.length === 0
-      ? await cutByRows(connection, rows, { lower: undefined, upper: undefined })
-      : await extendBounds(connection, rows, before);
+  const bounds = await boundsByRows(connection, rows, before);
   const names = table.columns.map(({ name }) => quoteIdentifier(name));
   const newest = table.columns.some(({ name }) => name === "updated_at")
     ? ["updated_at DESC NULLS LAST"]
@@ -210,6 +210,46 @@ async function pooledRows(connection: DuckDBConnection, { table, parts }: Staged
   const mentions = `SELECT count(*) AS mentions FROM ${source} GROUP BY ${keyColumns(table)}`;
   const repeated = `SELECT coalesce(sum(mentions - 1), 0) FROM (${mentions})`;
   return { ranges, replacedRows: await scalar(connection, repeated) };
+}
+
+type Folders = Pick<BuildSettings, "file" | "staging" | "temporaryDirectory">;
+
+/**
+ * Makes the tables, views and macros of a run from its files in `staging`. Rows are the same as before; bytes are not. The
+ * signal also ends the current statement, which fails then.
+ */
+export async function rebuildDatabase(
+  folders: Folders,
+  tables: readonly Pick<LoadTable, "table" | "files">[],
+  signal: AbortSignal,
+): Promise<void> {
+  const files = tables.flatMap((each) => each.files);
+  const limit = memoryLimitMb(await heaviestVectorBytes(folders, files));
+  await using database = await openForBuilding({ ...folders, memoryLimitMb: limit, previous: undefined });
+  using _interrupting = addAbortListener(signal, () => database.interrupt());
+  for (const { table, files: paths } of tables) {
+    signal.throwIfAborted();
+    await createTableFromFiles(database.connection, table, paths);
+  }
+  await createViewsAndMacros(database.connection, new Set(tables.map(({ table }) => table.name)));
+  await database.close();
+}
+
+/** Largest number of bytes in the rows that the database works on at once, roughly. */
+async function heaviestVectorBytes(
+  { staging, temporaryDirectory }: Folders,
+  files: readonly string[],
+): Promise<number> {
+  const limits = { temporaryDirectory, memoryLimitMb: 64, threads: 1 };
+  await using database = await openForScanning({ ...limits, allowedDirectories: [staging] });
+  const list = files.map((file) => quoteLiteral(exactPattern(file))).join(", ");
+  return await scalar(
+    database.connection,
+    `SELECT coalesce(max(bytes), 0)::BIGINT FROM (
+       SELECT sum(total_uncompressed_size) * least(1, ${ROWS_OF_A_VECTOR} / any_value(row_group_num_rows)) AS bytes
+       FROM parquet_metadata([${list}]) GROUP BY file_name, row_group_id
+     )`,
+  );
 }
 
 /**

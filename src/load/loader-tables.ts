@@ -10,7 +10,7 @@ import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Table } from "../tables/declare.ts";
 
-type TableFiles = Pick<LoadTable, "table" | "rows" | "files"> & { readonly temporaryDirectory: string };
+type LoaderFiles = Pick<LoadTable, "table" | "rows" | "files"> & { readonly temporaryDirectory: string };
 
 /** Disk failure while a loader reads a table: not an error of the loader. */
 export class TableReadError extends WarehouseError {
@@ -23,13 +23,13 @@ const MEMORY_MB = 256;
 const ROWS_PER_BATCH = 4096;
 
 /** A table for loaders. Nothing is read before a loader asks for cells or batches. */
-export function openLoaderTable(from: TableFiles): LoadTable {
+export function openLoaderTable(from: LoaderFiles): LoadTable {
   const { table, rows, files } = from;
   const cells = () => cellsOf(from);
   return { table, rows, files, cells, batches: () => batchesOf(table, cells()) };
 }
 
-async function* cellsOf({ table, files, temporaryDirectory }: TableFiles) {
+async function* cellsOf({ table, files, temporaryDirectory }: LoaderFiles) {
   try {
     await using database = await openForScanning({
       memoryLimitMb: MEMORY_MB,

@@ -3,8 +3,8 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, type SqlQuery } from "../storage/duckdb.ts";
 import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
 import { type DatabaseConnections, mapLimited, mapParallel } from "../storage/parallel.ts";
-import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
-import { loadSql, payloadSql } from "./load-sql.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
+import { historySql, loadSql } from "./load-sql.ts";
 
 /** Number of mapped values in a range of items with which each step keeps to the database's memory limit. */
 export const MAPPED_VALUES_PER_RANGE = 100_000;
@@ -19,11 +19,6 @@ export async function prepareMappings(connection: DuckDBConnection): Promise<voi
   }
 }
 
-/** SQL that makes rows of `content_custom_field_values` from the mark `staged`. */
-export function customFieldValuesSql(): string {
-  return fillMarks(loadSql("custom_field_values"), { mapping_inputs: loadSql("mapping_inputs") });
-}
-
 /** Rows of `content_mapped_values` of a range of items, in key order. */
 export function mappedValuesQuery(range: IdRange): SqlQuery {
   return { text: loadSql("mapped_values"), params: rangeParams(range) };
@@ -34,7 +29,7 @@ export function mappedValuesQuery(range: IdRange): SqlQuery {
  * values of fields without value mappings join the payload as they are.
  */
 export function payloadsQuery(range: IdRange, passthrough: boolean): SqlQuery {
-  return { text: payloadSql("external_payloads"), params: [...rangeParams(range), passthrough] };
+  return { text: historySql("external_payloads"), params: [...rangeParams(range), passthrough] };
 }
 
 /** Values of `$1` and `$2` of a step over a range of items. */

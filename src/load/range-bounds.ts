@@ -32,7 +32,7 @@ const BYTES_OF_OTHER_TABLES = 12 * 1024 * 1024;
 /** A range keeps its bounds until it has grown to more than this many times its size. */
 const MAX_GROWTH = 2;
 
-export interface ItemWeights {
+interface ItemWeights {
   /** Bytes of the answers that had an item, of all items in the order of their IDs. */
   readonly weights: Float32Array;
   /** ID of the item at an index of `weights`. */
@@ -45,7 +45,7 @@ export interface ItemWeights {
 export const ROWS_OF_A_VECTOR = 2048;
 
 /** Largest number of bytes that such a number of neighbouring items has in the widest table, roughly. */
-export function vectorBytes({ weights, widestTableBytes }: ItemWeights): number {
+function vectorBytes({ weights, widestTableBytes }: ItemWeights): number {
   let total = 0;
   let window = 0;
   let heaviest = 0;
@@ -67,8 +67,25 @@ export function memoryLimitMb(vectorBytes: number): number {
   return Math.min(MEMORY_LIMIT_MB + Math.ceil((1.25 * vectorBytes) / 1e6), MAX_MEMORY_LIMIT_MB);
 }
 
+/** Cuts the items of a run into ranges. `stagedBytes` and `before`, the bounds of the files of the run before: by table. */
+export function cutItems(
+  items: ItemWeights,
+  stagedBytes: ReadonlyMap<string, number>,
+  before: BoundsByTable,
+) {
+  const bounds = rangeBounds(items);
+  return {
+    /** Bounds of the item ranges by which the widest table is loaded. */
+    bounds,
+    /** Bounds of the files of each table of items. */
+    fileBounds: fileBounds(items, bounds, stagedBytes, before),
+    /** Bytes of the widest table that DuckDB holds at once, roughly. */
+    vectorBytes: vectorBytes(items),
+  };
+}
+
 /** Least ID of each range of items that is loaded at a time; empty if one range is enough. */
-export function rangeBounds({ weights, idAt, widestTableBytes }: ItemWeights): RangeBounds {
+function rangeBounds({ weights, idAt, widestTableBytes }: ItemWeights): RangeBounds {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const bytesPerWeight = total === 0 ? 0 : widestTableBytes / total;
   const limits = { items: ITEMS_PER_RANGE, bytes: BYTES_PER_RANGE };
@@ -92,9 +109,9 @@ export function mergeBounds(bounds: RangeBounds, stagedBytes: number, minRanges 
 
 /**
  * Bounds of the files of each table of items. They are those of the run before, with further cuts in ranges that are too
- * large by now. `bounds`: of all items, from {@link rangeBounds}. `stagedBytes` and `before`: by table.
+ * large by now. `bounds`: of all items, from {@link rangeBounds}.
  */
-export function fileBounds(
+function fileBounds(
   items: ItemWeights,
   bounds: RangeBounds,
   stagedBytes: ReadonlyMap<string, number>,
@@ -180,12 +197,16 @@ interface SourceRows {
   readonly rowsPerRange: number;
 }
 
-/** The bounds of the run before, with further cuts in ranges that have more than twice `rowsPerRange` by now. */
-export async function extendBounds(
+/**
+ * Bounds of ranges of about `rowsPerRange` rows; if there are bounds of the run before, these, with further cuts in ranges
+ * that have more than twice as many rows by now.
+ */
+export async function boundsByRows(
   connection: DuckDBConnection,
   rows: SourceRows,
   before: RangeBounds,
 ): Promise<RangeBounds> {
+  if (before.length === 0) return cutByRows(connection, rows, { lower: undefined, upper: undefined });
   const kept: string[] = [];
   for (const [index, range] of rangesOf(before).entries()) {
     const { conditions, params } = rangeConditions(rows.table, range);
@@ -198,7 +219,7 @@ export async function extendBounds(
 }
 
 /** Bounds of ranges of about `rowsPerRange` rows within a range. */
-export async function cutByRows(
+async function cutByRows(
   connection: DuckDBConnection,
   { table, source, rowsPerRange }: SourceRows,
   range: IdRange,

@@ -13,14 +13,7 @@ import type { Log } from "../common/log.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
 import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
-import {
-  type BoundsByTable,
-  fileBounds,
-  memoryLimitMb,
-  rangeBounds,
-  readFileBounds,
-  vectorBytes,
-} from "../load/range-bounds.ts";
+import { type BoundsByTable, cutItems, memoryLimitMb, readFileBounds } from "../load/range-bounds.ts";
 import { publishes } from "../pipeline.ts";
 import { type CountedDrift, Drift, type DriftEntry, type DriftItemCount } from "../raw/drift.ts";
 import { type ExtractRecord, excludedItems } from "../raw/extract-record.ts";
@@ -130,18 +123,12 @@ async function transformRaw(run: NewRun, landed: RawFolder, { threads, signal, o
     idAt: (place: number) => items.idOf(sorted[place] ?? 0),
     widestTableBytes: Math.max(0, ...transformed.stagedBytes.values()),
   };
-  const bounds = rangeBounds(weighing);
   const before = await boundsBefore(run, log);
   return {
     ...transformed,
-    /** Bounds of the item ranges by which the widest table is loaded. */
-    bounds,
-    /** Bounds of the files of each table of items. */
-    fileBounds: fileBounds(weighing, bounds, transformed.stagedBytes, before),
+    ...cutItems(weighing, transformed.stagedBytes, before),
     /** Bounds of the files of the run before. */
     boundsBefore: before,
-    /** Bytes of the widest table that DuckDB holds at once, roughly. */
-    vectorBytes: vectorBytes(weighing),
   };
 }
 

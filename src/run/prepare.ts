@@ -16,7 +16,7 @@ import {
   restoreNewest,
   type TargetBaseline,
   type TargetProbe,
-} from "../targets/target-baseline.ts";
+} from "../targets/restore.ts";
 import { loadPipeline } from "../transform/pipelines.ts";
 import {
   assertComparable,

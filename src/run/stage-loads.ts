@@ -4,7 +4,7 @@ import { withGrace } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { isObject } from "../common/json.ts";
 import { clauseOf, printable } from "../common/printable.ts";
-import type { LoadedTable } from "../load/load-table.ts";
+import type { TableFiles } from "../load/load-table.ts";
 import { openLoaderTable, TableReadError } from "../load/loader-tables.ts";
 import { type Loader, type LoadRun, type Pipeline, publishes, type StagedLoad } from "../pipeline.ts";
 import { RUN_TABLES } from "../tables/all.ts";
@@ -26,7 +26,7 @@ export class StagedLoads implements AsyncDisposable {
    */
   async stage(
     run: Pick<LoadRun, "signal"> & { readonly pipeline: Pipeline; readonly staging: StagingFolder },
-    tables: readonly LoadedTable[],
+    tables: readonly TableFiles[],
     verdict: LoadRun["verdict"],
   ): Promise<void> {
     const { pipeline, staging, signal } = run;
@@ -108,7 +108,7 @@ function loadError(name: string, what: string, why: string, so: string, cause?: 
   });
 }
 
-function tablesOf(pipeline: Pipeline, staging: StagingFolder, tables: readonly LoadedTable[]) {
+function tablesOf(pipeline: Pipeline, staging: StagingFolder, tables: readonly TableFiles[]) {
   const folder = publishes(pipeline, "parquet") ? staging.result : staging.root;
   const declared = new Map([...pipeline.tables, ...RUN_TABLES].map((table) => [table.name, table]));
   return tables.flatMap(({ table: name, rows, files: paths }) => {

@@ -85,10 +85,6 @@ function nameFaults(name: string): string[] {
   return RESERVED_NAMES.includes(name) ? [`${name} is a name of the package's own`] : [];
 }
 
-export function faultUnless(fits: boolean, fault: string): string[] {
-  return fits ? [] : [fault];
-}
-
 export function duplicatesIn(names: readonly string[]): string[] {
   return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))];
 }

@@ -75,7 +75,7 @@ export interface Reference {
  * - `list`: one row for each element of the list at the first of `at` that exists, in source order.
  * - `program`: a function of the transform.
  */
-export type RowRule =
+type RowRule =
   | { readonly kind: "item"; readonly when: "always" | "given" | "event" }
   | { readonly kind: "object"; readonly at: readonly Origin[] }
   | { readonly kind: "list"; readonly at: readonly Origin[] }

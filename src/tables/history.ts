@@ -149,7 +149,7 @@ const mappedValueOrderHistory = historyTable({
   ],
 });
 
-export const customFieldHistory = historyTable({
+const customFieldHistory = historyTable({
   name: "custom_field_history",
   comment: "Versions of custom field definitions, of what mapped values depend on.",
   key: ["custom_field_id"],
@@ -161,7 +161,7 @@ export const customFieldHistory = historyTable({
   ],
 });
 
-export const selectValueHistory = historyTable({
+const selectValueHistory = historyTable({
   name: "select_value_history",
   comment: "Versions of the values that select and multiselect fields offer to editors.",
   key: ["custom_field_id", "value_id"],
@@ -175,7 +175,7 @@ export const selectValueHistory = historyTable({
   ],
 });
 
-export const mappingHistory = historyTable({
+const mappingHistory = historyTable({
   name: "mapping_history",
   comment: "Versions of mappings: the name of a custom field at a destination.",
   key: ["mapping_id"],
@@ -191,7 +191,7 @@ export const mappingHistory = historyTable({
   ],
 });
 
-export const mappingValueHistory = historyTable({
+const mappingValueHistory = historyTable({
   name: "mapping_value_history",
   comment: "Versions of mapping entries: the external value for a value of a mapped field.",
   key: ["mapping_value_id"],
@@ -204,7 +204,7 @@ export const mappingValueHistory = historyTable({
   ],
 });
 
-export const destinationHistory = historyTable({
+const destinationHistory = historyTable({
   name: "destination_history",
   comment: "Versions of destinations.",
   key: ["destination_id"],
@@ -230,3 +230,43 @@ export const HISTORY_TABLES: readonly Table[] = [
   mappedValueHistory,
   mappedValueOrderHistory,
 ];
+
+interface DefinitionHistory {
+  readonly history: Table;
+  /** Table whose versions it holds. */
+  readonly of: string;
+  /** Family of definitions, whose changes have the same cause, such as `destination_changed`. */
+  readonly family: "destination" | "mapping" | "definition";
+  /** SQL condition under which an unsettled run knows that a definition is removed. */
+  readonly lookedUp: string;
+}
+
+const LOOKED_UP = "(SELECT custom_field_id FROM custom_fields WHERE from_lookup)";
+const OF_FIELD = `before.definition.custom_field_id IN ${LOOKED_UP}`;
+const OF_MAPPING =
+  "before.definition.mapping_id IN " +
+  `(SELECT mapping_id FROM previous_mapping_history WHERE custom_field_id IN ${LOOKED_UP})`;
+
+export const DEFINITION_HISTORIES: readonly DefinitionHistory[] = [
+  { history: destinationHistory, of: "destinations", family: "destination", lookedUp: "false" },
+  { history: customFieldHistory, of: "custom_fields", family: "definition", lookedUp: "false" },
+  { history: selectValueHistory, of: "custom_field_select_values", family: "definition", lookedUp: OF_FIELD },
+  { history: mappingHistory, of: "custom_field_mappings", family: "mapping", lookedUp: OF_FIELD },
+  {
+    history: mappingValueHistory,
+    of: "custom_field_mapping_values",
+    family: "mapping",
+    lookedUp: OF_MAPPING,
+  },
+];
+
+/** Columns of the definition itself, without the interval. */
+export function definitionColumns({ columns }: Table): string[] {
+  const names = columns.map(({ name }) => name);
+  return names.slice(0, names.indexOf("valid_from_run"));
+}
+
+/** Key columns of the definition, which stay the same through its versions. */
+export function definitionKey({ key }: Table): string[] {
+  return key.filter((name) => name !== "valid_from_run");
+}

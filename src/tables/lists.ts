@@ -1,16 +1,6 @@
 /** Tables of an item's lists. */
 import type { ApiField } from "../api/fields.ts";
-import {
-  columnsOf,
-  integer,
-  itemTable,
-  origins,
-  type RowRule,
-  reference,
-  type Table,
-  text,
-  timestamp,
-} from "./declare.ts";
+import { columnsOf, integer, itemTable, origins, reference, type Table, text, timestamp } from "./declare.ts";
 
 const attachment = columnsOf("full:attachments[]", "dynamic:attachments[]");
 const publishedUrl = columnsOf("dynamic:published_urls[]");
@@ -31,7 +21,7 @@ function list<const Name extends string>({
   columns,
   ...rest
 }: ListDeclaration<Name> & Pick<Table, "columns"> & { readonly at?: readonly ApiField[] }): Table<Name> {
-  const rows: RowRule = at === undefined ? { kind: "program" } : { kind: "list", at: origins(at) };
+  const rows: Table["rows"] = at === undefined ? { kind: "program" } : { kind: "list", at: origins(at) };
   return itemTable({ ...rest, rows, key: ["ordinal"], columns: [ordinal, ...columns] });
 }
 

@@ -1,10 +1,9 @@
-/** Delivers a published run to targets, one after another. */
+/** Delivers a published run to targets, one after another, and decides whether it may replace the last run of each. */
 import { withGrace } from "../common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { clauseOf, printable } from "../common/printable.ts";
-import type { DeliveredRun, Target } from "../pipeline.ts";
-import { sameRun } from "../warehouse/identity.ts";
-import { assertMayFollow } from "./fencing.ts";
+import type { DeliveredRun, Target, TargetRun } from "../pipeline.ts";
+import { isAmong, type RunStanding, runText, sameRun, standingOf } from "../warehouse/identity.ts";
 
 /** Exit code of all `target.*`. */
 const DELIVERY_EXIT_CODE = 26;
@@ -109,9 +108,7 @@ export function deliveryWarnings(deliveries: readonly Delivery[]): readonly stri
 export function deliveryError(
   run: string,
   deliveries: readonly Delivery[],
-  { command, state = "" }: { readonly command?: string; readonly state?: string } = {
-    state: "is published, but ",
-  },
+  { command, state = "is published, but " }: { readonly command?: string; readonly state?: string } = {},
 ): WarehouseError | undefined {
   const failures = deliveries.flatMap(({ target, failure }) =>
     failure === null ? [] : [{ target, ...failure }],
@@ -128,4 +125,43 @@ export function deliveryError(
   // A fenced run would be refused again.
   const again = failures.every(({ code }) => code === "target.fenced") ? "" : ` ${repeat}`;
   return new WarehouseError(first.code, `The run ${run} ${state}was not delivered ${reasons}${again}`);
+}
+
+/**
+ * Throws `target.fenced` if a run may not replace the last one. Only a rollback takes a target back, and only from a run that
+ * its own warehouse knows. `name`: who has the last run, as the subject of a sentence. `keepsRuns`: whether runs can be
+ * restored from there. If not, a run of another history replaces the last one, because nothing can continue from that.
+ */
+export function assertMayFollow(
+  { name, keepsRuns }: { readonly name: string; readonly keepsRuns: boolean },
+  last: TargetRun | null,
+  run: DeliveredRun,
+): void {
+  if (last === null) return;
+  const standing = standingOf(last, run);
+  if (standing === "same" || standing === "earlier") return;
+  if (standing === "apart" && !keepsRuns) return;
+  if (run.isRollback && isAmong(last, run.known)) return;
+  throw new WarehouseError(
+    "target.fenced",
+    `${name} ${reason(standing, last)}, so ${runText(run)} ${consequence(standing, last, run)}.`,
+  );
+}
+
+function reason(standing: RunStanding, last: TargetRun): string {
+  if (last.rollbackOf !== undefined && (standing === "undone" || standing === "apart"))
+    return `was rolled back from ${runText(last.rollbackOf)} to ${runText(last)} of this instance`;
+  if (standing === "other") return `has another ${runText(last)} of this instance, from another machine`;
+  if (standing === "apart")
+    return `has ${runText(last)} of this instance, from another machine, which is not in the history of this one`;
+  return `has the later ${runText(last)} of this instance`;
+}
+
+function consequence(standing: RunStanding, last: TargetRun, run: DeliveredRun): string {
+  const isKnown = isAmong(last, run.known);
+  if (run.isRollback && !isKnown)
+    return `cannot replace it, because that run is not in this warehouse; fetch it with "content-warehouse restore", or roll back on the machine that made it`;
+  if (standing === "undone" || (standing === "later" && isKnown))
+    return `can only be delivered by a rollback: "content-warehouse runs rollback ${run.sequence} --deliver"`;
+  return "can no longer be delivered; run again, and the next run continues from it";
 }

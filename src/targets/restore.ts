@@ -1,14 +1,33 @@
-/** Restores a run from a target that keeps whole runs. */
-
+/**
+ * Restores runs from targets that keep whole runs. A run does so by itself: it continues from the newest run that a target
+ * has and this warehouse folder has not.
+ */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
-import { rebuildDatabase } from "../load/rebuild-database.ts";
-import type { Target, TargetRun } from "../pipeline.ts";
-import { assertOfOneKind, assertSameInstance, instanceOf, readBaseline } from "../warehouse/baseline.ts";
-import { runText, sameRun } from "../warehouse/identity.ts";
+import { rebuildDatabase } from "../load/load-table.ts";
+import type { InstanceIdentity, Target, TargetRun } from "../pipeline.ts";
+import {
+  assertOfOneKind,
+  assertSameInstance,
+  type Baseline,
+  baselineOf,
+  instanceOf,
+  readBaseline,
+} from "../warehouse/baseline.ts";
+import {
+  ancestorsOf,
+  goesOnFromUndone,
+  isAmong,
+  isLaterRun,
+  type RunAncestry,
+  type RunKey,
+  runText,
+  sameRun,
+  standingOf,
+} from "../warehouse/identity.ts";
 import {
   createStaging,
   DATABASE_FILE,
@@ -18,16 +37,21 @@ import {
   runsIn,
   type StagingFolder,
 } from "../warehouse/layout.ts";
-import { MANIFEST_FILE, type ManifestFile, readManifestFile, writeManifest } from "../warehouse/manifest.ts";
+import {
+  MANIFEST_FILE,
+  type ManifestFile,
+  parseManifest,
+  readManifestFile,
+  writeManifest,
+} from "../warehouse/manifest.ts";
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
+import { assertReadable, listRuns, type PublishedRun, rollback } from "../warehouse/retention.ts";
 import { digestFile } from "../warehouse/verify.ts";
 import { targetError } from "./deliver.ts";
-import { readRunTables } from "./published-run.ts";
+import { type CurrentRun, readCurrentRun, readRunTables } from "./published-run.ts";
 
-/** A target that keeps whole runs. */
-export type ArchiveTarget = Target & Required<Pick<Target, "restore">>;
-
-export function isArchive(target: Target): target is ArchiveTarget {
+/** Whether a target keeps whole runs. */
+export function isArchive(target: Target): target is Target & Required<Pick<Target, "restore">> {
   return target.restore !== undefined;
 }
 
@@ -39,7 +63,7 @@ export function isArchive(target: Target): target is ArchiveTarget {
  */
 export async function restoreRun(
   folder: OutputFolder,
-  target: ArchiveTarget,
+  target: Target,
   run: TargetRun,
   signal: AbortSignal,
 ): Promise<string> {
@@ -52,7 +76,7 @@ export async function restoreRun(
   await removeStaging(folder, name);
   const staging = await createStaging(folder, name);
   try {
-    await callTarget(target, signal, () => target.restore(run, staging.result, signal));
+    await callTarget(target, signal, () => target.restore?.(run, staging.result, signal));
     await restoreDatabase(staging, signal);
     const found = await readManifestFile(staging.result);
     assertRequested(target, found, run);
@@ -65,11 +89,7 @@ export async function restoreRun(
 }
 
 /** Calls a target, which may be user code that returns no promise. Throws `target.*` or the signal's reason. */
-export async function callTarget<T>(
-  target: Target,
-  signal: AbortSignal,
-  call: () => T | Promise<T>,
-): Promise<T> {
+async function callTarget<T>(target: Target, signal: AbortSignal, call: () => T | Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (thrown) {
@@ -79,7 +99,7 @@ export async function callTarget<T>(
 }
 
 /** Throws `verify.failed` if the manifest is not that of the run. */
-export function assertRequested({ name }: Target, { manifest, sha256 }: ManifestFile, run: TargetRun): void {
+function assertRequested({ name }: Target, { manifest, sha256 }: ManifestFile, run: TargetRun): void {
   const found = { run: manifest.run, sequence: manifest.sequence, sha256 };
   if (sameRun(found, run)) return;
   throw new WarehouseError(
@@ -97,7 +117,7 @@ async function restoreDatabase(staging: StagingFolder, signal: AbortSignal): Pro
   const { manifest, sha256 } = await readManifestFile(directory);
   if (!manifest.loaders.includes("duckdb") || existsSync(file)) return;
   const tables = await readRunTables({ directory, manifest }, temporaryDirectory);
-  await rebuildDatabase({ file, staging: staging.root, temporaryDirectory, tables, signal });
+  await rebuildDatabase({ file, staging: staging.root, temporaryDirectory }, tables, signal);
   signal.throwIfAborted();
   const content = await digestFile(file);
   await rm(join(directory, MANIFEST_FILE));
@@ -106,4 +126,160 @@ async function restoreDatabase(staging: StagingFolder, signal: AbortSignal): Pro
     { ...manifest, restored: { sha256, version: VERSION } },
     manifest.files.map((each) => (each.path === DATABASE_FILE ? { ...each, ...content } : each)),
   );
+}
+
+/** What a target answered before a run. */
+export interface TargetProbe {
+  readonly target: Target;
+  /** Last run that its readers see; `null` if there is none or it is unknown. */
+  readonly last: TargetRun | null;
+  /** Highest number of any run that it names. */
+  readonly taken: number;
+  /** Why the target cannot be asked; `null` if it answered. */
+  readonly failure: WarehouseError | null;
+}
+
+/**
+ * Asks each target for its last run. `instance`: `null` if unknown. A target that cannot be asked does not stop the run,
+ * unless the folder is empty and the target may keep runs: then this throws `target.*`.
+ */
+export async function probeTargets(
+  folder: OutputFolder,
+  targets: readonly Target[],
+  { instance, signal }: { readonly instance: InstanceIdentity | null; readonly signal: AbortSignal },
+): Promise<readonly TargetProbe[]> {
+  const isEmpty = (await runsIn(folder)).length === 0;
+  const probes: TargetProbe[] = [];
+  for (const target of targets) {
+    try {
+      const last = await target.last(instance, signal);
+      const taken = Math.max(last?.sequence ?? 0, last?.rollbackOf?.sequence ?? 0);
+      probes.push({ target, last, taken, failure: null });
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const failure = targetError(target, thrown);
+      if (isEmpty && isArchive(target)) throw failure;
+      probes.push({ target, last: null, taken: 0, failure });
+    }
+  }
+  return probes;
+}
+
+/**
+ * Restores the newest run that another machine delivered, so that history, removals and numbers continue from it. If
+ * somebody rolled the target back from the current run or an earlier one, the folder is rolled back too: a delivery holds for
+ * every machine. Warns of targets that keep no runs or cannot be asked.
+ */
+export async function restoreNewest(
+  folder: OutputFolder,
+  probes: readonly TargetProbe[],
+  { signal, warn }: { readonly signal: AbortSignal; readonly warn: (message: string) => void },
+): Promise<void> {
+  for (const { failure } of probes) {
+    if (failure !== null)
+      warn(`${failure.message} The run continues; it will be delivered after publication.`);
+  }
+  const current = await readCurrentRun(folder);
+  const foreign = findForeignRuns(current, probes);
+  const newest = newestOf(foreign);
+  if (newest !== undefined) {
+    const { target, last, here } = newest;
+    const name = await (newest.here === undefined
+      ? restoreRun(folder, target, last, signal)
+      : (await rollback(folder, newest.here.run)).run);
+    const runs = await listRuns(folder);
+    const restored = runs.find((each) => each.current);
+    const isFork = current && restored && excludesRun(current, restored, runs);
+    const folderName = name === last.run ? "" : ` as runs/${name}`;
+    const done = here
+      ? `The target ${target.name} was rolled back to the run ${last.run}`
+      : `Restored the run ${last.run} from the target ${target.name}${folderName}`;
+    const left = isFork
+      ? `, not from ${current.run} on this machine; ${current.run} stays in runs/ until it is pruned, but is not part of the history`
+      : "";
+    warn(`${done}: this run continues from it${left}.`);
+  }
+  if (current === undefined) return;
+  for (const { target, last } of foreign) {
+    if (isArchive(target) || (newest !== undefined && sameRun(last, newest.last))) continue;
+    warn(
+      `The target ${target.name} has the ${runText(last)}, from another machine, and keeps no runs, so this run cannot continue from it: the changes it reports are not those at the target.`,
+    );
+  }
+}
+
+/** Whether a run certainly does not continue `other`, as far as the kept manifests tell. */
+function excludesRun(other: RunKey, run: PublishedRun, runs: readonly PublishedRun[]): boolean {
+  const past = ancestorsOf(run, runs);
+  if (sameRun(other, run) || isAmong(other, past)) return false;
+  const oldest = past.at(-1) ?? run;
+  if (!isLaterRun(oldest, other)) return true;
+  const manifest = runs.find((each) => sameRun(each, oldest))?.manifest;
+  return !(manifest instanceof WarehouseError) && manifest?.previousRun === null;
+}
+
+/** Last runs that were delivered by another machine, or that a target was rolled back to. `here`: the same run in the folder. */
+function findForeignRuns(current: CurrentRun | undefined, probes: readonly TargetProbe[]) {
+  return probes.flatMap(({ target, last }) => {
+    if (last === null || !isForeign(last, current)) return [];
+    return [{ target, last, here: current?.kept.find((each) => sameRun(each, last)) }];
+  });
+}
+
+/** The run to continue from, which the folder or its target has. */
+function newestOf(foreign: ReturnType<typeof findForeignRuns>) {
+  const found = foreign.filter(({ target, here }) => here !== undefined || isArchive(target));
+  return found.toSorted((a, b) => b.last.sequence - a.last.sequence)[0];
+}
+
+/** A run that the folder knows is not foreign, unless the target was rolled back to it or has gone on from there. */
+function isForeign(last: TargetRun, current: RunAncestry | undefined): boolean {
+  if (current === undefined) return true;
+  const standing = standingOf(last, current);
+  if (standing === "same" || standing === "earlier") return false;
+  return !isAmong(last, current.known) || goesOnFromUndone(last, current);
+}
+
+/** The run of a target that the next run would continue from. */
+export interface TargetBaseline {
+  readonly target: string;
+  readonly run: string;
+  /** Whether the folder has it. */
+  readonly isHere: boolean;
+  /** `none` if the target does not show the manifest. If the run is not here, its directory does not exist. */
+  readonly baseline: Baseline;
+}
+
+/**
+ * What {@link restoreNewest} would make the current run, as far as manifest and file sizes tell; `null` if nothing. Changes
+ * nothing, and throws what that would throw.
+ */
+export async function readTargetBaseline(
+  folder: OutputFolder,
+  probes: readonly TargetProbe[],
+  signal: AbortSignal,
+): Promise<TargetBaseline | null> {
+  const current = await readCurrentRun(folder);
+  const newest = newestOf(findForeignRuns(current, probes));
+  if (newest === undefined) return null;
+  const { target, last, here } = newest;
+  if (here !== undefined) assertReadable(here);
+  const baseline = here ? await baselineOf(folder, here.run) : await archivedBaseline(folder, newest, signal);
+  return { target: target.name, run: last.run, isHere: here !== undefined, baseline };
+}
+
+async function archivedBaseline(
+  folder: OutputFolder,
+  { target, last: run }: Pick<TargetProbe, "target"> & { readonly last: TargetRun },
+  signal: AbortSignal,
+): Promise<Baseline> {
+  const before = await readBaseline(folder);
+  assertOfOneKind(before, { isLimited: false, root: folder.root });
+  const bytes = await callTarget(target, signal, () => target.manifest?.(run, signal));
+  if (bytes === undefined) return { kind: "none" };
+  const found = parseManifest(bytes, `${target.name}: ${MANIFEST_FILE}`);
+  const { manifest, sha256 } = found;
+  assertRequested(target, found, run);
+  assertSameInstance(instanceOf(before), manifest.instance, folder.root, true);
+  return { kind: "run", run: manifest.run, directory: join(folder.runs, run.run), manifest, sha256 };
 }

@@ -6,7 +6,6 @@ import { isAmong, standingOf } from "../warehouse/identity.ts";
 import { parseRunName } from "../warehouse/layout.ts";
 import { targetError } from "./deliver.ts";
 import type { CurrentRun } from "./published-run.ts";
-import { isArchive } from "./restore.ts";
 
 const TARGETS = {
   target: col.name({ required: true }),
@@ -30,35 +29,33 @@ const TARGETS = {
   code: col.text({ hidden: true }),
   problem: col.text({ hidden: true }),
 } as const;
-export type TargetStatus = AnswerRow<typeof TARGETS>;
+type TargetStatus = AnswerRow<typeof TARGETS>;
 
-/** Asks one target after the other. */
-export async function readTargetStatuses(
+/** Asks one target after the other. `failed`: those that could not be asked. */
+export async function compareTargets(
   targets: readonly Target[],
   current: CurrentRun | undefined,
   signal: AbortSignal,
-): Promise<TargetStatus[]> {
+): Promise<{ readonly answer: Answer; readonly failed: readonly TargetStatus[] }> {
   const statuses: TargetStatus[] = [];
   for (const target of targets) statuses.push(await readStatus(target, current, signal));
-  return statuses;
-}
-
-export function targetsAnswer(statuses: readonly TargetStatus[], current: CurrentRun | undefined): Answer {
   const rows = statuses.map((status) => ({
     ...status,
-    command: status.command === null ? null : `content-warehouse ${status.command}`,
+    command: status.command && `content-warehouse ${status.command}`,
   }));
-  return {
+  const answer = {
     lead: `The warehouse folder has ${current === undefined ? "no run" : `the run ${current.run}`}.`,
     facts: { current: current?.run ?? null },
     sections: [section({ key: "targets", title: "Targets", columns: TARGETS, rows, limit: 1000 })],
-    next: statuses.flatMap(({ target, command, here }) => {
+    next: rows.flatMap(({ target, command, here }) => {
       if (command === null) return [];
-      const effect =
-        command === RESTORE ? "fetches that run, as the next run does" : `brings it to run ${here}`;
-      return [`${target}: "content-warehouse ${command}" ${effect}.`];
+      const effect = command.endsWith(RESTORE)
+        ? "fetches that run, as the next run does"
+        : `brings it to run ${here}`;
+      return [`${target}: "${command}" ${effect}.`];
     }),
   };
+  return { answer, failed: statuses.filter(({ state }) => state === "failed") };
 }
 
 async function readStatus(
@@ -100,7 +97,7 @@ function compareWith(
   target: Target,
   last: TargetRun | null,
 ): readonly [state: TargetStatus["state"], says: string, command?: string | null] {
-  const restore = isArchive(target) ? RESTORE : null;
+  const restore = target.restore === undefined ? null : RESTORE;
   if (last === null) return ["empty", "nothing delivered yet", current ? DELIVER : null];
   const since =
     last.rollbackOf === undefined ? "" : `, after a rollback from run ${last.rollbackOf.sequence}`;
@@ -120,7 +117,7 @@ function compareWith(
       return ["other", `another run ${last.sequence}, from another machine`, restore];
     case "apart": {
       const says = `${has}, from another history; ${here}`;
-      return isArchive(target) ? ["other", says, restore] : ["behind", says, DELIVER];
+      return restore === null ? ["behind", says, DELIVER] : ["other", says, restore];
     }
     case "earlier":
       return ["behind", `${has}; ${here}`, DELIVER];

@@ -7,7 +7,7 @@ import { asWarehouseError, codeOf, isOfTheDisk } from "../common/errors.ts";
 import { clauseOf } from "../common/printable.ts";
 import { readTree } from "../common/tree.ts";
 import { openForReading, openForScanning } from "../storage/database.ts";
-import { all, scalar } from "../storage/duckdb.ts";
+import { all } from "../storage/duckdb.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { DATABASE_FILE, nameOf, reasonOf } from "./layout.ts";
 import { MANIFEST_FILE, type Manifest, type PublishedFile } from "./manifest.ts";
@@ -184,10 +184,13 @@ async function tableFindings(
     await using database = await openForReading(options);
     const { connection } = database;
     const tables = "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT temporary";
-    const counts = new Map<string, number>();
-    for (const name of (await all(connection, tables)).map((row) => String(row.table_name)))
-      counts.set(name, await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(name)}`));
-    return counts;
+    const names = (await all(connection, tables)).map(({ table_name }) => String(table_name));
+    if (names.length === 0) return new Map<string, number>();
+    const counts = names.map(
+      (name) => `SELECT ${quoteLiteral(name)} AS name, count(*) AS rows FROM ${quoteIdentifier(name)}`,
+    );
+    const counted = await all(connection, counts.join(" UNION ALL "));
+    return new Map(counted.map(({ name, rows }) => [String(name), Number(rows)]));
   });
   return typeof counted === "string" ? [counted] : rowDifferences("DuckDB", counted, stated.rows);
 }

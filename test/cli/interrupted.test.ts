@@ -91,7 +91,7 @@ test("a signal while a target takes the run: it is published and not delivered, 
   assert.equal(again.code, 143, again.stderr);
   assert.match(
     again.stderr,
-    /The run 000001-\S+ was not delivered to slow: The delivery was interrupted\. "content-warehouse deliver" repeats it\.\n/,
+    /The run 000001-\S+ is published, but was not delivered to slow: The delivery was interrupted\. "content-warehouse deliver" repeats it\.\n/,
   );
   assert.match(again.stdout, /^first: delivered .*\nslow: FAILED\n$/);
 });

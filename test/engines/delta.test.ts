@@ -8,12 +8,11 @@ import { promisify } from "node:util";
 import { systemClock } from "../../src/common/clock.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { text } from "../../src/tables/declare.ts";
-import { cleanLog } from "../../src/targets/lake/delta/checkpoint.ts";
-import { readTable } from "../../src/targets/lake/delta/log.ts";
+import { cleanLog, readTable } from "../../src/targets/lake/delta/log.ts";
 import { DAY_MS } from "../../src/targets/lake/delta/metadata.ts";
 import { activeFiles } from "../../src/targets/lake/delta/state.ts";
 import { vacuumLake } from "../../src/targets/lake/upkeep.ts";
-import { openFileStore } from "../../src/targets/store/file-store.ts";
+import { FileStore } from "../../src/targets/store/file-store.ts";
 import { temporaryFolder } from "../folders.ts";
 import { NEVER } from "../never.ts";
 import { deliver, on } from "../targets/lake/deliver.ts";
@@ -23,7 +22,7 @@ import { pythonWith, READERS } from "./python.ts";
 const python = await pythonWith(READERS);
 const folder = await temporaryFolder({ after });
 const lake = join(folder, "lake");
-const store = openFileStore(lake, NEVER);
+const store = new FileStore(lake, NEVER);
 after(() => store[Symbol.asyncDispose]());
 
 /** What deltalake and polars answer to each statement on a table. */

@@ -8,7 +8,7 @@ import { readTable } from "../../src/targets/lake/delta/log.ts";
 import { fieldsOf } from "../../src/targets/lake/delta/metadata.ts";
 import { lakeIn } from "../../src/targets/lake/lake.ts";
 import { verifyLake } from "../../src/targets/lake/stored-run.ts";
-import { openFileStore } from "../../src/targets/store/file-store.ts";
+import { FileStore } from "../../src/targets/store/file-store.ts";
 import { temporaryFolder } from "../folders.ts";
 import { deliver } from "../targets/lake/deliver.ts";
 import { makeRun, mark } from "../targets/lake/runs.ts";
@@ -61,7 +61,7 @@ const BLOCKING: Readonly<Record<string, readonly [has: string, ...statements: st
 
 const folder = await temporaryFolder({ after });
 const lake = join(folder, "lake");
-const store = openFileStore(lake, new AbortController().signal);
+const store = new FileStore(lake, new AbortController().signal);
 after(() => store[Symbol.asyncDispose]());
 
 let s3: S3Server;

@@ -1,6 +1,5 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { fillHistory } from "../../src/load/history.ts";
-import type { HistoryRun } from "../../src/load/history-definitions.ts";
+import { fillHistory, type HistoryRun } from "../../src/load/history.ts";
 import type { PreviousHistory } from "../../src/load/history-previous.ts";
 import { fillDerivedTables } from "../../src/load/mapped-values.ts";
 import { createHistoryMacros } from "../../src/load/views.ts";

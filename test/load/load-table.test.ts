@@ -7,7 +7,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
-import { exportTables, type LoadedTable, loadTable } from "../../src/load/load-table.ts";
+import { exportTables, fillTable, type TableFiles } from "../../src/load/load-table.ts";
 import { checkpoint, type Database } from "../../src/storage/database.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { all, execute, scalar, toSafeInteger } from "../../src/storage/duckdb.ts";
@@ -66,12 +66,12 @@ class Setting implements AsyncDisposable {
     return join(this.folder, "parts", `${name}.parquet`);
   }
 
-  load(of: typeof TAGS, from: readonly StagedPart[], bounds: readonly string[] = []): Promise<LoadedTable> {
-    return loadTable(this.connection, { table: of, from, bounds, ...this.files });
+  load(of: typeof TAGS, from: readonly StagedPart[], bounds: readonly string[] = []): Promise<TableFiles> {
+    return fillTable(this.connection, { table: of, from, bounds, ...this.files });
   }
 
   /** Loads TAGS from parts with these rows. */
-  async loadTags(parts: readonly (readonly Tag[])[], bounds: readonly string[] = []): Promise<LoadedTable> {
+  async loadTags(parts: readonly (readonly Tag[])[], bounds: readonly string[] = []): Promise<TableFiles> {
     const staged = parts.map((tags, place) => stageTags(this.part(place), tags));
     return this.load(TAGS, await Promise.all(staged), bounds);
   }
@@ -86,13 +86,13 @@ class Setting implements AsyncDisposable {
   }
 
   /** Rows of the Parquet files. */
-  async rows({ files }: LoadedTable): Promise<Record<string, unknown>[]> {
+  async rows({ files }: TableFiles): Promise<Record<string, unknown>[]> {
     return (
       await Promise.all(files.map(({ path }) => readRows(join(this.files.finalDirectory, path))))
     ).flat();
   }
 
-  async metadata({ files }: LoadedTable) {
+  async metadata({ files }: TableFiles) {
     const bytes = await readFile(join(this.files.finalDirectory, files[0]?.path ?? ""));
     return parquetMetadataAsync(new Uint8Array(bytes).buffer);
   }
@@ -107,10 +107,10 @@ async function readRows(path: string): Promise<Record<string, unknown>[]> {
 }
 
 /** Number of rows of each file, by the number in its name. */
-const rowsOfFiles = ({ files }: LoadedTable) =>
+const rowsOfFiles = ({ files }: TableFiles) =>
   Object.fromEntries(files.map(({ path, rows }) => [path.slice(-12, -8), rows]));
 
-const duplicatesIn = ({ files }: LoadedTable) =>
+const duplicatesIn = ({ files }: TableFiles) =>
   files.reduce((sum, { duplicateKeys }) => sum + duplicateKeys, 0);
 
 /** Parts, bounds of ranges, and rows by the number of the file that has them. */

@@ -6,12 +6,6 @@ import { openLoaderTable } from "../../src/load/loader-tables.ts";
 import { defineTable, integer, timestamp } from "../../src/tables/declare.ts";
 import { temporaryFolder } from "../run/running.ts";
 
-async function all<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
-  const found: Value[] = [];
-  for await (const value of values) found.push(value);
-  return found;
-}
-
 test("loaders get instants exactly, however far from today", async (t) => {
   const folder = await temporaryFolder(t);
   const file = join(folder, "instants.parquet");
@@ -33,8 +27,6 @@ test("loaders get instants exactly, however far from today", async (t) => {
       integer("n", { comment: "Number.", required: true }),
       timestamp("seen_at", { comment: "Instant." }),
     ],
-    references: [],
-    rows: { kind: "program" },
   });
   const load = openLoaderTable({
     table,
@@ -43,10 +35,10 @@ test("loaders get instants exactly, however far from today", async (t) => {
     temporaryDirectory: folder,
   });
   assert.deepEqual(
-    await all(load.cells()),
+    await Array.fromAsync(load.cells()),
     instants.map((instant, n) => [n, instant]),
   );
-  const [batch] = await all(load.batches());
+  const [batch] = await Array.fromAsync(load.batches());
   const { values } = batch?.getChildAt(1)?.data[0] ?? assert.fail("there is no column");
   assert.deepEqual(
     [...values],

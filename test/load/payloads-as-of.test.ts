@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { payloadSql } from "../../src/load/load-sql.ts";
+import { historySql } from "../../src/load/load-sql.ts";
 import { all, execute } from "../../src/storage/duckdb.ts";
 import { temporaryFolder } from "../run/running.ts";
 
@@ -27,7 +27,7 @@ test("payloads of an instant with many names each are made in little memory, in 
          1 AS ordinal, 'mapped' AS status, 'v' || field AS external_value, NULL::VARCHAR AS value,
          1 AS valid_from_sequence, NULL::INTEGER AS valid_to_sequence
        FROM range(${ITEMS}) items(item), range(${2 * NAMES}) fields(field) ORDER BY hash(item, field);
-     ${payloadSql("macro_payloads_as_of")}`,
+     ${historySql("macro_payloads_as_of")}`,
   );
   const rows = await all(
     connection,

@@ -133,12 +133,13 @@ test("C13: a member is never taken for another whose name has the same bytes in 
   assert.deepEqual(JSON.parse(kept), { 0: 1, é_owner: 5, id: "a" });
 });
 
-test("a document of more members than any item has, or nested deeply, is written as always", () => {
+test("a document of more members than any item has, or nested deeply, means what it is", () => {
   const many = `{ ${Array.from({ length: 20_000 }, (_, i) => `"m${i}": ${i}`)} }`;
   const deep = `{"a": 1, "b": ${"[".repeat(2000)}${"]".repeat(2000)}}`;
   for (const json of [many, deep]) {
     const { document, source } = sent(json);
-    assert.equal(textOf(serializeDocument(document, source, NOTHING)), JSON.stringify(document));
+    const text = textOf(serializeDocument(document, source, NOTHING));
+    assert.equal(JSON.stringify(JSON.parse(text)), JSON.stringify(document));
   }
 });
 

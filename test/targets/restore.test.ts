@@ -6,8 +6,7 @@ import { after, test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import type { Target, TargetRun } from "../../src/pipeline.ts";
-import type { ArchiveTarget } from "../../src/targets/restore.ts";
-import { probeTargets, readTargetBaseline, restoreNewest } from "../../src/targets/target-baseline.ts";
+import { probeTargets, readTargetBaseline, restoreNewest } from "../../src/targets/restore.ts";
 import { createStaging, nextRun, outputFolder, pointCurrentAt, runsIn } from "../../src/warehouse/layout.ts";
 import { prepareOutput } from "../../src/warehouse/lock.ts";
 import { finishPublication } from "../../src/warehouse/publish.ts";
@@ -23,11 +22,12 @@ const keptRun = ({ run, sequence }: TargetRun): TargetRun => ({ run, sequence })
 const [first, last] = [keptRun(await publish(elsewhere)), keptRun(await publish(elsewhere))];
 
 /** A target that keeps them. */
-function keeping(last: TargetRun): ArchiveTarget {
+function keeping(last: TargetRun) {
   return {
     ...memoryTarget("keeper"),
     last: async () => last,
-    restore: async ({ run }, directory) => cp(join(kept, run), directory, { recursive: true }),
+    restore: async ({ run }: TargetRun, directory: string) =>
+      cp(join(kept, run), directory, { recursive: true }),
   };
 }
 
@@ -102,7 +102,7 @@ test("another run than the one that was asked for is refused", async (t) => {
 });
 
 test("what does not come as it was published is refused, and nothing is changed", async (t) => {
-  const damaged: ArchiveTarget = {
+  const damaged: Target = {
     ...keeping(first),
     restore: async ({ run }, directory) => {
       await cp(join(kept, run), directory, { recursive: true });
@@ -159,7 +159,7 @@ test("a target's own code may throw at once, or give bytes and no promise", asyn
   };
   const failure = { code: "target.refused", message: /keeper.*no such place/ };
   const look = async (own: object) => {
-    const target: ArchiveTarget = { ...keeping(first), ...own };
+    const target = { ...keeping(first), ...own };
     return readTargetBaseline(folder, await probeTargets(folder, [target], asked), signal);
   };
   await assert.rejects(look({ manifest: broken }), failure);

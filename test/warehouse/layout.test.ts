@@ -81,12 +81,9 @@ test("F10: a folder that is a file, lies below one, or has one in its place is a
 });
 
 test("F9, F10: a folder in which nothing can be made or published is found out before the run, and nothing is left behind", async (t) => {
-  for (const name of ["", "new/deep"]) {
-    const base = await temporaryFolder(t);
-    const result = await asOrdinaryUser(base, "prepare", name);
-    assert.deepEqual(result, { result: "config.output", left: [] }, name);
-    await chmod(base, 0o755);
-  }
+  const base = await temporaryFolder(t);
+  assert.deepEqual(await asOrdinaryUser(base, "prepare", "new/deep"), { result: "config.output", left: [] });
+  await chmod(base, 0o755);
   const result = await asOrdinaryUser(await temporaryFolder(t), "prepare with closed runs");
   assert.deepEqual(result, { result: "config.output", left: ["runs"] });
 });

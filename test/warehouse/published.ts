@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../src/common/clock.ts";
-import { exportTables, loadTable } from "../../src/load/load-table.ts";
+import { exportTables, fillTable } from "../../src/load/load-table.ts";
 import { type Database, openForBuilding } from "../../src/storage/database.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { execute } from "../../src/storage/duckdb.ts";
@@ -69,7 +69,7 @@ export async function buildResult(folder: OutputFolder, run: string, items: numb
   await using database = await openIn(staging);
   const common = { bounds: ["", "item-0002"], finalDirectory: staging.result, sequence: staging.sequence };
   const parts = [await stageTags(join(staging.parts, "1.parquet"), tagsOf(items, run))];
-  await loadTable(database.connection, { ...common, table: TAGS, from: parts });
+  await fillTable(database.connection, { ...common, table: TAGS, from: parts });
   await createTable(database.connection, CONTENT);
   await execute(database.connection, "INSERT INTO content SELECT content_id, $1 FROM content_tags", [run]);
   await exportTables([database.connection], { ...common, tables: [CONTENT] });

@@ -6,7 +6,7 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
 import type { Journal } from "../../extract/landing/journal.ts";
-import type { LoadedTable } from "../../load/load-table.ts";
+import type { TableFiles } from "../../load/load-table.ts";
 import type { Extraction, ExtractRecord, RejectLimits } from "../../raw/extract-record.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
@@ -110,7 +110,7 @@ function baselineCheck(before: Baseline): Check {
   return { name, verdict, figure, expected: null, detail };
 }
 
-export function rowCounts(tables: readonly LoadedTable[]): Manifest["rows"] {
+export function rowCounts(tables: readonly TableFiles[]): Manifest["rows"] {
   return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { printable } from "../../common/printable.ts";
 import type { WarehouseBuild } from "../../load/build-warehouse.ts";
-import type { LoadedTable } from "../../load/load-table.ts";
+import type { TableFiles } from "../../load/load-table.ts";
 import type { Pipeline } from "../../pipeline.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
@@ -40,7 +40,7 @@ export async function checkTables(
   build: WarehouseBuild,
   run: {
     readonly tables: readonly Table[];
-    readonly loaded: readonly LoadedTable[];
+    readonly loaded: readonly TableFiles[];
     readonly directory: string;
     readonly drift: readonly DriftEntry[];
     readonly isLimited: boolean;
@@ -75,7 +75,7 @@ export async function checkTables(
   };
 }
 
-function keyChecks(loaded: readonly LoadedTable[]): Check[] {
+function keyChecks(loaded: readonly TableFiles[]): Check[] {
   return loaded.map(({ table, files }) => {
     const figure = files.reduce((sum, { duplicateKeys }) => sum + duplicateKeys, 0);
     const verdict = figure === 0 ? "passed" : "failed";
@@ -143,7 +143,7 @@ async function danglingIn(
 /** Values that are not NULL by `table.column`, from the statistics of the Parquet files. */
 async function countValues(
   connection: DuckDBConnection,
-  loaded: readonly LoadedTable[],
+  loaded: readonly TableFiles[],
   directory: string,
 ): Promise<ReadonlyMap<string, number>> {
   const tableOf = new Map(

@@ -4,7 +4,7 @@ import { type AnswerRow, col, section } from "../../common/answer.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { printableLine } from "../../common/printable.ts";
 import { historySql } from "../../load/load-sql.ts";
-import { createHistoryMacros, intervalsSql } from "../../load/views.ts";
+import { createHistoryMacros } from "../../load/views.ts";
 import { all, execute } from "../../storage/duckdb.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
@@ -215,7 +215,9 @@ async function createChanges(
   const passthrough = sent.map((row) => row.passthrough === true);
   const params = [...runs, passthrough.at(-1) === true];
   await createTempTable(connection, "diff_changes", loadSql("audit_diff"), params);
-  const payloads = fillMarks(historySql("audit_diff_payloads", loadSql), { intervals: intervalsSql() });
+  const payloads = fillMarks(historySql("audit_diff_payloads", loadSql), {
+    intervals: historySql("view_mapped_value_intervals"),
+  });
   await createTempTable(connection, "diff_payloads", payloads, params);
   const ignored = await readIgnoredDestinations(connection);
   for (const [name, columns] of Object.entries(NAMED)) {

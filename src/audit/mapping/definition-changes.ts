@@ -2,10 +2,10 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
-import { DEFINITION_HISTORIES, definitionColumns, definitionKey } from "../../load/history-definitions.ts";
 import { fillMarks, quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Table } from "../../tables/declare.ts";
+import { DEFINITION_HISTORIES, definitionColumns, definitionKey } from "../../tables/history.ts";
 import { createTempTable, loadSql } from "../queries.ts";
 
 const definition = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable();

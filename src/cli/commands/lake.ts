@@ -5,10 +5,9 @@ import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { fileSize, pluralize } from "../../common/figures.ts";
 import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
 import { jsonLine, printableText, writeOutcome, writeResult } from "../../show/terminal.ts";
-import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
-import { lakeStatus } from "../../targets/lake/status.ts";
+import { isLake } from "../../targets/lake/lake.ts";
 import { verifyLake } from "../../targets/lake/stored-run.ts";
-import { measureInstance, removeInstance, vacuumLake } from "../../targets/lake/upkeep.ts";
+import { lakeStatus, measureInstance, removeInstance, vacuumLake } from "../../targets/lake/upkeep.ts";
 import { CliCommand, type CliEnvironment, processEnvironment, StopSignals } from "../command.ts";
 import { chooseTarget, type TargetFlags } from "../targets.ts";
 import { verificationText } from "./verify.ts";
@@ -166,7 +165,7 @@ function removableText({ tables, files, rows, bytes }: Awaited<ReturnType<typeof
   return `${pluralize(tables, "table")} (${ofFiles}, ${fileSize(bytes)})`;
 }
 
-function chosenLake(environment: CliEnvironment, options: TargetFlags): Promise<LakeTarget> {
+function chosenLake(environment: CliEnvironment, options: TargetFlags) {
   return chooseTarget(environment, options, "lake", isLake);
 }
 

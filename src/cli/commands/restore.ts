@@ -1,9 +1,9 @@
 /** `restore`: brings the last run back from a target that keeps runs. */
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
-import type { LastRun } from "../../pipeline.ts";
 import { writeResult } from "../../show/terminal.ts";
-import { type ArchiveTarget, callTarget, isArchive, restoreRun } from "../../targets/restore.ts";
+import { isArchive, probeTargets, restoreRun } from "../../targets/restore.ts";
 import { sameRun } from "../../warehouse/identity.ts";
+import { outputFolder } from "../../warehouse/layout.ts";
 import { acquireLock, prepareOutput } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { listRuns } from "../../warehouse/retention.ts";
@@ -32,7 +32,15 @@ export function restoreCommand(environment = processEnvironment()): CliCommand {
 async function restore(options: TargetFlags, environment: CliEnvironment): Promise<void> {
   const target = await chooseTarget(environment, options, "target that keeps runs", isArchive);
   using stop = new StopSignals("nothing was restored");
-  const wanted = await lastRun(target, stop.signal);
+  const asked = { instance: null, signal: stop.signal };
+  const [probe] = await probeTargets(outputFolder(options.warehouse), [target], asked);
+  if (probe?.failure) throw probe.failure;
+  const wanted = probe?.last;
+  if (!wanted)
+    throw new WarehouseError(
+      "config.not_found",
+      `The target ${target.name} has no run yet; one is delivered by the next "content-warehouse run".`,
+    );
   const folder = await prepareOutput(options.warehouse);
   await using _lock = await acquireLock(folder);
   await finishPublication(folder);
@@ -50,13 +58,4 @@ async function restore(options: TargetFlags, environment: CliEnvironment): Promi
   const place = run === wanted.run ? "" : `, as ${run}, because the folder has another run of that name`;
   const line = `restored ${wanted.run} from ${target.name}${place}; it is current now\n`;
   await writeResult(environment.out, options.json === true ? { target: target.name, run } : line);
-}
-
-async function lastRun(target: ArchiveTarget, signal: AbortSignal): Promise<LastRun> {
-  const last = await callTarget(target, signal, () => target.last(null, signal));
-  if (last !== null) return last;
-  throw new WarehouseError(
-    "config.not_found",
-    `The target ${target.name} has no run yet; one is delivered by the next "content-warehouse run".`,
-  );
 }

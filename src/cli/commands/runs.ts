@@ -12,7 +12,7 @@ import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
 import { printableText, writeAll } from "../../show/terminal.ts";
 import { deliveryError, failedDeliveries } from "../../targets/deliver.ts";
 import { readCurrentRun } from "../../targets/published-run.ts";
-import { readTargetStatuses, targetsAnswer } from "../../targets/target-states.ts";
+import { compareTargets } from "../../targets/target-states.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
@@ -133,9 +133,8 @@ async function showTargets(environment: CliEnvironment, run: string, options: Sh
   const targets = await chooseTargets(environment, options);
   const current = await readCurrentRun(outputFolder(options.warehouse));
   using stop = new StopSignals("the targets were not listed");
-  const states = await readTargetStatuses(targets, current, stop.signal);
-  await showAnswer(environment.out, targetsAnswer(states, current), options);
-  const failed = states.filter(({ state }) => state === "failed");
+  const { answer, failed } = await compareTargets(targets, current, stop.signal);
+  await showAnswer(environment.out, answer, options);
   if (failed.length > 0)
     throw new WarehouseError(
       "target.unavailable",

@@ -227,7 +227,6 @@ export function answerTasks(port: MessagePort): void {
 interface SentError {
   readonly code: ErrorCode;
   readonly message: string;
-  readonly stack: string | undefined;
   /** The cause with its own causes. */
   readonly cause: Error | undefined;
   /** Properties of the error that are a number, a text, a boolean or null. */
@@ -242,8 +241,7 @@ function sendError(thrown: unknown): SentError {
   const facts = Object.fromEntries(
     Object.entries(error).filter(([, value]) => typeof value !== "object" || value === null),
   );
-  const stack = thrown instanceof Error ? thrown.stack : undefined;
-  return { code: error.code, message: error.message, stack, facts, cause: sentCause(error.cause) };
+  return { code: error.code, message: error.message, facts, cause: sentCause(error.cause) };
 }
 
 /** A copy of the cause; `undefined` if it is not an error or cannot be cloned. */
@@ -258,7 +256,5 @@ function sentCause(cause: unknown): Error | undefined {
 
 function reviveError(sent: SentError, revive: ErrorReviver): WarehouseError {
   const options = sent.cause === undefined ? {} : { cause: sent.cause };
-  const error = revive(sent, options) ?? new WarehouseError(sent.code, sent.message, options);
-  if (sent.stack !== undefined) error.stack = sent.stack;
-  return error;
+  return revive(sent, options) ?? new WarehouseError(sent.code, sent.message, options);
 }

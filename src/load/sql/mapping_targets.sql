@@ -4,19 +4,15 @@
 -- collision                another field has a mapping to the same external field name at the destination
 -- destination_unsupported  NULL if the destination is known only by its ID
 -- has_values               only select and multiselect fields have value mappings
-WITH shared_names AS (
-  SELECT destination_id, external_field_name
-  FROM custom_field_mappings
-  GROUP BY destination_id, external_field_name
-  HAVING count(DISTINCT custom_field_id) > 1
-),
-picked AS (
+WITH picked AS (
   SELECT
     custom_field_id,
     destination_id,
     mapping_id,
     external_field_name,
-    count(*) OVER (PARTITION BY custom_field_id, destination_id) > 1 AS several_mappings
+    count(*) OVER (PARTITION BY custom_field_id, destination_id) > 1 AS several_mappings,
+    count(DISTINCT custom_field_id) OVER (PARTITION BY destination_id, external_field_name) > 1
+    AND external_field_name IS NOT NULL AS collision
   FROM custom_field_mappings
   WHERE destination_id IS NOT NULL
   QUALIFY row_number() OVER (PARTITION BY custom_field_id, destination_id ORDER BY ordinal, mapping_id) = 1
@@ -27,10 +23,9 @@ SELECT
   picked.mapping_id,
   picked.external_field_name,
   picked.several_mappings,
-  shared_names.external_field_name IS NOT NULL AS collision,
+  picked.collision,
   NOT destinations.supports_custom_field_mappings AS destination_unsupported,
   coalesce(custom_fields.field_type IN ('select', 'multiselect'), false) AS has_values
 FROM picked
 LEFT JOIN custom_fields USING (custom_field_id)
 LEFT JOIN destinations USING (destination_id)
-LEFT JOIN shared_names USING (destination_id, external_field_name)

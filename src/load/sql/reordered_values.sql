@@ -41,12 +41,7 @@ moves AS (
       PARTITION BY pair, content_id, destination_id, custom_field_id ORDER BY ordinal_before
     ) > ordinal_after AS overtakes
   FROM lasting
-),
-reordered_fields AS (
-  SELECT DISTINCT pair, content_id, destination_id, custom_field_id
-  FROM moves
-  WHERE overtakes
 )
 SELECT *
 FROM lasting
-SEMI JOIN reordered_fields USING (pair, content_id, destination_id, custom_field_id)
+SEMI JOIN (FROM moves WHERE overtakes) AS moved USING (pair, content_id, destination_id, custom_field_id)

@@ -3,17 +3,16 @@ import { createHash } from "node:crypto";
 import { WarehouseError } from "../../common/errors.ts";
 import { mapLimited } from "../../storage/parallel.ts";
 import { rollbackOrigin } from "../../warehouse/identity.ts";
-import { type LakeDelivery, type LakeFile, uploadFiles } from "./delivery.ts";
-import { writeDueCheckpoint } from "./delta/checkpoint.ts";
+import { type LakeDelivery, type LakeFile, uploadCopy, uploadFiles } from "./delivery.ts";
 import { putNext, type TableChange } from "./delta/commit.ts";
 import { assertWritable } from "./delta/features.ts";
 import { readNewer, readTable } from "./delta/log.ts";
 import { DAY_MS, withRetention } from "./delta/metadata.ts";
 import { activeFiles, deliveryNumber, type TableState } from "./delta/state.ts";
 import {
+  type DeliveryTable,
   type InstanceState,
   type LakeSession,
-  type LakeTable,
   removalId,
   tablesToCommit,
 } from "./instance.ts";
@@ -35,13 +34,29 @@ interface TableVersion {
   readonly files: readonly LakeFile[];
 }
 
-const FIRST_PAUSE_MS = 20;
-const MAX_PAUSE_MS = 2000;
+/**
+ * Steps 3 to 5. If another delivery of the instance begins or finishes before the claim, `readAgain` repeats what was done
+ * before; `null` if nothing is to be delivered any more.
+ */
+export async function commitDelivery(
+  session: LakeSession,
+  delivery: LakeDelivery,
+  first: InstanceState | null,
+  readAgain: () => Promise<InstanceState | null>,
+): Promise<void> {
+  for (let seen = first; seen !== null; seen = await readAgain()) {
+    const claim = await claimNumber(session, delivery, seen);
+    if (claim === null) continue;
+    await uploadCopy(session, delivery, claim.number);
+    const tables = await commitTables(session, delivery, claim);
+    return await finishDelivery(session, delivery, claim, tables);
+  }
+}
 
 /**
  * Commits a change to a table. If another writer takes the version, the change is made anew for the newer state; from the
  * second time on it waits a little. `changeOf` gives `null` if nothing is to be committed; then the version is that of the
- * state. Writes a checkpoint if one is due.
+ * state.
  */
 async function commitChange(
   { store, instance, logRetentionDays: retentionDays, clock }: LakeSession,
@@ -56,12 +71,8 @@ async function commitChange(
     const { name } = change.table;
     const whole = { ...change, instance, number, retentionDays, run: run?.run ?? null };
     const version = await putNext(store, state, whole, clock.now());
-    if (typeof version === "number") {
-      await writeDueCheckpoint(store, name, { version, nowMs: clock.now() });
-      return { version, isNew: true };
-    }
-    if (failed > 0)
-      await clock.sleep(Math.random() * Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failed), signal);
+    if (typeof version === "number") return { version, isNew: true };
+    if (failed > 0) await clock.sleep(Math.random() * Math.min(2000, 20 * 2 ** failed), signal);
     state =
       state === null || version === "passed" ? await readTable(store, name) : await readNewer(store, state);
   }
@@ -71,7 +82,7 @@ async function commitChange(
  * Step 3: takes the next number by a commit to `run_snapshots` that holds only a `txn`. `seen`: what step 1 has read.
  * `null` if another delivery of the instance began or finished since.
  */
-export async function claimNumber(
+async function claimNumber(
   session: LakeSession,
   delivery: LakeDelivery,
   seen: InstanceState,
@@ -94,7 +105,7 @@ function isOvertaken(state: TableState | null, { snapshots }: InstanceState, ins
 }
 
 /** Step 4: commits each table with the number. Throws `target.fenced` if another delivery has taken over. */
-export async function commitTables(
+async function commitTables(
   session: LakeSession,
   delivery: LakeDelivery,
   claim: DeliveryClaim,
@@ -107,7 +118,7 @@ async function commitTable(
   session: LakeSession,
   delivery: LakeDelivery,
   { number, followsUnfinished }: DeliveryClaim,
-  { declared, state: first }: LakeTable,
+  { declared, state: first }: { readonly declared: DeliveryTable; readonly state: TableState | null },
 ): Promise<TableVersion> {
   let files: readonly LakeFile[] = [];
   const { version } = await commitChange(session, delivery, { number, first }, async (state) => {
@@ -135,7 +146,7 @@ function isUnchanged(
  * Step 5: commits the run's rows to `run_snapshots`. From then on it is the instance's last run. The finish of a removal
  * has no rows; a `txn` of its own marks it. Throws `target.fenced` as step 4 does.
  */
-export async function finishDelivery(
+async function finishDelivery(
   session: LakeSession,
   delivery: LakeDelivery,
   { number }: DeliveryClaim,

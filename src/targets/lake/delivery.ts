@@ -3,8 +3,10 @@ import { join } from "node:path";
 import type { DeliveredRun } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
 import { activeFiles, type TableState } from "./delta/state.ts";
-import { type DeliveryFile, type DeliveryTable, type LakeSession, tablesToCommit } from "./instance.ts";
+import { type DeliveryTable, type LakeSession, tablesToCommit } from "./instance.ts";
 import { copyFolder, dataFolder, hasDigest, isCopied, newPath } from "./keys.ts";
+
+type DeliveryFile = DeliveryTable["files"][number];
 
 export interface LakeDelivery {
   /** `null` if the instance is removed from all tables. */
@@ -21,9 +23,7 @@ export interface LakeDelivery {
 }
 
 /** A file of a run with its path below the table's folder. */
-export interface LakeFile extends DeliveryFile {
-  readonly path: string;
-}
+export type LakeFile = DeliveryFile & { readonly path: string };
 
 /** The tables of a run with their files, as its manifest describes them. */
 export function describeTables(run: DeliveredRun): readonly DeliveryTable[] {

@@ -1,11 +1,11 @@
 /** Step 1 of a delivery: what the lake has of the instance, and whether a run may be delivered. */
+import { randomUUID } from "node:crypto";
 import type { Clock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import type { DeliveredRun, InstanceIdentity } from "../../pipeline.ts";
+import type { InstanceIdentity } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
-import { instanceText, sameInstance, sameRun } from "../../warehouse/identity.ts";
-import { assertMayFollow } from "../fencing.ts";
-import { type FileContent, type Store, verifyConditionalPut } from "../store/store.ts";
+import { instanceText, sameInstance } from "../../warehouse/identity.ts";
+import { type FileContent, overwriteError, type Store } from "../store/store.ts";
 import { blockingReason } from "./delta/features.ts";
 import { readTable } from "./delta/log.ts";
 import type { DeltaTable } from "./delta/metadata.ts";
@@ -52,24 +52,6 @@ export async function readInstance(
   return { snapshots, last, number, isUnfinished: number > finished };
 }
 
-/**
- * Reads the instance before a delivery; `null` if the lake has the run already. Throws `target.fenced` if the run may not
- * follow the last one, and `target.refused` if a table or the store cannot take it. Nothing is written.
- */
-export async function readBeforeDelivery(
-  session: LakeSession,
-  run: DeliveredRun,
-  tables: readonly DeltaTable[],
-): Promise<InstanceState | null> {
-  const state = await readInstance(session, run.instance);
-  const { last, isUnfinished } = state;
-  const isThere = last !== null && sameRun(last, run);
-  if (isThere && !isUnfinished) return null;
-  if (!isThere) assertMayFollow({ name: session.store.address, keepsRuns: true }, last, run);
-  await assertDeliverable(session, state, tables);
-  return state;
-}
-
 /** Throws `target.refused` if a table cannot take a run with these tables, or the store overwrites objects. */
 export async function assertDeliverable(
   session: LakeSession,
@@ -98,17 +80,12 @@ function assertFreeNames({ name, columns }: DeltaTable): void {
   );
 }
 
-export interface DeliveryFile extends FileContent {
-  /** Absolute path on this machine. */
-  readonly file: string;
-  readonly rows: number;
-}
-
 export interface DeliveryTable extends DeltaTable {
-  readonly files: readonly DeliveryFile[];
+  /** `file`: absolute path on this machine. */
+  readonly files: readonly (FileContent & { readonly file: string; readonly rows: number })[];
 }
 
-export interface LakeTable {
+interface LakeTable {
   /** Without columns and files if the run does not have the table. */
   readonly declared: DeliveryTable;
   /** `null` if the lake does not have the table yet. */
@@ -169,4 +146,22 @@ export function instanceNames(snapshots: TableState | null): string[] {
   return names
     .filter((name) => deliveryNumber(snapshots, name) > deliveryNumber(snapshots, removalId(name)))
     .toSorted();
+}
+
+/**
+ * Throws `target.refused` if the store replaces an object that is put as new: deliveries rely on that to stay apart.
+ * Puts a new key twice and reads it.
+ */
+export async function verifyConditionalPut(store: Store): Promise<void> {
+  const key = `_published/.probe-${randomUUID()}`;
+  const [first, second] = [Buffer.from("first"), Buffer.from("second")];
+  try {
+    // After a lost answer the first put may report an existing object; its bytes decide.
+    await store.putNew(key, first);
+    const isPutTwice = await store.putNew(key, second);
+    const there = await store.get(key);
+    if (isPutTwice || there === null || !there.equals(first)) throw overwriteError(store.address);
+  } finally {
+    await store.remove([key]);
+  }
 }

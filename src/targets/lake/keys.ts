@@ -24,12 +24,6 @@ export function copyFolder(instance: string, delivery: number): string {
   return `${copiesFolder(instance)}${String(delivery).padStart(6, "0")}/`;
 }
 
-/** Names of the instances that have copies of runs. */
-export async function instancesWithCopies(store: Store): Promise<string[]> {
-  const folders = await store.folders("_published/");
-  return folders.flatMap((folder) => /^instance=(.+)\/$/.exec(folder)?.[1] ?? []);
-}
-
 /** Whether a file of a run belongs to the run's copy: all but the tables' files and the DuckDB file do. */
 export function isCopied(path: string): boolean {
   return path !== DATABASE_FILE && !path.startsWith("parquet/");

@@ -33,12 +33,9 @@ export async function downloadRun(session: LakeSession, run: TargetRun, director
   });
 }
 
-/** The manifest that `downloadRun` would write. Throws what that would throw, but checks only sizes of files. */
+/** The manifest of a run that `downloadRun` would download; throws as that does, but checks no other file. */
 export async function readRestorableManifest(session: LakeSession, run: TargetRun): Promise<Buffer> {
-  const { last, bytes, files } = await readStoredRun(session, run);
-  const [other] = await findSizeDifferences(session, last, files);
-  if (other === undefined) return bytes;
-  throw (other.found === undefined ? missingObject : changedObject)(session.store.address, other.key);
+  return (await readStoredRun(session, run)).bytes;
 }
 
 /** The manifest in the run's copy. Throws `target.refused` if it is not the one that was delivered. */
@@ -66,7 +63,7 @@ async function readStoredRun(session: LakeSession, run: TargetRun) {
       `${session.store.address} keeps only the last run of ${session.instance}, which is not the ${runText(run)}.`,
     );
   const { bytes, manifest } = await readStoredManifest(session, last);
-  return { last, bytes, files: storedFiles(session.instance, last, manifest.files) };
+  return { bytes, files: storedFiles(session.instance, last, manifest.files) };
 }
 
 /** Finds the key of each file: in the run's copy, or by its digest in the tables. Leaves out files without a key. */
@@ -77,22 +74,6 @@ function storedFiles(instance: string, run: LakeRun, files: readonly PublishedFi
     const key = isCopied(file.path) ? folder + file.path : keys.get(file.sha256);
     return key === undefined ? [] : [{ ...file, key }];
   });
-}
-
-/** Files whose object has another size. `found`: size of the object in bytes; `undefined` if it is missing. */
-async function findSizeDifferences(
-  { store, instance }: LakeSession,
-  { rows, delivery }: LakeRun,
-  files: readonly StoredFile[],
-): Promise<readonly (StoredFile & { readonly found: number | undefined })[]> {
-  const sizes = new Map<string, number>();
-  const folders = rows.map(({ table_name }) => dataFolder(table_name, instance));
-  await mapLimited([...folders, copyFolder(instance, delivery)], async (folder) => {
-    for await (const { key, bytes } of store.list(folder)) sizes.set(key, bytes);
-  });
-  return files
-    .map((file) => ({ ...file, found: sizes.get(file.key) }))
-    .filter(({ found, bytes }) => found !== bytes);
 }
 
 /**
@@ -133,13 +114,20 @@ export async function verifyLake(session: LakeSession, { full }: { readonly full
 }
 
 async function compareSizes(
-  session: LakeSession,
-  run: LakeRun,
+  { store, instance }: LakeSession,
+  { rows, delivery }: LakeRun,
   files: readonly StoredFile[],
 ): Promise<readonly string[]> {
-  return (await findSizeDifferences(session, run, files)).map(({ key, bytes, found }) =>
-    found === undefined ? `${key} is missing.` : `${key} has ${found} bytes instead of ${bytes}.`,
-  );
+  const sizes = new Map<string, number>();
+  const folders = rows.map(({ table_name }) => dataFolder(table_name, instance));
+  await mapLimited([...folders, copyFolder(instance, delivery)], async (folder) => {
+    for await (const { key, bytes } of store.list(folder)) sizes.set(key, bytes);
+  });
+  return files.flatMap(({ key, bytes }) => {
+    const found = sizes.get(key);
+    if (found === undefined) return [`${key} is missing.`];
+    return found === bytes ? [] : [`${key} has ${found} bytes instead of ${bytes}.`];
+  });
 }
 
 async function compareDigests(

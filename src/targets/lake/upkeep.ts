@@ -1,13 +1,13 @@
-/** Removes what nobody reads any more from a lake: unused files, and instances, by a delivery without files. */
+/** Lists the instances of a lake, and removes what nobody reads any more: unused files, and instances. */
+import { type Answer, type AnswerRow, col, section } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
 import { mapLimited } from "../../storage/parallel.ts";
-import type { StoredObject } from "../store/store.ts";
-import { claimNumber, commitTables, finishDelivery } from "./commits.ts";
+import type { Store, StoredObject } from "../store/store.ts";
+import { commitDelivery } from "./commits.ts";
 import type { LakeDelivery } from "./delivery.ts";
-import { cleanLog } from "./delta/checkpoint.ts";
 import { assertWritable } from "./delta/features.ts";
-import { readTable } from "./delta/log.ts";
+import { cleanLog, readTable } from "./delta/log.ts";
 import { DAY_MS, retentionOf } from "./delta/metadata.ts";
 import { activeFiles, deliveryNumber, recordsOf, type TableState } from "./delta/state.ts";
 import {
@@ -17,7 +17,7 @@ import {
   readInstance,
   tablesToCommit,
 } from "./instance.ts";
-import { copiesFolder, instancesWithCopies, tableNames } from "./keys.ts";
+import { copiesFolder, tableNames } from "./keys.ts";
 import { filesOfRun, RUN_SNAPSHOTS } from "./snapshots.ts";
 
 /** Age from which a file that no version has named is removed. Until then it may be an upload that is yet to be committed. */
@@ -116,6 +116,12 @@ async function removeCopies(session: LakeSession): Promise<number> {
   return removed;
 }
 
+/** Names of the instances that have copies of runs. */
+async function instancesWithCopies(store: Store): Promise<string[]> {
+  const folders = await store.folders("_published/");
+  return folders.flatMap((folder) => /^instance=(.+)\/$/.exec(folder)?.[1] ?? []);
+}
+
 /**
  * Counts what a lake has of an instance, and changes nothing. Throws `config.not_found` if the lake has no such instance,
  * and `target.refused` if a table cannot be written.
@@ -156,14 +162,72 @@ export async function removeInstance(session: LakeSession, signal: AbortSignal):
     signal,
     onUpload: () => {},
   };
-  for (;;) {
+  const read = async () => {
     const state = await readInstance(session, null);
     await assertDeliverable(session, state, []);
-    const claim = await claimNumber(session, delivery, state);
-    if (claim === null) continue;
-    const tables = await commitTables(session, delivery, claim);
-    await finishDelivery(session, delivery, claim, tables);
-    await removeCopies(session);
-    return;
-  }
+    return state;
+  };
+  await commitDelivery(session, delivery, await read(), read);
+  await removeCopies(session);
+}
+
+const required = { required: true } as const;
+
+const INSTANCE_COLUMNS = {
+  instance: col.name(required),
+  /** NULL if no delivery has finished. */
+  run: col.name({ head: "last run" }),
+  verdict: col.name(),
+  delivered: col.instant(),
+  tables: col.count(required),
+  rows: col.count(required),
+  origin: col.text({ head: "service" }),
+  id: col.text({ hidden: true }),
+  sequence: col.count({ hidden: true }),
+  delivery: col.count({ hidden: true }),
+  /** Whether a later delivery has not finished. */
+  unfinished: col.flag({ ...required, hidden: true }),
+} as const;
+
+async function statusOf(session: LakeSession): Promise<AnswerRow<typeof INSTANCE_COLUMNS>> {
+  const { last, isUnfinished } = await readInstance(session, null);
+  return {
+    instance: session.instance,
+    run: last?.run ?? null,
+    verdict: last?.verdict ?? null,
+    delivered: last && new Date(last.deliveredMs),
+    tables: last?.rows.length ?? 0,
+    rows: last?.rows.reduce((sum, { rows }) => sum + rows, 0) ?? 0,
+    origin: last?.service.origin ?? null,
+    id: last?.service.id ?? null,
+    sequence: last?.sequence ?? null,
+    delivery: last?.delivery ?? null,
+    unfinished: isUnfinished,
+  };
+}
+
+/** The instances of a lake. */
+export async function lakeStatus(session: LakeSession): Promise<Answer> {
+  const { address } = session.store;
+  const names = instanceNames(await readTable(session.store, RUN_SNAPSHOTS.name));
+  const rows = await mapLimited(names, (instance) => statusOf({ ...session, instance }));
+  const unfinished = rows.filter((each) => each.unfinished);
+  return {
+    lead: rows.length === 0 ? `Nothing was delivered to ${address} yet.` : `The lake in ${address}.`,
+    facts: { address },
+    sections: [
+      section({
+        key: "instances",
+        title: "Instances",
+        none: "",
+        columns: INSTANCE_COLUMNS,
+        rows,
+        limit: 1000,
+      }),
+    ],
+    next: unfinished.map(
+      ({ instance }) =>
+        `${instance}: a delivery has not finished; its tables may mix two runs until the next delivery; "content-warehouse deliver" does it now.`,
+    ),
+  };
 }

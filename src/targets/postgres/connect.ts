@@ -2,9 +2,44 @@
 import { addAbortSignal } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Client, DatabaseError } from "pg";
+import { z } from "zod";
 import { codeOf, type ErrorCode, WarehouseError } from "../../common/errors.ts";
 import { importPeers } from "../../common/import-module.ts";
+import { nameOption } from "../../common/parse-form.ts";
 import { clauseOf } from "../../common/printable.ts";
+
+/** PostgreSQL takes 63 bytes; nine are left for the endings of the other schemas. */
+const SCHEMA = /^(?!pg_|public$|information_schema$)[a-z_][a-z0-9_]{0,53}$/;
+
+export const postgresOptions = z.strictObject({
+  url: z
+    .string()
+    .superRefine((url, { addIssue }) => {
+      const fault = urlFault(url);
+      if (fault !== null) addIssue(fault);
+    })
+    .describe("postgres://user@host/database, without a password."),
+  schema: z
+    .string()
+    .regex(SCHEMA, "expected a schema of its own: lower-case letters, digits and underscores, 54 at most")
+    .optional()
+    .describe('Schema that deliveries replace (default: "content_warehouse").'),
+  name: nameOption.optional().describe('Name of the target (default: "postgres").'),
+});
+
+export type PostgresOptions = Readonly<z.input<typeof postgresOptions>>;
+
+/** What is wrong with the URL of a database; `null` if nothing is. It does not repeat the URL, which may hold a password. */
+function urlFault(text: string): string | null {
+  const form = "expected an address such as postgres://user@host/database";
+  // `pg` takes a user without a host.
+  const url = URL.parse(text.replace("@/", "@localhost/"));
+  if (url === null || !/^postgres(ql)?:\/\//.test(url.href)) return form;
+  if (url.password !== "" || url.searchParams.has("password"))
+    return "has a password in it: leave it out, and set PGPASSWORD or PGPASSFILE";
+  // A password that begins with digits and a slash reads as a port and a path.
+  return (url.pathname + url.hash).includes("@") ? form : null;
+}
 
 /** Optional peer dependencies, in the versions of package.json. */
 export const POSTGRES_PEERS = ["pg@8.23.1", "pg-copy-streams@7.0.0"] as const;

@@ -2,7 +2,7 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { pluralize } from "../../common/figures.ts";
 import { printable } from "../../common/printable.ts";
-import type { LoadTable } from "../../pipeline.ts";
+import type { DeliveredRun, LoadTable } from "../../pipeline.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Cell } from "../../storage/table-builder.ts";
 import type { Column, Table } from "../../tables/declare.ts";
@@ -52,10 +52,7 @@ const NOT_INDEXED = /^(?:54...|42704|23505)$/;
  * Creates a table with all its rows, without keys and indexes. FREEZE shows the rows also to transactions that are older.
  * Gives what differs from the run, as parts of a sentence.
  */
-export async function copyTable(
-  connection: PostgresConnection,
-  { table, cells }: LoadTable,
-): Promise<string[]> {
+async function copyTable(connection: PostgresConnection, { table, cells }: LoadTable): Promise<string[]> {
   const name = quoteIdentifier(table.name);
   const columns = table.columns.map(
     (each) => `${quoteIdentifier(each.name)} ${TYPES[each.type]} ${each.nullable ? "NULL" : "NOT NULL"}`,
@@ -73,7 +70,7 @@ export async function copyTable(
 }
 
 /** Adds key, index and comments to a table that has its rows, which is faster. Gives what differs from the run. */
-export async function completeTable(connection: PostgresConnection, table: Table): Promise<string[]> {
+async function completeTable(connection: PostgresConnection, table: Table): Promise<string[]> {
   const name = quoteIdentifier(table.name);
   const key = table.key.map(quoteIdentifier).join(", ");
   const additions = [["primary key", `ALTER TABLE ${name} ADD PRIMARY KEY (${key})`]];
@@ -159,4 +156,34 @@ function dateText(days: number, counts: ReplacementCounts): string {
 function infinityText(sign: "" | "-", counts: ReplacementCounts): string {
   counts.far += 1;
   return `${sign}infinity`;
+}
+
+/**
+ * Creates a schema and all tables with their rows, then all keys and indexes: PostgreSQL names an index so that it differs
+ * from all tables. Gives a sentence for each table that differs from the run.
+ */
+export async function makeSchema(
+  connection: PostgresConnection,
+  schema: string,
+  run: DeliveredRun,
+): Promise<readonly string[]> {
+  await connection.ask(`CREATE SCHEMA ${quoteIdentifier(schema)}`);
+  const { tables, signal } = run;
+  const notes: string[][] = [];
+  for (const [index, table] of tables.entries()) {
+    signal.throwIfAborted();
+    run.onProgress(index, tables.length);
+    notes.push(await copyTable(connection, table));
+  }
+  const warnings: string[] = [];
+  for (const [index, { table }] of tables.entries()) {
+    signal.throwIfAborted();
+    const all = [...(notes[index] ?? []), ...(await completeTable(connection, table))];
+    if (all.length > 0)
+      warnings.push(
+        `In PostgreSQL the table ${printable(table.name)} has ${printable(all.join("; "), 2000)}.`,
+      );
+  }
+  run.onProgress(tables.length, tables.length);
+  return warnings;
 }

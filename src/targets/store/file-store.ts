@@ -37,15 +37,11 @@ const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 const PIECE_BYTES = 1024 * 1024;
 
-export function openFileStore(folder: string, signal: AbortSignal): Store {
-  return new FileStore(folder, signal);
-}
-
 /**
  * Stores objects as files. Each is written under a temporary name, synced to disk, and then named in one step: by a hard
  * link, which never replaces a file, or by rename. A missing folder is an empty one.
  */
-class FileStore implements Store {
+export class FileStore implements Store {
   readonly address: string;
   readonly #folder: string;
   readonly #temporary: string;
@@ -200,24 +196,16 @@ async function inFolder(folder: string, work: () => Promise<void>): Promise<void
  * Creates a folder with its parents, and syncs their entries to disk. Node's recursive `mkdir` reports ENOENT on a read-only
  * file system, and never ends in /proc.
  */
-async function makeFolder(folder: string): Promise<void> {
-  try {
-    await makeLastFolder(folder);
-  } catch (thrown) {
-    if (codeOf(thrown) !== "ENOENT") throw thrown;
-    await makeFolder(dirname(folder));
-    await makeLastFolder(folder);
-  }
-}
-
-async function makeLastFolder(folder: string): Promise<void> {
+async function makeFolder(folder: string, hasParent = false): Promise<void> {
   try {
     await mkdir(folder);
+    await orNull(sync(dirname(folder)));
   } catch (thrown) {
     if (codeOf(thrown) === "EEXIST") return;
-    throw thrown;
+    if (codeOf(thrown) !== "ENOENT" || hasParent) throw thrown;
+    await makeFolder(dirname(folder));
+    await makeFolder(folder, true);
   }
-  await orNull(sync(dirname(folder)));
 }
 
 async function removeEmpty(folder: string, root: string): Promise<void> {

@@ -4,7 +4,6 @@ import { createReadStream } from "node:fs";
 import { allowedNodeEnvironmentFlags } from "node:process";
 import type { Readable } from "node:stream";
 import type {
-  GetObjectCommandOutput,
   ListObjectsV2CommandInput,
   ListObjectsV2CommandOutput,
   S3,
@@ -106,31 +105,28 @@ function tunnelled(proxyFor: ProxyFor, address: string): HttpProxy | null {
   );
 }
 
+interface S3Connection {
+  readonly client: S3;
+  readonly bucket: string;
+  /** Empty, or ends with a slash. */
+  readonly prefix: string;
+  readonly ask: S3Request;
+  readonly closing: AbortController;
+}
+
 class S3Store implements Store {
   readonly address: string;
-  readonly #client: S3;
-  readonly #bucket: string;
-  /** Empty, or ends with a slash. */
-  readonly #prefix: string;
-  readonly #ask: S3Request;
-  readonly #closing: AbortController;
+  readonly #s3: S3Connection;
 
-  constructor(
-    address: string,
-    opened: { client: S3; bucket: string; prefix: string; ask: S3Request; closing: AbortController },
-  ) {
+  constructor(address: string, connection: S3Connection) {
     this.address = address;
-    this.#client = opened.client;
-    this.#bucket = opened.bucket;
-    this.#prefix = opened.prefix;
-    this.#ask = opened.ask;
-    this.#closing = opened.closing;
+    this.#s3 = connection;
   }
 
   async get(key: string): Promise<Buffer | null> {
     const object = { ...this.#object(key), ChecksumMode: "ENABLED" } as const;
-    return await this.#ask("read", key, async (options) => {
-      const found = await orNull(this.#client.getObject(object, options));
+    return await this.#s3.ask("read", key, async (options) => {
+      const found = await orNull(this.#s3.client.getObject(object, options));
       return found?.Body === undefined ? null : Buffer.from(await found.Body.transformToByteArray());
     });
   }
@@ -151,20 +147,22 @@ class S3Store implements Store {
 
   async download(key: string, file: string, content: FileContent): Promise<void> {
     const object = this.#object(key);
-    await this.#ask("read", key, async (options) => {
-      const found = await orNull(this.#client.getObject(object, options));
+    await this.#s3.ask("read", key, async (options) => {
+      const found = await orNull(this.#s3.client.getObject(object, options));
       if (found === null) throw missingObject(this.address, key);
       await createFile(file, async (handle) => {
-        if (!(await writeChecked(streamOf(found), handle, content))) throw changedObject(this.address, key);
+        // In Node the body is always a stream.
+        const body = found.Body as unknown as AsyncIterable<Uint8Array>;
+        if (!(await writeChecked(body, handle, content))) throw changedObject(this.address, key);
       });
     });
   }
 
   async *list(keyPrefix: string, { after }: { readonly after?: string } = {}): AsyncGenerator<StoredObject> {
-    const begin = after === undefined ? {} : { StartAfter: this.#prefix + after };
+    const begin = after === undefined ? {} : { StartAfter: this.#s3.prefix + after };
     for await (const { Contents = [] } of this.#pages(keyPrefix, begin)) {
       for (const { Key = "", Size = 0, LastModified } of Contents) {
-        const key = Key.slice(this.#prefix.length);
+        const key = Key.slice(this.#s3.prefix.length);
         // Some stores list folders as objects.
         if (!key.endsWith("/")) yield { key, bytes: Size, modifiedMs: LastModified?.getTime() ?? 0 };
       }
@@ -174,15 +172,18 @@ class S3Store implements Store {
   async folders(keyPrefix: string): Promise<string[]> {
     const found = await Array.fromAsync(this.#pages(keyPrefix, { Delimiter: "/" }));
     const names = found.flatMap(({ CommonPrefixes = [] }) => CommonPrefixes.map(({ Prefix = "" }) => Prefix));
-    return names.map((name) => name.slice(this.#prefix.length + keyPrefix.length));
+    return names.map((name) => name.slice(this.#s3.prefix.length + keyPrefix.length));
   }
 
   async remove(keys: readonly string[]): Promise<void> {
     const all = keys.map((key) => ({ Key: this.#object(key).Key }));
     for (let first = 0; first < all.length; first += MAX_REMOVED) {
       const Delete = { Objects: all.slice(first, first + MAX_REMOVED), Quiet: true };
-      await this.#ask("remove", keys[first] ?? "", async (options) => {
-        const { Errors = [] } = await this.#client.deleteObjects({ Bucket: this.#bucket, Delete }, options);
+      await this.#s3.ask("remove", keys[first] ?? "", async (options) => {
+        const { Errors = [] } = await this.#s3.client.deleteObjects(
+          { Bucket: this.#s3.bucket, Delete },
+          options,
+        );
         const failed = Errors.find(({ Code }) => Code !== "NoSuchKey");
         if (failed !== undefined) throw Object.assign(new Error(), { name: failed.Code ?? "" });
       });
@@ -190,13 +191,13 @@ class S3Store implements Store {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(new WarehouseError("target.unavailable", `${this.address} was closed.`));
-    this.#client.destroy();
+    this.#s3.closing.abort(new WarehouseError("target.unavailable", `${this.address} was closed.`));
+    this.#s3.client.destroy();
   }
 
   #object(key: string) {
     checkKey(this.address, key);
-    return { Bucket: this.#bucket, Key: this.#prefix + key };
+    return { Bucket: this.#s3.bucket, Key: this.#s3.prefix + key };
   }
 
   /** `false` if the condition does not hold. `bodyOf`: gives the same bytes at each attempt. */
@@ -208,10 +209,10 @@ class S3Store implements Store {
   ): Promise<boolean> {
     const ChecksumSHA256 = Buffer.from(sha256, "hex").toString("base64");
     const object = { ...this.#object(key), ContentLength: bytes, ChecksumSHA256, ...condition };
-    return await this.#ask("write", key, async (options) => {
+    return await this.#s3.ask("write", key, async (options) => {
       const Body = bodyOf();
       try {
-        await this.#client.putObject({ ...object, Body }, options);
+        await this.#s3.client.putObject({ ...object, Body }, options);
         return true;
       } catch (thrown) {
         if (statusOf(thrown) === 412) return false;
@@ -230,8 +231,15 @@ class S3Store implements Store {
   ): AsyncGenerator<ListObjectsV2CommandOutput> {
     let token: string | undefined;
     do {
-      const asked = { Bucket: this.#bucket, Prefix: this.#prefix + key, ...which, ContinuationToken: token };
-      const page = await this.#ask("list", key, (options) => this.#client.listObjectsV2(asked, options));
+      const asked = {
+        Bucket: this.#s3.bucket,
+        Prefix: this.#s3.prefix + key,
+        ...which,
+        ContinuationToken: token,
+      };
+      const page = await this.#s3.ask("list", key, (options) =>
+        this.#s3.client.listObjectsV2(asked, options),
+      );
       yield page;
       token = page.NextContinuationToken;
     } while (token !== undefined);
@@ -250,11 +258,6 @@ async function orNull<Answer>(asking: Promise<Answer>): Promise<Answer | null> {
     if (["NoSuchKey", "NotFound"].includes(errorName(thrown))) return null;
     throw thrown;
   }
-}
-
-/** In Node the body is always a stream. */
-function streamOf({ Body }: GetObjectCommandOutput): AsyncIterable<Uint8Array> {
-  return Body as unknown as AsyncIterable<Uint8Array>;
 }
 
 const IGNORE = () => {};

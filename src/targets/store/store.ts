@@ -1,5 +1,5 @@
 /** Stores of objects by key, on a file system or in a bucket: what the lake is written to. */
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
@@ -45,24 +45,6 @@ export interface Store extends AsyncDisposable {
   folders(prefix: string): Promise<readonly string[]>;
   /** Removes objects. Missing objects are not an error. */
   remove(keys: readonly string[]): Promise<void>;
-}
-
-/**
- * Throws `target.refused` if the store replaces an object that is put as new: deliveries rely on that to stay apart.
- * Puts a new key twice and reads it.
- */
-export async function verifyConditionalPut(store: Store): Promise<void> {
-  const key = `_published/.probe-${randomUUID()}`;
-  const [first, second] = [Buffer.from("first"), Buffer.from("second")];
-  try {
-    // After a lost answer the first put may report an existing object; its bytes decide.
-    await store.putNew(key, first);
-    const isPutTwice = await store.putNew(key, second);
-    const there = await store.get(key);
-    if (isPutTwice || there === null || !there.equals(first)) throw overwriteError(store.address);
-  } finally {
-    await store.remove([key]);
-  }
 }
 
 export function overwriteError(address: string): WarehouseError {

@@ -10,7 +10,7 @@ import { type CliEnvironment, processEnvironment } from "../../../src/cli/comman
 import { lakeCommand } from "../../../src/cli/commands/lake.ts";
 import { restoreCommand } from "../../../src/cli/commands/restore.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
-import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { FileStore } from "../../../src/targets/store/file-store.ts";
 import { temporaryFolder } from "../../folders.ts";
 import { NEVER } from "../../never.ts";
 import { deliver } from "../../targets/lake/deliver.ts";
@@ -59,7 +59,7 @@ suite("commands on a lake", () => {
         /^Whole: run 000002-20261120T020000Z of main, 4 files/,
       );
     assert.equal(JSON.parse(await answer(lakeCommand, ["verify", "--json"])).ok, true);
-    const store = openFileStore(join(folder, "lake"), NEVER);
+    const store = new FileStore(join(folder, "lake"), NEVER);
     let key = "";
     for await (const each of store.list("_published/instance=main/000002"))
       if (each.key.endsWith("report.html")) key = each.key;

@@ -10,7 +10,7 @@ import { restoreCommand } from "../../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { exitCodeOf } from "../../../src/observe/outcome.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
-import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { FileStore } from "../../../src/targets/store/file-store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { NEVER } from "../../never.ts";
 import { temporaryFolder } from "../../run/running.ts";
@@ -56,7 +56,7 @@ async function copyOf(t: TestContext, base: World, from: string) {
     const { text } = await ask(machine)(runsCommand, "show", "--section", "targets", "--format", "json");
     return JSON.parse(text).targets[0];
   };
-  const store = openFileStore(join(folder, "lake"), NEVER);
+  const store = new FileStore(join(folder, "lake"), NEVER);
   const night = (machine: Machine, at: number) => nightOn(world, machine, at);
   return { world, cwd: folder, configure, options, store, night, a: ask("A"), b: ask("B"), statusOf };
 }
@@ -90,7 +90,7 @@ test("runs rollback, where a target has the runs", async (t) => {
       const message = refused.error?.message ?? "";
       assert.match(
         message,
-        /^The run 000001-\S+ was not delivered to lake: The target lake has the later run 2 \(.*\) of this instance, so run 1 \(.*\) can only be delivered/,
+        /^The run 000001-\S+ is published, but was not delivered to lake: The target lake has the later run 2 \(.*\) of this instance, so run 1 \(.*\) can only be delivered/,
       );
       assert.ok(message.endsWith(` can only be delivered by a rollback: "${rollback}".`), message);
 

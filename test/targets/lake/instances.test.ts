@@ -10,7 +10,7 @@ import { activeFiles } from "../../../src/targets/lake/delta/state.ts";
 import { hasDigest } from "../../../src/targets/lake/keys.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { verifyLake } from "../../../src/targets/lake/stored-run.ts";
-import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { FileStore } from "../../../src/targets/store/file-store.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { COMPILE_CACHE } from "../../compile-cache.ts";
@@ -85,7 +85,7 @@ long(
     const again = await run(`printf '${killed.join("")}' ${xargs}`);
     assert.equal(again.code, 0, again.stderr);
 
-    await using store = openFileStore(join(folder, "shared/lake"), NEVER);
+    await using store = new FileStore(join(folder, "shared/lake"), NEVER);
     const filesIn = ({ files }: Awaited<ReturnType<typeof manifestOf>>, table: string) =>
       files.flatMap(({ path, sha256 }) => (path.startsWith(`parquet/${table}/`) ? [sha256] : []));
     const single = await manifestOf("single");

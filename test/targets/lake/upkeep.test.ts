@@ -1,15 +1,14 @@
 /** Deliveries that are killed, removal, vacuum, verification and restoring, with real files in a store in memory. */
 import assert from "node:assert/strict";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { systemClock } from "../../../src/common/clock.ts";
 import type { DeliveredRun } from "../../../src/pipeline.ts";
 import { text } from "../../../src/tables/declare.ts";
-import { commitKey, readTable } from "../../../src/targets/lake/delta/log.ts";
+import { readTable } from "../../../src/targets/lake/delta/log.ts";
 import { DAY_MS } from "../../../src/targets/lake/delta/metadata.ts";
-import { commitText } from "../../../src/targets/lake/delta/state.ts";
+import { activeFiles, recordsOf } from "../../../src/targets/lake/delta/state.ts";
 import { instanceNames, type LakeSession } from "../../../src/targets/lake/instance.ts";
 import { lakeIn } from "../../../src/targets/lake/lake.ts";
 import { verifyLake } from "../../../src/targets/lake/stored-run.ts";
@@ -17,9 +16,11 @@ import { measureInstance, removeInstance, vacuumLake } from "../../../src/target
 import type { Store } from "../../../src/targets/store/store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { digestFile } from "../../../src/warehouse/verify.ts";
+import { temporaryFolder } from "../../folders.ts";
 import { sweep } from "../../long.ts";
 import { NEVER } from "../../never.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
+import { putCommit } from "./delta/runs.ts";
 import { type Death, Killed, killedAt, memoryStore, type Objects, watchedStore } from "./memory-store.ts";
 import { assertNothingMixed, makeRun, mark, SERVICE, type Seen, STEADY, seenIn, tablesIn } from "./runs.ts";
 
@@ -30,14 +31,14 @@ function placeOf(store: Store, { instance = INSTANCE, days = 0 } = {}): LakeSess
 
 const findings = async (store: Store, full = true) => (await verifyLake(placeOf(store), { full })).findings;
 
+const folder = await temporaryFolder({ after });
+
 suite("a lake", () => {
-  let folder = "";
   /** After two runs. */
   const two: Objects = new Map();
   let runs: Record<"a1" | "a2" | "a3" | "b3", DeliveredRun>;
 
   before(async () => {
-    folder = await realpath(await mkdtemp(join(tmpdir(), "lake-upkeep-")));
     const steady = { content: 2 };
     runs = {
       a1: await makeRun(folder, { sequence: 1, machine: "a", steady }),
@@ -47,8 +48,6 @@ suite("a lake", () => {
     };
     for (const run of [runs.a1, runs.a2]) await deliver(on(memoryStore(two)), run);
   });
-  after(() => rm(folder, { recursive: true, force: true }));
-
   const seenOfThree = {
     content: { [mark("a", 3)]: 4, [STEADY]: 2 },
     empty: {},
@@ -96,6 +95,21 @@ suite("a lake", () => {
       empty: {},
       tags: { [mark("a", 1)]: 5 },
     });
+  });
+
+  test("gets the files that changed alone, with a version of their tables whose log names the rows", async () => {
+    const objects = new Map(two);
+    const store = memoryStore(objects);
+    await deliver(on(store), runs.b3);
+    const put = [...objects.keys()].filter((key) => !two.has(key));
+    const tables = (of: RegExp) => put.flatMap((key) => of.exec(key)?.[1] ?? []).toSorted();
+    const changed = ["content", "run_snapshots", "tags"];
+    assert.deepEqual(tables(/^([a-z]\w*)\/instance=/), changed);
+    // run_snapshots has two commits: the claim and the finish.
+    assert.deepEqual(tables(/^(\w+)\/_delta_log\/\d+\.json$/), [...changed, "run_snapshots"].toSorted());
+    const files = activeFiles(await readTable(store, "content"), INSTANCE);
+    assert.deepEqual(files.map(({ add }) => recordsOf(add)).toSorted(), [2, 3]);
+    await assertNothingMixed(store, INSTANCE);
   });
 
   test("gets a column that a later run has, and keeps it when the run after that has it no more", async () => {
@@ -176,7 +190,7 @@ suite("a lake", () => {
     const removes = [...state.files.keys()].map((path) => ({
       remove: { path, deletionTimestamp: Date.now(), dataChange: true },
     }));
-    await store.putNew(commitKey("tags", state.version + 1), Buffer.from(commitText(removes)));
+    await putCommit(store, state.version + 1, removes, "tags");
     assert.match(
       (await findings(store, false)).join(),
       /newest version of tags has 0 rows, and the run has 5/,
@@ -289,7 +303,7 @@ suite("a lake", () => {
     };
     for (const table of ["content", "tags"]) {
       const version = ((await readTable(store, table))?.version ?? 0) + 1;
-      await store.putNew(commitKey(table, version), Buffer.from(commitText([feature])));
+      await putCommit(store, version, [feature], table);
     }
     const before = objects.size;
     const message =

@@ -1,25 +1,18 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdir, mkdtemp, readdir, symlink, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, suite, test } from "node:test";
+import { after, suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { removeTree } from "../../../src/common/tree.ts";
-import { openFileStore } from "../../../src/targets/store/file-store.ts";
-import { openStore } from "../../../src/targets/store/open-store.ts";
+import { openStore } from "../../../src/targets/lake/lake.ts";
+import { FileStore } from "../../../src/targets/store/file-store.ts";
+import { temporaryFolder } from "../../folders.ts";
 import { many } from "../../long.ts";
 import { NEVER } from "../../never.ts";
 import { keysOf, storeLaws } from "./laws.ts";
 
-let root: string;
-before(async () => {
-  root = await mkdtemp(join(tmpdir(), "file-store-"));
-});
-after(async () => {
-  await removeTree(root);
-});
+const root = await temporaryFolder({ after });
 
 suite("a store in a folder", () => {
   storeLaws({
@@ -29,7 +22,7 @@ suite("a store in a folder", () => {
 
   test("removes folders with their last object, and itself stays", async () => {
     const folder = join(root, randomUUID());
-    await using store = openFileStore(folder, NEVER);
+    await using store = new FileStore(folder, NEVER);
     await store.put("a/b/c/1", Buffer.from(""));
     await store.put("a/d", Buffer.from(""));
     await store.remove(["a/b/c/1", "a/none/2"]);
@@ -40,7 +33,7 @@ suite("a store in a folder", () => {
 
   test("writes into a folder that somebody removes as an empty one at the same time", async () => {
     const folder = join(root, randomUUID());
-    const [one, other] = [openFileStore(folder, NEVER), openFileStore(folder, NEVER)];
+    const [one, other] = [new FileStore(folder, NEVER), new FileStore(folder, NEVER)];
     for (let turn = 0; turn < 30; turn++) {
       await one.put("a/b/c/1", Buffer.from(""));
       await Promise.all([one.remove(["a/b/c/1"]), other.put("a/b/c/2", Buffer.from(""))]);
@@ -57,7 +50,7 @@ suite("a store in a folder", () => {
     await writeFile(join(temporary, "old"), "half of it");
     const yesterday = new Date(Date.now() - 25 * 60 * 60 * 1000);
     await utimes(join(temporary, "old"), yesterday, yesterday);
-    await using store = openFileStore(folder, NEVER);
+    await using store = new FileStore(folder, NEVER);
     assert.deepEqual(await keysOf(store), []);
     assert.deepEqual(await store.folders(""), []);
     await store.put("x", Buffer.from(""));
@@ -66,7 +59,7 @@ suite("a store in a folder", () => {
 
   test("says that a folder cannot be written, and what to do", async () => {
     // No user may make folders there, root included.
-    await assert.rejects(openFileStore("/sys/lake", NEVER).put("x", Buffer.from("")), {
+    await assert.rejects(new FileStore("/sys/lake", NEVER).put("x", Buffer.from("")), {
       code: "target.refused",
       message:
         /^file:\/\/\/sys\/lake (?:cannot be read or written|does not allow what the lake needs|is read-only)/,
@@ -80,7 +73,7 @@ suite("a store in a folder", () => {
     if (mount.status !== 0) return t.skip(`only who may mount file systems has such a one: ${mount.stderr}`);
     t.after(() => spawnSync("umount", [folder]));
     for (const lake of [folder, join(folder, "lakes/one")]) {
-      await assert.rejects(openFileStore(lake, NEVER).put("x", Buffer.from("")), {
+      await assert.rejects(new FileStore(lake, NEVER).put("x", Buffer.from("")), {
         code: "target.refused",
         message: `${pathToFileURL(lake).href} is read-only; mount it for writing.`,
       });
@@ -91,7 +84,7 @@ suite("a store in a folder", () => {
     const link = join(root, randomUUID());
     await symlink(join(root, "gone"), link);
     for (const lake of [link, join(link, "one"), "/proc/lake"]) {
-      await assert.rejects(openFileStore(lake, NEVER).put("x", Buffer.from("")), {
+      await assert.rejects(new FileStore(lake, NEVER).put("x", Buffer.from("")), {
         code: "target.refused",
         message: `${pathToFileURL(lake).href} does not exist and cannot be created; mount its file system, or choose another folder.`,
       });
@@ -107,8 +100,8 @@ suite("a store in a folder", () => {
       code: "target.refused",
       message: `${pathToFileURL(of).href} has a file where a folder is needed, or the other way round; choose another folder.`,
     });
-    await assert.rejects(openFileStore(file, NEVER).put("x", Buffer.from("")), refused(file));
-    const store = openFileStore(folder, NEVER);
+    await assert.rejects(new FileStore(file, NEVER).put("x", Buffer.from("")), refused(file));
+    const store = new FileStore(folder, NEVER);
     await assert.rejects(Array.fromAsync(store.list("content/_delta_log/")), refused(folder));
     assert.deepEqual(
       Array.from(await Array.fromAsync(store.list("con")), ({ key }) => key),

@@ -1,18 +1,13 @@
 /** What every store does, whatever it is made of. */
 import assert from "node:assert/strict";
 import { hash, randomUUID } from "node:crypto";
-import { mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { removeTree } from "../../../src/common/tree.ts";
+import { after, test } from "node:test";
 import { compareUtf8 } from "../../../src/common/utf8-order.ts";
-import {
-  type FileContent,
-  type Store,
-  type StoredObject,
-  verifyConditionalPut,
-} from "../../../src/targets/store/store.ts";
+import { verifyConditionalPut } from "../../../src/targets/lake/instance.ts";
+import type { FileContent, Store } from "../../../src/targets/store/store.ts";
+import { temporaryFolder } from "../../folders.ts";
 import { NEVER } from "../../never.ts";
 import fc from "../../properties.ts";
 
@@ -27,14 +22,9 @@ export function contentOf(body: Uint8Array): FileContent {
   return { bytes: body.length, sha256: hash("sha256", body) };
 }
 
-export async function all(objects: AsyncIterable<StoredObject>): Promise<readonly StoredObject[]> {
-  const found: StoredObject[] = [];
-  for await (const each of objects) found.push(each);
-  return found;
-}
-
 export async function keysOf(store: Store, prefix = "", after?: string): Promise<readonly string[]> {
-  return (await all(store.list(prefix, after === undefined ? {} : { after }))).map(({ key }) => key);
+  const found = await Array.fromAsync(store.list(prefix, after === undefined ? {} : { after }));
+  return found.map(({ key }) => key);
 }
 
 /** In an order that tells bytes from UTF-16 units, and folders from names that go on; none is a folder of another. */
@@ -54,6 +44,8 @@ const KEYS = [
 
 const BODIES = ["", "one", "other", "longer than one"] as const;
 
+const folder = await temporaryFolder({ after });
+
 const key = fc.constantFrom(...KEYS);
 const body = fc.constantFrom(...BODIES);
 const prefix = fc.constantFrom("", "content", "content/", "content/instance=a", "_published/", "none/", "😀");
@@ -72,7 +64,7 @@ type Operation = typeof operation extends fc.Arbitrary<infer Each> ? Each : neve
 type Model = Map<string, string>;
 
 /** Does the same to both, and compares what they answer. */
-async function apply(store: Store, model: Model, doing: Operation, folder: string): Promise<void> {
+async function apply(store: Store, model: Model, doing: Operation): Promise<void> {
   switch (doing.does) {
     case "putNew": {
       const isNew = !model.has(doing.key);
@@ -108,9 +100,8 @@ async function apply(store: Store, model: Model, doing: Operation, folder: strin
       for (const each of doing.keys) model.delete(each);
       return;
     case "list": {
-      const found = await all(
-        store.list(doing.prefix, doing.after === undefined ? {} : { after: doing.after }),
-      );
+      const after = doing.after === undefined ? {} : { after: doing.after };
+      const found = await Array.fromAsync(store.list(doing.prefix, after));
       const expected = [...model]
         .filter(([each]) => each.startsWith(doing.prefix))
         .filter(([each]) => doing.after === undefined || compareUtf8(each, doing.after) > 0)
@@ -136,20 +127,12 @@ async function apply(store: Store, model: Model, doing: Operation, folder: strin
 
 /** The laws, as tests of the suite that calls this. */
 export function storeLaws(under: StoreUnderTest): void {
-  let folder: string;
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "store-laws-"));
-  });
-  after(async () => {
-    await removeTree(folder);
-  });
-
   test("answers every schedule of operations as a map of texts would", async () => {
     const schedule = fc.array(operation, { minLength: 1, maxLength: 25 });
     const property = fc.asyncProperty(schedule, async (doings) => {
       await using store = await under.open(randomUUID(), NEVER);
       const model: Model = new Map();
-      for (const doing of doings) await apply(store, model, doing, folder);
+      for (const doing of doings) await apply(store, model, doing);
       assert.deepEqual(await keysOf(store), [...model.keys()].toSorted(compareUtf8));
     });
     await fc.assert(property, { numRuns: under.schedules });

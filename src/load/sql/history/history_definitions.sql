@@ -6,10 +6,8 @@ WITH before AS (
   WHERE valid_to_run IS NULL
 ),
 now AS (
-  SELECT *, /* columns_as_row */ AS definition
-  FROM (
-    /* now */
-  )
+  SELECT /* columns */, /* columns_as_row */ AS definition
+  FROM /* now */
 ),
 pairs AS (
   SELECT
@@ -28,10 +26,6 @@ pairs AS (
     CASE WHEN /* reordered */ THEN 'reordered' ELSE $3 END AS reason
   FROM before
   FULL JOIN now USING (/* key */)
-),
-known AS (
-  SELECT DISTINCT /* key */, true AS is_known
-  FROM /* previous */
 )
 SELECT *
 FROM /* previous */
@@ -52,7 +46,8 @@ SELECT
   unnest(definition),
   $1 AS valid_from_run,
   $2 AS valid_from,
-  to_json([CASE WHEN event = 'opened' AND is_known IS NULL THEN 'first_seen' ELSE reason END]) AS cause
+  to_json([
+    CASE WHEN event = 'changed' OR [/* key */] IN (SELECT [/* key */] FROM /* previous */) THEN reason ELSE 'first_seen' END
+  ]) AS cause
 FROM pairs
-LEFT JOIN known USING (/* key */)
 WHERE event IN ('opened', 'changed')

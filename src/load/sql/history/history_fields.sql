@@ -57,17 +57,6 @@ before AS (
   WHERE valid_to_run IS NULL
     AND /* in_range */
 ),
-in_full AS (
-  SELECT content_id, destination_id, custom_field_id
-  FROM content_mapped_values
-  SEMI JOIN (SELECT content_id FROM looked_at WHERE NOT by_digest) AS item USING (content_id)
-  WHERE /* in_range */
-  UNION
-  SELECT content_id, destination_id, custom_field_id
-  FROM previous_mapped_value_history
-  SEMI JOIN (SELECT content_id FROM looked_at WHERE NOT by_digest) AS item USING (content_id)
-  WHERE /* in_range */
-),
 fields AS (
   SELECT
     coalesce(now.content_id, before.content_id) AS content_id,
@@ -77,7 +66,15 @@ fields AS (
   FULL JOIN before USING (version)
   WHERE now.content_id IS NULL OR before.content_id IS NULL
   UNION
-  FROM in_full
+  SELECT content_id, destination_id, custom_field_id
+  FROM content_mapped_values
+  SEMI JOIN (SELECT content_id FROM looked_at WHERE NOT by_digest) AS item USING (content_id)
+  WHERE /* in_range */
+  UNION
+  SELECT content_id, destination_id, custom_field_id
+  FROM previous_mapped_value_history
+  SEMI JOIN (SELECT content_id FROM looked_at WHERE NOT by_digest) AS item USING (content_id)
+  WHERE /* in_range */
   UNION
   SELECT content_id, destination_id, custom_field_id
   FROM content_mapped_values

@@ -60,7 +60,7 @@ versions AS (
   CROSS JOIN ends
   WHERE since.sequence > least(ends.first, ends.last) OR until.sequence > least(ends.first, ends.last)
 ),
-places AS (
+differing AS (
   SELECT
     versions.content_id,
     versions.destination_id,
@@ -72,12 +72,8 @@ places AS (
     max(versions.version) FILTER (versions.is_after) AS after
   FROM versions
   GROUP BY versions.content_id, versions.destination_id, versions.custom_field_id, versions.value_number, versions.copy
-),
-differing AS (
-  SELECT *
-  FROM places
   -- What was changed and changed back is no difference.
-  WHERE places.before.answer IS DISTINCT FROM places.after.answer
+  HAVING (before).answer IS DISTINCT FROM (after).answer
 ),
 -- A value that went and came back may have another number by then: on either side, those alike are counted.
 sides AS (

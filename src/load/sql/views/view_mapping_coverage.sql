@@ -5,7 +5,19 @@ WITH mapping_targets AS (
 mapping_answers AS (
   /* mapping_answers */
 ),
-offered AS (
+offered_and_used AS (
+  SELECT
+    content_id,
+    destination_id,
+    custom_field_id,
+    external_field_name,
+    value_id,
+    CASE WHEN status <> 'no_value_mapping' THEN value END AS value,
+    status,
+    external_value,
+    value_archived
+  FROM content_mapped_values
+  UNION ALL BY NAME
   SELECT
     target.destination_id,
     target.custom_field_id,
@@ -19,22 +31,6 @@ offered AS (
   LEFT JOIN mapping_answers AS answer USING (mapping_id)
   WHERE answer.mapping_id IS NOT NULL OR NOT target.has_values
 ),
-used AS (
-  SELECT
-    content_id,
-    destination_id,
-    custom_field_id,
-    external_field_name,
-    value_id,
-    CASE WHEN status <> 'no_value_mapping' THEN value END AS value,
-    status,
-    external_value,
-    value_archived
-  FROM content_mapped_values
-  UNION ALL BY NAME
-  SELECT CAST(NULL AS VARCHAR) AS content_id, *
-  FROM offered
-),
 counted AS (
   SELECT
     destination_id,
@@ -47,7 +43,7 @@ counted AS (
     bool_or(value_archived) AS value_archived,
     count(DISTINCT content_id) AS items,
     count(content_id) AS uses
-  FROM used
+  FROM offered_and_used
   GROUP BY
     destination_id,
     custom_field_id,

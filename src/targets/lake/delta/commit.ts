@@ -2,9 +2,16 @@
 import { randomUUID } from "node:crypto";
 import { VERSION } from "../../../common/version.ts";
 import type { Store } from "../../store/store.ts";
-import { commitKey, listLog, readCommit } from "./log.ts";
-import { type DeltaTable, INSTANCE, newMetaData, widenMetaData, withRetention } from "./metadata.ts";
-import { type ActiveFile, commitText, metaDataLine, type TableState } from "./state.ts";
+import { putCommit } from "./log.ts";
+import {
+  DELTA_TYPES,
+  type DeltaTable,
+  fieldsOf,
+  INSTANCE,
+  retentionProperties,
+  withRetention,
+} from "./metadata.ts";
+import { type ActiveFile, type MetaDataAction, metaDataLine, type TableState } from "./state.ts";
 
 /** A change of one instance to a table. */
 export interface TableChange {
@@ -29,10 +36,7 @@ interface DataFile {
   readonly rows: number;
 }
 
-/**
- * Puts a change as the next version of a table and gives the version. `taken`: another writer has it. `passed`: the log has
- * a later checkpoint, so readers may not see this version. If the answer is lost, it finds its own commit by its ID.
- */
+/** Puts a change as the next version of a table, as {@link putCommit} does. */
 export async function putNext(
   store: Store,
   state: TableState | null,
@@ -42,13 +46,8 @@ export async function putNext(
   const { name } = change.table;
   const version = state === null ? 0 : state.version + 1;
   const txnId = randomUUID();
-  const body = Buffer.from(commitText(linesOf(state, change, { txnId, nowMs })));
-  if (!(await store.putNew(commitKey(name, version), body))) {
-    const there = (await readCommit(store, name, version)) ?? [];
-    if (!there.some(({ commitInfo }) => commitInfo?.txnId === txnId)) return "taken";
-  }
-  const { checkpoints } = await listLog(store, name, version);
-  return checkpoints.length > 0 ? "passed" : version;
+  const lines = linesOf(state, change, { txnId, nowMs });
+  return await putCommit(store, name, { version, txnId, lines, nowMs });
 }
 
 function linesOf(
@@ -105,11 +104,60 @@ function definition(
   nowMs: number,
 ): object[] {
   if (state === null) {
-    const metaData = newMetaData(table, { id: randomUUID(), createdMs: nowMs, retentionDays });
+    const metaData = newMetaData(table, retentionDays, nowMs);
     return [{ protocol: { minReaderVersion: 1, minWriterVersion: 2 } }, metaDataLine(metaData)];
   }
   // Without files there are no new columns.
   const widest = files === null || files.length === 0 ? state.metaData : widenMetaData(state, table);
   const metaData = withRetention(widest, retentionDays);
   return metaData === state.metaData ? [] : [metaDataLine(metaData)];
+}
+
+/**
+ * Says that files have no bounds of columns. By default readers expect them of the first 32 columns: deltalake's pyarrow
+ * dataset, and polars and DuckDB with it, leaves out every row of a file that lacks them.
+ */
+const NO_INDEXED_COLUMNS = { "delta.dataSkippingNumIndexedCols": "0" };
+
+/** Metadata of a new table, which keeps earlier versions for this number of days. */
+function newMetaData(declared: DeltaTable, retentionDays: number, createdMs: number): MetaDataAction {
+  const comment = "Name of the instance that the row was exported from.";
+  const partition = { name: INSTANCE, type: "string", nullable: false, metadata: { comment } };
+  return {
+    id: randomUUID(),
+    name: declared.name,
+    description: declared.comment,
+    schemaString: schemaText([partition, ...declared.columns.map((column) => fieldOf(column))]),
+    partitionColumns: [INSTANCE],
+    configuration: { ...retentionProperties(retentionDays), ...NO_INDEXED_COLUMNS },
+    createdTime: createdMs,
+  };
+}
+
+/**
+ * Metadata of a table that also takes rows with these columns; the same object if it takes them already. New columns come
+ * last and are nullable. Columns that are no longer declared, or are nullable now, become nullable.
+ */
+function widenMetaData(state: TableState, declared: DeltaTable): MetaDataAction {
+  const fields = fieldsOf(state);
+  const columns = new Map(declared.columns.map((column) => [column.name, column]));
+  const loosened = fields.map((each) =>
+    each.nullable || each.name === INSTANCE || columns.get(each.name)?.nullable === false
+      ? each
+      : { ...each, nullable: true },
+  );
+  const known = new Set(fields.map(({ name }) => name));
+  const joining = declared.columns
+    .filter(({ name }) => !known.has(name))
+    .map((column) => fieldOf({ ...column, nullable: true }));
+  if (joining.length === 0 && loosened.every((each, place) => each === fields[place])) return state.metaData;
+  return { ...state.metaData, schemaString: schemaText([...loosened, ...joining]) };
+}
+
+function fieldOf({ name, type, nullable, comment }: DeltaTable["columns"][number]) {
+  return { name, type: DELTA_TYPES[type], nullable, metadata: { comment } };
+}
+
+function schemaText(fields: ReturnType<typeof fieldsOf>): string {
+  return JSON.stringify({ type: "struct", fields });
 }

@@ -21,7 +21,7 @@ export function blockingReason(
   if (state === null) return null;
   const uses = usesIn(state);
   const what = uses.length > 0 ? usesText(uses) : (otherPartitioning(state) ?? otherColumn(state, declared));
-  return what === null ? null : blockedText(state, what);
+  return what && `The table ${state.table} of the lake ${what}.`;
 }
 
 /** Throws `target.refused` if reader version 1 is not enough to read the table. */
@@ -31,11 +31,9 @@ export function assertReadable(state: TableState): void {
     minReaderVersion <= FEATURES_READER &&
     (readerFeatures ?? []).every((name) => DORMANT.has(name)) &&
     !hasColumnMapping(state);
-  if (!isReadable) throw new WarehouseError("target.refused", blockedText(state, usesText(usesIn(state))));
-}
-
-function blockedText({ table }: TableState, what: string): string {
-  return `The table ${table} of the lake ${what}.`;
+  if (isReadable) return;
+  const what = usesText(usesIn(state));
+  throw new WarehouseError("target.refused", `The table ${state.table} of the lake ${what}.`);
 }
 
 /** Highest versions that we know; from these on the protocol lists features by name. */
@@ -93,11 +91,6 @@ function usesIn(state: TableState): readonly FeatureUse[] {
 
 function hasColumnMapping({ metaData }: TableState): boolean {
   return (metaData.configuration["delta.columnMapping.mode"] ?? "none") !== "none";
-}
-
-/** First version that `checkpointProtection` does not protect: earlier versions may only be removed all together. */
-export function protectedBefore({ metaData }: TableState): number {
-  return Number(metaData.configuration["delta.requireCheckpointProtectionBeforeVersion"] ?? 0);
 }
 
 const WAY_OUT = "deliver into another lake, or move this table out of it";

@@ -7,12 +7,6 @@ import type { MetaDataAction, TableState } from "./state.ts";
 /** Partition column of every table in the lake. Data files do not have it. */
 export const INSTANCE = "instance";
 
-/**
- * Says that files have no bounds of columns. By default readers expect them of the first 32 columns: deltalake's pyarrow
- * dataset, and polars and DuckDB with it, leaves out every row of a file that lacks them.
- */
-const NO_INDEXED_COLUMNS = { "delta.dataSkippingNumIndexedCols": "0" };
-
 export const DELTA_TYPES: Readonly<Record<ColumnType, string>> = {
   text: "string",
   json: "string",
@@ -54,56 +48,6 @@ export function fieldsOf({ table, metaData }: Pick<TableState, "table" | "metaDa
   }
 }
 
-/** Metadata of a new table. `retentionDays`: how long it keeps earlier versions. */
-export function newMetaData(
-  declared: DeltaTable,
-  made: { readonly id: string; readonly createdMs: number; readonly retentionDays: number },
-): MetaDataAction {
-  const partition: DeltaField = {
-    name: INSTANCE,
-    type: "string",
-    nullable: false,
-    metadata: { comment: "Name of the instance that the row was exported from." },
-  };
-  return {
-    id: made.id,
-    name: declared.name,
-    description: declared.comment,
-    schemaString: schemaText([partition, ...declared.columns.map((column) => fieldOf(column))]),
-    partitionColumns: [INSTANCE],
-    configuration: { ...intervals(retentionDays(made.retentionDays)), ...NO_INDEXED_COLUMNS },
-    createdTime: made.createdMs,
-  };
-}
-
-/**
- * Metadata of a table that also takes rows with these columns; the same object if it takes them already. New columns come
- * last and are nullable. Columns that are no longer declared, or are nullable now, become nullable.
- */
-export function widenMetaData(state: TableState, declared: DeltaTable): MetaDataAction {
-  const fields = fieldsOf(state);
-  const columns = new Map(declared.columns.map((column) => [column.name, column]));
-  const loosened = fields.map((each) =>
-    each.nullable || each.name === INSTANCE || columns.get(each.name)?.nullable === false
-      ? each
-      : { ...each, nullable: true },
-  );
-  const known = new Set(fields.map(({ name }) => name));
-  const joining = declared.columns
-    .filter(({ name }) => !known.has(name))
-    .map((column) => fieldOf({ ...column, nullable: true }));
-  if (joining.length === 0 && loosened.every((each, place) => each === fields[place])) return state.metaData;
-  return { ...state.metaData, schemaString: schemaText([...loosened, ...joining]) };
-}
-
-function fieldOf({ name, type, nullable, comment }: DeltaColumn): DeltaField {
-  return { name, type: DELTA_TYPES[type], nullable, metadata: { comment } };
-}
-
-function schemaText(fields: readonly DeltaField[]): string {
-  return JSON.stringify({ type: "struct", fields });
-}
-
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** How long versions stay in the log, and how long removed data files stay. */
@@ -118,6 +62,9 @@ const retentionDays = (days: number) => Object.entries({ [LOG]: days, [FILES]: M
 
 const intervals = (days: ReturnType<typeof retentionDays>) =>
   Object.fromEntries(days.map(([property, count]) => [property, `interval ${count} days`]));
+
+/** Properties of a new table that keeps earlier versions for this number of days. */
+export const retentionProperties = (days: number) => intervals(retentionDays(days));
 
 /** Raises the properties to this number of days; gives the same object if they are long enough. */
 export function withRetention(metaData: MetaDataAction, days: number): MetaDataAction {

@@ -4,11 +4,10 @@ import { readFile } from "node:fs/promises";
 import { suite, test } from "node:test";
 import type { WarehouseError } from "../../../../src/common/errors.ts";
 import { packagePath } from "../../../../src/common/package-root.ts";
-import { writeCheckpoint } from "../../../../src/targets/lake/delta/checkpoint.ts";
-import { readTable } from "../../../../src/targets/lake/delta/log.ts";
+import { readTable, writeCheckpoint } from "../../../../src/targets/lake/delta/log.ts";
 import { fieldsOf } from "../../../../src/targets/lake/delta/metadata.ts";
 import { activeFiles, deliveryNumber } from "../../../../src/targets/lake/delta/state.ts";
-import { openFileStore } from "../../../../src/targets/store/file-store.ts";
+import { FileStore } from "../../../../src/targets/store/file-store.ts";
 import { NEVER } from "../../../never.ts";
 import { stateAt } from "../store-at.ts";
 import { commit, content, type LogStore, logStore, pathOf, pathsOf, runOf, saying, without } from "./runs.ts";
@@ -26,7 +25,7 @@ interface Expected {
 
 /** A log of another program, in memory. */
 async function golden(writer: string): Promise<LogStore> {
-  await using folder = openFileStore(`${GOLDEN}/${writer}`, NEVER);
+  await using folder = new FileStore(`${GOLDEN}/${writer}`, NEVER);
   const store = logStore();
   for await (const { key } of folder.list(LOG)) await store.put(key, (await folder.get(key)) ?? Buffer.of());
   return store;

@@ -59,14 +59,19 @@ export function pathsOf(state: TableState, instance: string): string[] {
   return activeFiles(state, instance).map(({ path }) => path);
 }
 
-export function logKey(version: number, suffix = ".json"): string {
-  return `content/_delta_log/${String(version).padStart(20, "0")}${suffix}`;
+export function logKey(version: number, suffix = ".json", table = "content"): string {
+  return `${table}/_delta_log/${String(version).padStart(20, "0")}${suffix}`;
 }
 
 /** Puts a commit of another program. */
-export async function putCommit(store: Store, version: number, actions: readonly object[]): Promise<void> {
+export async function putCommit(
+  store: Store,
+  version: number,
+  actions: readonly object[],
+  table?: string,
+): Promise<void> {
   const text = actions.map((action) => JSON.stringify(action)).join("\n");
-  assert.ok(await store.putNew(logKey(version), Buffer.from(text)));
+  assert.ok(await store.putNew(logKey(version, ".json", table), Buffer.from(text)));
 }
 
 /** Removes objects whose keys have this part. */
