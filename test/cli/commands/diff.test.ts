@@ -55,7 +55,7 @@ long(
       stdout,
       /\nChanges of definitions\n.*\n.*\n.*\n.*\n│ Partner Portal │ retail_partners │ +│ mapping: external name +│ "Dealers" +│ "Dealer Codes" │\n/,
     );
-    const entry = 'mapping entry 43c870e0bd3ec33eccaf088c for "UK & Ireland": "en-gb" -> "en-uk-ie"';
+    const entry = 'the external value "en-gb" for "UK & Ireland" became "en-uk-ie"';
     assert.match(
       stdout,
       new RegExp(
@@ -99,10 +99,7 @@ long("filters narrow every part of the answer, and the items can be listed", asy
   );
   assert.deepEqual([json.from.run, json.to.run, json.history_of], [first, second, second]);
   assert.equal(json.lines.length, 1);
-  assert.equal(
-    json.lines[0].why,
-    'mapping entry 43c870e0bd3ec33eccaf088c for "UK & Ireland": "en-gb" -> "en-uk-ie"',
-  );
+  assert.equal(json.lines[0].why, 'the external value "en-gb" for "UK & Ireland" became "en-uk-ie"');
   const csv = async (...args: string[]) => (await diff(...asked, "--format", "csv", ...args)).split("\n");
   assert.deepEqual([(await csv()).length, (await csv("--items")).length], [3, 72]);
   const markdown = await diff(...asked, "--format", "markdown");
