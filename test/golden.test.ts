@@ -13,7 +13,7 @@ import { runExport } from "../src/run/run.ts";
 import { createService } from "../src/service/service.ts";
 import { DATA_TABLES } from "../src/tables/all.ts";
 import type { Column, Table } from "../src/tables/declare.ts";
-import { drift, rejects } from "../src/tables/run.ts";
+import { tablesOfRun } from "../src/tables/run.ts";
 import { pipelineUrl } from "../src/transform/pipelines.ts";
 import { freeBytes } from "../src/warehouse/disk.ts";
 
@@ -47,7 +47,7 @@ for (const name of readdirSync(GOLDEN)) {
     const file = await exportCase(t, folder, given);
     const instance = await DuckDBInstance.create(file, { access_mode: "READ_ONLY", threads: "1" });
     const connection = await instance.connect();
-    for (const table of [...TABLES, drift, rejects]) {
+    for (const table of [...TABLES, tablesOfRun.drift, tablesOfRun.rejects]) {
       const path = join(folder, "expected", `${table.name}.jsonl`);
       const found = await rowsOf(connection, table);
       if (UPDATE) rewrite(path, found);

@@ -19,7 +19,7 @@ import { type CountedDrift, Drift, type DriftEntry, type DriftItemCount } from "
 import { type ExtractRecord, excludedItems } from "../raw/extract-record.ts";
 import type { RawFolder } from "../raw/raw-folder.ts";
 import { addPolicyComments } from "../tables/declare.ts";
-import { checks as checksTable } from "../tables/run.ts";
+import { tablesOfRun } from "../tables/run.ts";
 import { makeEntityRows } from "../transform/entity-rows.ts";
 import { transformItems } from "../transform/transform-items.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
@@ -86,7 +86,7 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
   await build.createViews();
   const tested = await testTables(run, facts, { build, loaded, signal: runtime.signal });
   const checks = [...judged.checks, ...tested.checks];
-  const ofChecks = rowsOf(checksTable, checks, ({ name, examples = null }) => ({
+  const ofChecks = rowsOf(tablesOfRun.checks, checks, ({ name, examples = null }) => ({
     checkName: name,
     examples,
   }));

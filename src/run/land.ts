@@ -22,7 +22,7 @@ import {
 import { ItemIndex } from "../raw/item-index.ts";
 import { type RawFolder, RawPaths, rawFolderOf } from "../raw/raw-folder.ts";
 import { RawIndex } from "../raw/raw-index.ts";
-import { rejects } from "../tables/run.ts";
+import { tablesOfRun } from "../tables/run.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
 import { findMissingItems } from "../warehouse/missing-items.ts";
 import type { NewRun, RunInputs } from "./inputs.ts";
@@ -64,7 +64,7 @@ export async function land(request: LandRequest): Promise<RawFolder> {
     const found = journal.rejects.toSorted(
       (a, b) => a.pass - b.pass || a.page - b.page || a.position - b.position,
     );
-    const rejected = rowsOf(rejects, found, ({ document }, place) => ({
+    const rejected = rowsOf(tablesOfRun.rejects, found, ({ document }, place) => ({
       reject: place + 1,
       sha256: hash("sha256", document),
     }));
@@ -152,7 +152,7 @@ async function extractItems(
     details,
     perPage: config.perPage,
     pageSizes: (baseline.kind === "run" && baseline.manifest.pageSizes) || {},
-    reuse: () => reuseOf(run, config.rereadDays, settings),
+    reuse: () => reuseOf(run, config.rereadDays),
     findMissing: (listed) =>
       findMissingItems({
         baseline,

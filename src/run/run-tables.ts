@@ -12,16 +12,7 @@ import { readParquet } from "../storage/parquet-sql.ts";
 import { fillMarks } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
-import {
-  documents,
-  drift as driftTable,
-  lineage,
-  passes,
-  rejects,
-  requests,
-  run as runTable,
-  tablesTable,
-} from "../tables/run.ts";
+import { tablesOfRun } from "../tables/run.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
 
 /**
@@ -77,18 +68,20 @@ export function runTables(
   return [
     runRows(run),
     passRows(landed.facts.passes),
-    { table: requests, parts: landed.requests },
-    { table: rejects, parts: landed.rejects },
-    rowsOf(driftTable, drift, ({ contentId }) => ({ exampleContentId: contentId })),
-    rowsOf(tablesTable, loaded.tables, ({ table, rows, files: own }) => ({
+    { table: tablesOfRun.requests, parts: landed.requests },
+    { table: tablesOfRun.rejects, parts: landed.rejects },
+    rowsOf(tablesOfRun.drift, drift, ({ contentId }) => ({ exampleContentId: contentId })),
+    rowsOf(tablesOfRun.tables, loaded.tables, ({ table, rows, files: own }) => ({
       tableName: table,
       rowCount: rows,
       parquetFiles: hasParquet ? own.length : 0,
       parquetBytes: hasParquet ? own.reduce((sum, { bytes }) => sum + bytes, 0) : 0,
     })),
-    rowsOf(lineage, origins),
+    rowsOf(tablesOfRun.lineage, origins),
     // A run may keep no documents.
-    landed.itemFiles.length === 0 ? { table: documents, rows: [] } : { table: documents, query: counting },
+    landed.itemFiles.length === 0
+      ? { table: tablesOfRun.documents, rows: [] }
+      : { table: tablesOfRun.documents, query: counting },
   ];
 }
 
@@ -102,7 +95,7 @@ function runRows(
   },
 ): MemoryRows {
   const { reasons, items, versions, instance, startedAt, endedMs, throttled } = run;
-  return rowsOf(runTable, [run], () => ({
+  return rowsOf(tablesOfRun.run, [run], () => ({
     ...interval({ startedMs: Date.parse(startedAt), endedMs }),
     instanceUrl: instance.origin,
     reason: reasons.length === 0 ? null : reasons.join("; "),
@@ -123,11 +116,11 @@ function runRows(
 }
 
 export function passRows(records: readonly PassRecord[]): MemoryRows {
-  return rowsOf(passes, records, (record) => ({ ...interval(record), rowsListed: record.rows }));
+  return rowsOf(tablesOfRun.passes, records, (record) => ({ ...interval(record), rowsListed: record.rows }));
 }
 
 export function requestRows(records: readonly RequestRecord[]): MemoryRows {
-  return rowsOf(requests, records, ({ milliseconds }, place) => ({
+  return rowsOf(tablesOfRun.requests, records, ({ milliseconds }, place) => ({
     request: place + 1,
     milliseconds: Math.round(milliseconds * 1000) / 1000,
   }));

@@ -1,7 +1,7 @@
 /** Tables about the run. */
 import { bigint, boolean, defineTable, double, integer, json, text, timestamp } from "./declare.ts";
 
-export const run = defineTable({
+const run = defineTable({
   stage: "run",
   name: "run",
   comment: "The run that made this warehouse: one row.",
@@ -65,7 +65,7 @@ export const run = defineTable({
   ],
 });
 
-export const passes = defineTable({
+const passes = defineTable({
   stage: "run",
   name: "run_passes",
   comment: "Passes over the listing: what each saw, and whether it can be trusted.",
@@ -108,7 +108,7 @@ export const passes = defineTable({
   ],
 });
 
-export const requests = defineTable({
+const requests = defineTable({
   stage: "run",
   name: "run_requests",
   comment: "Requests that the service answered. Credentials are never in it.",
@@ -147,7 +147,7 @@ export const requests = defineTable({
   ],
 });
 
-export const documents = defineTable({
+const documents = defineTable({
   stage: "run",
   name: "run_documents",
   comment:
@@ -178,7 +178,7 @@ export const documents = defineTable({
   ],
 });
 
-export const rejects = defineTable({
+const rejects = defineTable({
   stage: "run",
   name: "run_rejects",
   comment:
@@ -197,7 +197,7 @@ export const rejects = defineTable({
   ],
 });
 
-export const drift = defineTable({
+const drift = defineTable({
   stage: "run",
   name: "run_drift",
   comment:
@@ -222,7 +222,7 @@ export const drift = defineTable({
   ],
 });
 
-export const checks = defineTable({
+const checks = defineTable({
   stage: "run",
   name: "run_checks",
   comment: "Checks made before the run was published.",
@@ -240,7 +240,7 @@ export const checks = defineTable({
   ],
 });
 
-export const tablesTable = defineTable({
+const tables = defineTable({
   stage: "run",
   name: "run_tables",
   comment: "Number of rows and Parquet files of each table.",
@@ -253,7 +253,7 @@ export const tablesTable = defineTable({
   ],
 });
 
-export const lineage = defineTable({
+const lineage = defineTable({
   stage: "run",
   name: "run_lineage",
   comment: "Lineage: the API fields that each column comes from.",
@@ -271,4 +271,5 @@ export const lineage = defineTable({
 });
 
 /** Tables about the run; every warehouse has them. */
-export const RUN_TABLES = [run, passes, requests, documents, rejects, drift, checks, tablesTable, lineage];
+export const tablesOfRun = { run, passes, requests, documents, rejects, drift, checks, tables, lineage };
+export const RUN_TABLES = Object.values(tablesOfRun);

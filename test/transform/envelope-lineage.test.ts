@@ -14,7 +14,7 @@ import { ItemIndex } from "../../src/raw/item-index.ts";
 import { RawPaths } from "../../src/raw/raw-folder.ts";
 import { RawIndex } from "../../src/raw/raw-index.ts";
 import { passRows, requestRows } from "../../src/run/run-tables.ts";
-import { passes, requests } from "../../src/tables/run.ts";
+import { tablesOfRun } from "../../src/tables/run.ts";
 import { clientOf, serve } from "../extract/loopback.ts";
 import { failsWith } from "../failing.ts";
 import { temporaryFolder } from "../folders.ts";
@@ -123,7 +123,7 @@ function changedColumns(before: readonly MemoryRows[], after: readonly MemoryRow
 }
 
 function declared(...paths: string[]): string[] {
-  return [passes, requests].flatMap((table) =>
+  return [tablesOfRun.passes, tablesOfRun.requests].flatMap((table) =>
     table.columns
       .filter(({ origins }) =>
         origins.some((origin) => origin.resource === "envelope" && paths.includes(origin.path)),
@@ -172,7 +172,7 @@ describe("a change of an envelope's field changes the columns that are declared 
 
 test("pagination.current is the page's number in the account, and another than asked for ends the pass", async (t) => {
   const [, requested] = await unchanged(t);
-  const page = requests.columns.findIndex(({ name }) => name === "page");
+  const page = tablesOfRun.requests.columns.findIndex(({ name }) => name === "page");
   assert.deepEqual(declared("pagination.current"), ["run_requests.page"]);
   assert.deepEqual(
     Array.from(requested?.rows ?? [], (row) => row[page]),
@@ -193,6 +193,8 @@ test("the count beside the rows changes nothing, whatever it counts", async (t) 
 
 test("every field of the envelope is held by one of these tests", () => {
   const held = [...Object.keys(CHANGES), "pagination", "pagination.current"];
-  const paths = [passes, requests].flatMap((table) => table.columns.flatMap(({ origins }) => origins));
+  const paths = [tablesOfRun.passes, tablesOfRun.requests].flatMap((table) =>
+    table.columns.flatMap(({ origins }) => origins),
+  );
   assert.deepEqual([...new Set(paths.map(({ path }) => path))].sort(), held.sort());
 });

@@ -9,7 +9,7 @@ import { execute } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import type { Table } from "../../tables/declare.ts";
-import { checks } from "../../tables/run.ts";
+import { tablesOfRun } from "../../tables/run.ts";
 import { contentMappedWide, contentWide } from "../../tables/views.ts";
 import { readTableNames, subqueryOf } from "../user-query.ts";
 
@@ -31,7 +31,7 @@ export async function validateTests({ tests, tables }: Pick<Pipeline, "tests" | 
   const { connection } = database;
   await createEmpty(connection, PREVIOUS_CATALOG, [...tables, ...RUN_TABLES]);
   // The checks of this run are not a table yet when its tests run.
-  const made = RUN_TABLES.filter((table) => table !== checks);
+  const made = RUN_TABLES.filter((table) => table !== tablesOfRun.checks);
   await createEmpty(connection, PUBLISHED_CATALOG, [...tables, ...made]);
   for (const test of queries) {
     try {
