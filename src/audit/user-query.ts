@@ -6,7 +6,10 @@ import { duckdbError } from "../storage/duckdb-error.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
 import { MACRO_NAMES } from "../tables/views.ts";
 
-/** Prepares a statement that only reads. Throws `config.sql` if the text is not one. `noPrevious`: why there is no catalog `previous`. */
+/**
+ * Prepares a statement that only reads, or EXPLAIN of one. Throws `config.sql` if the text is neither. `noPrevious`: why
+ * there is no catalog `previous`.
+ */
 export async function prepareQuery(
   connection: DuckDBConnection,
   query: string,
@@ -19,13 +22,18 @@ export async function prepareQuery(
   assertNoPreviousMacro(query);
   try {
     const prepared = await statements.prepare(0);
-    const type = prepared.statementType;
-    // SHOW, DESCRIBE and SUMMARIZE are SELECT for DuckDB. EXPLAIN ANALYZE would execute any statement.
+    const isPlan = prepared.statementType === StatementType.EXPLAIN;
+    // ANALYZE executes the explained statement. It counts as EXPLAIN itself if a comment hides it.
+    const explained = isPlan ? await connection.prepare(query.replace(EXPLAIN, "")) : prepared;
+    const type = explained.statementType;
+    // SHOW, DESCRIBE and SUMMARIZE are SELECT for DuckDB.
     if (type !== StatementType.SELECT)
       throw refuseQuery(
-        `${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE or SUMMARIZE.`,
+        `${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE or SUMMARIZE, or with EXPLAIN and no comment before it.`,
       );
     return {
+      /** Whether the result is text for people. */
+      isPlan,
       stream: (): Promise<DuckDBResult> =>
         prepared.stream().catch((thrown: unknown) => {
           throw queryError(thrown);
@@ -37,6 +45,8 @@ export async function prepareQuery(
     throw queryError(thrown);
   }
 }
+
+const EXPLAIN = /^\s*EXPLAIN\b\s*(?:ANALYZE\b\s*)?(?:\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\)\s*)?/i;
 
 const NO_PREVIOUS = /(?:schema|catalog) "previous" does not exist/i;
 

@@ -20,7 +20,7 @@ import {
   DuckDBVariantValue,
 } from "@duckdb/node-api";
 import { pluralize } from "../common/figures.ts";
-import { jsonAsItIs, jsonText, markdownText } from "../common/printable.ts";
+import { jsonAsItIs, jsonText, markdownText, printableText } from "../common/printable.ts";
 import { csvTexts, jsonArray, markdownRow, rowTexts } from "../show/rows.ts";
 import { layOutTable, type TableLayout, type TextColumn } from "../show/table.ts";
 
@@ -74,6 +74,11 @@ const CELLS_PER_COLLECTION = 250_000;
  * Rows in chunks of some thousand. The engine allocates them outside the heap, where V8 does not see hundreds of megabytes
  * of wide rows; so garbage is collected here.
  */
+/** A query plan as the engine draws it. */
+export function planTexts(result: DuckDBResult): AsyncIterable<string> {
+  return rowTexts(rowsOf(result), ([, plan = null]) => printableText(`${cellText(plan)}\n`));
+}
+
 async function* rowsOf(result: DuckDBResult): AsyncIterable<Iterable<QueryRow>> {
   let cells = 0;
   for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; ) {

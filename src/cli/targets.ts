@@ -84,12 +84,11 @@ export async function deliverRun(
 }
 
 /** A line for each delivery, then the warnings. */
-export function deliveryLines(run: string, deliveries: readonly Delivery[]): string[] {
-  return [...deliveries.map((each) => deliveryText(run, each)), ...deliveryWarnings(deliveries)];
-}
-
-function deliveryText(run: string, { target, state, milliseconds, failure }: Delivery): string {
-  if (failure !== null) return `${target}: FAILED`;
-  if (state === "present") return `${target}: already has ${run}`;
-  return `${target}: delivered ${run} in ${duration(milliseconds / 1000)}`;
+export function deliveryText(run: string, deliveries: readonly Delivery[]): string {
+  const lines = deliveries.map(({ target, state, milliseconds, failure }) => {
+    if (failure !== null) return `${target}: FAILED`;
+    if (state === "present") return `${target}: already has ${run}`;
+    return `${target}: delivered ${run} in ${duration(milliseconds / 1000)}`;
+  });
+  return [...lines, ...deliveryWarnings(deliveries)].map((line) => `${line}\n`).join("");
 }

@@ -10,7 +10,7 @@ import { VERSION } from "../common/version.ts";
 import type { ObserveSettings } from "../observe/outcome.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
-import { type ConfigFile, configFileName, namedWarehouse, nonEmpty, readConfigFile } from "./config-file.ts";
+import { type ConfigFile, configFileOf, namedWarehouse, nonEmpty } from "./config-file.ts";
 import { configSpec, DATA_SETTINGS, type Settings } from "./config-spec.ts";
 import { readSettings } from "./read-spec.ts";
 import { proxyResolver, type ServiceSource, serviceSource } from "./service-source.ts";
@@ -62,23 +62,33 @@ export type PersonalSettings =
 
 /** Flags of the command line. The token is none: everybody on the machine can read arguments. */
 export interface ConfigFlags {
-  /** `null`: read no file, not even one in the working directory. */
+  /**
+   * Configuration file; `null`: none. Default: `content-warehouse.config.ts` in the working directory, or with `.mts`,
+   * `.js`, `.mjs` or `.json`.
+   */
   readonly config?: string | null | undefined;
+  /** Address of the service. Default: `CONTENT_API_URL`. */
   readonly url?: string | undefined;
   /** Absolute path of a file with the token, for when the environment has none. */
   readonly tokenFile?: string | undefined;
+  /** Folder of the warehouse. Default: the setting, or `./warehouse`. */
   readonly warehouse?: string | undefined;
+  /** Reads the sample content from the embedded service. */
   readonly sample?: boolean | undefined;
+  /** `freeze` publishes nothing that departs from the specification. */
   readonly contract?: Contract | undefined;
   /** Replaces the setting of the file. */
   readonly destinations?: Settings["destinations"] | undefined;
   // The next three are no settings of the file, because they are approvals for one run.
+  /** Publishes even if there is far less than in the run before. */
   readonly acceptShrink?: boolean | undefined;
+  /** Accepts another address of the service, if the instance's ID is the same. */
   readonly acceptNewAddress?: boolean | undefined;
+  /** Publishes even if the pipeline lacks tables of the current run. */
   readonly acceptPipeline?: boolean | undefined;
-  /** `rereadDays: 0` for one run. */
+  /** Requests all single items, even unchanged ones: `rereadDays: 0` for one run. */
   readonly reread?: boolean | undefined;
-  /** Number of items to read. `warehouse` is then the flag, or the folder of limited runs. */
+  /** Reads only the first items, into a warehouse of limited runs. Default folder: `./first-look`. */
   readonly limit?: number | undefined;
 }
 
@@ -166,24 +176,16 @@ export async function loadReplaySettings(
   return { ...settings, details, columns, policy };
 }
 
-function instanceIn({ CONTENT_WAREHOUSE_INSTANCE: name }: ConfigInputs["env"]): string | undefined {
-  return nonEmpty(name);
-}
-
 function settingsIn(file: ConfigFile | null, env: ConfigInputs["env"]): Settings {
   if (file === null) return configSpec.parse({});
-  return readSettings(file.name, file.value, instanceIn(env), (proxy) => proxiesIn(file, proxy, env));
+  const instance = nonEmpty(env.CONTENT_WAREHOUSE_INSTANCE);
+  return readSettings(file.name, file.value, instance, (proxy) => proxiesIn(file, proxy, env));
 }
 
 /** Absolute path of the warehouse by the file or the default. Throws `config.invalid`. */
 export async function loadWarehouseFolder(inputs: Omit<ConfigInputs, "sampleBy">): Promise<string> {
   const file = await configFileOf(inputs);
   return resolve(file?.folder ?? inputs.cwd, settingsIn(file, inputs.env).warehouse);
-}
-
-async function configFileOf({ cwd, flags }: Pick<ConfigInputs, "cwd" | "flags">): Promise<ConfigFile | null> {
-  const name = configFileName({ cwd, flags });
-  return name === null ? null : readConfigFile(cwd, name);
 }
 
 function personalDataOf(policy: PersonalPolicy, env: ConfigInputs["env"]): PersonalSettings {

@@ -152,7 +152,7 @@ async function extractItems(
     details,
     perPage: config.perPage,
     pageSizes: (baseline.kind === "run" && baseline.manifest.pageSizes) || {},
-    reuse: () => reuseOf(run, config.rereadDays, settings),
+    reuse: () => reuseOf(run, config.rereadDays),
     findMissing: (listed) =>
       findMissingItems({
         baseline,

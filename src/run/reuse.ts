@@ -1,12 +1,11 @@
 /** Finds the single items of the run before that stand in for requests. */
 import { hash } from "node:crypto";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { asWarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
 import type { Config } from "../config/config.ts";
 import type { ReuseSource } from "../extract/passes/single-items.ts";
-import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "../raw/extract-record.ts";
+import type { ExtractRecord } from "../raw/extract-record.ts";
 import * as names from "../raw/personal/names.ts";
 import type { PersonalFields, PersonalPolicy } from "../raw/personal/policy.ts";
 import { NO_FINGERPRINT, RawFileReader } from "../raw/raw-file.ts";
@@ -49,8 +48,6 @@ function startOf(run: string): number {
   return parseRunName(run)?.startedAt.getTime() ?? 0;
 }
 
-const FACTS = `raw/${EXTRACT_FILE}`;
-
 /** The latest document of each fingerprint. `ownRun`: the run that read the documents of which the file names no run. */
 function reusableIn(files: readonly string[], ownRun: string): ReadonlyMap<string, ReusableDocument> {
   const documents = new Map<string, ReusableDocument>();
@@ -66,26 +63,22 @@ function reusableIn(files: readonly string[], ownRun: string): ReadonlyMap<strin
   return documents;
 }
 
-/** Reuses nothing if raw documents of the run before are missing or damaged; `damage` then says which. */
-export async function reuseOf(
-  { baseline, staging }: NewRun,
-  rereadDays: number,
-  settings: ExtractRecord["documentSettings"],
-): Promise<ReuseSource> {
+/**
+ * The single items of the run before, by their fingerprints, which differ if the settings do. Reuses nothing if raw
+ * documents are damaged; `damage` then says which.
+ */
+export async function reuseOf({ baseline, staging }: NewRun, rereadDays: number): Promise<ReuseSource> {
   const age = { rereadDays, startedAt: startOf(staging.run) };
   const nothing = { run: "", documents: new Map(), ...age, damage: null };
   if (baseline.kind !== "run" || rereadDays === 0) return nothing;
   const { run, directory, manifest } = baseline;
-  const files = manifest.files.filter(({ path }) => path === FACTS || path.startsWith("raw/item/"));
-  if (!files.some(({ path }) => path === FACTS)) return nothing;
+  const files = manifest.files.filter(({ path }) => path.startsWith("raw/item/"));
   const damaged = (damage: string) => ({ ...nothing, run, damage });
   try {
     const damage = await firstDamage(directory, files);
     if (damage !== undefined) return damaged(damage);
-    const facts = await readExtractRecord(join(directory, FACTS));
-    if (!isDeepStrictEqual(facts.documentSettings, settings)) return { ...nothing, run };
-    const items = files.filter(({ path }) => path !== FACTS).map(({ path }) => join(directory, path));
-    return { ...nothing, run, documents: reusableIn(items, manifest.replayOf ?? run) };
+    const paths = files.map(({ path }) => join(directory, path));
+    return { ...nothing, run, documents: reusableIn(paths, manifest.replayOf ?? run) };
   } catch (thrown) {
     return damaged(asWarehouseError(thrown).message.replace(/\.$/, ""));
   }

@@ -1,44 +1,22 @@
 /** Runs a pipeline from a program. */
 import { resolve } from "node:path";
-import type { Contract } from "../audit/checks/contract.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import { type Log, silentLog } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
-import { loadConfig } from "../config/config.ts";
+import { type ConfigFlags, loadConfig } from "../config/config.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { pipelineUrl } from "../transform/pipelines.ts";
 import { thisMachine } from "./inputs.ts";
 import { runExport } from "./run.ts";
 
-export interface RunPipelineOptions {
+/** Flags as those of the command `run`, and what a program passes besides. */
+export interface RunPipelineOptions extends Omit<ConfigFlags, "tokenFile" | "destinations"> {
   /**
    * Name of a pipeline of the package, path or URL of a module, or the pipeline itself. Functions do not cross
    * threads, so the functions of a pipeline value run on the calling thread, which is slower.
    */
   readonly pipeline: string | URL | Pipeline;
-  /** Reads the sample content from the embedded service. */
-  readonly sample?: boolean;
-  /** Address of the service. Default: `CONTENT_API_URL` in `env`. */
-  readonly url?: string;
-  /**
-   * Configuration file. Default: `content-warehouse.config.ts` in `cwd`, or with `.mts`, `.js`, `.mjs` or `.json`.
-   */
-  readonly config?: string;
-  /** Folder of the warehouse. Default: `./warehouse`. */
-  readonly warehouse?: string;
-  /** `freeze` publishes nothing that departs from the specification. Default: `evolve`. */
-  readonly contract?: Contract;
-  /** Publishes even if there is far less than in the run before. */
-  readonly acceptShrink?: boolean;
-  /** Accepts another address of the service, if the instance's ID is the same. */
-  readonly acceptNewAddress?: boolean;
-  /** Publishes even if the pipeline lacks tables of the current run. */
-  readonly acceptPipeline?: boolean;
-  /** Requests all single items, even unchanged ones. */
-  readonly reread?: boolean;
-  /** Reads only the first items, into a warehouse of limited runs. Default folder: `./first-look`. */
-  readonly limit?: number;
   /** Variables: `CONTENT_API_URL`, `CONTENT_API_TOKEN`, `CONTENT_WAREHOUSE_HASH_KEY`. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Folder that relative paths begin at. Default: the working directory. */

@@ -103,7 +103,7 @@ function fileSink(plan: TransformPlan): (item: RawItem, file: JsonObject) => voi
   const files = plan.tables.find((table) => table.name === "custom_field_files");
   if (files === undefined) return () => {};
   const emit = plan.sink(files);
-  return (item, file) => emit(fileRow({ table: files, item, extra: new ExtraFields(), fixed: {} }, file));
+  return (item, file) => emit(fileRow(files, item, file, { extra: new ExtraFields(), fixed: {} }));
 }
 
 export class GroupTransformer {

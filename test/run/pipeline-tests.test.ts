@@ -178,7 +178,7 @@ test("a query that cannot be asked is told before a request, with its name and w
     ["DELETE FROM content", "DELETE is not a question"],
     ["SELECT 1; SELECT 2", "there are 2 SQL statements"],
     ["-- nothing", "the query has no SQL statement"],
-    ["EXPLAIN FROM content", "EXPLAIN is not a question"],
+    ["EXPLAIN FROM content", "it gives no rows to count"],
     ["FROM content WHERE title = $1", "it has parameters"],
     ["FROM read_text('/etc/passwd')", "file system operations are disabled"],
     ["FROM 'content.parquet'", "file system operations are disabled"],

@@ -177,10 +177,10 @@ test("what is asked for in the nights of one warehouse", async (t) => {
 
 /** In the short form the last. */
 const SETTINGS: readonly Partial<Config>[] = [
-  { personalData: { policy: "keep", key: null } },
+  { columns: ["id", "title", "updated_at", "payment", "tasks_begin_at"] },
   { personalFields: ["tags"] },
   { aliases: { paid_amount: "payment" } },
-  { columns: ["id", "title", "updated_at", "payment", "tasks_begin_at"] },
+  { personalData: { policy: "keep", key: null } },
 ];
 
 const DAMAGES: Readonly<Record<string, (file: string) => Promise<void>>> = {

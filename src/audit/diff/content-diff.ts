@@ -135,11 +135,8 @@ export async function diffContent(
   await createTempTable(connection, "diff_alone", ALONE, [item ?? null, isWanted("content")]);
   await createTempTable(connection, "diff_both", BOTH, [item ?? null]);
   const saysHowRead = ["before_content", "content"].every((name) => views.get(name)?.has(READ));
-  await createTempTable(
-    connection,
-    "diff_unread",
-    saysHowRead ? UNREAD : "SELECT content_id FROM content LIMIT 0",
-  );
+  const unread = saysHowRead ? UNREAD : "SELECT content_id FROM content LIMIT 0";
+  await createTempTable(connection, "diff_unread", unread);
   await execute(connection, NO_CHANGES);
   for (const [place, table] of tables.entries()) {
     const columns = table.columns.filter(({ isVolatile }) => wanted !== undefined || !isVolatile);

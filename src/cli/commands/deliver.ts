@@ -6,7 +6,7 @@ import { deliveryError } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { CliCommand, openWarehouseFolder, processEnvironment, StopSignals } from "../command.ts";
-import { chooseTargets, deliverRun, deliveryLines, type TargetFlags } from "../targets.ts";
+import { chooseTargets, deliverRun, deliveryText, type TargetFlags } from "../targets.ts";
 
 const HELP = `
 Examples:
@@ -38,10 +38,8 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
         stop.signal.throwIfAborted();
         return await deliverRun(folder, wanted, { targets, temporaryDirectory, signal: stop.signal });
       });
-      const text = deliveryLines(run, deliveries)
-        .map((line) => `${line}\n`)
-        .join("");
-      await writeResult(out, options.json === true ? { run, deliveries } : text);
+      const answer = options.json === true ? { run, deliveries } : deliveryText(run, deliveries);
+      await writeResult(out, answer);
       const command = `content-warehouse deliver${wanted === "current" ? "" : ` ${wanted}`}`;
       const failure = deliveryError(run, deliveries, { command });
       if (failure !== undefined) throw failure;

@@ -9,7 +9,7 @@ import { pluralize } from "../../common/figures.ts";
 import { inTemporaryFolder } from "../../common/temporary-folder.ts";
 import { loadSettings } from "../../config/config.ts";
 import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
-import { printableText, writeAll } from "../../show/terminal.ts";
+import { writeResult } from "../../show/terminal.ts";
 import { deliveryError, failedDeliveries } from "../../targets/deliver.ts";
 import { readCurrentRun } from "../../targets/published-run.ts";
 import { compareTargets } from "../../targets/target-states.ts";
@@ -19,13 +19,12 @@ import { prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
 import {
   CliCommand,
   type CliEnvironment,
-  type OutputStream,
   openWarehouseFolder,
   positive,
   processEnvironment,
   StopSignals,
 } from "../command.ts";
-import { chooseTargets, deliverRun, deliveryLines, type TargetFlags } from "../targets.ts";
+import { chooseTargets, deliverRun, deliveryText, type TargetFlags } from "../targets.ts";
 import { withAnswer, withRuns } from "../with-run.ts";
 
 const EXAMPLES = `
@@ -159,26 +158,20 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
       await using _lock = await acquireLock(folder);
       const { run, sequence } = await rollback(folder, wanted);
       const command = `content-warehouse runs rollback ${sequence} --deliver`;
-      await writeLines(out, [`current is now ${run}`]);
+      await writeResult(out, `current is now ${run}\n`);
       if (targets === null)
-        return await writeLines(out, [
-          `if targets are configured, they keep the run that they have; "${command}" brings them to it`,
-        ]);
+        return await writeResult(
+          out,
+          `if targets are configured, they keep the run that they have; "${command}" brings them to it\n`,
+        );
       const { signal } = stop;
       const { deliveries } = await inTemporaryFolder("rollback", (temporaryDirectory) =>
         deliverRun(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
       ).catch((thrown: unknown) => ({ deliveries: failedDeliveries(targets, thrown) }));
-      await writeLines(out, deliveryLines(run, deliveries));
+      await writeResult(out, deliveryText(run, deliveries));
       const failure = deliveryError(run, deliveries, { command, state: "is current now, but " });
       if (failure !== undefined) throw failure;
     });
-}
-
-function writeLines(out: OutputStream, lines: readonly string[]): Promise<void> {
-  return writeAll(
-    out,
-    lines.map((line) => printableText(`${line}\n`)),
-  );
 }
 
 function pruneCommand(environment: CliEnvironment): CliCommand {
@@ -190,8 +183,8 @@ function pruneCommand(environment: CliEnvironment): CliCommand {
         const keep = flags.keep ?? (await loadSettings({ ...environment, flags })).keepRuns;
         await using _lock = await acquireLock(folder);
         const removed = await prune(folder, keep);
-        const lines = removed.map(({ run }) => `removed ${run}`);
-        await writeLines(environment.out, lines.length === 0 ? ["nothing to remove"] : lines);
+        const text = removed.map(({ run }) => `removed ${run}\n`).join("");
+        await writeResult(environment.out, text || "nothing to remove\n");
       },
     );
 }

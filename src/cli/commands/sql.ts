@@ -13,7 +13,7 @@ import { previousOf } from "../../warehouse/identity.ts";
 import { DATABASE_FILE, type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { findRun, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { CliCommand, type CliEnvironment, positive, processEnvironment } from "../command.ts";
-import { resultTexts } from "../sql-formats.ts";
+import { planTexts, resultTexts } from "../sql-formats.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { openOutputFile, readInputFile } from "../user-file.ts";
 
@@ -216,8 +216,9 @@ async function runQuery(
     await question.copyTo(parquet);
     return await write(createReadStream(parquet));
   }
-  const texts = resultTexts(await question.stream(), { ...form, format });
-  await write(withQueryErrors(texts));
+  const result = await question.stream();
+  const isDrawn = question.isPlan && format === "table";
+  await write(withQueryErrors(isDrawn ? planTexts(result) : resultTexts(result, { ...form, format })));
 }
 
 /** Interval of measurements. A process can allocate about 100 MB in that time. */

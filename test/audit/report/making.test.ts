@@ -5,11 +5,9 @@ import { join } from "node:path";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { createService } from "../../../src/service/service.ts";
-import { all } from "../../../src/storage/duckdb.ts";
 import { program } from "../../cli/running.ts";
 import { long } from "../../long.ts";
 import { temporaryFolder } from "../../run/running.ts";
-import { opened } from "../sample.ts";
 
 long("a run whose report cannot be made is published without it, and says so", async (t) => {
   const folder = await temporaryFolder(t);
@@ -64,24 +62,3 @@ long("a service without items and mappings gets a page that says so in words", a
     assert.ok(page.includes(sentence), sentence);
   }
 });
-
-long(
-  "the page holds nothing of what the personal-data policy is about, though the tables keep it",
-  async (t) => {
-    const folder = await temporaryFolder(t);
-    const out = join(folder, "warehouse");
-    await writeFile(join(folder, "content-warehouse.config.json"), '{ "personalData": "keep" }');
-    const config = join(folder, "content-warehouse.config.json");
-    await runPipeline({ pipeline: "nightly", sample: true, warehouse: out, cwd: folder, config });
-    const page = await readFile(join(out, "current", "report.html"), "utf8");
-    await using run = await opened(out);
-    const users = await all(run.connection, "SELECT email, phone, bio FROM users");
-    const texts = users
-      .flatMap((user) => Object.values(user))
-      .filter((text) => typeof text === "string" && text !== "");
-    assert.ok(texts.length > 20);
-    for (const text of texts) assert.ok(!page.includes(String(text)), String(text));
-    const statuses = await all(run.connection, "SELECT DISTINCT status FROM content_mapped_values");
-    assert.ok(statuses.length > 2);
-  },
-);

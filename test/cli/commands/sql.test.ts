@@ -290,7 +290,9 @@ const refused: Record<string, [query: string, message: RegExp]> = {
   "two statements": ["SELECT 1; SELECT 2", /^There are 2 SQL statements in the query/],
   "a table of its own": ["CREATE TABLE x (a INTEGER)", QUESTION],
   "a file that is written": ["COPY (SELECT 1) TO '/tmp/x.csv'", /disabled by configuration/],
-  "what would be executed while it is explained": ["EXPLAIN ANALYZE /* x */ VACUUM", QUESTION],
+  "a table that is made while it is explained": ["EXPLAIN ANALYZE CREATE TEMP TABLE x AS SELECT 1", QUESTION],
+  "what is explained after a comment": ["EXPLAIN ANALYZE /* /* */ SELECT 1 -- */ VACUUM", QUESTION],
+  "what is explained behind a comment": ["EXPLAIN /* x */ ANALYZE VACUUM", /VACUUM/],
   "a file that is read": ["SELECT * FROM read_text('/etc/passwd')", /disabled by configuration/],
   "a database that is exported": ["EXPORT DATABASE 'exported'", /disabled by configuration/],
   "a database that is attached": ["ATTACH 'other.duckdb'", QUESTION],
@@ -338,6 +340,13 @@ test("S13: no statement writes into the database's own files, explained or not",
     (await readdir(dirname(file))).filter((name) => name.includes("wal")),
     [],
   );
+});
+
+test("a plan is drawn as it comes, and steers no terminal", async () => {
+  assert.match(await ask("EXPLAIN SELECT * FROM content"), /^┌─+┐\n│ +SEQ_SCAN/);
+  assert.match(await ask("EXPLAIN ANALYZE SELECT 1"), /DUMMY_SCAN/);
+  const escapes = await ask("EXPLAIN SELECT chr(27) || '\u001b[31mred' AS x FROM content");
+  assert.doesNotMatch(escapes, /\p{Cc}(?<!\n)/u);
 });
 
 long("rows that no one text could hold together are written one after another", async () => {
