@@ -1,12 +1,11 @@
-/** Finds the warehouse and the configuration file, and reads that file and the one with the token, without judging settings. */
+/** Finds the warehouse and the configuration file, and reads that file, without judging settings. */
 import { existsSync } from "node:fs";
-import { open, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { codeOf, invalidConfig, WarehouseError } from "../common/errors.ts";
+import { codeOf, invalidConfig } from "../common/errors.ts";
 import { importModule, importProblem } from "../common/import-module.ts";
 import { printable } from "../common/printable.ts";
-import { Secret } from "../common/secret.ts";
 
 const NAMES = [".ts", ".mts", ".js", ".mjs", ".json"].map(
   (extension) => `content-warehouse.config${extension}`,
@@ -20,7 +19,7 @@ export interface ConfigFile {
   readonly value: unknown;
 }
 
-export async function readConfigFile(cwd: string, name: string): Promise<ConfigFile> {
+async function readConfigFile(cwd: string, name: string): Promise<ConfigFile> {
   const path = resolve(cwd, name);
   if (!existsSync(path)) throw invalidConfig(`There is no configuration file ${printable(name)}.`);
   return { name: printable(name), folder: dirname(path), value: await settingsIn(path, printable(name)) };
@@ -63,31 +62,6 @@ async function parsed(path: string, name: string): Promise<unknown> {
   }
 }
 
-/**
- * Reads the token from a file that only its owner can read, without white space around it. Checks the mode of the open
- * file, so that nobody can exchange it in between. Throws `config.invalid`.
- */
-export async function readTokenFile(path: string, setting: string): Promise<Secret> {
-  try {
-    await using file = await open(path, "r");
-    const { mode } = await file.stat();
-    if ((mode & 0o077) !== 0) {
-      const found = (mode & 0o777).toString(8).padStart(4, "0");
-      throw invalidConfig(
-        `${setting}: expected a file that only its owner can read, found ${printable(path)} with mode ${found}; run chmod 600 on it.`,
-      );
-    }
-    return new Secret((await file.readFile("utf8")).trim());
-  } catch (error) {
-    if (error instanceof WarehouseError) throw error;
-    const why =
-      codeOf(error) === "ENOENT"
-        ? `there is no file ${printable(path)}; put the API token into it, with mode 0600`
-        : `the file ${printable(path)} cannot be read (${codeOf(error) ?? "unknown reason"})`;
-    throw invalidConfig(`${setting}: ${why}.`, error);
-  }
-}
-
 interface LocationInputs {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -114,6 +88,15 @@ export function namedWarehouse({ cwd, env, flags }: LocationInputs): string | un
 export function configFileName({ cwd, flags }: Pick<LocationInputs, "cwd" | "flags">): string | null {
   if (flags.config !== undefined) return flags.config;
   return flags.sample === true ? null : findConfigFile(cwd);
+}
+
+/** The configuration file; `null` if there is none. Throws `config.invalid`. */
+export async function configFileOf({
+  cwd,
+  flags,
+}: Pick<LocationInputs, "cwd" | "flags">): Promise<ConfigFile | null> {
+  const name = configFileName({ cwd, flags });
+  return name === null ? null : readConfigFile(cwd, name);
 }
 
 /** Text of a variable; `undefined` if it is blank, as a scheduler may leave it. */

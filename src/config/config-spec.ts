@@ -6,7 +6,7 @@ import { isObject } from "../common/json.ts";
 import { unknownKeysMessage } from "../common/parse-form.ts";
 import { printable } from "../common/printable.ts";
 import { PROXY_ADDRESS, readProxy } from "../common/proxy.ts";
-import { readServiceUrl } from "../extract/http/service-url.ts";
+import { readServiceUrl } from "../extract/http/request.ts";
 import type { OnFinish } from "../observe/outcome.ts";
 import type { Target } from "../pipeline.ts";
 import type { RejectLimits } from "../raw/extract-record.ts";

@@ -10,7 +10,7 @@ import { VERSION } from "../common/version.ts";
 import type { ObserveSettings } from "../observe/outcome.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
-import { type ConfigFile, configFileName, namedWarehouse, nonEmpty, readConfigFile } from "./config-file.ts";
+import { type ConfigFile, configFileOf, namedWarehouse, nonEmpty } from "./config-file.ts";
 import { configSpec, DATA_SETTINGS, type Settings } from "./config-spec.ts";
 import { readSettings } from "./read-spec.ts";
 import { proxyResolver, type ServiceSource, serviceSource } from "./service-source.ts";
@@ -176,24 +176,16 @@ export async function loadReplaySettings(
   return { ...settings, details, columns, policy };
 }
 
-function instanceIn({ CONTENT_WAREHOUSE_INSTANCE: name }: ConfigInputs["env"]): string | undefined {
-  return nonEmpty(name);
-}
-
 function settingsIn(file: ConfigFile | null, env: ConfigInputs["env"]): Settings {
   if (file === null) return configSpec.parse({});
-  return readSettings(file.name, file.value, instanceIn(env), (proxy) => proxiesIn(file, proxy, env));
+  const instance = nonEmpty(env.CONTENT_WAREHOUSE_INSTANCE);
+  return readSettings(file.name, file.value, instance, (proxy) => proxiesIn(file, proxy, env));
 }
 
 /** Absolute path of the warehouse by the file or the default. Throws `config.invalid`. */
 export async function loadWarehouseFolder(inputs: Omit<ConfigInputs, "sampleBy">): Promise<string> {
   const file = await configFileOf(inputs);
   return resolve(file?.folder ?? inputs.cwd, settingsIn(file, inputs.env).warehouse);
-}
-
-async function configFileOf({ cwd, flags }: Pick<ConfigInputs, "cwd" | "flags">): Promise<ConfigFile | null> {
-  const name = configFileName({ cwd, flags });
-  return name === null ? null : readConfigFile(cwd, name);
 }
 
 function personalDataOf(policy: PersonalPolicy, env: ConfigInputs["env"]): PersonalSettings {

@@ -2,17 +2,14 @@
  * Finds the URL of the service and its token: flags come first, then the environment, then the file. Chooses the proxy for
  * an address: the setting `proxy`, else `HTTPS_PROXY`, except for hosts in `NO_PROXY`.
  */
+import { open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { invalidConfig, WarehouseError } from "../common/errors.ts";
+import { codeOf, invalidConfig, WarehouseError } from "../common/errors.ts";
+import { printable } from "../common/printable.ts";
 import { type HttpProxy, PROXY_ADDRESS, type ProxyFor, readProxy } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
-import {
-  isLoopback,
-  readServiceUrl,
-  type ServiceUrl,
-  type SettingNames,
-} from "../extract/http/service-url.ts";
-import { type ConfigFile, nonEmpty, readTokenFile } from "./config-file.ts";
+import { isLoopback, readServiceUrl, type ServiceUrl, type SettingNames } from "../extract/http/request.ts";
+import { type ConfigFile, nonEmpty } from "./config-file.ts";
 import type { Settings } from "./config-spec.ts";
 
 export interface ServiceSource {
@@ -100,6 +97,31 @@ async function readToken({ env, flags, file, settings }: ServiceInputs) {
   const tokenFrom = isFlag || file === null ? named : resolve(file.folder, named);
   const setting = isFlag ? "--token-file" : `${file?.name}: \`tokenFile\``;
   return { token: await readTokenFile(tokenFrom, setting), tokenFrom, setting };
+}
+
+/**
+ * Reads the token from a file that only its owner can read, without white space around it. Checks the mode of the open
+ * file, so that nobody can exchange it in between. Throws `config.invalid`.
+ */
+async function readTokenFile(path: string, setting: string): Promise<Secret> {
+  try {
+    await using file = await open(path, "r");
+    const { mode } = await file.stat();
+    if ((mode & 0o077) !== 0) {
+      const found = (mode & 0o777).toString(8).padStart(4, "0");
+      throw invalidConfig(
+        `${setting}: expected a file that only its owner can read, found ${printable(path)} with mode ${found}; run chmod 600 on it.`,
+      );
+    }
+    return new Secret((await file.readFile("utf8")).trim());
+  } catch (error) {
+    if (error instanceof WarehouseError) throw error;
+    const why =
+      codeOf(error) === "ENOENT"
+        ? `there is no file ${printable(path)}; put the API token into it, with mode 0600`
+        : `the file ${printable(path)} cannot be read (${codeOf(error) ?? "unknown reason"})`;
+    throw invalidConfig(`${setting}: ${why}.`, error);
+  }
 }
 
 /**

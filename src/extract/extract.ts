@@ -4,13 +4,13 @@ import type { Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { MissingItems } from "../warehouse/missing-items.ts";
 import type { ListMode } from "./http/request.ts";
 import { isInScope, type ListEntry, type SingleItemScope } from "./pages/tasks.ts";
-import { Certification, type CertificationStep } from "./passes/certification.ts";
+import { Certification } from "./passes/certification.ts";
 import type { ExtractContext } from "./passes/context.ts";
 import { compareModes, repairItems, requestUnlisted } from "./passes/item-requests.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
 import { type ListingPass, PassReader } from "./passes/listing.ts";
 import type { PassPlan } from "./passes/page-reader.ts";
-import { choosePageSize, PageSizeChooser } from "./passes/page-size.ts";
+import { PageSizeChooser } from "./passes/page-size.ts";
 import { type ReuseSource, SingleItemsReader, type SingleItemTotals } from "./passes/single-items.ts";
 
 interface ExtractPlan {
@@ -80,10 +80,30 @@ class ExtractionRun {
   }
 
   async run(): Promise<Extraction> {
-    if (this.#context.settings.limit !== null) return this.#readFirst();
-    for (let step = this.#certification.next(); ; step = this.#certification.next()) {
-      if (step.kind === "end") return this.#finish(step.disagreements);
-      await this.#perform(step);
+    const { settings, clock, signal } = this.#context;
+    if (settings.limit !== null) return this.#readFirst();
+    const certification = this.#certification;
+    for (;;) {
+      const step = certification.next();
+      const after = this.#passes.length;
+      if ("ids" in step) for (const id of step.ids) this.#repaired.add(id);
+      switch (step.kind) {
+        case "end":
+          return this.#finish(step.disagreements);
+        case "wait":
+          await clock.sleep(step.milliseconds, signal);
+          certification.waited();
+          break;
+        case "pass":
+          certification.passed(await this.#pass(step.mode, step.documents));
+          break;
+        case "compare":
+          certification.compared(await compareModes(this.#context, after, step.ids));
+          break;
+        case "repair":
+          certification.repaired(await repairItems(this.#context, after, step.ids));
+          break;
+      }
     }
   }
 
@@ -96,27 +116,6 @@ class ExtractionRun {
     for (const id of ids) this.#repaired.add(id);
     if (ids.length > 0) await repairItems(this.#context, this.#passes.length, ids);
     return this.#finish([]);
-  }
-
-  async #perform(step: Exclude<CertificationStep, { kind: "end" }>): Promise<void> {
-    const { clock, signal } = this.#context;
-    const after = this.#passes.length;
-    if ("ids" in step) for (const id of step.ids) this.#repaired.add(id);
-    switch (step.kind) {
-      case "wait":
-        await clock.sleep(step.milliseconds, signal);
-        this.#certification.waited();
-        break;
-      case "pass":
-        this.#certification.passed(await this.#pass(step.mode, step.documents));
-        break;
-      case "compare":
-        this.#certification.compared(await compareModes(this.#context, after, step.ids));
-        break;
-      case "repair":
-        this.#certification.repaired(await repairItems(this.#context, after, step.ids));
-        break;
-    }
   }
 
   get #passes(): readonly ListingPass[] {
@@ -140,7 +139,7 @@ class ExtractionRun {
   async #read(request: Pick<PassPlan, "pass" | "mode" | "landing">, kind: ListMode): Promise<ListingPass> {
     const columns = kind === "basic" ? [] : this.#context.settings.columns;
     const resumed = request.landing?.passStart?.perPage;
-    const first = await choosePageSize(this.#context, this.#sizes, { ...request, kind, columns, resumed });
+    const first = await this.#sizes.chooseFor(this.#context, { ...request, kind, columns, resumed });
     // If the other listing landed last, its groups and those of this one have the same items.
     const before = request.landing && this.#landed?.mode !== kind ? this.#landed : undefined;
     const pagesPerGroup = before && Math.ceil(before.itemsPerGroup / first.perPage);

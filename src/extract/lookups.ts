@@ -16,8 +16,7 @@ import { LOOKUP_ORDER, type LookupResource } from "../raw/unknown-fields.ts";
 import { PartWriter } from "../storage/parquet-file.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
 import { decodeBytes, misfit, readBody } from "./http/decode.ts";
-import type { ServiceRequest } from "./http/request.ts";
-import { API_PREFIX } from "./http/service-url.ts";
+import { API_PREFIX, type ServiceRequest } from "./http/request.ts";
 import { SourceError } from "./http/source-error.ts";
 import { observedAtOf } from "./landing/journal.ts";
 

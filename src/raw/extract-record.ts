@@ -202,20 +202,13 @@ export async function writeExtractRecord(
   file: string,
   stated: Omit<ExtractRecord, "version">,
 ): Promise<ExtractRecord> {
-  const lists = SORTED.map((name) => [name, sorted(stated[name])] as const);
-  const text = serialized({ ...stated, version: VERSION, ...Object.fromEntries(lists) });
+  const lists = SORTED.map((name) => [name, [...new Set(stated[name])].sort(compareUtf8)] as const);
+  const entries = Object.entries({ ...stated, version: VERSION, ...Object.fromEntries(lists) });
+  const sorted = entries.sort(([a], [b]) => compareUtf8(a, b));
+  const text = `${JSON.stringify(Object.fromEntries(sorted))}\n`;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await writeFile(file, text, { mode: 0o600 });
   return recordIn(text, file);
-}
-
-function sorted(list: readonly string[]): string[] {
-  return [...new Set(list)].sort(compareUtf8);
-}
-
-function serialized(record: object): string {
-  const keys = Object.entries(record).sort(([a], [b]) => compareUtf8(a, b));
-  return `${JSON.stringify(Object.fromEntries(keys))}\n`;
 }
 
 /** Throws `verify.failed` if the file is damaged. */
@@ -226,7 +219,5 @@ export async function readExtractRecord(file: string): Promise<ExtractRecord> {
 function recordIn(text: string, file: string): ExtractRecord {
   const record = extractRecord.safeParse(parseIfJson(text));
   if (record.success) return record.data;
-  throw new WarehouseError("verify.failed", `${file} is damaged.`, {
-    cause: record.error,
-  });
+  throw new WarehouseError("verify.failed", `${file} is damaged.`, { cause: record.error });
 }

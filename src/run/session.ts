@@ -15,7 +15,7 @@ import type { RetryLoop } from "../extract/http/retry.ts";
 import { Journal, observedAtOf, recordOf } from "../extract/landing/journal.ts";
 import { type CustomFieldLookup, type DestinationLookup, Lookups } from "../extract/lookups.ts";
 import { TokenRedactor } from "../extract/pages/token-redactor.ts";
-import { probeBasic, probeDestinationNames, probeFieldNames, probeService } from "../extract/probe.ts";
+import { Probe } from "../extract/probe.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { tokenDrift } from "../raw/drift.ts";
 import { looksPersonal } from "../raw/personal/names.ts";
@@ -102,7 +102,9 @@ async function lookUpDestinations(
 ): Promise<DestinationLookup> {
   listener.begin("destinations");
   const found = await lookups.destinations(wanted, signal);
-  await assertNoneMisspelled(found, baseline, () => probeDestinationNames(client, config.aliases, signal));
+  await assertNoneMisspelled(found, baseline, () =>
+    new Probe(client, config.aliases, signal).destinationNames(),
+  );
   // A run reports these by its checks.
   if (!isRehearsal) return found;
   const gone = found.unmatched.map(({ name, platform }) => removedDestinationText(name, platform));
@@ -151,7 +153,7 @@ async function probeInstance(
   const before = instanceOf(baseline);
   const isMoved = config.acceptNewAddress && (before?.origin ?? origin) !== origin;
   if (!isRehearsal && !isMoved) return [];
-  const { instanceId, items, response } = await probeService(client, config.aliases, signal);
+  const { instanceId, items, response } = await new Probe(client, config.aliases, signal).service();
   assertSameInstance(before, { id: instanceId, origin }, root, config.acceptNewAddress);
   if (!isRehearsal) return [];
   const fieldNames = await probeEachKind({ config, signal }, pipeline, client);
@@ -168,9 +170,10 @@ async function probeEachKind(
   { listings, customFields }: Pipeline,
   client: HttpClient,
 ): Promise<readonly string[]> {
-  const found = listings.includes("full") ? await probeFieldNames(client, config.perPage, signal) : [];
+  const probe = new Probe(client, config.aliases, signal);
+  const found = listings.includes("full") ? await probe.fieldNames(config.perPage) : [];
   // A basic pass certifies a single listing.
-  if (listings.length === 1) await probeBasic(client, signal);
+  if (listings.length === 1) await probe.basic();
   const names = [...new Set([...config.customFields, ...(customFields ?? []), ...found])];
   const lookedUp = customFields === undefined ? [] : names.slice(0, 1);
   await new Lookups(client, config.lookupMethod).customFields(lookedUp, signal);
@@ -198,7 +201,7 @@ async function findPersonalFields(
       (name) => !ITEM_FIELD_NAMES.includes(name.replaceAll("[]", "")) && !specified.has(name),
     );
     if (unknown.length > 0) {
-      const others = await probeFieldNames(client, config.perPage, signal);
+      const others = await new Probe(client, config.aliases, signal).fieldNames(config.perPage);
       const known = [...others, ...ITEM_FIELD_NAMES];
       throw faultsError(
         unknown.map((name) => {

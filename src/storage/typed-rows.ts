@@ -69,12 +69,7 @@ function snakeCase(name: string): string {
 type Given = Exclude<DuckDBValue, null>;
 
 const text = (value: Given) => (typeof value === "string" ? value : undefined);
-const number = (value: Given) =>
-  typeof value === "bigint" || Number.isInteger(value)
-    ? toSafeInteger(value)
-    : typeof value === "number"
-      ? value
-      : undefined;
+const number = (value: Given) => (typeof value === "number" ? value : toSafeInteger(value));
 
 /** Converts values by kind; `undefined` if a value is of another kind. */
 const CELLS: Readonly<Record<CellKind, (value: Given) => AnswerCell | undefined>> = {

@@ -20,25 +20,17 @@ function fileRows(table: Table): RowMaker {
       const extra = new ExtraFields();
       if (!isObject(file)) keepMisfit(item, role, key, file, extra);
       const fixed = { content_id: item.contentId, role: name };
-      emit(fileRow({ table, item, extra, fixed }, isObject(file) ? file : {}));
+      emit(fileRow(table, item, isObject(file) ? file : {}, { extra, fixed }));
     }
   };
 }
 
 /** A row of a file: each column from the attribute of the same name. `fixed`: cells that are not attributes, by column. */
 export function fileRow(
-  {
-    table,
-    item,
-    extra,
-    fixed,
-  }: {
-    readonly table: Table;
-    readonly item: RawItem;
-    readonly extra: ExtraFields;
-    readonly fixed: Readonly<Record<string, Cell>>;
-  },
+  table: Table,
+  item: RawItem,
   file: JsonObject,
+  { extra, fixed }: { readonly extra: ExtraFields; readonly fixed: Readonly<Record<string, Cell>> },
 ): Cell[] {
   const row = table.columns.slice(0, -1).map((column): Cell => {
     const attribute = column.name === "file_id" ? "id" : column.name;

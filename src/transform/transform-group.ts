@@ -1,5 +1,4 @@
 /** Transforms groups of items: raw documents in, parts with the rows of all item tables out. Runs in a worker thread if there are many. */
-
 import { join } from "node:path";
 import { collectGarbage } from "../common/free-memory.ts";
 import type { JsonObject } from "../common/json.ts";
@@ -103,7 +102,7 @@ function fileSink(plan: TransformPlan): (item: RawItem, file: JsonObject) => voi
   const files = plan.tables.find((table) => table.name === "custom_field_files");
   if (files === undefined) return () => {};
   const emit = plan.sink(files);
-  return (item, file) => emit(fileRow({ table: files, item, extra: new ExtraFields(), fixed: {} }, file));
+  return (item, file) => emit(fileRow(files, item, file, { extra: new ExtraFields(), fixed: {} }));
 }
 
 export class GroupTransformer {

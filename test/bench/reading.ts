@@ -31,7 +31,6 @@ export class Reader {
       page,
       perPage,
       columns: DYNAMIC_COLUMN_NAMES,
-      gallery: true,
     });
     const { body } = await this.#pool.request({
       method: "GET",

@@ -50,7 +50,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["audit --destination", 'The nearest is "Web CMS".', ["web cms"]],
   ["audit --value", 'The nearest is "Asia Pacific".', ["Asai Pacific"]],
   ["audit --fail-on unmaped", "option '--fail-on <kinds>' argument 'unmaped' is invalid"],
-  ["audit --fail-on unmapped,unmapped=900", '"unmapped" is given twice'],
   ["audit --section collisions --status unmapped", "leave them out."],
 
   ["report --out .", "cannot be written (EISDIR)"],

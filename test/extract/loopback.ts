@@ -13,13 +13,12 @@ import { silentLog } from "../../src/common/log.ts";
 import { Secret } from "../../src/common/secret.ts";
 import { HttpClient, type HttpClientConfig, type HttpResponse } from "../../src/extract/http/client.ts";
 import { HTTP_LIMITS } from "../../src/extract/http/connection-pool.ts";
-import { listRequest, type ServiceRequest } from "../../src/extract/http/request.ts";
+import { listRequest, readServiceUrl, type ServiceRequest } from "../../src/extract/http/request.ts";
 import { RetryLoop } from "../../src/extract/http/retry.ts";
 import type { RetryConfig } from "../../src/extract/http/retry-rules.ts";
-import { readServiceUrl } from "../../src/extract/http/service-url.ts";
 import { CANARY } from "../run/canary.ts";
 
-export const LIST = listRequest({ mode: "dynamic", page: 1, perPage: 2, columns: [], gallery: false });
+export const LIST = listRequest({ mode: "dynamic", page: 1, perPage: 2, columns: [] });
 
 /** A real HTTP server on a loopback port, closed with the test. */
 export async function serve(

@@ -92,9 +92,6 @@ function limits(text: string): ValueLimits {
   for (const part of text.split(",")) {
     const [, name, number = "0"] = /^\s*([a-z_]+)(?:=(\d{1,15}))?\s*$/.exec(part) ?? [];
     const kind = LIMIT_KINDS.find((each) => each === name);
-    if (kind !== undefined && found.has(kind)) {
-      throw new InvalidArgumentError(`"${kind}" is given twice.`);
-    }
     if (kind === undefined) {
       throw new InvalidArgumentError(
         `Give ${joinWords(LIMIT_KINDS, "or")}, several with commas, each with =N if some are allowed.`,

@@ -10,9 +10,9 @@ import { packagePath } from "../../common/package-root.ts";
 import { printable } from "../../common/printable.ts";
 import { type ConfigSpec, loadConfig } from "../../config/config.ts";
 import { configFileName, nonEmpty } from "../../config/config-file.ts";
-import { readServiceUrl } from "../../extract/http/service-url.ts";
+import { readServiceUrl } from "../../extract/http/request.ts";
 import { Lookups } from "../../extract/lookups.ts";
-import { probeDestinationNames, probeService } from "../../extract/probe.ts";
+import { Probe } from "../../extract/probe.ts";
 import { openClient, openSource } from "../../run/source.ts";
 import { writeResult } from "../../show/terminal.ts";
 import { CliCommand, type CliEnvironment, logTo, processEnvironment } from "../command.ts";
@@ -115,8 +115,9 @@ async function destinationsAt(
   const { client } = openClient(source, { config, clock: systemClock, log }, null);
   const { signal } = new AbortController();
   try {
-    const { items } = await probeService(client, config.aliases, signal);
-    const names = await probeDestinationNames(client, config.aliases, signal);
+    const probe = new Probe(client, config.aliases, signal);
+    const { items } = await probe.service();
+    const names = await probe.destinationNames();
     const wanted = names.slice(0, MAX_LOOKUPS).map((name) => ({ name, platform: DEFAULT_PLATFORM }));
     const { unmatched } = await new Lookups(client, config.lookupMethod).destinations(wanted, signal);
     const found = wanted.filter((one) => !unmatched.includes(one));

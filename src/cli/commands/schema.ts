@@ -100,19 +100,18 @@ async function withColumnsOf(
     const others = (isView(table) ? (ofRun.get(table.name) ?? []) : []).filter(
       ({ column }) => !declared.has(column),
     );
-    return { ...table, columns: [...table.columns, ...others.map(shownColumn)] };
+    const columns = others.map(({ column: name, type, comment }): SchemaColumn => {
+      return {
+        name,
+        type: shownTypeOf(type),
+        nullable: true,
+        comment: comment ?? "",
+        personal: false,
+        origins: [],
+      };
+    });
+    return { ...table, columns: [...table.columns, ...columns] };
   });
-}
-
-function shownColumn({ column, type, comment }: PublishedColumn): SchemaColumn {
-  return {
-    name: column,
-    type: shownTypeOf(type),
-    nullable: true,
-    comment: comment ?? "",
-    personal: false,
-    origins: [],
-  };
 }
 
 /** Throws `config.not_found` for an unknown name. */

@@ -3,11 +3,10 @@ import { addAbortListener } from "node:events";
 import type { Clock } from "../../common/clock.ts";
 import { basicCredentials, redactor, type Secret } from "../../common/secret.ts";
 import { VERSION } from "../../common/version.ts";
-import { type ConnectionConfig, ConnectionPool, type WireResponse } from "./connection-pool.ts";
+import { type ConnectionConfig, ConnectionPool } from "./connection-pool.ts";
 import { assertAnswered, decodeBytes, serviceMessage } from "./decode.ts";
-import { listRequest, type RequestMode, type ServiceRequest } from "./request.ts";
+import { listRequest, type RequestMode, type ServiceRequest, type SettingNames } from "./request.ts";
 import type { RetryLoop } from "./retry.ts";
-import type { SettingNames } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 import { type RetryAfter, readHeaders, statusError } from "./status.ts";
 import { transportError } from "./transport-error.ts";
@@ -23,7 +22,12 @@ export interface HttpClientConfig extends ConnectionConfig {
 /** Called after each attempt of a request. `status`: `null` without a response. `bytes`: size of the body as it came. */
 export type AttemptListener = (status: number | null, bytes: number) => void;
 
-export interface HttpResponse extends Omit<WireResponse, "headers"> {
+export interface HttpResponse {
+  readonly status: number;
+  /** The body as it came over the wire, in a buffer of its own that can be moved to a worker thread. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** SHA-256 of `body`, hexadecimal. */
+  readonly sha256: string;
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
   /** The `Date` header. */
@@ -33,14 +37,6 @@ export interface HttpResponse extends Omit<WireResponse, "headers"> {
   readonly milliseconds: number;
   /** Attempts that were made, this one included. */
   readonly attempts: number;
-}
-
-/** Turns the body of a response into a value. Throws a `SourceError` if the body is damaged. */
-export type BodyReader<T> = (response: HttpResponse) => T | Promise<T>;
-
-export interface ReadResult<T> {
-  readonly response: HttpResponse;
-  readonly value: T;
 }
 
 /** Talks to one origin; the token goes nowhere else. */
@@ -69,15 +65,16 @@ export class HttpClient {
    * retry loop decides about further attempts, also after a damaged body. While `read` waits, for example for a thread,
    * the connection serves other requests.
    *
+   * @param read turns the body of a response into a value; throws a `SourceError` if the body is damaged
    * @param onceWithinMs allows one attempt of at most so many milliseconds
    * @throws {SourceError} for every other status and every failure of the network
    */
   async readAs<T>(
     request: ServiceRequest,
     signal: AbortSignal,
-    read: BodyReader<T>,
+    read: (response: HttpResponse) => T | Promise<T>,
     onceWithinMs?: number,
-  ): Promise<ReadResult<T>> {
+  ): Promise<{ readonly response: HttpResponse; readonly value: T }> {
     let attempts = 0;
     const attempt = async (release: () => void) => {
       attempts += 1;
@@ -143,10 +140,10 @@ export class HttpClient {
     const startedMs = clock.elapsedMs();
     try {
       const wire = await this.#connections.send(this.#dispatchOptions(request), deadline.signal);
-      const milliseconds = clock.elapsedMs() - startedMs;
       const { headers, ...response } = wire;
+      const milliseconds = clock.elapsedMs() - startedMs;
       const { status, body } = response;
-      this.#reportCache(headers);
+      this.#reportCache(headers.age);
       log.debug("answer", {
         method: request.method,
         path: request.path,
@@ -179,7 +176,7 @@ export class HttpClient {
   }
 
   /** Warns once of a response that a cache has had for a while (RFC 9111: `Age` is a whole number of seconds). */
-  #reportCache({ age }: WireResponse["headers"]): void {
+  #reportCache(age: unknown): void {
     if (this.#isCacheReported || !/^\d{1,9}$/.test(String(age)) || Number(age) === 0) return;
     this.#isCacheReported = true;
     this.#config.log.warn(
@@ -189,7 +186,7 @@ export class HttpClient {
 }
 
 /** A small request that every service can answer. */
-const FIRST_ITEM = listRequest({ mode: "basic", page: 1, perPage: 1, columns: [], gallery: false });
+const FIRST_ITEM = listRequest({ mode: "basic", page: 1, perPage: 1, columns: [] });
 
 /** An error about a body may quote the service, and so the token. */
 function redacted(error: unknown, redact: (text: string) => string): unknown {

@@ -5,7 +5,7 @@ import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import { codeOf } from "../../common/errors.ts";
 import type { Log } from "../../common/log.ts";
 import type { HttpProxy } from "../../common/proxy.ts";
-import type { ServiceUrl } from "./service-url.ts";
+import type { ServiceUrl } from "./request.ts";
 import { SourceError } from "./source-error.ts";
 
 /** Limits of one attempt. */
@@ -33,15 +33,6 @@ export interface ConnectionConfig {
   /** How host names are resolved; `null`: as the system does it. */
   readonly lookup: LookupFunction | null;
   readonly log: Log;
-}
-
-export interface WireResponse {
-  readonly status: number;
-  readonly headers: Dispatcher.ResponseData["headers"];
-  /** The body as it came over the wire, in a buffer of its own that can be moved to a worker thread. */
-  readonly body: Uint8Array<ArrayBuffer>;
-  /** SHA-256 of `body`, hexadecimal. */
-  readonly sha256: string;
 }
 
 /** After this many resets of kept connections, each request gets a connection of its own. */
@@ -73,7 +64,7 @@ export class ConnectionPool {
   async send(
     request: Pick<Dispatcher.RequestOptions, "method" | "path" | "headers" | "body">,
     signal: AbortSignal,
-  ): Promise<WireResponse> {
+  ) {
     for (;;) {
       const dispatcher = this.#dispatcher;
       let hasStarted = false;
@@ -93,11 +84,7 @@ export class ConnectionPool {
   }
 
   /** Reads a body. The status of a failure counts even if its body is cut off, and the rest of a long one is not needed. */
-  async #collect({
-    statusCode: status,
-    headers,
-    body: pieces,
-  }: Dispatcher.ResponseData): Promise<WireResponse> {
+  async #collect({ statusCode: status, headers, body: pieces }: Dispatcher.ResponseData) {
     const { wireBytes, failureBytes } = this.#config.limits;
     const isFailure = status !== 200;
     const read: Uint8Array[] = [];

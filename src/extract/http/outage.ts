@@ -129,8 +129,8 @@ export class OutageWatch {
       if (failed === null) return lastFailureMs;
       failure = failed;
       lastFailureMs = sentMs;
-      if (!this.#isOut)
-        this.#log(`${failure.message} Waiting for the service until ${this.#timeAt(untilMs)}.`);
+      const until = new Date(clock.now() + untilMs - clock.elapsedMs()).toISOString().slice(11, 19);
+      if (!this.#isOut) this.#log(`${failure.message} Waiting for the service until ${until} UTC.`);
       this.#isOut = true;
       const nextMs = clock.elapsedMs() + pauseMs(pauses, null, random);
       await sleepUntil(Math.min(nextMs, untilMs), clock, signal);
@@ -142,12 +142,6 @@ export class OutageWatch {
     if (clock.elapsedMs() - this.#lastLogMs < LOG_EVERY_MS) return;
     this.#lastLogMs = clock.elapsedMs();
     log.warn(line);
-  }
-
-  #timeAt(elapsedMs: number): string {
-    const { clock } = this.#config;
-    const at = new Date(clock.now() + elapsedMs - clock.elapsedMs());
-    return `${at.toISOString().slice(11, 19)} UTC`;
   }
 
   #stillOut(since: string, isDeadline: boolean): string {

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../common/clock.ts";
 import type { Log } from "../../common/log.ts";
-import type { SettingNames } from "./service-url.ts";
+import type { SettingNames } from "./request.ts";
 import type { SourceError } from "./source-error.ts";
 
 export interface RetryConfig {

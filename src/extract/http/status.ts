@@ -2,9 +2,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ErrorCode } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
-import type { RequestMode } from "./request.ts";
+import type { RequestMode, ServiceUrl, SettingNames } from "./request.ts";
 import { OUTAGE_STATUSES } from "./retry-rules.ts";
-import type { ServiceUrl, SettingNames } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 
 /** The wait in a `Retry-After` header, in milliseconds; the header's text if it cannot be read; `null` without one. */

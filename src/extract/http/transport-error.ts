@@ -1,7 +1,7 @@
 /** Failures of the network between this machine and the service. */
 import { asWarehouseError, codeOf, type ErrorCode, WarehouseError } from "../../common/errors.ts";
 import { type HttpProxy, reachedBy } from "../../common/proxy.ts";
-import type { SettingNames } from "./service-url.ts";
+import type { SettingNames } from "./request.ts";
 import { MAX_ATTEMPTS, SourceError } from "./source-error.ts";
 
 /** Failures by the codes of Node and undici. */

@@ -38,7 +38,7 @@ export interface ItemResponse {
   readonly record: RequestRecord | null;
 }
 
-export interface PassStart {
+interface PassStart {
   /** Requested items a page. */
   readonly perPage: number;
   /** Milliseconds since 1970. */

@@ -2,13 +2,12 @@
 import { release } from "../../common/free-memory.ts";
 import { Secret } from "../../common/secret.ts";
 import { Drift, type DriftEntry, tokenDrift } from "../../raw/drift.ts";
-import type { PrepareSettings } from "../../raw/prepare.ts";
-import { RawFileWriter } from "../../raw/raw-file.ts";
+import { type RawDocument, RawFileWriter } from "../../raw/raw-file.ts";
 import { indexDocuments } from "../../raw/raw-index.ts";
 import { PartWriter } from "../../storage/parquet-file.ts";
 import { decodeBytes } from "../http/decode.ts";
 import { tooDeep } from "../http/source-error.ts";
-import { type DocumentBatch, DocumentReader, type FingerprintSettings } from "../pages/documents.ts";
+import { DocumentReader, type ReaderConfig } from "../pages/documents.ts";
 import type {
   CopyTask,
   GroupResult,
@@ -21,13 +20,15 @@ import type {
 } from "../pages/tasks.ts";
 import { TokenRedactor } from "../pages/token-redactor.ts";
 
-export interface LanderConfig extends PrepareSettings, FingerprintSettings {
+export interface LanderConfig extends ReaderConfig {
   /** The API token, which is never written. It is a text because a {@link Secret} does not cross threads. */
   readonly token: string;
 }
 
 /** Documents of a response that wait to be written. */
-interface WaitingDocuments extends Pick<DocumentBatch, "raw" | "fieldNames"> {
+interface WaitingDocuments {
+  readonly raw: readonly RawDocument[];
+  readonly fieldNames: ReadonlySet<string>;
   readonly drift: readonly DriftEntry[];
   /** The page that the documents point into, if they do. */
   readonly bytes?: Uint8Array;
@@ -53,7 +54,7 @@ export class Lander {
   readonly #raw = new RawFileWriter(new PartWriter());
 
   constructor(options: LanderConfig) {
-    this.#reader = new DocumentReader(options, options);
+    this.#reader = new DocumentReader(options);
     this.#echoes = new TokenRedactor(new Secret(options.token));
   }
 

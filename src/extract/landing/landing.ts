@@ -22,7 +22,6 @@ import type {
 import {
   type ItemResponse,
   type PageResponse,
-  type PassStart,
   type ResumeState,
   readCheckpoint,
   writeCheckpoint,
@@ -33,7 +32,7 @@ import type { LanderConfig } from "./land-page.ts";
 const MODULE = new URL(`./land-page${extname(import.meta.url)}`, import.meta.url);
 
 /** Threads that read responses and land their documents. The documents of a group wait in one thread. */
-class LandingThreads extends ThreadPool<
+type LandingThreads = ThreadPool<
   LandingTask,
   {
     readonly page: PageResult;
@@ -41,22 +40,7 @@ class LandingThreads extends ThreadPool<
     readonly copy: undefined;
     readonly write: GroupResult;
   }
-> {
-  constructor(threads: number, options: LanderConfig) {
-    super({
-      module: MODULE,
-      threads,
-      leavesThreads: true,
-      setup: () => options,
-      revive: ({ code, message, facts }, more) => {
-        const { attemptsAtMost } = facts;
-        return typeof attemptsAtMost === "number"
-          ? new SourceError(code, message, { ...more, attemptsAtMost })
-          : undefined;
-      },
-    });
-  }
-}
+>;
 
 interface LandingConfig {
   /** Number of threads; 0: this thread. */
@@ -83,7 +67,16 @@ export class Landing implements AsyncDisposable {
 
   constructor(config: LandingConfig) {
     this.#config = config;
-    this.#threads = new LandingThreads(config.threads, config.lander);
+    this.#threads = new ThreadPool({
+      module: MODULE,
+      threads: config.threads,
+      leavesThreads: true,
+      setup: () => config.lander,
+      revive: ({ code, message, facts: { attemptsAtMost } }, more) =>
+        typeof attemptsAtMost === "number"
+          ? new SourceError(code, message, { ...more, attemptsAtMost })
+          : undefined,
+    });
   }
 
   /** Aborted when a thread ends early. */
@@ -142,7 +135,7 @@ export interface ResponseSlot {
 }
 
 /** Single items of a group. */
-export const SINGLES_PER_GROUP = 64;
+const SINGLES_PER_GROUP = 64;
 /** A group is written after this time, however small it is: a run that is killed loses no more. */
 const WRITE_EVERY_MS = 10_000;
 
@@ -161,7 +154,7 @@ export class StageLanding {
   /** Responses of a group; `undefined`: not known yet. */
   groupSize: number | undefined;
   /** For listings only. */
-  passStart: PassStart | null;
+  passStart: ResumeState["groups"][number]["passStart"];
   readonly #config: StageConfig;
   readonly #threads: LandingThreads;
   /** Of this stage and pass, of the interrupted run. */

@@ -41,7 +41,7 @@ function observationOrder(
   return ((pass * 2 + Number(kind !== "page")) * MAX_PAGES + page) * MAX_POSITIONS + position;
 }
 
-export interface DocumentBatch {
+interface DocumentBatch {
   readonly items: ListEntry[];
   readonly rejects: readonly Reject[];
   readonly raw: readonly RawDocument[];
@@ -55,26 +55,24 @@ interface InsertedObject extends ObjectPosition {
   readonly prepared: PreparedObject;
 }
 
-export interface FingerprintSettings {
+export interface ReaderConfig extends PrepareSettings {
   /** Which items get a fingerprint. */
   readonly details: SingleItemScope;
   /** Digest of the settings that decide what a single-item document becomes. */
   readonly settings: string;
 }
 
-const NO_FINGERPRINTS: FingerprintSettings = { details: "none", settings: "" };
-
 export class DocumentReader {
   readonly #prepare: DocumentPreparer;
   readonly #cache = new ObjectCache();
   /** Of members that are renamed: the names before and after. */
   readonly #renamedNames: ReadonlySet<string>;
-  readonly #fingerprints: FingerprintSettings;
+  readonly #config: ReaderConfig;
 
-  constructor(settings: PrepareSettings, fingerprints: FingerprintSettings = NO_FINGERPRINTS) {
-    this.#fingerprints = fingerprints;
-    this.#prepare = documentPreparer(settings);
-    this.#renamedNames = new Set(Object.entries(settings.aliases).flat());
+  constructor(config: ReaderConfig) {
+    this.#config = config;
+    this.#prepare = documentPreparer(config);
+    this.#renamedNames = new Set(Object.entries(config.aliases).flat());
   }
 
   /** Copies documents of the run before, each with its drift. */
@@ -127,7 +125,7 @@ export class DocumentReader {
         addFieldNames(fieldNames, shape, document);
       }
       const item = listEntry(contentId, position, document);
-      const { details, settings } = this.#fingerprints;
+      const { details, settings } = this.#config;
       const hasFingerprint = lands && shape === "dynamic" && body.dated && isInScope(details, item);
       items.push(hasFingerprint ? { ...item, fingerprint: fingerprintOf(document, settings) } : item);
     }

@@ -8,7 +8,7 @@ import { isObject, mayHaveLoneSurrogates, parseLarge } from "../../common/json.t
 import type { SourceText } from "../../raw/raw-json.ts";
 import { misfit, parseJson, readBody } from "../http/decode.ts";
 import { type CachedObject, countNames, hasCanonicalStrings, type ObjectCache } from "./object-cache.ts";
-import { type ObjectMatch, type PageElement, splitPage } from "./split-page.ts";
+import { type PageElement, splitPage } from "./split-page.ts";
 
 interface ListPage {
   readonly pagination: Pagination;
@@ -82,7 +82,7 @@ function* readElements(bytes: Buffer, elements: readonly PageElement[]): Generat
  * Reads an element with an empty object in place of each match. Without matches if they cannot be put back: the members do
  * not have the order of the text, because a name is repeated or is an array index and therefore comes first.
  */
-function readElement(bytes: Buffer, element: PageElement, matches: readonly ObjectMatch[]): PageDocument {
+function readElement(bytes: Buffer, element: PageElement, matches: PageElement["matches"]): PageDocument {
   const { large: largeNumbers, marks, nameCount } = element;
   const text = textWithout(matches, bytes, element);
   const document = parsePart(bytes, () => (largeNumbers ? parseLarge(text) : JSON.parse(text)));
@@ -107,7 +107,7 @@ function readElement(bytes: Buffer, element: PageElement, matches: readonly Obje
 
 /** The text of an element with an empty object in place of each match. */
 function textWithout(
-  matches: readonly ObjectMatch[],
+  matches: PageElement["matches"],
   bytes: Buffer,
   { start, end }: Pick<PageElement, "start" | "end">,
 ): string {

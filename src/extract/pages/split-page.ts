@@ -7,7 +7,7 @@
 import type { CachedObject, ObjectCache } from "./object-cache.ts";
 
 /** A cached object in an element: the value of one of its members, or an element of the list that is this value. */
-export interface ObjectMatch {
+interface ObjectMatch {
   readonly start: number;
   /** Exclusive. */
   readonly end: number;

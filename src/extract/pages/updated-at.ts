@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { secondsOfInstant } from "../../raw/values.ts";
 
 /** The time of an item without `updated_at`. */
-export const NO_TIME = -1;
+const NO_TIME = -1;
 
 /** Seconds since 1970. A text that is not an instant gets a number of its own below zero. */
 export function secondsOf(updatedAt: string | null): number {

@@ -16,7 +16,7 @@
 import type { Shape } from "../../raw/document.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import type { ListMode } from "../http/request.ts";
-import { FRESH_MS, NO_TIME } from "../pages/updated-at.ts";
+import { FRESH_MS } from "../pages/updated-at.ts";
 import type { ItemVersions } from "./item-versions.ts";
 import { Evidence, type PassEvidence } from "./verdict.ts";
 
@@ -67,7 +67,7 @@ function isOfTwoStates({ dynamic, full, dynamicAgain }: ModeComparison): boolean
 }
 
 /** Seconds since the last edit, by the later time of both modes; 0 if neither gives one. */
-function ageOf({ dynamic = NO_TIME, full = NO_TIME, answeredAt }: ModeComparison): number {
+function ageOf({ dynamic = -1, full = -1, answeredAt }: ModeComparison): number {
   const later = Math.max(dynamic, full);
   return later < 0 ? 0 : answeredAt - later;
 }

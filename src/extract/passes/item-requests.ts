@@ -63,7 +63,7 @@ async function readItem(
   signal: AbortSignal,
 ): Promise<ItemResponse> {
   const lands = settings.shapes.includes(shape);
-  const request = itemRequest({ id, mode: shape, columns, gallery: true });
+  const request = itemRequest({ id, mode: shape, columns });
   const { response, value } = await client.readAs(request, signal, async (received) => {
     const body = bodyOf(received, clock);
     const { observedAt } = body;

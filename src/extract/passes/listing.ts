@@ -4,6 +4,7 @@
  */
 import type { Pagination } from "../../api/envelope.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { pluralize } from "../../common/figures.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { PassRecord } from "../../raw/extract-record.ts";
 import { NO_FINGERPRINT } from "../../raw/raw-file.ts";
@@ -11,12 +12,12 @@ import type { ListMode } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
 import type { PageResponse } from "../landing/checkpoint.ts";
 import type { ResponseSlot } from "../landing/landing.ts";
-import type { ListEntry } from "../pages/tasks.ts";
+import type { ListEntry, PageResult } from "../pages/tasks.ts";
 import { isFresh } from "../pages/updated-at.ts";
 import type { ExtractContext } from "./context.ts";
 import { PassSnapshot } from "./item-versions.ts";
 import { PageReader, type PassPlan } from "./page-reader.ts";
-import { countOfItems, type PageSummary, type PassEvidence, uncleanReasons } from "./verdict.ts";
+import { type PassEvidence, uncleanReasons } from "./verdict.ts";
 
 /** An item to request singly, with the page that listed it. */
 type SingleItemEntry = ListEntry & { readonly page: number };
@@ -49,9 +50,9 @@ export class PassReader {
   readonly #queue: WorkQueue;
   readonly #pages: PageReader;
   readonly #startedMs: number;
-  readonly #summaries = new Map<number, PageSummary>();
-  /** Announced pages that the service does not have. */
-  readonly #missing = new Map<number, SourceError>();
+  readonly #summaries = new Map<number, Pick<PageResult, "pagination" | "rows">>();
+  /** The failure of an announced page that the service does not have. */
+  #missing: SourceError | undefined;
   readonly #wanted = new Map<string, SingleItemEntry>();
   readonly #fresh: string[] = [];
   readonly #unread: string[] = [];
@@ -136,7 +137,7 @@ export class PassReader {
   async #readAnnounced(): Promise<void> {
     const pages = this.#pagesToRead ?? 0;
     for (let page = 1; page <= pages; page++) {
-      if (this.#barrenPages > MAX_BARREN_PAGES || this.#missing.size > 0) break;
+      if (this.#barrenPages > MAX_BARREN_PAGES || this.#missing !== undefined) break;
       if (!this.#summaries.has(page)) await this.#queuePage(page);
       // The pages of a limited run are read in their order.
       if (this.#limit !== null) await this.#queue.done();
@@ -149,7 +150,7 @@ export class PassReader {
     for (;;) {
       const pages = this.#pagesInOrder();
       const { next } = this.#paginationOf(pages);
-      if ((next ?? null) === null || this.#missing.has(pages + 1)) return;
+      if ((next ?? null) === null || this.#missing !== undefined) return;
       if (this.#barrenPages > MAX_BARREN_PAGES)
         throw new WarehouseError(
           "source.protocol",
@@ -162,10 +163,9 @@ export class PassReader {
 
   /** A list that shrinks ends before an announced page. That makes the pass unclean; any other missing page is an error. */
   async #checkMissing(): Promise<void> {
-    const [missing] = this.#missing.values();
-    if (missing === undefined) return;
+    if (this.#missing === undefined) return;
     const pages = this.#pagesInOrder();
-    if (this.#summaries.size > pages || (await this.#pages.firstPageNow()).pages > pages) throw missing;
+    if (this.#summaries.size > pages || (await this.#pages.firstPageNow()).pages > pages) throw this.#missing;
   }
 
   async #queuePage(page: number): Promise<void> {
@@ -175,7 +175,7 @@ export class PassReader {
         await this.#readPage(page, slot);
       } catch (thrown) {
         if (!isMissingPage(thrown)) throw thrown;
-        this.#missing.set(page, thrown);
+        this.#missing ??= thrown;
       }
     });
   }
@@ -273,7 +273,7 @@ export class PassReader {
       reasons:
         limit === null
           ? uncleanReasons(this.#summaries, this.#snapshot, this.#rejected)
-          : [`only the first ${countOfItems(limit)} are read`],
+          : [`only the first ${pluralize(limit, "item")} are read`],
       startedMs: this.#startedMs,
     };
   }

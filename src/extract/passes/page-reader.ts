@@ -4,7 +4,7 @@
  * mode, so that all passes list the same items.
  */
 import type { Pagination } from "../../api/envelope.ts";
-import type { BodyReader, HttpResponse, ReadResult } from "../http/client.ts";
+import type { HttpResponse } from "../http/client.ts";
 import { type ListMode, listRequest, type ServiceRequest } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
 import type { PageResponse } from "../landing/checkpoint.ts";
@@ -199,7 +199,7 @@ export class PageReader {
   ): Promise<SubPageResponse> {
     const { clock, landing: threads } = this.#context;
     const { pass } = this.#plan;
-    const request = listRequest({ mode, page: part.page, perPage: part.perPage, columns, gallery: true });
+    const request = listRequest({ mode, page: part.page, perPage: part.perPage, columns });
     const { response, value } = await this.#read(request, part, async (received) => {
       const bytes = received.body.byteLength;
       const body = bodyOf(received, clock);
@@ -216,7 +216,11 @@ export class PageReader {
   }
 
   /** Uses the first page that was read already, unless it proves to be damaged. */
-  async #read<T>(request: ServiceRequest, { page }: SubPage, read: BodyReader<T>): Promise<ReadResult<T>> {
+  async #read<T>(
+    request: ServiceRequest,
+    { page }: SubPage,
+    read: (response: HttpResponse) => Promise<T>,
+  ): Promise<{ readonly response: HttpResponse; readonly value: T }> {
     const first = page === 1 ? this.#firstPage : undefined;
     if (first !== undefined) {
       this.#firstPage = undefined;

@@ -72,11 +72,45 @@ export class PageSizeChooser {
     return choice;
   }
 
+  /**
+   * The page size for a pass, with its first page if that was read. Other responses are recorded as requests of no page.
+   * `kind`: `basic` if the pass reads only IDs and times. `resumed`: as in {@link choose}.
+   */
+  async chooseFor(
+    { client, clock, journal, signal }: ExtractContext,
+    {
+      kind,
+      resumed,
+      pass,
+      mode,
+      columns,
+    }: Pick<PassPlan, "pass" | "mode" | "columns"> & {
+      readonly kind: ListMode;
+      readonly resumed: number | undefined;
+    },
+  ): Promise<Pick<PassPlan, "perPage" | "firstPage">> {
+    const responses = new Map<FirstPage, HttpResponse>();
+    const { perPage, first } = await this.choose(kind, resumed, async (perPage, patient) => {
+      const request = listRequest({ mode, page: 1, perPage, columns });
+      const onceWithinMs = patient ? undefined : MAX_PAGE_MS;
+      const { response, value } = await client.readAs(request, signal, readFirstPage, onceWithinMs);
+      responses.set(value, response);
+      return value;
+    });
+    for (const [page, response] of responses) {
+      const about = {
+        mode,
+        pass,
+        bytes: response.body.byteLength,
+        observedAt: observedAtOf(response, clock),
+      };
+      if (page !== first) journal.requests.push(recordOf(response, about));
+    }
+    return { perPage, firstPage: first && responses.get(first) };
+  }
+
   /** Begins with the size of the run before. If that is too large by now, the smallest size is taken. */
-  async #search(
-    previous: number,
-    request: RequestFirstPage,
-  ): Promise<{ readonly perPage: number; readonly first: FirstPage | undefined }> {
+  async #search(previous: number, request: RequestFirstPage) {
     const begin = Math.min(this.#granted, previous);
     let best = await this.#try(begin, request);
     if (best === undefined || (begin > SMALLEST && !isSmall(best)))
@@ -115,9 +149,7 @@ export class PageSizeChooser {
 
 /** Whether a smaller page may not fail like this. */
 function mayDependOnSize(thrown: unknown): boolean {
-  if (!(thrown instanceof SourceError)) return false;
-  const { code } = thrown;
-  return code !== "source.credentials" && code !== "source.tls" && code.startsWith("source.");
+  return thrown instanceof SourceError && /^source\.(?!credentials|tls)/.test(thrown.code);
 }
 
 /** Whether the service sent as many items as it says, and as were requested. */
@@ -133,34 +165,6 @@ function isSmall({ decodedBytes, milliseconds }: Pick<FirstPage, "decodedBytes" 
 function estimate({ rows, decodedBytes, milliseconds }: FirstPage, size: number) {
   const times = size / Math.max(1, rows);
   return { decodedBytes: decodedBytes * times, milliseconds: milliseconds * Math.min(1, times) };
-}
-
-/**
- * The page size for a pass, with its first page if that was read. Other responses are recorded as requests of no page.
- * `kind`: `basic` if the pass reads only IDs and times. `resumed`: as in {@link PageSizeChooser.choose}.
- */
-export async function choosePageSize(
-  { client, clock, journal, signal }: ExtractContext,
-  sizes: PageSizeChooser,
-  plan: Pick<PassPlan, "pass" | "mode" | "columns"> & {
-    readonly kind: ListMode;
-    readonly resumed: number | undefined;
-  },
-): Promise<Pick<PassPlan, "perPage" | "firstPage">> {
-  const { pass, mode, columns, kind, resumed } = plan;
-  const responses = new Map<FirstPage, HttpResponse>();
-  const { perPage, first } = await sizes.choose(kind, resumed, async (perPage, patient) => {
-    const request = listRequest({ mode, page: 1, perPage, columns, gallery: true });
-    const onceWithinMs = patient ? undefined : MAX_PAGE_MS;
-    const { response, value } = await client.readAs(request, signal, readFirstPage, onceWithinMs);
-    responses.set(value, response);
-    return value;
-  });
-  for (const [page, response] of responses) {
-    const about = { mode, pass, bytes: response.body.byteLength, observedAt: observedAtOf(response, clock) };
-    if (page !== first) journal.requests.push(recordOf(response, about));
-  }
-  return { perPage, firstPage: first && responses.get(first) };
 }
 
 function readFirstPage(response: HttpResponse): FirstPage {

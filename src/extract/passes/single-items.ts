@@ -4,7 +4,7 @@ import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { Extraction } from "../../raw/extract-record.ts";
 import type { ReusableDocument } from "../../raw/reusable.ts";
 import type { ItemResponse } from "../landing/checkpoint.ts";
-import { type ResponseSlot, SINGLES_PER_GROUP, type StageLanding } from "../landing/landing.ts";
+import type { ResponseSlot, StageLanding } from "../landing/landing.ts";
 import type { ExtractContext } from "./context.ts";
 import { FailureBudget, isRejected, recordItemResponse, requestItem } from "./item-requests.ts";
 import type { ListingPass } from "./listing.ts";
@@ -87,8 +87,9 @@ export class SingleItemsReader {
     try {
       const restored = await this.#restore();
       const missing = this.#items.filter(({ id }) => !restored.has(id));
-      for (let i = 0; i < missing.length; i += SINGLES_PER_GROUP)
-        await this.#readGroup(missing.slice(i, i + SINGLES_PER_GROUP));
+      const { groupSize = 1 } = this.#landing;
+      for (let i = 0; i < missing.length; i += groupSize)
+        await this.#readGroup(missing.slice(i, i + groupSize));
       await this.#queue.done();
       await this.#landing.finish();
     } finally {

@@ -1,5 +1,6 @@
 /** Whether a pass is clean, whether two passes agree, and why a run is not complete. */
 import type { Pagination } from "../../api/envelope.ts";
+import { pluralize } from "../../common/figures.ts";
 import type { Shape } from "../../raw/document.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import type { ItemVersions, PassListing, PassSnapshot } from "./item-versions.ts";
@@ -30,27 +31,19 @@ export function uncleanReasons(
   const otherCount = pages.find((page) => page.count !== count);
   const otherSize = pages.find((page) => page.per_page !== first.per_page);
   // Compare rows, because some services send fewer rows than `per_page` says.
-  const [short, ...more] = beforeLast.filter(({ rows }) => rows !== first.rows);
-  const others = more.length > 0 ? `, and ${more.length} more before the last differ` : "";
+  const short = beforeLast.find(({ rows }) => rows !== first.rows);
   return [
-    duplicates > 0 &&
-      `${duplicates === 1 ? "1 row repeats" : `${duplicates} rows repeat`} an item of the same pass`,
+    duplicates > 0 && pluralize(duplicates, "repeated row"),
     otherCount && `the total changed from ${count} to ${otherCount.count} on page ${otherCount.page}`,
     otherSize &&
       `the page size changed from ${first.per_page} to ${otherSize.per_page} on page ${otherSize.page}`,
     pages.length !== announced &&
       count > 0 &&
-      `${pages.length === 1 ? "1 page was" : `${pages.length} pages were`} read, ${announced} announced`,
-    short && `page ${short.page} has ${countOfItems(short.rows)}, the first ${first.rows}${others}`,
+      `${pluralize(pages.length, "page")} read, ${announced} announced`,
+    short && `page ${short.page} has ${pluralize(short.rows, "item")}, the first ${first.rows}`,
     end && `page ${end.page} of ${pages.length} says that no page follows`,
-    listed !== count &&
-      `${countOfItems(listed)} ${listed === 1 ? "was" : "were"} listed, the service counts ${count}`,
+    listed !== count && `${pluralize(listed, "item")} listed, the service counts ${count}`,
   ].filter((reason) => typeof reason === "string");
-}
-
-/** "1 item", "2 items". */
-export function countOfItems(items: number): string {
-  return items === 1 ? "1 item" : `${items} items`;
 }
 
 /** What certification knows of a pass. */
@@ -229,5 +222,5 @@ const MAX_EXAMPLES = 3;
 function counted(before: string, ids: readonly string[], after = ""): string[] {
   if (ids.length === 0) return [];
   const examples = ids.slice(0, MAX_EXAMPLES).join(", ") + (ids.length > MAX_EXAMPLES ? ", ..." : "");
-  return [`${before} ${countOfItems(ids.length)}${after} (${examples})`.trimStart()];
+  return [`${before} ${pluralize(ids.length, "item")}${after} (${examples})`.trimStart()];
 }

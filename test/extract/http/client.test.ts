@@ -73,7 +73,6 @@ test("B19, B20: a request says who asks, for what, with which token, and no more
     page: 2,
     perPage: 50,
     columns: ["id", "a b"],
-    gallery: true,
   });
   const client = clientOf(t, `${url}/tenants/a/`);
   for (let n = 0; n < 2; n++) await read(client, request, NEVER);
@@ -102,7 +101,7 @@ test("B19: an answer that is older than the request is told once", async (t) => 
   const told: string[] = [];
   const client = clientOf(t, url, { log: { ...silentLog, warn: (message) => told.push(message) } });
   for (let page = 1; page <= 4; page++) {
-    const request = listRequest({ mode: "full", page, perPage: 50, columns: [], gallery: true });
+    const request = listRequest({ mode: "full", page, perPage: 50, columns: [] });
     await read(client, request, NEVER);
   }
   assert.equal(told.length, 1);

@@ -18,7 +18,7 @@ async function patient(t: TestContext, connections: number) {
 }
 
 const item = (client: HttpClient, place: number, signal = NEVER) => {
-  const request = itemRequest({ id: `c-00${place}`, mode: "full", columns: [], gallery: false });
+  const request = itemRequest({ id: `c-00${place}`, mode: "full", columns: [] });
   return read(client, request, signal);
 };
 

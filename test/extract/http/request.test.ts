@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { itemRequest, listRequest } from "../../../src/extract/http/request.ts";
-import { readServiceUrl } from "../../../src/extract/http/service-url.ts";
+import { itemRequest, listRequest, readServiceUrl } from "../../../src/extract/http/request.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
 
-const view = { columns: ["id", "custom_fields"], gallery: true };
+const view = { columns: ["id", "custom_fields"] };
 
 test("a page of the dynamic listing names its columns; the other modes only their detail", () => {
   const asked = (mode: "dynamic" | "full" | "basic") => {
@@ -18,14 +17,15 @@ test("a page of the dynamic listing names its columns; the other modes only thei
 });
 
 test("a single item is asked for by its encoded ID", () => {
-  const request = itemRequest({ id: "a/b?c#d ü", mode: "dynamic", columns: ["payment"], gallery: false });
+  const request = itemRequest({ id: "a/b?c#d ü", mode: "dynamic", columns: ["payment"] });
   assert.equal(request.path, "/api/v1/content/a%2Fb%3Fc%23d%20%C3%BC");
-  assert.deepEqual([request.mode, request.parameters], ["item", [["columns[]", "payment"]]]);
+  assert.deepEqual(request.parameters.flat(), ["columns[]", "payment", "gallery", "true"]);
+  assert.equal(request.mode, "item");
 });
 
 test("an ID that would be another path is never sent", () => {
   for (const id of ["", ".", "..", "\ud800"]) {
-    assert.throws(() => itemRequest({ id, mode: "full", columns: [], gallery: false }), SourceError);
+    assert.throws(() => itemRequest({ id, mode: "full", columns: [] }), SourceError);
   }
 });
 

@@ -1,16 +1,17 @@
 import assert from "node:assert/strict";
 import { cp, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
+import { z } from "zod";
 import { silentLog } from "../../../src/common/log.ts";
-import { writeSealed } from "../../../src/common/sealed-file.ts";
+import { readSealed, writeSealed } from "../../../src/common/sealed-file.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { readResumeState } from "../../../src/extract/landing/checkpoint.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { prune } from "../../../src/warehouse/retention.ts";
-import { few, long } from "../../long.ts";
+import { either, few, long } from "../../long.ts";
 import {
   type ExportOptions,
   exportFrom,
@@ -32,7 +33,7 @@ import {
   stagedFiles,
 } from "./resuming.ts";
 
-const ITEMS = 400;
+const ITEMS = 320;
 
 /** A clock that shows what it is told. */
 class SetClock extends HurriedClock {
@@ -92,7 +93,6 @@ const alter = async ({ out }: Ended) => {
   await writeFile(file, bytes);
 };
 
-/** In doubt; that no byte of a checkpoint can change unseen is in resume-damage.test.ts. */
 const ANEW: Readonly<Record<string, Case>> = {
   "a start six hours ago": [set(6), "all"],
   "a clock that was set back": [set(-1), "all"],
@@ -145,9 +145,30 @@ suite("G8: staged work that is in doubt is not used again:", () => {
     const { peakBytes: _later, ...content } = JSON.parse(await readFile(file, "utf8")).content;
     await writeSealed(file, content);
     assert.deepEqual(await told(before), { resumed: null, warnings: [sentence] });
+  });
 
-    const same = await told(await ended(prepared, t));
-    assert.deepEqual(same.warnings, ["Resuming an interrupted run."]);
+  test("no byte of what is kept can change without the file counting as not there", async (t) => {
+    const { out } = await ended(prepared, t);
+    const byKind = new Map<string, string>();
+    for (const path of (await stagedFiles(out)).filter((each) => each.endsWith(".json")))
+      byKind.set(basename(path).split("-")[0] ?? "", join(out, ".staging", path));
+    assert.deepEqual([...byKind.keys()].sort(), ["dynamic", "full", "item", "resume.json"]);
+    for (const [kind, file] of byKind) {
+      const whole = await readFile(file);
+      const isThere = async (content: Buffer) => {
+        await writeFile(file, content);
+        return (await readSealed(file, z.unknown())) !== undefined;
+      };
+      assert.ok(await isThere(whole), kind);
+      const step = Math.max(1, Math.floor(whole.length / either(120, 400)));
+      for (let place = 0; place < whole.length; place += step) {
+        const damaged = Buffer.from(whole);
+        damaged[place] = (damaged[place] ?? 0) ^ (1 << (place % 8));
+        assert.ok(!(await isThere(damaged)), `byte ${place} of ${kind}`);
+      }
+      for (const torn of [whole.subarray(0, -1), Buffer.concat([whole, Buffer.from(" ")]), Buffer.alloc(0)])
+        assert.ok(!(await isThere(torn)), `${kind} of ${torn.length} bytes`);
+    }
   });
 
   long("a run was published since", async (t) => {

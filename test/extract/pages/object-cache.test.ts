@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DocumentReader } from "../../../src/extract/pages/documents.ts";
-import type { PrepareSettings } from "../../../src/raw/prepare.ts";
+import { DocumentReader, type ReaderConfig } from "../../../src/extract/pages/documents.ts";
 import { either } from "../../long.ts";
 import { DROP, HASH, KEEP } from "../../policies.ts";
 import fc from "../../properties.ts";
 import { bodyOf } from "../landing/nightly-landing.ts";
 
-const POLICIES: readonly PrepareSettings[] = [
+const POLICIES: readonly Omit<ReaderConfig, "details" | "settings">[] = [
   DROP,
   HASH,
   KEEP,
@@ -22,6 +21,9 @@ const POLICIES: readonly PrepareSettings[] = [
     },
   },
 ];
+
+const readerOf = (policy: (typeof POLICIES)[number]) =>
+  new DocumentReader({ ...policy, details: "none", settings: "" });
 
 const LONG = "Keeps the maps of the northern trails. ".repeat(6);
 
@@ -93,9 +95,9 @@ test("C13: a page gives the same whether or not the objects in it are known, by 
       fc.array(listing, { minLength: 1, maxLength: 4 }),
       fc.constantFrom(...POLICIES),
       (pages, options) => {
-        const reader = new DocumentReader(options);
+        const reader = readerOf(options);
         for (const each of [...pages, ...pages, ...pages]) {
-          assert.equal(read(reader, each), read(new DocumentReader(options), each));
+          assert.equal(read(reader, each), read(readerOf(options), each));
         }
       },
     ),
@@ -105,7 +107,7 @@ test("C13: a page gives the same whether or not the objects in it are known, by 
 
 test("what is no JSON is none, whatever is known in it", () => {
   const user = JSON.stringify({ id: "u1", tz: LONG });
-  const reader = new DocumentReader(DROP);
+  const reader = readerOf(DROP);
   for (let times = 0; times < 3; times++)
     read(reader, { mode: "full", documents: [`{"id":"a","user":${user}}`] });
   for (const document of [

@@ -67,7 +67,7 @@ async function exported(t: TestContext, service: Scripted, config: Record<string
 
 test("A16: an item that is too large in the full listing and singly is loaded in part, and costs no other", async (t) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));
-  service.script = poisoned(["full"], true, HUGE);
+  service.script = poisoned(["full"], true, REFUSED);
   const { accounting, verdict, reasons, directory, warnings } = await exported(t, service);
   assert.deepEqual([verdict, reasons], ["complete", []]);
   assert.deepEqual([accounting.listed, accounting.loaded, accounting.rejected], [ITEMS, ITEMS, 0]);

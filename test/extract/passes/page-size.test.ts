@@ -10,7 +10,7 @@ import { failsWith } from "../../failing.ts";
 import { either, long } from "../../long.ts";
 import fc from "../../properties.ts";
 import { exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../../run/running.ts";
-import { itemsOf, listBody, type Question, type Reply, Scripted } from "../../run/scripted.ts";
+import { itemsOf, type Question, Scripted } from "../../run/scripted.ts";
 import { interrupted } from "../landing/resuming.ts";
 
 const MB = 1024 * 1024;
@@ -159,43 +159,6 @@ test("a run finds the page size, uses the page that proved it, and the next run 
   for (const mode of ["dynamic", "full"] as const) assert.deepEqual(sizesAsked(service, mode), ["500/1"]);
 });
 
-const UNKIND: Readonly<
-  Record<string, readonly [most: number, reply: (question: Question) => Reply | "hang" | undefined]>
-> = {
-  "D8: gives 100 and echoes what was asked for": [
-    100,
-    (question) => {
-      const listed = listBody(itemsOf(ITEMS), { ...question, perPage: Math.min(100, question.perPage) });
-      return { body: { ...listed, pagination: { ...listed.pagination, per_page: question.perPage } } };
-    },
-  ],
-  "fails at 500 with 500": [200, ({ perPage }) => (perPage >= 500 ? { status: 500 } : undefined)],
-  "A16: sends too much at 1000": [
-    500,
-    ({ perPage }) => (perPage >= 1000 ? { body: " ".repeat(33 * MB) } : undefined),
-  ],
-};
-
-for (const [what, [most, reply]] of Object.entries(UNKIND)) {
-  long(`a service that ${what} is exported with smaller pages`, async (t) => {
-    const { service, run } = await autoRun(t, (question) =>
-      question.kind === "list" ? reply(question) : undefined,
-    );
-    const { directory, verdict, warnings } = await run();
-    assert.deepEqual([verdict, warnings], ["complete", []]);
-    assert.equal((await publishedIds(directory)).length, ITEMS);
-    const later = service.asked("list").filter(({ page }) => page > 1);
-    assert.deepEqual([...new Set(later.map(({ perPage }) => perPage))], [most]);
-    const larger = service.asked("list").filter(({ perPage }) => perPage > most);
-    assert.ok(larger.length <= 4, "what is refused is not asked for over and over");
-    assert.deepEqual((await readManifest(directory)).pageSizes, { dynamic: most, full: most });
-    assert.equal((await run()).verdict, "complete");
-    // Where the service fails, it is asked once more, for something that it has given before.
-    const first = service.asked("list").filter(({ page, mode }) => page === 1 && mode !== "basic");
-    assert.ok(first.length <= 4 + larger.length, `${first.length} first pages`);
-  });
-}
-
 test("B7: a refused token still costs one request, and a number is not probed", async (t) => {
   const refused = await autoRun(t, () => ({ status: 401 }));
   await failsWith("source.credentials", refused.run());
@@ -203,15 +166,6 @@ test("B7: a refused token still costs one request, and a number is not probed", 
   const number = await autoRun(t, undefined, { perPage: 300 }, 250);
   assert.equal((await number.run()).verdict, "complete");
   assert.deepEqual([...new Set(number.service.asked("list").map(({ perPage }) => perPage))], [300]);
-});
-
-long("A16: pages that are too large even at 100 are read in parts", async (t) => {
-  const { run } = await autoRun(t, ({ kind, perPage }) =>
-    kind === "list" && perPage > 50 ? { body: " ".repeat(33 * MB) } : undefined,
-  );
-  const { verdict, directory } = await run();
-  assert.equal(verdict, "complete");
-  assert.deepEqual((await readManifest(directory)).pageSizes, { dynamic: 100, full: 100 });
 });
 
 long("G8: a pass that goes on keeps its page size", async (t) => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { few, long } from "../../long.ts";
 import { exportFrom, HurriedClock, rowsOf, temporaryFolder } from "../../run/running.ts";
-import { ANSWERED, type Item, itemsOf, listBody, Scripted } from "../../run/scripted.ts";
+import { type Item, itemsOf, Scripted } from "../../run/scripted.ts";
 
 const ITEMS = 500;
 const BEFORE_FULL = "2026-11-02T10:00:00Z";
@@ -112,32 +112,6 @@ long(
     assert.deepEqual(await rowsOf(directory, asked), [["2"]]);
   },
 );
-
-long(
-  "D12: items that are edited in the second in which they are read are read again when it is over",
-  async (t) => {
-    const service = await Scripted.start(t, itemsOf(12));
-    const now = new Date(ANSWERED).toISOString();
-    service.items = service.items.map((element) => ({ ...asItem(element), updated_at: now }));
-    let dynamic = 0;
-    const late = { date: new Date(Date.parse(ANSWERED) + 5000).toUTCString() };
-    service.script = (asked) => {
-      if (asked.mode === "dynamic" && asked.kind === "list") return undefined;
-      // A second edit of the same second.
-      if (dynamic++ === 0)
-        service.items = service.items.map((element) => ({ ...asItem(element), title: "New" }));
-      const body = asked.kind === "list" ? listBody(service.items, asked) : itemBody(service, asked.id);
-      return asked.kind === "list" || asked.kind === "item" ? { headers: late, body } : undefined;
-    };
-    const { directory, verdict, passes } = await exported(t, service, { details: "none" });
-    assert.deepEqual([verdict, passes.length], ["complete", 3]);
-    assert.deepEqual(await rowsOf(directory, TITLES), [["New", "12"]]);
-  },
-);
-
-function itemBody(service: Scripted, id: string): { response: unknown } {
-  return { response: service.items.find((element) => asItem(element).id === id) };
-}
 
 const BULK = "2026-11-04T10:00:00Z";
 
