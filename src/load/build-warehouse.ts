@@ -185,7 +185,10 @@ export class WarehouseBuild implements AsyncDisposable {
       from: parts.get(name) ?? [],
       bounds: (stage === "pooled" ? boundsBefore : fileBounds).get(name) ?? [],
       // With the definitions, each custom field value gets the select value that it means.
-      query: name === contentCustomFieldValues.name && hasDefinitions ? customFieldValuesSql() : undefined,
+      query:
+        name === contentCustomFieldValues.name && hasDefinitions
+          ? fillMarks(loadSql("custom_field_values"), { mapping_inputs: loadSql("mapping_inputs") })
+          : undefined,
       ...this.#files,
     });
   }
@@ -248,9 +251,4 @@ export class WarehouseBuild implements AsyncDisposable {
     }
     return exportTables(this.connections, { tables, bounds: [], ...this.#files });
   }
-}
-
-/** SQL that makes rows of `content_custom_field_values` from the mark `staged`. */
-function customFieldValuesSql(): string {
-  return fillMarks(loadSql("custom_field_values"), { mapping_inputs: loadSql("mapping_inputs") });
 }

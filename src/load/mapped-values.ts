@@ -24,14 +24,6 @@ export function mappedValuesQuery(range: IdRange): SqlQuery {
   return { text: loadSql("mapped_values"), params: rangeParams(range) };
 }
 
-/**
- * Rows of `content_external_payloads` of a range of items, in key order, from `content_mapped_values`. `passthrough`:
- * values of fields without value mappings join the payload as they are.
- */
-export function payloadsQuery(range: IdRange, passthrough: boolean): SqlQuery {
-  return { text: historySql("external_payloads"), params: [...rangeParams(range), passthrough] };
-}
-
 /** Values of `$1` and `$2` of a step over a range of items. */
 export function rangeParams(range: IdRange): [string | null, string | null] {
   return [range.lower ?? null, range.upper ?? null];
@@ -87,8 +79,8 @@ export async function fillDerivedTables(
   await mapParallel(connections, rangesOf(bounds), async (connection, range) => {
     const mapped = mappedValuesQuery(range);
     await execute(connection, `INSERT INTO content_mapped_values BY NAME (${mapped.text})`, mapped.params);
-    const { text, params } = payloadsQuery(range, passthrough);
-    await execute(connection, `INSERT INTO content_external_payloads BY NAME (${text})`, params);
+    const payloads = `INSERT INTO content_external_payloads BY NAME (${historySql("external_payloads")})`;
+    await execute(connection, payloads, [...rangeParams(range), passthrough]);
   });
   for (const connection of connections) await execute(connection, "COMMIT");
   return bounds;

@@ -85,16 +85,13 @@ async function externalFieldColumns(connection: DuckDBConnection): Promise<Field
     fields.map(({ name }, index) => ({ name: String(name), tags: [String(index + 1)] })),
     contentMappedWide.columns.map(({ name }) => name),
   );
+  // A literal cannot hold a NUL character.
+  const literal = (text: string) => text.split("\0").map(quoteLiteral).join(" || chr(0) || ");
   return fields.map(({ name, destinations }, index) => ({
     name: names[index] ?? "",
     expression: `payloads.members[${literal(String(name))}]`,
     comment: `External field ${name} of destination ${destinations}.`,
   }));
-}
-
-/** Any text as SQL: a literal cannot hold a NUL character. */
-function literal(text: string): string {
-  return text.split("\0").map(quoteLiteral).join(" || chr(0) || ");
 }
 
 /** Creates or replaces a view with its comments. Without some tables of the pipeline, it lacks declared columns. */

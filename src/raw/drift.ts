@@ -15,7 +15,7 @@ export const DRIFT_KINDS = [
   "token_redacted",
   "field_type",
 ] as const;
-export type DriftKind = (typeof DRIFT_KINDS)[number];
+type DriftKind = (typeof DRIFT_KINDS)[number];
 
 export const driftEntry = z.strictObject({
   path: z.string(),

@@ -1,5 +1,4 @@
 /** Prepares a received document: renames aliases, applies the personal-data policy, and finds unknown fields. */
-
 import type { FormDrift } from "../api/normalize.ts";
 import type { JsonObject } from "../common/json.ts";
 import type { Shape, UnknownField } from "./document.ts";

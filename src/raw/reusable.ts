@@ -2,7 +2,6 @@
  * Documents of single items of the run before that replace requests. A fingerprint is a digest of an item's dynamic
  * listing document: while it stays the same, a run reuses a single-item document of an earlier run.
  */
-
 import { hash } from "node:crypto";
 import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/dynamic.ts";
 import { withoutSignature } from "../api/signed-url.ts";

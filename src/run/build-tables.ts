@@ -1,5 +1,4 @@
 /** Builds and checks the tables of a run from its raw documents, and states what the manifest says of it. */
-
 import { version as duckdbVersion } from "@duckdb/node-api";
 import type { CheckResults } from "../audit/checks/checks.ts";
 import { assertContract } from "../audit/checks/contract.ts";

@@ -2,7 +2,6 @@
  * What a user may do. The specification names the actions, but no rules; ours are: admins and editors work on everything,
  * others on items that they are involved in.
  */
-
 import type { Document, User } from "./content-set.ts";
 import { HttpError } from "./http-error.ts";
 import type { ContentSet } from "./load.ts";

@@ -8,7 +8,7 @@ import type { Column, ColumnType, Table } from "../tables/declare.ts";
 export type Cell = string | number | bigint | boolean | null;
 
 /** Text and json may also be bytes in UTF-8. */
-export type EncodedCell = Cell | Uint8Array;
+type EncodedCell = Cell | Uint8Array;
 
 /** Cells in the order of the columns. Throws a TypeError if a column has no cell, not even NULL. */
 export function rowOf<C extends EncodedCell>(

@@ -1,5 +1,4 @@
 /** Reads published runs for targets. Neither the pipeline nor the service is needed. */
-
 import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
 import { openLoaderTable } from "../load/loader-tables.ts";

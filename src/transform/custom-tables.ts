@@ -1,5 +1,4 @@
 /** Checks what the functions of custom tables return, before it becomes cells. */
-
 import { fileURLToPath } from "node:url";
 import { WarehouseError } from "../common/errors.ts";
 import { didYouMean } from "../common/nearest.ts";

@@ -1,5 +1,4 @@
 /** Transforms groups of items: raw documents in, parts with the rows of all item tables out. Runs in a worker thread if there are many. */
-
 import { join } from "node:path";
 import { collectGarbage } from "../common/free-memory.ts";
 import type { JsonObject } from "../common/json.ts";

@@ -1,5 +1,4 @@
 /** Finds, rolls back and removes published runs. */
-
 import { lstatSync, statSync } from "node:fs";
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,4 @@
 /** Examines the files and the database of a result, and compares them with what is stated or with the manifest. */
-
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join, relative } from "node:path";

@@ -7,13 +7,10 @@ import {
   fillDerivedTables,
   MAPPED_VALUES_PER_RANGE,
   mappedValueBounds,
-  mappedValuesQuery,
-  payloadsQuery,
   prepareMappings,
 } from "../../src/load/mapped-values.ts";
 import { openForBuilding, ROWS_PER_GROUP } from "../../src/storage/database.ts";
 import { execute, scalar } from "../../src/storage/duckdb.ts";
-import { rangesOf } from "../../src/storage/id-ranges.ts";
 import type { DatabaseConnections } from "../../src/storage/parallel.ts";
 import { CRM } from "../audit/mapping/mapping-examples.ts";
 import { temporaryFolder } from "./fixtures.ts";
@@ -148,22 +145,5 @@ test("without mappings, or without items, both tables stay empty", async () => {
     assert.deepEqual(await fillDerivedTables([connection], fill), []);
     assert.deepEqual(await readMappedValueRows(connection), []);
     assert.deepEqual(await readPayloads(connection), []);
-  }
-});
-
-test("a range reads the values of its own items, not the whole table", async () => {
-  await fillTables(connection, itemsWith(1, 1));
-  await prepareMappings(connection);
-  for (const range of rangesOf(["a", "b", "c"])) {
-    for (const { text, params } of [mappedValuesQuery(range), payloadsQuery(range, false)]) {
-      const reader = await connection.runAndReadAll(`EXPLAIN (FORMAT json) ${text}`, [...params]);
-      const plan = String(reader.getRows()[0]?.[1]);
-      const filters = [
-        range.lower && `content_id>='${range.lower}'`,
-        range.upper && `content_id<'${range.upper}'`,
-      ];
-      for (const filter of filters)
-        assert.ok(plan.replaceAll(" ", "").includes(filter ?? "content_id"), plan);
-    }
   }
 });

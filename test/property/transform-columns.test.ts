@@ -136,30 +136,3 @@ test("rows of every type come back from Parquet as they were, nulls and extremes
     { numRuns: 25 },
   );
 });
-
-test("a builder says how much it holds, and nothing once its rows are taken", () => {
-  const builder = new TableBuilder({ columns: COLUMNS });
-  const before = builder.bytes;
-  builder.append(["x".repeat(5000), ...COLUMNS.slice(1).map(() => null)]);
-  assert.ok(builder.bytes >= before + 5000);
-  builder.take(() => undefined);
-  assert.equal(builder.bytes, before);
-  assert.equal(builder.rows, 0);
-});
-
-test("a builder starts anew after rows that could not be written", () => {
-  const builder = new TableBuilder({ columns: COLUMNS });
-  builder.append(COLUMNS.map(() => null));
-  const failure = new Error("the disk is full");
-  assert.throws(() => builder.take(() => assert.fail(failure)), failure);
-  assert.equal(builder.rows, 0);
-  assert.equal(
-    builder.take((taken) => taken.count),
-    0,
-  );
-});
-
-test("a row of another length than the table's is refused", () => {
-  const builder = new TableBuilder({ columns: COLUMNS });
-  assert.throws(() => builder.append(["only one"]), RangeError);
-});

@@ -1,5 +1,4 @@
 /** Makes the report of a run: one HTML page with the answers of several commands. The same runs give the same bytes. */
-
 import { statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -251,10 +251,10 @@ for (const { width, colorScheme } of few(SCREENS, 2)) {
   }, async (t) => {
     const { page } = await open(t, { colorScheme, viewport: { width, height: 844 } });
     await page.locator("#item-rows a").first().waitFor();
+    assert.deepEqual(await findings(page, "document"), []);
     await page.locator("details").evaluateAll((all) => {
       for (const each of all) each.setAttribute("open", "");
     });
-    assert.deepEqual(await findings(page, "document"), []);
     assert.equal(await page.evaluate("document.documentElement.scrollWidth"), width);
     await page.locator("#item-rows a").first().click();
     await page.locator("#item").waitFor();
