@@ -35,7 +35,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["serve --data nope", "The content set nope has no readable"],
 
   ["sql SELECT 1", "too many arguments"],
-  ["sql", 'The nearest is "content"', ["FROM contnt"]],
+  ["sql", 'Did you mean "content"', ["FROM contnt"]],
   ["sql", '"title"', ["SELECT titel FROM content"]],
   ["sql", "is not a question; begin with SELECT", ["DROP TABLE content"]],
   ["sql", "Nothing was published in ", ["SELECT 1", ...NOWHERE]],
