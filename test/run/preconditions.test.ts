@@ -221,7 +221,7 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
       Object.assign(settings, { personalFields: ["x"] }),
   },
   "26 run before": {
-    "an empty disk, and a table's file of the lake's last run that is gone": lost,
+    "an empty disk, and a manifest of the lake's last run that is gone": lost,
     "a lake that has another instance by that name": async (world) => {
       await published(world);
       await elsewhere(world, "two");
@@ -231,14 +231,14 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
   },
 };
 
-/** An empty disk, and a lake whose last run is not as it was delivered. */
+/** An empty disk, and a lake without the manifest of its last run. */
 async function lost(world: World): Promise<void> {
   await published(world);
   await removeTree(world.warehouse);
   lakeIn(world);
-  const place = join(world.cwd, "lake/content");
+  const place = join(world.cwd, "lake");
   for (const file of await readdir(place, { recursive: true }))
-    if (file.endsWith(".parquet")) await rm(join(place, file));
+    if (file.endsWith("manifest.json")) await rm(join(place, file));
 }
 
 /** The same of what keeps no run from being published, by the exit code. */
