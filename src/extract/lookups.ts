@@ -3,7 +3,6 @@ import { z } from "zod";
 import { customFieldDefinition } from "../api/custom-field.ts";
 import { type DestinationName, destination } from "../api/destination.ts";
 import { type FormDrift, normalizeForm, scalarText } from "../api/normalize.ts";
-import type { Clock } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { isObject, type JsonObject, mayHoldLarge } from "../common/json.ts";
 import { printable } from "../common/printable.ts";
@@ -18,7 +17,6 @@ import type { HttpClient, HttpResponse } from "./http/client.ts";
 import { decodeBytes, misfit, readBody } from "./http/decode.ts";
 import { API_PREFIX, type ServiceRequest } from "./http/request.ts";
 import { SourceError } from "./http/source-error.ts";
-import { observedAtOf } from "./landing/journal.ts";
 
 type LookupMethod = ServiceRequest["method"];
 type DestinationDocument = z.infer<typeof destination>;
@@ -237,10 +235,9 @@ export function landLookups(
     /** Applied to the rows in place, before anything is written. */
     readonly personal: PolicySettings;
     readonly drift: Drift;
-    readonly clock: Clock;
   },
 ): void {
-  const { files, drift, clock } = landing;
+  const { files, drift } = landing;
   const writer = new RawFileWriter(new PartWriter());
   const prepare = lookupPreparer(landing.personal);
   const land = (
@@ -262,7 +259,7 @@ export function landLookups(
           page: index + 1,
           position,
           whole: true,
-          view: { shape, order: LOOKUP_ORDER, observedAt: observedAtOf(response, clock) },
+          view: { shape, order: LOOKUP_ORDER, observedAt: response.observedAt },
           unknownFields: unknown.length,
           largeNumbers: mayHoldLarge(text),
           reuse: NOT_REUSED,

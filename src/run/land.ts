@@ -45,7 +45,7 @@ interface LandRequest {
 /** Throws the errors of the service, and `source.rejects`. Closes the client. */
 export async function land(request: LandRequest): Promise<RawFolder> {
   const { run, session, inputs } = request;
-  const { config, clock, onProgress } = inputs;
+  const { config, onProgress } = inputs;
   const { client, journal, destinations } = session;
   const { customFields } = run.pipeline;
   try {
@@ -59,7 +59,7 @@ export async function land(request: LandRequest): Promise<RawFolder> {
     // Frees what the passes were compared by, before the next steps need memory.
     collectGarbage();
     const { files, personal } = plan;
-    landLookups(destinations, fields, { files, personal, drift: journal.drift, clock });
+    landLookups(destinations, fields, { files, personal, drift: journal.drift });
     stageRows(requestRows(journal.requestsInOrder()), (part) => files.ofNotes("requests", part));
     const found = journal.rejects.toSorted(
       (a, b) => a.pass - b.pass || a.page - b.page || a.position - b.position,
@@ -146,7 +146,7 @@ async function extractItems(
       limit: config.limit,
     },
     onProgress: (progress: Parameters<typeof onProgress>[0]) =>
-      onProgress({ ...progress, perSecond: retry.slowedTo }),
+      onProgress({ ...progress, perSecond: retry.pace.slowedTo }),
   };
   const extraction = await extract(context, {
     details,
@@ -222,8 +222,8 @@ function extractRecordOf(
       count: journal.requests.length,
       bytes: journal.requests.reduce((sum, { bytes }) => sum + bytes, 0),
     },
-    throttled: retry.throttled,
-    outages: retry.outages,
+    throttled: retry.pace.totals,
+    outages: retry.outages.totals,
     bytesPerItem: Object.fromEntries([...items.pages].map(([pass, bytes]) => [pass, [...bytes]])),
   };
 }

@@ -146,7 +146,7 @@ async function stageAndPublish(
       else
         await writeRecord({
           ...record,
-          ratePerSecond: session.retry.throttled?.ratePerSecond ?? null,
+          ratePerSecond: session.retry.pace.totals?.ratePerSecond ?? null,
           peakBytes: peak.bytes,
           shrunk: record.shrunk || disposition === "accept",
         });

@@ -12,7 +12,7 @@ import type { Secret } from "../common/secret.ts";
 import { faultsError } from "../config/read-spec.ts";
 import type { AttemptListener, HttpClient } from "../extract/http/client.ts";
 import type { RetryLoop } from "../extract/http/retry.ts";
-import { Journal, observedAtOf, recordOf } from "../extract/landing/journal.ts";
+import { Journal, recordOf } from "../extract/landing/journal.ts";
 import { type CustomFieldLookup, type DestinationLookup, Lookups } from "../extract/lookups.ts";
 import { TokenRedactor } from "../extract/pages/token-redactor.ts";
 import { Probe } from "../extract/probe.ts";
@@ -78,11 +78,8 @@ export async function openSession(request: SessionRequest): Promise<ServiceSessi
   const wanted = pipeline.destinations ?? source.destinations;
   const destinations = await lookUpDestinations(request, client, lookups, wanted);
   const record = ({ responses }: Pick<DestinationLookup, "responses">) => {
-    for (const { request: asked, response } of responses) {
-      const observedAt = observedAtOf(response, inputs.clock);
-      const bytes = response.body.byteLength;
-      journal.requests.push(recordOf(response, { mode: asked.mode, observedAt, bytes }));
-    }
+    for (const { request: asked, response } of responses)
+      journal.requests.push(recordOf(response, { mode: asked.mode }));
   };
   record(destinations);
   const customFields = async (names: Iterable<string>) => {

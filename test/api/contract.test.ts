@@ -151,8 +151,3 @@ test("an item needs nothing but its ID, and keeps what the contract does not kno
     assert.ok(!schema.safeParse({ title: "no ID" }).success);
   }
 });
-
-test("a content type is taken as an object and as an ID", () => {
-  assert.equal(basicItem.parse({ id: "c1", content_type: "t1" }).content_type, "t1");
-  assert.deepEqual(fullItem.parse({ id: "c1", content_type: { id: "t1" } }).content_type, { id: "t1" });
-});

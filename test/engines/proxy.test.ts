@@ -116,7 +116,7 @@ test("a proxy that is not there, or opens no way, is named with what to do", asy
     [
       { HTTPS_PROXY: "http://night:CANARY-PW-7d30af91@127.0.0.1:9" },
       21,
-      /^The proxy 127\.0\.0\.1:9 refuses connections; check the URL \(HTTPS_PROXY\), and whether the proxy is up\.$/,
+      /^The proxy 127\.0\.0\.1:9 cannot be reached \(ECONNREFUSED\); check the URL \(HTTPS_PROXY\) and the network, and whether the proxy is up\.$/,
     ],
   ];
   for (const [env, code, sentence] of cases) {

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { systemClock } from "../../src/common/clock.ts";
 import { Lookups, landLookups } from "../../src/extract/lookups.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { type PolicySettings, personalHash } from "../../src/raw/personal/policy.ts";
@@ -47,7 +46,6 @@ async function landed(t: TestContext, personal: PolicySettings) {
     files: new RawPaths(join(directory, "raw"), 12),
     personal,
     drift,
-    clock: systemClock,
   });
   return { directory, drift };
 }

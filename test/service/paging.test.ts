@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { z } from "zod";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { listEnvelope } from "../../src/api/envelope.ts";
-import fc from "../properties.ts";
 import { ask, assertRefused, read, serve } from "./ask.ts";
 import { BARE } from "./fixture.ts";
 
@@ -87,30 +85,6 @@ test("a page number or size that is no whole number from 1 up is refused", async
       assert.ok(sentence.toLowerCase().includes(name), sentence);
     }
   }
-});
-
-test("the pages of any size hold every item once, in order", async (t) => {
-  const service = await serve(t, setOf(23));
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 30 }), async (perPage) => {
-      const seen: string[] = [];
-      for (let page: number | null | undefined = 1; page; ) {
-        const answer: z.infer<typeof list> = await read(
-          service,
-          `/api/v1/content?per_page=${perPage}&page=${page}`,
-          list,
-        );
-        seen.push(...ids(answer));
-        assert.equal(answer.pagination.pages, Math.ceil(23 / perPage));
-        page = answer.pagination.next;
-      }
-      assert.deepEqual(
-        seen,
-        Array.from({ length: 23 }, (_, index) => `i-${index}`),
-      );
-    }),
-    { numRuns: 15 },
-  );
 });
 
 test("sorts by the time of the last update, up and down, whatever the length of its fraction", async (t) => {

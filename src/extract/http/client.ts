@@ -26,12 +26,16 @@ export interface HttpResponse {
   readonly status: number;
   /** The body as it came over the wire, in a buffer of its own that can be moved to a worker thread. */
   readonly body: Uint8Array<ArrayBuffer>;
+  /** Size of `body`, which may move to a thread. */
+  readonly bytes: number;
   /** SHA-256 of `body`, hexadecimal. */
   readonly sha256: string;
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
-  /** The `Date` header. */
-  readonly date: Date | null;
+  /** When it was sent, in microseconds since 1970 UTC: its `Date`, or this machine's clock without one. */
+  readonly observedAt: number;
+  /** Whether it has a `Date`. */
+  readonly dated: boolean;
   readonly retryAfter: RetryAfter;
   /** From the request to the last byte, of the attempt that succeeded. */
   readonly milliseconds: number;
@@ -142,17 +146,12 @@ export class HttpClient {
       const wire = await this.#connections.send(this.#dispatchOptions(request), deadline.signal);
       const { headers, ...response } = wire;
       const milliseconds = clock.elapsedMs() - startedMs;
-      const { status, body } = response;
+      const { status } = response;
+      const bytes = response.body.length;
       this.#reportCache(headers.age);
-      log.debug("answer", {
-        method: request.method,
-        path: request.path,
-        status,
-        bytes: body.length,
-        milliseconds,
-      });
-      onAttempt(status, body.length);
-      return { ...response, ...readHeaders(headers, new Date(clock.now())), milliseconds, attempts: 1 };
+      log.debug("answer", { method: request.method, path: request.path, status, bytes, milliseconds });
+      onAttempt(status, bytes);
+      return { ...response, bytes, ...readHeaders(headers, clock.now()), milliseconds, attempts: 1 };
     } catch (thrown) {
       onAttempt(null, 0);
       if (deadline.signal.aborted) throw deadline.signal.reason;
@@ -210,9 +209,6 @@ function encoded({ method, path, parameters }: ServiceRequest) {
 }
 
 function tooSlow(host: string, totalMs: number): SourceError {
-  const limit = totalMs >= 1000 ? `${Math.round(totalMs / 1000)} s` : `${totalMs} ms`;
-  return new SourceError(
-    "source.timeout",
-    `${host} sent no complete answer within ${limit}; run again later, or set a smaller \`perPage\`.`,
-  );
+  const what = `${host} sent no complete answer within ${totalMs / 1000} s`;
+  return new SourceError("source.timeout", `${what}; run again later, or set a smaller \`perPage\`.`);
 }

@@ -6,7 +6,7 @@ import { codeOf } from "../../common/errors.ts";
 import type { Log } from "../../common/log.ts";
 import type { HttpProxy } from "../../common/proxy.ts";
 import type { ServiceUrl } from "./request.ts";
-import { SourceError } from "./source-error.ts";
+import { tooLarge } from "./source-error.ts";
 
 /** Limits of one attempt. */
 export const HTTP_LIMITS = {
@@ -127,12 +127,6 @@ export class ConnectionPool {
     this.#isUsed = false;
     return true;
   }
-}
-
-function tooLarge(limitBytes: number): SourceError {
-  const limit = `${Math.floor(limitBytes / 1024 / 1024)} MB`;
-  const sentence = `The service sent more than ${limit} at once; set a smaller \`perPage\` in the configuration.`;
-  return new SourceError("source.too_large", sentence);
 }
 
 /**

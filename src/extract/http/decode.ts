@@ -8,7 +8,7 @@ import { z } from "zod";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { isObject, parseExact } from "../../common/json.ts";
 import { printable } from "../../common/printable.ts";
-import { MAX_ATTEMPTS, SourceError, tooDeep } from "./source-error.ts";
+import { MAX_ATTEMPTS, SourceError, tooDeep, tooLarge } from "./source-error.ts";
 
 /** 64 MB: what one page may take after decompression. */
 const DECODED_BYTES = 64 * 1024 * 1024;
@@ -85,14 +85,6 @@ function gunzip(bytes: Uint8Array, limitBytes: number): Uint8Array {
 function damagedGzip(how: string, attemptsAtMost?: number): SourceError {
   const sentence = `The service sent a damaged gzip body (${how}).`;
   return new SourceError("source.damaged", sentence, { attemptsAtMost });
-}
-
-function tooLarge(limitBytes: number): SourceError {
-  const limit = `${Math.floor(limitBytes / 1024 / 1024)} MB`;
-  return new SourceError(
-    "source.too_large",
-    `The service sent a body larger than ${limit}; set a smaller \`perPage\` in the configuration.`,
-  );
 }
 
 /**

@@ -106,7 +106,7 @@ export class OutageWatch {
 
   /** Checks the service with growing pauses until it answers. Returns when the last check that failed was sent. */
   async #waitForAnswer(first: FirstFailure, check: OutageCheck, signal: AbortSignal): Promise<number> {
-    const { clock, random, deadline, outageMinutes } = this.#config;
+    const { clock, random, deadline, outageMinutes, host, settingNames } = this.#config;
     const startMs = clock.elapsedMs();
     const isThere = this.#isKnown || GATEWAY_STATUSES.has(first.failure.status ?? 0);
     const maxMs = isThere ? outageMinutes * 60_000 : NEVER_ANSWERED_MS;
@@ -117,11 +117,16 @@ export class OutageWatch {
       const leftMs = untilMs - clock.elapsedMs();
       if (leftMs <= 0) {
         const since = duration((clock.elapsedMs() - first.sentMs) / 1000);
-        const isDeadline = untilMs === deadline?.atMs;
-        this.#gaveUp = this.#lastFailure(
-          failure,
-          isThere ? this.#stillOut(since, isDeadline) : this.#neverThere(since),
-        );
+        const limit =
+          untilMs === deadline?.atMs
+            ? `\`deadlineMinutes\` is ${deadline.minutes}`
+            : `\`outageMinutes\` is ${outageMinutes}`;
+        const sentence = isThere
+          ? `${host} did not answer for ${since} (${limit}); run again to resume the run.`
+          : `${host} gave no usable answer within ${since}, and none in an earlier run; check the URL (${settingNames.url}), and whether the service is up.`;
+        // Without a status, because it concerns no request in particular.
+        const facts = { cause: failure, attemptsAtMost: 1 };
+        this.#gaveUp = new SourceError(failure.code, `${sentence} Last failure: ${failure.message}`, facts);
         throw this.#gaveUp;
       }
       const sentMs = clock.elapsedMs();
@@ -142,25 +147,6 @@ export class OutageWatch {
     if (clock.elapsedMs() - this.#lastLogMs < LOG_EVERY_MS) return;
     this.#lastLogMs = clock.elapsedMs();
     log.warn(line);
-  }
-
-  #stillOut(since: string, isDeadline: boolean): string {
-    const { host, outageMinutes, deadline } = this.#config;
-    const limit = isDeadline
-      ? `\`deadlineMinutes\` is ${deadline?.minutes}`
-      : `\`outageMinutes\` is ${outageMinutes}`;
-    return `${host} did not answer for ${since} (${limit}); run again to resume the run.`;
-  }
-
-  #neverThere(since: string): string {
-    const { host, settingNames } = this.#config;
-    return `${host} gave no usable answer within ${since}, and none in an earlier run; check the URL (${settingNames.url}), and whether the service is up.`;
-  }
-
-  /** An error without a status, because it concerns no request in particular. */
-  #lastFailure(failure: SourceError, sentence: string): SourceError {
-    const facts = { cause: failure, attemptsAtMost: 1 };
-    return new SourceError(failure.code, `${sentence} Last failure: ${failure.message}`, facts);
   }
 }
 

@@ -1,7 +1,7 @@
 /** One loop that sends all requests of a run when the service allows it, and again after failures. */
 import PQueue from "p-queue";
-import { type OutageTotals, OutageWatch, sleepUntil } from "./outage.ts";
-import { Pace, pauseMs, type ThrottleTotals } from "./pace.ts";
+import { OutageWatch, sleepUntil } from "./outage.ts";
+import { Pace, pauseMs } from "./pace.ts";
 import { failureKind, type RetryConfig } from "./retry-rules.ts";
 import { SourceError } from "./source-error.ts";
 
@@ -21,8 +21,8 @@ const FIRST_RETRIES = 20;
 
 export class RetryLoop {
   readonly #config: RetryConfig;
-  readonly #pace: Pace;
-  readonly #outages: OutageWatch;
+  readonly pace: Pace;
+  readonly outages: OutageWatch;
   readonly #connections: PQueue;
   /** One request waits for its turn at a time, so that each turn depends on all that is known by then. */
   readonly #turns = new PQueue({ concurrency: 1 });
@@ -31,8 +31,8 @@ export class RetryLoop {
 
   constructor(config: RetryConfig) {
     this.#config = config;
-    this.#pace = new Pace(config);
-    this.#outages = new OutageWatch(config);
+    this.pace = new Pace(config);
+    this.outages = new OutageWatch(config);
     this.#connections = new PQueue({ concurrency: config.connections });
   }
 
@@ -51,10 +51,10 @@ export class RetryLoop {
       const sentMs = await this.#turns.add(() => this.#turn(failure, signal, false), { signal });
       try {
         const value = await attempt(() => {
-          this.#pace.answered(sentMs);
+          this.pace.answered(sentMs);
           connection[Symbol.dispose]();
         });
-        this.#outages.answered();
+        this.outages.answered();
         return value;
       } catch (error) {
         signal.throwIfAborted();
@@ -63,25 +63,11 @@ export class RetryLoop {
       }
       if (this.#isThrottled(failure, sentMs)) continue;
       const outageCheck = (withinMs: number) => this.#check(() => check(withinMs), signal);
-      if (await this.#outages.wasOut({ failure, sentMs }, outageCheck, signal)) continue;
+      if (await this.outages.wasOut({ failure, sentMs }, outageCheck, signal)) continue;
       if (isOnce) throw failure;
       failed += 1;
       notBeforeMs = this.#nextAttemptMs(failure, failed);
     }
-  }
-
-  /** `null`: nothing was refused, neither in this run nor in the one that its rate is from. */
-  get throttled(): ThrottleTotals | null {
-    return this.#pace.totals;
-  }
-
-  /** Requests a second, if requests wait because the service allows no more; else `null`. */
-  get slowedTo(): number | null {
-    return this.#pace.slowedTo;
-  }
-
-  get outages(): OutageTotals | null {
-    return this.#outages.totals;
   }
 
   /** Takes a connection, in the order of the calls. Disposing gives it back. */
@@ -96,13 +82,13 @@ export class RetryLoop {
   async #turn(failure: SourceError | undefined, signal: AbortSignal, isCheck: boolean): Promise<number> {
     const { clock } = this.#config;
     for (let waited = false; ; waited = true) {
-      await this.#outages.whileOut(signal, isCheck);
+      await this.outages.whileOut(signal, isCheck);
       signal.throwIfAborted();
       const nowMs = clock.elapsedMs();
-      const { nextMs } = this.#pace;
+      const { nextMs } = this.pace;
       this.#assertInTime(Math.max(nowMs, nextMs), failure);
       if (nextMs <= nowMs) {
-        this.#pace.sent(nowMs, waited);
+        this.pace.sent(nowMs, waited);
         return nowMs;
       }
       await sleepUntil(nextMs, clock, signal);
@@ -124,13 +110,13 @@ export class RetryLoop {
     const { clock, log } = this.#config;
     if (failure.status === null) return false;
     if (failureKind(failure) !== "throttling") {
-      this.#pace.answered(sentMs);
+      this.pace.answered(sentMs);
       return false;
     }
-    if (this.#pace.refusals === 0) log.warn(`${failure.message} All requests slow down.`);
+    if (this.pace.refusals === 0) log.warn(`${failure.message} All requests slow down.`);
     const retryAfterMs = failure.retryAfterMs || null;
-    this.#pace.refused({ sentMs, nowMs: clock.elapsedMs(), retryAfterMs });
-    this.#assertInTime(this.#pace.nextMs, failure);
+    this.pace.refused({ sentMs, nowMs: clock.elapsedMs(), retryAfterMs });
+    this.#assertInTime(this.pace.nextMs, failure);
     return true;
   }
 
@@ -165,7 +151,7 @@ export class RetryLoop {
     const sentMs = await this.#turn(undefined, signal, true);
     try {
       await send();
-      this.#pace.answered(sentMs);
+      this.pace.answered(sentMs);
       return null;
     } catch (error) {
       signal.throwIfAborted();

@@ -40,3 +40,10 @@ export class SourceError extends WarehouseError {
 export function tooDeep(): SourceError {
   return new SourceError("source.damaged", "The service sent JSON that is nested too deeply to read.");
 }
+
+/** A body that is larger than so many bytes, as it came or after decompression. */
+export function tooLarge(limitBytes: number): SourceError {
+  const limit = `${Math.floor(limitBytes / 1024 / 1024)} MB`;
+  const sentence = `The service sent more than ${limit} at once; set a smaller \`perPage\` in the configuration.`;
+  return new SourceError("source.too_large", sentence);
+}

@@ -88,14 +88,16 @@ function waitOf(retryAfter: RetryAfter): string {
   return retryAfter ? `, and asks to wait ${Math.ceil(retryAfter / 1000)} s` : "";
 }
 
-/** `now`: this machine's clock, for a wait until a date in a response that has no date itself, because clocks differ. */
-export function readHeaders(headers: IncomingHttpHeaders, now: Date) {
+/** `now`: this machine's clock, in milliseconds since 1970, for a response without a date. */
+export function readHeaders(headers: IncomingHttpHeaders, now: number) {
   const date = parseHttpDate(header(headers, "date"));
+  const answeredAt = date?.getTime() ?? now;
   return {
     contentType: header(headers, "content-type"),
     contentEncoding: header(headers, "content-encoding"),
-    date,
-    retryAfter: parseRetryAfter(header(headers, "retry-after"), date ?? now),
+    observedAt: Math.floor(answeredAt * 1000),
+    dated: date !== null,
+    retryAfter: parseRetryAfter(header(headers, "retry-after"), answeredAt),
   };
 }
 
@@ -106,17 +108,17 @@ function header(headers: IncomingHttpHeaders, name: string): string | null {
 }
 
 /** Seconds, rounded up, or a date. The longest of several counts. */
-function parseRetryAfter(text: string | null, answeredAt: Date): RetryAfter {
+function parseRetryAfter(text: string | null, answeredAt: number): RetryAfter {
   if (text === null) return null;
   const waits = text.split(/,\s*(?=[A-Z]|\d[\d.]*\s*(?:,|$))/).map((each) => waitMs(each.trim(), answeredAt));
   const longest = Math.max(...waits.filter((wait) => wait !== null));
   return longest < 0 ? text : longest;
 }
 
-function waitMs(text: string, answeredAt: Date): number | null {
+function waitMs(text: string, answeredAt: number): number | null {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text)) * 1000;
   const date = parseHttpDate(text);
-  return date && Math.max(0, date.getTime() - answeredAt.getTime());
+  return date && Math.max(0, date.getTime() - answeredAt);
 }
 
 const TIME = String.raw`(?<time>\d\d:\d\d:\d\d)`;

@@ -22,15 +22,9 @@ const FAILURES: readonly {
     isOfProxy: true,
   },
   {
-    codes: /^ECONNREFUSED$/,
+    codes: /^(ECONNREFUSED|EAI_AGAIN|E(HOST|NET)UNREACH)$/,
     code: "source.unreachable",
-    says: "refuses connections; check the URL ({url}), and whether the {what} is up.",
-    isOfProxy: true,
-  },
-  {
-    codes: /^(EAI_AGAIN|E(HOST|NET)UNREACH)$/,
-    code: "source.unreachable",
-    says: "cannot be reached from this machine; check its network.",
+    says: "cannot be reached ({code}); check the URL ({url}) and the network, and whether the {what} is up.",
     isOfProxy: true,
   },
   {
@@ -39,14 +33,9 @@ const FAILURES: readonly {
     says: "closed the connection before its answer was complete; run again later.",
   },
   {
-    codes: /^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/,
+    codes: /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/,
     code: "source.timeout",
-    says: "did not accept a connection in time; check the URL and the network, or run again later.",
-  },
-  {
-    codes: /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/,
-    code: "source.timeout",
-    says: "took too long to answer; run again later, or set a smaller `perPage`.",
+    says: "did not answer in time ({code}); check the URL, run again later, or set a smaller `perPage`.",
   },
   {
     codes: /^(UND_ERR_RES_CONTENT_LENGTH_MISMATCH|HPE_INVALID_EOF_STATE)$/,
@@ -95,8 +84,8 @@ export function transportError(
   const message = redact(thrown instanceof Error ? thrown.message : String(thrown));
   const cause = Object.assign(new Error(message), { code });
   const { host, settingNames, proxy } = route;
-  const tunnel = tunnelError(message, cause, route);
-  if (tunnel !== undefined) return tunnel;
+  const status = Number(/^Proxy response \((\d{3})\)/.exec(message)?.[1]);
+  if (proxy !== null && status > 0) return tunnelError(status, { ...route, proxy }, cause);
   const failure = FAILURES.find(({ codes }) => codes.test(code));
   if (failure === undefined) return asWarehouseError(cause);
   const [who, what, url] =
@@ -107,30 +96,21 @@ export function transportError(
   return new SourceError(failure.code, `${who} ${says}`, { cause, attemptsAtMost: failure.attemptsAtMost });
 }
 
-/** A proxy that answered, and opened no tunnel. undici tells so in the message alone. */
+/** A proxy that answered with a status, and opened no tunnel. undici tells so in the message alone. */
 function tunnelError(
-  message: string,
+  status: number,
+  { host, settingNames, proxy }: ServiceRoute & { readonly proxy: HttpProxy },
   cause: Error,
-  { host, settingNames, proxy }: ServiceRoute,
-): SourceError | undefined {
-  const status = Number(/^Proxy response \((\d{3})\)/.exec(message)?.[1]);
-  if (proxy === null || Number.isNaN(status)) return undefined;
-  const it = `The proxy ${proxy.host}`;
+): SourceError {
   // Some proxies answer wrong credentials with 401.
-  if (status === 407 || status === 401) {
-    const wayOut = `set both in ${proxy.namedIn}, as in http://user:password@proxy.example.com:3128`;
-    const sentence = `${it} requires another user name and password (${status}); ${wayOut}.`;
-    return new SourceError("source.proxy", sentence, { cause });
-  }
-  if (status >= 500) {
-    const check = `check the URL (${settingNames.url}), and whether the proxy knows the name and is up`;
-    return new SourceError("source.unreachable", `${it} cannot reach ${host} (${status}); ${check}.`, {
-      cause,
-    });
-  }
-  const wayOut = "ask for the host to be allowed there, or name it in NO_PROXY";
-  const sentence = `${it} refuses to connect to ${host} (${status}); ${wayOut}.`;
-  return new SourceError("source.proxy", sentence, { cause });
+  const isLogin = status === 407 || status === 401;
+  const code = status >= 500 ? "source.unreachable" : "source.proxy";
+  const says = isLogin
+    ? `requires another user name and password (${status}); set both in ${proxy.namedIn}, as in http://user:password@proxy.example.com:3128`
+    : status >= 500
+      ? `cannot reach ${host} (${status}); check the URL (${settingNames.url}), and whether the proxy knows the name and is up`
+      : `refuses to connect to ${host} (${status}); ask for the host to be allowed there, or name it in NO_PROXY`;
+  return new SourceError(code, `The proxy ${proxy.host} ${says}.`, { cause });
 }
 
 function transportCode(thrown: unknown): string {

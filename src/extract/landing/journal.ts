@@ -1,5 +1,4 @@
 /** Requests, rejects and drift of a run. */
-import type { Clock } from "../../common/clock.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import { Drift, type DriftEntry } from "../../raw/drift.ts";
 import type { HttpResponse } from "../http/client.ts";
@@ -35,27 +34,15 @@ export interface RequestRecord {
   readonly sha256: string;
 }
 
-/** When a response was sent, in microseconds since 1970 UTC: its `Date`, or this machine's clock without one. */
-export function observedAtOf(response: HttpResponse, clock: Clock): number {
-  return Math.floor((response.date?.getTime() ?? clock.now()) * 1000);
-}
-
 /** The body of a response, for a thread. */
-export function bodyOf(response: HttpResponse, clock: Clock): ResponseBody {
-  const { body: bytes, contentEncoding, contentType, date } = response;
-  return {
-    bytes,
-    contentEncoding,
-    contentType,
-    observedAt: observedAtOf(response, clock),
-    dated: date !== null,
-  };
+export function bodyOf(response: HttpResponse): ResponseBody {
+  const { body: bytes, contentEncoding, contentType, observedAt, dated } = response;
+  return { bytes, contentEncoding, contentType, observedAt, dated };
 }
 
-/** The record of a response. `bytes` are counted before, because the body may have moved to a thread. */
 export function recordOf(
-  response: HttpResponse,
-  about: Pick<RequestRecord, "mode" | "observedAt" | "bytes"> & Partial<RequestRecord>,
+  { status, attempts, bytes, milliseconds, observedAt, sha256 }: HttpResponse,
+  about: Pick<RequestRecord, "mode"> & Partial<RequestRecord>,
 ): RequestRecord {
   return {
     pass: null,
@@ -65,10 +52,12 @@ export function recordOf(
     previousPage: null,
     contentId: null,
     ...about,
-    status: response.status,
-    attempts: response.attempts,
-    milliseconds: response.milliseconds,
-    sha256: response.sha256,
+    status,
+    attempts,
+    bytes,
+    milliseconds,
+    observedAt,
+    sha256,
   };
 }
 

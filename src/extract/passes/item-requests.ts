@@ -58,38 +58,19 @@ export async function requestItem(
 }
 
 async function readItem(
-  { client, clock, settings }: ExtractContext,
+  { client, settings }: ExtractContext,
   { id, shape, columns, whole, listed, landing, slot, page, position }: SingleItem,
   signal: AbortSignal,
 ): Promise<ItemResponse> {
   const lands = settings.shapes.includes(shape);
   const request = itemRequest({ id, mode: shape, columns });
   const { response, value } = await client.readAs(request, signal, async (received) => {
-    const body = bodyOf(received, clock);
-    const { observedAt } = body;
-    const bytes = received.body.byteLength;
-    if (received.status !== 200) return { observedAt, bytes, updatedAt: undefined, rejects: [] };
-    const task = { shape, lands, page, position, contentId: id, whole, listed, body };
-    return { observedAt, bytes, ...(await landing.item(slot, task)) };
+    if (received.status !== 200) return { updatedAt: undefined, rejects: [] };
+    const body = bodyOf(received);
+    return landing.item(slot, { shape, lands, page, position, contentId: id, whole, listed, body });
   });
-  const { observedAt, bytes, updatedAt, rejects } = value;
-  const about = {
-    mode: "item",
-    pass: landing.pass,
-    page,
-    position,
-    contentId: id,
-    observedAt,
-    bytes,
-  } as const;
-  return {
-    id,
-    shape,
-    gone: response.status !== 200,
-    updatedAt,
-    rejects,
-    record: recordOf(response, about),
-  };
+  const about = { mode: "item", pass: landing.pass, page, position, contentId: id } as const;
+  return { id, shape, gone: response.status !== 200, ...value, record: recordOf(response, about) };
 }
 
 /** Why the service may fail for one item alone; `undefined` if the failure is not the item's. */

@@ -197,21 +197,16 @@ export class PageReader {
     { mode, columns, landing }: PageSource,
     part: SubPage,
   ): Promise<SubPageResponse> {
-    const { clock, landing: threads } = this.#context;
+    const { landing: threads } = this.#context;
     const { pass } = this.#plan;
     const request = listRequest({ mode, page: part.page, perPage: part.perPage, columns });
-    const { response, value } = await this.#read(request, part, async (received) => {
-      const bytes = received.body.byteLength;
-      const body = bodyOf(received, clock);
-      const task = { mode, page, offset: part.offset, body };
+    const { response, value: result } = await this.#read(request, part, async (received) => {
+      const task = { mode, page, offset: part.offset, body: bodyOf(received) };
       const lands = landing !== undefined && slot !== undefined;
-      const result = await (lands ? landing.page(slot, task) : threads.look({ ...task, pass }));
-      return { result, observedAt: body.observedAt, bytes };
+      return lands ? landing.page(slot, task) : threads.look({ ...task, pass });
     });
-    const { result, observedAt, bytes } = value;
     const { next: nextPage = null, previous: previousPage = null } = result.pagination;
-    const position = part.offset;
-    const about = { mode, pass, page, position, nextPage, previousPage, observedAt, bytes };
+    const about = { mode, pass, page, position: part.offset, nextPage, previousPage };
     return { result, record: recordOf(response, about) };
   }
 

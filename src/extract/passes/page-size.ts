@@ -7,7 +7,7 @@ import type { HttpResponse } from "../http/client.ts";
 import { decodeBytes } from "../http/decode.ts";
 import { type ListMode, listRequest } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
-import { observedAtOf, recordOf } from "../landing/journal.ts";
+import { recordOf } from "../landing/journal.ts";
 import { readList } from "../pages/list-page.ts";
 import type { ExtractContext } from "./context.ts";
 import { isUnreadablePage, type PassPlan } from "./page-reader.ts";
@@ -77,7 +77,7 @@ export class PageSizeChooser {
    * `kind`: `basic` if the pass reads only IDs and times. `resumed`: as in {@link choose}.
    */
   async chooseFor(
-    { client, clock, journal, signal }: ExtractContext,
+    { client, journal, signal }: ExtractContext,
     {
       kind,
       resumed,
@@ -97,15 +97,8 @@ export class PageSizeChooser {
       responses.set(value, response);
       return value;
     });
-    for (const [page, response] of responses) {
-      const about = {
-        mode,
-        pass,
-        bytes: response.body.byteLength,
-        observedAt: observedAtOf(response, clock),
-      };
-      if (page !== first) journal.requests.push(recordOf(response, about));
-    }
+    for (const [page, response] of responses)
+      if (page !== first) journal.requests.push(recordOf(response, { mode, pass }));
     return { perPage, firstPage: first && responses.get(first) };
   }
 

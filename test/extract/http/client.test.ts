@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { type Clock, systemClock } from "../../../src/common/clock.ts";
+import { systemClock } from "../../../src/common/clock.ts";
 import type { ErrorCode } from "../../../src/common/errors.ts";
 import { createLog, silentLog } from "../../../src/common/log.ts";
 import type { HttpClientConfig } from "../../../src/extract/http/client.ts";
@@ -15,7 +15,6 @@ import { environment } from "../../environment.ts";
 import { failsWith } from "../../failing.ts";
 import { NEVER } from "../../never.ts";
 import { CANARY } from "../../run/canary.ts";
-import { HurriedClock } from "../../run/running.ts";
 import { clientOf, LIST, read, retryOf, serve, serveRaw } from "../loopback.ts";
 
 const BODY = JSON.stringify({ response: [{ id: "a" }], pagination: { current: 1 } });
@@ -49,7 +48,9 @@ test("an answer comes as its bytes on the wire, with their digest and what the h
     status: 200,
     contentType: "application/json; charset=utf-8",
     contentEncoding: "gzip",
-    date: new Date("2026-11-20T02:00:00Z"),
+    observedAt: Date.parse("2026-11-20T02:00:00Z") * 1000,
+    dated: true,
+    bytes: bytes.length,
     retryAfter: 3000,
     sha256: createHash("sha256").update(bytes).digest("hex"),
     attempts: 1,
@@ -139,7 +140,7 @@ test("A3: a connection that never comes about ends by the connect timeout", asyn
   const client = clientOf(t, "https://content.invalid", { limits, lookup: () => {} });
   const error = await failsWith("source.timeout", read(client, LIST, NEVER));
   assert.ok(error.retry);
-  assert.match(error.message, /did not accept a connection in time/);
+  assert.match(error.message, /did not answer in time/);
 });
 
 test("A6: a connection that ends in the middle of a body gives no answer, and the next one is whole", async (t) => {
@@ -177,24 +178,24 @@ const UNANSWERED: Readonly<
     "source.unreachable",
     /closed the connection/,
   ],
-  "A7: no headers": [() => {}, { headersMs: 60 }, "source.timeout", /took too long/],
+  "A7: no headers": [() => {}, { headersMs: 60 }, "source.timeout", /did not answer in time/],
   "A7: a body that stops": [
     (socket) => socket.write(`${HEAD}Content-Length: 100\r\n\r\n{`),
     { bodyMs: 60 },
     "source.timeout",
-    /took too long/,
+    /did not answer in time/,
   ],
   "A8: a body that drips in byte by byte": [
     (socket) => drip(socket),
     { bodyMs: 1000, totalMs: 120 },
     "source.timeout",
-    /within 120 ms/,
+    /within 0\.12 s/,
   ],
   "B18: hints without end": [
     (socket) => drip(socket, HINT, HINT),
     { totalMs: 120 },
     "source.timeout",
-    /within 120 ms/,
+    /within 0\.12 s/,
   ],
 };
 
@@ -309,11 +310,8 @@ test("A19, S1: what is not proper HTTP is refused, and not quoted", async (t) =>
 });
 
 test("A19: contradictory lengths are refused", async (t) => {
-  for (const fields of [
-    "Content-Length: 5\r\nContent-Length: 6",
-    "Content-Length: 5\r\nTransfer-Encoding: chunked",
-  ]) {
-    const { reading } = await readRaw(t, `${HEAD}${fields}\r\n\r\n123456`);
+  for (const second of ["Content-Length: 6", "Transfer-Encoding: chunked"]) {
+    const { reading } = await readRaw(t, `${HEAD}Content-Length: 5\r\n${second}\r\n\r\n123456`);
     await assert.rejects(reading, { exitCode: 22 });
   }
 });
@@ -416,10 +414,6 @@ test("a stop ends a request at once, with the reason of the stop", async (t) => 
   assert.equal(requests.length, 1);
 });
 
-function oneConnection(clock: Clock): Pick<HttpClientConfig, "connections" | "retry"> {
-  return { connections: 1, retry: retryOf({ connections: 1, clock }) };
-}
-
 test("while an answer is read, its connection serves the next request, and never two at a time", {
   timeout: 10_000,
 }, async (t) => {
@@ -436,7 +430,7 @@ test("while an answer is read, its connection serves the next request, and never
     sent[count++]?.resolve();
     setImmediate(() => response.end(BODY));
   });
-  const client = clientOf(t, url, { ...oneConnection(systemClock), connections: 2 });
+  const client = clientOf(t, url, { connections: 2, retry: retryOf({ connections: 1 }) });
   // Who reads the first answer waits for the last request.
   await Promise.all([
     client.readAs(LIST, NEVER, () => sent[2]?.promise),
@@ -444,22 +438,4 @@ test("while an answer is read, its connection serves the next request, and never
     client.readAs(LIST, NEVER, () => {}),
   ]);
   assert.equal(atOnce, 1);
-});
-
-test("B1: what waits for a connection is not sent before the service said so", async (t) => {
-  const clock = new HurriedClock();
-  const begun: number[] = [];
-  const { url } = await serve(t, (_request, response) => {
-    begun.push(clock.elapsedMs());
-    if (begun.length === 1) response.writeHead(429, { "retry-after": "1" });
-    response.end(BODY);
-  });
-  const client = clientOf(t, url, oneConnection(clock));
-  await Promise.all([LIST, LIST, LIST].map((request) => read(client, request, NEVER)));
-  const [first = 0, ...rest] = begun;
-  assert.equal(rest.length, 3);
-  assert.ok(
-    rest.every((at) => at - first >= 1000),
-    begun.join(),
-  );
 });

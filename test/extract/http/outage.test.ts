@@ -31,7 +31,7 @@ test("a service that takes requests and does not answer is out, however many are
     answers.map(({ status, attempts }) => [status, attempts]),
     [200, 200, 200].map((status) => [status, 2]),
   );
-  assert.equal(retry.outages?.count, 1);
+  assert.equal(retry.outages.totals?.count, 1);
   // Pauses of 0.25, 0.5, 1, 2 s: a check before each, and the one that is answered.
   assert.equal(service.asked("list").length, 1 + 4 + 1);
 });
@@ -59,7 +59,7 @@ test("being asked to slow down ends an outage: the service answers", async (t) =
     return refused++ < 2 ? { status: 429, headers: { "retry-after": "7" } } : undefined;
   };
   assert.equal((await item(client, 1)).status, 200);
-  assert.ok((retry.outages?.seconds ?? 0) < 12);
+  assert.ok((retry.outages.totals?.seconds ?? 0) < 12);
   assert.ok(clock.elapsedMs() >= 5000 + 2 * 7000);
 });
 
@@ -69,5 +69,5 @@ test("an item that was there and is gone by now answers for the service", async 
   const gone = { status: 404, body: { error: "There is no such item." } };
   service.script = ({ id }) => (id === "c-000" ? gone : id === "c-001" ? { status: 500 } : undefined);
   await assert.rejects(item(client, 1), /Gave up after 6 attempts\.$/);
-  assert.equal(retry.outages, null);
+  assert.equal(retry.outages.totals, null);
 });

@@ -88,16 +88,6 @@ test("what one mode found out of the service counts for the others", async () =>
   assert.deepEqual(asked, [100, 200, 100]);
 });
 
-test("a refused token and a missing service end the run at once, whatever the size", async () => {
-  for (const code of ["source.credentials", "config.not_found"] as const) {
-    const sizes = new PageSizeChooser("auto", { dynamic: 1000 }, null);
-    const ask = async () => {
-      throw new SourceError(code, "No.");
-    };
-    await assert.rejects(sizes.choose("dynamic", undefined, ask), { code });
-  }
-});
-
 test("the page size is one that the service grants, whatever it is like, and its page is used or asked for", async () => {
   const services = fc.record({
     items: fc.integer({ min: 0, max: 3000 }),
