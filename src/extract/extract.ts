@@ -26,7 +26,7 @@ interface ExtractPlan {
 }
 
 /** Failures after which the run can be resumed: they say nothing against what has landed. */
-const RESUMABLE: ReadonlySet<ErrorCode> = new Set([
+export const RESUMABLE: ReadonlySet<ErrorCode> = new Set([
   "run.interrupted",
   "run.terminated",
   "source.credentials",
@@ -38,17 +38,13 @@ const RESUMABLE: ReadonlySet<ErrorCode> = new Set([
   "disk.full",
 ]);
 
-export function isResumable(code: ErrorCode): boolean {
-  return RESUMABLE.has(code);
-}
-
 /** Throws errors of the service and of the disk. If the run can be resumed, all responses are written before that. */
 export async function extract(context: ExtractContext, options: ExtractPlan): Promise<Extraction> {
   try {
     return await new ExtractionRun(context, options).run();
   } catch (thrown) {
     const failure = asWarehouseError(thrown);
-    if (isResumable(failure.code)) {
+    if (RESUMABLE.has(failure.code)) {
       await context.landing.save().catch((unsaved: unknown) => {
         const { code, message } = asWarehouseError(unsaved);
         throw new WarehouseError(code, `${message} Before that: ${failure.message}`, { cause: unsaved });
@@ -180,22 +176,19 @@ class ExtractionRun {
     return { rejected: rejected.filter(counts), notAsked: notAsked.filter(counts) };
   }
 
-  /** IDs of the items that a limited run has read, and that do not count. */
-  #beyond(): readonly string[] {
-    const { itemIndex, versions } = this.#context;
-    if (this.#first === undefined) return [];
-    const ids = Array.from(itemIndex.sorted(), (number) => itemIndex.idOf(number));
-    return ids.filter((id) => !this.#counts(id) && versions.hasDocument(itemIndex.numberOf(id)));
-  }
-
   async #finish(disagreements: readonly string[]): Promise<Extraction> {
     const { itemIndex, versions } = this.#context;
     const passes = this.#passes;
-    const ids = (numbers: readonly number[]) => numbers.map((number) => itemIndex.idOf(number));
+    const ids = (numbers: Iterable<number>) => Array.from(numbers, (number) => itemIndex.idOf(number));
     const vanished = ids(versions.gone(passes)).sort();
     const inPart = this.#inPart();
     const unread = versions.unread(passes);
-    const beyond = this.#beyond();
+    const hasDocument = (number: number) => versions.hasDocument(number);
+    // What a limited run has read, and does not count.
+    const beyond =
+      this.#first === undefined
+        ? []
+        : ids(itemIndex.sorted().filter(hasDocument)).filter((id) => !this.#counts(id));
     const { ids: missing, ...notListed } = await this.#options.findMissing((id) => itemIndex.has(id));
     const unlisted = await requestUnlisted(this.#context, passes.length, missing);
     for (const id of unlisted.found) itemIndex.numberOf(id);

@@ -122,24 +122,20 @@ export class Lookups {
 
   async #send<Row extends { id: string }>(plan: LookupPlan<Row>, signal: AbortSignal) {
     const { mode } = plan;
-    const method = this.#methods.get(mode) ?? (this.#setting === "post" ? "POST" : "GET");
+    const known = this.#methods.get(mode);
     try {
-      const result = await this.#sendBy(method, plan, signal);
-      if (result.responses.length > 0) this.#methods.set(mode, method);
-      return result;
+      return await this.#sendBy(known ?? (this.#setting === "post" ? "POST" : "GET"), plan, signal);
     } catch (error) {
       const isMissing = error instanceof SourceError && (error.status === 404 || error.status === 405);
-      if (this.#setting !== "auto" || this.#methods.has(mode) || !isMissing) throw error;
+      if (this.#setting !== "auto" || known !== undefined || !isMissing) throw error;
+      return this.#sendBy("POST", plan, signal);
     }
-    const result = await this.#sendBy("POST", plan, signal);
-    this.#methods.set(mode, "POST");
-    return result;
   }
 
   /** Rows of all responses; the first row of each ID counts. */
   async #sendBy<Row extends { id: string }>(
     method: LookupMethod,
-    { requests, schema }: LookupPlan<Row>,
+    { mode, requests, schema }: LookupPlan<Row>,
     signal: AbortSignal,
   ): Promise<{ readonly rows: readonly Row[]; readonly responses: readonly LookupResponse[] }> {
     const byId = new Map<string, Row>();
@@ -152,6 +148,7 @@ export class Lookups {
       for (const { id, row } of rows) if (id !== undefined && !byId.has(id)) byId.set(id, row as Row);
       responses.push({ request, response, rows });
     }
+    if (responses.length > 0) this.#methods.set(mode, method);
     return { rows: [...byId.values()], responses };
   }
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { writeSealed } from "../common/sealed-file.ts";
 import type { Config } from "../config/config.ts";
-import { isResumable } from "../extract/extract.ts";
+import { RESUMABLE } from "../extract/extract.ts";
 import { EMPTY_RESUME, hasCheckpoints, readResumeState } from "../extract/landing/checkpoint.ts";
 import { createObservers, observeWith, type RunObservers } from "../observe/observers.ts";
 import { exitCodeOf } from "../observe/outcome.ts";
@@ -176,7 +176,7 @@ async function dispositionAfter(
   }
   const isShrunk = code === "guard.shrink";
   const canResume = config.limit === null && hasCheckpoints(staging.root);
-  if (!canResume || !(isShrunk || isResumable(code))) return "remove";
+  if (!canResume || !(isShrunk || RESUMABLE.has(code))) return "remove";
   const how = isShrunk ? "with --accept-shrink" : "again";
   log.warn(`What was read is kept: run ${how} within ${RESUMABLE_HOURS} hours of its start to resume.`, {
     run,

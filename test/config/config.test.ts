@@ -219,6 +219,40 @@ test("the sample needs no service and reads no file that is not named", async (t
   assert.match(await refusal("config.invalid", both), /--sample and --url/);
 });
 
+const LAKE = { type: "lake", url: "file:///srv/lake", instance: "north" } as const;
+const POSTGRES = { type: "postgres", url: "postgres://loader@db.example.com/reports" };
+
+/** Targets that are wrong beside another one. */
+const TARGETS: readonly (readonly [target: unknown, says: string])[] = [
+  [
+    { ...LAKE, type: "lakes" },
+    "`targets[1].type`: Invalid discriminator value. Expected 'lake' | 'postgres'",
+  ],
+  [{ ...LAKE, instnce: "a" }, '`targets[1]`: Unrecognized key: "instnce" (did you mean "instance"?)'],
+  [
+    { ...LAKE, secretAccessKey: "s" },
+    '`targets[1]`: Unrecognized key: "secretAccessKey"; credentials come from the environment or from separate files',
+  ],
+  [{ type: "postgres" }, "`targets[1].url`: Invalid input: expected string, received undefined"],
+  [
+    { ...POSTGRES, url: "https://db.example.com" },
+    "`targets[1].url`: expected an address such as postgres://user@host/database",
+  ],
+  [
+    { ...POSTGRES, url: "postgres://loader:hunter2@db.example.com/reports" },
+    "`targets[1].url`: has a password in it: leave it out, and set PGPASSWORD or PGPASSFILE",
+  ],
+  [
+    { ...LAKE, url: "lake" },
+    '`targets[1]`: url: expected file:///folder, or s3://bucket/prefix with letters, digits, ".", "_", "=" and "-"; credentials come from the environment or the files of the AWS tools',
+  ],
+  [
+    { ...LAKE, instance: "No name" },
+    "`targets[1].instance`: expected a name of lower-case letters, digits and hyphens, 63 at most",
+  ],
+  [LAKE, '`targets`: two have the name "lake"; set a different `name` for each'],
+];
+
 /** Settings that are wrong, with what follows the name of the file. */
 const WRONG: readonly (readonly [spec: unknown, says: string])[] = [
   ...[[], null, "x", 7].map(
@@ -257,6 +291,10 @@ const WRONG: readonly (readonly [spec: unknown, says: string])[] = [
     "`metricsFile`: set CONTENT_WAREHOUSE_INSTANCE, the name that `{instance}` stands for",
   ],
   [{ tokenfile: "x" }, 'Unrecognized key: "tokenfile" (did you mean "tokenFile"?)'],
+  ...TARGETS.map(([target, says]) => {
+    const first = target === LAKE ? LAKE : { ...LAKE, name: "first" };
+    return [{ targets: [first, target] }, says] as const;
+  }),
 ];
 
 test("a setting that is wrong is told by its name, without what was found", async (t) => {
@@ -269,6 +307,16 @@ test("a setting that is wrong is told by its name, without what was found", asyn
     if (says.startsWith("^")) assert.match(found, new RegExp(says));
     else assert.ok(found.startsWith(says), `${found}, not ${says}`);
   }
+});
+
+test("a lake's instance may come from a variable, and where it does not, the variable is named", async (t) => {
+  const { instance: _instance, ...shared } = LAKE;
+  const named = (CONTENT_WAREHOUSE_INSTANCE?: string) =>
+    loadSpec(t, { targets: [shared] }, { env: { ...ENV, CONTENT_WAREHOUSE_INSTANCE } });
+  const missing = "lake: instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE.";
+  assert.equal(await refusal("config.invalid", named()), `${JSON_FILE}: \`targets[0]\`: ${missing}`);
+  assert.equal((await named("north")).targets.length, 1);
+  assert.match(await refusal("config.invalid", named("No name")), /`targets\[0\]`: lake: instance: expected/);
 });
 
 test("a metrics file is found from the folder of the configuration, and may have the name of the instance", async (t) => {

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import type { ErrorCode } from "../../src/common/errors.ts";
-import { isResumable } from "../../src/extract/extract.ts";
+import { RESUMABLE } from "../../src/extract/extract.ts";
 import { failsWith } from "../failing.ts";
 import { few } from "../long.ts";
 import { exportFrom, HurriedClock, scriptedWorld, temporaryFolder, visibleIn } from "./running.ts";
@@ -58,7 +58,7 @@ for (const [what, [reply, code, message]] of few(Object.entries(CASES), 5)) {
     assert.match((await failsWith(code, run)).message, message);
     assert.equal(service.asked("list").filter(({ page }) => page === 2).length, ASKED[code] ?? 1);
     assert.deepEqual(service.asked("list", "full"), [], "the next pass is not begun");
-    if (isResumable(code)) assert.deepEqual(await visibleIn(out), []);
+    if (RESUMABLE.has(code)) assert.deepEqual(await visibleIn(out), []);
     else assert.deepEqual(await readdir(join(out, "../..")), [], "not even the folder is left");
   });
 }

@@ -128,18 +128,9 @@ export class Pace {
 
   /**
    * Notes that the service refused a request: starts a pause, or makes it longer. Refusals of requests that were sent
-   * before the pause have the same cause.
+   * before the pause have the same cause. `retryAfterMs`: the wait that the service asks for; `null`: none.
    */
-  refused({
-    sentMs,
-    nowMs,
-    retryAfterMs,
-  }: {
-    readonly sentMs: number;
-    readonly nowMs: number;
-    /** The wait that the service asks for; `null`: none. */
-    readonly retryAfterMs: number | null;
-  }): void {
+  refused(sentMs: number, nowMs: number, retryAfterMs: number | null): void {
     this.#refused += 1;
     const isFirst = sentMs >= this.#pausedUntilMs;
     if (isFirst) this.#pauses += 1;

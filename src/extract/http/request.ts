@@ -85,13 +85,10 @@ const SERVICE_ADDRESS = "an address such as https://content.example.com";
  * (`user:password@`, a query, a fragment) is refused before it is parsed, so that no message shows it.
  */
 export function readServiceUrl(text: string): { readonly url: ServiceUrl } | { readonly problem: string } {
-  if (text.includes("@")) {
-    return {
-      problem: `expected ${SERVICE_ADDRESS}, found one with "@" in it: credentials go into CONTENT_API_TOKEN`,
-    };
+  if (/[@?#]/.test(text)) {
+    const found = 'found one with "@", "?" or "#" in it: credentials go into CONTENT_API_TOKEN';
+    return { problem: `expected ${SERVICE_ADDRESS}, ${found}` };
   }
-  if (/[?#]/.test(text))
-    return { problem: `expected ${SERVICE_ADDRESS}, found one with a query or fragment` };
   const trimmed = text.trim();
   const url = /^https?:\/\//i.test(trimmed) ? URL.parse(trimmed) : null;
   if (url === null) return { problem: `expected ${SERVICE_ADDRESS}, found "${printable(text)}"` };

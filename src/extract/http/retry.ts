@@ -115,7 +115,7 @@ export class RetryLoop {
     }
     if (this.pace.refusals === 0) log.warn(`${failure.message} All requests slow down.`);
     const retryAfterMs = failure.retryAfterMs || null;
-    this.pace.refused({ sentMs, nowMs: clock.elapsedMs(), retryAfterMs });
+    this.pace.refused(sentMs, clock.elapsedMs(), retryAfterMs);
     this.#assertInTime(this.pace.nextMs, failure);
     return true;
   }

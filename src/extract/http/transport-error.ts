@@ -79,7 +79,8 @@ export function transportError(
   redact: (text: string) => string,
 ): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
-  const code = transportCode(thrown);
+  const isParsers = thrown instanceof Error && thrown.name === "HTTPParserError";
+  const code = codeOf(thrown) ?? (isParsers ? "HPE_INVALID" : "");
   // A parser's error carries the bytes that it failed at: only its message is kept.
   const message = redact(thrown instanceof Error ? thrown.message : String(thrown));
   const cause = Object.assign(new Error(message), { code });
@@ -111,10 +112,4 @@ function tunnelError(
       ? `cannot reach ${host} (${status}); check the URL (${settingNames.url}), and whether the proxy knows the name and is up`
       : `refuses to connect to ${host} (${status}); ask for the host to be allowed there, or name it in NO_PROXY`;
   return new SourceError(code, `The proxy ${proxy.host} ${says}.`, { cause });
-}
-
-function transportCode(thrown: unknown): string {
-  const code = codeOf(thrown);
-  if (code !== undefined) return code;
-  return thrown instanceof Error && thrown.name === "HTTPParserError" ? "HPE_INVALID" : "";
 }

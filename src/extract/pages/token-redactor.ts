@@ -25,7 +25,7 @@ export class TokenRedactor {
 
   constructor(token: Secret) {
     this.#redact = redactor([token]);
-    this.#anchors = token.reveal().length < MIN_TOKEN_LENGTH ? [] : anchorsOf(secretForms(token));
+    this.#anchors = token.reveal().length < MIN_TOKEN_LENGTH ? [] : secretForms(token).map(longestRun);
   }
 
   /**
@@ -58,11 +58,7 @@ export class TokenRedactor {
   }
 }
 
-/** The longest run of each form of the token; the empty run if it has none: then every string of every body is read. */
-function anchorsOf(forms: readonly string[]): string[] {
-  return [...new Set(forms.map(longestRun))];
-}
-
+/** The longest run of a form of the token; the empty run if it has none: then every string of every body is read. */
 function longestRun(form: string): string {
   const runs = form.match(NEVER_ESCAPED) ?? [];
   const longest = runs.reduce((one, other) => (other.length > one.length ? other : one), "");

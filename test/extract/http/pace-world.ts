@@ -134,7 +134,7 @@ export function simulate({
   };
   const refused = (sentMs: number, seconds: number) => {
     const retryAfterMs = seconds === 0 ? null : seconds * 1000;
-    pace.refused({ sentMs, nowMs, retryAfterMs });
+    pace.refused(sentMs, nowMs, retryAfterMs);
     begin();
   };
   const next = () => {

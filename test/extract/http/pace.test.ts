@@ -59,7 +59,7 @@ suite("turns", () => {
 
 suite("a refusal", () => {
   const refuse = (pace: Pace, nowMs: number, retryAfterMs: number | null, sentMs = nowMs) =>
-    pace.refused({ sentMs, nowMs, retryAfterMs });
+    pace.refused(sentMs, nowMs, retryAfterMs);
 
   test("halves the pace, but not below what was let in, the pause counted in, nor below one in ten seconds", () => {
     const minute = paceOf();
