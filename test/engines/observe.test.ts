@@ -60,12 +60,9 @@ function read(script: string, text: string): Promise<string> {
   });
 }
 
-async function samplesIn(file: string): Promise<Sample[]> {
-  return JSON.parse(await read("prometheus.py", await readFile(file, "utf8")));
-}
-
 test("Prometheus' parser reads the metrics of the sample, and they are those of the summary", async () => {
-  const samples = await samplesIn(join(folder, "run.prom"));
+  const metrics = await readFile(join(folder, "run.prom"), "utf8");
+  const samples: readonly Sample[] = JSON.parse(await read("prometheus.py", metrics));
   assert.deepEqual([...new Set(samples.map(({ type }) => type))], ["gauge"]);
   const figures = new Map(
     samples.map(({ name, labels: { warehouse, ...labels }, value }) => {
@@ -97,23 +94,6 @@ test("Prometheus' parser reads the metrics of the sample, and they are those of 
   assert.deepEqual([without("unmapped"), without("unknown_value")], [unmapped, unknown]);
   assert.ok((figures.get("published_values_without_external_value unmapped receiving") ?? 0) > 0);
   assert.ok(Math.abs((figures.get("published_timestamp_seconds") ?? 0) - Date.now() / 1000) < 600);
-});
-
-test("the metrics of a failed run are read likewise, and keep those of the last published one", async (t) => {
-  const warehouse = join(folder, "none");
-  const metrics = await readFile(join(folder, "run.prom"), "utf8");
-  await writeFile(join(folder, "failed.prom"), metrics.replaceAll(join(folder, "warehouse"), warehouse));
-  const service = await Scripted.start(t, itemsOf(3));
-  service.script = () => ({ status: 401 });
-  const config = join(folder, "failing.json");
-  await writeFile(config, '{"metricsFile":"failed.prom"}');
-  const ran = await program(["run", "nightly", "--config", config, "--warehouse", warehouse], {
-    env: { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
-  });
-  assert.equal(ran.code, 20, ran.stderr);
-  const samples = await samplesIn(join(folder, "failed.prom"));
-  const firstOf = (name: string) => samples.find((each) => each.name === `content_warehouse_${name}`)?.value;
-  assert.deepEqual([firstOf("run_exit_code"), firstOf("published_bytes")], [20, summary.bytesPublished]);
 });
 
 for (const [example, variable, script, published, failed] of [

@@ -88,15 +88,6 @@ for (const [what, [reply, reason, document = null]] of few(Object.entries(BAD), 
   });
 }
 
-long("E2: maxRejects says how many items may be rejected or gone singly", async (t) => {
-  const forbidden = (question: Question) =>
-    Number(question.id.slice(2)) < 6 ? ({ status: 403 } as const) : undefined;
-  const six = await itemsRun(t, forbidden, { maxRejects: { items: 6, share: 0 } });
-  assert.equal((await six.run()).verdict, "complete");
-  const five = await itemsRun(t, forbidden, { maxRejects: { items: 0, share: 0.49 } });
-  await failsWith("source.credentials", five.run());
-});
-
 test("E5: a service that is away while items are asked for is not taken for their fault", async (t) => {
   const { run, out } = await itemsRun(t, ({ id }) => (id === "c-004" ? { status: 503 } : undefined));
   assert.equal((await failsWith("source.unavailable", run())).exitCode, 21);
@@ -131,31 +122,6 @@ test("E1: more than five listed items that are gone, or a hundredth, end the run
   assert.equal(error.exitCode, 22);
   assert.match(error.message, /6 of 12 listed items returned 404 or 410/);
   assert.deepEqual(await treeOf(many.out), []);
-});
-
-long("E4: an item that is older when asked for singly than it was listed is asked for again", async (t) => {
-  const older = item("c-004", 4, { title: "Of yesterday", updated_at: "2026-10-01T10:00:00Z" });
-  let asked = 0;
-  const { run, service } = await itemsRun(t, ({ id }) => {
-    if (id !== "c-004") return undefined;
-    asked += 1;
-    return asked === 1 ? { body: { response: older } } : undefined;
-  });
-  const { directory, verdict, passes } = await run();
-  assert.equal(verdict, "complete");
-  assert.deepEqual(
-    passes.map(({ mode }) => mode),
-    ["dynamic", "full"],
-  );
-  assert.equal(
-    service.asked("item").filter(({ id }) => id === "c-004").length,
-    3,
-    "once, then in both shapes",
-  );
-  assert.deepEqual(
-    await rowsOf(directory, "SELECT title, updated_at::VARCHAR FROM content WHERE content_id = 'c-004'"),
-    [["Title of c-004", "2026-11-01 10:00:00+00"]],
-  );
 });
 
 long("E7: a reference to what is not there keeps its row, and the figure is in run_checks", async (t) => {

@@ -211,15 +211,3 @@ long("E5: the only single item of a run that always fails is a reject too", asyn
   const { verdict, outages } = await run({ config: { details: "events", concurrency: 1 } });
   assert.deepEqual([verdict, outages, service.asked("item").length], ["complete", null, 6]);
 });
-
-long("B5: a service that fails and answers in turns does not fill the log", async (t) => {
-  const { service, run, lines, clock } = await worldOf(t, itemsOf(200));
-  service.script = ({ number }) => (number > 2 && number % 4 < 2 ? { status: 502 } : undefined);
-  const outcome = await run({ config: { concurrency: 1 } }).then(
-    ({ verdict }) => verdict,
-    ({ exitCode }) => exitCode,
-  );
-  assert.ok(outcome === "complete" || outcome === 21);
-  const told = lines.filter((line) => line.includes("Waiting for the service until"));
-  assert.ok(told.length <= 1 + clock.elapsedMs() / 30_000, `${told.length} lines in ${clock.elapsedMs()} ms`);
-});

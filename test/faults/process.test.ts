@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { startRun } from "../cli/running.ts";
-import { few, long } from "../long.ts";
-import { CANARY, exportFrom, publishedIds, scriptedWorld, temporaryFolder, treeOf } from "../run/running.ts";
+import { long } from "../long.ts";
+import { CANARY, scriptedWorld, temporaryFolder, treeOf } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
 /** The last line of a run that the disk had no room for. */
@@ -13,35 +12,8 @@ const NO_ROOM = /\((EFBIG|ENOSPC)\): .* has \d+\.\d MB free.*, and a run may tak
 /** A warehouse with one run of twelve items, and its tree. */
 async function published(t: TestContext) {
   const { service, out, exported } = await scriptedWorld(t);
-  const { directory } = await exported();
-  return { service, out, directory };
-}
-
-for (const mode of few(["full", "dynamic"] as const, 1)) {
-  long(
-    `F11: a run that the kernel kills in the ${mode} listing leaves what was published, and the next needs no help`,
-    async (t) => {
-      const { service, out, directory } = await published(t);
-      service.items = itemsOf(2500);
-      const asked = new Promise<void>((resolve) => {
-        service.script = (question) => {
-          if (question.mode !== mode || question.page !== 3) return undefined;
-          resolve();
-          return "hang";
-        };
-      });
-      const { child, ended } = startRun(service, out);
-      await asked;
-      child.kill("SIGKILL");
-      assert.equal((await ended).signal, "SIGKILL");
-      assert.equal(join(out, await readlink(join(out, "current"))), directory);
-      assert.equal((await publishedIds(directory)).length, 12);
-      service.script = () => undefined;
-      const next = await exportFrom({ url: service.url, out, config: { perPage: 100 } });
-      assert.equal(next.verdict, "complete");
-      assert.equal((await publishedIds(next.directory)).length, 2500);
-    },
-  );
+  await exported();
+  return { service, out };
 }
 
 test("F11: a limit on address space that no run fits into ends it before anything is made, and leaves what was published", async (t) => {

@@ -117,19 +117,6 @@ long("campaign-reading-time.mts has the words of each campaign, and the minutes 
   ]);
 });
 
-long("three-tables.mts has three tables, certified by a pass without documents", async (t) => {
-  const directory = await runOf(t, "three-tables.mts");
-  assert.deepEqual(await tablesIn(directory), ["content", "content_tags", "users"]);
-  const rows =
-    "SELECT (SELECT count(*) FROM content), (SELECT count(*) FROM content_tags), count(*) FROM users";
-  assert.deepEqual(await rowsOf(directory, rows), [["500", "998", "23"]]);
-  const modes = "SELECT mode FROM run_requests GROUP BY ALL ORDER BY ALL";
-  assert.deepEqual(await rowsOf(directory, modes), [["basic"], ["dynamic"]]);
-  const names = "owner_id, last_updated_by_id, payment, tasks_begin_at, tasks_end_at";
-  const given = `SELECT count(COLUMNS([${names.replace(/\w+/g, "'$&'")}])) FROM content`;
-  assert.deepEqual(await rowsOf(directory, given), [["0", "0", "0", "0", "0"]]);
-});
-
 test("three-tables.mts asks for what its tables need, and for no single item", async (t) => {
   const service = await Scripted.start(t, itemsOf(20));
   const cwd = await temporaryFolder(t);

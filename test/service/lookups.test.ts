@@ -97,17 +97,6 @@ test("several names are looked up at once, and a name that two fields share find
   }
 });
 
-test("a lookup without a name is refused", async (t) => {
-  const service = await serve(t);
-  for (const path of ["/api/v1/destinations", "/api/v1/custom_fields_reference"]) {
-    assertRefused(await ask(service, path), 400);
-    assertRefused(await ask(service, `${path}?name=`), 400);
-    assertRefused(await ask(service, `${path}?platform=External`), 400);
-    assertRefused(await post(service, path, ""), 400);
-    assertRefused(await ask(service, path, { method: "POST" }), 400);
-  }
-});
-
 test("a body that is no form is refused with what would be taken", async (t) => {
   const service = await serve(t);
   const answer = await ask(service, "/api/v1/destinations", {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { ask, assertRefused, basic, type Question, serve } from "./ask.ts";
 
 const CONTENT = "/api/v1/content";
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
 test("a token is accepted with any password, whatever characters it has", async (t) => {
   const tokens = [{ token: "tökén with spaces/+=", user_id: "admin" }];
@@ -44,19 +45,24 @@ test("missing and wrong credentials are refused with 401 and a challenge, at eve
   }
 });
 
-test("an item and an address that are not there are refused with 404", async (t) => {
+test("what is not there is refused with 404, and what cannot be understood with 400", async (t) => {
   const service = await serve(t);
-  const nowhere: [path: string, question?: Question][] = [
-    [`${CONTENT}/c-none`],
-    [`${CONTENT}/C-BARE`],
-    [`${CONTENT}/c-bare/tasks`],
-    ["/"],
-    ["/api/v2/content"],
-    ["/API/v1/content"],
-    ["/nowhere", { token: null }],
-    ["/nowhere", { method: "POST", headers: { "content-type": "text/csv" } }],
+  const lookups = ["/api/v1/destinations", "/api/v1/custom_fields_reference"];
+  const refused: readonly (readonly [status: number, paths: readonly string[], question?: Question])[] = [
+    [404, [`${CONTENT}/c-none`, `${CONTENT}/C-BARE`, `${CONTENT}/c-bare/tasks`]],
+    [404, ["/", "/api/v2/content", "/API/v1/content"]],
+    [404, ["/nowhere"], { token: null }],
+    [404, ["/nowhere"], { method: "POST", headers: { "content-type": "text/csv" } }],
+    ...["", "dynamic", "FULL", "full,basic"].map(
+      (detail) => [400, [CONTENT, `${CONTENT}/c-bare`].map((path) => `${path}?detail=${detail}`)] as const,
+    ),
+    // A lookup needs a name.
+    [400, lookups.flatMap((path) => [path, `${path}?name=`, `${path}?platform=External`])],
+    [400, lookups, { method: "POST" }],
+    [400, lookups, { method: "POST", headers: FORM, body: "" }],
   ];
-  for (const [path, question] of nowhere) assertRefused(await ask(service, path, question), 404);
+  for (const [status, paths, question] of refused)
+    for (const path of paths) assertRefused(await ask(service, path, question), status);
 });
 
 test("a method that an address does not answer is refused with 405, and Allow has the others", async (t) => {
@@ -88,13 +94,6 @@ test("HEAD answers like GET, without the body", async (t) => {
   const head = await ask(service, `${CONTENT}?detail=full`, { method: "HEAD" });
   assert.deepEqual([head.status, head.bytes.length], [200, 0]);
   assert.equal(head.headers["content-length"], got.headers["content-length"]);
-});
-
-test("a detail that does not exist is refused with 400", async (t) => {
-  const service = await serve(t);
-  for (const detail of ["", "dynamic", "FULL", "full,basic"])
-    for (const path of [CONTENT, `${CONTENT}/c-bare`])
-      assertRefused(await ask(service, `${path}?detail=${detail}`), 400);
 });
 
 test("more requests than the limit are refused with 429, each token by itself, until time has passed", async (t) => {

@@ -8,6 +8,7 @@ import { readDeliveredRun } from "../../src/targets/published-run.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { findRun } from "../../src/warehouse/retention.ts";
 import { temporaryFolder } from "../folders.ts";
+import { NEVER } from "../never.ts";
 import { publish } from "../warehouse/published.ts";
 import { memoryTarget } from "./memory-target.ts";
 
@@ -15,11 +16,14 @@ const out = await temporaryFolder({ after });
 await publish(out);
 const found = await findRun(outputFolder(out), "current");
 const { run } = found;
+const OPTIONS = { runs: [], temporaryDirectory: join(out, "tmp"), signal: NEVER, onProgress: () => {} };
 
 /** Delivers the published run. */
-async function to(targets: readonly Target[], signal = new AbortController().signal) {
-  const options = { runs: [], temporaryDirectory: join(out, "tmp"), signal, onProgress: () => {} };
-  return deliver(targets, await readDeliveredRun(found, options), { elapsedMs: () => 0, signal });
+async function to(targets: readonly Target[], signal = NEVER) {
+  return deliver(targets, await readDeliveredRun(found, { ...OPTIONS, signal }), {
+    elapsedMs: () => 0,
+    signal,
+  });
 }
 
 const states = (deliveries: Awaited<ReturnType<typeof deliver>>) =>
@@ -120,4 +124,11 @@ test("a target that does not heed the signal is not waited for", async (t) => {
     },
   };
   assert.deepEqual(states(await to([deaf], controller.signal)), [["memory", "failed", "run.interrupted"]]);
+});
+
+test("a run without Parquet files is refused with what to do", async () => {
+  assert.ok(!(found.manifest instanceof Error));
+  const without = { ...found, manifest: { ...found.manifest, loaders: ["duckdb" as const] } };
+  const message = /has no Parquet files, .*add parquet\(\) to the loaders of the pipeline nightly/;
+  await assert.rejects(readDeliveredRun(without, OPTIONS), { code: "config.invalid", message });
 });

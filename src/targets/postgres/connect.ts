@@ -42,7 +42,7 @@ function urlFault(text: string): string | null {
 }
 
 /** Optional peer dependencies, in the versions of package.json. */
-export const POSTGRES_PEERS = ["pg@8.23.1", "pg-copy-streams@7.0.0"] as const;
+const POSTGRES_PEERS = ["pg@8.23.1", "pg-copy-streams@7.0.0"] as const;
 
 const CONNECT_MS = 30_000;
 /** Many times what a swap waits for readers, 200 ms a table, and longer than a standby takes to become the primary. */

@@ -29,7 +29,7 @@ import {
 } from "./store.ts";
 
 /** Optional peer dependency for buckets, in the version of package.json. */
-export const S3_SDK = "@aws-sdk/client-s3@3.1175.0";
+const S3_SDK = "@aws-sdk/client-s3@3.1175.0";
 
 /** A connection without traffic for this long is given up. */
 const IDLE_MS = 60_000;

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { type LakeOptions, lake, openStore } from "../../../src/targets/lake/lake.ts";
-import { S3_SDK } from "../../../src/targets/store/s3-store.ts";
 import { NEVER } from "../../never.ts";
-import { withoutPackage } from "../../without-package.ts";
 
 suite("the options of a store", () => {
   const WRONG: Readonly<Record<string, readonly LakeOptions[]>> = {
@@ -50,16 +48,5 @@ suite("the options of a store", () => {
       }
     await using folder = await openStore({ url: "file:///srv/a%20lake" }, NEVER);
     assert.equal(folder.address, "file:///srv/a%20lake");
-  });
-});
-
-suite("the package for buckets", () => {
-  test("is told to be installed where it is missing, and a folder needs none", async (t) => {
-    t.after(withoutPackage("@aws-sdk/client-s3"));
-    await assert.rejects(openStore({ url: "s3://bucket/lake" }, NEVER), {
-      code: "config.invalid",
-      message: `A target in a bucket needs a package that is not installed; install it with: npm install --global ${S3_SDK} (without --global if content-warehouse is a dependency of a project).`,
-    });
-    await openStore({ url: "file:///lake" }, NEVER);
   });
 });

@@ -48,41 +48,9 @@ const BLOCKED: readonly (readonly [what: string, found: TableState, message: Reg
     /^The table content of the lake has rowTracking and domainMetadata, which this program cannot write; remove it in Spark with "ALTER TABLE content DROP FEATURE rowTracking", "ALTER TABLE content DROP FEATURE domainMetadata", then deliver again\.$/,
   ],
   [
-    "that has a feature of readers",
-    withProtocol({ minReaderVersion: 3, minWriterVersion: 7, ...VECTORS }),
-    /has deletionVectors, .* with "ALTER TABLE content DROP FEATURE deletionVectors"/,
-  ],
-  [
     "of a later protocol",
     withProtocol({ minReaderVersion: 4, minWriterVersion: 8 }),
     /has reader version 4 and writer version 8, which this program cannot write; deliver into another lake/,
-  ],
-  [
-    "that only grows",
-    property("delta.appendOnly", "true"),
-    /content .* property delta\.appendOnly, .* with "ALTER TABLE content SET TBLPROPERTIES \('delta\.appendOnly' = 'false'\)", then deliver again\.$/,
-  ],
-  [
-    "that has a change data feed",
-    property("delta.enableChangeDataFeed", "true"),
-    /SET TBLPROPERTIES \('delta\.enableChangeDataFeed' = 'false'\)"/,
-  ],
-  [
-    "that has constraints",
-    withMetaData({
-      configuration: { "delta.constraints.positive": "n > 0", "delta.constraints.a name": "true" },
-    }),
-    /has the constraint positive and the constraint a name, .* "ALTER TABLE content DROP CONSTRAINT `positive`", "ALTER TABLE content DROP CONSTRAINT `a name`"/,
-  ],
-  [
-    "that has a default",
-    withSecond({ metadata: { CURRENT_DEFAULT: "5" } }),
-    /CURRENT_DEFAULT on its column content_id, .* "ALTER TABLE content ALTER COLUMN content_id DROP DEFAULT"/,
-  ],
-  [
-    "that has other names in its files",
-    property("delta.columnMapping.mode", "name"),
-    /has columnMapping, .* "ALTER TABLE content DROP FEATURE columnMapping"/,
   ],
   ...["delta.invariants", "delta.generationExpression", "delta.identity.start"].map(
     (mark) =>
