@@ -121,16 +121,6 @@ const RANGES: readonly (readonly [
   files: Readonly<Record<string, number>>,
   duplicateKeys?: number,
 ])[] = [
-  [
-    "parts that overlap several ranges, sorted, the same in DuckDB and in Parquet",
-    [
-      [tag("m", 1), tag("a"), tag("z"), tag("m", 0)],
-      [tag("n"), tag("b", 0, null), tag("lower"), tag("é")],
-      [],
-    ],
-    ["a", "m", "x"],
-    { "0000": 3, "0001": 3, "0002": 2 },
-  ],
   ["no file without rows", [[tag("a"), tag("z")]], ["a", "b", "c", "z"], { "0000": 1, "0003": 1 }],
   [
     "keys that more than one row has, counted",

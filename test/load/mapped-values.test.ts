@@ -3,12 +3,7 @@ import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
-import {
-  fillDerivedTables,
-  MAPPED_VALUES_PER_RANGE,
-  mappedValueBounds,
-  prepareMappings,
-} from "../../src/load/mapped-values.ts";
+import { fillDerivedTables, MAPPED_VALUES_PER_RANGE } from "../../src/load/mapped-values.ts";
 import { openForBuilding, ROWS_PER_GROUP } from "../../src/storage/database.ts";
 import { execute, scalar } from "../../src/storage/duckdb.ts";
 import type { DatabaseConnections } from "../../src/storage/parallel.ts";
@@ -70,14 +65,6 @@ function itemsWith(...counts: number[]): MappingWorld {
     })),
   };
 }
-
-test("ranges have about as many mapped values as they may, cut no item and cross no bucket", async () => {
-  await fillTables(connection, itemsWith(2, 2, 1, 9, 0, 1, 3));
-  await prepareMappings(connection);
-  assert.deepEqual(await mappedValueBounds(connection, [], 4), ["a", "c", "d", "g"]);
-  assert.deepEqual(await mappedValueBounds(connection, ["a", "b"], 4), ["a", "b", "d", "f"]);
-  assert.deepEqual(await mappedValueBounds(connection, [], 100), ["a"]);
-});
 
 /** Ranges that are filled beside each other come in either order. */
 function byItem<Row extends { readonly contentId: string }>(rows: readonly Row[]): Row[] {
