@@ -38,7 +38,11 @@ export function basicCredentials(token: Secret): string {
  * with any password. Longer forms come first, so that nothing of a longer secret is left.
  */
 export function redactor(secrets: readonly Secret[]): (text: string) => string {
-  const patterns = new Set(secrets.flatMap((secret) => formsOf(secret.reveal())).map(patternOf));
+  const patterns = new Set(
+    secrets
+      .flatMap((secret) => formsOf(secret.reveal()))
+      .map(({ text, isBase64 }) => (isBase64 ? `${literally(text)}${BASE64}*` : literally(text))),
+  );
   if (patterns.size === 0) return (text) => text;
   const longestFirst = [...patterns].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(longestFirst.join("|"), "g");
@@ -72,10 +76,6 @@ function formsOf(value: string): SecretForm[] {
 /** Percent-encoding in lower-case letters. */
 function inLowerCase(encoded: string): string {
   return encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
-}
-
-function patternOf({ text, isBase64 }: SecretForm): string {
-  return isBase64 ? `${literally(text)}${BASE64}*` : literally(text);
 }
 
 const BASE64 = "(?:[A-Za-z0-9+/_=-]|%2[BbFf]|%3[Dd])";

@@ -26,11 +26,6 @@ export function fingerprintOf(document: JsonObject, settings: string): string {
   return commonDigest + hash("sha256", `${settings}\n${common}\n${rest}`);
 }
 
-/** Whether a single-item document agrees with the listing of a fingerprint in the default set, which both have. */
-function matchesFingerprint(fingerprint: string, document: JsonObject): boolean {
-  return fingerprint.startsWith(hash("sha256", textsOf(document).common).slice(0, COMMON_LENGTH));
-}
-
 /** The members of the default set that have a value, and all others. */
 function textsOf(document: JsonObject): { readonly common: string; readonly rest: string } {
   const common: string[] = [];
@@ -80,7 +75,9 @@ export function reuseRecord(
   at: DocumentPosition,
   drift: Drift,
 ): RawDocument["reuse"] {
-  const part = matchesFingerprint(fingerprint, document) ? reusablePart(document) : undefined;
+  // Whether the document agrees with the listing of the fingerprint in the default set, which both have.
+  const agrees = fingerprint.startsWith(hash("sha256", textsOf(document).common).slice(0, COMMON_LENGTH));
+  const part = agrees ? reusablePart(document) : undefined;
   if (part === undefined) return NOT_REUSED;
   const found = new Drift();
   noteUnknown("dynamic", part, at, found);

@@ -78,7 +78,8 @@ function isUtcMark(character: string | undefined): boolean {
 function parseInstant(text: string): number | bigint | undefined {
   const seconds = secondsOfInstant(text);
   if (seconds === undefined) return undefined;
-  const micros = microsOfFraction(text);
+  const end = Math.min(fractionEnd(text), FRACTION_START + 6);
+  const micros = parseDigits(text, FRACTION_START, end) * 10 ** (FRACTION_START + 6 - end);
   const total = seconds * MICROS_PER_SECOND + micros;
   return Number.isSafeInteger(total) ? total : BigInt(seconds) * 1_000_000n + BigInt(micros);
 }
@@ -87,11 +88,6 @@ function parseInstant(text: string): number | bigint | undefined {
 function fractionEnd(instant: string): number {
   if (instant[FRACTION_START - 1] !== ".") return FRACTION_START;
   return isUtcMark(instant.at(-1)) ? instant.length - 1 : instant.length - 6;
-}
-
-function microsOfFraction(instant: string): number {
-  const end = Math.min(fractionEnd(instant), FRACTION_START + 6);
-  return parseDigits(instant, FRACTION_START, end) * 10 ** (FRACTION_START + 6 - end);
 }
 
 /** Whether an instant has the specification's form: `2024-05-05T10:11:12Z`, with or without a fraction. */
@@ -176,11 +172,6 @@ function epochSeconds(value: unknown): Cell | undefined {
   return Number.isSafeInteger(micros) ? micros : BigInt(seconds) * 1_000_000n;
 }
 
-/** The cell of an API value that is neither null nor absent; `undefined` if it does not fit. */
-function toCell(column: Pick<Column, "type" | "format">, value: unknown): Cell | undefined {
-  return column.format === "epoch_seconds" ? epochSeconds(value) : PLAIN[column.type](value);
-}
-
 /** Keeps a value in `extra` that its column cannot hold, and counts it as drift. Returns `null`, the cell. */
 export function keepMisfit(
   subject: DriftSubject,
@@ -205,7 +196,8 @@ export function readCell(
 ): Cell {
   if (value === null || value === undefined) return null;
   if (value === "" && column.emptyDefault === "null") return null;
-  const cell = toCell(column, value) ?? keepMisfit(subject, column, path, value, extra);
+  const fitting = column.format === "epoch_seconds" ? epochSeconds(value) : PLAIN[column.type](value);
+  const cell = fitting ?? keepMisfit(subject, column, path, value, extra);
   if (column.type === "timestamp" && cell !== null && typeof value === "string" && !hasSpecifiedForm(value))
     subject.drift.note(path, "instant_form", subject.order, subject.contentId, value);
   if (column.type !== "double" || typeof cell !== "number") return cell;

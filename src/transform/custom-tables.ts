@@ -93,14 +93,17 @@ const CELL_RULES: Readonly<Record<ColumnType, readonly [what: string, fits: (cel
   boolean: ["true or false", (cell) => typeof cell === "boolean"],
   double: ["a number", (cell) => typeof cell === "number"],
   integer: ["a whole number of 32 bits", (cell) => typeof cell === "number" && (cell | 0) === cell],
-  bigint: ["a whole number of 64 bits", isBigint],
+  bigint: [
+    "a whole number of 64 bits",
+    (cell) => (typeof cell === "bigint" ? BigInt.asIntN(64, cell) === cell : Number.isSafeInteger(cell)),
+  ],
   timestamp: ["microseconds since 1970 as a whole number", Number.isSafeInteger],
-  date: ["days since 1970 as a whole number", isDay],
+  // The two days at the ends stand for infinity.
+  date: [
+    "days since 1970 as a whole number",
+    (cell) => Number.isSafeInteger(cell) && Math.abs(Number(cell)) < 2 ** 31 - 1,
+  ],
 };
-
-function isBigint(cell: Cell): boolean {
-  return typeof cell === "bigint" ? BigInt.asIntN(64, cell) === cell : Number.isSafeInteger(cell);
-}
 
 /** Refuses half of a surrogate pair, which Parquet and DuckDB would replace by another character. */
 function isText(cell: Cell): cell is string {
@@ -118,11 +121,6 @@ function isJson(cell: Cell): boolean {
   } catch {
     return false;
   }
-}
-
-/** Days of a DATE, five million years before and after; the two at the ends stand for infinity. */
-function isDay(cell: Cell): boolean {
-  return Number.isSafeInteger(cell) && Math.abs(Number(cell)) < 2 ** 31 - 1;
 }
 
 /** Where in the user's files an error was thrown: `, at titles.ts:17`. Frames in packages come second. */

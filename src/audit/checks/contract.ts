@@ -105,18 +105,12 @@ async function misfitsOf(
     const values = counted + (column?.nullable === true ? misfits : 0);
     const failing = `(SELECT ${keyColumns(table)} FROM ${rows} WHERE ${isMisfit(at, 1)})`;
     const examples = misfits === 0 ? undefined : await readExamples(connection, failing, [key]);
-    found.push({ place, misfits, values, limit: misfitLimit(column, values), examples });
+    // A tenth of the values; of instants a hundredth, because another form changes every comparison by time.
+    const isInstant = column?.type === "timestamp" || column?.type === "date";
+    const limit = Math.max(20, Math.floor(values * (isInstant ? 0.01 : 0.1)));
+    found.push({ place, misfits, values, limit, examples });
   }
   return found;
-}
-
-/**
- * Most misfits of a column: 20, or a tenth of its values. Of instants a hundredth, because a service that writes them in
- * another way changes every comparison by time.
- */
-function misfitLimit(column: Column | undefined, values: number): number {
-  const isInstant = column?.type === "timestamp" || column?.type === "date";
-  return Math.max(20, Math.floor(values * (isInstant ? 0.01 : 0.1)));
 }
 
 /** A check for each column with misfits. Throws `contract.drift` for a column over its limit. */

@@ -78,8 +78,8 @@ export function runListRow(
     unmapped: mappedValues?.unmapped ?? null,
     unknown_value: mappedValues?.unknown ?? null,
     without_external_value_receiving: (mappedValues && countWithoutAtReceivers(mappedValues)) ?? null,
-    took_ms: manifest === undefined ? null : tookMs(manifest),
-    size_bytes: manifest === undefined ? null : sizeOf(manifest.files),
+    took_ms: manifest === undefined ? null : Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
+    size_bytes: manifest === undefined ? null : manifest.files.reduce((sum, { bytes }) => sum + bytes, 0),
     replay_of: manifest?.replayOf ?? null,
   };
 }
@@ -204,12 +204,4 @@ function changeText({ changes }: Pick<Manifest, "changes">): string | null {
   if (changes === undefined) return null;
   const edited = changes.edited === null ? "" : ` ~${count(changes.edited)}`;
   return `+${count(changes.new)}${edited} -${count(changes.removed)}`;
-}
-
-function sizeOf(files: Manifest["files"]): number {
-  return files.reduce((sum, file) => sum + file.bytes, 0);
-}
-
-function tookMs({ startedAt, endedAt }: Pick<Manifest, "startedAt" | "endedAt">): number {
-  return Date.parse(endedAt) - Date.parse(startedAt);
 }

@@ -1,7 +1,7 @@
 /** `report`: writes the HTML page of a run. */
 import { findReadableRun } from "../../audit/open-run.ts";
 import { findEarlierRuns } from "../../audit/questions/runs.ts";
-import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
+import { outputFolder } from "../../warehouse/layout.ts";
 import { listRuns } from "../../warehouse/retention.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { openOutputFile } from "../user-file.ts";
@@ -24,19 +24,14 @@ export function reportCommand({ err } = processEnvironment()): CliCommand {
     .warehouse()
     .addHelpText("after", EXAMPLES)
     .action(
-      async (
-        run: string,
-        {
-          warehouse,
-          out,
-        }: {
-          readonly warehouse: string;
-          readonly out?: string;
-        },
-      ) => {
+      async (run: string, { warehouse, out }: { readonly warehouse: string; readonly out?: string }) => {
         await withRuns(
           warehouse,
-          (folder) => chooseRuns(folder, run),
+          async (folder) => {
+            const found = await findReadableRun(folder, run);
+            const earlier = findEarlierRuns(await listRuns(folder), found.manifest);
+            return { wanted: found.run, earlier, ...(earlier.before && { beside: earlier.before.run }) };
+          },
           async (opened, { earlier }) => {
             const file = out ?? `report-${opened.run}.html`;
             await using named = await openOutputFile(file, outputFolder(warehouse));
@@ -48,11 +43,4 @@ export function reportCommand({ err } = processEnvironment()): CliCommand {
         );
       },
     );
-}
-
-/** The run, and the run before if there is one to compare with. */
-async function chooseRuns(folder: OutputFolder, wanted: string) {
-  const { run, manifest } = await findReadableRun(folder, wanted);
-  const earlier = findEarlierRuns(await listRuns(folder), manifest);
-  return { wanted: run, earlier, ...(earlier.before !== undefined && { beside: earlier.before.run }) };
 }

@@ -68,12 +68,14 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
   const config = await loadConfig(inputs);
   const secrets = config.source.kind === "service" ? config.source.secrets : [];
   const { quiet, logFormat: format = "text" } = flags;
-  const { err } = environment;
+  const { err, env } = environment;
+  // A terminal that can move its cursor.
+  const isLive = quiet !== true && format !== "json" && err.isTTY === true && env.TERM !== "dumb";
   const progress = logTo(err, { format, secrets, level: "info" });
   const display = createDisplay({
     write: (text) => err.write(text),
     report: (line) => (quiet === true ? undefined : progress.info(line)),
-    columns: quiet === true || format === "json" ? undefined : liveColumns(environment),
+    columns: isLive ? () => err.columns || COLUMNS : undefined,
     elapsedMs: () => performance.now(),
   });
   const log = logTo({ write: display.log }, { format, secrets, level: "warn" });
@@ -91,11 +93,6 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
 
 /** Width of a terminal that reports none, in characters. */
 const COLUMNS = 80;
-
-/** Reads the width of standard error at each call; `undefined` unless it is a terminal that can move its cursor. */
-function liveColumns({ env, err }: Pick<CliEnvironment, "env" | "err">): (() => number) | undefined {
-  return err.isTTY === true && env.TERM !== "dumb" ? () => err.columns || COLUMNS : undefined;
-}
 
 /** Prints the summary of a published run, with `quiet` only its new warnings, then what failed; sets the exit code. */
 export async function endRun(

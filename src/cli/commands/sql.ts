@@ -80,7 +80,8 @@ async function answer(
   const { warehouse, run, maxSeconds, maxMemory: maxMemoryMb, out: path } = options;
   const format = formatOf(options);
   const statement = await statementOf({ query, file: options.file }, environment);
-  await preferOomKill();
+  // Linux kills this process before others when the machine runs out of memory, if it may.
+  await writeFile("/proc/self/oom_score_adj", "1000").catch(() => {});
   using limits = new QueryLimits({ maxSeconds, maxMemoryMb });
   const databases = await findDatabases(warehouse, { wanted: run, statement });
   await using file = path === undefined ? undefined : await openOutputFile(path, outputFolder(warehouse));
@@ -250,11 +251,4 @@ class QueryLimits implements Disposable {
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
   }
-}
-
-/** Makes Linux kill this process before others when the machine runs out of memory. */
-async function preferOomKill(): Promise<void> {
-  await writeFile("/proc/self/oom_score_adj", "1000").catch(() => {
-    // Without that file or the right to write it, the system chooses.
-  });
 }

@@ -116,7 +116,7 @@ export class HttpClient {
     const { url, settingNames, limits } = this.#config;
     const response = await this.#send(request, signal, Math.min(limits.totalMs, withinMs));
     const { status, retryAfter } = response;
-    const page = pageOf(request);
+    const [, page = null] = request.parameters.find(([name]) => name === "page") ?? [];
     const error = statusError(
       {
         ...url,
@@ -125,7 +125,7 @@ export class HttpClient {
         status,
         retryAfter: typeof retryAfter === "string" ? this.#redact(retryAfter) : retryAfter,
         message: status === 200 ? "" : this.#redact(serviceMessage(response)),
-        isListing: page !== null && (this.#hasListing || page > 1),
+        isListing: page !== null && (this.#hasListing || Number(page) > 1),
       },
       request.mode,
     );
@@ -139,7 +139,8 @@ export class HttpClient {
     const { url, proxy, settingNames, log, clock, onAttempt } = this.#config;
     signal.throwIfAborted();
     const deadline = new AbortController();
-    using _timer = setTimeout(() => deadline.abort(tooSlow(url.host, totalMs)), totalMs);
+    const tooSlow = `${url.host} sent no complete answer within ${totalMs / 1000} s; run again later, or set a smaller \`perPage\`.`;
+    using _timer = setTimeout(() => deadline.abort(new SourceError("source.timeout", tooSlow)), totalMs);
     using _listener = addAbortListener(signal, () => deadline.abort(signal.reason));
     const startedMs = clock.elapsedMs();
     try {
@@ -195,20 +196,9 @@ function redacted(error: unknown, redact: (text: string) => string): unknown {
   return error;
 }
 
-/** Number of the page of a listing that is requested; `null` for other requests. */
-function pageOf({ parameters }: ServiceRequest): number | null {
-  const [, page = null] = parameters.find(([name]) => name === "page") ?? [];
-  return page === null ? null : Number(page);
-}
-
 /** `target`: path and query, as in the first line of the request. `form`: body of a POST; `null` for a GET. */
 function encoded({ method, path, parameters }: ServiceRequest) {
   const text = new URLSearchParams([...parameters]).toString();
   if (method === "POST") return { target: path, form: text };
   return { target: text === "" ? path : `${path}?${text}`, form: null };
-}
-
-function tooSlow(host: string, totalMs: number): SourceError {
-  const what = `${host} sent no complete answer within ${totalMs / 1000} s`;
-  return new SourceError("source.timeout", `${what}; run again later, or set a smaller \`perPage\`.`);
 }

@@ -128,16 +128,12 @@ export async function readResumeState(staging: string): Promise<ResumeState> {
     if (group === undefined) continue;
     const { stage, pass, number, passStart, responses, file } = group;
     const rawFile = join(staging, group.rawFile);
-    if (file !== null && !(await isAsWritten(rawFile, file))) continue;
+    const content = file && (await bytesOf(rawFile));
+    if (file && (content?.length !== file.bytes || hash("sha256", content) !== file.sha256)) continue;
     groups.push({ stage, pass, number, passStart, rawFile });
     for (const each of file === null ? [path] : [path, rawFile]) files.add(each);
     if (passStart === null) items += responses.length;
     else pages += responses.length;
   }
   return { groups, pages, items, files };
-}
-
-async function isAsWritten(path: string, { bytes, sha256 }: WrittenFile): Promise<boolean> {
-  const content = await bytesOf(path);
-  return content?.length === bytes && hash("sha256", content) === sha256;
 }

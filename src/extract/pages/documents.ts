@@ -203,18 +203,12 @@ export class DocumentReader {
     const place = { contentId, mode: "item", pass, page, position, whole, view } as const;
     const raw = this.#rawDocument(place, document, drift);
     addFieldNames(fieldNames, shape, document);
-    const fingerprint = isReusable(task, item) ? task.listed.fingerprint : NO_FINGERPRINT;
+    // Not if the item was edited within seconds of the response, or if the time of that is not known.
+    const isEdited = isFresh(secondsOf(item.updatedAt), { ...body, milliseconds: FRESH_MS });
+    const fingerprint = body.dated && !isEdited ? task.listed.fingerprint : NO_FINGERPRINT;
     const reuse = reuseRecord(document, fingerprint, at, drift);
     return { items: [item], rejects: [], raw: [{ ...raw, reuse }], fieldNames, drift };
   }
-}
-
-/**
- * Whether the listing's fingerprint may identify this response. It does not if the item was edited within seconds of the
- * response, or if the time of the response is not known.
- */
-function isReusable({ body: { dated, observedAt } }: ItemTask, { updatedAt }: ListEntry): boolean {
-  return dated && !isFresh(secondsOf(updatedAt), { observedAt, milliseconds: FRESH_MS });
 }
 
 const itemBody = z.looseObject({ response: z.looseObject({}) });

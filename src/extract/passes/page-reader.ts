@@ -138,7 +138,9 @@ export class PageReader {
   async #readParts(split: PageSplit, whole: SubPage, failure: SourceError): Promise<void> {
     const { page, perPage, offset } = whole;
     if (perPage === 1) return this.#readSingly(split, whole, failure);
-    const parts = smallestFactor(perPage);
+    // The smallest factor.
+    let parts = 2;
+    while (perPage % parts !== 0) parts += 1;
     const size = perPage / parts;
     for (let i = 0; i < parts; i++) {
       const part = { page: (page - 1) * parts + 1 + i, perPage: size, offset: offset + i * size };
@@ -275,10 +277,4 @@ function paginationOf(
   const count = counts.find((each) => each !== before) ?? before;
   const pages = Math.ceil(count / perPage);
   return { current: page, per_page: perPage, count, pages, next: page < pages ? page + 1 : null };
-}
-
-function smallestFactor(number: number): number {
-  let factor = 2;
-  while (number % factor !== 0) factor += 1;
-  return factor;
 }

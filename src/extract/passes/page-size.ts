@@ -115,7 +115,13 @@ export class PageSizeChooser {
     if (best.perPage !== begin) return { perPage: begin, first: best };
     for (const size of PAGE_SIZES.filter((each) => each > begin)) {
       const hasMore = best.count > best.rows && best.rows === best.perPage;
-      if (!hasMore || size > this.#granted || !isSmall(estimate(best, size))) break;
+      // A larger page takes no longer than its share.
+      const times = size / Math.max(1, best.rows);
+      const estimate = {
+        decodedBytes: best.decodedBytes * times,
+        milliseconds: best.milliseconds * Math.min(1, times),
+      };
+      if (!hasMore || size > this.#granted || !isSmall(estimate)) break;
       const page = await this.#try(size, request);
       if (page === undefined) break;
       if (!isAsRequested(page, size)) {
@@ -134,15 +140,11 @@ export class PageSizeChooser {
     try {
       return await request(perPage, patient);
     } catch (thrown) {
-      if (patient ? isUnreadablePage(thrown) : mayDependOnSize(thrown)) return undefined;
+      const mayDependOnSize = thrown instanceof SourceError && !/credentials|tls/.test(thrown.code);
+      if (patient ? isUnreadablePage(thrown) : mayDependOnSize) return undefined;
       throw thrown;
     }
   }
-}
-
-/** Whether a smaller page may not fail like this. */
-function mayDependOnSize(thrown: unknown): boolean {
-  return thrown instanceof SourceError && /^source\.(?!credentials|tls)/.test(thrown.code);
 }
 
 /** Whether the service sent as many items as it says, and as were requested. */
@@ -152,12 +154,6 @@ function isAsRequested({ perPage, rows, count }: FirstPage, size: number): boole
 
 function isSmall({ decodedBytes, milliseconds }: Pick<FirstPage, "decodedBytes" | "milliseconds">): boolean {
   return decodedBytes <= MAX_PAGE_BYTES && milliseconds <= MAX_PAGE_MS;
-}
-
-/** Bytes and time of a page of another size. */
-function estimate({ rows, decodedBytes, milliseconds }: FirstPage, size: number) {
-  const times = size / Math.max(1, rows);
-  return { decodedBytes: decodedBytes * times, milliseconds: milliseconds * Math.min(1, times) };
 }
 
 function readFirstPage(response: HttpResponse): FirstPage {

@@ -3,7 +3,7 @@ import { type Answer, type AnswerRow, col, section } from "../../common/answer.t
 import { WarehouseError } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
 import { mapLimited } from "../../storage/parallel.ts";
-import type { Store, StoredObject } from "../store/store.ts";
+import type { StoredObject } from "../store/store.ts";
 import { commitDelivery } from "./commits.ts";
 import type { LakeDelivery } from "./delivery.ts";
 import { assertWritable } from "./delta/features.ts";
@@ -45,8 +45,10 @@ export async function vacuumLake(session: LakeSession, { allVersions }: { readon
     cleanLog(store, state, { nowMs: clock.now(), allVersions }),
   );
   let copies = 0;
-  for (const instance of await instancesWithCopies(store))
-    copies += await removeCopies({ ...session, instance });
+  for (const folder of await store.folders("_published/")) {
+    const [, instance] = /^instance=(.+)\/$/.exec(folder) ?? [];
+    if (instance !== undefined) copies += await removeCopies({ ...session, instance });
+  }
   return {
     /** Number of data files. */
     files: unused.length,
@@ -114,12 +116,6 @@ async function removeCopies(session: LakeSession): Promise<number> {
     removed++;
   }
   return removed;
-}
-
-/** Names of the instances that have copies of runs. */
-async function instancesWithCopies(store: Store): Promise<string[]> {
-  const folders = await store.folders("_published/");
-  return folders.flatMap((folder) => /^instance=(.+)\/$/.exec(folder)?.[1] ?? []);
 }
 
 /**
