@@ -174,7 +174,7 @@ export interface CoverageTest extends TestBase {
 
 export type Severity = "error" | "warning";
 
-/** The service that a run was read from. `origin`: scheme, host and port. */
+/** The service that a run was read from. `origin`: scheme, host, port and path. */
 export interface InstanceIdentity {
   readonly id: string | null;
   readonly origin: string;

@@ -53,7 +53,7 @@ export const contentFile = partial({
 
 const contentFileFormat = partial({ name: optionalText, extensions: textList });
 
-export const galleryPreviewRevision = partial({
+const galleryPreviewRevision = partial({
   id: text,
   url: optionalText,
   filename: optionalText,

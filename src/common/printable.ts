@@ -92,3 +92,8 @@ export function describeValue(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   return typeof value === "object" && value !== null ? "an object" : String(value);
 }
+
+/** Words of a service as a sentence: with a full stop, unless they end with a mark. */
+export function asSentence(words: string): string {
+  return /[.!?]$/.test(words) ? words : `${words}.`;
+}

@@ -52,7 +52,7 @@ export interface Observer {
   /** Name of the setting, for messages. */
   readonly name: string;
   readonly onAttempt?: AttemptListener;
-  /** Called when the run has its name, before its first request. */
+  /** Called when the run has its name, before it requests listings. */
   onStart?(): Promise<void>;
   onEnd(end: RunEnd, signal: AbortSignal): Promise<void>;
   /** Throws what `onEnd` would throw, as far as it is known before the run. */

@@ -22,7 +22,7 @@ export interface UnknownField {
 export interface ItemDocument {
   readonly shape: Shape;
   readonly document: JsonObject;
-  /** `Date` of the response, in microseconds since 1970 UTC. */
+  /** `Date` of the response, or the clock where it has none, in microseconds since 1970 UTC. */
   readonly observedAt: number;
   /** Position in the order of observation; a later document has a larger one. */
   readonly order: number;

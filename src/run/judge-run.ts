@@ -47,7 +47,7 @@ export function concludeVerdict(
   ];
   if (limit !== null)
     reasons.push(
-      `no more than ${pluralize(limit, "item")} were to be read; the service counts ${count(passes[0]?.countAfter ?? 0)}`,
+      `--limit: only the first ${pluralize(limit, "item")} were read; the service counts ${count(passes[0]?.countAfter ?? 0)}`,
     );
   const isContradicted = facts.verdict === "complete" && reasons.length > 0;
   return { verdict: isContradicted ? "unsettled" : facts.verdict, reasons };

@@ -17,7 +17,7 @@ export interface RunPipelineOptions extends Omit<ConfigFlags, "tokenFile" | "des
    * threads, so the functions of a pipeline value run on the calling thread, which is slower.
    */
   readonly pipeline: string | URL | Pipeline;
-  /** Variables: `CONTENT_API_URL`, `CONTENT_API_TOKEN`, `CONTENT_WAREHOUSE_HASH_KEY`. Default: none. */
+  /** Variables in place of those of the process, as `docs/configuration.md` lists them. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Folder that relative paths begin at. Default: the working directory. */
   readonly cwd?: string;

@@ -153,7 +153,7 @@ async function stageAndPublish(
     } catch (thrown) {
       // The next run removes what is left. How this run ended matters more.
       const { message } = asWarehouseError(thrown);
-      log.warn(`The staged files could not be removed: ${message}`, { run: name });
+      log.warn(`The staged files could not be tidied: ${message}`, { run: name });
     }
   }
 }

@@ -26,7 +26,7 @@ export function summaryAnswer(summary: RunSummary): Answer {
   );
   const [word, so] = {
     complete: ["Complete", ""],
-    unsettled: ["UNSETTLED", "; published, but two passes do not agree; run again later"],
+    unsettled: ["UNSETTLED", "; published, but not certified; run again later"],
     limited: ["Limited", "; a run without --limit reads all items"],
   }[verdict];
   const lacking = noMappedValues === null ? "" : ", WITHOUT MAPPED VALUES";

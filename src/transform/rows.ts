@@ -16,7 +16,7 @@ import { finerInstant, keepMisfit, noteDifference, readCell, sameJson } from "..
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Origin, Table } from "../tables/declare.ts";
 
-export type RowSink = (row: readonly Cell[]) => void;
+type RowSink = (row: readonly Cell[]) => void;
 
 export type RowMaker = (item: RawItem, emit: RowSink) => void;
 

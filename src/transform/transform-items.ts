@@ -34,7 +34,7 @@ interface TransformRequest {
   /** Module of the pipeline; `undefined` if functions of its tables run on this thread. */
   readonly pipelineUrl: string | undefined;
   readonly threads: number;
-  /** Whether an item was removed, so that its documents do not count. */
+  /** Whether no documents of the item count: it was removed, vanished, or is beyond `--limit`. */
   readonly isLeftOut: (item: number) => boolean;
   /** Folder of the staged parts. */
   readonly parts: string;

@@ -52,7 +52,7 @@ const statement = z.object({
   /** Destinations that were looked up by name. */
   destinations: z.array(z.object({ name: z.string(), platform: z.string() })),
   loaders: z.array(z.enum(["duckdb", "parquet"])),
-  /** `origin`: scheme, host and port of the service, e.g. `https://example.org`. */
+  /** `origin`: scheme, host, port and path of the service, e.g. `https://example.org`. */
   instance: z.object({ id: z.string().nullable(), origin: z.string() }),
   /** ISO 8601, UTC, with milliseconds. */
   startedAt: instant,

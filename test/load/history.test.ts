@@ -195,20 +195,6 @@ long("a further copy of a value begins and ends by itself, because the item chan
     draft.entries.a = "first";
   });
   await runNights([given("a"), given("a", "a", "a"), given("a", "a"), renamed, given("a")]);
-  const added = "added | item_changed | null | a | null | alpha | mapped";
-  const removed = "removed | item_changed | a | null | alpha | null | null";
-  assert.deepEqual(await changes(1, 2), [added, added]);
-  assert.deepEqual(await changes(2, 3), [removed]);
-  assert.deepEqual(await changes(2, 1), [removed, removed]);
-  assert.deepEqual(await changes(3, 4), [
-    "changed | mapping_changed | a | a | alpha | first | mapped",
-    "changed | mapping_changed | a | a | alpha | first | mapped",
-  ]);
-  assert.deepEqual(await changes(4, 5), [
-    "changed | mapping_changed | a | a | first | alpha | mapped",
-    "removed | item_changed, mapping_changed | a | null | first | null | null",
-  ]);
-  assert.deepEqual(await changes(1, 5), []);
   assert.deepEqual(
     await lines(
       `SELECT copy, valid_from_sequence, valid_to_sequence, array_to_string(cause::VARCHAR[], ', '),

@@ -79,27 +79,6 @@ async function rowsOf(sql: string, from = connection): Promise<unknown[][]> {
   return (await from.runAndReadAll(sql)).getRowsJson();
 }
 
-test("content_wide has a row per item and a column per custom field, by name", async () => {
-  await build({
-    fields: [
-      field({ customFieldId: "f2", name: "Persona", fieldType: "multiselect" }),
-      field({ customFieldId: "f1", name: "Region" }),
-      field({ customFieldId: "f3", name: "Unused", fieldType: "text" }),
-    ],
-    items: [item("a", { f1: ["emea"], f2: ["second", "first"] }), item("b", { f2: ["only"] }), item("c", {})],
-  });
-  const wide = await connection.runAndReadAll("SELECT * FROM content_wide LIMIT 0");
-  assert.deepEqual(wide.columnNames().slice(content.columns.length), ["Persona", "Region", "Unused"]);
-  assert.deepEqual(
-    await rowsOf(`SELECT title, "Persona", "Region", "Unused" FROM content_wide ORDER BY content_id`),
-    [
-      ["Title of a", ["second", "first"], "emea", null],
-      ["Title of b", ["only"], null, null],
-      ["Title of c", null, null, null],
-    ],
-  );
-});
-
 test("content_wide shows the text of an offered value, the file, the JSON text or the ID where there is no text", async () => {
   await build({
     fields: [
@@ -470,16 +449,6 @@ test("mapping_coverage has each value that is offered, mapped or used, how many 
   const uses = "SELECT status, sum(uses)::INTEGER AS rows FROM mapping_coverage GROUP BY ALL HAVING rows > 0";
   const mapped = "SELECT status, count(*)::INTEGER FROM content_mapped_values GROUP BY ALL";
   assert.deepEqual(await rowsOf(`${uses} ORDER BY 1`), await rowsOf(`${mapped} ORDER BY 1`));
-});
-
-test("columns of custom fields and of external fields have comments", async () => {
-  await build({ fields: [field({ name: "it's", mappings: [mapping(`"q"`, {})] })] });
-  const comments =
-    "SELECT column_name, comment FROM duckdb_columns() WHERE column_name IN ('it''s', '\"q\"') ORDER BY ALL";
-  assert.deepEqual(await rowsOf(comments), [
-    ['"q"', 'External field "q" of destination crm.'],
-    ["it's", "it's (select, custom field f1)."],
-  ]);
 });
 
 long("C12: names and IDs cannot break out of a view's text, whatever they are", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { JsonObject } from "../../src/common/json.ts";
-import { type Answer, onlyRow, rowsOf, type Transformed, transform } from "../transform/harness.ts";
+import { type Answer, onlyRow, rowsOf, transform } from "../transform/harness.ts";
 
 /** How the answers about one item become one row; the rules of merging are in test/property/transform-views.test.ts. */
 
@@ -16,44 +16,6 @@ function full(document: JsonObject): Answer {
 function content(...answers: Answer[]) {
   return onlyRow(transform([answers]), "content");
 }
-
-function driftOf(transformed: Transformed): [string, string, number][] {
-  return transformed.drift.map(({ path, kind, count }) => [path, kind, count]);
-}
-
-describe("a value that is not of its column's type", () => {
-  test("H4: leaves the column NULL, stays in extra, and is counted", () => {
-    const merged = transform([
-      [
-        dynamic({
-          title: 7,
-          archived: "yes",
-          wordcount: 1.5,
-          assigned_date: "last Tuesday",
-          acl: { access_summary: [] },
-        }),
-      ],
-    ]);
-    const row = onlyRow(merged, "content");
-    for (const column of ["title", "archived", "wordcount", "assigned_date", "access_summary"]) {
-      assert.equal(row[column], null, column);
-    }
-    assert.deepEqual(JSON.parse(String(row.extra)), {
-      title: 7,
-      archived: "yes",
-      wordcount: 1.5,
-      assigned_date: "last Tuesday",
-      "acl.access_summary": [],
-    });
-    assert.deepEqual(driftOf(merged), [
-      ["acl.access_summary", "type", 1],
-      ["archived", "type", 1],
-      ["assigned_date", "unreadable", 1],
-      ["title", "type", 1],
-      ["wordcount", "type", 1],
-    ]);
-  });
-});
 
 describe("rows that an item has or has not", () => {
   test("content always", () => {

@@ -39,22 +39,3 @@ test("IDs of any form have the numbers that a map of texts would give them, and 
     { numRuns: 60 },
   );
 });
-
-test("IDs of 24 digits alone are ordered by all of their digits", () => {
-  fc.assert(
-    fc.property(fc.array(hexadecimal.map((digits) => digits.join(""))), (given) => {
-      const ids = new ItemIndex();
-      const near = given.flatMap((id) => [
-        id,
-        `${id.slice(0, 23)}0`,
-        `0${id.slice(1)}`,
-        `${id.slice(0, 9)}f${id.slice(10)}`,
-      ]);
-      for (const id of near) ids.numberOf(id);
-      assert.deepEqual(
-        Array.from(ids.sorted(), (number) => ids.idOf(number)),
-        [...new Set(near)].sort(),
-      );
-    }),
-  );
-});

@@ -42,7 +42,7 @@ suite("a limited run", () => {
       ["c-000", "c-010"],
     );
     assert.deepEqual([summary.verdict, exitCodeOf(summary)], ["limited", 0]);
-    assert.deepEqual(summary.reasons, ["no more than 11 items were to be read; the service counts 40"]);
+    assert.deepEqual(summary.reasons, ["--limit: only the first 11 items were read; the service counts 40"]);
     assert.deepEqual(await publishedIds(summary.directory), firstIds(11));
     const documents = "SELECT DISTINCT content_id FROM run_documents ORDER BY 1";
     assert.deepEqual((await rowsOf(summary.directory, documents)).flat(), firstIds(11));

@@ -207,7 +207,7 @@ test("an unsettled run says so first, and everything that is worth a look has a 
   });
   assert.equal(
     text,
-    `UNSETTLED: run 000042-20261120T020000Z of nightly, 0.9 s; published, but two passes do not agree; run again later
+    `UNSETTLED: run 000042-20261120T020000Z of nightly, 0.9 s; published, but not certified; run again later
 
   Items      12,345 listed, 12,341 loaded, 3 rejected, 1 vanished
   Values     7,012 mapped, 0 without an external value

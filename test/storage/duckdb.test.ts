@@ -112,13 +112,6 @@ test("F17: a database with a log beside it is not read", async (t) => {
   await assert.rejects(reading(join(folder, "warehouse.duckdb")), { code: "verify.failed" });
 });
 
-test("a database that is missing or damaged is said to be so", async (t) => {
-  const folder = await temporaryFolder(t);
-  await assert.rejects(reading(join(folder, "none.duckdb")), { code: "verify.failed", message: /rollback/ });
-  await writeFile(join(folder, "bad.duckdb"), "no database");
-  await assert.rejects(reading(join(folder, "bad.duckdb")), { code: "verify.failed", message: /damaged/ });
-});
-
 test("damage that shows only in a query is told as damage, with the way out", async (t) => {
   const folder = await temporaryFolder(t);
   const database = await build(folder);

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { loadSql } from "../../src/audit/queries.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { readParquet } from "../../src/storage/parquet-sql.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
@@ -99,9 +98,4 @@ test("S15: a file is read by its own name where the name looks like a pattern, a
 test("S15: a path that no pattern can express is refused", () => {
   assert.equal(exactPattern("/a\\b/c"), "/a\\b/c");
   assert.throws(() => exactPattern("/a\\b/c?"), { code: "config.output" });
-});
-
-test("a SQL step that does not exist is named", () => {
-  assert.throws(() => loadSql("no-such-step"), /no-such-step/);
-  assert.throws(() => loadSql("../../../package"), /is not part of this installation/);
 });

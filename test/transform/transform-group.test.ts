@@ -22,16 +22,6 @@ function driftOf({ drift }: TransformOutput) {
   return drift.map(({ path, kind, count }) => [path, kind, count]);
 }
 
-test("an item that several pages list has the rows of the latest alone", async (t) => {
-  const landing = await afterDynamic(t, '{"id":"a","title":"A"}');
-  for (const page of [2, 1])
-    landing.lander.page({ ...FULL, page, body: bodyOf(`{"id":"a","title":"${page === 2 ? "A" : "old"}"}`) });
-  landing.write(2);
-  const transformed = await landing.transformed();
-  assert.deepEqual(rowsOf(transformed, "content"), [1]);
-  assert.deepEqual(driftOf(transformed), []);
-});
-
 test("a single-item answer adds to what the listing has of the item", async (t) => {
   const landing = await afterDynamic(t, '{"id":"a","title":"A"}');
   const { lander } = landing;
@@ -69,17 +59,4 @@ test("a raw document that cannot be read is told with its file", async (t) => {
     landing.transformed(),
     (error) => error instanceof TypeError && error.message.startsWith(file),
   );
-});
-
-test("tables that hold little wait when rows are written out, and come at the end", async (t) => {
-  const ids = Array.from({ length: 18 }, (_, i) => `c-${i}`);
-  const landing = await afterDynamic(
-    t,
-    ...ids.map((id) => `{"id":"${id}","content":"${"x".repeat(900 * 1024)}","tags":["one"]}`),
-  );
-  landing.lander.page({ ...FULL, body: bodyOf(...ids.map((id) => `{"id":"${id}"}`)) });
-  landing.write(2);
-  const transformed = await landing.transformed();
-  assert.deepEqual(rowsOf(transformed, "content"), [14, 4]);
-  assert.deepEqual(rowsOf(transformed, "content_tags"), [18]);
 });

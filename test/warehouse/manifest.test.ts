@@ -51,9 +51,3 @@ test("G1: a manifest that is missing, cut off, empty, zeroed or of another form 
   await writeFile(join(folder, "manifest.json"), JSON.stringify({ ...manifest, verdict: "fine" }));
   await assert.rejects(readManifest(folder), { code: "verify.failed", message: /verdict: / });
 });
-
-test("G2: a manifest of a newer program asks for an update", async (t) => {
-  const folder = await temporaryFolder(t);
-  await writeFile(join(folder, "manifest.json"), JSON.stringify({ manifestVersion: 2, everything: "else" }));
-  await assert.rejects(readManifest(folder), { code: "config.newer_version", exitCode: 2 });
-});

@@ -12,8 +12,8 @@ Examples:
   $ content-warehouse check ./my-pipeline.mts --format json
 
 Takes the steps of a run in order, changes nothing, and stops at the first that
-fails, with the exit code that the run would have. Makes one request of each
-kind. Only a run can find faults in the content itself.
+fails, with the exit code of a run that retries nothing. Makes one request of
+each kind but single items. Only a run can find faults in the content itself.
 `;
 
 export function checkCommand(environment = processEnvironment()): CliCommand {

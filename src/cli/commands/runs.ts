@@ -73,7 +73,8 @@ const SHOW_HELP = `show 42
   $ content-warehouse runs show --section drift
   $ content-warehouse runs show 42 --section rejects --format csv > rejects.csv
 
-drift: API fields that are new, gone or changed since the run before.
+drift: where the service departs from the contract; new since the run before, or
+known. What the personal-data policy did, too.
 rejects: what could not be loaded, and why. The next run requests it again.
 targets: the last run of each target, asked over the network. Exit code 26: one
 could not be asked.`;

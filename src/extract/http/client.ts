@@ -99,7 +99,7 @@ export class HttpClient {
     return { response: { ...response, attempts }, value };
   }
 
-  /** Sends a small request that was answered before, to tell an outage from the failure of `request`. */
+  /** Sends the first request of the mode that was answered, to tell an outage from the failure of `request`. */
   async #check(request: ServiceRequest, signal: AbortSignal, withinMs: number): Promise<void> {
     const before = this.#answered.get(request.mode);
     const isOther = before !== undefined && encoded(before).target !== encoded(request).target;

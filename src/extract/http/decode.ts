@@ -7,7 +7,7 @@ import { gunzipSync } from "node:zlib";
 import { z } from "zod";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { isObject, parseExact } from "../../common/json.ts";
-import { printable } from "../../common/printable.ts";
+import { asSentence, printable } from "../../common/printable.ts";
 import { MAX_ATTEMPTS, SourceError, tooDeep, tooLarge } from "./source-error.ts";
 
 /** 64 MB: what one page may take after decompression. */
@@ -150,12 +150,12 @@ function errorInside(error: unknown): SourceError {
   if (SIGN_IN.test(words)) {
     return new SourceError(
       "source.credentials",
-      `The service refused the API token; check the token (CONTENT_API_TOKEN or \`tokenFile\`). It said: ${words}`,
+      `The service refused the API token; check the token (CONTENT_API_TOKEN or \`tokenFile\`). It said: ${asSentence(words)}`,
     );
   }
   return new SourceError(
     "source.unavailable",
-    `The service answered with a failure; run again later. It said: ${words}`,
+    `The service answered with a failure; run again later. It said: ${asSentence(words)}`,
   );
 }
 

@@ -10,7 +10,7 @@ import { SourceError } from "./source-error.ts";
 const NEVER_ANSWERED_MS = 10_000;
 /** Statuses of a gateway that knows the service and does not reach it, or of a service in maintenance. */
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
-/** Timeout of a check, which is a small request that was answered before. */
+/** Timeout of a check, which is a request that was answered before. */
 const MAX_CHECK_MS = 30_000;
 /** Shortest time between two lines of the log about outages. */
 const LOG_EVERY_MS = 30_000;

@@ -1,7 +1,7 @@
 /** What the HTTP status and the headers of a response mean for a run. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { ErrorCode } from "../../common/errors.ts";
-import { printable } from "../../common/printable.ts";
+import { asSentence, printable } from "../../common/printable.ts";
 import type { RequestMode, ServiceUrl, SettingNames } from "./request.ts";
 import { OUTAGE_STATUSES } from "./retry-rules.ts";
 import { SourceError } from "./source-error.ts";
@@ -39,7 +39,7 @@ export function statusError(response: ResponseStatus, mode: RequestMode): Source
   if (status === 200 || (mode === "item" && REMOVED.has(status))) return null;
   const [code, sentence, attemptsAtMost] = failureOf(response, mode);
   const retryAfterMs = typeof retryAfter === "string" ? UNREADABLE_WAIT_MS : retryAfter;
-  const ending = message === "" ? "." : `. It said: ${message}`;
+  const ending = message === "" ? "." : `. It said: ${asSentence(message)}`;
   return new SourceError(code, `${sentence}${ending}`, { status, retryAfterMs, attemptsAtMost });
 }
 

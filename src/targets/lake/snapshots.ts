@@ -34,7 +34,7 @@ export const RUN_SNAPSHOTS = defineTable({
       required,
     }),
     text("service_id", { comment: "Instance ID of the service that the run was read from, if it has one." }),
-    text("service_origin", { comment: "Address of that service: scheme, host and port.", required }),
+    text("service_origin", { comment: "Address of that service: scheme, host, port and path.", required }),
     text("rollback_of", { comment: "Name of the run that a rollback to this run replaced." }),
     text("rollback_of_sha256", { comment: "SHA-256 of the manifest of that run." }),
     timestamp("delivered_at", { comment: "When the delivery finished.", required }),

@@ -80,7 +80,7 @@ async function stageRun(url: string, schemas: SchemaNames, run: DeliveredRun): P
 }
 
 /** What readers see; the one that a delivery makes; during a swap, what readers saw before. */
-export type SchemaNames = ReturnType<typeof schemasOf>;
+type SchemaNames = ReturnType<typeof schemasOf>;
 
 function schemasOf(current: string) {
   return { current, made: `${current}_new`, old: `${current}_old` };

@@ -48,7 +48,7 @@ export const sleepWithJitter: Sleep = (milliseconds, signal) =>
   systemClock.sleep(milliseconds * Math.random(), signal);
 
 /** Credentials are not among the settings: they come from where the AWS tools look. */
-export interface S3Settings {
+interface S3Settings {
   /** An S3-compatible store: `https://minio.example.com:9000`. Amazon's by default. */
   readonly endpoint?: string | undefined;
   /** Whether the bucket is part of the path in addresses. By default it is if there is an `endpoint`. */

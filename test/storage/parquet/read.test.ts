@@ -39,20 +39,6 @@ test("what DuckDB writes is read, with its dictionaries, nulls, row groups and k
   assert.equal(cells("many").length, 5000);
 });
 
-test("other compressions, other files, cut ones and columns that are not there are refused in words", async () => {
-  const whole = await writtenByDuckDB("SELECT i AS i FROM range(3) t(i)", "");
-  assert.throws(() => readColumns(whole).cells("j"), /no column j/);
-  assert.throws(() => readColumns(whole.subarray(0, whole.length - 1)), /footer != PAR1/);
-  assert.throws(() => readColumns(whole.subarray(whole.length - 8)), /metadata length .* exceeds/);
-  assert.throws(() => readColumns(Buffer.alloc(0)), /too short/);
-  const file = join(scratch.folder, "gzip.parquet");
-  await scratch.connection.run(
-    `COPY (SELECT i AS i FROM range(3) t(i)) TO '${file}' (FORMAT parquet, COMPRESSION gzip)`,
-  );
-  const gzip = readColumns(await readFile(file));
-  assert.throws(() => gzip.cells("i"), /unsupported compression codec: GZIP/);
-});
-
 test("whatever byte of a file is another one, it is refused, or has as many cells as it has rows", () => {
   const given = Array.from({ length: 20 }, (_, row) => [
     `item ${row}`,
