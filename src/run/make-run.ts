@@ -157,7 +157,7 @@ async function deliverPublished(
  * Returns the causes that are new, and stores these causes for the next run. A cause is the name of a check, or a
  * sentence. If they cannot be stored, all are new.
  */
-export async function newWarningCauses(
+async function newWarningCauses(
   folder: OutputFolder,
   causes: readonly string[],
   log: Log,

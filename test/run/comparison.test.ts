@@ -2,12 +2,9 @@ import assert from "node:assert/strict";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { silentLog } from "../../src/common/log.ts";
-import { newWarningCauses } from "../../src/run/make-run.ts";
-import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { long } from "../long.ts";
-import { SMALL, scriptedWorld, temporaryFolder } from "./running.ts";
+import { SMALL, scriptedWorld } from "./running.ts";
 import { item, itemsOf } from "./scripted.ts";
 
 suite("a run that is compared with the run before", () => {
@@ -58,15 +55,6 @@ suite("a run that is compared with the run before", () => {
 });
 
 const CHECK = "foreign key content.localized_from_id → content";
-
-test("a cause is new when the run before did not have it", async (t) => {
-  const folder = outputFolder(await temporaryFolder(t));
-  const night = async (...causes: string[]) => [...(await newWarningCauses(folder, causes, silentLog))];
-  assert.deepEqual(await night("a", "b"), ["a", "b"]);
-  assert.deepEqual(await night("a", "c"), ["c"]);
-  assert.deepEqual(await night(), []);
-  assert.deepEqual(await night("a"), ["a"]);
-});
 
 test("a check that warns two nights in a row is new in the first, whatever its figures", async (t) => {
   const { service, exported } = await scriptedWorld(t, itemsOf(4));

@@ -16,43 +16,17 @@ import { StagedLoads } from "../../src/run/stage-loads.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { RUN_TABLES } from "../../src/tables/all.ts";
-import {
-  bigint,
-  boolean,
-  type Column,
-  date,
-  double,
-  integer,
-  json,
-  text,
-  timestamp,
-} from "../../src/tables/declare.ts";
-import { contentTables, customTable, sqlTable } from "../../src/transform/stages.ts";
+import { type Column, integer } from "../../src/tables/declare.ts";
+import { contentTables, customTable } from "../../src/transform/stages.ts";
 import { outputFolder, stagingFolder } from "../../src/warehouse/layout.ts";
+import { ODD_ROWS, oddValues } from "../engines/odd-values.ts";
 import { failsWith } from "../failing.ts";
 import { either } from "../long.ts";
 import { NOBODY } from "../observe/observing.ts";
 import { type ExportOptions, exportFrom, rowsOf, temporaryFolder, treeOf, visibleIn } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
-/** Values that are easily lost on the way, by item and place; each now and then NULL. */
-function valuesOf(contentId: string, place: number) {
-  const n = Number(contentId.slice(2)) * 500 + place;
-  const odd = (nth: number) => n % nth === nth - 1;
-  const instants = [-1, -1_000_001, 1, 4_102_444_800_123_456, -3_883_474_800_000_001, n * 1_000_003];
-  return {
-    t: odd(7) ? null : ["", "plain", "Ärger 🙂", "a\0b", `row ${n}`][n % 5],
-    j: odd(11) ? null : JSON.stringify({ n, big: "12345678901234567890" }),
-    b: odd(3) ? null : n % 2 === 0,
-    i: odd(5) ? null : [0, -1, 2 ** 31 - 1, -(2 ** 31)][n % 4],
-    l: odd(13) ? null : [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, BigInt(n)][n % 4],
-    d: odd(17) ? null : [0.1, -1.5e300, 5e-324, n / 3][n % 4],
-    at: odd(19) ? null : Math.trunc(instants[n % instants.length] ?? 0),
-    day: odd(23) ? null : [-1, 0, -719_162, 20_000 + n][n % 4],
-  } as const;
-}
-
-/** A table of every type, an empty one, and two loaders around the database. */
+/** Odd values of every type, many rows, an empty table, and two loaders around the database. */
 function pipelineOf(first: Loader, second: Loader): Pipeline {
   return definePipeline({
     name: "loading",
@@ -60,35 +34,15 @@ function pipelineOf(first: Loader, second: Loader): Pipeline {
     extract: [listing("dynamic")],
     transform: [
       contentTables({ only: ["content", "content_tags", "content_files"] }),
+      oddValues,
       customTable({
-        name: "every_type",
-        comment: "A column of every type.",
+        name: "many",
+        comment: "More rows than a batch has.",
         key: ["place"],
-        columns: [
-          integer("place", { comment: "Place in the item.", required: true }),
-          text("t", { comment: "Text." }),
-          json("j", { comment: "JSON." }),
-          boolean("b", { comment: "Boolean." }),
-          integer("i", { comment: "Integer." }),
-          bigint("l", { comment: "Bigint." }),
-          double("d", { comment: "Double." }),
-          timestamp("at", { comment: "Instant." }),
-          date("day", { comment: "Day." }),
-        ],
-        *rows({ contentId }) {
-          for (let place = 0; place < 500; place++) yield { place, ...valuesOf(contentId, place) };
+        columns: [integer("place", { comment: "Place in the item.", required: true })],
+        *rows() {
+          for (let place = 0; place < 500; place++) yield { place };
         },
-      }),
-      sqlTable({
-        name: "nothing",
-        comment: "No row at all.",
-        key: ["content_id"],
-        columns: [
-          text("content_id", { comment: "Item.", required: true }),
-          timestamp("at", { comment: "Instant." }),
-        ],
-        reads: ["content"],
-        sql: "SELECT content_id, NULL AS at FROM content WHERE false",
       }),
     ],
     load: [first, duckdb(), second],
@@ -168,7 +122,10 @@ function asText({ name, type }: Column): string {
 function valueIn(batch: RecordBatch, column: number, row: number): unknown {
   const vector = batch.getChildAt(column);
   if (vector === null || !vector.isValid(row)) return null;
-  const { values } = vector.data[0] ?? {};
+  const { values, valueOffsets } = vector.data[0] ?? {};
+  // Arrow's own reading drops a mark of the encoding at the beginning of a text.
+  if (values instanceof Uint8Array && valueOffsets !== undefined)
+    return Buffer.from(values.subarray(valueOffsets[row], valueOffsets[row + 1])).toString();
   const isNumbers =
     values instanceof BigInt64Array || values instanceof Int32Array || values instanceof Float64Array;
   return isNumbers ? values[row] : vector.get(row);
@@ -186,9 +143,9 @@ test("loaders stage one after another every table with its rows, as cells and as
   const stage = async (loader: string, { tables, run: name, sequence, pipeline, verdict }: LoadRun) => {
     if (loader === "second") {
       // What looks at the first rows alone leaves nothing behind.
-      const table = tables.find((each) => each.table.name === "every_type");
+      const table = tables.find((each) => each.table.name === "many");
       for await (const row of table?.cells() ?? []) {
-        assert.equal(row.length, 10);
+        assert.equal(row.length, 2);
         break;
       }
       return;
@@ -210,7 +167,8 @@ test("loaders stage one after another every table with its rows, as cells and as
   ]);
   assert.deepEqual([...got.keys()].sort(), tables.map(({ name }) => name).sort());
   for (const { name } of RUN_TABLES) assert.ok(got.has(name), name);
-  assert.deepEqual([got.get("every_type")?.rows, got.get("nothing")?.rows], [items * 500, 0]);
+  const counts = ["many", "odd_values", "content_files"].map((name) => got.get(name)?.rows);
+  assert.deepEqual(counts, [items * 500, ODD_ROWS, 0]);
   for (const [name, { rows, files, table, rowsOfCells, allBatches }] of got) {
     assert.notEqual(files.length, 0, name);
     const { columns, key } = table;
@@ -242,13 +200,6 @@ test("loaders stage one after another every table with its rows, as cells and as
     if (allBatches.length === 0) continue;
     const read = tableFromIPC(tableToIPC(new ArrowTable([...allBatches])));
     assert.equal(read.numRows, rows, `${name} as a stream`);
-  }
-  // As they were made, not only as DuckDB has them.
-  for (const [id, place, ...values] of got.get("every_type")?.rowsOfCells ?? []) {
-    const { j, ...made } = valuesOf(String(id), Number(place));
-    const [t0, j0, ...others] = values;
-    assert.equal(String(j0), String(j));
-    assert.deepEqual([t0, ...others], Object.values(made));
   }
 });
 

@@ -5,16 +5,10 @@ import { definePipeline } from "../../src/define-pipeline.ts";
 import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
 import { duckdb, parquet } from "../../src/load/stages.ts";
 import type { Pipeline } from "../../src/pipeline.ts";
-import { runPipeline } from "../../src/run/run-pipeline.ts";
-import { assembleContentSet } from "../../src/service/load.ts";
-import { createService } from "../../src/service/service.ts";
-import { CONTENT_TABLES } from "../../src/tables/all.ts";
-import type { Column } from "../../src/tables/declare.ts";
 import { contentTables } from "../../src/transform/stages.ts";
 import { assertSame, interrupted, oddItems, SETTINGS, staged } from "../extract/landing/resuming.ts";
 import { few, long } from "../long.ts";
-import { CONTENT_SET } from "../service/fixture.ts";
-import { openPublished, publishedIds, rowsOf, scriptedWorld, temporaryFolder } from "./running.ts";
+import { publishedIds, rowsOf, scriptedWorld, temporaryFolder } from "./running.ts";
 import { type Item, item, itemsOf, type Question } from "./scripted.ts";
 
 type Listings = readonly ("full" | "dynamic")[];
@@ -24,8 +18,8 @@ const DYNAMIC: Listings = ["dynamic"];
 const REVERSED: Listings = ["full", "dynamic"];
 const ALL: readonly Listings[] = [FULL, DYNAMIC, REVERSED];
 
-/** A pipeline of these listings: of few tables, unless of all. */
-function pipelineOf(listings: Listings, singles = false, isWhole = false): Pipeline {
+/** A pipeline of these listings, of few tables. */
+function pipelineOf(listings: Listings, singles = false): Pipeline {
   return definePipeline({
     name: "some",
     extract: [
@@ -34,7 +28,7 @@ function pipelineOf(listings: Listings, singles = false, isWhole = false): Pipel
       ...listings.map((mode) => listing(mode)),
       ...(singles ? [singleItems({ of: "events" })] : []),
     ],
-    transform: [contentTables(isWhole ? {} : { only: ["content", "content_tags"] })],
+    transform: [contentTables({ only: ["content", "content_tags"] })],
     load: [duckdb(), parquet()],
   });
 }
@@ -121,47 +115,3 @@ suite("G8: an interrupted run", () => {
     );
   }
 });
-
-suite("the tables of one listing", () => {
-  for (const listings of few(ALL, 1)) {
-    test(`have what those of both have: ${listings.join(" and ")}`, async (t) => {
-      const service = await createService({ data: assembleContentSet(CONTENT_SET) });
-      t.after(() => service.close());
-      const run = async (modes: Listings) =>
-        runPipeline({
-          pipeline: pipelineOf(modes, modes.includes("dynamic"), true),
-          url: service.url,
-          env: { CONTENT_API_TOKEN: "t-admin" },
-          cwd: await temporaryFolder(t),
-        });
-      const one = await run(listings);
-      const both = await run(["dynamic", "full"]);
-      assert.equal(one.verdict, "complete");
-      await using some = await openPublished(one.directory);
-      await using every = await openPublished(both.directory);
-      const names = new Set(one.tables.map(({ name }) => name));
-      let compared = 0;
-      for (const { name, key, columns } of CONTENT_TABLES) {
-        // Which definitions are asked for depends on the fields that full documents name.
-        if (!names.has(name) || (listings.length === 1 && OF_DEFINITIONS.test(name))) continue;
-        const given = columns.filter((column) => key.includes(column.name) || isGiven(column, listings));
-        const sql = `SELECT ${given.map((column) => `"${column.name}"`).join(", ")} FROM "${name}" ORDER BY ALL`;
-        const rows = await some.rows(sql);
-        compared += rows.length;
-        assert.deepEqual(rows, await every.rows(sql), name);
-      }
-      assert.ok(compared > 20, `${compared} rows`);
-    });
-  }
-});
-
-const OF_DEFINITIONS = /custom_field|^destinations$/;
-
-/** Whether one of the listings gives the column all alone. */
-function isGiven({ origins }: Column, listings: Listings): boolean {
-  const resources = origins.map(({ resource }) => (resource === "basic" ? "full" : resource));
-  return (
-    resources.length > 0 &&
-    resources.every((each) => (each !== "full" && each !== "dynamic" ? false : listings.includes(each)))
-  );
-}

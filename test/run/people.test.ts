@@ -292,13 +292,6 @@ long(
   },
 );
 
-long("personalFields with keep: nothing is treated", async (t) => {
-  const { directory } = await exportTeam(t, { personalData: POLICIES.keep });
-  const external = "SELECT DISTINCT external_value FROM content_mapped_values ORDER BY ALL";
-  assert.deepEqual((await rowsOf(directory, external)).flat(), [`web:${OTHER}`, `web:${MAIL}`]);
-  assert.deepEqual(await rowsOf(directory, LOOK_PERSONAL), []);
-});
-
 test("a name in personalFields that nothing has ends with 2 before anything is read, and names the nearest", async (t) => {
   const { service, out, run } = await teamWorld(t);
   const refused = (...personalFields: string[]) => failsWith("config.invalid", run({ personalFields }));

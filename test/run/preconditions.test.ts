@@ -357,16 +357,6 @@ suite("check ends as a run does, and says what the run says, of", () => {
     assert.equal((await night(world)).exitCode, 2);
     assert.deepEqual(await readdir(join(world.warehouse, ".staging")), [interrupted]);
   });
-  test("a page of full documents that is damaged by an item, and larger ones that the service refuses", async (t) => {
-    const { failed, published } = await both(t, 0, ({ service }) => {
-      service.script = ({ kind, mode, page, perPage }) => {
-        if (kind !== "list" || mode !== "full") return undefined;
-        if (perPage > 5) return { status: 500 };
-        return page === 1 ? { body: "{" } : undefined;
-      };
-    });
-    assert.deepEqual({ failed, published }, { failed: undefined, published: 1 });
-  });
   for (const [exitCode, faults] of Object.entries(LATER)) {
     for (const [name, fault] of few(Object.entries(faults), 1)) {
       test(`${name}, once it is published`, async (t) => {

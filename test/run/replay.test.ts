@@ -1,7 +1,6 @@
 /** The current run, built again from its raw documents and published as the next. */
 import assert from "node:assert/strict";
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -11,11 +10,9 @@ import { verifyCommand } from "../../src/cli/commands/verify.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import type { Config } from "../../src/config/config.ts";
 import { readRawFolder } from "../../src/raw/raw-folder.ts";
-import { isRunTable } from "../../src/tables/all.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { acquireLock } from "../../src/warehouse/lock.ts";
 import { readManifestFile } from "../../src/warehouse/manifest.ts";
-import { tablesSourceOf } from "../../src/warehouse/published-tables.ts";
 import { listRuns } from "../../src/warehouse/retention.ts";
 import { capture, outcome, ran } from "../cli/capture.ts";
 import { differingTables } from "../differing-tables.ts";
@@ -63,23 +60,6 @@ async function twoNights(place: Warehouse, config: Partial<Config> = {}) {
   return [first.run, second.run] as const;
 }
 
-/** Data tables that differ, the histories apart: they name runs. */
-async function differing(old: string, now: string): Promise<string[]> {
-  const runs = await Promise.all(
-    [old, now].map(async (directory) => ({ directory, ...(await readManifestFile(directory)) })),
-  );
-  const tables = Object.keys(runs[0]?.manifest.rows ?? {}).filter(
-    (name) => !isRunTable(name) && !name.endsWith("_history"),
-  );
-  assert.ok(tables.length > 10);
-  const [published, rebuilt] = runs.map((run) => ({
-    tables,
-    source: tablesSourceOf(run, { isQuestioned: true }),
-  }));
-  assert.ok(published !== undefined && rebuilt !== undefined);
-  return differingTables({ published, rebuilt, temporaryDirectory: tmpdir() });
-}
-
 const INTERVALS = `SELECT content_id, external_value, a.sequence, b.sequence FROM mapped_value_history
   JOIN run_history a ON a.run = valid_from_run LEFT JOIN run_history b ON b.run = valid_to_run ORDER BY ALL`;
 
@@ -121,7 +101,7 @@ test("the current run is built again with a table that was written today, delive
   const before = join(folder.runs, second);
   assert.match(text, new RegExp(`Replay of +${second}\n`));
   assert.match(text, /Delivered +to lake in /);
-  assert.deepEqual(await differing(before, now), []);
+  assert.deepEqual(await differingTables(before, now), []);
   const titles = await rowsOf(now, "SELECT title FROM content_titles WHERE content_id = 'c-003'");
   assert.deepEqual(titles, [["EDITED"]]);
   const { manifest } = await readManifestFile(now);
@@ -263,7 +243,7 @@ long("a night with edited, vanished, removed, unlisted and unreadable items is b
   const settings = join(await temporaryFolder(t), "config.json");
   await writeFile(settings, JSON.stringify({ destinations: [SHOP] }));
   assert.equal((await place.replay("--config", settings)).exitCode, 0);
-  assert.deepEqual(await differing(directory, join(place.out, "current")), []);
+  assert.deepEqual(await differingTables(directory, join(place.out, "current")), []);
   assert.deepEqual(await rowsOf(join(place.out, "current"), "SELECT count(*) FROM content"), [["28"]]);
 });
 

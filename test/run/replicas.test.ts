@@ -149,15 +149,3 @@ suite("the modes mean different times", () => {
     assert.match(text, /Differing +answers .* in 1 field: content\.title \(12\); the later answer counts/);
   });
 });
-
-long("E6: answers that contradict each other at equal times are one line of the summary", async (t) => {
-  const scripted = await answering(t, ({ mode }) =>
-    itemsOf(12).map((item, i) => (i < 4 && mode !== "dynamic" ? { ...item, title: "Another" } : item)),
-  );
-  const { verdict, text } = await exported(t, scripted);
-  assert.equal(verdict, "complete");
-  assert.match(
-    text,
-    /Differing +answers for one item contradict each other in 1 field: content\.title \(4\); the later answer counts/,
-  );
-});

@@ -7,7 +7,7 @@ import { RESUMABLE } from "../../src/extract/extract.ts";
 import { failsWith } from "../failing.ts";
 import { few } from "../long.ts";
 import { exportFrom, HurriedClock, scriptedWorld, temporaryFolder, visibleIn } from "./running.ts";
-import { item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
+import { itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
 
 /** A page of twelve items whose `pagination` says something else. */
 function paged(change: object) {
@@ -62,18 +62,6 @@ for (const [what, [reply, code, message]] of few(Object.entries(CASES), 5)) {
     else assert.deepEqual(await readdir(join(out, "../..")), [], "not even the folder is left");
   });
 }
-
-test("a run that fails at the very last request publishes nothing either, and leaves what the next one goes on from", async (t) => {
-  const fields = { custom_fields_details: [{ id: "f-1" }] };
-  const { service, out, exported } = await scriptedWorld(t, [item("c-000", 1, fields)]);
-  service.arrange = (items, { mode }) =>
-    mode === "full" ? [item("c-000", 1, { custom_fields: [{ id: "f-1", name: "Region" }] })] : items;
-  service.script = ({ kind }) => (kind === "custom_fields" ? { body: { error: "no more" } } : undefined);
-  const run = exported({ clock: new HurriedClock() });
-  await failsWith("source.unavailable", run);
-  assert.equal(service.asked("custom_fields").length, 6);
-  assert.deepEqual(await visibleIn(out), []);
-});
 
 test("the first failure ends the requests under way, and no further ones are made", async (t) => {
   const { service, exported } = await scriptedWorld(t, itemsOf(200));

@@ -90,24 +90,6 @@ const COMPLETE: RunSummary = {
   milliseconds: 83_400,
 };
 
-test("a complete run is seen at a glance", () => {
-  assert.equal(
-    summaryText(COMPLETE),
-    `Complete: run 000042-20261120T020000Z of nightly, 1 min 23 s
-
-  Items      12,345 listed, 12,345 loaded, 0 rejected
-  Values     7,012 mapped, 0 without an external value
-  Evidence   two passes agree: dynamic 12,345 items, full 12,345 items; the service counts 12,345
-  Rows       42,353 in 5 tables of data; most in content_tags 30,000, content 12,345, users 7
-  Requests   260, 123.5 MB received
-  Published  /srv/warehouse/runs/000042-20261120T020000Z (45.6 MB)
-  Report     /srv/warehouse/runs/000042-20261120T020000Z/report.html
-  Checks     all 172 checks passed
-  Next       content-warehouse sql "FROM content LIMIT 5"
-`,
-  );
-});
-
 const PREVIOUS = "000041-20261119T020000Z";
 
 /** A line of the drift: of a run with a run before, or without one. */
@@ -134,6 +116,11 @@ const WARNED = ["a", "b", "c", "d"].map((name, place): Check => {
 /** What is different about the run, and lines of its summary. */
 const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]])[] = [
   [
+    {},
+    /^Complete: run 000042-20261120T020000Z of nightly, 1 min 23 s\n/,
+    /Evidence +two passes agree: dynamic /,
+  ],
+  [
     COMPARED,
     /Items +12,345 listed, 12,345 loaded, 0 rejected; 3 new, 12 edited, 1 removed since 000041-20261119T020000Z\n/,
     /Next +content-warehouse diff\n$/,
@@ -149,10 +136,6 @@ const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]
     lacking(["Web", "receiving", 2], ["Print", "ignored", 1]),
     /: 3 at destinations that receive values\n/,
     /Next +content-warehouse audit\n/,
-  ],
-  [
-    lacking(["Web", "receiving", 4]),
-    /Values +4 mapped, 5 without an external value \(3 unmapped, 2 unknown\)\n/,
   ],
   [
     {
@@ -173,7 +156,6 @@ const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]
     /Drift +7 new fields: a, b, c, d, e and 2 more/,
     /Next +content-warehouse sql /,
   ],
-  [{ checks: { passed: 170, warnings: WARNED.slice(0, 1) } }, /Checks +170 passed, 1 warning: a: 2\n/],
   [
     { checks: { passed: 170, warnings: WARNED } },
     /Checks +170 passed, 4 warnings: a: 2, b: 1, c: 3,000 and 1 more\n/,
@@ -182,7 +164,6 @@ const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]
     { throttled: { ratePerSecond: 4.8, refused: 12 } },
     /\n {2}Throttled {2}limited to about 4\.8 requests a second; the service refused 12 requests; `ratePerSecond` sets an upper bound\n/,
   ],
-  [{ throttled: { ratePerSecond: null, refused: 1 } }, /Throttled +the service refused 1 request; `rate/],
   [
     { passes: [...COMPLETE.passes, pass(3, "basic", 12_345)] },
     /Evidence +of 3 passes the last two agree: full 12,345 items, basic 12,345 items; /,
@@ -196,7 +177,6 @@ const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]
     { resumed: { pages: 37, items: 1200 } },
     /^ {2}Resumed {4}37 pages and 1,200 single items from the interrupted run$/m,
   ],
-  [{ resumed: { pages: 1, items: 0 } }, /Resumed {4}1 page from the interrupted run/],
 ];
 
 test("what is different about a run has its line, and the next command shows why", () => {

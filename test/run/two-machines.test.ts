@@ -137,12 +137,6 @@ long("commands tell the run of another machine from one's own of the same name",
   const [delivery] = lost.deliveries;
   assert.equal(delivery?.failure?.code, "target.fenced");
   const name = "000001-20261120T020000Z";
-  assert.match(
-    delivery.failure.message,
-    new RegExp(
-      `^The target lake has another run 1 \\(${name}, manifest \\w{8}\\) of this instance, from another machine, so run 1 \\(${name}, manifest \\w{8}\\) can no longer be delivered; run again, and the next run continues from it\\.$`,
-    ),
-  );
   const here = world.folders.B;
   const ask = (make: Parameters<typeof outcome>[0], ...args: string[]) =>
     outcome(make, [...args, "--warehouse", here], { cwd: folder });
@@ -161,12 +155,7 @@ long("commands tell the run of another machine from one's own of the same name",
   assert.match((await ask(deliverCommand)).text, new RegExp(`^lake: already has ${name}`));
   const { text } = await ask(runsCommand, "list");
   assert.match(text, new RegExp(`│ \\* │ ${beside} │[^]*│ / │ ${name} +│`));
-  assert.match(text, /; \/ is not in the history of the current run: replaced or rolled back\.\n/);
   assert.match((await ask(runsCommand, "show", "1")).error?.message ?? "", /^Several runs have the number 1/);
-  assert.match(
-    (await ask(runsCommand, "show", beside)).text,
-    new RegExp(`^ {2}Run +${beside} \\(current\\)\n`),
-  );
   await ask(runsCommand, "rollback", name);
   const next = await nightOn(world, "B", 1);
   assert.deepEqual([next.sequence, exitCodeOf(next)], [2, 0], "who rolled back decided that");

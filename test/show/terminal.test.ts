@@ -130,24 +130,6 @@ output
   assert.deepEqual(constantColumns({ columns, rows: [...table.rows, ...table.rows] }, 50), [0, 1]);
 });
 
-test("a cell that wraps goes on in further lines of its column, whole words first", () => {
-  const table = {
-    columns: [
-      { name: "n", align: "right", wraps: true },
-      { name: "what", align: "left", wraps: true },
-    ],
-    rows: [["1", "sends north in place of nordic, averyveryverylongword"]],
-  } as const;
-  const text = drawTable(table, 24);
-  assert.deepEqual(text.split("\n").slice(3, -2), [
-    "│ 1 │ sends north in   │",
-    "│   │ place of nordic, │",
-    "│   │ averyveryverylon │",
-    "│   │ gword            │",
-  ]);
-  for (const line of text.trimEnd().split("\n")) assert.equal(displayWidth(line), 24, line);
-});
-
 test("writing waits for a slow reader, and throws what is no closed pipe", async () => {
   const taken: string[] = [];
   const slow = new Writable({

@@ -3,10 +3,30 @@ import { before, test } from "node:test";
 import { diffValues } from "../../../src/audit/diff/value-diff.ts";
 import type { SelectValue } from "../../../src/audit/mapping/definitions.ts";
 import { readValueVersions } from "../../../src/audit/questions/explain-facts.ts";
-import type { Nights } from "../../load/history-world.ts";
+import { runName } from "../../../src/warehouse/layout.ts";
+import { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
 import { long } from "../../long.ts";
-import { nightsOf, runOf } from "./nights.ts";
+
+const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence, 2));
+
+/** The run of a night, by its number. */
+const runOf = (sequence: number) => ({
+  run: runName(sequence, startOf(sequence)),
+  sequence,
+  verdict: "complete" as const,
+});
+
+/** Nights, each from the history of the one before. */
+async function nightsOf(worlds: readonly MappingWorld[]): Promise<Nights> {
+  const nights = await Nights.open();
+  for (const [at, world] of worlds.entries()) {
+    const { sequence, verdict } = runOf(at + 1);
+    const previous = at === 0 ? undefined : runOf(at).run;
+    await nights.run({ world, sequence, startedAt: startOf(sequence), verdict, previous });
+  }
+  return nights;
+}
 
 /** Items with one value of a field, which one mapping makes `external` at a destination. `field`: its name. */
 function world(

@@ -198,23 +198,6 @@ test("the items of the night are new, edited and removed, with a line over the k
   ]);
 });
 
-test("values without an external value stand with most items first", () => {
-  const rows = plain.records("Values without an external value");
-  const apart = new Set(["Print Archive", "20ff76a286238f962af5b190"]);
-  const counting = rows.filter(({ destination = "" }) => !apart.has(destination));
-  assert.deepEqual(
-    rows.slice(0, counting.length),
-    counting,
-    "those of destinations that receive values first",
-  );
-  const items = counting.map((row) => Number(row.items));
-  assert.ok(items.length > 3);
-  assert.deepEqual(
-    items,
-    items.toSorted((a, b) => b - a),
-  );
-});
-
 test("where every value is mapped and every check passed, the figures say so", async () => {
   const page = await pageOf({
     tables: {

@@ -10,7 +10,7 @@ import { auditCommand } from "../../../src/cli/commands/audit.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { all } from "../../../src/storage/duckdb.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
-import { few, long } from "../../long.ts";
+import { few } from "../../long.ts";
 import { capture, outcome } from "../capture.ts";
 import { program } from "../running.ts";
 
@@ -129,24 +129,6 @@ test("no file is written among what is published, by whatever way", async () => 
     assert.equal(code, 2, file);
     assert.match(stderr, /would lie among .*never change; choose another/);
   }
-});
-
-long("what was exported where is said beside the answer, and that it replaces what was there", async () => {
-  const file = join(out, "..", "said.csv");
-  const exported = async () => {
-    const { code, stdout, stderr } = await program([
-      ...["audit", "--warehouse", out, "--export-mapping", file, "--format", "json", "--fail-on", "unmapped"],
-    ]);
-    assert.equal(code, 25);
-    assert.equal(typeof JSON.parse(stdout).run, "string");
-    return stderr.split("\n")[0];
-  };
-  const first = await exported();
-  assert.match(first ?? "", /^\/.*\/said\.csv \([\d.]+ kB\) has the mappings of 000001-\S+Z$/);
-  const text = await readFile(file, "utf8");
-  await writeFile(file, `${text}longer`);
-  assert.equal(await exported(), `${first}; the old content is replaced`);
-  assert.equal(await readFile(file, "utf8"), text);
 });
 
 test("a file that cannot be written is told before anything is asked, and a failure leaves the file as it was", async () => {

@@ -8,33 +8,17 @@ const out = await sampleWarehouse();
 const SLUG = "why-your-tent-is-wet-inside-and-what-to-do-about-it";
 const explain = (...args: string[]) => capture(explainCommand, [...args, "--warehouse", out]);
 
-test("an explanation begins with what each destination receives, then what became of each value and why", async () => {
+test("an explanation has what each destination receives, those that receive no values apart, and what became of each value", async () => {
   const text = await explain("fellgate-mid");
-  const [lead = "", receives = "", apart = "", values = "", others = "", without = "", next = ""] =
-    text.split("\n\n");
-  assert.match(
-    lead,
-    /^Fellgate Mid: item \w+, slug fellgate-mid, .*\. Published by run 000001-\S+Z, read with request \d+, answered \S+ \S+ UTC\.$/,
-  );
-  assert.match(
-    receives,
-    /^What destinations receive\nNo values go to \w+ \(known by its ID alone\) and Print Archive \(supports no mappings\)\.\n/,
-  );
-  assert.match(
-    apart,
-    /^What others would get, if they received values\n.*\n│ Print Archive +│ SECTION +│ D +│/s,
-  );
+  const [, receives = "", apart = "", values = "", others = "", without = ""] = text.split("\n\n");
+  assert.match(apart, /\n│ Print Archive +│ SECTION +│ D +│/);
   for (const table of [receives, values]) assert.doesNotMatch(table, /\n│ Print Archive /);
   assert.match(
     others,
-    /^Result at destinations that receive no values\n.*│ Print Archive +│ season +│ AW24 \(Autumn\/Winter 2024\) +│ unmapped +│ +│ archived +│ the mapping 5435482451ec3cfb8be8fe6b has no entry for it +│ \d{4}-\d\d-\d\d \d\d:\d\d │ the history begins │/s,
+    /│ Print Archive +│ season +│ AW24 \(Autumn\/Winter 2024\) +│ unmapped +│ +│ archived +│ .*5435482451ec3cfb8be8fe6b/,
   );
-  assert.match(
-    values,
-    /│ See the range +│ no_value_mapping │ +│ +│ a field of the type text has no value mappings: it is not sent +│/,
-  );
+  assert.match(values, /│ See the range +│ no_value_mapping │ +│ +│ /);
   assert.match(without, /│ Print Archive +│ language, owner_team, seo_title, region, /);
-  assert.equal(next, "--steps shows each rule, the entry and the document behind every value.\n");
 });
 
 test("of a field without a value in the item it says so, and not that nothing is mapped", async () => {
