@@ -177,11 +177,3 @@ long("a pipeline of one loader publishes its files alone, of its tables and the 
   assert.deepEqual(await rowsOf(duckdb.directory, parquetFiles), [["0", "0"]]);
   assert.equal((await publishedIds(duckdb.directory)).length, 3);
 });
-
-long("a listing without items is published as such", async (t) => {
-  const { exported } = await scriptedWorld(t, []);
-  const summary = await exported({ pipelineUrl: NIGHTLY });
-  assert.deepEqual([summary.verdict, summary.reasons], ["complete", []]);
-  assert.deepEqual(await publishedIds(summary.directory), []);
-  assert.equal(summary.accounting.listed, 0);
-});

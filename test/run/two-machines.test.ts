@@ -7,16 +7,13 @@ import { pathToFileURL } from "node:url";
 import { deliverCommand } from "../../src/cli/commands/deliver.ts";
 import { restoreCommand } from "../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
-import { WarehouseError } from "../../src/common/errors.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
-import type { InstanceIdentity } from "../../src/pipeline.ts";
 import { lake, lakeIn } from "../../src/targets/lake/lake.ts";
 import type { Store } from "../../src/targets/store/store.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { outcome } from "../cli/capture.ts";
-import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
 import { memoryStore } from "../targets/lake/memory-store.ts";
 import { snapshotsIn } from "../targets/lake/runs.ts";
@@ -190,21 +187,4 @@ long("a run on an empty disk is above the run that its target was rolled back fr
   const target = { ...memoryTarget(), last: async () => last };
   const { sequence } = await exportFrom({ url: service.url, out, config: { targets: [target] } });
   assert.equal(sequence, 42);
-});
-
-test("a run on an empty disk tells its targets whom it reads, so that it is given no run of another service", async (t) => {
-  const service = await Scripted.start(t, itemsOf(5));
-  const out = join(await temporaryFolder(t), "warehouse");
-  const asked: (InstanceIdentity | null)[] = [];
-  const other = {
-    ...memoryTarget(),
-    last: async (instance: InstanceIdentity | null) => {
-      asked.push(instance);
-      throw new WarehouseError("target.refused", "It is another's; correct the name.");
-    },
-    restore: async () => assert.fail("a run of another service was asked for"),
-  };
-  await failsWith("target.refused", exportFrom({ url: service.url, out, config: { targets: [other] } }));
-  assert.deepEqual(asked, [{ id: null, origin: new URL(service.url).origin }]);
-  assert.deepEqual(service.questions, []);
 });

@@ -295,26 +295,6 @@ suite("a lake", () => {
     });
   }
 
-  test("names every table that another program gave a feature, before anything is uploaded", async () => {
-    const objects = new Map(two);
-    const store = memoryStore(objects);
-    const feature = {
-      protocol: { minReaderVersion: 1, minWriterVersion: 7, writerFeatures: ["rowTracking"] },
-    };
-    for (const table of ["content", "tags"]) {
-      const version = ((await readTable(store, table))?.version ?? 0) + 1;
-      await putCommit(store, version, [feature], table);
-    }
-    const before = objects.size;
-    const message =
-      /^The table content of the lake has rowTracking, which this program cannot write; remove it in Spark with "ALTER TABLE content DROP FEATURE rowTracking", then deliver again\. The table tags /;
-    await assert.rejects(on(store).stage(runs.a3), { code: "target.refused", message });
-    await assert.rejects(async () => on(store).check?.(NEVER, []), { message });
-    assert.equal(objects.size, before);
-    await assert.rejects(vacuumLake(placeOf(store), { allVersions: true }), { code: "target.refused" });
-    assert.equal(objects.size, before);
-  });
-
   test("leaves another program's tables beside its own alone", async () => {
     const store = memoryStore(new Map(two));
     await store.put("theirs/_delta_log/00000000000000000000.json", Buffer.from("not a log"));
