@@ -323,6 +323,28 @@ test("a table that SQL filled is exported sorted, by range; waiting rows are wri
   await assert.rejects(exportTables(lanes, { ...wanted, sequence: 8, beside: failing }), /the disk is full/);
 });
 
+test("the bodies of items are compressed as articles", async (t) => {
+  await using at = await Setting.in(t);
+  const content = table(
+    "content",
+    "item",
+    ["content_id"],
+    [column("content_id", "text"), column("content", "text")],
+  );
+  const body = "repeat(md5(CAST(i AS VARCHAR)), 40)";
+  const rows = `SELECT printf('%05d', i) AS content_id, ${body} AS content FROM range(2200) t(i)`;
+  await at.load(content, [await stagePart(at.part(1), rows)]);
+  await checkpoint(at.connection);
+  const compressed = await all(
+    at.connection,
+    `SELECT DISTINCT column_name, compression FROM pragma_storage_info('content')
+     WHERE segment_type = 'VARCHAR' ORDER BY ALL`,
+  );
+  const found = compressed.map((row) => `${row.column_name} ${row.compression}`);
+  assert.deepEqual(found, ["content ZSTD", "content_id DICT_FSST"]);
+  assert.equal(await scalar(at.connection, `SELECT count(*) FROM (FROM content EXCEPT ${rows})`), 0);
+});
+
 test("S14: only a plain table name becomes a file name", async (t) => {
   await using at = await Setting.in(t);
   for (const name of ["../../x", "a/b", ".", "CON", "x".repeat(300)])

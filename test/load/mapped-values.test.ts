@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import { fillDerivedTables, MAPPED_VALUES_PER_RANGE } from "../../src/load/mapped-values.ts";
+import { openForBuilding, ROWS_PER_GROUP } from "../../src/storage/database.ts";
+import { execute, scalar } from "../../src/storage/duckdb.ts";
 import type { DatabaseConnections } from "../../src/storage/parallel.ts";
 import { CRM } from "../audit/mapping/mapping-examples.ts";
+import { temporaryFolder } from "./fixtures.ts";
 import {
+  createMappingTables,
   emptyTables,
   fillTables,
   type MappingWorld,
@@ -87,6 +92,36 @@ test("whatever the ranges are, the tables are the same", async (t) => {
   assert.equal(bounds.length, 6);
   assert.deepEqual(byItem(await readMappedValueRows(connection)), mappedValues);
   assert.deepEqual(byItem(await readPayloads(connection)), payloads);
+});
+
+test("what a range leaves over of its row groups is filled up by the next one of its connection", async (t) => {
+  const folder = await temporaryFolder(t);
+  await using database = await openForBuilding({
+    file: join(folder, "warehouse.duckdb"),
+    staging: folder,
+    temporaryDirectory: folder,
+    memoryLimitMb: 256,
+    previous: undefined,
+  });
+  const building: DatabaseConnections = [database.connection, await database.connect()];
+  await createMappingTables(database.connection);
+  await fillTables(database.connection, itemsWith(1, 1, 1, 1, 1, 1));
+  await execute(
+    database.connection,
+    `INSERT INTO content_custom_field_values BY NAME
+     SELECT values.* REPLACE (CAST(1 + i AS INTEGER) AS ordinal)
+     FROM content_custom_field_values AS values, range(${ROWS_PER_GROUP + 2000}) t(i)`,
+  );
+  const bounds = await fillDerivedTables(building, { ...fill, itemBounds: ["b", "c", "d", "e", "f"] });
+  assert.ok(bounds.length >= 5);
+  const partial = await scalar(
+    database.connection,
+    `SELECT count(*) FROM (
+       SELECT max("start" + count) AS rows FROM pragma_storage_info('content_mapped_values')
+       WHERE segment_type <> 'VALIDITY' GROUP BY row_group_id
+     ) WHERE rows < ${ROWS_PER_GROUP}`,
+  );
+  assert.ok(partial <= building.length, `${partial} row groups are not full`);
 });
 
 test("without mappings, or without items, both tables stay empty", async () => {
