@@ -25,7 +25,9 @@ export class TokenRedactor {
 
   constructor(token: Secret) {
     this.#redact = redactor([token]);
-    this.#anchors = token.reveal().length < MIN_TOKEN_LENGTH ? [] : secretForms(token).map(longestRun);
+    // Most forms of a token have the same run, and each body is searched for every run.
+    const runs = new Set(secretForms(token).map(longestRun));
+    this.#anchors = token.reveal().length < MIN_TOKEN_LENGTH ? [] : [...runs];
   }
 
   /**
