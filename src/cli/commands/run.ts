@@ -38,7 +38,7 @@ Examples:
 
 The token comes from CONTENT_API_TOKEN or the setting \`tokenFile\`.
 
-Exit codes: 0 complete. 10 published, but unsettled: passes or documents disagree.
+Exit codes: 0 complete. 10 published, but passes or documents disagree.
 24 far less than in the run before: find out why; if that is right, run once
 with --accept-shrink. 26 published, but not delivered: use "deliver".
 A run with --limit is neither certified nor delivered, and ends with 0.

@@ -47,7 +47,7 @@ Examples:
   $ content-warehouse sql "SELECT state, count(*) FROM content GROUP BY ALL"
   $ content-warehouse sql -f question.sql --out answer.parquet
   $ content-warehouse sql "FROM mapping_coverage" --format csv > coverage.csv
-  $ content-warehouse sql "FROM content ANTI JOIN previous.content USING (content_id)"
+  $ content-warehouse sql "FROM users ANTI JOIN previous.users USING (user_id)"
 
 A screen shows the first 100 rows; pipes and files get all. The catalog
 "previous" has the run before. A query that exceeds a limit is interrupted; if

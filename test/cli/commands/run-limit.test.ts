@@ -28,7 +28,7 @@ test("run --limit reads the first items in a few requests, into a folder that no
   for (const line of [
     /^Limited: run 000001-\w+ of nightly, /,
     /^ {2}Evidence {3}not certified: dynamic 20 items, full 20 items; the service counts 500$/m,
-    /^ {2}Limited {4}no more than 20 items /m,
+    /^ {2}Limited {4}--limit: only the first 20 items /m,
     // Destinations, custom fields, a page of each listing, and an event.
     /^ {2}Requests +5\b/m,
   ])
