@@ -69,7 +69,7 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
   const secrets = config.source.kind === "service" ? config.source.secrets : [];
   const { quiet, logFormat: format = "text" } = flags;
   const { err, env } = environment;
-  // A terminal that can move its cursor.
+  // Only a terminal that can move its cursor shows progress in one line.
   const isLive = quiet !== true && format !== "json" && err.isTTY === true && env.TERM !== "dumb";
   const progress = logTo(err, { format, secrets, level: "info" });
   const display = createDisplay({

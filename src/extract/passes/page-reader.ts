@@ -138,7 +138,7 @@ export class PageReader {
   async #readParts(split: PageSplit, whole: SubPage, failure: SourceError): Promise<void> {
     const { page, perPage, offset } = whole;
     if (perPage === 1) return this.#readSingly(split, whole, failure);
-    // The smallest factor.
+    // The smallest factor of the page size.
     let parts = 2;
     while (perPage % parts !== 0) parts += 1;
     const size = perPage / parts;

@@ -115,7 +115,7 @@ export class PageSizeChooser {
     if (best.perPage !== begin) return { perPage: begin, first: best };
     for (const size of PAGE_SIZES.filter((each) => each > begin)) {
       const hasMore = best.count > best.rows && best.rows === best.perPage;
-      // A larger page takes no longer than its share.
+      // A larger page is taken to have more bytes, and to take no more time.
       const times = size / Math.max(1, best.rows);
       const estimate = {
         decodedBytes: best.decodedBytes * times,
