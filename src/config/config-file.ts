@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { codeOf, invalidConfig } from "../common/errors.ts";
 import { importModule, importProblem } from "../common/import-module.ts";
 import { printable } from "../common/printable.ts";
+import { expandHome } from "../common/user-path.ts";
 
 const NAMES = [".ts", ".mts", ".js", ".mjs", ".json"].map(
   (extension) => `content-warehouse.config${extension}`,
@@ -20,7 +21,7 @@ export interface ConfigFile {
 }
 
 async function readConfigFile(cwd: string, name: string): Promise<ConfigFile> {
-  const path = resolve(cwd, name);
+  const path = resolve(cwd, expandHome(name));
   if (!existsSync(path)) throw invalidConfig(`There is no configuration file ${printable(name)}.`);
   return { name: printable(name), folder: dirname(path), value: await settingsIn(path, printable(name)) };
 }
@@ -80,7 +81,7 @@ export function namedWarehouse({ cwd, env, flags }: LocationInputs): string | un
   const forAll = flags.limit === undefined ? nonEmpty(env.CONTENT_WAREHOUSE_DIR) : "first-look";
   const named = flags.warehouse ?? forAll;
   if (named === undefined) return undefined;
-  if (named.trim() !== "") return resolve(cwd, named);
+  if (named.trim() !== "") return resolve(cwd, expandHome(named));
   throw invalidConfig("`warehouse` is empty; give it the path of a folder, or leave it out.");
 }
 

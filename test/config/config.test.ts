@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { chmod } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
@@ -204,6 +205,33 @@ test("a missing service or token is refused, with what to set", async (t) => {
     ),
   ] as const)
     assert.match(await refusal("config.missing_service", load(cwd, { env })), says);
+});
+
+test("~/ in a path is the home folder, whoever names it, and ~name is refused", async (t) => {
+  const home = join(homedir(), "never made");
+  const env = { ...ENV, CONTENT_WAREHOUSE_DIR: "~/never made" };
+  const settings = { warehouse: "~/never made", metricsFile: "~/never made/run.prom" };
+  const { warehouse, observe } = await loadSpec(t, settings);
+  assert.deepEqual([warehouse, observe.metricsFile], [home, join(home, "run.prom")]);
+  const cwd = await temporaryFolder(t);
+  assert.equal((await load(cwd, { env })).warehouse, home);
+  assert.equal((await load(cwd, { flags: { warehouse: "~/never made" } })).warehouse, home);
+  const missing = load(cwd, { flags: { config: "~/never made.json" } });
+  assert.match(await refusal("config.invalid", missing), /There is no configuration file/);
+  const says = /"~night" could be .*; write the path in full, or "\.\/~night\/x"\.$/;
+  for (const name of ["warehouse", "metricsFile", "tokenFile"]) {
+    const message = await refusal("config.invalid", loadSpec(t, { [name]: "~night/x" }));
+    assert.match(message, says);
+    assert.match(message, new RegExp(`\`${name}\``));
+  }
+  for (const inputs of [
+    { env: { ...ENV, CONTENT_WAREHOUSE_DIR: "~night/x" } },
+    { flags: { warehouse: "~night/x" } },
+    { flags: { config: "~night/x" } },
+  ])
+    assert.match(await refusal("config.invalid", load(cwd, inputs)), says);
+  const lake = { type: "lake", url: "file:///~/lake", instance: "north" } as const;
+  assert.match(await refusal("config.invalid", loadSpec(t, { targets: [lake] })), /expected file:/);
 });
 
 test("the sample needs no service and reads no file that is not named", async (t) => {

@@ -194,7 +194,7 @@ function parseAddress(
   const [, bucket, folders = ""] = S3_ADDRESS.exec(url) ?? [];
   if (bucket !== undefined) return { bucket, prefix: folders === "" ? "" : `${folders.slice(1)}/` };
   const parsed = URL.parse(url);
-  if (parsed?.protocol !== "file:" || parsed.hostname !== "" || /[?#]/.test(url)) return null;
+  if (parsed?.protocol !== "file:" || parsed.hostname !== "" || /^file:\/+~|[?#]/.test(url)) return null;
   try {
     return { folder: fileURLToPath(parsed) };
   } catch {
