@@ -56,6 +56,8 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["report --out nope/report.html", "cannot be written (ENOENT)"],
 
   ["explain fellgate-mdi", 'The nearest is "fellgate-mid".'],
+  ["explain fellgate-mid\u200b", "they differ only in what is not visible: U+200B at the end of yours."],
+  ["audit --destination", "U+0020 at character 4 of that one, where yours has U+00A0.", ["Web\u00a0CMS"]],
   [`explain ${ITEM.slice(0, -1)}9`, 'The nearest is "why-your-tent-is-wet-inside'],
   [`explain ${ITEM} --destination`, 'The nearest is "Web CMS".', ["web cms"]],
   [`explain ${ITEM} --run 2`, 'There is no run "2"'],

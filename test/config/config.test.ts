@@ -271,6 +271,14 @@ const TARGETS: readonly (readonly [target: unknown, says: string])[] = [
     "`targets[1].url`: has a password in it: leave it out, and set PGPASSWORD or PGPASSFILE",
   ],
   [
+    { ...POSTGRES, url: `${POSTGRES.url}\u200b` },
+    "`targets[1].url`: expected an address such as postgres://user@host/database, found one with an invisible character: U+200B at the end",
+  ],
+  [
+    { ...LAKE, url: "s3://bucket/lake\u200b" },
+    "`targets[1]`: url: found one with an invisible character: U+200B at the end",
+  ],
+  [
     { ...LAKE, url: "lake" },
     '`targets[1]`: url: expected file:///folder, or s3://bucket/prefix with letters, digits, ".", "_", "=" and "-"; credentials come from the environment or the files of the AWS tools',
   ],

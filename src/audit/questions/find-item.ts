@@ -1,5 +1,6 @@
 /** Finds an item by its ID or slug. */
-import { joinWords } from "../../common/nearest.ts";
+import { asSeen } from "../../common/look-alike.ts";
+import { joinWords, nearSentence } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { notFound } from "../scope.ts";
@@ -33,10 +34,9 @@ export async function findItemId(
       `The item ${wanted} ${what}. The last run that had it is ${last.last_seen_run}; name that run if its files are kept.`,
     );
   }
-  const near = (await read(NEAREST)).map(({ name }) => JSON.stringify(String(name)));
-  const nearest = `The nearest ${near.length === 1 ? "is" : "are"} ${joinWords(near, "and")}.`;
-  const sentence = near.length === 0 ? "No item has a similar name; query the table content." : nearest;
-  throw notFound(`There is no item "${wanted}", neither by ID nor by slug. ${sentence}`);
+  const near = (await all(connection, NEAREST, [asSeen(wanted)])).map(({ name }) => String(name));
+  const sentence = nearSentence(wanted, near, "No item has a similar name; query the table content.");
+  throw notFound(`There is no item "${wanted}", neither by ID nor by slug.${sentence}`);
 }
 
 const LAST_SEEN = `
