@@ -503,8 +503,23 @@ test("a file that cannot be read is told by name and place, without its text", a
 
 test("A21: a proxy comes from the setting, else from HTTPS_PROXY, and NO_PROXY names what goes without", async (t) => {
   const PROXY = "http://night:p%40ss@proxy.example.com:3128";
-  const directly = ["*", "content.example.com", "a.b, .example.com", "*.example.com c", "example.com:443"];
-  const proxied = ["", "example.com:80", "tent.example.com", "a.content.example.com", "example"];
+  const directly = [
+    "*",
+    "content.example.com",
+    "a.b, .example.com",
+    "*.example.com c",
+    "example.com:443",
+    "EXAMPLE.com.",
+  ];
+  const same = [
+    ["https://[2001:db8::1]", "2001:db8:0:0:0:0:0:1"],
+    ["https://[2001:db8::1]:8443", "[2001:0DB8:0::0001]:8443"],
+    ["https://xn--bcher-kva.example", "B\u00fccher.example"],
+    ["https://b\u00fccher.example", "xn--bcher-kva.example"],
+    ["https://10.1.2.3", "10.1.2.3"],
+  ] as const;
+  const useless = ["10.0.0.0/8", "content.*", "content.example.com;b", "https://content.example.com"];
+  const proxied = [...useless, "", "example.com:80", "tent.example.com", "a.content.example.com", "example"];
   const cases: readonly (readonly [spec: ConfigSpec, env: Readonly<Record<string, string>>, by: boolean])[] =
     [
       [{ proxy: PROXY }, { HTTPS_PROXY: "http://other:1" }, true],
@@ -514,6 +529,9 @@ test("A21: a proxy comes from the setting, else from HTTPS_PROXY, and NO_PROXY n
       [{}, { HTTPS_PROXY: PROXY, CONTENT_API_URL: "http://[::1]:8080" }, false],
       [{}, { HTTP_PROXY: PROXY, ALL_PROXY: PROXY }, false],
       ...directly.map((NO_PROXY) => [{ proxy: PROXY }, { NO_PROXY }, false] as const),
+      ...same.map(
+        ([url, NO_PROXY]) => [{ proxy: PROXY }, { CONTENT_API_URL: url, NO_PROXY }, false] as const,
+      ),
       ...proxied.map((NO_PROXY) => [{ proxy: PROXY }, { NO_PROXY }, true] as const),
     ];
   for (const [spec, env, by] of cases) {

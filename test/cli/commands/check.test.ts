@@ -67,6 +67,18 @@ test("all that a run of the sample needs is ok, one line each, and the folder st
   assert.deepEqual(await treeOf(cwd), []);
 });
 
+test("an entry of NO_PROXY that can match nothing is a warning", async (t) => {
+  const useless = ["10.0.0.0/8", "10.*", "a.example;b.example", "192.168.", "http://a.example"];
+  const env = { NO_PROXY: ["localhost, .example.com *.a.example:443 [::1] *", ...useless].join(",") };
+  const { steps, exitCode } = await found(await temporaryFolder(t), { env, flags: { sample: true } });
+  const warnings = steps.filter(({ status }) => status === "warning").map(({ detail }) => detail);
+  assert.equal(exitCode, 0);
+  assert.deepEqual(
+    warnings.map((detail) => /^NO_PROXY: "(.*)" matches no host; list hosts/.exec(detail)?.[1]),
+    useless,
+  );
+});
+
 test("the service is asked for one item, for full items and for each destination", async (t) => {
   const cwd = await temporaryFolder(t);
   const service = await Scripted.start(t, itemsOf(30));
