@@ -44,7 +44,7 @@ function urlFault(text: string): string | null {
   return (url.pathname + url.hash).includes("@") ? form : null;
 }
 
-/** Optional peer dependencies, in the versions of package.json. */
+/** Optional peer dependencies, in the newest versions tested. */
 const POSTGRES_PEERS = ["pg@8.23.1", "pg-copy-streams@7.0.0"] as const;
 
 const CONNECT_MS = 30_000;
