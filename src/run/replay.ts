@@ -26,6 +26,7 @@ import {
   nameFolder,
   nextRun,
   type OutputFolder,
+  rootWarnings,
   stagingFolder,
   stagingLeftovers,
 } from "../warehouse/layout.ts";
@@ -55,6 +56,7 @@ interface ReplayRequest extends Runtime {
 export async function replay(request: ReplayRequest): Promise<RunResult> {
   const { folder, log, signal, clock, settings } = request;
   try {
+    for (const warning of rootWarnings(folder)) log.warn(warning);
     await finishPublication(folder);
     signal.throwIfAborted();
     const published = await findReadableRun(folder, "current");

@@ -147,6 +147,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "machine asleep in the middle of a run",
     "deadlines by a clock that never goes back; a run that is over ends with 21",
   ],
+  F24: ["root has run in somebody's warehouse", "2 with the path and its owner; root is warned"],
   G1: ["manifest damaged", "never guessed: no baseline"],
   G2: ["folder of a newer program", "2"],
   G3: ["folder of another service", "2, no request"],
