@@ -1,5 +1,4 @@
 /** Shows what a run did, at a glance. */
-import { relative } from "node:path";
 import { DIFFERENT_TIMES, isOfMostItems } from "../audit/checks/checks.ts";
 import { countWithoutAtReceivers, valuesText } from "../audit/mapping/value-counts.ts";
 import { type DriftLine, type DriftPart, isNewDrift } from "../audit/questions/drift.ts";
@@ -10,10 +9,12 @@ import { printable } from "../common/printable.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { isRunTable } from "../tables/all.ts";
 
-export function summaryAnswer(summary: RunSummary): Answer {
+/** `advice` completes the command to type next; `null`: nobody reads it. */
+export function summaryAnswer(summary: RunSummary, advice: ((words: string) => string) | null): Answer {
   const { run, sequence, verdict, pipeline, milliseconds, noMappedValues } = summary;
   // Line breaks in foreign texts must not begin a new line of the summary.
-  const rows = linesOf(summary).flatMap(([name, ...texts]) =>
+  const lines: readonly Line[] = [...linesOf(summary), ["Next", advice?.(nextCommand(summary)) ?? null]];
+  const rows = lines.flatMap(([name, ...texts]) =>
     texts.flatMap((text) =>
       typeof text === "string"
         ? {
@@ -79,7 +80,6 @@ function linesOf(summary: RunSummary): readonly Line[] {
     ["Warning", failed.length > 0 && `NOT delivered to ${failed.join(", ")}`],
     ["Removed", removedRuns.length > 0 && pluralize(removedRuns.length, "old run")],
     ["Warning", ...summary.warnings],
-    ["Next", nextCommand(summary)],
   ];
 }
 
@@ -178,17 +178,13 @@ function driftTexts(summary: RunSummary): string[] {
   return known === 0 ? told : [...told, `${count(known)} known before; ${lists}`];
 }
 
-/** The command that shows what is most worth a look. A limited run needs `--warehouse`. */
+/** The command that shows what is most worth a look. */
 function nextCommand(summary: RunSummary): string {
-  const { verdict, warehouse, accounting, mappedValues, changes, drift, previousRun } = summary;
+  const { accounting, mappedValues, changes, drift, previousRun } = summary;
   const isDrifting =
     previousRun !== null && drift !== null && DRIFT.some(([part]) => drift[part].some(isTold(summary)));
-  const place = verdict === "limited" ? ` --warehouse ${relative("", warehouse) || "."}` : "";
-  const command = () => {
-    if (accounting.rejected > 0) return "runs show --section rejects";
-    if (isDrifting) return "runs show --section drift";
-    if (mappedValues !== null && countWithoutAtReceivers(mappedValues) > 0) return "audit";
-    return mappedValues !== null && changes !== null ? "diff" : 'sql "FROM content LIMIT 5"';
-  };
-  return `content-warehouse ${command()}${place}`;
+  if (accounting.rejected > 0) return "runs show --section rejects";
+  if (isDrifting) return "runs show --section drift";
+  if (mappedValues !== null && countWithoutAtReceivers(mappedValues) > 0) return "audit";
+  return mappedValues !== null && changes !== null ? "diff" : 'sql "FROM content LIMIT 5"';
 }

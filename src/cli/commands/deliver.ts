@@ -5,6 +5,7 @@ import { writeResult } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
+import { commandAdvice } from "../advice.ts";
 import { CliCommand, openWarehouseFolder, processEnvironment, StopSignals } from "../command.ts";
 import { chooseTargets, deliverRun, deliveryText, type TargetFlags } from "../targets.ts";
 
@@ -40,7 +41,8 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
       });
       const answer = options.json === true ? { run, deliveries } : deliveryText(run, deliveries);
       await writeResult(out, answer);
-      const command = `content-warehouse deliver${wanted === "current" ? "" : ` ${wanted}`}`;
+      const advice = await commandAdvice(environment, options.warehouse);
+      const command = advice(`deliver${wanted === "current" ? "" : ` ${wanted}`}`);
       const failure = deliveryError(run, deliveries, { command });
       if (failure !== undefined) throw failure;
     });
