@@ -62,7 +62,7 @@ export function didYouMean(wanted: string, names: Iterable<string>): string {
 }
 
 /** Quotes a name, which may come from the service. */
-function quoted(name: string): string {
+export function quoted(name: string): string {
   return JSON.stringify(printable(name));
 }
 

@@ -53,14 +53,28 @@ async function parsed(path: string, name: string): Promise<unknown> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw invalidConfig(`${name} cannot be read (${codeOf(error) ?? "unknown reason"}).`, error);
   });
+  if (text.trim() === "") throw invalidConfig(`${name} is empty; write {} to use the defaults.`);
   try {
     return JSON.parse(text.replace(/^\ufeff/, ""));
   } catch (error) {
+    const comment = commentLine(text);
+    if (comment !== undefined)
+      throw invalidConfig(
+        `${name} has a comment at line ${comment}, and JSON has none; remove it, or write a module (.mts) that exports the settings.`,
+      );
     // The rest of the message quotes the text, so it is not shown.
     const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(String(error)) ?? [];
     const where = line === undefined ? "" : `, at line ${line}, column ${column}`;
     throw invalidConfig(`${name} is not JSON: look for a missing or extra quote, comma or bracket${where}.`);
   }
+}
+
+/** Line of the first comment outside of strings; `undefined` if there is none. */
+function commentLine(text: string): number | undefined {
+  const found = [...text.matchAll(/"(?:[^"\\\n]|\\.)*"|(?<comment>\/\/|\/\*|#)/g)].find(
+    ({ groups }) => groups?.comment,
+  );
+  return found && text.slice(0, found.index).split("\n").length;
 }
 
 interface LocationInputs {

@@ -116,7 +116,7 @@ function assertUsableFolder(folder: string): void {
   if (!folder.includes("?")) return;
   throw new WarehouseError(
     "config.output",
-    `The path ${folder} contains a question mark, which the database engine does not support; choose another.`,
+    `The path ${folder} contains a question mark, which the database engine does not support; name another with --warehouse.`,
   );
 }
 

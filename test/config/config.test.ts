@@ -252,16 +252,13 @@ const POSTGRES = { type: "postgres", url: "postgres://loader@db.example.com/repo
 
 /** Targets that are wrong beside another one. */
 const TARGETS: readonly (readonly [target: unknown, says: string])[] = [
-  [
-    { ...LAKE, type: "lakes" },
-    "`targets[1].type`: Invalid discriminator value. Expected 'lake' | 'postgres'",
-  ],
+  [{ ...LAKE, type: "lakes" }, '`targets[1].type`: expected "lake" or "postgres"'],
   [{ ...LAKE, instnce: "a" }, '`targets[1]`: Unrecognized key: "instnce" (did you mean "instance"?)'],
   [
     { ...LAKE, secretAccessKey: "s" },
     '`targets[1]`: Unrecognized key: "secretAccessKey"; credentials come from the environment or from separate files',
   ],
-  [{ type: "postgres" }, "`targets[1].url`: Invalid input: expected string, received undefined"],
+  [{ type: "postgres" }, "`targets[1].url`: expected a text, found nothing"],
   [
     { ...POSTGRES, url: "https://db.example.com" },
     "`targets[1].url`: expected an address such as postgres://user@host/database",
@@ -292,7 +289,7 @@ const TARGETS: readonly (readonly [target: unknown, says: string])[] = [
 /** Settings that are wrong, with what follows the name of the file. */
 const WRONG: readonly (readonly [spec: unknown, says: string])[] = [
   ...[[], null, "x", 7].map(
-    (spec) => [spec, /^Invalid input: expected object, received \w+$/.source] as const,
+    (spec) => [spec, /^expected an object, found (?:a list|null|a text|a number)$/.source] as const,
   ),
   [{ url: "a.com" }, '`url`: expected an address such as https://content.example.com, found "a.com"'],
   [{ url: "http://a.com" }, '`url`: expected https (http is for this machine only), found "http://a.com"'],
@@ -300,6 +297,9 @@ const WRONG: readonly (readonly [spec: unknown, says: string])[] = [
     { destinations: [{ name: "a", plattform: "b" }] },
     '`destinations[0]`: Unrecognized key: "plattform" (did you mean "platform"?)',
   ],
+  [{ destinations: ["Web Portal"] }, '`destinations[0]`: expected { "name": "Web Portal" }, found a text'],
+  [{ destinations: [{}] }, "`destinations[0].name`: expected a text, found nothing"],
+  [{ keepRuns: 0 }, "`keepRuns`: expected at least 1"],
   [{ perPage: "100" }, '`perPage`: expected a whole number from 1 to 1000, or "auto"'],
   [{ maxRejects: "101%" }, '`maxRejects`: expected a whole number, or a share such as "1%"'],
   ...["all", { policy: 1 }].map(
@@ -369,11 +369,43 @@ test("a metrics file is found from the folder of the configuration, and may have
   assert.equal(shared.observe.metricsFile, join(etc, "north.prom"));
 });
 
+test("a fault of any setting is said without words of the validator", async (t) => {
+  const odd = [
+    null,
+    "",
+    "\u0000",
+    -1,
+    1.5,
+    true,
+    [],
+    [7],
+    {},
+    { a: 7 },
+    ["Web Portal"],
+    [{ type: "x" }],
+    [{}],
+  ];
+  for (const name of Object.keys(configSpec.shape))
+    for (const value of odd) {
+      const cwd = await temporaryFolder(t, { [JSON_FILE]: JSON.stringify({ [name]: value }) });
+      const message = await load(cwd).then(
+        () => "",
+        (thrown: Error) => thrown.message,
+      );
+      assert.doesNotMatch(message, /Invalid|invalid|discriminator|received|Too |[<>]=/, `${name}: ${value}`);
+    }
+});
+
 test("all that is wrong in a file is told at once: its form, and where that is right, its meaning", async (t) => {
   for (const [spec, says] of [
     [
       { url: "http://example.com", perPage: 0, raw: 1, fruit: 2 },
-      ["`url`: expected https", "`perPage`: Too small", "`raw`: Invalid", 'Unrecognized key: "fruit".'],
+      [
+        "`url`: expected https",
+        "`perPage`: expected",
+        "`raw`: expected true or false",
+        'Unrecognized key: "fruit".',
+      ],
     ],
     [
       { columns: ["id", "titel"], personalFields: ["id"], targets: [] },
@@ -482,6 +514,19 @@ test("a file that cannot be read is told by name and place, without its text", a
   );
   const cut = await temporaryFolder(t, { [JSON_FILE]: '{\n "perPage": 5' });
   assert.match(await refusal("config.invalid", load(cut)), /line 2, column 14/);
+  for (const comment of ["// nightly", "/* nightly */", "# nightly"]) {
+    const text = `{\n  "url": "https://content.example.com",\n  ${comment}\n  "perPage": 5\n}`;
+    const noted = await temporaryFolder(t, { [JSON_FILE]: text });
+    const says = /^content-warehouse\.config\.json has a comment at line 3, and JSON has none; remove it, or/;
+    assert.match(await refusal("config.invalid", load(noted)), says);
+  }
+  for (const text of ["", " \n", "\ufeff"]) {
+    const empty = await temporaryFolder(t, { [JSON_FILE]: text });
+    assert.match(
+      await refusal("config.invalid", load(empty)),
+      /\.json is empty; write \{\} to use the defaults\.$/,
+    );
+  }
   const cwd = await temporaryFolder(t, {
     "a.ts": "export const x = 1;",
     "b.ts": "export default {",

@@ -130,8 +130,13 @@ for (const [end, versionOf] of Object.entries({
     const peers = Object.entries(peerDependencies).map(
       ([name, range]) => `${name}@${versionOf(name, range)}`,
     );
-    await done(`npm init --yes && npm install --no-audit --no-fund ${peers.join(" ")}`);
+    await done(`npm init --yes && npm install --save-exact --no-audit --no-fund ${peers.join(" ")}`);
     await done(`npm install --no-audit --no-fund ${await packed()}`);
+    for (const peer of peers) {
+      const [, name, version] = /^(.+)@(.+)$/.exec(peer) ?? [];
+      const text = await readFile(join(cwd, `node_modules/${name}/package.json`), "utf8");
+      assert.equal(JSON.parse(text).version, version, name);
+    }
     const env = { ...s3.env, ...postgres.env("postgres"), PATH: `${cwd}/node_modules/.bin:${PATH}` };
     await done(
       `${written("both.json", config)}content-warehouse run nightly --sample --config both.json`,

@@ -107,7 +107,9 @@ const DEFINITIONS_ALONE = "is about definitions, to which --status and --value d
 async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: AuditFlags): Promise<void> {
   const { destination, field, contentType, status, value, exportMapping: file } = options;
   await using named =
-    file === undefined ? undefined : await openOutputFile(file, outputFolder(options.warehouse));
+    file === undefined
+      ? undefined
+      : await openOutputFile(file, "--export-mapping", outputFolder(options.warehouse));
   const scope = await resolveScope(opened.connection, { destination, field, contentType });
   const coverage = await readCoverage(opened.connection, { ...scope, status, value });
   const answer = coverageAnswer(opened, coverage);

@@ -127,7 +127,7 @@ test("no file is written among what is published, by whatever way", async () => 
       join(warehouse, file),
     ]);
     assert.equal(code, 2, file);
-    assert.match(stderr, /would lie among .*never change; choose another/);
+    assert.match(stderr, /would lie among .*never change; name another with --export-mapping\./);
   }
 });
 
