@@ -9,8 +9,8 @@ export function invisibleClause(address: string): string | null {
   const characters = [...address];
   const at = characters.findIndex((each) => each !== " " && asSeen(each) === "");
   if (at < 0) return null;
-  const found = `${codePoints(characters.slice(at, at + 1))} ${placeOf(at, at + 1, characters.length)}`;
-  return `found one with an invisible character: ${found}`;
+  const found = codePoints(characters.slice(at, at + 1));
+  return `found one with an invisible character: ${found} ${placeOf(at, characters.length - at - 1)}`;
 }
 
 /** Says how two different texts differ that look the same; `null` for others. */
@@ -22,12 +22,11 @@ export function hiddenDifference(yours: string, other: string): string | null {
   while (start < shorter && one[start] === two[start]) start++;
   let same = 0;
   while (same < shorter - start && one.at(-1 - same) === two.at(-1 - same)) same++;
-  const [end, otherEnd] = [one.length - same, two.length - same];
-  const [mine, theirs] = [codePoints(one.slice(start, end)), codePoints(two.slice(start, otherEnd))];
-  const difference =
-    theirs === ""
-      ? `${mine} ${placeOf(start, end, one.length)} of yours`
-      : `${theirs} ${placeOf(start, otherEnd, two.length)} of that one${mine && `, where yours has ${mine}`}`;
+  const [mine, theirs] = [one, two].map((each) => codePoints(each.slice(start, each.length - same)));
+  const place = placeOf(start, same);
+  const difference = theirs
+    ? `${theirs} ${place} of that one${mine && `, where yours has ${mine}`}`
+    : `${mine} ${place} of yours`;
   return `they differ only in what is not visible: ${difference}`;
 }
 
@@ -36,16 +35,13 @@ export function asSeen(text: string): string {
   return text.normalize("NFC").replace(SHAPELESS, "").replace(BLANKS, " ").trim();
 }
 
-/** `end`: exclusive. */
-function placeOf(start: number, end: number, length: number): string {
-  if (end === length) return "at the end";
+/** Place of characters, by the number of those before and after them. */
+function placeOf(start: number, after: number): string {
+  if (after === 0) return "at the end";
   return start === 0 ? "at the beginning" : `at character ${start + 1}`;
 }
 
-const MAX_SHOWN = 4;
-
 function codePoints(characters: readonly string[]): string {
-  const codes = characters.map((each) => (each.codePointAt(0) ?? 0).toString(16).toUpperCase());
-  const shown = codes.slice(0, MAX_SHOWN).map((code) => `U+${code.padStart(4, "0")}`);
-  return [...shown, ...(codes.length > MAX_SHOWN ? ["..."] : [])].join(" ");
+  const codes = characters.map((each) => each.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0"));
+  return codes.map((code) => `U+${code}`).join(" ");
 }

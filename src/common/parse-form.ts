@@ -1,8 +1,7 @@
 /** Checks options and settings against a zod schema, and words their faults. */
 import { z } from "zod";
 import { invalidConfig } from "./errors.ts";
-import { pluralize } from "./figures.ts";
-import { didYouMean, joinWords, quoted } from "./nearest.ts";
+import { didYouMean } from "./nearest.ts";
 import { printable } from "./printable.ts";
 
 /** Checks the options of a factory, which may come from plain JavaScript. Throws `config.invalid` with its name. */
@@ -17,66 +16,29 @@ export function parseForm<Output>(
   schema: z.ZodType<Output>,
   given: unknown,
 ): { readonly value: Output } | { readonly faults: readonly string[] } {
-  const result = schema.safeParse(given, { error: faultMessage });
+  const result = schema.safeParse(given, { error: unknownKeysMessage });
   if (result.success) return { value: result.data };
   return {
     faults: result.error.issues.map(({ path, message }) => {
       const place = z.core.toDotPath(path);
-      return printable(place === "" ? message : `\`${place}\`: ${message}`, 1000);
+      return printable(place === "" ? plain(message) : `\`${place}\`: ${plain(message)}`, 1000);
     }),
   };
+}
+
+/** A message without the words of the validator. */
+function plain(message: string): string {
+  return message
+    .replace(/^(?:Invalid [a-z ]+|Too \w+)[.:] expected/i, "expected")
+    .replace(/received (undefined)?/, (_, missing) => (missing ? "found nothing" : "found "));
 }
 
 /** Matches keys that may hold a credential. */
 const CREDENTIAL = /token|password|secret|credential|authorization|api_?key/i;
 
-/** Nouns by the names that zod has for types. */
-const NOUNS: Readonly<Record<string, string>> = {
-  string: "a text",
-  number: "a number",
-  int: "a whole number",
-  boolean: "true or false",
-  object: "an object",
-  record: "an object",
-  array: "a list",
-  function: "a function",
-  undefined: "nothing",
-  null: "null",
-};
-
-/** Says what is wrong, without the words of the validator and without the value; `undefined` leaves it to zod. */
-export function faultMessage(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case "unrecognized_keys":
-      return unknownKeysMessage(issue);
-    case "invalid_type":
-      return `expected ${nounOf(issue.expected)}, found ${nounOf(z.util.getParsedType(issue.input))}`;
-    case "invalid_value":
-      return `expected ${joinWords(issue.values.map(String).map(quoted), "or")}`;
-    case "invalid_union":
-      return Array.isArray(issue.options)
-        ? `expected ${joinWords(issue.options.map(String).map(quoted), "or")}`
-        : undefined;
-    case "too_small":
-      return `expected ${issue.inclusive === false ? "more than" : "at least"} ${sizeOf(issue.minimum, issue.origin)}`;
-    case "too_big":
-      return `expected ${issue.inclusive === false ? "less than" : "at most"} ${sizeOf(issue.maximum, issue.origin)}`;
-    default:
-      return undefined;
-  }
-}
-
-function nounOf(type: string): string {
-  return NOUNS[type] ?? type;
-}
-
-function sizeOf(size: number | bigint, origin: string): string {
-  if (origin !== "string" && origin !== "array") return String(size);
-  return pluralize(Number(size), origin === "string" ? "character" : "element");
-}
-
-/** Message for unknown keys, with the nearest known one. */
-function unknownKeysMessage(issue: z.core.$ZodRawIssue<z.core.$ZodIssueUnrecognizedKeys>): string {
+/** Message for unknown keys, with the nearest known one; `undefined` leaves other faults to zod's messages. */
+export function unknownKeysMessage(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== "unrecognized_keys") return undefined;
   const { inst } = issue;
   const known = inst instanceof z.ZodObject ? Object.keys(inst.shape).filter((key) => key !== "$schema") : [];
   const named = issue.keys.map((key) => `"${printable(key)}"${didYouMean(key, known)}`).join(", ");

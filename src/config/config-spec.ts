@@ -4,7 +4,7 @@ import { DEFAULT_PLATFORM } from "../api/destination.ts";
 import { CONTRACTS } from "../audit/checks/contract.ts";
 import { isObject } from "../common/json.ts";
 import { quoted } from "../common/nearest.ts";
-import { faultMessage } from "../common/parse-form.ts";
+import { unknownKeysMessage } from "../common/parse-form.ts";
 import { clauseOf, printable } from "../common/printable.ts";
 import { PROXY_ADDRESS, readProxy } from "../common/proxy.ts";
 import { expandHome } from "../common/user-path.ts";
@@ -52,10 +52,6 @@ const rejectLimits = z.union(
   'expected a whole number, or a share such as "1%"',
 );
 
-/** A destination that is only a name is shown in the right form. */
-const destinationForm = ({ input }: { readonly input?: unknown }) =>
-  typeof input === "string" ? `expected { "name": ${quoted(input)} }, found a text` : undefined;
-
 /** A target in JSON: the options of its factory, and a `type`. */
 export const declaredTarget = z.discriminatedUnion("type", [
   lakeOptions.safeExtend({ type: z.literal("lake") }),
@@ -69,7 +65,7 @@ const target: z.ZodType<Target, Target | z.input<typeof declaredTarget>> = z
   .any()
   .transform((value, context) => {
     if (isTarget(value)) return value;
-    const declared = declaredTarget.safeParse(value, { error: faultMessage });
+    const declared = declaredTarget.safeParse(value, { error: unknownKeysMessage });
     if (declared.success) {
       const { type, ...options } = declared.data;
       return TARGETS[type](options as never);
@@ -117,7 +113,13 @@ export const configSpec = z.strictObject({
   destinations: decidesData(
     z
       .array(
-        z.strictObject({ name: text, platform: text.default(DEFAULT_PLATFORM) }, { error: destinationForm }),
+        z.strictObject(
+          { name: text, platform: text.default(DEFAULT_PLATFORM) },
+          {
+            error: ({ input }) =>
+              typeof input === "string" ? `expected { "name": ${quoted(input)} }, found a text` : undefined,
+          },
+        ),
       )
       .readonly()
       .default([])

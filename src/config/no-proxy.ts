@@ -1,16 +1,7 @@
 /** Reads `NO_PROXY`, the hosts to reach without a proxy. */
-import { isIPv4 } from "node:net";
 import { printable } from "../common/printable.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-interface Entry {
-  readonly text: string;
-  /** As in a parsed URL; `*`: every host; `null`: matches nothing. */
-  readonly host: string | null;
-  /** `undefined`: any. */
-  readonly port: string | undefined;
-}
 
 /** Reads a variable. As in other programs its lower-case name comes first, and a blank one counts as unset. */
 export function readVariable(
@@ -24,8 +15,8 @@ export function readVariable(
   return undefined;
 }
 
-/** Entries are `*`, a host, or a domain with all its hosts; each may have a port. */
-function noProxyEntries(env: Environment): Entry[] {
+/** Entries are `*`, a host, or a domain with all its hosts; each may have a port. `host`: `null` matches nothing. */
+function noProxyEntries(env: Environment) {
   const texts = (readVariable(env, "NO_PROXY")?.text ?? "").split(/[\s,]+/).filter((text) => text !== "");
   return texts.map((text) => {
     const [, name = text, port] = /^(\[.*\]|[^:]*):(\d+)$/.exec(text) ?? [];
@@ -36,13 +27,12 @@ function noProxyEntries(env: Environment): Entry[] {
 
 /** Host as a parsed URL has it: lower case, an IDN in ASCII, IPv6 in its short form; `null` for what is no host. */
 function canonicalHost(name: string): string | null {
-  const host = name.includes(":") && !name.startsWith("[") ? `[${name}]` : name;
-  const url = URL.parse(`http://${host}`);
+  const url = URL.parse(`http://${/^[^[]*:/.test(name) ? `[${name}]` : name}`);
   if (url?.href !== `http://${url?.hostname}/`) return null;
-  const hostname = bare(url.hostname);
+  const host = bare(url.hostname);
   // A parsed URL makes an IPv4 address of any number.
-  if (isIPv4(hostname) && hostname !== bare(name)) return null;
-  return /^[\w.-]+$|^\[/.test(hostname) ? hostname : null;
+  const isMade = /^[\d.]+$/.test(host) && host !== bare(name);
+  return !isMade && /^[\w.-]+$|^\[/.test(host) ? host : null;
 }
 
 /** Host name without a final dot. */
@@ -66,10 +56,7 @@ export function noProxyRule(env: Environment): (url: URL) => boolean {
 
 /** Warnings about entries that match nothing, such as ranges of addresses, which other programs take. */
 export function noProxyWarnings(env: Environment): string[] {
-  return noProxyEntries(env)
-    .filter(({ host }) => host === null)
-    .map(
-      ({ text }) =>
-        `NO_PROXY: "${printable(text)}" matches no host; list hosts and domains such as .example.com, separated by commas.`,
-    );
+  const useless = noProxyEntries(env).filter(({ host }) => host === null);
+  const form = "list hosts and domains such as .example.com, separated by commas";
+  return useless.map(({ text }) => `NO_PROXY: "${printable(text)}" matches no host; ${form}.`);
 }

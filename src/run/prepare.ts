@@ -29,7 +29,7 @@ import {
   readBaseline,
 } from "../warehouse/baseline.ts";
 import { assertDiskSpace, bytesBelow } from "../warehouse/disk.ts";
-import { discardLeftovers, rootWarnings, stagingFolder } from "../warehouse/layout.ts";
+import { discardLeftovers, stagingFolder, warnRoot } from "../warehouse/layout.ts";
 import { acquireLock, discardMade, type PreparedOutput, prepareOutput } from "../warehouse/lock.ts";
 import { finishPublication } from "../warehouse/publish.ts";
 import { type RunInputs, type StepListener, targetsOf } from "./inputs.ts";
@@ -140,7 +140,7 @@ async function prepareFolder({
 }: PrepareRequest): Promise<PreparedOutput> {
   listener.begin("folder");
   const folder = await prepareOutput(inputs.config.warehouse);
-  for (const warning of rootWarnings(folder)) listener.warn(warning);
+  warnRoot(folder, listener.warn);
   listener.note(`${folder.root} can be ${folder.made.includes(folder.root) ? "made" : "written"}`);
   listener.begin("lock");
   const lock = await acquireLock(folder).catch(async (thrown: unknown) => {

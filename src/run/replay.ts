@@ -26,9 +26,9 @@ import {
   nameFolder,
   nextRun,
   type OutputFolder,
-  rootWarnings,
   stagingFolder,
   stagingLeftovers,
+  warnRoot,
 } from "../warehouse/layout.ts";
 import { discardStaging, finishPublication } from "../warehouse/publish.ts";
 import { firstDamage } from "../warehouse/verify.ts";
@@ -56,7 +56,7 @@ interface ReplayRequest extends Runtime {
 export async function replay(request: ReplayRequest): Promise<RunResult> {
   const { folder, log, signal, clock, settings } = request;
   try {
-    for (const warning of rootWarnings(folder)) log.warn(warning);
+    warnRoot(folder, (sentence) => log.warn(sentence));
     await finishPublication(folder);
     signal.throwIfAborted();
     const published = await findReadableRun(folder, "current");

@@ -108,10 +108,9 @@ function refuserText(thrown: unknown, { root }: OutputFolder): string {
     (name === "path" || name === "dest") && isAbsolute(String(value)) ? [String(value)] : [],
   );
   const paths = [...named, root].map(existingPath);
-  const path = paths.find((each) => ownerOf(each) !== null) ?? paths[0] ?? root;
-  const owner = ownerOf(path);
-  if (owner === null) return ` for ${path}; fix it`;
-  return ` for ${path}, which belongs to ${owner}; run as the owner of the warehouse, or give all of it to one user (chown -R),`;
+  const foreign = paths.find((each) => ownerOf(each) !== null);
+  if (foreign === undefined) return ` for ${paths[0]}; fix it`;
+  return ` for ${foreign}, which belongs to ${ownerOf(foreign)}; run as the owner of the warehouse, or give all of it to one user (chown -R),`;
 }
 
 /** The path itself, or the nearest of its folders that this user can see. */
@@ -127,13 +126,11 @@ export function ownerOf(path: string): string | null {
 }
 
 /** Warns root of a warehouse of somebody else, who could neither link to nor remove what root makes there. */
-export function rootWarnings({ root }: OutputFolder): string[] {
+export function warnRoot({ root }: OutputFolder, warn: (sentence: string) => void): void {
   const owner = process.getuid?.() === 0 ? ownerOf(root) : null;
-  return owner === null
-    ? []
-    : [
-        `${root} belongs to ${owner}, and this is root, whose files its owner may not change: run as ${owner}, or give all of it back with chown -R before the next run.`,
-      ];
+  if (owner === null) return;
+  const wayOut = `run as ${owner}, or give all of it back with chown -R before the next run`;
+  warn(`${root} belongs to ${owner}, and this is root, whose files its owner may not change: ${wayOut}.`);
 }
 
 /**
