@@ -95,7 +95,7 @@ function line(path: string, count: number, before: number | null): DriftLine {
 }
 
 const CHANGES = { new: 3, edited: 12, removed: 1 };
-const COMPARED = { previousRun: PREVIOUS, changes: CHANGES };
+const COMPARED = { comparedWith: PREVIOUS, changes: CHANGES };
 
 /** Values of destinations: how many lack an entry at each; one at each is unknown. */
 function lacking(...places: readonly (readonly [name: string | null, Reception, unmapped: number])[]) {
@@ -136,7 +136,7 @@ const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]
   ],
   [
     {
-      previousRun: PREVIOUS,
+      comparedWith: PREVIOUS,
       drift: {
         ...NO_DRIFT,
         newFields: [line("feeling", 6, 0), line("ai_summary", 4, 4), line("mood", 4, 4)],
