@@ -78,7 +78,7 @@ for (const [policy, form] of [
     const email = policy === "drop" ? null : personalHash(Buffer.from(KEY.reveal()), "email", USER.email);
     const users = "SELECT DISTINCT email, tz FROM users WHERE user_id = 'u-1'";
     assert.deepEqual(await rowsOf(summary.directory, users), [[email, "Europe/Vienna"]]);
-    const { keyId: named } = (await readManifest(summary.directory)).personalData;
+    const { keyId: named } = (await readManifest(summary.directory)).asked.personalData;
     assert.equal(named, policy === "drop" ? null : keyId(KEY));
     const treated = `SELECT path FROM run_drift WHERE kind = 'personal_${policy === "drop" ? "dropped" : "hashed"}'`;
     const paths = (await rowsOf(summary.directory, treated)).flat();

@@ -172,7 +172,9 @@ test("paths in tampered files", async (t) => {
     const manifest = await readManifest(directory);
     const [module, proof] = [join(directory, "raw/evil.mjs"), join(around, "executed")];
     const text = await readFile(await unsealed(directory, "raw/extract.json"), "utf8");
-    const facts = { ...JSON.parse(text), pipeline: { name: "evil", module: pathToFileURL(module).href } };
+    const record = JSON.parse(text);
+    const pipeline = { name: "evil", module: pathToFileURL(module).href };
+    const facts = { ...record, asked: { ...record.asked, pipeline } };
     const contents = {
       "raw/extract.json": JSON.stringify(facts),
       "raw/evil.mjs": `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(proof)}, "");`,

@@ -3,7 +3,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
-import type { ExtractRecord } from "../../raw/extract-record.ts";
+import type { RunAsked } from "../../raw/extract-record.ts";
 import { ADDRESS } from "../../raw/personal/addresses.ts";
 import { looksPersonal } from "../../raw/personal/names.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
@@ -46,7 +46,7 @@ export function personalFieldsSentence(fields: readonly string[]): string {
 export async function checkPersonalFields(
   connection: DuckDBConnection,
   tables: readonly Table[],
-  { policy, customFieldIds }: ExtractRecord["personalData"],
+  { policy, customFieldIds }: RunAsked["personalData"],
 ): Promise<CheckResults> {
   const names = new Set(tables.map(({ name }) => name));
   const sources = SOURCES.filter(({ table }) => names.has(table));
