@@ -17,8 +17,8 @@ Examples:
 A target that has the run already, or a later one, is left as it is; to take it
 back, use "runs rollback RUN --deliver". Exit code 0: all targets have the run.
 26: some do not; the same command continues where it stopped, unless the message
-says that another delivery took over or that the run was rolled back. 31: the run
-is damaged, and no target was asked.
+says that another delivery took over or that the run was rolled back. 31: no
+target was asked, because the run is damaged.
 `;
 
 export function deliverCommand(environment = processEnvironment()): CliCommand {
