@@ -218,4 +218,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   J2: ["credentials in a URL, an e-mail address in its query", "removed under drop and hash"],
   J3: ["e-mail address as a key or as a user's ID", "dropped or hashed"],
   J4: ["custom field that looks personal", "published, named by a check with count and setting"],
+  J5: [
+    "token that the service repeats, escaped or in base64",
+    "[redacted] in each form that promise 11 names",
+  ],
 };
