@@ -222,4 +222,5 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "token that the service repeats, escaped or in base64",
     "[redacted] in each form that promise 11 names",
   ],
+  J6: ["texts with URLs among other words", "published byte for byte; a check counts those with credentials"],
 };
