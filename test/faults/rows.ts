@@ -223,4 +223,5 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "[redacted] in each form that promise 11 names",
   ],
   J6: ["texts with URLs among other words", "published byte for byte; a check counts those with credentials"],
+  J7: ["e-mail address in the words of a refusal", "[redacted] in the log and in errors under drop and hash"],
 };

@@ -1,14 +1,15 @@
-/** Warns of custom fields that look personal and are published because `personalFields` does not name them. */
+/** Warns of what looks personal and is published: custom fields that `personalFields` does not name, and URLs in free text. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { pluralize } from "../../common/figures.ts";
+import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
 import type { ExtractRecord } from "../../raw/extract-record.ts";
 import { ADDRESS } from "../../raw/personal/addresses.ts";
 import { looksPersonal } from "../../raw/personal/names.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
+import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Table } from "../../tables/declare.ts";
-import { type CheckResults, checkWithWarning, NO_CHECKS, noneExpected } from "./checks.ts";
+import { type Check, type CheckResults, checkWithWarning, NO_CHECKS, noneExpected } from "./checks.ts";
 
 const FIELDS = "custom_fields";
 
@@ -67,4 +68,35 @@ export async function checkPersonalFields(
   const detail = found.length === 0 ? "" : `${found.join(", ")}; the setting is personalFields`;
   const check = noneExpected("custom fields that look personal and are published", found.length, detail);
   return checkWithWarning(check, personalFieldsSentence(found));
+}
+
+const CREDENTIALS = "//[^/?#@\\s\"'<>]+@";
+
+/** Counts texts that name a user in a URL, also with a password. The policy leaves them in free text. */
+export async function checkUrlCredentials(
+  connection: DuckDBConnection,
+  tables: readonly Table[],
+  { policy }: ExtractRecord["personalData"],
+): Promise<readonly Check[]> {
+  if (policy === "keep") return [];
+  const found: [place: string, texts: number][] = [];
+  for (const { name, columns } of tables) {
+    const texts = columns
+      .filter(({ type }) => type === "text" || type === "json")
+      .map((column) => quoteIdentifier(column.name));
+    // The pattern takes ten times as long as the search for a byte.
+    const counts = texts.map(
+      (text) =>
+        `count(*) FILTER (CASE WHEN contains(${text}, '@') THEN regexp_matches(${text}, $1) END) AS ${text}`,
+    );
+    const [row = {}] =
+      texts.length === 0
+        ? []
+        : await all(connection, `SELECT ${counts.join(", ")} FROM ${quoteIdentifier(name)}`, [CREDENTIALS]);
+    for (const [column, texts] of Object.entries(row))
+      found.push([`${name}.${column}`, toSafeInteger(texts)]);
+  }
+  const places = found.filter(([, texts]) => texts > 0).map(([place, texts]) => `${place} (${count(texts)})`);
+  const total = found.reduce((sum, [, texts]) => sum + texts, 0);
+  return [noneExpected("texts with credentials in a URL", total, places.join(", "))];
 }

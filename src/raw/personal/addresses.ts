@@ -1,5 +1,6 @@
 /** Treats e-mail addresses and credentials that are personal in any place: in URLs, as keys, as users' IDs. */
 import type { JsonObject } from "../../common/json.ts";
+import { REDACTED } from "../../common/secret.ts";
 import type { SourceText } from "../raw-json.ts";
 import { isUserId } from "./people.ts";
 import { CUSTOM_FIELD_PLACES, type PersonalTreatment, setOrDelete } from "./policy.ts";
@@ -18,6 +19,14 @@ function withoutAddresses(text: string): string {
   return text
     .replace(CREDENTIALS, "$1$2")
     .replace(/[?#].*/s, (query) => query.replace(/[^?&;=#]+/g, (part) => (holdsAddress(part) ? "" : part)));
+}
+
+/** In a text that may be cut off within an address. */
+const ADDRESSES = /[^\s@<>()[\]"',;:]{1,64}(?:@|%40)[^\s@<>()[\]"',;:]+/g;
+
+/** Replaces e-mail addresses in words of the service that a message quotes. */
+export function redactAddresses(text: string): string {
+  return text.replace(ADDRESSES, REDACTED);
 }
 
 function holdsAddress(part: string): boolean {
