@@ -55,8 +55,11 @@ export interface RunSummary {
   readonly changes: NonNullable<Manifest["changes"]> | null;
   /** Null if the pipeline makes none. */
   readonly mappedValues: MappedCounts | null;
-  /** Differences from the specification, compared with the run before; null if it could not be read. */
-  readonly drift: DriftReport | null;
+  /**
+   * Differences from the specification, compared with the run before; null if it could not be read. `policyFields`: fields
+   * that the personal-data policy treated.
+   */
+  readonly drift: (Omit<DriftReport, "policy"> & { readonly policyFields: number }) | null;
   /** Checks before publication; `run_checks` has all of them. */
   readonly checks: {
     readonly passed: number;

@@ -84,6 +84,7 @@ async function compareWithPrevious(
     const { connection } = database;
     const { manifest } = before ?? {};
     const showsBefore = manifest !== undefined && mayShow(manifest.personalData, statement.personalData);
+    const { policy, ...drift } = await driftOf({ connection, now: statement, before: manifest, showsBefore });
     return {
       previousRun: manifest?.run ?? null,
       changes: (manifest && (await readItemChanges(connection, statement, manifest))) ?? null,
@@ -91,7 +92,7 @@ async function compareWithPrevious(
         statement.rows.content_mapped_values === undefined
           ? null
           : mappedCounts(await readDestinationCounts(connection)),
-      drift: await driftOf({ connection, now: statement, before: manifest, showsBefore }),
+      drift: { ...drift, policyFields: policy.length },
       warnings: [],
     };
   } catch (thrown) {
