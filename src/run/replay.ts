@@ -71,7 +71,7 @@ export async function replay(request: ReplayRequest): Promise<RunResult> {
     const documents = { land, replayOf: published.run, kept: EMPTY_RESUME, peak };
     try {
       await createStaging(folder, staging.run);
-      return await makeRun(run, documents, { ...settings, limit: facts.limit }, request);
+      return await makeRun(run, documents, { ...settings, limit: facts.asked.limit }, request);
     } finally {
       await discardStaging(folder, staging.run);
     }
@@ -86,7 +86,7 @@ async function prepareReplay(
   facts: ExtractRecord,
 ): Promise<NewRun & { readonly pipelineUrl: string }> {
   const { folder, clock, settings, freeBytes, threads, acceptPipeline: isAccepted } = request;
-  const { limit } = facts;
+  const { limit } = facts.asked;
   const lookups = readFolderLookups(join(published.directory, "raw"));
   assertSameTreatment(published, { facts, lookups }, settings);
   const pipelineUrl = request.pipelineUrl ?? moduleOf(facts);
@@ -107,7 +107,7 @@ async function prepareReplay(
     folder,
     staging: stagingFolder(folder, await nextRun(folder, new Date(clock.now()))),
     baseline,
-    history: removePersonal(history, facts.personalData),
+    history: removePersonal(history, facts.asked.personalData),
   };
 }
 
@@ -129,10 +129,12 @@ async function landAgain(
   }
   await writeExtractRecord(join(raw, EXTRACT_FILE), {
     ...facts,
-    pipeline: { name: pipeline.name, module: pipelineModule(pipelineUrl) },
-    startedAt: new Date(startedMs).toISOString(),
-    resumedAt: [],
-    accepted: { shrink: false, newAddress: false },
+    asked: {
+      ...facts.asked,
+      pipeline: { name: pipeline.name, module: pipelineModule(pipelineUrl) },
+      accepted: { shrink: false, newAddress: false },
+    },
+    found: { ...facts.found, startedAt: new Date(startedMs).toISOString(), resumedAt: [] },
   });
   return readRawFolder(raw);
 }
@@ -158,7 +160,11 @@ async function assertRawWhole(published: ReadableRun): Promise<void> {
 }
 
 /** URL of the pipeline's module. Throws `config.invalid` if the pipeline was not a file. */
-function moduleOf({ pipeline: { name, module } }: ExtractRecord): string {
+function moduleOf({
+  asked: {
+    pipeline: { name, module },
+  },
+}: ExtractRecord): string {
   if (module !== null) return module.startsWith("file:") ? module : pipelineUrl(module, "");
   throw invalidConfig(
     `The pipeline "${printable(name)}" of this run is not a file that can be loaded again; name one with --pipeline.`,
@@ -171,7 +177,7 @@ function assertSameTreatment(
   { facts, lookups }: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
   { policy, personalFields, aliases }: ReplaySettings,
 ): void {
-  const { documentSettings: before, personalData } = facts;
+  const { documentSettings: before, personalData } = facts.asked;
   const names = [...new Set(personalFields.map((name) => aliases[name] ?? name))];
   const customFields = lookups.definitions.flatMap(({ id, answer: { name } }): [string, string][] =>
     typeof name === "string" && names.includes(name) ? [[id, name]] : [],

@@ -50,7 +50,7 @@ export async function publishRun(
     );
   const before = await runBefore(folder.runs, stated);
   if (before !== undefined) await linkUnchanged(staging.result, files, before);
-  const endedAt = new Date(endMs(Date.parse(stated.startedAt), clock)).toISOString();
+  const endedAt = new Date(endMs(Date.parse(stated.found.startedAt), clock)).toISOString();
   const manifest = await writeManifest(staging.result, { ...stated, endedAt }, files);
   await makeVisible(folder, staging);
   return manifest;

@@ -78,7 +78,7 @@ for (const [policy, form] of [
     const email = policy === "drop" ? null : personalHash(Buffer.from(KEY.reveal()), "email", USER.email);
     const users = "SELECT DISTINCT email, tz FROM users WHERE user_id = 'u-1'";
     assert.deepEqual(await rowsOf(summary.directory, users), [[email, "Europe/Vienna"]]);
-    const { keyId: named } = (await readManifest(summary.directory)).personalData;
+    const { keyId: named } = (await readManifest(summary.directory)).asked.personalData;
     assert.equal(named, policy === "drop" ? null : keyId(KEY));
     const treated = `SELECT path FROM run_drift WHERE kind = 'personal_${policy === "drop" ? "dropped" : "hashed"}'`;
     const paths = (await rowsOf(summary.directory, treated)).flat();
@@ -165,7 +165,7 @@ test("J6: texts with URLs come out as they were served, two nights long, and a c
     const check =
       "SELECT verdict, figure, detail FROM run_checks WHERE check_name = 'texts with credentials in a URL'";
     assert.deepEqual(await rowsOf(directory, check), [
-      ["warning", "12", "content.title (4), content.extra (4), content_custom_field_values.value (4)"],
+      ["warning", "12", "content.extra (4), content.title (4), content_custom_field_values.value (4)"],
     ]);
   }
 });

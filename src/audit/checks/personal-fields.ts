@@ -1,13 +1,13 @@
 /** Warns of what looks personal and is published: custom fields that `personalFields` does not name, and URLs in free text. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { count, pluralize } from "../../common/figures.ts";
+import { pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
-import type { ExtractRecord } from "../../raw/extract-record.ts";
+import type { RunAsked } from "../../raw/extract-record.ts";
 import { ADDRESS } from "../../raw/personal/addresses.ts";
 import { looksPersonal } from "../../raw/personal/names.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
-import { quoteIdentifier } from "../../storage/sql-text.ts";
+import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Table } from "../../tables/declare.ts";
 import { type Check, type CheckResults, checkWithWarning, NO_CHECKS, noneExpected } from "./checks.ts";
 
@@ -47,7 +47,7 @@ export function personalFieldsSentence(fields: readonly string[]): string {
 export async function checkPersonalFields(
   connection: DuckDBConnection,
   tables: readonly Table[],
-  { policy, customFieldIds }: ExtractRecord["personalData"],
+  { policy, customFieldIds }: RunAsked["personalData"],
 ): Promise<CheckResults> {
   const names = new Set(tables.map(({ name }) => name));
   const sources = SOURCES.filter(({ table }) => names.has(table));
@@ -76,27 +76,22 @@ const CREDENTIALS = "//[^/?#@\\s\"'<>]+@";
 export async function checkUrlCredentials(
   connection: DuckDBConnection,
   tables: readonly Table[],
-  { policy }: ExtractRecord["personalData"],
+  { policy }: RunAsked["personalData"],
 ): Promise<readonly Check[]> {
-  if (policy === "keep") return [];
-  const found: [place: string, texts: number][] = [];
-  for (const { name, columns } of tables) {
-    const texts = columns
+  const counts = tables.flatMap(({ name, columns }) =>
+    columns
       .filter(({ type }) => type === "text" || type === "json")
-      .map((column) => quoteIdentifier(column.name));
-    // The pattern takes ten times as long as the search for a byte.
-    const counts = texts.map(
-      (text) =>
-        `count(*) FILTER (CASE WHEN contains(${text}, '@') THEN regexp_matches(${text}, $1) END) AS ${text}`,
-    );
-    const [row = {}] =
-      texts.length === 0
-        ? []
-        : await all(connection, `SELECT ${counts.join(", ")} FROM ${quoteIdentifier(name)}`, [CREDENTIALS]);
-    for (const [column, texts] of Object.entries(row))
-      found.push([`${name}.${column}`, toSafeInteger(texts)]);
-  }
-  const places = found.filter(([, texts]) => texts > 0).map(([place, texts]) => `${place} (${count(texts)})`);
-  const total = found.reduce((sum, [, texts]) => sum + texts, 0);
-  return [noneExpected("texts with credentials in a URL", total, places.join(", "))];
+      .map((column) => {
+        const text = quoteIdentifier(column.name);
+        return `SELECT ${quoteLiteral(`${name}.${column.name}`)} AS place, count(*) AS texts FROM ${quoteIdentifier(name)}
+          WHERE contains(${text}, '@') AND regexp_matches(${text}, $1)`;
+      }),
+  );
+  if (policy === "keep" || counts.length === 0) return [];
+  const found = await all(connection, `FROM (${counts.join(" UNION ALL ")}) WHERE texts > 0 ORDER BY place`, [
+    CREDENTIALS,
+  ]);
+  const total = found.reduce((sum, { texts = null }) => sum + toSafeInteger(texts), 0);
+  const detail = found.map(({ place, texts }) => `${place} (${texts})`).join(", ");
+  return [noneExpected("texts with credentials in a URL", total, detail)];
 }

@@ -6,7 +6,7 @@ import type { WarehouseBuild } from "../../load/build-warehouse.ts";
 import type { TableFiles } from "../../load/load-table.ts";
 import type { Pipeline } from "../../pipeline.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
-import type { ExtractRecord } from "../../raw/extract-record.ts";
+import type { RunAsked } from "../../raw/extract-record.ts";
 import { all, scalar, toSafeInteger } from "../../storage/duckdb.ts";
 import {
   boundsFor,
@@ -44,7 +44,7 @@ export async function checkTables(
     readonly directory: string;
     readonly drift: readonly DriftEntry[];
     readonly isLimited: boolean;
-    readonly personalData: ExtractRecord["personalData"];
+    readonly personalData: RunAsked["personalData"];
   },
 ) {
   const { tables, loaded } = run;

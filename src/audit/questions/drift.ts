@@ -203,7 +203,7 @@ export function driftQuestion(
       return { ...chosen, missing };
     },
     async answer({ run, connection, manifest, before }, { missing }) {
-      const showsBefore = before !== undefined && mayShow(before.personalData, manifest.personalData);
+      const showsBefore = before !== undefined && mayShow(before.asked, manifest.asked);
       const drift = await driftOf({ connection, now: manifest, before, showsBefore });
       const previousRun = before?.run ?? null;
       const lead = missing ?? `Run ${run}, compared with ${previousRun}.`;

@@ -31,7 +31,7 @@ const REPORT_FILE = "report.html";
 interface ReportRun extends Pick<OpenedRun, "connection" | "connect"> {
   /** Folder of the Parquet files. */
   readonly directory: string;
-  readonly manifest: Pick<Manifest, "rows" | "emptyColumns" | "changes">;
+  readonly manifest: Pick<Manifest, "rows" | "emptyColumns" | "changes" | "asked">;
   readonly earlier: EarlierRuns;
 }
 
@@ -173,13 +173,12 @@ async function historyPair(connection: DuckDBConnection, run: RunRow): Promise<R
 async function contentSections(
   connection: DuckDBConnection,
   run: RunRow,
-  { rows }: Pick<Manifest, "rows">,
+  after: Pick<Manifest, "rows" | "asked">,
   earlier: EarlierRuns,
 ): Promise<Section[]> {
   const { before, previous } = earlier;
   if (before !== undefined) {
     const pair = { before: { ...before, verdict: before.manifest.verdict }, after: run };
-    const after = { rows, personalData: { policy: run.personalData } };
     return contentDiffForReport(connection, { pair, before: before.manifest, after });
   }
   const none = comparisonText(earlier);

@@ -197,7 +197,7 @@ long("G8: what was edited between the kill and the next start is found", async (
   const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
   assert.equal(summary.verdict, "complete");
   assert.ok((summary.resumed?.pages ?? 0) > ITEMS / SETTINGS.perPage);
-  assert.equal(summary.accounting.vanished, 1);
+  assert.equal(summary.items.vanished, 1);
   assert.deepEqual(await publishedIds(summary.directory), fresh.map(({ id }) => id).sort());
   assert.deepEqual(await rowsOf(summary.directory, "SELECT content_id FROM content WHERE title = 'Edited'"), [
     ["c-010"],
