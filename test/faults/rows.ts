@@ -227,4 +227,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   J2: ["credentials in a URL, an e-mail address in its query", "removed under drop and hash"],
   J3: ["e-mail address as a key or as a user's ID", "dropped or hashed"],
   J4: ["custom field that looks personal", "published, named by a check with count and setting"],
+  J5: [
+    "token that the service repeats, escaped or in base64",
+    "[redacted] in each form that promise 11 names",
+  ],
+  J6: ["texts with URLs among other words", "published byte for byte; a check counts those with credentials"],
+  J7: ["e-mail address in the words of a refusal", "[redacted] in the log and in errors under drop and hash"],
 };
