@@ -23,6 +23,7 @@ import { makeEntityRows } from "../transform/entity-rows.ts";
 import { transformItems } from "../transform/transform-items.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
+import { nextAncestors } from "../warehouse/identity.ts";
 import { databaseOf, parseRunName } from "../warehouse/layout.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
@@ -255,6 +256,7 @@ function statementOf(
     ...(facts.outages !== null && { outages: facts.outages }),
     previousRun: before.kind === "none" ? null : before.run,
     ...(before.kind === "run" && { previousSha256: before.sha256 }),
+    ancestors: before.kind === "run" ? nextAncestors(before.manifest) : [],
   };
 }
 

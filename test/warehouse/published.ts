@@ -57,6 +57,7 @@ export function statement(
     configuration: "f00d",
     personalData: { policy: "drop", keyId: null, fields: "none" },
     previousRun: null,
+    ancestors: [],
   };
 }
 
