@@ -122,7 +122,9 @@ async function commitTable(
 ): Promise<TableVersion> {
   let files: readonly LakeFile[] = [];
   const { version } = await commitChange(session, delivery, { number, first }, async (state) => {
-    assertMayCommit(session, delivery, { number, state });
+    // A table that an overtaken delivery creates was not seen by the later one, and would keep its rows.
+    const latest = state ?? (await readTable(session.store, RUN_SNAPSHOTS.name));
+    assertMayCommit(session, delivery, { number, state: latest });
     assertWritable(state, declared);
     files = await uploadFiles(session, delivery, { declared, state });
     const mustCollide = followsUnfinished && deliveryNumber(state, session.instance) < number;
