@@ -392,7 +392,7 @@ async function violations(seed: number): Promise<ReadonlySet<string>> {
     const process = live[schedule.random() < 0.5 ? schedule.below(live.length) : live.length - 1];
     const isSleeping = process?.run != null && process.looks <= 1 && !process.isFinishing;
     if (process?.isFinishing && schedule.random() < 0.5) await schedule.overtake(process);
-    else if (isSleeping && schedule.random() < 0.2) await schedule.overtakeSleeping(process);
+    else if (isSleeping && schedule.random() < 0.5) await schedule.overtakeSleeping(process);
     else if (process !== undefined)
       await schedule.turns(process, 1 + schedule.below(schedule.random() < 0.3 ? 200 : 25));
   }
@@ -404,8 +404,10 @@ async function beginOne(schedule: Schedule, withVacuum: boolean): Promise<void> 
   const machine = schedule.machines[schedule.below(schedule.machines.length)] ?? assert.fail();
   const { instance } = machine;
   const chance = schedule.random();
-  const skewDays = schedule.random() < 0.9 ? 0 : ([-40, 8, 40][schedule.below(3)] ?? 0);
-  if (withVacuum && chance < 0.15) {
+  const isVacuum = withVacuum && chance < 0.15;
+  const isWrong = schedule.random() < (isVacuum ? 0.5 : 0.1);
+  const skewDays = isWrong ? ([-40, 8, 40][schedule.below(3)] ?? 0) : 0;
+  if (isVacuum) {
     // Nobody is at work for more than a day, so nobody who was before is any more.
     const days = [0, 1, 10][schedule.below(3)] ?? 0;
     if (days > 0) schedule.live = [];
