@@ -122,8 +122,9 @@ async function commitTable(
 ): Promise<TableVersion> {
   let files: readonly LakeFile[] = [];
   const { version } = await commitChange(session, delivery, { number, first }, async (state) => {
-    // A table that an overtaken delivery creates was not seen by the later one, and would keep its rows.
-    const latest = state ?? (await readTable(session.store, RUN_SNAPSHOTS.name));
+    // The later delivery leaves a table alone that is missing or that only other instances have.
+    const isNew = deliveryNumber(state, session.instance) === 0;
+    const latest = isNew ? await readTable(session.store, RUN_SNAPSHOTS.name) : state;
     assertMayCommit(session, delivery, { number, state: latest });
     assertWritable(state, declared);
     files = await uploadFiles(session, delivery, { declared, state });

@@ -283,21 +283,24 @@ suite("a lake", () => {
     assert.deepEqual(gone, []);
   });
 
-  test("L2: a delivery that was overtaken creates no table", async () => {
-    const store = memoryStore(new Map(two));
-    let puts = 0;
-    const sleeper = watchedStore(store, async (operation, key) => {
-      const isClaim = operation === "putNew" && key.startsWith("run_snapshots/_delta_log/") && ++puts === 1;
-      if (!isClaim) return undefined;
-      return async (answer: unknown) => {
-        await deliver(on(store), runs.b3);
-        return answer;
-      };
+  for (const isOfOthers of [false, true])
+    test(`L2: a delivery that was overtaken puts nothing into a table that ${isOfOthers ? "only another instance has" : "nobody has"}`, async () => {
+      const store = memoryStore(new Map(two));
+      const other = { sequence: 1, machine: "u", tables: { more: 2 } };
+      if (isOfOthers) await deliver(on(store, "two"), await makeRun(folder, other));
+      let puts = 0;
+      const sleeper = watchedStore(store, async (operation, key) => {
+        const isClaim = operation === "putNew" && key.startsWith("run_snapshots/_delta_log/") && ++puts === 1;
+        if (!isClaim) return undefined;
+        return async (answer: unknown) => {
+          await deliver(on(store), runs.b3);
+          return answer;
+        };
+      });
+      await assert.rejects(deliver(on(sleeper), runs.a3), { code: "target.fenced", message: /took over/ });
+      assert.deepEqual((await seenIn(store, INSTANCE)).more, isOfOthers ? {} : undefined);
+      assert.deepEqual(await findings(store), []);
     });
-    await assert.rejects(deliver(on(sleeper), runs.a3), { code: "target.fenced", message: /took over/ });
-    assert.equal(await readTable(store, "more"), null);
-    assert.deepEqual(await findings(store), []);
-  });
 
   test("L2: rows in a table that the last run does not have are named, and the next delivery removes them", async () => {
     const objects = new Map(two);
