@@ -96,6 +96,8 @@ const statement = z.object({
   previousRun: runIdentifier.nullable(),
   /** SHA-256 of the manifest of the run before. Absent if it cannot be read. */
   previousSha256: sha256.optional(),
+  /** Runs that the run before continues, newest first: name and SHA-256. Up to a run whose manifest could not be read. */
+  ancestors: z.array(z.string().regex(/^\d{6,15}-\d{8}T\d{6}Z [0-9a-f]{64}$/)),
   /** Run whose raw documents this run was built from; `null` if the run read its own. */
   replayOf: runIdentifier.nullable(),
   /**

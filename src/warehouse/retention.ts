@@ -125,7 +125,7 @@ export async function prune(folder: OutputFolder, keep: number): Promise<RunIden
   if (old.length === 0) return [];
   const current = runs.find((each) => each.current);
   const left = runs.filter((each) => !old.includes(each));
-  await recordPruned(folder, old, { left, past: withAncestors(current, runs) });
+  await recordPruned(folder, old, { left, past: withAncestors(current) });
   for (const { run } of old) await removeRun(folder, run);
   return old;
 }

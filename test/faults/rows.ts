@@ -1,7 +1,7 @@
 /** What can go wrong, and what must happen. Numbers are exit codes. A third text says why no test names the row. */
 export type Fault = readonly [fault: string, expected: string, untested?: string];
 
-/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people. */
+/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people, lakes. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   A1: ["connection refused", "waited out; 21 after ten seconds where nothing ever answered"],
   A2: ["name of the service does not resolve", "retried once, then 21; the sentence names the host"],
@@ -233,4 +233,16 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   ],
   J6: ["texts with URLs among other words", "published byte for byte; a check counts those with credentials"],
   J7: ["e-mail address in the words of a refusal", "[redacted] in the log and in errors under drop and hash"],
+  L1: [
+    "two copies of a warehouse, whose runs between are pruned",
+    "only a run that provably continues the lake's last one replaces it; else 26, and the next run continues from it",
+  ],
+  L2: [
+    "overtaken delivery that creates a table late",
+    "stopped, 26; rows that still come are named by verify and status, removed by the next delivery",
+  ],
+  L3: [
+    "machine whose clock is over an hour from the lake's",
+    "26 for a delivery and vacuum, nothing removed",
+  ],
 };
