@@ -1,7 +1,7 @@
 /** What can go wrong, and what must happen. Numbers are exit codes. A third text says why no test names the row. */
 export type Fault = readonly [fault: string, expected: string, untested?: string];
 
-/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people. */
+/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people, questions. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   A1: ["connection refused", "waited out; 21 after ten seconds where nothing ever answered"],
   A2: ["name of the service does not resolve", "retried once, then 21; the sentence names the host"],
@@ -218,4 +218,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   J2: ["credentials in a URL, an e-mail address in its query", "removed under drop and hash"],
   J3: ["e-mail address as a key or as a user's ID", "dropped or hashed"],
   J4: ["custom field that looks personal", "published, named by a check with count and setting"],
+  K1: [
+    "question about an item, a run or a warehouse that there is not",
+    "3; 2 where a command changes something",
+  ],
+  K2: ["target whose package is not installed", "2, no request"],
 };

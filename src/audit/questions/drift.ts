@@ -176,7 +176,7 @@ async function readUnlistedValues({ connection, before }: DriftRequest): Promise
 }
 
 /**
- * Compares a run, by name or number, with the one that was current when it began. Throws `config.not_found` for a run that
+ * Compares a run, by name or number, with the one that was current when it began. Throws `answer.nothing` for a run that
  * does not exist, `verify.failed` for one that cannot be read.
  */
 export function driftQuestion(

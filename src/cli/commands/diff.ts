@@ -70,7 +70,7 @@ const OF_VALUES = ["cause", "destination", "field", "items"] as const;
 
 type Head = Answer | WarehouseError;
 
-/** Answers one of the two questions. An error with exit code 2 takes the place of its answer. */
+/** Answers one of the two questions. An error with exit code 2 or 3 takes the place of its answer. */
 async function withHead<C extends RunSelection>(
   warehouse: string,
   question: RunQuestion<C>,
@@ -83,7 +83,7 @@ async function withHead<C extends RunSelection>(
       return use(answer);
     });
   } catch (thrown) {
-    if (isAnswered || !(thrown instanceof WarehouseError) || thrown.exitCode !== 2) throw thrown;
+    if (isAnswered || !(thrown instanceof WarehouseError) || ![2, 3].includes(thrown.exitCode)) throw thrown;
     await use(thrown);
   }
 }

@@ -91,7 +91,7 @@ function showCommand(environment: CliEnvironment): CliCommand {
 }
 
 async function showRun({ out }: CliEnvironment, run: string, { warehouse, ...form }: ShowFlags) {
-  const found = await findReadableRun(openWarehouseFolder(warehouse), run);
+  const found = await findReadableRun(openWarehouseFolder(warehouse, "answer.nothing"), run);
   const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
   const shown =
     found.manifest.rows.run_checks === undefined

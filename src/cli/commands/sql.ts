@@ -136,14 +136,14 @@ interface QueryDatabases {
 
 /**
  * Databases for a run, by name, number or `current`. Reads the link `current` once, so that a publication in between does
- * not mix runs. Throws `config.not_found`.
+ * not mix runs. Throws `answer.nothing` if there is no such run, `config.not_found` if it has no database.
  */
 async function findDatabases(
   warehouse: string,
   { wanted, statement }: { readonly wanted: string; readonly statement: string },
 ): Promise<QueryDatabases> {
   const folder = outputFolder(warehouse);
-  const run = await findRun(folder, wanted);
+  const run = await findRun(folder, wanted, "answer.nothing");
   const database = databaseIn(run);
   if (database === undefined)
     throw new WarehouseError(

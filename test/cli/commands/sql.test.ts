@@ -364,9 +364,9 @@ long("rows that no one text could hold together are written one after another", 
 test("without a published run the way to one is said", async (t) => {
   const out = await temporaryFolder(t);
   const ask = () => capture(sqlCommand, ["SELECT 1", "--warehouse", out]);
-  await assert.rejects(ask(), { code: "config.not_found", message: /run nightly --sample/ });
+  await assert.rejects(ask(), { code: "answer.nothing", message: /run nightly --sample/ });
   await symlink("runs/000001-20261120T020000Z", join(out, "current"));
-  await assert.rejects(ask(), { code: "config.not_found", message: /run nightly --sample/ });
+  await assert.rejects(ask(), { code: "answer.nothing", message: /run nightly --sample/ });
   await mkdir(join(out, "runs/000001-20261120T020000Z"), { recursive: true });
   await writeFile(join(out, "runs/000001-20261120T020000Z/warehouse.duckdb"), "junk");
   await assert.rejects(ask(), { code: "verify.failed" });
