@@ -49,6 +49,8 @@ function wordsOf(command: string): string[] {
   return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? "");
 }
 
+/** A query that begins with a comment. */
+const COMMENTED = ["sql", "-- top = all\nSELECT 1 AS one", "--format", "csv"];
 const PLAIN = ["audit", "current", "--format", "json", "--field=region", "--value", "Nordics"];
 /** The same with blanks and ends of lines, as they are pasted. */
 const PASTED = [
@@ -60,6 +62,7 @@ const commands = await commandsOfReadme();
 const outcomes = await callAll(
   [
     ...[...WRONG_CALLS, ...UNANSWERED].map(argumentsOf),
+    COMMENTED,
     PLAIN,
     ...PASTED,
     ...commands.map((command) => wordsOf(command).slice(1)),
@@ -82,6 +85,12 @@ for (const [title, calls, exitCode] of [
       });
     }
   });
+
+const commented = outcomes.shift();
+
+test("a query may begin with a comment", () => {
+  assert.deepEqual(commented, { code: 0, stdout: "one\n1\n", stderr: "" });
+});
 
 const [plain, ...pasted] = outcomes.splice(0, 1 + PASTED.length);
 

@@ -21,7 +21,6 @@ says that another delivery took over or that the run was rolled back.
 
 export function deliverCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("deliver")
-    .description("deliver a published run to the configured targets")
     .argument("[run]", "name or number of a run", "current")
     .option("--target <name>", "deliver only to this target")
     .warehouse()

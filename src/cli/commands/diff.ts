@@ -37,7 +37,6 @@ values; with --items those of each item, with --content those of the content.
 
 export function diffCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("diff")
-    .description("show what changed between two runs, and why")
     .argument("[run-a]", "name or number of the earlier run", "previous")
     .argument("[run-b]", "name or number of the later run", "current")
     .warehouse()

@@ -24,7 +24,6 @@ published values differ from the raw document.
 
 export function explainCommand({ out, endWith } = processEnvironment()): CliCommand {
   return new CliCommand("explain")
-    .description("explain the external values of an item, step by step")
     .argument("<item>", "ID or slug of an item")
     .warehouse()
     .option("--destination <name>", "only this destination: name, name:platform or ID")

@@ -37,7 +37,6 @@ Examples:
 
 export function runsCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("runs")
-    .description("list, show, roll back and remove published runs")
     .addHelpText("after", EXAMPLES)
     .addCommand(listCommand(environment), { isDefault: true })
     .addCommand(showCommand(environment))

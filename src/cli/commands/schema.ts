@@ -49,7 +49,6 @@ For tables of your own pipeline: content-warehouse sql "DESCRIBE table".
 
 export function schemaCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("schema")
-    .description("show tables and views: columns, keys, comments and origins")
     .argument("[table]", "only this table or view")
     .choice("--format <format>", "format of the description", Object.keys(FORMATS), "text")
     .json()

@@ -56,7 +56,6 @@ the database ignores that for two seconds, the process kills itself (137).
 
 export function sqlCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("sql")
-    .description("query the published warehouse in SQL, read-only")
     .argument("[query]", "one statement (default: from standard input)")
     .option("--run <run>", "name or number of a run", "current")
     .option("-f, --file <file>", "read the statement from a file")
@@ -212,7 +211,8 @@ async function runQuery(
     maxSpilled: "10GB",
     threads: undefined,
   });
-  const question = await prepareQuery(database.connection, statement, previous.missing);
+  const query = { noPrevious: previous.missing, mayPivot: true };
+  const question = await prepareQuery(database.connection, statement, query);
   if (format === "parquet") {
     await question.copyTo(parquet);
     return await write(createReadStream(parquet));
