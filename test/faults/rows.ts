@@ -223,4 +223,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "3; 2 where a command changes something",
   ],
   K2: ["target whose package is not installed", "2, no request"],
+  K3: ["template in a name or comment of the service", "dbt has it as it is"],
+  K4: [
+    "edited mapping whose texts contradict its IDs, or with an entry that no item can get",
+    "2 with line and column; the line is named",
+  ],
 };
