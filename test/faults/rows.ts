@@ -1,7 +1,7 @@
 /** What can go wrong, and what must happen. Numbers are exit codes. A third text says why no test names the row. */
 export type Fault = readonly [fault: string, expected: string, untested?: string];
 
-/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people, lakes. */
+/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people, questions, lakes. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   A1: ["connection refused", "waited out; 21 after ten seconds where nothing ever answered"],
   A2: ["name of the service does not resolve", "retried once, then 21; the sentence names the host"],
@@ -233,6 +233,16 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   ],
   J6: ["texts with URLs among other words", "published byte for byte; a check counts those with credentials"],
   J7: ["e-mail address in the words of a refusal", "[redacted] in the log and in errors under drop and hash"],
+  K1: [
+    "question about an item, a run or a warehouse that there is not",
+    "3; 2 where a command changes something",
+  ],
+  K2: ["target whose package is not installed", "2, no request"],
+  K3: ["template in a name or comment of the service", "dbt has it as it is"],
+  K4: [
+    "edited mapping whose texts contradict its IDs, or with an entry that no item can get",
+    "2 with line and column; the line is named",
+  ],
   L1: [
     "two copies of a warehouse, whose runs between are pruned",
     "only a run that provably continues the lake's last one replaces it; else 26, and the next run continues from it",
