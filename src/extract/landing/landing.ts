@@ -155,6 +155,8 @@ export class StageLanding {
   groupSize: number | undefined;
   /** For listings only. */
   passStart: ResumeState["groups"][number]["passStart"];
+  /** IDs of the instances that documents which landed name. */
+  readonly instanceIds = new Set<string>();
   readonly #config: StageConfig;
   readonly #threads: LandingThreads;
   /** Of this stage and pass, of the interrupted run. */
@@ -249,20 +251,18 @@ export class StageLanding {
     const result = await this.#threads.ask(group.first, { kind: "write", units, rawFile });
     this.#record(rawFile, result);
     if (!this.hasCheckpoints) return;
-    const { file, drift, fieldNames } = result;
+    const { indexed: _, ...landed } = result;
     const responses = waiting.map(({ response }) => response);
     const position = { stage, pass, number, passStart: this.passStart };
-    await writeCheckpoint(directory, rawFile, { ...position, responses, file, drift, fieldNames });
+    await writeCheckpoint(directory, rawFile, { ...position, ...landed, responses });
   }
 
-  #record(
-    rawFile: string,
-    { indexed, drift, fieldNames }: Pick<GroupResult, "indexed" | "drift" | "fieldNames">,
-  ) {
+  #record(rawFile: string, { indexed, drift, fieldNames, instanceIds }: Omit<GroupResult, "file">) {
     const { index, journal } = this.#config;
     if (indexed !== null) index.add(rawFile, indexed);
     journal.takeDrift(drift);
     for (const name of fieldNames) journal.fieldNames.add(name);
+    for (const id of instanceIds) this.instanceIds.add(id);
   }
 }
 
