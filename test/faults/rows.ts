@@ -150,6 +150,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   G1: ["manifest damaged", "never guessed: no baseline"],
   G2: ["folder of a newer program", "2"],
   G3: ["folder of another service", "2, no request"],
+  G3a: [
+    "another instance with the same IDs and times while a run is interrupted or under way",
+    "the interrupted run is dropped; between passes: 2",
+  ],
   G4: ["times far in the future", "data like any other; nothing is left out next time"],
   G5: ["clock set back or forward", "runs are ordered by their number"],
   G6: ["clocks of service and machine differ", "waiting is reckoned by the service's clock"],
@@ -158,6 +162,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   G9: ["nights without a run", "every run asks for everything"],
   G10: ["other versions of DuckDB", "storage format pinned, versions in the manifest"],
   G11: ["pipeline that lacks tables of the current run", "2 before any request, unless that is accepted"],
+  G11a: [
+    "pipeline that lacks the database or the Parquet files of the current run",
+    "2 before any request, unless that is accepted",
+  ],
   G12: ["run of a pipeline without history in between", "history goes on from the last run that has one"],
   G13: [
     "configured destination that the service does not have",
