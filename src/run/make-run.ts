@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
+import { changedPolicyWarnings } from "../audit/checks/changed-policy.ts";
 import { type Check, sortChecks, warningCauses, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
 import type { Log } from "../common/log.ts";
@@ -18,7 +19,7 @@ import type { PeakUse } from "../warehouse/disk.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { publishRun, unchangedFiles } from "../warehouse/publish.ts";
-import { findRun, prune } from "../warehouse/retention.ts";
+import { findRun, listRuns, prune } from "../warehouse/retention.ts";
 import { build } from "./build.ts";
 import { type NewRun, type Runtime, targetsOf } from "./inputs.ts";
 import { StagedLoads } from "./stage-loads.ts";
@@ -73,6 +74,7 @@ export async function makeRun(
   const warnings = [
     ...built.warnings,
     ...(Array.isArray(pruned) ? [] : [`Old runs could not be removed: ${pruned.message}`]),
+    ...(await policyWarnings(run, facts)),
     ...deliveryWarnings(deliveries),
   ];
   const { causes, sentences } = warningCauses({ checks: built.checks, warnings });
@@ -89,6 +91,16 @@ export async function makeRun(
     loadFailure: failure && { code: failure.code, message: failure.message },
   };
   return { summary, failure };
+}
+
+async function policyWarnings(
+  { folder, baseline }: NewRun,
+  { personalData }: ExtractRecord,
+): Promise<string[]> {
+  if (baseline.kind !== "run") return [];
+  // The run is published, whether or not the others can be listed.
+  const kept = await listRuns(folder).catch(() => []);
+  return changedPolicyWarnings(baseline.manifest.personalData.policy, personalData.policy, kept);
 }
 
 function publishedFacts(

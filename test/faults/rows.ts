@@ -171,6 +171,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "configured destination that the service does not have",
     "2 with the nearest name; a warning if the run before asked for it",
   ],
+  G13a: ["destination that is no longer configured", "one warning that names it, once"],
   G14: ["service whose `Date` stands still", "reused items become due by the run's clock"],
   G15: ["pipeline module in a folder of CommonJS modules", "loaded as the module that it is"],
   H1: ["new field", "kept in extra, counted"],
@@ -226,4 +227,5 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   J2: ["credentials in a URL, an e-mail address in its query", "removed under drop and hash"],
   J3: ["e-mail address as a key or as a user's ID", "dropped or hashed"],
   J4: ["custom field that looks personal", "published, named by a check with count and setting"],
+  J4a: ["`personalData` changed", "one warning, once; a stricter one names the kept runs that have more"],
 };
