@@ -7,7 +7,7 @@ import { onlyId } from "./pages/instance-ids.ts";
 import { isInScope, type ListEntry, type SingleItemScope } from "./pages/tasks.ts";
 import { Certification } from "./passes/certification.ts";
 import type { ExtractContext } from "./passes/context.ts";
-import { compareModes, repairItems, requestUnlisted } from "./passes/item-requests.ts";
+import { compareModes, repairItems, requestUnlisted, restoreGone } from "./passes/item-requests.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
 import { type ListingPass, PassReader } from "./passes/listing.ts";
 import type { PassPlan } from "./passes/page-reader.ts";
@@ -81,6 +81,7 @@ class ExtractionRun {
   async run(): Promise<Extraction> {
     const { settings, clock, signal } = this.#context;
     if (settings.limit !== null) return this.#readFirst();
+    await restoreGone(this.#context);
     const certification = this.#certification;
     for (;;) {
       const step = certification.next();

@@ -84,8 +84,11 @@ export class Landing implements AsyncDisposable {
     return this.#threads.failure;
   }
 
-  /** `stage`: a listing, single items of a pass (`item`), or those requested after it (`after`), which a resumed run repeats. */
-  of(stage: Shape | "item" | "after", pass: number): StageLanding {
+  /**
+   * `stage`: a listing, single items of a pass (`item`), or those requested after it (`after`), which a resumed run repeats,
+   * unless they are gone (`gone`).
+   */
+  of(stage: StageConfig["stage"], pass: number): StageLanding {
     const key = `${stage} ${pass}`;
     const known = this.#stages.get(key);
     if (known !== undefined) return known;
@@ -140,7 +143,7 @@ const SINGLES_PER_GROUP = 64;
 const WRITE_EVERY_MS = 10_000;
 
 interface StageConfig extends LandingConfig {
-  readonly stage: Shape | "item" | "after";
+  readonly stage: Shape | "item" | "after" | "gone";
   readonly pass: number;
   /** Returns the number of a new unit. */
   readonly reserve: () => number;
@@ -175,7 +178,7 @@ export class StageLanding {
     this.#checkpoints = resumeState.groups.filter((group) => group.stage === stage && group.pass === pass);
     this.#nextNumber = Math.max(-1, ...this.#checkpoints.map(({ number }) => number)) + 1;
     this.passStart = this.#checkpoints[0]?.passStart ?? null;
-    if (stage === "item" || stage === "after") this.groupSize = SINGLES_PER_GROUP;
+    if (stage !== "dynamic" && stage !== "full") this.groupSize = SINGLES_PER_GROUP;
   }
 
   /** Responses that the interrupted run got, group by group. Their documents count as landed. */
