@@ -21,7 +21,7 @@ export function changedPolicyWarnings(
   const rank = PERSONAL_POLICIES.indexOf(policy);
   const others = kept.filter(
     ({ manifest }) =>
-      "personalData" in manifest && PERSONAL_POLICIES.indexOf(manifest.personalData.policy) > rank,
+      "asked" in manifest && PERSONAL_POLICIES.indexOf(manifest.asked.personalData.policy) > rank,
   );
   const numbers = others.map(({ sequence }) => String(sequence)).toReversed();
   const [runs, have] = numbers.length === 1 ? ["Run", "has"] : ["Runs", "have"];

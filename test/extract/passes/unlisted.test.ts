@@ -47,7 +47,7 @@ for (const [what, pipelineUrl] of few(
     const { service, run } = await warehouse(t, { pipelineUrl });
     service.items = itemsOf(30).filter(({ id }) => id !== "c-004" && id !== "c-017");
     const before = service.questions.length;
-    const { directory, accounting, verdict } = await run();
+    const { directory, items: accounting, verdict } = await run();
     assert.deepEqual(
       [verdict, accounting.listed, accounting.loaded, accounting.vanished],
       ["complete", 28, 28, 0],
@@ -75,9 +75,9 @@ test("E1a: runs that are ended among and after these requests ask once for each 
   const ended = { out, config, pipelineUrl: DUCKDB };
   await interrupted(service, ended, ({ kind, id }) => kind === "item" && id === "c-009");
   await interrupted(service, ended, ({ kind }) => kind === "custom_fields");
-  const { directory, resumed, accounting } = await run(config);
+  const { directory, resumed, items } = await run(config);
   assert.ok((resumed?.items ?? 0) > 0);
-  assert.equal(accounting.loaded, left.length);
+  assert.equal(items.loaded, left.length);
   // The one that the first run was ended in was not answered.
   assert.deepEqual(
     service.asked("item").map(({ id }) => id),
@@ -98,8 +98,8 @@ test("E1a: an item that is gone when its fields are asked for, and then is not l
     return { status: 404 };
   };
   const out = await temporaryFolder(t);
-  const { verdict, accounting } = await exportFrom({ url: service.url, out, config: { details: "all" } });
-  assert.deepEqual([verdict, accounting.loaded, accounting.vanished], ["complete", 29, 1]);
+  const { verdict, items } = await exportFrom({ url: service.url, out, config: { details: "all" } });
+  assert.deepEqual([verdict, items.loaded, items.vanished], ["complete", 29, 1]);
   assert.equal(service.asked("item").filter(({ id }) => id === "c-004").length, 1);
 });
 
@@ -107,7 +107,7 @@ long("an item that the listing hides is an item like any other, and the account 
   const { service, run, directory: first } = await warehouse(t);
   hide(service, ["c-000", "c-029"]);
   const summary = await run();
-  const { directory, accounting } = summary;
+  const { directory, items: accounting } = summary;
   assert.deepEqual(
     [summary.verdict, accounting.listed, accounting.loaded, accounting.counted],
     ["complete", 28, 28, 28],
@@ -135,7 +135,7 @@ test("an item that is gone by one of two answers is a removal, and one that one 
     if (id === "c-029") return mode === "full" ? { status: 403 } : undefined;
     return id === "c-028" && mode === "dynamic" ? { body: { response: removed } } : undefined;
   };
-  const { directory, accounting, verdict, warnings } = await run();
+  const { directory, items: accounting, verdict, warnings } = await run();
   assert.deepEqual([verdict, accounting.listed, accounting.loaded], ["complete", 28, 28]);
   assert.equal((await publishedIds(directory)).length, 29);
   assert.equal((await rowsOf(directory, CHECKS))[0]?.[2], "requested singly: 1 are gone, 1 are there");
