@@ -10,7 +10,7 @@ WITH given AS (
     coalesce(mapping_input_is_id, false) AS is_id
   FROM content_custom_field_values
   WHERE mapping_input IS NOT NULL
-    AND /* in_range */
+    AND content_id >= $1 AND ($2 IS NULL OR content_id < $2)
 ),
 identified AS (
   SELECT

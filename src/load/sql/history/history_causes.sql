@@ -9,14 +9,14 @@ WITH held AS (
   FROM previous_mapped_value_history AS before
   SEMI JOIN (FROM history_pairs WHERE event = 'opened') AS opened USING (content_id, custom_field_id)
   JOIN history_items AS item USING (content_id)
-  WHERE /* in_range */
+  WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
     AND before.valid_to_run IS NOT DISTINCT FROM item.removed_in_run
 ),
 given AS (
   SELECT DISTINCT content_id, custom_field_id, mapping_input AS input
   FROM content_custom_field_values
   WHERE mapping_input IS NOT NULL
-    AND /* in_range */
+    AND content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
     AND content_id IN (SELECT content_id FROM history_pairs WHERE event = 'closed')
 ),
 effects AS (

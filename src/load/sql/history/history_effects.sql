@@ -1,7 +1,7 @@
 -- Questions whose answer changes if one family of definitions is as it was in an epoch: that family is a cause.
 -- Marks: the mapping steps, with the family's tables as they were.
 --
--- $1, $2  NULL for all questions
+-- $1, $2  bounds of all questions
 -- $3      the epoch
 WITH content_custom_field_values AS (
   SELECT

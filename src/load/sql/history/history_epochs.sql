@@ -1,7 +1,7 @@
 -- For each run the sequence number of the last run until then that changed a definition, or 0: the temporary table
 -- history_epochs. All runs of an epoch have the same mapping. NULL is the epoch of this run.
 --
--- $1  whether this run knows all definitions; an unsettled run may lack some that the history keeps
+-- $is_complete  whether this run knows all definitions; an unsettled run may lack some that the history keeps
 WITH changes AS (
   SELECT unnest([valid_from_run, valid_to_run]) AS run
   FROM (
@@ -26,7 +26,7 @@ epochs AS (
 SELECT
   run,
   CASE
-    WHEN $1::BOOLEAN THEN nullif(max(epochs.sequence), (SELECT max(sequence) FROM epochs))
+    WHEN $is_complete THEN nullif(max(epochs.sequence), (SELECT max(sequence) FROM epochs))
     ELSE max(epochs.sequence)
   END AS epoch
 FROM run_history

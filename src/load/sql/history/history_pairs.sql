@@ -1,7 +1,7 @@
 -- What happened to each value: the temporary table history_pairs, which joins history_before with history_now. Later
 -- steps refer to a row by its rowid, as `pair`.
 --
--- $1  whether this run knows all fields; an unsettled run knows only those whose definitions it looked up
+-- $is_complete  whether this run knows all fields; an unsettled run knows only those whose definitions it looked up
 --
 -- event     same      the version continues
 --           changed   the value gets a new version
@@ -40,7 +40,7 @@ WITH pairs AS (
       WHEN before.answer IS NULL THEN 'opened'
       WHEN before.state = 'returned' THEN CASE WHEN now.answer IS NULL THEN 'lost' ELSE 'returned' END
       WHEN now.answer IS NOT NULL THEN CASE WHEN differs THEN 'changed' ELSE 'same' END
-      WHEN $1::BOOLEAN OR custom_field_id IN (SELECT custom_field_id FROM custom_fields WHERE from_lookup) THEN 'closed'
+      WHEN $is_complete OR custom_field_id IN (SELECT custom_field_id FROM custom_fields WHERE from_lookup) THEN 'closed'
       ELSE 'kept'
     END AS event
   FROM history_before AS before
