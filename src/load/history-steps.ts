@@ -7,6 +7,7 @@ import {
   definitionColumns,
   definitionKey,
   HISTORY_TABLES,
+  runHistory,
 } from "../tables/history.ts";
 import { loadSql } from "./load-sql.ts";
 import { MAPPING_STEPS } from "./mapped-values.ts";
@@ -37,7 +38,10 @@ export const SOURCES: readonly string[] = [
   ...HISTORY_TABLES.map(({ name }) => `previous_${name}`),
 ];
 
-const DEFINITIONS = DEFINITION_HISTORIES.map(({ history }) => history.name);
+/** Histories of the definitions that a value follows from. */
+const DEFINITIONS = DEFINITION_HISTORIES.filter(({ family }) => family !== "destination").map(
+  ({ history }) => history.name,
+);
 
 /** A step whose SQL is the file of its name. Without `makes`, it makes a table of its own name. */
 function step(phase: Phase, name: string, reads: readonly string[], makes = name): HistoryStep {
@@ -49,6 +53,10 @@ function listed(name: "removed" | "unread"): HistoryStep {
   const sql = `SELECT unnest(CAST(CAST($${name} AS JSON) AS VARCHAR[])) AS content_id`;
   return { name: `history_${name}`, phase: "connection", reads: [], makes: `history_${name}`, sql };
 }
+
+/** The runs before and this run, each of whose columns is a parameter. */
+const RUNS = `FROM previous_run_history UNION ALL BY NAME
+  SELECT ${runHistory.columns.map(({ name }) => `$${name} AS ${name}`).join(", ")}`;
 
 const DEFINITION_STEPS = DEFINITION_HISTORIES.map(
   (definition): HistoryStep => ({
@@ -89,7 +97,7 @@ const ORDERS_BEFORE = "previous_mapped_value_order_history";
 
 /** The steps, in the order in which they run; those of a phase run again for each range or part. */
 export const HISTORY_STEPS: readonly HistoryStep[] = checkSteps([
-  step("run", "history_runs", ["previous_run_history"], "run_history"),
+  { name: "history_runs", phase: "run", reads: ["previous_run_history"], makes: "run_history", sql: RUNS },
   ...DEFINITION_STEPS,
   step("connection", "history_epochs", ["run_history", ...DEFINITIONS]),
   listed("removed"),
@@ -154,7 +162,14 @@ export const HISTORY_STEPS: readonly HistoryStep[] = checkSteps([
     "history_numbers",
     "history_causes",
   ]),
-  step("compare_parts", "history_kept", ["history_pairs"]),
+  {
+    // Items with values that an unsettled run could not see.
+    name: "history_kept",
+    phase: "compare_parts",
+    reads: ["history_pairs"],
+    makes: "history_kept",
+    sql: "SELECT DISTINCT content_id FROM history_pairs WHERE event = 'kept'",
+  },
   step(
     "compare_parts",
     "history_values",

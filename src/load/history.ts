@@ -14,7 +14,8 @@ import { MAPPING_STEPS, rangeParams, rangeStarts } from "./mapped-values.ts";
 
 type DefinitionHistory = (typeof DEFINITION_HISTORIES)[number];
 type Family = DefinitionHistory["family"];
-const FAMILIES: readonly Family[] = ["destination", "mapping", "definition"];
+/** Families of definitions that a value follows from. */
+const FAMILIES: readonly Family[] = ["mapping", "definition"];
 
 /** The run that the history is filled for. */
 export interface HistoryRun {

@@ -25,6 +25,7 @@ export function historySql(step: string, load = loadSql): string {
     payloads_of_sides: payloads("side, content_id, destination_id"),
     payload: payloads("item"),
     versions: loadSql("mapped_value_versions"),
+    since: loadSql("view_mapped_value_since"),
     ordered_values: loadSql("ordered_values"),
     reordered_values: loadSql("reordered_values"),
   });

@@ -1,6 +1,7 @@
 /** Builds and checks the tables of a run from its raw documents, and states what the manifest says of it. */
 import { version as duckdbVersion } from "@duckdb/node-api";
 import type { CheckResults } from "../audit/checks/checks.ts";
+import { resolveIgnored } from "../audit/checks/configured-names.ts";
 import { assertContract } from "../audit/checks/contract.ts";
 import { assertTestsPassed, runTests } from "../audit/checks/pipeline-tests.ts";
 import { rowCounts } from "../audit/checks/publish-gates.ts";
@@ -44,10 +45,11 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
   const tally = new Drift();
   for (const entry of [...facts.drift, ...transformed.drift]) tally.add(entry);
   const lookups = source.landed.lookups();
+  const { ids: ignored } = resolveIgnored({ asked: facts.asked, lookups });
   const conclusion = concludeVerdict(facts, tally.sorted());
   const request = buildRequest(run, facts, transformed, {
     // The definitions add to the drift.
-    entityRows: makeEntityRows({ store: transformed.store, lookups, drift: tally }),
+    entityRows: makeEntityRows({ store: transformed.store, lookups, ignored, drift: tally }),
     verdict: conclusion.verdict,
     runtime,
   });

@@ -2,8 +2,8 @@
 import { boolean, type Column, defineTable, integer, json, type Table, text, timestamp } from "./declare.ts";
 import { contentMappedValues } from "./destinations.ts";
 
-/** Format version of the history. In version 1, `last_seen_run` names the newest run; since 2 it is NULL then. */
-export const HISTORY_VERSION = 2;
+/** Format version of the history. Another one cannot be continued. */
+export const HISTORY_VERSION = 3;
 
 /** Causes for the begin or end of a version, in the order in which several are listed. */
 export const CAUSES = [
@@ -13,6 +13,8 @@ export const CAUSES = [
   "item_changed",
   "destination_changed",
   "mapping_changed",
+  "collision_began",
+  "collision_ended",
   "definition_changed",
   "reordered",
 ] as const;
@@ -42,7 +44,7 @@ function historyTable(
   return defineTable({ ...rest, stage: "history", key: [...key, "valid_from_run"], columns: all });
 }
 
-const runHistory = defineTable({
+export const runHistory = defineTable({
   name: "run_history",
   comment: "Runs that the history covers, this one included, also those whose files were pruned.",
   stage: "history",
@@ -106,9 +108,13 @@ const contentHistory = historyTable(
   ],
 );
 
-/** Columns of `content_mapped_values` whose change makes a new version. `receives` follows from `destination_unsupported`. */
+/** Columns of `content_mapped_values` that are no facts of a value: its key, and facts of its destination. */
+const OF_DESTINATION = ["destination_unsupported", "receives"];
+const NOT_OF_VALUE = [...contentMappedValues.key, ...OF_DESTINATION];
+
+/** Columns of `content_mapped_values` whose change makes a new version. */
 export const VALUE_COLUMNS: readonly Column[] = contentMappedValues.columns.filter(
-  ({ name }) => !["content_id", "destination_id", "custom_field_id", "ordinal", "receives"].includes(name),
+  ({ name }) => !NOT_OF_VALUE.includes(name),
 );
 
 export const mappedValueHistory = historyTable({
@@ -214,6 +220,10 @@ const destinationHistory = historyTable({
     text("platform", { comment: "Platform of the destination." }),
     boolean("supports_custom_field_mappings", {
       comment: "Whether the destination supports custom field mappings.",
+    }),
+    boolean("receives", {
+      comment: "Whether the destination receives mapped values, by the service and by `ignoreDestinations`.",
+      required: true,
     }),
   ],
 });

@@ -43,7 +43,7 @@ SELECT
   item.matched_by_text,
   target.destination_unsupported,
   target.collision,
-  coalesce(NOT target.destination_unsupported, false) AS receives
+  target.receives
 FROM identified AS item
 JOIN mapping_targets AS target USING (custom_field_id)
 LEFT JOIN mapping_answers AS answer

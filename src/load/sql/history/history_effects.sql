@@ -36,9 +36,5 @@ SELECT asked.question
 FROM history_questions AS asked
 LEFT JOIN answered ON answered.question = asked.question AND answered.destination_id = asked.destination_id
 WHERE asked.epoch = $3
-  AND answered.answer IS DISTINCT FROM
-  CASE
-    WHEN answered.answer.destination_unsupported IS NULL OR asked.answer.destination_unsupported IS NULL
-      THEN struct_update(asked.answer, destination_unsupported := answered.answer.destination_unsupported)
-    ELSE asked.answer
-  END
+  -- Whether names meet is a cause of its own.
+  AND answered.answer IS DISTINCT FROM struct_update(asked.answer, collision := answered.answer.collision)

@@ -5,8 +5,6 @@
 WITH changes AS (
   SELECT unnest([valid_from_run, valid_to_run]) AS run
   FROM (
-    SELECT valid_from_run, valid_to_run FROM destination_history
-    UNION ALL
     SELECT valid_from_run, valid_to_run FROM custom_field_history
     UNION ALL
     SELECT valid_from_run, valid_to_run FROM select_value_history

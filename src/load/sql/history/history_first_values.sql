@@ -1,7 +1,7 @@
 -- Rows of mapped_value_history of items that are new, except in lists that are not plain. Nothing is compared, and the
 -- number of a value follows from its position.
 SELECT
-  mapped_values.* EXCLUDE (ordinal, receives),
+  mapped_values.* EXCLUDE (ordinal, destination_unsupported, receives),
   mapped_values.ordinal + 1 AS value_number,
   CASE WHEN mapped_values.matched_by_text THEN text.matched_text END AS matched_text,
   $run AS valid_from_run,

@@ -10,7 +10,6 @@
 --           kept      the run cannot tell
 --           returned  the item was removed, and is back with this value
 --           lost      the item was removed, and is back without it
--- differs   whether answers differ; a destination that got or lost its name does not change its values
 -- question  digest of the question to earlier definitions; NULL if there is none
 WITH pairs AS (
   SELECT
@@ -30,12 +29,7 @@ WITH pairs AS (
     now.own_text,
     now.answer,
     now.ordinals,
-    now.answer IS DISTINCT FROM
-    CASE
-      WHEN now.answer.destination_unsupported IS NULL OR before.answer.destination_unsupported IS NULL
-        THEN struct_update(before.answer, destination_unsupported := now.answer.destination_unsupported)
-      ELSE before.answer
-    END AS differs,
+    now.answer IS DISTINCT FROM before.answer AS differs,
     CASE
       WHEN before.answer IS NULL THEN 'opened'
       WHEN before.state = 'returned' THEN CASE WHEN now.answer IS NULL THEN 'lost' ELSE 'returned' END

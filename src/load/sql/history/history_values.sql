@@ -10,8 +10,7 @@ SELECT
   destination_id,
   custom_field_id,
   value_number,
-  -- What is known of the destination may change while the version continues.
-  unnest(CASE WHEN event = 'same' THEN answer ELSE answer_before END),
+  unnest(answer_before),
   CASE WHEN answer_before.matched_by_text THEN input END AS matched_text,
   valid_from_run,
   valid_from,
