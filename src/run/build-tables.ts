@@ -1,6 +1,7 @@
 /** Builds and checks the tables of a run from its raw documents, and states what the manifest says of it. */
 import { version as duckdbVersion } from "@duckdb/node-api";
 import type { CheckResults } from "../audit/checks/checks.ts";
+import { resolveIgnored } from "../audit/checks/configured-names.ts";
 import { assertContract } from "../audit/checks/contract.ts";
 import { assertTestsPassed, runTests } from "../audit/checks/pipeline-tests.ts";
 import { rowCounts } from "../audit/checks/publish-gates.ts";
@@ -46,9 +47,10 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
   const tally = new Drift();
   for (const entry of [...facts.drift, ...transformed.drift]) tally.add(entry);
   const lookups = source.landed.lookups();
+  const { ids: ignored } = resolveIgnored({ asked, lookups });
   const conclusion = concludeVerdict(facts, tally.sorted());
   // The definitions add to the drift.
-  const entityRows = makeEntityRows({ store: transformed.store, lookups, drift: tally });
+  const entityRows = makeEntityRows({ store: transformed.store, lookups, ignored, drift: tally });
   assertContract(asked.gates.contract, tally.sorted());
   const plan = { ...transformed, ...buildPlan(run, facts, conclusion.verdict, runtime), entityRows };
   await using build = await WarehouseBuild.open({

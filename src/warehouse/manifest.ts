@@ -30,11 +30,8 @@ const publishedFile = z.object({
   rows: count.nullable(),
 });
 
-/**
- * Whether a destination receives values. If not: `ignoreDestinations` names it, it supports no mappings, or only its
- * ID is known.
- */
-export const RECEPTIONS = ["receiving", "ignored", "unsupported", "nameless"] as const;
+/** Whether a destination receives values. If not: `ignoreDestinations` names it, or it supports no mappings. */
+export const RECEPTIONS = ["receiving", "ignored", "unsupported"] as const;
 export type Reception = (typeof RECEPTIONS)[number];
 
 const values = { mapped: count, unmapped: count, unknown: count } as const;

@@ -211,7 +211,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   H16: ["two items with one slug", "both loaded, a warning counts them"],
   H17: ["custom table whose functions read a field that no document has", "a warning"],
   H18: [
-    "destination that supports no mappings, or is known by its ID alone",
+    "destination that supports no mappings",
     "its rows say that it receives nothing; answers show and count them apart",
   ],
   H19: ["select value whose two texts differ", "`value` is the internal one everywhere, `display` the other"],

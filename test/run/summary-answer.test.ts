@@ -125,7 +125,7 @@ const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]
   [{ ...COMPARED, changes: { ...CHANGES, edited: null } }, /; 3 new, 1 removed since /],
   [
     // No destination that receives values lacks one.
-    lacking(["Print", "unsupported", 2], [null, "nameless", 1]),
+    lacking(["Print", "unsupported", 2], [null, "ignored", 1]),
     /Values +4 mapped, 5 without an external value \(3 unmapped, 2 unknown\): 0 at destinations that receive values\n/,
     /Next +content-warehouse diff\n/,
   ],

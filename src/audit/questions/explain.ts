@@ -137,7 +137,7 @@ function scopedDestinations({ definitions, receptions, mappedValues }: ItemExpla
     .filter(({ destinationId }) => isSelected(scope.destinationIds, destinationId))
     .map((definition) => {
       const { destinationId, identification } = definition;
-      const reception: Reception = receptions.get(destinationId) ?? "nameless";
+      const reception: Reception = receptions.get(destinationId) ?? "receiving";
       return {
         ...definition,
         cells: { destination_id: destinationId, destination: identification, reception },

@@ -4,7 +4,6 @@ import { exportMapping } from "../../audit/mapping/mapping-file.ts";
 import {
   countWithoutValue,
   type DestinationCounts,
-  destinationsUnderLimits,
   kindsText,
   LIMIT_KINDS,
   LIMIT_TEXTS,
@@ -160,11 +159,11 @@ function totalText({ coverage, destinations }: Coverage, run: string): string {
 }
 
 function assertWithin({ destinations, coverage }: Coverage, allowed: ValueLimits = new Map()): void {
-  const totals = sumCounts(destinationsUnderLimits(destinations));
+  const totals = sumCounts(receivingDestinations(destinations));
   const exceeded = [...allowed].filter(([kind, limit]) => totals[kind] > limit);
   if (exceeded.length === 0) return;
   const parts = exceeded.map(([kind, limit]) => {
-    const worst = destinationsUnderLimits(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
+    const worst = receivingDestinations(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
     const where = `${worst?.custom_field ?? worst?.custom_field_id} at ${worst?.destination ?? worst?.destination_id}`;
     return `${count(totals[kind])} ${LIMIT_TEXTS[kind]} at destinations that receive values (limit: ${count(limit)}; most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
   });

@@ -138,7 +138,6 @@ test("H22, H23: both heads are shown, each with its total and first rows: remove
     [
       "Items whose content changed",
       "What changed in the mapped values",
-      "The same at destinations that do not receive values in both runs",
       "Use --content or --values for all changes of one kind, --item for one item.",
     ],
   );
@@ -166,8 +165,8 @@ test("H22, H23: both heads are shown, each with its total and first rows: remove
 test("H21: totals count destinations that receive values in both runs; one that begins to receive is a sentence", async () => {
   const json = JSON.parse(await diff("1", "2", "--values", "--format", "json"));
   const expected = await capture(sqlCommand, [
-    `SELECT count(DISTINCT content_id) FILTER (identification <> 'Print Archive') AS items,
-       count(*) FILTER (identification <> 'Print Archive') AS "values",
+    `SELECT count(DISTINCT content_id) FILTER (identification IS DISTINCT FROM 'Print Archive') AS items,
+       count(*) FILTER (identification IS DISTINCT FROM 'Print Archive') AS "values",
        (SELECT count(*) FROM content_external_payloads JOIN destinations USING (destination_id)
         WHERE identification = 'Print Archive') AS received
      FROM mapped_value_changes(1, 2) JOIN destinations USING (destination_id) WHERE receives`,
@@ -179,11 +178,7 @@ test("H21: totals count destinations that receive values in both runs; one that 
   assert.ok(json.lead.includes(` "Print Archive" now accepts mappings: ${received} items.`), json.lead);
   const causes = json.causes.reduce((sum: number, each: { values: number }) => sum + each.values, 0);
   assert.equal(causes, values);
-  const apart = json.lines.filter((line: Record<string, string>) => line.reception !== "receiving");
-  assert.deepEqual(
-    new Set(apart.map(({ destination, reception }: Record<string, string>) => `${destination} ${reception}`)),
-    new Set(["Print Archive began", "null none"]),
-  );
+  assert.ok(json.lines.every(({ reception }: Record<string, string>) => reception === "receiving"));
 });
 
 const page = await pageAt(join("runs", second));
@@ -305,9 +300,13 @@ test("item by item: the changes are those of the payloads that differ, and what 
   assert.equal(folded?.get("open"), null);
 });
 
-test("each value says since when it is so", async () => {
-  const unlike = await rowsOf(`${ledgers("SELECT destination_id FROM destinations")}
-    SELECT content_id, count(*)::INT AS number FROM (FROM later EXCEPT FROM earlier) GROUP BY content_id`);
+test("each value says since when what is sent of it is so, whatever its flags did", async () => {
+  const sent = `content_id, destination_id, custom_field_id, coalesce(value_id, value) AS input, status,
+    external_field_name, external_value`;
+  const unlike = await rowsOf(`
+    SELECT content_id, count(*)::INT AS number
+    FROM (SELECT ${sent} FROM content_mapped_values EXCEPT SELECT ${sent} FROM before_content_mapped_values)
+    GROUP BY content_id`);
   const since = [...page.items].flatMap(([id, { since, values }]) => {
     assert.equal(since.length, values.length);
     const number = since.filter((sequence) => sequence === 2).length;

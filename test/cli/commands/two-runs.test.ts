@@ -155,6 +155,48 @@ test("tables and views of previous are those of the run before, as its database 
   for (const [at, each] of before.entries()) assert.notDeepEqual(each, now[at]);
 });
 
+/** Rows that the comments of mapped_value_intervals exclude. */
+const EXCLUDED = {
+  "a value that neither moved nor changed, without one row for both runs": `
+    SELECT * FROM (FROM previous.content_mapped_values INTERSECT FROM content_mapped_values)
+    ANTI JOIN (FROM mapped_value_intervals WHERE valid_from_sequence = 1 AND valid_to_sequence IS NULL)
+    USING (content_id, destination_id, custom_field_id, ordinal)`,
+  "an end without a cause, or a cause without an end": `
+    SELECT * FROM mapped_value_intervals
+    WHERE (valid_to_sequence IS NULL) <> (valid_to_cause IS NULL)
+      OR '[]' IN (cause::VARCHAR, valid_to_cause::VARCHAR)`,
+  "a value of an earlier item that the second run saw first": `
+    SELECT * FROM mapped_value_intervals SEMI JOIN previous.content USING (content_id)
+    WHERE valid_from_sequence = 2 AND list_contains(cause::VARCHAR[], 'first_seen')`,
+  "a value that only moved, of which either row says something else": `
+    SELECT * FROM (${lasting("received = receives")})
+    WHERE ordinal = ordinal_before OR '["reordered"]' <> began OR '["reordered"]' IS DISTINCT FROM ended`,
+  "a value of which only the destination changed, of which either row says something else": `
+    SELECT * FROM (${lasting("received <> receives AND ordinal_before = ordinal")})
+    WHERE '["destination_changed"]' <> began OR '["destination_changed"]' IS DISTINCT FROM ended`,
+};
+
+/** Pairs of rows of one version, one after the other. */
+function lasting(condition: string): string {
+  return `
+    SELECT * FROM (
+      SELECT i.ordinal, i.receives, i.cause::VARCHAR AS began,
+        b.ordinal AS ordinal_before, b.receives AS received, b.valid_to_cause::VARCHAR AS ended
+      FROM mapped_value_intervals AS i
+      JOIN mapped_value_intervals AS b USING (content_id, destination_id, custom_field_id, value_number, copy, version_from_run)
+      WHERE b.valid_to_sequence = i.valid_from_sequence
+    )
+    WHERE ${condition}`;
+}
+
+test("intervals of two nights keep to what their comments say", async () => {
+  for (const [what, sql] of Object.entries(EXCLUDED)) assert.deepEqual(await rowsOf(sql), [], what);
+  const [some] = (await rowsOf(
+    `SELECT count_if(received = receives) AS moved, count_if(received <> receives) AS switched FROM (${lasting("true")})`,
+  )) as [Record<string, number>];
+  assert.ok(Number(some.moved) > 0 && Number(some.switched) > 0, JSON.stringify(some));
+});
+
 test("a macro of previous, which would read the tables of this run, is refused", async () => {
   for (const [at, name] of MACRO_NAMES.entries()) {
     const called = at % 2 === 0 ? `previous.${name}` : `"previous" . main /* */ . "${name}"`;
