@@ -115,7 +115,7 @@ function assertMapped({ run, manifest }: ReadableRun): void {
   if (missing.length === 0) return;
   throw new WarehouseError(
     "config.not_found",
-    `Run ${run} has no mapped values: its pipeline "${manifest.pipeline}" leaves out ${missing.join(", ")}; ask a run of the pipeline nightly.`,
+    `Run ${run} has no mapped values: its pipeline "${manifest.asked.pipeline.name}" leaves out ${missing.join(", ")}; ask a run of the pipeline nightly.`,
   );
 }
 

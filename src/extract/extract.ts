@@ -18,7 +18,7 @@ interface ExtractPlan {
   readonly details: SingleItemScope;
   readonly perPage: number | "auto";
   /** Page sizes of the run before. */
-  readonly pageSizes: Extraction["pageSizes"];
+  readonly pageSizes: Extraction["reading"]["pageSizes"];
   /** Reads the documents of the run before that may be used instead of requests. */
   readonly reuse: () => Promise<ReuseSource>;
   /** Finds the items of the run before that are not `listed`. */
@@ -61,7 +61,7 @@ class ExtractionRun {
   readonly #sizes: PageSizeChooser;
   readonly #repaired = new Set<string>();
   /** Single items of all dynamic passes; of an item that was requested several times, the last response. */
-  #details: SingleItemTotals = { detailsAsked: 0, detailsReused: 0, detailsGone: [], detailsRejected: [] };
+  #singleItems: SingleItemTotals = { requested: 0, reused: 0, gone: [], rejected: [] };
   #reuse: Promise<ReuseSource> | undefined;
   /** IDs of the items of a limited run: those that the first pass listed first. */
   #first: ReadonlySet<string> | undefined;
@@ -151,14 +151,14 @@ class ExtractionRun {
     const reader = new SingleItemsReader(this.#context, { ...pass, wanted: counting }, await this.#reuse);
     const read = await reader.read();
     const asked = new Set(wanted.map(({ id }) => id));
-    const before = this.#details;
+    const before = this.#singleItems;
     const renewed = (ids: readonly string[], anew: readonly string[]) =>
       [...ids.filter((id) => !asked.has(id)), ...anew].sort();
-    this.#details = {
-      detailsAsked: before.detailsAsked + read.detailsAsked,
-      detailsReused: before.detailsReused + read.detailsReused,
-      detailsGone: renewed(before.detailsGone, read.detailsGone),
-      detailsRejected: renewed(before.detailsRejected, read.detailsRejected),
+    this.#singleItems = {
+      requested: before.requested + read.requested,
+      reused: before.reused + read.reused,
+      gone: renewed(before.gone, read.gone),
+      rejected: renewed(before.rejected, read.rejected),
     };
   }
 
@@ -194,26 +194,33 @@ class ExtractionRun {
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
     // An item may have been removed between two requests for it: then one document of it landed.
-    const items = sorted.length - unlisted.removed.filter((id) => itemIndex.has(id)).length - beyond.length;
+    const count = sorted.length - unlisted.removed.filter((id) => itemIndex.has(id)).length - beyond.length;
+    const { requested, reused, gone, rejected } = this.#singleItems;
     return {
-      ...this.#details,
-      passes: passes.map((pass) => passRecord(pass, sorted)),
-      items,
-      rejected: Math.max(0, ...passes.map(({ rejected }) => rejected)),
-      rejectedLast: passes.at(-1)?.rejected ?? 0,
-      unlisted: unlisted.found,
-      removed: unlisted.removed,
-      missing: { ...notListed, skipped: unlisted.skipped },
-      reuseDamage: (await this.#reuse)?.damage ?? null,
-      repaired: this.#repaired.size,
-      vanished,
-      beyond,
-      unread: { rejected: unread.rejected.length, notAsked: unread.notAsked.length },
-      inPartRejected: [...ids(inPart.rejected), ...unlisted.inPart],
-      inPartNotAsked: ids(inPart.notAsked),
-      modesDiffer: this.#certification.modesDiffer,
-      pageSizes: this.#sizes.used,
-      disagreements,
+      reading: {
+        passes: passes.map((pass) => passRecord(pass, sorted)),
+        disagreements,
+        modesDiffer: this.#certification.modesDiffer,
+        singleItems: { requested, reused },
+        reuseDamage: (await this.#reuse)?.damage ?? null,
+        pageSizes: this.#sizes.used,
+      },
+      items: {
+        count,
+        rejected: Math.max(0, ...passes.map((pass) => pass.rejected)),
+        rejectedLast: passes.at(-1)?.rejected ?? 0,
+        vanished,
+        beyond,
+        removed: unlisted.removed,
+        unlisted: unlisted.found,
+        missing: { ...notListed, skipped: unlisted.skipped },
+        singlyGone: gone,
+        singlyRejected: rejected,
+        repaired: this.#repaired.size,
+        unread: { rejected: unread.rejected.length, notAsked: unread.notAsked.length },
+        inPartRejected: [...ids(inPart.rejected), ...unlisted.inPart],
+        inPartNotAsked: ids(inPart.notAsked),
+      },
     };
   }
 }

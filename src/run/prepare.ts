@@ -31,6 +31,7 @@ import {
 import { assertDiskSpace, bytesBelow } from "../warehouse/disk.ts";
 import { discardLeftovers, stagingFolder } from "../warehouse/layout.ts";
 import { acquireLock, discardMade, type PreparedOutput, prepareOutput } from "../warehouse/lock.ts";
+import { runMs } from "../warehouse/manifest.ts";
 import { finishPublication } from "../warehouse/publish.ts";
 import { type RunInputs, type StepListener, targetsOf } from "./inputs.ts";
 import { judgeHistory, previousHistory, removePersonal } from "./previous-history.ts";
@@ -213,8 +214,8 @@ function runBeforeText(baseline: Baseline, goesOnFrom: TargetBaseline | null): s
       : `a run restores ${run} from the target ${target}, and goes on from it`;
   }
   if (baseline.kind !== "run") return "no earlier run";
-  const { requests, startedAt, endedAt } = baseline.manifest;
-  const took = duration((Date.parse(endedAt) - Date.parse(startedAt)) / 1000);
+  const { requests } = baseline.manifest.found;
+  const took = duration(runMs(baseline.manifest) / 1000);
   return `${baseline.run}: ${pluralize(requests.count, "request")}, ${took}, ${megabytes(requests.bytes)}`;
 }
 

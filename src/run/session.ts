@@ -58,7 +58,7 @@ export async function openSession(request: SessionRequest): Promise<ServiceSessi
   listener.begin("service");
   const source = await openSource(config);
   opened.source = source;
-  const rateBefore = baseline.kind === "run" ? baseline.manifest.ratePerSecond : undefined;
+  const rateBefore = baseline.kind === "run" ? baseline.manifest.found.throttled?.ratePerSecond : undefined;
   const known = {
     startPerSecond: resumable?.resumeRecord.ratePerSecond ?? rateBefore ?? null,
     outageMinutes: config.outageMinutes,
@@ -120,7 +120,7 @@ async function assertNoneMisspelled(
   baseline: Baseline,
   namesOfItems: () => Promise<readonly string[]>,
 ): Promise<void> {
-  const before = baseline.kind === "run" ? baseline.manifest.destinations : [];
+  const before = baseline.kind === "run" ? baseline.manifest.asked.destinations : [];
   const misspelled = unmatched.filter(
     ({ name, platform }) => !before.some((each) => each.name === name && each.platform === platform),
   );

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { asWarehouseError, invalidConfig, WarehouseError } from "../common/errors.ts";
 import { pluralize } from "../common/figures.ts";
 import { joinFirst } from "../common/nearest.ts";
+import type { RunAsked } from "../raw/extract-record.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
 import { instanceText, sameInstance } from "./identity.ts";
@@ -136,10 +137,11 @@ const OTHER_FOLDER = "name another folder with --warehouse";
  * Whether a run may show values of another one: it keeps personal values itself, or both treated the same fields
  * alike.
  */
-export function mayShow(other: Manifest["personalData"], own: Manifest["personalData"]): boolean {
-  if (own.policy === "keep") return true;
-  const isKnown = own.fields === other.fields;
-  return isKnown && own.policy === other.policy && own.keyId === other.keyId;
+export function mayShow(other: RunAsked, own: RunAsked): boolean {
+  const { policy, keyId } = own.personalData;
+  if (policy === "keep") return true;
+  const namesSame = own.documentSettings.personalFields === other.documentSettings.personalFields;
+  return namesSame && policy === other.personalData.policy && keyId === other.personalData.keyId;
 }
 
 /**
@@ -148,11 +150,11 @@ export function mayShow(other: Manifest["personalData"], own: Manifest["personal
  */
 export function assertSameKey(
   baseline: Baseline,
-  { policy, keyId }: Pick<Manifest["personalData"], "policy" | "keyId">,
+  { policy, keyId }: Pick<RunAsked["personalData"], "policy" | "keyId">,
   root: string,
 ): void {
   if (baseline.kind !== "run" || policy !== "hash") return;
-  const before = baseline.manifest.personalData;
+  const before = baseline.manifest.asked.personalData;
   if (before.policy !== "hash" || before.keyId === keyId) return;
   throw invalidConfig(
     `The key of CONTENT_WAREHOUSE_HASH_KEY (${keyId}) is not the one of the current run ${baseline.run} in ${root} ` +

@@ -93,7 +93,7 @@ test("G8: a run that is killed goes on, and publishes what an undisturbed run do
       const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
       assert.deepEqual([summary.run, summary.verdict], [run, "complete"]);
       assert.deepEqual(
-        summary.passes.map(({ mode }) => mode),
+        summary.found.passes.map(({ mode }) => mode),
         passes,
       );
       const { resumed } = summary;
@@ -109,7 +109,7 @@ test("G8: a run that is killed goes on, and publishes what an undisturbed run do
       assert.equal(asked.filter(({ kind }) => kind === "item").length, EVENTS - (resumed?.items ?? 0));
       assert.equal(asked.filter(({ mode }) => mode === "basic").length, passes.length === 3 ? PAGES : 0);
       assert.equal(asked.filter(({ kind }) => kind === "custom_fields").length, 1, "lookups are made anew");
-      assert.equal((await readManifest(summary.directory)).resumedAt?.length, 1);
+      assert.equal((await readManifest(summary.directory)).found.resumedAt.length, 1);
       const requests =
         "SELECT mode, count(*) FROM run_requests WHERE mode IN ('dynamic', 'full', 'item') GROUP BY 1";
       assert.deepEqual(await rowsOf(summary.directory, `${requests} ORDER BY 1`), [

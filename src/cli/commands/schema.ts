@@ -63,7 +63,7 @@ export function schemaCommand({ out } = processEnvironment()): CliCommand {
         },
       ) => {
         const run = await currentRun(options.warehouse);
-        const policy = run?.manifest.personalData.policy ?? "keep";
+        const policy = run?.manifest.asked.personalData.policy ?? "keep";
         const named = name === undefined ? [...TABLES, ...VIEWS] : [tableNamed(name)];
         const tables = named.map((table) => addPolicyComments(table, policy));
         await writeAll(out, [FORMATS[options.format](await withColumnsOf(run, tables), out.columns)]);

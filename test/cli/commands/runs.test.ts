@@ -145,7 +145,7 @@ test("the list has the change since the run before and what is unmapped, in 80 c
   assert.deepEqual(
     [figures.items, figures.changes, figures.versions, figures.files, figures.unchanged],
     [
-      { listed: 3, loaded: 3, rejected: 0, vanished: 0, unread: 0 },
+      { listed: 3, loaded: 3, rejected: 0, vanished: 0, unread: 0, listedLast: 3, counted: 3 },
       { new: 1, edited: 1, removed: 2 },
       versions,
       files.length,

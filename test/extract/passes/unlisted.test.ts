@@ -46,7 +46,7 @@ for (const [what, pipelineUrl] of few(
     const { service, run } = await warehouse(t, { pipelineUrl });
     service.items = itemsOf(30).filter(({ id }) => id !== "c-004" && id !== "c-017");
     const before = service.questions.length;
-    const { directory, accounting, verdict } = await run();
+    const { directory, items: accounting, verdict } = await run();
     assert.deepEqual(
       [verdict, accounting.listed, accounting.loaded, accounting.vanished],
       ["complete", 28, 28, 0],
@@ -69,7 +69,7 @@ long("an item that the listing hides is an item like any other, and the account 
   const { service, run, directory: first } = await warehouse(t);
   hide(service, ["c-000", "c-029"]);
   const summary = await run();
-  const { directory, accounting } = summary;
+  const { directory, items: accounting } = summary;
   assert.deepEqual(
     [summary.verdict, accounting.listed, accounting.loaded, accounting.counted],
     ["complete", 28, 28, 28],
@@ -97,7 +97,7 @@ test("an item that is gone by one of two answers is a removal, and one that one 
     if (id === "c-029") return mode === "full" ? { status: 403 } : undefined;
     return id === "c-028" && mode === "dynamic" ? { body: { response: removed } } : undefined;
   };
-  const { directory, accounting, verdict, warnings } = await run();
+  const { directory, items: accounting, verdict, warnings } = await run();
   assert.deepEqual([verdict, accounting.listed, accounting.loaded], ["complete", 28, 28]);
   assert.equal((await publishedIds(directory)).length, 29);
   assert.equal((await rowsOf(directory, CHECKS))[0]?.[2], "requested singly: 1 are gone, 1 are there");
