@@ -159,6 +159,11 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
       world.settings.targets = [{ type: "postgres", url: "postgres://nobody@127.0.0.1:1/nothing" }];
       world.service.script = () => assert.fail("the service is asked");
     },
+    "G11a: a pipeline without the Parquet files of the current run": async (world) => {
+      await published(world);
+      world.args.splice(0, 1, DATABASE);
+      world.service.script = () => assert.fail("the service is asked");
+    },
     "another key of the hashes": async (world) => {
       const personalData = '"personalData": { "policy": "hash", "keyId": "0123456789abcdef"';
       await change(world, (text) =>
