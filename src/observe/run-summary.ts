@@ -7,7 +7,7 @@ import type { Manifest } from "../warehouse/manifest.ts";
 
 /** The manifest of the published run without its lists, and what became of the run outside of its folder. */
 export interface RunSummary
-  extends Omit<Manifest, "manifestVersion" | "files" | "asked" | "columns" | "emptyColumns"> {
+  extends Omit<Manifest, "manifestVersion" | "files" | "asked" | "columns" | "emptyColumns" | "ancestors"> {
   readonly pipeline: string;
   /** Folder of the warehouse. */
   readonly warehouse: string;

@@ -23,6 +23,7 @@ import { makeEntityRows } from "../transform/entity-rows.ts";
 import { transformItems } from "../transform/transform-items.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
+import { nextAncestors } from "../warehouse/identity.ts";
 import { databaseOf, parseRunName } from "../warehouse/layout.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
 import { concludeVerdict, judgeRun } from "./judge-run.ts";
@@ -86,6 +87,7 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
     versions: { package: VERSION, duckdb: duckdbVersion(), node: runtime.nodeVersion },
     previousRun: baseline.kind === "none" ? null : baseline.run,
     ...(baseline.kind === "run" && { previousSha256: baseline.sha256 }),
+    ancestors: baseline.kind === "run" ? nextAncestors(baseline.manifest) : [],
   };
   const all = [...loaded.tables];
   const ended = {

@@ -77,7 +77,14 @@ export async function makeRun(
   const { causes, sentences } = warningCauses({ checks: built.checks, warnings });
   const newCauses = await newWarningCauses(folder, causes, log);
   const directory = join(folder.runs, staging.run);
-  const { files, asked, columns: _columns, emptyColumns: _emptyColumns, ...stated } = manifest;
+  const {
+    files,
+    asked,
+    columns: _columns,
+    emptyColumns: _emptyColumns,
+    ancestors: _ancestors,
+    ...stated
+  } = manifest;
   const summary = {
     ...stated,
     pipeline: asked.pipeline.name,

@@ -1,7 +1,7 @@
 /** What can go wrong, and what must happen. Numbers are exit codes. A third text says why no test names the row. */
 export type Fault = readonly [fault: string, expected: string, untested?: string];
 
-/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people. */
+/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people, lakes. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   A1: ["connection refused", "waited out; 21 after ten seconds where nothing ever answered"],
   A2: ["name of the service does not resolve", "retried once, then 21; the sentence names the host"],
@@ -147,6 +147,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "machine asleep in the middle of a run",
     "deadlines by a clock that never goes back; a run that is over ends with 21",
   ],
+  F22: [
+    "path in a file of a run or a target that leads out of its folder",
+    "31 in a run, 26 in a target; nothing is written, read or executed there",
+  ],
+  F23: [
+    "symbolic link in a run, its staged files or a lake in a folder",
+    "31, or 26 in a lake; not followed",
+  ],
   G1: ["manifest damaged", "never guessed: no baseline"],
   G2: ["folder of a newer program", "2"],
   G3: ["folder of another service", "2, no request"],
@@ -214,6 +222,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   I6: ["going back to an earlier run", "current moves, same guarantees"],
   I7: ["no symbolic links", "not supported", "Not required: Windows is not supported."],
   I8: ["check fails after the build", "31, nothing published, staging left to be looked into"],
+  I9: ["a damaged run is delivered, or made current", "31; no target is asked, and `current` stays"],
   J1: ["name beside an e-mail address in a custom field's value", "both under the personal-data policy"],
   J2: ["credentials in a URL, an e-mail address in its query", "removed under drop and hash"],
   J3: ["e-mail address as a key or as a user's ID", "dropped or hashed"],
@@ -224,4 +233,16 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   ],
   J6: ["texts with URLs among other words", "published byte for byte; a check counts those with credentials"],
   J7: ["e-mail address in the words of a refusal", "[redacted] in the log and in errors under drop and hash"],
+  L1: [
+    "two copies of a warehouse, whose runs between are pruned",
+    "only a run that provably continues the lake's last one replaces it; else 26, and the next run continues from it",
+  ],
+  L2: [
+    "overtaken delivery that creates a table late",
+    "stopped, 26; rows that still come are named by verify and status, removed by the next delivery",
+  ],
+  L3: [
+    "machine whose clock is over an hour from the lake's",
+    "26 for a delivery and vacuum, nothing removed",
+  ],
 };

@@ -39,7 +39,7 @@ export async function selectValueRuns(
     assertHasPast(await findReadableRun(folder, "current"));
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
-  const past = withAncestors(current, runs);
+  const past = withAncestors(current);
   const isAside = wanted.some((name) => runs.some((each) => each.run === name && isReplaced(each, past)));
   const everyone: PairedRun[] = runs.flatMap(({ run, sequence, manifest }) =>
     manifest instanceof WarehouseError ? [] : [{ run, sequence, verdict: manifest.verdict }],

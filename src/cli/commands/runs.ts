@@ -152,7 +152,7 @@ async function showTargets(environment: CliEnvironment, run: string, options: Sh
 const ROLLBACK_HELP = `rollback 41 --deliver
 
 Exit code 0: the run is current. 26: it is current, but not at every target; the
-same command continues where it stopped.`;
+same command continues where it stopped. 31: it is damaged; nothing was changed.`;
 
 function rollbackCommand(environment: CliEnvironment): CliCommand {
   return subcommand("rollback", "make an earlier run current", ROLLBACK_HELP)
@@ -164,7 +164,8 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
       const targets = options.deliver === true ? await chooseTargets(environment, options) : null;
       using stop = new StopSignals("`current` may be moved already");
       await using _lock = await acquireLock(folder);
-      const { run, sequence } = await rollback(folder, wanted);
+      const published = await rollback(folder, wanted);
+      const { run, sequence } = published;
       const command = `content-warehouse runs rollback ${sequence} --deliver`;
       await writeResult(out, `current is now ${run}\n`);
       if (targets === null)
@@ -174,7 +175,7 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
         );
       const { signal } = stop;
       const { deliveries } = await inTemporaryFolder("rollback", (temporaryDirectory) =>
-        deliverRun(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
+        deliverRun(folder, published, { targets, temporaryDirectory, signal, isRollback: true }),
       ).catch((thrown: unknown) => ({ deliveries: failedDeliveries(targets, thrown) }));
       await writeResult(out, deliveryText(run, deliveries));
       const failure = deliveryError(run, deliveries, { command, state: "is current now, but " });
