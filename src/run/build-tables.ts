@@ -11,6 +11,7 @@ import { collectGarbage } from "../common/free-memory.ts";
 import type { Log } from "../common/log.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
+import { onlyId } from "../extract/pages/instance-ids.ts";
 import { WarehouseBuild } from "../load/build-warehouse.ts";
 import { type BoundsByTable, cutItems, memoryLimitMb, readFileBounds } from "../load/range-bounds.ts";
 import { publishes } from "../pipeline.ts";
@@ -39,8 +40,8 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
   await peak.measure();
   const { asked, found } = facts;
   // The items may name no instance, or several.
-  const [first, second] = transformed.store.of("instances");
-  const instance = { id: first && second === undefined ? first.id : null, origin: asked.origin };
+  const ids = [...transformed.store.of("instances")].map(({ id }) => id);
+  const instance = { id: onlyId(ids), origin: asked.origin };
   assertSameInstance(instanceOf(baseline), instance, folder.root, asked.accepted.newAddress);
   const tally = new Drift();
   for (const entry of [...facts.drift, ...transformed.drift]) tally.add(entry);

@@ -139,7 +139,8 @@ export interface TargetProbe {
 
 /**
  * Asks each target for its last run. `instance`: `null` if unknown. A target that cannot be asked does not stop the run,
- * unless the folder is empty and the target may keep runs: then this throws `target.*`.
+ * unless the folder is empty and the target may keep runs: then this throws `target.*`, or `config.package` if it lacks a
+ * package.
  */
 export async function probeTargets(
   folder: OutputFolder,
@@ -156,7 +157,7 @@ export async function probeTargets(
     } catch (thrown) {
       signal.throwIfAborted();
       const failure = targetError(target, thrown);
-      if (isEmpty && isArchive(target)) throw failure;
+      if (failure.code === "config.package" || (isEmpty && isArchive(target))) throw failure;
       probes.push({ target, last: null, taken: 0, failure });
     }
   }

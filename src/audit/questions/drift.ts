@@ -181,7 +181,7 @@ async function readUnlistedValues({ connection, before }: DriftRequest): Promise
 
 /**
  * Compares a run, by name or number, with the one that was current when it began: what the policy did, or all other drift
- * and the number of fields that the policy treated. Throws `config.not_found` for a run that
+ * and the number of fields that the policy treated. Throws `answer.nothing` for a run that
  * does not exist, `verify.failed` for one that cannot be read.
  */
 export function driftQuestion(

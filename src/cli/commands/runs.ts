@@ -37,7 +37,6 @@ Examples:
 
 export function runsCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("runs")
-    .description("list, show, roll back and remove published runs")
     .addHelpText("after", EXAMPLES)
     .addCommand(listCommand(environment), { isDefault: true })
     .addCommand(showCommand(environment))
@@ -97,7 +96,7 @@ function showCommand(environment: CliEnvironment): CliCommand {
 }
 
 async function showRun({ out }: CliEnvironment, run: string, { warehouse, ...form }: ShowFlags) {
-  const found = await findReadableRun(openWarehouseFolder(warehouse), run);
+  const found = await findReadableRun(openWarehouseFolder(warehouse, "answer.nothing"), run);
   const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
   const shown =
     found.manifest.rows.run_checks === undefined
