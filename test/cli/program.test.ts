@@ -71,6 +71,7 @@ suite("the help", () => {
       names,
       "each command is one line",
     );
+    for (const line of listed) assert.match(line, /^ {2}\S+ {2,}\w/);
     assert.deepEqual(tooWide(stdout), []);
   });
 
@@ -138,6 +139,17 @@ test("~/ in an option is the home folder, though no shell expands it after an eq
   assert.match((await asked("~night/here")).stderr, /^"~night" could be .*"\.\/~night\/here"\.$/m);
   const out = await program(["sql", "SELECT 1", "--out=~night/a.csv"], { cwd: home });
   assert.match(out.stderr, /^"~night" could be /);
+});
+
+test("the help of the program, and its version, load no command", async () => {
+  const hook = `import { registerHooks } from "node:module";
+    registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });`;
+  const node = ["--import", `data:text/javascript,${encodeURIComponent(hook)}`];
+  for (const args of [["--help"], ["--version"], []]) {
+    const { stderr } = await program(args, { node });
+    assert.match(stderr, /\/src\/cli\/program\.ts\n/);
+    assert.doesNotMatch(stderr, /\/src\/cli\/commands\/|duckdb/);
+  }
 });
 
 test("an older Node is told what is needed, before anything is loaded", async () => {
