@@ -1,6 +1,7 @@
 /** Finds the history of the run before, verifies it, and attaches it under the names `previous_<table>`. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, isOfTheDisk, WarehouseError } from "../common/errors.ts";
+import type { RunAsked } from "../raw/extract-record.ts";
 import { PREVIOUS_CATALOG } from "../storage/database.ts";
 import { duckdbColumns } from "../storage/ddl.ts";
 import { execute, scalar } from "../storage/duckdb.ts";
@@ -26,7 +27,7 @@ export type PreviousHistory =
       /** Custom fields whose values are left out: they are personal now, and the run before did not treat them so. */
       readonly forgotten: readonly string[];
       /** How the run before treated personal data. */
-      readonly personalData: Manifest["personalData"];
+      readonly personalData: RunAsked["personalData"];
     };
 
 type CarriedHistory = Extract<PreviousHistory, { readonly kind: "carried" }>;
@@ -69,7 +70,7 @@ export async function findHistory(
     access: source.database ?? { directory: previous.directory },
     sourceOf: (table) => tableSql(source, table, PREVIOUS_CATALOG),
     forgotten: [],
-    personalData: manifest.personalData,
+    personalData: manifest.asked.personalData,
   };
 }
 

@@ -37,7 +37,7 @@ function ancestryOf(
   pruned: readonly RunKey[],
 ): RunAncestry {
   const known = [...runs, ...pruned];
-  return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: ancestorsOf(run, runs), known };
+  return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: ancestorsOf(run.manifest), known };
 }
 
 /** All runs of a folder, and the rolled-back ones that were pruned. */
@@ -65,7 +65,7 @@ export async function readDeliveredRun(
   if (manifest instanceof WarehouseError) throw manifest;
   if (!manifest.loaders.includes("parquet"))
     throw undeliverable(
-      `The run ${manifest.run} has no Parquet files, which targets are made from; add parquet() to the loaders of the pipeline ${manifest.pipeline} and run it again.`,
+      `The run ${manifest.run} has no Parquet files, which targets are made from; add parquet() to the loaders of the pipeline ${manifest.asked.pipeline.name} and run it again.`,
     );
   const { verdict } = manifest;
   if (verdict === "limited")
@@ -77,7 +77,7 @@ export async function readDeliveredRun(
   return {
     run: manifest.run,
     sequence: manifest.sequence,
-    pipeline: manifest.pipeline,
+    pipeline: manifest.asked.pipeline.name,
     verdict,
     instance: manifest.instance,
     directory,

@@ -4,7 +4,7 @@ import { pluralize } from "../../common/figures.ts";
 import { isObject } from "../../common/json.ts";
 import { joinFirst, joinWords, nearestSentence } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
-import type { ExtractRecord } from "../../raw/extract-record.ts";
+import type { ExtractRecord, RunAsked } from "../../raw/extract-record.ts";
 import type { RawLookups } from "../../raw/raw-file.ts";
 import { findNamed } from "../scope.ts";
 import {
@@ -17,7 +17,7 @@ import {
 
 /** What the run asked for by name, and what the service has. */
 interface NameMatching extends Pick<ExtractRecord, "unmatched"> {
-  readonly asked: Omit<ExtractRecord["asked"], "shapes" | "singleItems" | "definitions" | "perPage">;
+  readonly asked: RunAsked;
   readonly lookups: RawLookups;
   /** Names of all custom fields of items and definitions. */
   readonly fieldNames: Iterable<string>;

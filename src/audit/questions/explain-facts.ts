@@ -59,7 +59,7 @@ const PAYLOAD_MEMBER = {
 export type ItemExplanation = Awaited<ReturnType<typeof explainItem>>;
 
 /**
- * Explains an item by ID or slug. Throws `config.not_found` if the run has no such item, `verify.failed` if the
+ * Explains an item by ID or slug. Throws `answer.nothing` if the run has no such item, `verify.failed` if the
  * published values differ from the raw document.
  */
 export async function explainItem(opened: OpenedRun, wanted: string) {

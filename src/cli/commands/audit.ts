@@ -61,7 +61,6 @@ const SECTIONS = [
 
 export function auditCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("audit")
-    .description("show which values the mappings cover, and which they do not")
     .argument("[run]", "name or number of a run", "current")
     .warehouse()
     .option("--destination <name>", "only this destination: name, name:platform or ID")

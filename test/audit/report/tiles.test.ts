@@ -26,7 +26,7 @@ async function pageOf({ tables = {}, earlier = FIRST, changes }: Edited) {
     const text = query.replace("{}", `${PUBLISHED_CATALOG}.${table.replace(/^before_/, "")}`);
     await execute(run.connection, `CREATE OR REPLACE VIEW ${table} AS ${text}`);
   }
-  const html = await reportOf({ ...run, manifest: { ...run.manifest, changes }, earlier });
+  const html = await reportOf({ ...run, manifest: { ...run.manifest, changes: changes ?? null }, earlier });
   const page = parsePage(html);
   const textsOf = (selector: string) =>
     page.all(selector).map(({ textContent }) => textContent.replaceAll(/\s+/g, " ").trim());

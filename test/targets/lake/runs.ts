@@ -16,7 +16,7 @@ import type { Store } from "../../../src/targets/store/store.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { writeManifest } from "../../../src/warehouse/manifest.ts";
 import { digestFile } from "../../../src/warehouse/verify.ts";
-import { statement } from "../../warehouse/published.ts";
+import { ASKED, FOUND, statement } from "../../warehouse/published.ts";
 import { storeAt } from "./store-at.ts";
 
 export interface RunOptions {
@@ -31,6 +31,8 @@ export interface RunOptions {
   readonly columns?: Readonly<Record<string, readonly Column[]>>;
   readonly instance?: DeliveredRun["instance"];
   readonly signal?: AbortSignal;
+  /** The run that it continues. */
+  readonly after?: DeliveredRun;
 }
 
 /** The second table has no rows, so its file is the same in all runs of a number. */
@@ -41,7 +43,7 @@ const STARTED = new Date("2026-11-20T02:00:00Z");
 /** A published run in a folder of its own: two with one number have one name, as if begun in the same second. */
 export async function makeRun(folder: string, options: RunOptions): Promise<DeliveredRun> {
   const { sequence, machine, tables = TABLES, steady = {}, instance = SERVICE } = options;
-  const { signal = new AbortController().signal } = options;
+  const { signal = new AbortController().signal, after } = options;
   const run = runName(sequence, STARTED);
   const directory = join(folder, machine, run);
   const temporaryDirectory = join(folder, "tmp");
@@ -54,14 +56,16 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
     directory,
     {
       ...statement({ run, sequence }, 1),
+      ...(after && { previousRun: after.run, previousSha256: after.sha256 }),
+      ancestors: (after?.past ?? []).map((each) => `${each.run} ${each.sha256}`),
       loaders: ["parquet"],
       instance,
-      startedAt: STARTED.toISOString(),
+      asked: { ...ASKED, configuration: machine },
+      found: { ...FOUND, startedAt: STARTED.toISOString() },
       endedAt: STARTED.toISOString(),
       rows: Object.fromEntries(
         Object.entries(tables).map(([name, rows]) => [name, rows + (steady[name] ?? 0)]),
       ),
-      configuration: machine,
     },
     await Promise.all(
       files.map(async ({ path, rows }) => ({ path, rows, ...(await digestFile(join(directory, path))) })),
