@@ -10,10 +10,13 @@ import { defineConfig, type RunOutcome } from "content-warehouse";
 
 function textOf(outcome: RunOutcome): string {
   if (!outcome.ok) return `🔴 Nothing is published (exit code ${outcome.exitCode}): ${outcome.message}`;
-  const { run, pipeline, verdict, accounting, reasons, warnings } = outcome;
+  const { run, pipeline, verdict, items, reasons, warnings } = outcome;
   const mark = verdict === "complete" ? "🟢" : "🟡";
-  const items = `${accounting.loaded} of ${accounting.listed} items`;
-  return [`${mark} ${pipeline} is ${verdict}: run ${run}, ${items}`, ...reasons, ...warnings].join("\n");
+  return [
+    `${mark} ${pipeline} is ${verdict}: run ${run}, ${items.loaded} of ${items.listed} items`,
+    ...reasons,
+    ...warnings,
+  ].join("\n");
 }
 
 export default defineConfig({

@@ -5,8 +5,6 @@
  *     $ OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 content-warehouse run nightly --config ./open-telemetry.mts
  */
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { defineConfig, type RunOutcome } from "content-warehouse";
 
 const STATUS_ERROR = 2;
@@ -31,12 +29,11 @@ async function spanOf(outcome: RunOutcome) {
     const attributes = attributesOf({ "error.type": outcome.code });
     return { ...span, startTimeUnixNano: now, endTimeUnixNano: now, status, attributes };
   }
-  const { startedAt, endedAt } = JSON.parse(await readFile(join(outcome.directory, "manifest.json"), "utf8"));
-  const { run, verdict, requests, accounting } = outcome;
-  const attributes = attributesOf({ run, verdict, requests, items: accounting.loaded });
+  const { run, verdict, found, items, endedAt } = outcome;
+  const attributes = attributesOf({ run, verdict, requests: found.requests.count, items: items.loaded });
   return {
     ...span,
-    startTimeUnixNano: nanoseconds(startedAt),
+    startTimeUnixNano: nanoseconds(found.startedAt),
     endTimeUnixNano: nanoseconds(endedAt),
     attributes,
   };

@@ -8,7 +8,7 @@ import type { ProxyFor } from "../common/proxy.ts";
 import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
 import type { ObserveSettings } from "../observe/outcome.ts";
-import type { ExtractRecord } from "../raw/extract-record.ts";
+import type { RunAsked } from "../raw/extract-record.ts";
 import type { PersonalPolicy } from "../raw/personal/policy.ts";
 import { type ConfigFile, configFileOf, namedWarehouse, nonEmpty } from "./config-file.ts";
 import { configSpec, DATA_SETTINGS, type Settings } from "./config-spec.ts";
@@ -221,7 +221,7 @@ export function keyId(key: Secret): string {
 export function treatmentOf({
   policy,
   key,
-}: PersonalSettings): Omit<ExtractRecord["personalData"], "customFieldIds"> {
+}: PersonalSettings): Omit<RunAsked["personalData"], "customFieldIds"> {
   return { policy, keyId: key === null ? null : keyId(key) };
 }
 

@@ -3,10 +3,11 @@ import { asWarehouseError, type ErrorCode, WarehouseError } from "../common/erro
 import type { Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { MissingItems } from "../warehouse/missing-items.ts";
 import type { ListMode } from "./http/request.ts";
+import { onlyId } from "./pages/instance-ids.ts";
 import { isInScope, type ListEntry, type SingleItemScope } from "./pages/tasks.ts";
 import { Certification } from "./passes/certification.ts";
 import type { ExtractContext } from "./passes/context.ts";
-import { compareModes, repairItems, requestUnlisted } from "./passes/item-requests.ts";
+import { compareModes, repairItems, requestUnlisted, restoreGone } from "./passes/item-requests.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
 import { type ListingPass, PassReader } from "./passes/listing.ts";
 import type { PassPlan } from "./passes/page-reader.ts";
@@ -18,7 +19,7 @@ interface ExtractPlan {
   readonly details: SingleItemScope;
   readonly perPage: number | "auto";
   /** Page sizes of the run before. */
-  readonly pageSizes: Extraction["pageSizes"];
+  readonly pageSizes: Extraction["reading"]["pageSizes"];
   /** Reads the documents of the run before that may be used instead of requests. */
   readonly reuse: () => Promise<ReuseSource>;
   /** Finds the items of the run before that are not `listed`. */
@@ -61,10 +62,12 @@ class ExtractionRun {
   readonly #sizes: PageSizeChooser;
   readonly #repaired = new Set<string>();
   /** Single items of all dynamic passes; of an item that was requested several times, the last response. */
-  #details: SingleItemTotals = { detailsAsked: 0, detailsReused: 0, detailsGone: [], detailsRejected: [] };
+  #singleItems: SingleItemTotals = { requested: 0, reused: 0, gone: [], rejected: [] };
   #reuse: Promise<ReuseSource> | undefined;
   /** IDs of the items of a limited run: those that the first pass listed first. */
   #first: ReadonlySet<string> | undefined;
+  /** The first instance that all documents of a pass named. */
+  #instanceId: string | null = null;
   /** The last pass whose documents landed. */
   #landed: ListingPass | undefined;
 
@@ -78,6 +81,7 @@ class ExtractionRun {
   async run(): Promise<Extraction> {
     const { settings, clock, signal } = this.#context;
     if (settings.limit !== null) return this.#readFirst();
+    await restoreGone(this.#context);
     const certification = this.#certification;
     for (;;) {
       const step = certification.next();
@@ -124,12 +128,24 @@ class ExtractionRun {
     const number = this.#passes.length + 1;
     if (mode === "basic" || !documents)
       return this.#read({ pass: number, mode, landing: undefined }, "basic");
-    const pass = await this.#read({ pass: number, mode, landing: landing.of(mode, number) }, mode);
+    const stage = landing.of(mode, number);
+    const pass = await this.#read({ pass: number, mode, landing: stage }, mode);
+    this.#assertSameInstance(onlyId(stage.instanceIds), number);
     versions.recordPass(mode, pass);
     this.#landed = pass;
     this.#first ??= settings.limit === null ? undefined : pass.first;
     if (mode === "dynamic") await this.#readSingleItems(pass);
     return pass;
+  }
+
+  /** Throws `config.other_instance` if the documents of this pass name one instance, and those of an earlier pass another. */
+  #assertSameInstance(id: string | null, pass: number): void {
+    this.#instanceId ??= id;
+    if (id === this.#instanceId || id === null) return;
+    throw new WarehouseError(
+      "config.other_instance",
+      `The service changed during the run: pass ${pass} read the instance ${id}, and an earlier pass the instance ${this.#instanceId}; find out which of them answers at this address, and run again.`,
+    );
   }
 
   async #read(request: Pick<PassPlan, "pass" | "mode" | "landing">, kind: ListMode): Promise<ListingPass> {
@@ -151,14 +167,14 @@ class ExtractionRun {
     const reader = new SingleItemsReader(this.#context, { ...pass, wanted: counting }, await this.#reuse);
     const read = await reader.read();
     const asked = new Set(wanted.map(({ id }) => id));
-    const before = this.#details;
+    const before = this.#singleItems;
     const renewed = (ids: readonly string[], anew: readonly string[]) =>
       [...ids.filter((id) => !asked.has(id)), ...anew].sort();
-    this.#details = {
-      detailsAsked: before.detailsAsked + read.detailsAsked,
-      detailsReused: before.detailsReused + read.detailsReused,
-      detailsGone: renewed(before.detailsGone, read.detailsGone),
-      detailsRejected: renewed(before.detailsRejected, read.detailsRejected),
+    this.#singleItems = {
+      requested: before.requested + read.requested,
+      reused: before.reused + read.reused,
+      gone: renewed(before.gone, read.gone),
+      rejected: renewed(before.rejected, read.rejected),
     };
   }
 
@@ -194,26 +210,33 @@ class ExtractionRun {
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
     // An item may have been removed between two requests for it: then one document of it landed.
-    const items = sorted.length - unlisted.removed.filter((id) => itemIndex.has(id)).length - beyond.length;
+    const count = sorted.length - unlisted.removed.filter((id) => itemIndex.has(id)).length - beyond.length;
+    const { requested, reused, gone, rejected } = this.#singleItems;
     return {
-      ...this.#details,
-      passes: passes.map((pass) => passRecord(pass, sorted)),
-      items,
-      rejected: Math.max(0, ...passes.map(({ rejected }) => rejected)),
-      rejectedLast: passes.at(-1)?.rejected ?? 0,
-      unlisted: unlisted.found,
-      removed: unlisted.removed,
-      missing: { ...notListed, skipped: unlisted.skipped },
-      reuseDamage: (await this.#reuse)?.damage ?? null,
-      repaired: this.#repaired.size,
-      vanished,
-      beyond,
-      unread: { rejected: unread.rejected.length, notAsked: unread.notAsked.length },
-      inPartRejected: [...ids(inPart.rejected), ...unlisted.inPart],
-      inPartNotAsked: ids(inPart.notAsked),
-      modesDiffer: this.#certification.modesDiffer,
-      pageSizes: this.#sizes.used,
-      disagreements,
+      reading: {
+        passes: passes.map((pass) => passRecord(pass, sorted)),
+        disagreements,
+        modesDiffer: this.#certification.modesDiffer,
+        singleItems: { requested, reused },
+        reuseDamage: (await this.#reuse)?.damage ?? null,
+        pageSizes: this.#sizes.used,
+      },
+      items: {
+        count,
+        rejected: Math.max(0, ...passes.map((pass) => pass.rejected)),
+        rejectedLast: passes.at(-1)?.rejected ?? 0,
+        vanished,
+        beyond,
+        removed: unlisted.removed,
+        unlisted: unlisted.found,
+        missing: { ...notListed, skipped: unlisted.skipped },
+        singlyGone: gone,
+        singlyRejected: rejected,
+        repaired: this.#repaired.size,
+        unread: { rejected: unread.rejected.length, notAsked: unread.notAsked.length },
+        inPartRejected: [...ids(inPart.rejected), ...unlisted.inPart],
+        inPartNotAsked: ids(inPart.notAsked),
+      },
     };
   }
 }

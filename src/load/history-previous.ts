@@ -1,6 +1,7 @@
 /** Finds the history of the run before, verifies it, and attaches it under the names `previous_<table>`. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, isOfTheDisk, WarehouseError } from "../common/errors.ts";
+import type { RunAsked } from "../raw/extract-record.ts";
 import { PREVIOUS_CATALOG } from "../storage/database.ts";
 import { duckdbColumns } from "../storage/ddl.ts";
 import { execute, scalar } from "../storage/duckdb.ts";
@@ -26,7 +27,7 @@ export type PreviousHistory =
       /** Custom fields whose values are left out: they are personal now, and the run before did not treat them so. */
       readonly forgotten: readonly string[];
       /** How the run before treated personal data. */
-      readonly personalData: Manifest["personalData"];
+      readonly personalData: RunAsked["personalData"];
     };
 
 type CarriedHistory = Extract<PreviousHistory, { readonly kind: "carried" }>;
@@ -56,9 +57,8 @@ export async function findHistory(
   const damage = await firstDamage(previous.directory, manifest.files.filter(isRead));
   if (damage !== undefined) return anew(damage);
   try {
-    const damaged = await damagedTable(previous, temporaryDirectory);
-    if (damaged !== undefined)
-      return anew(`its table ${damaged} does not have the rows it was published with`);
+    const reason = await whyAnew(previous, temporaryDirectory);
+    if (reason !== undefined) return anew(reason);
   } catch (thrown) {
     const error = asWarehouseError(thrown);
     if (error.code === "config.newer_version" || isOfTheDisk(error)) throw error;
@@ -70,15 +70,12 @@ export async function findHistory(
     access: source.database ?? { directory: previous.directory },
     sourceOf: (table) => tableSql(source, table, PREVIOUS_CATALOG),
     forgotten: [],
-    personalData: manifest.personalData,
+    personalData: manifest.asked.personalData,
   };
 }
 
-/** The first table without its rows. Throws if a newer program wrote the tables, or if they cannot be read. */
-async function damagedTable(
-  previous: HistorySource,
-  temporaryDirectory: string,
-): Promise<string | undefined> {
+/** Why the history cannot be continued. Throws if a newer program wrote the tables, or if they cannot be read. */
+async function whyAnew(previous: HistorySource, temporaryDirectory: string): Promise<string | undefined> {
   const source = tablesSourceOf(previous);
   await using database = await openTables(source, { temporaryDirectory, memoryLimitMb: 128, threads: 1 });
   const { connection } = database;
@@ -90,10 +87,12 @@ async function damagedTable(
       `The history in ${previous.directory} was written by a newer version of content-warehouse; update content-warehouse to continue it.`,
     );
   }
+  if (version < HISTORY_VERSION) return "an older version of content-warehouse wrote it";
   for (const table of HISTORY_TABLES) {
     const rows = `SELECT ${duckdbColumns(table)} FROM ${tableSql(source, table.name)}`;
     const counted = await scalar(connection, `SELECT count(*) FROM (${rows})`);
-    if (counted !== previous.manifest.rows[table.name]) return table.name;
+    if (counted !== previous.manifest.rows[table.name])
+      return `its table ${table.name} does not have the rows it was published with`;
   }
   return undefined;
 }

@@ -86,9 +86,9 @@ function runMetrics(
 }
 
 function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
-  const { warehouse, run, pipeline, verdict, accounting, tables, bytesPublished, mappedValues } = outcome;
+  const { warehouse, run, pipeline, verdict, rows, bytesPublished, mappedValues } = outcome;
   const gauge = gauges({ warehouse });
-  const { listed, loaded, rejected, vanished, unread } = accounting;
+  const { listed, loaded, rejected, vanished, unread } = outcome.items;
   const items = Object.entries({ listed, loaded, rejected, vanished, unread });
   return [
     gauge("published_info", "The last run that was published.", [[{ run, pipeline, version: VERSION }, 1]]),
@@ -103,11 +103,7 @@ function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
       "Items of the last published run; listed is the sum of the others.",
       items.map(([state, value]) => [{ state }, value]),
     ),
-    gauge(
-      "published_rejects",
-      "Rows of run_rejects of the last published run.",
-      tables.find(({ name }) => name === "run_rejects")?.rows ?? 0,
-    ),
+    gauge("published_rejects", "Rows of run_rejects of the last published run.", rows.run_rejects ?? 0),
     gauge(
       "published_values_without_external_value",
       "Values without an external value in the last published run, by status and by whether their destination receives values.",

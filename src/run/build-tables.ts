@@ -1,6 +1,7 @@
 /** Builds and checks the tables of a run from its raw documents, and states what the manifest says of it. */
 import { version as duckdbVersion } from "@duckdb/node-api";
 import type { CheckResults } from "../audit/checks/checks.ts";
+import { resolveIgnored } from "../audit/checks/configured-names.ts";
 import { assertContract } from "../audit/checks/contract.ts";
 import { assertTestsPassed, runTests } from "../audit/checks/pipeline-tests.ts";
 import { rowCounts } from "../audit/checks/publish-gates.ts";
@@ -11,7 +12,8 @@ import { collectGarbage } from "../common/free-memory.ts";
 import type { Log } from "../common/log.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
-import { type BuildRequest, WarehouseBuild } from "../load/build-warehouse.ts";
+import { onlyId } from "../extract/pages/instance-ids.ts";
+import { WarehouseBuild } from "../load/build-warehouse.ts";
 import { type BoundsByTable, cutItems, memoryLimitMb, readFileBounds } from "../load/range-bounds.ts";
 import { publishes } from "../pipeline.ts";
 import { type CountedDrift, Drift, type DriftEntry, type DriftItemCount } from "../raw/drift.ts";
@@ -25,35 +27,41 @@ import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
 import { nextAncestors } from "../warehouse/identity.ts";
 import { databaseOf, parseRunName } from "../warehouse/layout.ts";
-import type { BuiltStatement } from "../warehouse/manifest.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
 import { concludeVerdict, judgeRun } from "./judge-run.ts";
 import { rowsOf, runTables } from "./run-tables.ts";
 
 /** Throws what forbids publication, such as `verify.failed` and `guard.shrink`. */
 export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUse, runtime: Runtime) {
-  const { baseline, folder, pipeline } = run;
+  const { baseline, folder, pipeline, staging } = run;
   const { facts } = source.landed;
   const transformed = await transformRaw(run, source.landed, runtime);
   // The index is garbage now, and DuckDB needs its memory.
   collectGarbage();
   await peak.measure();
+  const { asked, found } = facts;
   // The items may name no instance, or several.
-  const [first, second] = transformed.store.of("instances");
-  const instance = { id: first && second === undefined ? first.id : null, origin: facts.origin };
-  assertSameInstance(instanceOf(baseline), instance, folder.root, facts.accepted.newAddress);
+  const ids = [...transformed.store.of("instances")].map(({ id }) => id);
+  const instance = { id: onlyId(ids), origin: asked.origin };
+  assertSameInstance(instanceOf(baseline), instance, folder.root, asked.accepted.newAddress);
   const tally = new Drift();
   for (const entry of [...facts.drift, ...transformed.drift]) tally.add(entry);
   const lookups = source.landed.lookups();
+  const { ids: ignored } = resolveIgnored({ asked, lookups });
   const conclusion = concludeVerdict(facts, tally.sorted());
-  const request = buildRequest(run, facts, transformed, {
-    // The definitions add to the drift.
-    entityRows: makeEntityRows({ store: transformed.store, lookups, drift: tally }),
-    verdict: conclusion.verdict,
-    runtime,
+  // The definitions add to the drift.
+  const entityRows = makeEntityRows({ store: transformed.store, lookups, ignored, drift: tally });
+  assertContract(asked.gates.contract, tally.sorted());
+  const plan = { ...transformed, ...buildPlan(run, facts, conclusion.verdict, runtime), entityRows };
+  await using build = await WarehouseBuild.open({
+    ...plan,
+    database: {
+      file: databaseOf(staging, publishes(pipeline, "duckdb")),
+      staging: staging.root,
+      temporaryDirectory: staging.temporary,
+      memoryLimitMb: memoryLimitMb(transformed.vectorBytes),
+    },
   });
-  assertContract(facts.gates.contract, tally.sorted());
-  await using build = await WarehouseBuild.open(request);
   const data = await build.loadData();
   const misfits = await build.fieldTypeDrift();
   for (const { items: _items, ...entry } of misfits) tally.add(entry);
@@ -61,27 +69,35 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
   const loaded = await checkTables(build, {
     tables: pipeline.tables,
     loaded: data,
-    directory: request.finalDirectory,
+    directory: plan.finalDirectory,
     drift,
-    isLimited: facts.limit !== null,
-    personalData: facts.personalData,
+    isLimited: asked.limit !== null,
+    personalData: asked.personalData,
   });
-  const { reasons } = conclusion;
   const fields = [...transformed.store.of("custom_fields")].map(({ attributes }) => attributes.name);
   const fieldNames = fields.filter((name) => typeof name === "string");
-  const { ignoredDestinations, ...judged } = judgeRun(run, facts, {
-    fieldNames,
-    lookups,
-    loaded,
-    drift,
-    reasons,
-  });
-  const stated = { ...statementOf(run, source, judged.accounting, runtime), ...conclusion, instance };
+  const judged = judgeRun(run, facts, { fieldNames, lookups, loaded, drift, ...conclusion });
+  const stated = {
+    run: staging.run,
+    sequence: staging.sequence,
+    asked,
+    found,
+    ...conclusion,
+    instance,
+    items: judged.accounting,
+    replayOf: source.replayOf,
+    loaders: pipeline.loaders.flatMap(({ publishes: what }) => what ?? []),
+    versions: { package: VERSION, duckdb: duckdbVersion(), node: runtime.nodeVersion },
+    previousRun: baseline.kind === "none" ? null : baseline.run,
+    ...(baseline.kind === "run" && { previousSha256: baseline.sha256 }),
+    ancestors: baseline.kind === "run" ? nextAncestors(baseline.manifest) : [],
+  };
   const all = [...loaded.tables];
-  const endedMs = endMs(Date.parse(facts.startedAt), runtime.clock);
-  const { passthrough } = pipeline;
-  const more = { endedMs, passthrough, ignoredDestinations, throttled: facts.throttled };
-  for (const made of runTables({ ...stated, ...more }, pipeline, source.landed, { loaded, drift }))
+  const ended = {
+    endedMs: endMs(Date.parse(found.startedAt), runtime.clock),
+    ignoredDestinations: judged.ignoredDestinations,
+  };
+  for (const made of runTables({ ...stated, ...ended }, pipeline, source.landed, { loaded, drift }))
     all.push(await build.load(made));
   await build.createViews();
   const tested = await testTables(run, facts, { build, loaded, signal: runtime.signal });
@@ -94,8 +110,13 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
   await build.close();
   assertTestsPassed(tested);
   const { emptyColumns, columns } = loaded;
-  const statement = { ...stated, rows: rowCounts(all), emptyColumns, columns };
-  return { ...judged, checks, warnings: [...judged.warnings, ...tested.warnings], tables: all, statement };
+  return {
+    checks,
+    warnings: [...judged.warnings, ...tested.warnings],
+    noMappedValues: judged.noMappedValues,
+    tables: all,
+    statement: { ...stated, rows: rowCounts(all), emptyColumns, columns },
+  };
 }
 
 /** Throws `config.invalid` if a function of the pipeline fails, and errors of the disk. */
@@ -149,13 +170,13 @@ async function boundsBefore({ baseline, pipeline, staging }: NewRun, log: Log): 
 /** Runs the pipeline's tests over all tables except `run_checks`. */
 async function testTables(
   { pipeline, staging, baseline: before }: NewRun,
-  facts: ExtractRecord,
+  { asked }: ExtractRecord,
   tested: { readonly build: WarehouseBuild; readonly loaded: TableFacts; readonly signal: AbortSignal },
 ): Promise<CheckResults> {
   const { tests } = pipeline;
   const { build, loaded: filled, signal } = tested;
   if (tests.length === 0) return { checks: [], warnings: [] };
-  if (facts.limit !== null)
+  if (asked.limit !== null)
     return {
       checks: [],
       warnings: ["The tests of the pipeline were skipped, because this run is limited."],
@@ -166,97 +187,46 @@ async function testTables(
     before,
     filled,
     temporaryDirectory: staging.temporary,
-    personalData: personalDataOf(facts),
+    asked,
     signal,
   };
   return build.whileClosed(() => runTests(request));
 }
 
-function buildRequest(
+/** What the tables are built by, besides the staged parts. */
+function buildPlan(
   { pipeline, staging, history: previous }: NewRun,
-  facts: ExtractRecord,
-  transformed: Awaited<ReturnType<typeof transformRaw>>,
-  more: Pick<BuildRequest, "entityRows"> & { readonly verdict: Verdict; readonly runtime: Runtime },
-): BuildRequest {
-  const { entityRows, verdict, runtime } = more;
-  const { items, personalData, removed, vanished, unreadable, rejectedWithoutId } = facts;
+  { asked, found, items, unreadable, rejectedWithoutId }: ExtractRecord,
+  verdict: Verdict,
+  { signal, onProgress }: Runtime,
+) {
   const { run, sequence } = staging;
   return {
-    ...transformed,
-    tables: pipeline.tables.map((table) => addPolicyComments(table, personalData.policy)),
-    entityRows,
+    tables: pipeline.tables.map((table) => addPolicyComments(table, asked.personalData.policy)),
     passthrough: pipeline.passthrough,
     queries: pipeline.queries,
     sequence,
-    database: {
-      file: databaseOf(staging, publishes(pipeline, "duckdb")),
-      staging: staging.root,
-      temporaryDirectory: staging.temporary,
-      memoryLimitMb: memoryLimitMb(transformed.vectorBytes),
-    },
     finalDirectory: publishes(pipeline, "parquet") ? staging.result : staging.root,
-    signal: runtime.signal,
+    signal,
     history: {
       previous,
       run: {
         run,
         sequence,
-        startedAt: parseRunName(run)?.startedAt ?? new Date(facts.startedAt),
-        extractedMs: Date.parse(facts.extractedAt),
+        startedAt: parseRunName(run)?.startedAt ?? new Date(found.startedAt),
+        extractedMs: Date.parse(found.extractedAt),
         pipeline: pipeline.name,
         verdict,
         packageVersion: VERSION,
       },
       absences: {
-        confirmed: new Set([...removed, ...vanished]),
+        confirmed: new Set([...items.removed, ...items.vanished]),
         unread: new Set(unreadable),
         listIsWhole: verdict === "complete" && !rejectedWithoutId,
       },
     },
-    onTable: (done, total) => runtime.onProgress({ stage: "load", done, total, items, bytes: 0 }),
-  };
-}
-
-function personalDataOf({ personalData, documentSettings }: ExtractRecord): BuiltStatement["personalData"] {
-  const { policy, keyId, customFieldIds } = personalData;
-  return {
-    policy,
-    keyId,
-    ...(customFieldIds.length > 0 && { customFieldIds: [...customFieldIds] }),
-    fields: documentSettings.personalFields,
-  };
-}
-
-/** The manifest's statement, except verdict, instance and contents of tables. */
-function statementOf(
-  { staging, pipeline, baseline: before }: NewRun,
-  { landed, replayOf }: BuildSource,
-  { listed, loaded, rejected, vanished, unread }: ReturnType<typeof judgeRun>["accounting"],
-  { nodeVersion }: Runtime,
-) {
-  const { facts } = landed;
-  const ratePerSecond = facts.throttled?.ratePerSecond ?? null;
-  return {
-    run: staging.run,
-    sequence: staging.sequence,
-    pipeline: pipeline.name,
-    destinations: [...facts.asked.destinations],
-    versions: { package: VERSION, duckdb: duckdbVersion(), node: nodeVersion },
-    ...(replayOf !== null && { replayOf }),
-    loaders: pipeline.loaders.flatMap(({ publishes: what }) => what ?? []),
-    startedAt: facts.startedAt,
-    requests: facts.requests,
-    passes: facts.passes.map((pass) => ({ ...pass })),
-    items: { listed, loaded, rejected, vanished, unread },
-    configuration: facts.configuration,
-    personalData: personalDataOf(facts),
-    ...(facts.resumedAt.length > 0 && { resumedAt: [...facts.resumedAt] }),
-    ...(facts.asked.perPage === "auto" && { pageSizes: facts.pageSizes }),
-    ...(ratePerSecond !== null && { ratePerSecond }),
-    ...(facts.outages !== null && { outages: facts.outages }),
-    previousRun: before.kind === "none" ? null : before.run,
-    ...(before.kind === "run" && { previousSha256: before.sha256 }),
-    ancestors: before.kind === "run" ? nextAncestors(before.manifest) : [],
+    onTable: (done: number, total: number) =>
+      onProgress({ stage: "load", done, total, items: items.count, bytes: 0 }),
   };
 }
 

@@ -32,17 +32,16 @@ export async function build(
   const { verdict } = statement;
   if (verdict !== "limited") await loads.stage({ ...run, signal }, tables, verdict);
   signal.throwIfAborted();
-  const comparison = await compareWithPrevious(run, statement);
-  const { changes, mappedValues } = comparison;
-  const stated = { ...statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) };
+  const { changes, mappedValues, ...compared } = await compareWithPrevious(run, statement);
+  const stated = { ...statement, changes, mappedValues };
   const { file, warnings } = await makeReport(run, stated);
   return {
     ...made,
-    ...comparison,
+    ...compared,
     statement: stated,
     /** File name of the report; `null`: the run has none. */
     report: file,
-    warnings: [...made.warnings, ...comparison.warnings, ...warnings],
+    warnings: [...made.warnings, ...compared.warnings, ...warnings],
   };
 }
 
@@ -64,13 +63,11 @@ async function makeReport({ folder, staging, pipeline }: NewRun, statement: Buil
   }
 }
 
-type RunComparison = Pick<RunSummary, "previousRun" | "changes" | "mappedValues" | "drift" | "warnings">;
-
 /** Compares the staged tables with the run before. A failure is a warning. */
 async function compareWithPrevious(
   { staging, pipeline, baseline }: NewRun,
-  statement: BuiltStatement,
-): Promise<RunComparison> {
+  statement: Awaited<ReturnType<typeof buildTables>>["statement"],
+): Promise<Pick<RunSummary, "comparedWith" | "changes" | "mappedValues" | "drift" | "warnings">> {
   const before = baseline.kind === "run" ? baseline : undefined;
   try {
     const file = databaseOf(staging, publishes(pipeline, "duckdb"));
@@ -83,20 +80,21 @@ async function compareWithPrevious(
     });
     const { connection } = database;
     const { manifest } = before ?? {};
-    const showsBefore = manifest !== undefined && mayShow(manifest.personalData, statement.personalData);
+    const showsBefore = manifest !== undefined && mayShow(manifest.asked, statement.asked);
+    const { policy, ...drift } = await driftOf({ connection, now: statement, before: manifest, showsBefore });
     return {
-      previousRun: manifest?.run ?? null,
-      changes: (manifest && (await readItemChanges(connection, statement, manifest))) ?? null,
+      comparedWith: manifest?.run ?? null,
+      changes: manifest === undefined ? null : await readItemChanges(connection, statement, manifest),
       mappedValues:
         statement.rows.content_mapped_values === undefined
           ? null
           : mappedCounts(await readDestinationCounts(connection)),
-      drift: await driftOf({ connection, now: statement, before: manifest, showsBefore }),
+      drift: { ...drift, policyFields: policy.length },
       warnings: [],
     };
   } catch (thrown) {
     const other = before === undefined ? "the specification" : before.run;
     const warning = `The run could not be compared with ${other}: ${asWarehouseError(thrown).message}`;
-    return { previousRun: null, changes: null, mappedValues: null, drift: null, warnings: [warning] };
+    return { comparedWith: null, changes: null, mappedValues: null, drift: null, warnings: [warning] };
   }
 }

@@ -1,6 +1,5 @@
 /** Judges a run before its publication: checks, warnings, and the reasons why it is not complete. */
 import {
-  type Accounting,
   accountingChecks,
   type Check,
   type CheckResults,
@@ -17,10 +16,11 @@ import { checkAgainstBaseline, rowCounts } from "../audit/checks/publish-gates.t
 import { checkCustomTables, type TableFacts } from "../audit/checks/table-checks.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { count, pluralize } from "../common/figures.ts";
+import type { Verdict } from "../common/verdict.ts";
 import type { CountedDrift, DriftEntry } from "../raw/drift.ts";
-import type { Extraction, ExtractRecord } from "../raw/extract-record.ts";
+import { type ExtractRecord, verdictOfPasses } from "../raw/extract-record.ts";
 import type { RawLookups } from "../raw/raw-file.ts";
-import type { BuiltStatement } from "../warehouse/manifest.ts";
+import type { Accounting, BuiltStatement } from "../warehouse/manifest.ts";
 import type { NewRun } from "./inputs.ts";
 import { judgeHistory } from "./previous-history.ts";
 
@@ -33,13 +33,14 @@ export function concludeVerdict(
   facts: ExtractRecord,
   drift: readonly DriftEntry[],
 ): Pick<BuiltStatement, "verdict" | "reasons"> {
-  const { limit, passes } = facts;
-  const items = itemsToLoad(facts);
+  const { limit } = facts.asked;
+  const { passes, disagreements } = facts.found;
+  const items = itemsToLoad(facts.items);
   const contradictions = drift.filter(
     ({ kind, count }) => kind === "versions_differ" && !isOfMostItems(count, items),
   );
   const reasons = [
-    ...facts.disagreements,
+    ...disagreements,
     ...contradictions.map(({ path, count, contentId }) => {
       const more = count === 1 ? "" : ` and ${count - 1} more`;
       return `dynamic and full answers of different updated_at contradict each other in ${path} of ${contentId}${more}`;
@@ -49,13 +50,14 @@ export function concludeVerdict(
     reasons.push(
       `--limit: only the first ${pluralize(limit, "item")} were read; the service counts ${count(passes[0]?.countAfter ?? 0)}`,
     );
-  const isContradicted = facts.verdict === "complete" && reasons.length > 0;
-  return { verdict: isContradicted ? "unsettled" : facts.verdict, reasons };
+  const verdict = verdictOfPasses(facts);
+  const isContradicted = verdict === "complete" && reasons.length > 0;
+  return { verdict: isContradicted ? "unsettled" : verdict, reasons };
 }
 
 /** Number of listed or found items that have documents. */
-function itemsToLoad({ items, vanished, unread }: Extraction): number {
-  return items - vanished.length - unread.rejected - unread.notAsked;
+function itemsToLoad({ count, vanished, unread }: ExtractRecord["items"]): number {
+  return count - vanished.length - unread.rejected - unread.notAsked;
 }
 
 /** Throws what forbids publication. */
@@ -68,11 +70,11 @@ export function judgeRun(
     readonly lookups: RawLookups;
     readonly loaded: TableFacts;
     readonly drift: readonly CountedDrift[];
-    readonly reasons: readonly string[];
+    readonly verdict: Verdict;
   },
 ) {
-  const { fieldNames, lookups, loaded, drift, reasons } = found;
-  const accounting = accountingOf(facts, loaded, reasons);
+  const { fieldNames, lookups, loaded, drift, verdict } = found;
+  const accounting = accountingOf(facts, loaded);
   const matching = checkConfiguredNames({
     asked: facts.asked,
     unmatched: facts.unmatched,
@@ -81,7 +83,7 @@ export function judgeRun(
     rows: rowCounts(loaded.tables),
   });
   const { checks, warnings } = joinResults([
-    { checks: [...loaded.checks, ...accountingChecks(accounting, facts.limit !== null)], warnings: [] },
+    { checks: [...loaded.checks, ...accountingChecks(accounting, verdict)], warnings: [] },
     matching,
     driftChecks(drift),
     loaded.personal,
@@ -106,51 +108,47 @@ function assertPassed(checks: readonly Check[]): void {
 }
 
 /** What became of all listed items. Items that no pass listed do not count. */
-function accountingOf(
-  extraction: Extraction,
-  { tables }: TableFacts,
-  reasons: readonly string[],
-): Accounting {
-  const { items, unlisted, rejected, unread, vanished, passes } = extraction;
-  const last = passes.at(-1);
+function accountingOf({ items, found }: ExtractRecord, { tables }: TableFacts): Accounting {
+  const { unlisted, rejected, unread, vanished } = items;
+  const last = found.passes.at(-1);
   const content = tables.find(({ table }) => table === "content");
   return {
-    listed: items - unlisted.length + rejected,
-    loaded: (content?.rows ?? itemsToLoad(extraction)) - unlisted.length,
+    listed: items.count - unlisted.length + rejected,
+    loaded: (content?.rows ?? itemsToLoad(items)) - unlisted.length,
     rejected: rejected + unread.rejected,
     vanished: vanished.length,
     unread: unread.notAsked,
-    listedLast: (last?.distinctItems ?? 0) + extraction.rejectedLast,
+    listedLast: (last?.distinctItems ?? 0) + items.rejectedLast,
     counted: last?.countAfter ?? 0,
-    complete: reasons.length === 0,
   };
 }
 
 /** Judges single-item requests. None of these findings forbids publication. */
-function judgeSingles(facts: ExtractRecord): CheckResults {
-  const { detailsGone, detailsRejected, inPartRejected, inPartNotAsked, modesDiffer } = facts;
+function judgeSingles({ items, found }: ExtractRecord): CheckResults {
+  const { singlyGone, singlyRejected, inPartRejected, inPartNotAsked } = items;
+  const { modesDiffer, singleItems, reuseDamage } = found;
   const half = "the columns that the other one has are empty";
   const listed = "their listed values are loaded";
   const gone = noneExpected(
     "single items that were gone when they were asked for",
-    detailsGone.length,
-    `of ${facts.detailsAsked} single-item requests`,
+    singlyGone.length,
+    `of ${singleItems.requested} single-item requests`,
   );
   const unreadable = noneExpected(
     "items that could not be read singly",
-    detailsRejected.length,
+    singlyRejected.length,
     "each is a reject, and its listed views count",
   );
   const others = [
     countCheck(
       "unchanged single items reused",
-      facts.detailsReused,
+      singleItems.reused,
       "the fields that only single items have may be up to `rereadDays` old",
     ),
     countCheck(
       "items that were asked for again because passes differed",
-      facts.repaired,
-      `${facts.vanished.length} of the listed items are gone`,
+      items.repaired,
+      `${items.vanished.length} of the listed items are gone`,
     ),
     noneExpected(
       SAME_TIMES_CHECK,
@@ -159,11 +157,11 @@ function judgeSingles(facts: ExtractRecord): CheckResults {
     ),
     noneExpected(
       "items that no pass listed but the service still has",
-      facts.unlisted.length,
+      items.unlisted.length,
       "loaded besides those that were listed",
     ),
   ];
-  const damage = `Nothing is reused from the run before, and all single items are requested: ${facts.reuseDamage}.`;
+  const damage = `Nothing is reused from the run before, and all single items are requested: ${reuseDamage}.`;
   return joinResults([
     warningOf(inPartRejected, "could be read in only one mode, dynamic or full", `${half}; see run_rejects`),
     warningOf(
@@ -171,10 +169,10 @@ function judgeSingles(facts: ExtractRecord): CheckResults {
       "moved before they were read in both modes",
       `${half}; the next run reads them`,
     ),
-    warningOf(detailsGone, "returned 404 or 410 when asked for singly", listed, gone),
-    warningOf(detailsRejected, "could not be read singly", `${listed}; see run_rejects`, unreadable),
-    judgeMissing(facts),
-    { checks: others, warnings: facts.reuseDamage === null ? [] : [damage] },
+    warningOf(singlyGone, "returned 404 or 410 when asked for singly", listed, gone),
+    warningOf(singlyRejected, "could not be read singly", `${listed}; see run_rejects`, unreadable),
+    judgeMissing(items),
+    { checks: others, warnings: reuseDamage === null ? [] : [damage] },
   ]);
 }
 
@@ -193,7 +191,7 @@ function warningOf(ids: readonly string[], what: string, so: string, check?: Che
 }
 
 /** Judges items of the run before that no pass listed. The next run compares with this one and does not know them. */
-function judgeMissing({ missing, removed, unlisted }: Extraction): CheckResults {
+function judgeMissing({ missing, removed, unlisted }: ExtractRecord["items"]): CheckResults {
   const { count: number, notAsked, skipped } = missing;
   const unread = number - removed.length - unlisted.length - skipped.length;
   const detail =

@@ -17,6 +17,7 @@ import {
   EXTRACT_FILE,
   type Extraction,
   type ExtractRecord,
+  type RunFound,
   writeExtractRecord,
 } from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
@@ -24,6 +25,7 @@ import { type RawFolder, RawPaths, rawFolderOf } from "../raw/raw-folder.ts";
 import { RawIndex } from "../raw/raw-index.ts";
 import { tablesOfRun } from "../tables/run.ts";
 import { pipelineModule } from "../transform/pipelines.ts";
+import type { Baseline } from "../warehouse/baseline.ts";
 import { findMissingItems } from "../warehouse/missing-items.ts";
 import type { NewRun, RunInputs } from "./inputs.ts";
 import type { PreparedRun } from "./prepare.ts";
@@ -52,10 +54,10 @@ export async function land(request: LandRequest): Promise<RawFolder> {
     onProgress({ stage: "lookups", done: 1, total: 2, items: 0, bytes: 0 });
     const plan = planOf(request);
     const { extraction, index } = await extractItems(request, plan);
-    assertFewRejects(config, extraction, journal);
+    assertFewRejects(config, extraction.items, journal);
     const names = customFields && [...config.customFields, ...customFields, ...journal.fieldNames];
     const fields = await session.customFields(names ?? []);
-    onProgress({ stage: "lookups", done: 2, total: 2, items: extraction.items, bytes: 0 });
+    onProgress({ stage: "lookups", done: 2, total: 2, items: extraction.items.count, bytes: 0 });
     // Frees what the passes were compared by, before the next steps need memory.
     collectGarbage();
     const { files, personal } = plan;
@@ -69,7 +71,7 @@ export async function land(request: LandRequest): Promise<RawFolder> {
       sha256: hash("sha256", document),
     }));
     stageRows(rejected, (part) => files.ofNotes("rejects", part));
-    const record = extractRecordOf(request, plan, { extraction, items: index.items, fields });
+    const record = extractRecordOf(request, plan, extraction, index.items, fields);
     const facts = await writeExtractRecord(join(files.folder, EXTRACT_FILE), record);
     return rawFolderOf(files.folder, facts, index);
   } finally {
@@ -135,6 +137,7 @@ async function extractItems(
     journal,
     itemIndex,
     versions: new ItemVersions(itemIndex),
+    gone: new Map(),
     clock,
     signal: AbortSignal.any([signal, landing.failure]),
     settings: {
@@ -151,7 +154,7 @@ async function extractItems(
   const extraction = await extract(context, {
     details,
     perPage: config.perPage,
-    pageSizes: (baseline.kind === "run" && baseline.manifest.pageSizes) || {},
+    pageSizes: pageSizesFound(baseline),
     reuse: () => reuseOf(run, config.rereadDays),
     findMissing: (listed) =>
       findMissingItems({
@@ -165,31 +168,31 @@ async function extractItems(
   return { extraction, index };
 }
 
+/** Page sizes that `perPage: "auto"` found in the run before. */
+function pageSizesFound(baseline: Baseline): RunFound["pageSizes"] {
+  if (baseline.kind !== "run" || baseline.manifest.asked.perPage !== "auto") return {};
+  return baseline.manifest.found.pageSizes;
+}
+
 /** All that the tables are built from, besides the raw documents. */
 function extractRecordOf(
   { run, session, inputs, resumeRecord }: LandRequest,
   { wanted, settings }: LandPlan,
-  {
-    extraction,
-    items,
-    fields,
-  }: { readonly extraction: Extraction; readonly items: ItemIndex; readonly fields: CustomFieldLookup },
+  extraction: Extraction,
+  index: ItemIndex,
+  fields: CustomFieldLookup,
 ): Omit<ExtractRecord, "version"> {
   const { journal, retry, personalFields, destinations } = session;
   const { config, clock } = inputs;
   const { contract, maxRejects, maxShrinkPercent, minShrink } = config;
+  const { reading, items } = extraction;
   const rejected = journal.rejects.map(({ contentId }) => contentId);
   const instant = (milliseconds: number) => new Date(milliseconds).toISOString();
-  const certified = extraction.disagreements.length === 0 ? "complete" : "unsettled";
   return {
-    ...extraction,
-    pipeline: { name: run.pipeline.name, module: pipelineModule(inputs.pipeline) },
-    origin: originOf(config),
-    configuration: configFingerprint(config),
-    startedAt: instant(resumeRecord.startedMs),
-    resumedAt: resumeRecord.resumedMs.map(instant),
-    extractedAt: instant(clock.now()),
     asked: {
+      pipeline: { name: run.pipeline.name, module: pipelineModule(inputs.pipeline) },
+      origin: originOf(config),
+      configuration: configFingerprint(config),
       shapes: run.pipeline.listings,
       columns: wanted.columns,
       singleItems: wanted.details,
@@ -200,7 +203,25 @@ function extractRecordOf(
       customFields: config.customFields,
       aliases: config.aliases,
       perPage: config.perPage,
+      limit: config.limit,
+      personalData: { ...treatmentOf(config.personalData), customFieldIds: personalFieldIds(personalFields) },
+      documentSettings: settings,
+      gates: { contract, maxRejects, maxShrinkPercent, minShrink },
+      accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },
     },
+    found: {
+      ...reading,
+      startedAt: instant(resumeRecord.startedMs),
+      resumedAt: resumeRecord.resumedMs.map(instant),
+      extractedAt: instant(clock.now()),
+      requests: {
+        count: journal.requests.length,
+        bytes: journal.requests.reduce((sum, { bytes }) => sum + bytes, 0),
+      },
+      throttled: retry.pace.totals,
+      outages: retry.outages.totals,
+    },
+    items,
     unmatched: {
       destinations: destinations.unmatched.map(({ name, platform }) => ({ name, platform })),
       otherDestinations: destinations.others.map(({ id, identification, platform }) => ({
@@ -209,21 +230,9 @@ function extractRecordOf(
       })),
       customFields: fields.unmatched,
     },
-    personalData: { ...treatmentOf(config.personalData), customFieldIds: personalFieldIds(personalFields) },
-    documentSettings: settings,
-    gates: { contract, maxRejects, maxShrinkPercent, minShrink },
-    accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },
-    verdict: config.limit === null ? certified : "limited",
-    limit: config.limit,
-    unreadable: [...rejected.filter((id) => id !== null), ...extraction.missing.skipped],
+    unreadable: [...rejected.filter((id) => id !== null), ...items.missing.skipped],
     rejectedWithoutId: rejected.includes(null),
     drift: journal.drift.sorted(),
-    requests: {
-      count: journal.requests.length,
-      bytes: journal.requests.reduce((sum, { bytes }) => sum + bytes, 0),
-    },
-    throttled: retry.pace.totals,
-    outages: retry.outages.totals,
-    bytesPerItem: Object.fromEntries([...items.pages].map(([pass, bytes]) => [pass, [...bytes]])),
+    bytesPerItem: Object.fromEntries([...index.pages].map(([pass, bytes]) => [pass, [...bytes]])),
   };
 }

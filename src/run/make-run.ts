@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
+import { changedPolicyWarnings } from "../audit/checks/changed-policy.ts";
 import { type Check, sortChecks, warningCauses, warningText } from "../audit/checks/checks.ts";
 import { asWarehouseError, type WarehouseError } from "../common/errors.ts";
 import type { Log } from "../common/log.ts";
@@ -10,13 +11,12 @@ import { readSealed, writeSealed } from "../common/sealed-file.ts";
 import type { Config } from "../config/config.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import { type RunSummary, resumeCounts } from "../observe/run-summary.ts";
-import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { RawFolder } from "../raw/raw-folder.ts";
 import { type Delivery, deliver, deliveryWarnings, failedDeliveries } from "../targets/deliver.ts";
 import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
-import type { Manifest } from "../warehouse/manifest.ts";
+import { runMs } from "../warehouse/manifest.ts";
 import { publishRun, unchangedFiles } from "../warehouse/publish.ts";
 import { findRun, prune } from "../warehouse/retention.ts";
 import { build } from "./build.ts";
@@ -48,7 +48,7 @@ export async function makeRun(
   settings: PublishSettings,
   runtime: Runtime,
 ): Promise<RunResult> {
-  const { folder, staging, pipeline } = run;
+  const { folder, staging, pipeline, baseline } = run;
   const { signal, onProgress, clock, log } = runtime;
   await using loads = new StagedLoads(pipeline.loaders);
   const landAndBuild = async () => {
@@ -60,8 +60,8 @@ export async function makeRun(
     throw signal.aborted ? signal.reason : thrown;
   });
   signal.throwIfAborted();
-  const progress = (done: number) =>
-    onProgress({ stage: "publish", done, total: 1, items: facts.items, bytes: 0 });
+  const items = facts.items.count;
+  const progress = (done: number) => onProgress({ stage: "publish", done, total: 1, items, bytes: 0 });
   progress(0);
   await peak.measure();
   const manifest = await publishRun(folder, staging, { ...built.statement, peakBytes: peak.bytes }, clock);
@@ -69,17 +69,39 @@ export async function makeRun(
   const pruned = await prune(folder, settings.keepRuns).catch(asWarehouseError);
   const failure = await loads.commit();
   progress(1);
-  const deliveries = await deliverPublished(run, settings, runtime, facts.items);
+  const deliveries = await deliverPublished(run, settings, runtime, items);
   const warnings = [
     ...built.warnings,
     ...(Array.isArray(pruned) ? [] : [`Old runs could not be removed: ${pruned.message}`]),
+    ...(await changedPolicyWarnings(run, facts.asked.personalData.policy)),
     ...deliveryWarnings(deliveries),
   ];
   const { causes, sentences } = warningCauses({ checks: built.checks, warnings });
   const newCauses = await newWarningCauses(folder, causes, log);
+  const directory = join(folder.runs, staging.run);
+  const {
+    files,
+    asked,
+    columns: _columns,
+    emptyColumns: _emptyColumns,
+    ancestors: _ancestors,
+    ...stated
+  } = manifest;
   const summary = {
-    ...publishedFacts(run, facts, built, manifest),
-    replayOf,
+    ...stated,
+    pipeline: asked.pipeline.name,
+    warehouse: folder.root,
+    directory,
+    current: { run: staging.run, publishedAt: manifest.endedAt },
+    bytesPublished: files.reduce((sum, file) => sum + file.bytes, 0),
+    filesPublished: files.length,
+    unchanged: baseline.kind === "run" ? unchangedFiles(files, baseline.manifest.files) : null,
+    comparedWith: built.comparedWith,
+    drift: built.drift,
+    checks: summarizeChecks(built.checks),
+    report: built.report === null ? null : join(directory, built.report),
+    noMappedValues: built.noMappedValues,
+    milliseconds: runMs(manifest),
     resumed: resumeCounts(kept),
     removedRuns: Array.isArray(pruned) ? pruned.map((old) => old.run) : [],
     // The failure of a loader is reported every night, so it is never new.
@@ -89,46 +111,6 @@ export async function makeRun(
     loadFailure: failure && { code: failure.code, message: failure.message },
   };
   return { summary, failure };
-}
-
-function publishedFacts(
-  { folder, baseline }: NewRun,
-  { modesDiffer, passes, requests, throttled, outages, detailsReused, detailsAsked }: ExtractRecord,
-  built: Awaited<ReturnType<typeof build>>,
-  { run, sequence, pipeline, verdict, reasons, files, startedAt, endedAt }: Manifest,
-) {
-  const directory = join(folder.runs, run);
-  const { previousRun, changes, mappedValues, drift, accounting, noMappedValues } = built;
-  return {
-    run,
-    sequence,
-    pipeline,
-    verdict,
-    reasons,
-    modesDiffer,
-    warehouse: folder.root,
-    directory,
-    current: { run, publishedAt: endedAt },
-    accounting,
-    tables: built.tables.map(({ table, rows }) => ({ name: table, rows })),
-    passes,
-    requests: requests.count,
-    throttled,
-    outages,
-    reused: detailsReused === 0 ? null : { reused: detailsReused, read: detailsAsked },
-    bytesReceived: requests.bytes,
-    bytesPublished: files.reduce((sum, file) => sum + file.bytes, 0),
-    filesPublished: files.length,
-    unchanged: baseline.kind === "run" ? unchangedFiles(files, baseline.manifest.files) : null,
-    previousRun,
-    changes,
-    mappedValues,
-    drift,
-    checks: summarizeChecks(built.checks),
-    report: built.report === null ? null : join(directory, built.report),
-    noMappedValues,
-    milliseconds: Date.parse(endedAt) - Date.parse(startedAt),
-  };
 }
 
 /** Delivers the published run. Does not throw, because the run stays published: a delivery says how it failed. */

@@ -3,7 +3,7 @@ import { type CheckResults, NO_CHECKS } from "../audit/checks/checks.ts";
 import { pluralize } from "../common/figures.ts";
 import { findHistory, type PreviousHistory } from "../load/history-previous.ts";
 import type { Pipeline } from "../pipeline.ts";
-import type { ExtractRecord } from "../raw/extract-record.ts";
+import type { RunAsked } from "../raw/extract-record.ts";
 import { HISTORY_TABLES } from "../tables/history.ts";
 import { type Baseline, baselineOf, type PublishedBaseline } from "../warehouse/baseline.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
@@ -43,7 +43,7 @@ async function lastWithHistory(
  */
 export function removePersonal(
   history: PreviousHistory,
-  { policy, keyId, customFieldIds }: ExtractRecord["personalData"],
+  { policy, keyId, customFieldIds }: RunAsked["personalData"],
 ): PreviousHistory {
   if (history.kind !== "carried" || policy === "keep") return history;
   const before = history.personalData;

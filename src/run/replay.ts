@@ -1,6 +1,8 @@
 /** Builds the current run again from its raw documents, and publishes it as the next run. */
+import { existsSync, realpathSync } from "node:fs";
 import { copyFile, mkdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { DestinationName } from "../api/destination.ts";
 import { findReadableRun, type ReadableRun } from "../audit/open-run.ts";
 import { invalidConfig, WarehouseError } from "../common/errors.ts";
@@ -57,7 +59,7 @@ export async function replay(request: ReplayRequest): Promise<RunResult> {
   try {
     await finishPublication(folder);
     signal.throwIfAborted();
-    const published = await findReadableRun(folder, "current");
+    const published = await findReadableRun(folder, "current", "config.not_found");
     await assertRawWhole(published);
     const facts = await readExtractRecord(join(published.directory, "raw", EXTRACT_FILE));
     const run = await prepareReplay(request, published, facts);
@@ -71,7 +73,7 @@ export async function replay(request: ReplayRequest): Promise<RunResult> {
     const documents = { land, replayOf: published.run, kept: EMPTY_RESUME, peak };
     try {
       await createStaging(folder, staging.run);
-      return await makeRun(run, documents, { ...settings, limit: facts.limit }, request);
+      return await makeRun(run, documents, { ...settings, limit: facts.asked.limit }, request);
     } finally {
       await discardStaging(folder, staging.run);
     }
@@ -86,10 +88,10 @@ async function prepareReplay(
   facts: ExtractRecord,
 ): Promise<NewRun & { readonly pipelineUrl: string }> {
   const { folder, clock, settings, freeBytes, threads, acceptPipeline: isAccepted } = request;
-  const { limit } = facts;
+  const { limit } = facts.asked;
   const lookups = readFolderLookups(join(published.directory, "raw"));
   assertSameTreatment(published, { facts, lookups }, settings);
-  const pipelineUrl = request.pipelineUrl ?? moduleOf(facts);
+  const pipelineUrl = request.pipelineUrl ?? moduleOf(facts, folder);
   const pipeline = await preparePipeline({ threads, pipeline: pipelineUrl, config: { ...settings, limit } });
   const missing = missingFor(pipeline, settings, { facts, lookups });
   if (missing.length > 0)
@@ -107,7 +109,7 @@ async function prepareReplay(
     folder,
     staging: stagingFolder(folder, await nextRun(folder, new Date(clock.now()))),
     baseline,
-    history: removePersonal(history, facts.personalData),
+    history: removePersonal(history, facts.asked.personalData),
   };
 }
 
@@ -129,10 +131,12 @@ async function landAgain(
   }
   await writeExtractRecord(join(raw, EXTRACT_FILE), {
     ...facts,
-    pipeline: { name: pipeline.name, module: pipelineModule(pipelineUrl) },
-    startedAt: new Date(startedMs).toISOString(),
-    resumedAt: [],
-    accepted: { shrink: false, newAddress: false },
+    asked: {
+      ...facts.asked,
+      pipeline: { name: pipeline.name, module: pipelineModule(pipelineUrl) },
+      accepted: { shrink: false, newAddress: false },
+    },
+    found: { ...facts.found, startedAt: new Date(startedMs).toISOString(), resumedAt: [] },
   });
   return readRawFolder(raw);
 }
@@ -157,9 +161,21 @@ async function assertRawWhole(published: ReadableRun): Promise<void> {
   );
 }
 
-/** URL of the pipeline's module. Throws `config.invalid` if the pipeline was not a file. */
-function moduleOf({ pipeline: { name, module } }: ExtractRecord): string {
-  if (module !== null) return module.startsWith("file:") ? module : pipelineUrl(module, "");
+/**
+ * URL of the pipeline's module. Throws `config.invalid` if the pipeline was not a file, and `verify.failed` if it lies among
+ * the runs, where a target may have put it.
+ */
+function moduleOf({ asked }: ExtractRecord, { runs }: OutputFolder): string {
+  const { name, module } = asked.pipeline;
+  if (module !== null) {
+    const url = module.startsWith("file:") ? module : pipelineUrl(module, "");
+    const path = fileURLToPath(url);
+    if (!existsSync(path) || relative(realpathSync(runs), realpathSync(path)).startsWith("../")) return url;
+    throw new WarehouseError(
+      "verify.failed",
+      `${EXTRACT_FILE} of this run names the pipeline module ${printable(path, 1000)}, a file of a run, which is not executed; name the pipeline with --pipeline.`,
+    );
+  }
   throw invalidConfig(
     `The pipeline "${printable(name)}" of this run is not a file that can be loaded again; name one with --pipeline.`,
   );
@@ -171,7 +187,7 @@ function assertSameTreatment(
   { facts, lookups }: { readonly facts: ExtractRecord; readonly lookups: RawLookups },
   { policy, personalFields, aliases }: ReplaySettings,
 ): void {
-  const { documentSettings: before, personalData } = facts;
+  const { documentSettings: before, personalData } = facts.asked;
   const names = [...new Set(personalFields.map((name) => aliases[name] ?? name))];
   const customFields = lookups.definitions.flatMap(({ id, answer: { name } }): [string, string][] =>
     typeof name === "string" && names.includes(name) ? [[id, name]] : [],

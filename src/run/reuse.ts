@@ -5,7 +5,7 @@ import { asWarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
 import type { Config } from "../config/config.ts";
 import type { ReuseSource } from "../extract/passes/single-items.ts";
-import type { ExtractRecord } from "../raw/extract-record.ts";
+import type { RunAsked } from "../raw/extract-record.ts";
 import * as names from "../raw/personal/names.ts";
 import type { PersonalFields, PersonalPolicy } from "../raw/personal/policy.ts";
 import { NO_FINGERPRINT, RawFileReader } from "../raw/raw-file.ts";
@@ -27,7 +27,7 @@ export function documentSettings({
   readonly aliases: Config["aliases"];
   readonly personalFields: PersonalFields;
   readonly columns: readonly string[];
-}): ExtractRecord["documentSettings"] {
+}): RunAsked["documentSettings"] {
   const { names: fields, customFields } = personalFields;
   return {
     version: digestOf(VERSION),

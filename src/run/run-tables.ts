@@ -6,7 +6,7 @@ import { loadSql } from "../load/load-sql.ts";
 import type { MemoryRows } from "../load/staged-rows.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
 import type { CountedDrift } from "../raw/drift.ts";
-import { type ExtractRecord, excludedItems, type PassRecord } from "../raw/extract-record.ts";
+import { excludedItems, type PassRecord } from "../raw/extract-record.ts";
 import type { RawFolder } from "../raw/raw-folder.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { fillMarks } from "../storage/sql-text.ts";
@@ -66,8 +66,8 @@ export function runTables(
     ),
   );
   return [
-    runRows(run),
-    passRows(landed.facts.passes),
+    runRows(run, pipeline),
+    passRows(landed.facts.found.passes),
     { table: tablesOfRun.requests, parts: landed.requests },
     { table: tablesOfRun.rejects, parts: landed.rejects },
     rowsOf(tablesOfRun.drift, drift, ({ contentId }) => ({ exampleContentId: contentId })),
@@ -87,16 +87,16 @@ export function runTables(
 
 /** `endedMs`: milliseconds since 1970. `ignoredDestinations`: IDs. */
 function runRows(
-  run: Omit<BuiltStatement, "rows" | "emptyColumns" | "columns"> & {
+  run: Omit<BuiltStatement, "rows" | "emptyColumns" | "columns" | "changes" | "mappedValues"> & {
     readonly endedMs: number;
-    readonly passthrough: boolean;
     readonly ignoredDestinations: readonly string[];
-    readonly throttled: ExtractRecord["throttled"];
   },
+  { passthrough }: Pipeline,
 ): MemoryRows {
-  const { reasons, items, versions, instance, startedAt, endedMs, throttled } = run;
+  const { asked, found, reasons, items, versions, instance, endedMs } = run;
   return rowsOf(tablesOfRun.run, [run], () => ({
-    ...interval({ startedMs: Date.parse(startedAt), endedMs }),
+    pipeline: asked.pipeline.name,
+    ...interval({ startedMs: Date.parse(found.startedAt), endedMs }),
     instanceUrl: instance.origin,
     reason: reasons.length === 0 ? null : reasons.join("; "),
     itemsListed: items.listed,
@@ -104,11 +104,11 @@ function runRows(
     itemsRejected: items.rejected,
     itemsRemoved: items.vanished,
     itemsUnread: items.unread,
+    passthrough,
     ignoredDestinations: JSON.stringify(run.ignoredDestinations),
-    requestsRefused: throttled?.refused ?? 0,
-    ratePerSecond: throttled?.ratePerSecond ?? null,
-    replayOf: run.replayOf ?? null,
-    personalData: run.personalData.policy,
+    requestsRefused: found.throttled?.refused ?? 0,
+    ratePerSecond: found.throttled?.ratePerSecond ?? null,
+    personalData: asked.personalData.policy,
     packageVersion: versions.package,
     duckdbVersion: versions.duckdb,
     nodeVersion: versions.node,

@@ -42,24 +42,26 @@ type Line = readonly [name: string, ...texts: (string | null | false)[]];
 
 /** Texts by name; a name without texts is not shown. */
 function linesOf(summary: RunSummary): readonly Line[] {
-  const { accounting, verdict, replayOf, deliveries, removedRuns, mappedValues } = summary;
-  const { reused, throttled, outages, resumed } = summary;
-  const { rejected } = accounting;
+  const { items, found, verdict, replayOf, deliveries, removedRuns, mappedValues, resumed } = summary;
+  const { requests, singleItems, throttled, outages } = found;
+  const { rejected } = items;
   const delivered = deliveries.filter(({ state }) => state !== "failed").map(deliveryText);
   const failed = deliveries.filter(({ state }) => state === "failed").map(({ target }) => printable(target));
-  const received = `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`;
+  const received = `${count(requests.count)}, ${megabytes(requests.bytes)} received`;
   const limited =
     throttled?.ratePerSecond && `limited to about ${throttled.ratePerSecond} requests a second; `;
   const refused = throttled && `the service refused ${pluralize(throttled.refused, "request")}`;
   const singly = resumed?.items ? ` and ${pluralize(resumed.items, "single item")}` : "";
-  const unchanged = reused && pluralize(reused.reused, "unchanged single item");
+  const reused =
+    singleItems.reused > 0 &&
+    `${pluralize(singleItems.reused, "unchanged single item")}; ${count(singleItems.requested)} requested`;
   return [
     ["Items", itemsText(summary)],
     ["Values", mappedValues && valuesText(mappedValues)],
     ["Evidence", evidenceText(summary)],
     ["Rows", rowsText(summary)],
     ["Requests", replayOf === null && received],
-    ["Reused", replayOf === null && reused && `${unchanged}; ${count(reused.read)} requested`],
+    ["Reused", replayOf === null && reused],
     ["Throttled", refused && `${limited ?? ""}${refused}; \`ratePerSecond\` sets an upper bound`],
     ["Outages", outages && `${count(outages.count)}; the run waited ${duration(outages.seconds)} in all`],
     ["Resumed", resumed && `${pluralize(resumed.pages, "page")}${singly} from the interrupted run`],
@@ -89,14 +91,14 @@ function deliveryText({ target, state, milliseconds }: RunSummary["deliveries"][
     : `to ${target} in ${duration(milliseconds / 1000)}`;
 }
 
-function itemsText({ accounting, changes, previousRun }: RunSummary): string {
-  const { listed, loaded, rejected, vanished, unread } = accounting;
+function itemsText({ items, changes, comparedWith }: RunSummary): string {
+  const { listed, loaded, rejected, vanished, unread } = items;
   const gone = vanished > 0 ? `, ${count(vanished)} vanished` : "";
   const left = unread > 0 ? `, ${count(unread)} unread` : "";
   const became = `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${gone}${left}`;
   if (changes === null) return became;
   const edited = changes.edited === null ? "" : `, ${count(changes.edited)} edited`;
-  return `${became}; ${count(changes.new)} new${edited}, ${count(changes.removed)} removed since ${previousRun}`;
+  return `${became}; ${count(changes.new)} new${edited}, ${count(changes.removed)} removed since ${comparedWith}`;
 }
 
 function publishedText({ directory, bytesPublished, filesPublished, unchanged }: RunSummary): string {
@@ -107,7 +109,7 @@ function publishedText({ directory, bytesPublished, filesPublished, unchanged }:
 }
 
 /** Fields in which documents of an item contradict each other, unless they make the run unsettled. */
-function contradictionText({ drift, modesDiffer, accounting: { loaded } }: RunSummary): string | false {
+function contradictionText({ drift, found: { modesDiffer }, items: { loaded } }: RunSummary): string | false {
   const lines = (drift?.contradictions ?? []).filter(
     ({ count: times, kind, path }) =>
       times > 0 &&
@@ -121,7 +123,7 @@ function contradictionText({ drift, modesDiffer, accounting: { loaded } }: RunSu
   );
 }
 
-function evidenceText({ verdict, passes, accounting, modesDiffer }: RunSummary): string {
+function evidenceText({ verdict, found: { passes, modesDiffer }, items }: RunSummary): string {
   const complete = verdict === "complete";
   const agree = {
     complete: passes.length > 2 ? `of ${passes.length} passes the last two agree` : "two passes agree",
@@ -131,13 +133,15 @@ function evidenceText({ verdict, passes, accounting, modesDiffer }: RunSummary):
   const told = complete ? passes.slice(-2) : passes;
   const seen = told.map((pass) => `${pass.mode} ${count(pass.distinctItems)} items`).join(", ");
   const times = complete && modesDiffer ? `; ${DIFFERENT_TIMES}` : "";
-  return `${agree}: ${seen}; the service counts ${count(accounting.counted)}${times}`;
+  return `${agree}: ${seen}; the service counts ${count(items.counted)}${times}`;
 }
 
-function rowsText({ tables }: RunSummary): string {
-  const data = tables.filter(({ name }) => !isRunTable(name)).toSorted((a, b) => b.rows - a.rows);
-  const total = data.reduce((sum, table) => sum + table.rows, 0);
-  const named = data.slice(0, 3).map((table) => `${table.name} ${count(table.rows)}`);
+function rowsText({ rows }: RunSummary): string {
+  const data = Object.entries(rows)
+    .filter(([table]) => !isRunTable(table))
+    .toSorted(([, a], [, b]) => b - a);
+  const total = data.reduce((sum, [, number]) => sum + number, 0);
+  const named = data.slice(0, 3).map(([table, number]) => `${table} ${count(number)}`);
   return `${count(total)} in ${pluralize(data.length, "table")} of data; most in ${named.join(", ")}`;
 }
 
@@ -151,7 +155,7 @@ function checksText({ checks: { passed, warnings } }: RunSummary): string {
 const NAMED = 5;
 
 /** Departures from the specification, by kind. What the personal-data policy does is none. */
-const DRIFT: readonly (readonly [part: DriftPart, one: string, several: string])[] = [
+const DRIFT: readonly (readonly [part: Exclude<DriftPart, "policy">, one: string, several: string])[] = [
   ["newFields", "new field", "new fields"],
   ["vanishedFields", "vanished field", "vanished fields"],
   ["changedTypes", "changed type", "changed types"],
@@ -159,8 +163,8 @@ const DRIFT: readonly (readonly [part: DriftPart, one: string, several: string])
 ];
 
 /** Whether a departure is told by name: in a first run each, then those since the run before. */
-function isTold({ previousRun }: RunSummary): (line: DriftLine) => boolean {
-  return (line) => previousRun === null || isNewDrift(line) || line.count === 0;
+function isTold({ comparedWith }: RunSummary): (line: DriftLine) => boolean {
+  return (line) => comparedWith === null || isNewDrift(line) || line.count === 0;
 }
 
 /** Departures by name, those that were known before as a figure. */
@@ -180,12 +184,12 @@ function driftTexts(summary: RunSummary): string[] {
 
 /** The command that shows what is most worth a look. A limited run needs `--warehouse`. */
 function nextCommand(summary: RunSummary): string {
-  const { verdict, warehouse, accounting, mappedValues, changes, drift, previousRun } = summary;
+  const { verdict, warehouse, items, mappedValues, changes, drift, comparedWith } = summary;
   const isDrifting =
-    previousRun !== null && drift !== null && DRIFT.some(([part]) => drift[part].some(isTold(summary)));
+    comparedWith !== null && drift !== null && DRIFT.some(([part]) => drift[part].some(isTold(summary)));
   const place = verdict === "limited" ? ` --warehouse ${relative("", warehouse) || "."}` : "";
   const command = () => {
-    if (accounting.rejected > 0) return "runs show --section rejects";
+    if (items.rejected > 0) return "runs show --section rejects";
     if (isDrifting) return "runs show --section drift";
     if (mappedValues !== null && countWithoutAtReceivers(mappedValues) > 0) return "audit";
     return mappedValues !== null && changes !== null ? "diff" : 'sql "FROM content LIMIT 5"';

@@ -83,9 +83,13 @@ async function deliverTo(target: Target, run: DeliveredRun): Promise<DeliveryOut
   return { state: "delivered", warnings: staged.warnings ?? [], failure: null };
 }
 
-/** Describes any failure of a target as `target.*`. A user's own target may throw anything. */
+/** Describes any failure of a target as `target.*` or `config.package`. A user's own target may throw anything. */
 export function targetError({ name }: Target, thrown: unknown): WarehouseError {
-  if (thrown instanceof WarehouseError && thrown.exitCode === DELIVERY_EXIT_CODE) return thrown;
+  if (
+    thrown instanceof WarehouseError &&
+    (thrown.exitCode === DELIVERY_EXIT_CODE || thrown.code === "config.package")
+  )
+    return thrown;
   const message =
     thrown instanceof WarehouseError
       ? thrown.message

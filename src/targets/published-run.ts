@@ -65,7 +65,7 @@ export async function readDeliveredRun(
   if (manifest instanceof WarehouseError) throw manifest;
   if (!manifest.loaders.includes("parquet"))
     throw undeliverable(
-      `The run ${manifest.run} has no Parquet files, which targets are made from; add parquet() to the loaders of the pipeline ${manifest.pipeline} and run it again.`,
+      `The run ${manifest.run} has no Parquet files, which targets are made from; add parquet() to the loaders of the pipeline ${manifest.asked.pipeline.name} and run it again.`,
     );
   const { verdict } = manifest;
   if (verdict === "limited")
@@ -77,7 +77,7 @@ export async function readDeliveredRun(
   return {
     run: manifest.run,
     sequence: manifest.sequence,
-    pipeline: manifest.pipeline,
+    pipeline: manifest.asked.pipeline.name,
     verdict,
     instance: manifest.instance,
     directory,

@@ -43,7 +43,7 @@ import {
   writeManifest,
 } from "../warehouse/manifest.ts";
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
-import { assertReadable, listRuns, rollback } from "../warehouse/retention.ts";
+import { findWholeRun, listRuns, rollback } from "../warehouse/retention.ts";
 import { digestFile } from "../warehouse/verify.ts";
 import { targetError } from "./deliver.ts";
 import { type CurrentRun, readCurrentRun, readRunTables } from "./published-run.ts";
@@ -139,7 +139,8 @@ export interface TargetProbe {
 
 /**
  * Asks each target for its last run. `instance`: `null` if unknown. A target that cannot be asked does not stop the run,
- * unless the folder is empty and the target may keep runs: then this throws `target.*`.
+ * unless the folder is empty and the target may keep runs: then this throws `target.*`, or `config.package` if it lacks a
+ * package.
  */
 export async function probeTargets(
   folder: OutputFolder,
@@ -156,7 +157,7 @@ export async function probeTargets(
     } catch (thrown) {
       signal.throwIfAborted();
       const failure = targetError(target, thrown);
-      if (isEmpty && isArchive(target)) throw failure;
+      if (failure.code === "config.package" || (isEmpty && isArchive(target))) throw failure;
       probes.push({ target, last: null, taken: 0, failure });
     }
   }
@@ -238,8 +239,8 @@ export interface TargetBaseline {
 }
 
 /**
- * What {@link restoreNewest} would make the current run, as far as manifest and file sizes tell; `null` if nothing. Changes
- * nothing, and throws what that would throw.
+ * What {@link restoreNewest} would make the current run, as far as the manifest of a run that is not here tells; `null` if
+ * nothing. Changes nothing, and throws what that would throw.
  */
 export async function readTargetBaseline(
   folder: OutputFolder,
@@ -250,7 +251,7 @@ export async function readTargetBaseline(
   const newest = newestOf(findForeignRuns(current, probes));
   if (newest === undefined) return null;
   const { target, last, here } = newest;
-  if (here !== undefined) assertReadable(here);
+  if (here !== undefined) await findWholeRun(folder, here.run);
   const baseline = here ? await baselineOf(folder, here.run) : await archivedBaseline(folder, newest, signal);
   return { target: target.name, run: last.run, isHere: here !== undefined, baseline };
 }

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
 import { parseIfJson } from "../common/json.ts";
+import { relativePath } from "../common/relative-path.ts";
 import { VERDICTS } from "../common/verdict.ts";
+import { askedForm, foundForm } from "../raw/extract-record.ts";
 import { parseRunName } from "./layout.ts";
 
 export const MANIFEST_FILE = "manifest.json";
@@ -13,7 +15,6 @@ export const MANIFEST_FILE = "manifest.json";
 const MANIFEST_VERSION = 1;
 
 const count = z.number().int().nonnegative();
-const perPage = z.number().int().positive();
 export const runIdentifier = z
   .string()
   .refine((name) => parseRunName(name) !== undefined, "not the name of a run");
@@ -22,18 +23,15 @@ const instant = z.iso.datetime({ precision: 3 });
 
 /** A published file. `path`: relative to the run's folder, with slashes. */
 const publishedFile = z.object({
-  path: z.string().min(1),
+  path: relativePath(),
   bytes: count,
   sha256,
   /** Rows of a Parquet file; `null` for other files. */
   rows: count.nullable(),
 });
 
-/**
- * Whether a destination receives values. If not: `ignoreDestinations` names it, it supports no mappings, or only its
- * ID is known.
- */
-export const RECEPTIONS = ["receiving", "ignored", "unsupported", "nameless"] as const;
+/** Whether a destination receives values. If not: `ignoreDestinations` names it, or it supports no mappings. */
+export const RECEPTIONS = ["receiving", "ignored", "unsupported"] as const;
 export type Reception = (typeof RECEPTIONS)[number];
 
 const values = { mapped: count, unmapped: count, unknown: count } as const;
@@ -44,59 +42,51 @@ const valuesAt = z.object({
   ...values,
 });
 
+/** What became of the items that the passes listed. */
+const accounting = z.object({
+  /** Distinct items, and listed documents that are not items. */
+  listed: count,
+  loaded: count,
+  rejected: count,
+  vanished: count,
+  /** Items listed too late to be read; only in an unsettled run. */
+  unread: count,
+  /** Items that the last pass listed. */
+  listedLast: count,
+  /** The service's own total during the last pass. */
+  counted: z.number(),
+});
+
 /** What a manifest states, except its files. */
 const statement = z.object({
   run: runIdentifier,
   sequence: count,
-  pipeline: z.string(),
-  /** Destinations that were looked up by name. */
-  destinations: z.array(z.object({ name: z.string(), platform: z.string() })),
+  /** As the extract record has them. */
+  asked: askedForm,
+  found: foundForm,
   loaders: z.array(z.enum(["duckdb", "parquet"])),
   /** `origin`: scheme, host, port and path of the service, e.g. `https://example.org`. */
   instance: z.object({ id: z.string().nullable(), origin: z.string() }),
-  /** ISO 8601, UTC, with milliseconds. */
-  startedAt: instant,
-  /** When the result was verified, just before it was published. */
+  /** When the result was verified, just before it was published. ISO 8601, UTC, with milliseconds. */
   endedAt: instant,
-  /** Requests of the run, and bytes of their answers; in a replay, those of the run that was built again. */
-  requests: z.object({ count, bytes: count }),
   /** `complete`: two passes in a row agreed. `limited`: only the first items were read. */
   verdict: z.enum(VERDICTS),
   reasons: z.array(z.string()),
-  passes: z.json(),
-  items: z.object({ listed: count, loaded: count, rejected: count, vanished: count, unread: count }),
+  items: accounting,
   /**
-   * Items compared with the run before. `edited`: with another `updated_at`; `null` if a run has none. Absent if not
+   * Items compared with the run before. `edited`: with another `updated_at`; `null` if a run has none. `null` if not
    * compared.
    */
-  changes: z.object({ new: count, edited: count.nullable(), removed: count }).optional(),
-  /** Values with and without an external value. Absent if the pipeline makes none. */
-  mappedValues: z.object({ ...values, destinations: z.array(valuesAt) }).optional(),
-  rows: z.record(z.string(), count),
+  changes: z.object({ new: count, edited: count.nullable(), removed: count }).nullable(),
+  /** Values with and without an external value. `null` if the pipeline makes none. */
+  mappedValues: z.object({ ...values, destinations: z.array(valuesAt) }).nullable(),
+  /** By table, whose name is also that of a folder. */
+  rows: z.record(z.string().regex(/^[a-z_][a-z0-9_]*$/), count),
   /** `table.column` of columns without any value in tables with rows, except personal columns and `extra`. */
   emptyColumns: z.array(z.string()),
   /** `table.column` of all columns that could be in `emptyColumns`. */
   columns: z.array(z.string()),
   versions: z.object({ package: z.string(), duckdb: z.string(), node: z.string() }),
-  configuration: z.string(),
-  personalData: z.object({
-    policy: z.enum(["drop", "hash", "keep"]),
-    keyId: z.string().nullable(),
-    /** IDs of personal custom fields. Absent if there are none. */
-    customFieldIds: z.array(z.string()).optional(),
-    /** Digest of all that `personalFields` named. */
-    fields: z.string(),
-  }),
-  /** When the run was resumed. Absent if it was not interrupted. */
-  resumedAt: z.array(instant).optional(),
-  /** Items a page that `perPage: "auto"` found. The next run starts with them. */
-  pageSizes: z
-    .object({ dynamic: perPage.optional(), full: perPage.optional(), basic: perPage.optional() })
-    .optional(),
-  /** Requests a second that the service allowed. Absent if it refused none. The next run starts with it. */
-  ratePerSecond: z.number().positive().optional(),
-  /** Number of outages, and how long the run waited for their end. Absent if there were none. */
-  outages: z.object({ count, seconds: z.number().nonnegative() }).optional(),
   /** Peak disk use of the run. The next run needs it. */
   peakBytes: count,
   /** The run before: what `current` named when the run began. */
@@ -105,8 +95,8 @@ const statement = z.object({
   previousSha256: sha256.optional(),
   /** Runs that the run before continues, newest first: name and SHA-256. Up to a run whose manifest could not be read. */
   ancestors: z.array(z.string().regex(/^\d{6,15}-\d{8}T\d{6}Z [0-9a-f]{64}$/)),
-  /** Run whose raw documents this run was built from. Absent if the run read its own. */
-  replayOf: runIdentifier.optional(),
+  /** Run whose raw documents this run was built from; `null` if the run read its own. */
+  replayOf: runIdentifier.nullable(),
   /**
    * The run was restored from a target without DuckDB files, and its database was built again by this version.
    * `sha256`: of the manifest that was published.
@@ -126,6 +116,12 @@ export type ManifestDraft = Omit<RunStatement, "endedAt">;
 /** Statement of a run whose tables are built. */
 export type BuiltStatement = Omit<ManifestDraft, "peakBytes">;
 export type Manifest = z.infer<typeof manifest>;
+export type Accounting = Readonly<Manifest["items"]>;
+
+/** Milliseconds from the start of a run, of a resumed one the first, to its verification. */
+export function runMs({ found, endedAt }: Pick<Manifest, "found" | "endedAt">): number {
+  return Date.parse(endedAt) - Date.parse(found.startedAt);
+}
 
 /** Writes the manifest, the last file of a run. */
 export async function writeManifest(
@@ -162,10 +158,14 @@ export async function readManifestFile(directory: string): Promise<ManifestFile>
   return parseManifest(bytes, file);
 }
 
-/** `file`: path of the manifest, for messages. */
-export function parseManifest(bytes: Uint8Array, file: string): ManifestFile {
+/** `file`: path of the manifest, for messages. `unreadable`: makes the error, from a clause. */
+export function parseManifest(
+  bytes: Uint8Array,
+  file: string,
+  unreadable = (reason: string, cause?: unknown) => unreadableError(file, reason, cause),
+): ManifestFile {
   const content = parseIfJson(Buffer.from(bytes).toString());
-  if (content === undefined) throw unreadableError(file, "it is not JSON");
+  if (content === undefined) throw unreadable("it is not JSON");
   const version = z.object({ manifestVersion: z.number() }).safeParse(content);
   if (version.success && version.data.manifestVersion > MANIFEST_VERSION) {
     throw new WarehouseError(
@@ -180,7 +180,7 @@ export function parseManifest(bytes: Uint8Array, file: string): ManifestFile {
   }
   const issue = parsed.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? "the whole" : issue.path.join(".");
-  throw unreadableError(file, `${where}: ${issue?.message ?? "unexpected"}`, parsed.error);
+  throw unreadable(`${where}: ${issue?.message ?? "unexpected"}`, parsed.error);
 }
 
 function unreadableError(file: string, reason: string, cause?: unknown): WarehouseError {

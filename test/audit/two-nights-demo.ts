@@ -64,7 +64,7 @@ async function night(data: string): Promise<void> {
     await writeFile(config, JSON.stringify({ destinations }));
     const env = { ...process.env, CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token };
     const summary = await runPipeline({ pipeline: "nightly", warehouse: out, env, cwd: work, config });
-    process.stdout.write(`${summary.run}: ${summary.verdict}, ${summary.accounting.loaded} items\n`);
+    process.stdout.write(`${summary.run}: ${summary.verdict}, ${summary.items.loaded} items\n`);
   } finally {
     await service.close();
   }

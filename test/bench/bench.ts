@@ -141,9 +141,7 @@ async function nightly({ folder, config }: Bench, { url, token }: Address): Prom
     options: profile,
   });
   // What tells of the run and its start is another each time.
-  const tables = exported.summary.tables
-    .map(({ name }) => name)
-    .filter((name) => !/^run(_|$)|_history$/.test(name));
+  const tables = Object.keys(exported.summary.rows).filter((name) => !/^run(_|$)|_history$/.test(name));
   const digest = await digestOf(join(out, "current", "warehouse.duckdb"), tables);
   await removeTree(out);
   return { ...exported, digest };

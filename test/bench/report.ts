@@ -65,11 +65,11 @@ function figures(rounds: readonly Took[]) {
 }
 
 function perSecond({ seconds, summary }: Exported, items: number) {
-  const rows = summary.tables.reduce((sum, table) => sum + table.rows, 0);
+  const rows = Object.values(summary.rows).reduce((sum, each) => sum + each, 0);
   return {
     items: Math.round(items / seconds),
     rows: Math.round(rows / seconds),
-    receivedMb: Math.round(summary.bytesReceived / 1e6 / seconds),
+    receivedMb: Math.round(summary.found.requests.bytes / 1e6 / seconds),
   };
 }
 
@@ -79,12 +79,11 @@ function perSecond({ seconds, summary }: Exported, items: number) {
  */
 function isCorrect({ items, chosen, rounds, sample }: Benched): boolean {
   const copies = items / chosen.templates;
-  const rows = new Map(sample.tables.map((table) => [table.name, table.rows]));
   return rounds.nightly.every(({ summary, digest }) => {
-    const counted = summary.tables
-      .filter(({ name }) => !/^run(_|$)/.test(name))
-      .every((table) => [copies, 1].some((times) => table.rows === (rows.get(table.name) ?? 0) * times));
-    const loaded = summary.verdict === "complete" && summary.accounting.loaded === items;
+    const counted = Object.entries(summary.rows)
+      .filter(([table]) => !/^run(_|$)/.test(table))
+      .every(([table, rows]) => [copies, 1].some((times) => rows === (sample.rows[table] ?? 0) * times));
+    const loaded = summary.verdict === "complete" && summary.items.loaded === items;
     return counted && loaded && digest === rounds.nightly[0]?.digest;
   });
 }

@@ -70,16 +70,16 @@ test("Prometheus' parser reads the metrics of the sample, and they are those of 
       return [[name.replace("content_warehouse_", ""), ...Object.values(labels)].join(" "), value];
     }),
   );
-  const { accounting, bytesPublished, bytesReceived, requests, run, pipeline } = summary;
+  const { items, bytesPublished, found, run, pipeline } = summary;
   for (const [name, value] of [
     ["run_exit_code", 0],
-    ["run_requests 200", requests],
+    ["run_requests 200", found.requests.count],
     ["run_requests 429", 0],
-    ["run_received_bytes", bytesReceived],
+    ["run_received_bytes", found.requests.bytes],
     ["published_verdict complete", 1],
     ["published_verdict unsettled", 0],
-    ["published_items loaded", accounting.loaded],
-    ["published_items rejected", accounting.rejected],
+    ["published_items loaded", items.loaded],
+    ["published_items rejected", items.rejected],
     ["published_rejects", 0],
     ["published_bytes", bytesPublished],
   ] as const) {

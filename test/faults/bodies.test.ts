@@ -69,7 +69,7 @@ suite("hostile items between plain ones", () => {
     };
     const summary = await exportFrom({ url: service.url, out: folder });
     service.close();
-    assert.deepEqual([summary.verdict, summary.accounting.loaded], ["complete", items.length]);
+    assert.deepEqual([summary.verdict, summary.items.loaded], ["complete", items.length]);
     directory = summary.directory;
   });
 

@@ -77,7 +77,7 @@ const BAD: Readonly<Record<string, readonly [reply: Reply, reason: string, docum
 for (const [what, [reply, reason, document = null]] of few(Object.entries(BAD), 1)) {
   test(`${what}: a single item whose answer is so is a reject, and its listed documents count`, async (t) => {
     const { run } = await itemsRun(t, ({ id }) => (id === "c-004" ? reply : undefined));
-    const { directory, verdict, accounting, warnings } = await run();
+    const { directory, verdict, items: accounting, warnings } = await run();
     assert.deepEqual([verdict, accounting.loaded, accounting.rejected], ["complete", 12, 0]);
     assert.deepEqual(await publishedIds(directory), IDS);
     assert.deepEqual(await rowsOf(directory, REJECTS), [["item", "c-004", reason, JSON.stringify(document)]]);
@@ -100,7 +100,7 @@ test("E1: an item that is gone when it is asked for, and listed no more, has van
     service.items = service.items.filter((each) => (each as Item).id !== "c-004");
     return { status: 410 };
   });
-  const { directory, accounting, verdict } = await run();
+  const { directory, items: accounting, verdict } = await run();
   assert.deepEqual(
     [verdict, accounting.listed, accounting.loaded, accounting.vanished],
     ["complete", 12, 11, 1],
@@ -112,7 +112,7 @@ test("E1: more than five listed items that are gone, or a hundredth, end the run
   const gone = (most: number) => (question: Question) =>
     Number(question.id?.slice(2)) < most ? ({ status: 404 } as const) : undefined;
   const few = await itemsRun(t, gone(5));
-  const { accounting, warnings } = await few.run();
+  const { items: accounting, warnings } = await few.run();
   assert.equal(accounting.loaded, 12, "the listings still have them");
   assert.deepEqual(warnings, [
     "5 listed items returned 404 or 410 when asked for singly (c-000, c-001, c-002, ...): their listed values are loaded.",
@@ -214,7 +214,7 @@ for (const { what, bad, at } of few(CASES, 3)) {
       clock: new HurriedClock(),
       ...(only !== undefined && { pipelineUrl: pipelineOf(only) }),
     });
-    const { accounting, verdict, reasons, directory } = summary;
+    const { items: accounting, verdict, reasons, directory } = summary;
     assert.deepEqual([verdict, reasons], ["complete", []]);
     assert.deepEqual([accounting.listed, accounting.loaded, accounting.rejected], [ITEMS, ITEMS - 1, 1]);
     assert.deepEqual(
@@ -225,7 +225,7 @@ for (const { what, bad, at } of few(CASES, 3)) {
     // Where only IDs and times are read, nobody looks into what is nested deeply.
     const isNamed = readable.length > 0 || what.startsWith("C10");
     assert.deepEqual(rejects, [[isNamed ? poison : null]]);
-    assert.equal(summary.passes.length, 2);
+    assert.equal(summary.found.passes.length, 2);
     // A clean run with 10 items a page asks for 8 pages; in each pass the halves of one, five items, an entry and the item, most of it twice.
     assert.ok(service.questions.length <= 2 * (ITEMS / perPage + 18), `${service.questions.length} requests`);
   });

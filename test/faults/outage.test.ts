@@ -79,7 +79,11 @@ for (const { stage, bad } of few(CASES, 3)) {
     if (stage === "the first request" || stage === "items that are gone") await run({ config });
     if (stage === "items that are gone") service.items = itemsOf(11);
     const asked = outFor(world, { begins: STAGES[stage] ?? (() => false), bad: BAD[bad] ?? HTML });
-    const { verdict, accounting, outages } = await run({ config });
+    const {
+      verdict,
+      items: accounting,
+      found: { outages },
+    } = await run({ config });
     assert.equal(verdict, "complete");
     assert.equal(accounting.loaded, service.items.length);
     assert.equal(outages?.count, 1);
@@ -114,7 +118,10 @@ test("A1, A22: a service that is stopped and started again is waited for, and on
     await stopped.promise;
     if (clock.elapsedMs() >= MINUTE_MS) await service.listen(port).catch(() => {});
   };
-  const { verdict, outages } = await run({ config: { concurrency: 8 } });
+  const {
+    verdict,
+    found: { outages },
+  } = await run({ config: { concurrency: 8 } });
   assert.deepEqual([verdict, outages?.count], ["complete", 1]);
   assert.ok(lines.length <= 5, lines.join("\n"));
 });
@@ -136,7 +143,10 @@ for (const [what, personalFields] of few(
   test(`A1, A22: a new address behind a gateway that says 503 is waited for, ${what} being asked for first`, async (t) => {
     const { service, run, clock } = await worldOf(t);
     service.script = () => (clock.elapsedMs() < MINUTE_MS ? { status: 503 } : undefined);
-    const { verdict, outages } = await run({ config: { personalFields } });
+    const {
+      verdict,
+      found: { outages },
+    } = await run({ config: { personalFields } });
     assert.deepEqual([verdict, outages?.count], ["complete", 1]);
   });
 }
@@ -194,7 +204,10 @@ test("B8: a token that is refused after an outage ends the run with 20", async (
 test("A20: a service that resets each fourth use of a connection is read without a failure", async (t) => {
   const { service, run, lines, clock } = await worldOf(t, itemsOf(60));
   service.script = ({ use }) => (use === 4 ? "reset" : undefined);
-  const { verdict, outages } = await run({ config: { concurrency: 2 } });
+  const {
+    verdict,
+    found: { outages },
+  } = await run({ config: { concurrency: 2 } });
   assert.deepEqual([verdict, outages, clock.elapsedMs()], ["complete", null, 0]);
   assert.equal(lines.length, 1);
   assert.match(lines.join(), /closes kept connections; each request opens a new one from now on\.$/);
@@ -208,6 +221,9 @@ long("E5: the only single item of a run that always fails is a reject too", asyn
   const items = itemsOf(3);
   const { service, run } = await worldOf(t, items);
   service.script = ({ kind }) => (kind === "item" ? { status: 500 } : undefined);
-  const { verdict, outages } = await run({ config: { details: "events", concurrency: 1 } });
+  const {
+    verdict,
+    found: { outages },
+  } = await run({ config: { details: "events", concurrency: 1 } });
   assert.deepEqual([verdict, outages, service.asked("item").length], ["complete", null, 6]);
 });

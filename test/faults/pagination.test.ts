@@ -32,7 +32,7 @@ function placed(question: Question, change: object, items: readonly unknown[] = 
   return { body: { ...body, pagination: { ...body.pagination, ...change } } };
 }
 
-const passes = ({ passes }: RunSummary): string[] => passes.map(({ mode }) => mode);
+const passes = ({ found: { passes } }: RunSummary): string[] => passes.map(({ mode }) => mode);
 
 test("D3: a page that comes again in place of the next is noticed, and the next pass has what it hid", async (t) => {
   const { summary } = await runOver(t, (question) => {
@@ -41,7 +41,7 @@ test("D3: a page that comes again in place of the next is noticed, and the next 
     return { body: { ...listBody(itemsOf(12), question), response: itemsOf(5) } };
   });
   assert.equal(summary.verdict, "complete");
-  assert.match(String(summary.passes[0]?.reason), /5 repeated rows/);
+  assert.match(String(summary.found.passes[0]?.reason), /5 repeated rows/);
   assert.deepEqual(await publishedIds(summary.directory), IDS);
 });
 
@@ -52,7 +52,7 @@ long(
       if (question.page !== 2) return undefined;
       return { body: { ...listBody(itemsOf(12), question), response: itemsOf(5) } };
     });
-    assert.deepEqual([summary.verdict, summary.passes.length], ["unsettled", 6]);
+    assert.deepEqual([summary.verdict, summary.found.passes.length], ["unsettled", 6]);
     assert.deepEqual(await publishedIds(summary.directory), [...IDS.slice(0, 5), ...IDS.slice(10)]);
   },
 );
@@ -89,7 +89,7 @@ test("D15: an order that changes between the pages of a pass never makes a run c
   });
   const published = await publishedIds(summary.directory);
   assert.ok(summary.verdict === "unsettled" || published.length === 12, `${published.length} of 12`);
-  for (const { reason, pass } of summary.passes) assert.ok(reason !== null, `pass ${pass} was clean`);
+  for (const { reason, pass } of summary.found.passes) assert.ok(reason !== null, `pass ${pass} was clean`);
 });
 
 test("D18: a last page that repeats itself under further numbers is given up", async (t) => {

@@ -92,7 +92,7 @@ long(
     const out = await temporaryFolder(t);
     const config = { perPage: 4, details: "none" } as const;
     const run = { url: service.url, out, config, clock: new HurriedClock() };
-    const { verdict, accounting } = await exportFrom(run);
+    const { verdict, items: accounting } = await exportFrom(run);
     assert.deepEqual([verdict, accounting.loaded, accounting.vanished], ["complete", 8, 4]);
   },
 );

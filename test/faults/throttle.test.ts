@@ -75,9 +75,9 @@ for (const perSecond of few([5, 1], 1)) {
     const late = met.filter(({ atMs }) => atMs > 30_000);
     const refused = late.filter((each) => each.refused).length;
     assert.ok(refused <= 0.05 * late.length, `${refused} of ${late.length}`);
-    const ratePerSecond = summary.throttled?.ratePerSecond ?? 0;
+    const ratePerSecond = summary.found.throttled?.ratePerSecond ?? 0;
     assert.ok(ratePerSecond > 0.8 * perSecond && ratePerSecond < 1.2 * perSecond, String(ratePerSecond));
-    assert.equal(summary.throttled?.refused, met.length - answered);
+    assert.equal(summary.found.throttled?.refused, met.length - answered);
   });
 }
 
@@ -91,7 +91,10 @@ function assertSpaced(met: readonly Met[], perSecond: number): void {
 
 long("B4a: the rate that was found is kept, and the next run begins with it", async (t) => {
   const { met, run } = await limited(t, tokenBucket(3));
-  const { directory, throttled } = await run();
+  const {
+    directory,
+    found: { throttled },
+  } = await run();
   const manifest = JSON.parse(await readFile(join(directory, "manifest.json"), "utf8"));
   assert.equal(manifest.ratePerSecond, throttled?.ratePerSecond);
   const before = met.length;
@@ -101,7 +104,10 @@ long("B4a: the rate that was found is kept, and the next run begins with it", as
 
 long("B4a: a run that no service holds back keeps no rate", async (t) => {
   const { run } = await limited(t, () => undefined);
-  const { directory, throttled } = await run();
+  const {
+    directory,
+    found: { throttled },
+  } = await run();
   assert.equal(throttled, null);
   assert.ok(!("ratePerSecond" in JSON.parse(await readFile(join(directory, "manifest.json"), "utf8"))));
 });
@@ -145,7 +151,10 @@ for (const [wish, seconds] of few(WISHES, 1)) {
     });
     const lines: string[] = [];
     const log = { ...silentLog, warn: (line: string) => void lines.push(line) };
-    const { verdict, outages } = await run({ log });
+    const {
+      verdict,
+      found: { outages },
+    } = await run({ log });
     assert.deepEqual([verdict, outages], ["complete", null]);
     assert.match(
       lines.join("\n"),

@@ -89,7 +89,7 @@ export class Nights {
       access: "",
       sourceOf,
       forgotten: [],
-      personalData: { policy: "drop", keyId: null, fields: "" },
+      personalData: { policy: "drop", keyId: null, customFieldIds: [] },
     };
   }
 

@@ -76,7 +76,7 @@ test("OpenLineage gets COMPLETE with the rows of each table, or FAIL with the me
     ],
   );
   assert.equal(complete.run.facets.tags.tags[0].value, summary.run);
-  const { tables, warehouse } = summary;
+  const { rows, warehouse } = summary;
   assert.deepEqual(
     complete.outputs.map(
       (each: { name: string; outputFacets: { outputStatistics: { rowCount: number } } }) => [
@@ -84,7 +84,7 @@ test("OpenLineage gets COMPLETE with the rows of each table, or FAIL with the me
         each.outputFacets.outputStatistics.rowCount,
       ],
     ),
-    tables.map(({ name, rows }) => [join(warehouse, "current/parquet", name), rows]),
+    Object.entries(rows).map(([name, count]) => [join(warehouse, "current/parquet", name), count]),
   );
   assert.equal(failed.run.facets.errorMessage.message, message);
   assert.match(refused, /^Error: OpenLineage answered with 404/);
@@ -107,7 +107,7 @@ test("a collector gets a span with the times of the run, or with the message", a
   assert.deepEqual(values, {
     run: summary.run,
     verdict: "complete",
-    requests: String(summary.requests),
+    requests: String(summary.found.requests.count),
     items: "3",
   });
   assert.deepEqual(

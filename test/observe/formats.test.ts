@@ -29,15 +29,15 @@ test("metrics say that a run began before they say how it ended, and keep the ot
 test("metrics escape what would end a label or a line, and leave out those without a sample", async (t) => {
   const file = join(await temporaryFolder(t), "run.prom");
   const warehouse = 'C:\\x"\n';
-  const accounting = { listed: 1, loaded: 1, rejected: 0, vanished: 0, unread: 0 };
+  const items = { listed: 1, loaded: 1, rejected: 0, vanished: 0, unread: 0 };
   const current = { run: "1", publishedAt: null };
   const named = { warehouse, run: "1", pipeline: "small", current };
   const outcome = {
     ...named,
     ok: true,
     exitCode: 0,
-    accounting,
-    tables: [],
+    items,
+    rows: {},
     bytesPublished: 7,
     mappedValues: null,
   };

@@ -176,8 +176,8 @@ async function nightsOf(t: TestContext, { seed, nights }: { seed: number; nights
       if (!listed.some(({ document }) => earlier.has(unmarked(document))))
         assert.ok(latest > begun, `${seed}: ${id} was edited before the night ${night}`);
     }
-    total.reused += facts.detailsReused;
-    total.asked += facts.detailsAsked;
+    total.reused += facts.found.singleItems.reused;
+    total.asked += facts.found.singleItems.requested;
     world.second += [60, DAY_SECONDS, 2 * DAY_SECONDS][world.random(3)] ?? 0;
     for (let edits = world.random(4); edits > 0; edits--) world.edit();
   }

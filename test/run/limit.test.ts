@@ -71,7 +71,7 @@ suite("a limited run", () => {
     service.items = itemsOf(10).toReversed();
     const second = await run(2);
     assert.deepEqual([first.sequence, second.sequence], [1, 2]);
-    assert.deepEqual([second.previousRun, second.changes, second.reused], [null, null, null]);
+    assert.deepEqual([second.comparedWith, second.changes, second.found.singleItems.reused], [null, null, 0]);
     assert.deepEqual(await publishedIds(join(out, "current")), ["c-008", "c-009"]);
     const manifest = JSON.parse(await readFile(join(out, "current", "manifest.json"), "utf8"));
     assert.deepEqual([manifest.verdict, manifest.previousRun], ["limited", null]);

@@ -158,14 +158,14 @@ test("loaders stage one after another every table with its rows, as cells and as
     }
   };
   const { run, said } = await world(t, { stage }, items);
-  const { directory, tables } = await run();
+  const { directory, rows } = await run();
   assert.deepEqual(said, [
     "stage first",
     "stage second",
     "commit first after publication",
     "commit second after publication",
   ]);
-  assert.deepEqual([...got.keys()].sort(), tables.map(({ name }) => name).sort());
+  assert.deepEqual([...got.keys()].sort(), Object.keys(rows).sort());
   for (const { name } of RUN_TABLES) assert.ok(got.has(name), name);
   const counts = ["many", "odd_values", "content_files"].map((name) => got.get(name)?.rows);
   assert.deepEqual(counts, [items * 500, ODD_ROWS, 0]);

@@ -54,7 +54,11 @@ suite("an edit between the passes", () => {
           }
           return undefined;
         };
-        const { verdict, directory, accounting } = await exported({
+        const {
+          verdict,
+          directory,
+          items: accounting,
+        } = await exported({
           pipelineUrl: pipelineOf(listings, singles),
           ...(singles && { config: { details: undefined, perPage: 5 } }),
         });

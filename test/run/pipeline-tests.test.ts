@@ -10,11 +10,13 @@ import { definePipeline } from "../../src/define-pipeline.ts";
 import { customFields, destinations, listing } from "../../src/extract/stages.ts";
 import { duckdb, parquet } from "../../src/load/stages.ts";
 import type { ItemDocuments, PipelineSpec } from "../../src/pipeline.ts";
+import type { RunAsked } from "../../src/raw/extract-record.ts";
 import { integer, text } from "../../src/tables/custom-tables.ts";
 import { contentTables, customTable, history, mappedValues } from "../../src/transform/stages.ts";
 import { mayShow } from "../../src/warehouse/baseline.ts";
 import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
+import { ASKED } from "../warehouse/published.ts";
 import { assertNowhereIn, rowsOf, scriptedWorld, treeOf, visibleIn } from "./running.ts";
 import type { Scripted } from "./scripted.ts";
 
@@ -278,16 +280,25 @@ suite("previous", () => {
   });
 
   test("its rows are shown by a run that keeps personal data, or treats the same fields alike", () => {
-    const own = { policy: "hash", keyId: "k", fields: "f" } as const;
+    const treated = (
+      policy: RunAsked["personalData"]["policy"],
+      keyId: string | null,
+      personalFields: string,
+    ) => ({
+      ...ASKED,
+      personalData: { policy, keyId, customFieldIds: [] },
+      documentSettings: { ...ASKED.documentSettings, personalFields },
+    });
+    const own = treated("hash", "k", "f");
     const cases: readonly (readonly [other: Parameters<typeof mayShow>[0], shown: boolean])[] = [
       [own, true],
-      [{ ...own, policy: "keep", keyId: null }, false],
-      [{ ...own, policy: "drop", keyId: null }, false],
-      [{ ...own, keyId: "other" }, false],
-      [{ ...own, fields: "other" }, false],
+      [treated("keep", null, "f"), false],
+      [treated("drop", null, "f"), false],
+      [treated("hash", "other", "f"), false],
+      [treated("hash", "k", "other"), false],
     ];
     for (const [other, shown] of cases) assert.equal(mayShow(other, own), shown, JSON.stringify(other));
-    for (const [other] of cases) assert.ok(mayShow(other, { ...own, policy: "keep", keyId: null }));
+    for (const [other] of cases) assert.ok(mayShow(other, treated("keep", null, "f")));
   });
 
   test("the report has the counts of tests alone, and names the command for the rows", async (t) => {

@@ -25,7 +25,7 @@ test("C14, C15: what is no item goes to run_rejects with its reason and document
   const summary = await exported({
     config: { perPage: 4 },
   });
-  const { listed, loaded, rejected, vanished, counted } = summary.accounting;
+  const { listed, loaded, rejected, vanished, counted } = summary.items;
   assert.deepEqual(
     [summary.verdict, listed, loaded, rejected, vanished, counted],
     ["complete", 21, 12, 9, 0, 21],

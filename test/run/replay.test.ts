@@ -111,7 +111,7 @@ test("the current run is built again with a table that was written today, delive
     [second, second, sha256, ofSecond.verdict],
   );
   assert.deepEqual(manifest.changes, { new: 0, edited: 0, removed: 0 });
-  assert.ok(manifest.startedAt > ofSecond.endedAt);
+  assert.ok(manifest.found.startedAt > ofSecond.endedAt);
   assert.deepEqual(await rowsOf(now, "SELECT replay_of FROM run"), [[second]]);
   assert.deepEqual(await rowsOf(now, INTERVALS), since, "nothing changed");
   assert.deepEqual(await rowsOf(now, "SELECT run, previous_run FROM run_history ORDER BY sequence"), [
@@ -224,7 +224,7 @@ long("a night with edited, vanished, removed, unlisted and unreadable items is b
   assert.equal(verdict, "complete");
   const { facts, takeIndex } = await readRawFolder(join(directory, "raw"));
   assert.deepEqual(
-    [facts.vanished, facts.removed, facts.unlisted, facts.detailsRejected],
+    [facts.items.vanished, facts.items.removed, facts.items.unlisted, facts.items.singlyRejected],
     [["c-007"], ["c-004"], ["c-029"], ["c-011"]],
   );
   // The page on raw documents says which count.

@@ -50,7 +50,12 @@ suite("one mode lags behind the other", () => {
     test(`E4: ${lagging} for longer than the run waits: unsettled, with the items`, async (t) => {
       const behind = (mode: Question["mode"]) => (mode === "dynamic") === (lagging === "dynamic");
       const scripted = await answering(t, ({ mode }) => (behind(mode) ? old : now));
-      const { verdict, reasons, modesDiffer, clock } = await exported(t, scripted);
+      const {
+        verdict,
+        reasons,
+        clock,
+        found: { modesDiffer },
+      } = await exported(t, scripted);
       assert.equal(verdict, "unsettled");
       assert.match(
         reasons[0] ?? "",
@@ -109,7 +114,11 @@ suite("the modes mean different times", () => {
 
   test("and nothing else: each is certified by itself, and the summary says so", async (t) => {
     const scripted = await answering(t, ({ mode }) => itemsOf(60).map((item, i) => times(mode, item, i)));
-    const { verdict, modesDiffer, passes, text } = await exported(t, scripted);
+    const {
+      verdict,
+      text,
+      found: { passes, modesDiffer },
+    } = await exported(t, scripted);
     assert.deepEqual([verdict, modesDiffer], ["complete", true]);
     assert.deepEqual(
       passes.map(({ mode }) => mode),

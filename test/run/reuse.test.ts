@@ -76,7 +76,7 @@ test("what is asked for in the nights of one warehouse", async (t) => {
     const payments = "SELECT count(*), count(payment), count(DISTINCT payment) FROM content";
     assert.deepEqual(await rowsOf(directory, payments), [["20", "20", "20"]]);
     const anew = await run({ rereadDays: 0 });
-    assert.deepEqual([anew.reused, asked()], [null, ALL]);
+    assert.deepEqual([anew.found.singleItems.reused, asked()], [0, ALL]);
     assert.deepEqual(await differingTables(directory, anew.directory), []);
     const drift = "FROM run_drift ORDER BY ALL";
     assert.deepEqual(await rowsOf(directory, drift), await rowsOf(anew.directory, drift));
@@ -111,9 +111,9 @@ test("what is asked for in the nights of one warehouse", async (t) => {
       for (const half of ["first", "second"]) {
         world.isStill = half === "first";
         world.now += 3.5 * DAY_MS;
-        const { reused } = await run();
+        const { singleItems } = (await run()).found;
         assert.ok(asked().length > 2 && asked().length < 18, `${asked().length} in the ${half} half`);
-        assert.deepEqual(reused, { reused: 20 - asked().length, read: asked().length });
+        assert.deepEqual(singleItems, { requested: asked().length, reused: 20 - asked().length });
         due.push(...asked());
       }
       assert.deepEqual(due.sort(), ALL);
@@ -125,8 +125,8 @@ test("what is asked for in the nights of one warehouse", async (t) => {
     await run();
     assert.deepEqual(asked(), ALL);
     for (const settings of either(SETTINGS.slice(-1), SETTINGS)) {
-      const { reused } = await run(settings);
-      assert.deepEqual([reused, asked()], [null, ALL]);
+      const { singleItems } = (await run(settings)).found;
+      assert.deepEqual([singleItems.reused, asked()], [0, ALL]);
     }
     await run(SETTINGS.at(-1));
     assert.deepEqual(asked(), []);
@@ -180,7 +180,7 @@ long("nights of one warehouse in which something goes wrong", async (t) => {
     assert.deepEqual([resumed?.items, asked()], [20, []]);
     assert.deepEqual(await rowsOf(directory, "SELECT count(payment) FROM content"), [["20"]]);
     const { facts } = await readRawFolder(join(directory, "raw"));
-    assert.deepEqual([facts.detailsAsked, facts.detailsReused], [5, 15]);
+    assert.deepEqual([facts.found.singleItems.requested, facts.found.singleItems.reused], [5, 15]);
   });
 
   for (const [how, damage] of few(Object.entries(DAMAGES), 1)) {
@@ -195,9 +195,9 @@ long("nights of one warehouse in which something goes wrong", async (t) => {
       const summary = await run({}, { ...silentLog, warn: (message) => warnings.push(message) });
       assert.equal(summary.verdict, "complete");
       assert.deepEqual(asked(), ALL);
-      assert.equal(summary.reused, null);
+      assert.equal(summary.found.singleItems.reused, 0);
       const { facts } = await readRawFolder(join(summary.directory, "raw"));
-      const finding = facts.reuseDamage ?? "";
+      const finding = facts.found.reuseDamage ?? "";
       assert.match(
         finding,
         /^its file raw\/item\/\S+ (has different content than it was published with|is missing or cannot be read)$/,

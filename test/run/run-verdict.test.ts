@@ -75,7 +75,7 @@ test("D12, D13: what comes between the passes is there, what goes has vanished b
   const summary = await exported();
   assert.equal(summary.verdict, "complete");
   assert.deepEqual(
-    summary.passes.map(({ mode }) => mode),
+    summary.found.passes.map(({ mode }) => mode),
     ["dynamic", "full", "basic"],
   );
   const digests = await rowsOf(summary.directory, "SELECT digest FROM run_passes ORDER BY pass");
@@ -84,8 +84,8 @@ test("D12, D13: what comes between the passes is there, what goes has vanished b
   const ids = itemsOf(12).map(({ id }) => id);
   const left = [...ids.filter((id) => id !== "c-001"), "c-new"].sort();
   assert.deepEqual(await publishedIds(summary.directory), left);
-  const { listed, loaded, vanished, listedLast, counted, complete } = summary.accounting;
-  assert.deepEqual([listed, loaded, vanished, listedLast, counted, complete], [13, 12, 1, 12, 12, true]);
+  const { listed, loaded, vanished, listedLast, counted } = summary.items;
+  assert.deepEqual([listed, loaded, vanished, listedLast, counted], [13, 12, 1, 12, 12]);
   const tags = "SELECT content_id, count(*) FROM content_tags GROUP BY ALL ORDER BY ALL";
   assert.deepEqual(
     await rowsOf(summary.directory, tags),

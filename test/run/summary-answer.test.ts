@@ -8,6 +8,7 @@ import { takesColours } from "../../src/cli/commands/run.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import type { PassRecord } from "../../src/raw/extract-record.ts";
 import type { Reception } from "../../src/warehouse/manifest.ts";
+import { FOUND } from "../warehouse/published.ts";
 import { summaryText } from "./summary-text.ts";
 
 function pass(number: number, mode: string, items: number): PassRecord {
@@ -33,14 +34,24 @@ const COMPLETE: RunSummary = {
   replayOf: null,
   verdict: "complete",
   reasons: [],
-  modesDiffer: false,
+  found: {
+    ...FOUND,
+    passes: [pass(1, "dynamic", 12_345), pass(2, "full", 12_345)],
+    requests: { count: 260, bytes: 123_456_789 },
+  },
+  instance: { id: null, origin: "https://example.org" },
+  endedAt: "2026-11-20T02:01:02.500Z",
+  loaders: ["duckdb", "parquet"],
+  versions: { package: "0.1.0", duckdb: "1.5.6", node: "24.21.0" },
+  peakBytes: 1,
+  previousRun: null,
   warehouse: "/srv/warehouse",
   directory: "/srv/warehouse/runs/000042-20261120T020000Z",
   current: {
     run: "000042-20261120T020000Z",
     publishedAt: "2026-11-20T02:01:02.500Z",
   },
-  accounting: {
+  items: {
     listed: 12_345,
     loaded: 12_345,
     rejected: 0,
@@ -48,27 +59,13 @@ const COMPLETE: RunSummary = {
     unread: 0,
     listedLast: 12_345,
     counted: 12_345,
-    complete: true,
   },
-  tables: [
-    { name: "content", rows: 12_345 },
-    { name: "users", rows: 7 },
-    { name: "content_tags", rows: 30_000 },
-    { name: "content_files", rows: 0 },
-    { name: "campaigns", rows: 1 },
-    { name: "run", rows: 1 },
-  ],
-  passes: [pass(1, "dynamic", 12_345), pass(2, "full", 12_345)],
-  requests: 260,
-  throttled: null,
-  outages: null,
-  reused: null,
+  rows: { content: 12_345, users: 7, content_tags: 30_000, content_files: 0, campaigns: 1, run: 1 },
   resumed: null,
-  bytesReceived: 123_456_789,
   bytesPublished: 45_600_000,
   filesPublished: 74,
   unchanged: null,
-  previousRun: null,
+  comparedWith: null,
   changes: null,
   mappedValues: { mapped: 7_012, unmapped: 0, unknown: 0, destinations: [] },
   drift: {
@@ -77,7 +74,7 @@ const COMPLETE: RunSummary = {
     changedTypes: [],
     outsideContract: [],
     contradictions: [],
-    policy: [],
+    policyFields: 0,
   },
   checks: { passed: 172, warnings: [] },
   report: "/srv/warehouse/runs/000042-20261120T020000Z/report.html",
@@ -98,7 +95,7 @@ function line(path: string, count: number, before: number | null): DriftLine {
 }
 
 const CHANGES = { new: 3, edited: 12, removed: 1 };
-const COMPARED = { previousRun: PREVIOUS, changes: CHANGES };
+const COMPARED = { comparedWith: PREVIOUS, changes: CHANGES };
 
 /** Values of destinations: how many lack an entry at each; one at each is unknown. */
 function lacking(...places: readonly (readonly [name: string | null, Reception, unmapped: number])[]) {
@@ -128,7 +125,7 @@ const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]
   [{ ...COMPARED, changes: { ...CHANGES, edited: null } }, /; 3 new, 1 removed since /],
   [
     // No destination that receives values lacks one.
-    lacking(["Print", "unsupported", 2], [null, "nameless", 1]),
+    lacking(["Print", "unsupported", 2], [null, "ignored", 1]),
     /Values +4 mapped, 5 without an external value \(3 unmapped, 2 unknown\): 0 at destinations that receive values\n/,
     /Next +content-warehouse diff\n/,
   ],
@@ -139,12 +136,12 @@ const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]
   ],
   [
     {
-      previousRun: PREVIOUS,
+      comparedWith: PREVIOUS,
       drift: {
         ...NO_DRIFT,
         newFields: [line("feeling", 6, 0), line("ai_summary", 4, 4), line("mood", 4, 4)],
         vanishedFields: [line("wordcount", 0, 480)],
-        policy: [line("owner.name", 900, 0)],
+        policyFields: 1,
       },
     },
     /\n {2}Drift {6}1 new field: feeling\n {2}Drift {6}1 vanished field: wordcount\n {2}Drift {6}2 known before; "content-warehouse runs show --section drift" lists them\n/,
@@ -161,18 +158,21 @@ const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]
     /Checks +170 passed, 4 warnings: a: 2, b: 1, c: 3,000 and 1 more\n/,
   ],
   [
-    { throttled: { ratePerSecond: 4.8, refused: 12 } },
+    { found: { ...COMPLETE.found, throttled: { ratePerSecond: 4.8, refused: 12 } } },
     /\n {2}Throttled {2}limited to about 4\.8 requests a second; the service refused 12 requests; `ratePerSecond` sets an upper bound\n/,
   ],
   [
-    { passes: [...COMPLETE.passes, pass(3, "basic", 12_345)] },
+    { found: { ...COMPLETE.found, passes: [...COMPLETE.found.passes, pass(3, "basic", 12_345)] } },
     /Evidence +of 3 passes the last two agree: full 12,345 items, basic 12,345 items; /,
   ],
   [
     { verdict: "limited", warehouse: resolve("first-look") },
     /^ {2}Next +content-warehouse sql "FROM content LIMIT 5" --warehouse first-look$/m,
   ],
-  [{ reused: { reused: 9780, read: 220 } }, /^ *Reused +9,780 unchanged single items; 220 requested$/m],
+  [
+    { found: { ...COMPLETE.found, singleItems: { requested: 220, reused: 9780 } } },
+    /^ *Reused +9,780 unchanged single items; 220 requested$/m,
+  ],
   [
     { resumed: { pages: 37, items: 1200 } },
     /^ {2}Resumed {4}37 pages and 1,200 single items from the interrupted run$/m,
@@ -195,12 +195,12 @@ test("colours are for a terminal that takes them, unless they are refused", () =
 });
 
 test("an unsettled run says so first, and everything that is worth a look has a line", () => {
-  const accounting = { ...COMPLETE.accounting, loaded: 12_341, rejected: 3, vanished: 1, complete: false };
+  const items = { ...COMPLETE.items, loaded: 12_341, rejected: 3, vanished: 1 };
   const text = summaryText({
     ...COMPLETE,
     verdict: "unsettled",
     reasons: ["2 items differ", "the full pass is not clean"],
-    accounting,
+    items,
     removedRuns: ["000034-20261112T020000Z", "000035-20261113T020000Z"],
     warnings: ['There is no destination "Site".'],
     milliseconds: 900,

@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../src/common/clock.ts";
 import { exportTables, fillTable } from "../../src/load/load-table.ts";
+import type { RunAsked, RunFound } from "../../src/raw/extract-record.ts";
 import { type Database, openForBuilding } from "../../src/storage/database.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { execute } from "../../src/storage/duckdb.ts";
@@ -32,6 +33,42 @@ const tagsOf = (items: number, text: string): Tag[] =>
     tag: text,
   }));
 
+export const ASKED: RunAsked = {
+  pipeline: { name: "nightly", module: "nightly" },
+  origin: "https://example.org",
+  configuration: "f00d",
+  shapes: ["dynamic", "full"],
+  columns: [],
+  singleItems: "none",
+  destinations: [],
+  allDestinations: false,
+  ignoreDestinations: [],
+  definitions: true,
+  customFields: [],
+  aliases: {},
+  perPage: "auto",
+  limit: null,
+  personalData: { policy: "drop", keyId: null, customFieldIds: [] },
+  documentSettings: { version: "", policy: "", hashKey: "", aliases: "", personalFields: "", columns: "" },
+  gates: { contract: "evolve", maxRejects: null, maxShrinkPercent: 20, minShrink: 5 },
+  accepted: { shrink: false, newAddress: false },
+};
+
+export const FOUND: RunFound = {
+  passes: [],
+  disagreements: [],
+  modesDiffer: false,
+  singleItems: { requested: 0, reused: 0 },
+  reuseDamage: null,
+  pageSizes: {},
+  startedAt: "2026-11-20T02:00:00.000Z",
+  resumedAt: [],
+  extractedAt: "2026-11-20T02:00:01.000Z",
+  requests: { count: 1, bytes: 1 },
+  throttled: null,
+  outages: null,
+};
+
 export function statement(
   { run, sequence }: Pick<StagingFolder, "run" | "sequence">,
   items: number,
@@ -39,24 +76,30 @@ export function statement(
   return {
     run,
     sequence,
-    pipeline: "nightly",
-    destinations: [],
+    asked: ASKED,
+    found: FOUND,
     loaders: ["duckdb", "parquet"],
     instance: { id: "instance-1", origin: "https://example.org" },
-    startedAt: "2026-11-20T02:00:00.000Z",
-    requests: { count: 1, bytes: 1 },
     verdict: "complete",
     reasons: [],
-    passes: [{ mode: "dynamic", items, clean: true }],
     rows: { content: items, content_tags: items },
-    items: { listed: items, loaded: items, rejected: 0, vanished: 0, unread: 0 },
+    items: {
+      listed: items,
+      loaded: items,
+      rejected: 0,
+      vanished: 0,
+      unread: 0,
+      listedLast: items,
+      counted: items,
+    },
+    changes: null,
+    mappedValues: null,
     emptyColumns: [],
     columns: [],
     peakBytes: 1,
     versions: { package: "0.1.0", duckdb: "1.5.6", node: "24.21.0" },
-    configuration: "f00d",
-    personalData: { policy: "drop", keyId: null, fields: "none" },
     previousRun: null,
+    replayOf: null,
     ancestors: [],
   };
 }

@@ -3,7 +3,9 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
+import type { Verdict } from "../../common/verdict.ts";
 import { readRows } from "../../storage/typed-rows.ts";
+import type { Accounting } from "../../warehouse/manifest.ts";
 
 const VERDICTS = ["passed", "warning", "failed"] as const;
 
@@ -92,29 +94,15 @@ export function warningCauses({ checks, warnings }: CheckResults) {
   };
 }
 
-/** What became of the items that the passes listed. */
-export interface Accounting {
-  /** Distinct items, and listed documents that are not items. */
-  readonly listed: number;
-  readonly loaded: number;
-  readonly rejected: number;
-  readonly vanished: number;
-  /** Items listed too late to be read; only in an unsettled run. */
-  readonly unread: number;
-  /** Items that the last pass listed. */
-  readonly listedLast: number;
-  /** The service's own total during the last pass. */
-  readonly counted: number;
-  /** Whether the passes agree; then the service's total must equal `listedLast`. */
-  readonly complete: boolean;
-}
-
 /** Lengths at which services and their search engines cut lists off. */
 const CAPS: ReadonlySet<number> = new Set([1000, 5000, 10_000]);
 
 /** Checks that listed = loaded + rejected + vanished + unread and, unless the run is limited, that the service counts as many. */
-export function accountingChecks(accounting: Accounting, isLimited: boolean): Check[] {
-  const { listed, loaded, rejected, vanished, unread, listedLast, counted, complete } = accounting;
+export function accountingChecks(
+  { listed, loaded, rejected, vanished, unread, listedLast, counted }: Accounting,
+  verdict: Verdict,
+): Check[] {
+  const complete = verdict === "complete";
   const accounted = loaded + rejected + vanished + unread;
   const sum: Check = {
     name: "listed = loaded + rejected + vanished + unread",
@@ -123,7 +111,7 @@ export function accountingChecks(accounting: Accounting, isLimited: boolean): Ch
     expected: listed,
     detail: `${loaded} loaded, ${rejected} rejected, ${vanished} vanished, ${unread} unread`,
   };
-  if (isLimited) return [sum];
+  if (verdict === "limited") return [sum];
   const total: Check = {
     name: "listed = the service's own count, in the last pass",
     verdict: listedLast === counted ? "passed" : complete ? "failed" : "warning",

@@ -4,7 +4,7 @@ import { pluralize } from "../../common/figures.ts";
 import { isObject } from "../../common/json.ts";
 import { joinFirst, joinWords, nearestSentence } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
-import type { ExtractRecord } from "../../raw/extract-record.ts";
+import type { ExtractRecord, RunAsked } from "../../raw/extract-record.ts";
 import type { RawLookups } from "../../raw/raw-file.ts";
 import { findNamed } from "../scope.ts";
 import {
@@ -17,7 +17,7 @@ import {
 
 /** What the run asked for by name, and what the service has. */
 interface NameMatching extends Pick<ExtractRecord, "unmatched"> {
-  readonly asked: Omit<ExtractRecord["asked"], "shapes" | "singleItems" | "definitions" | "perPage">;
+  readonly asked: RunAsked;
   readonly lookups: RawLookups;
   /** Names of all custom fields of items and definitions. */
   readonly fieldNames: Iterable<string>;
@@ -47,12 +47,8 @@ export function checkConfiguredNames(matching: NameMatching) {
     detail: noMappedValues ?? "",
   };
   const names = unmatched.destinations.map(({ name }) => name);
-  const known = lookups.destinations.map(({ id, answer: { identification: name, platform } }) => ({
-    id,
-    name: typeof name === "string" ? name : null,
-    platform: typeof platform === "string" ? platform : null,
-  }));
-  const ignored = ignoredDestinations(matching, known);
+  const known = knownDestinations(lookups);
+  const ignored = resolveIgnored(matching);
   const nameless = checkNameless(matching, ignored.ids);
   return {
     noMappedValues,
@@ -89,11 +85,18 @@ function checkNameless({ lookups, rows }: NameMatching, ignored: readonly string
   );
 }
 
+/** Destinations that were looked up. */
+function knownDestinations({ destinations }: RawLookups) {
+  return destinations.map(({ id, answer: { identification: name, platform } }) => ({
+    id,
+    name: typeof name === "string" ? name : null,
+    platform: typeof platform === "string" ? platform : null,
+  }));
+}
+
 /** Resolves `ignoreDestinations` among all destinations of the run. */
-function ignoredDestinations(
-  { asked, lookups }: NameMatching,
-  known: readonly Readonly<{ id: string; name: string | null; platform: string | null }>[],
-) {
+export function resolveIgnored({ asked, lookups }: Pick<NameMatching, "asked" | "lookups">) {
+  const known = knownDestinations(lookups);
   const others = [...mappedDestinations(lookups)].map((id) => ({ id, name: null }));
   const candidates = [...known, ...others.filter(({ id }) => !known.some((each) => each.id === id))];
   const names = asked.ignoreDestinations.map((name) => ({ name, ...findNamed(candidates, name) }));

@@ -6,6 +6,7 @@ import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import type { CoverageTest, QueryTest, Severity, Test } from "../../pipeline.ts";
+import type { RunAsked } from "../../raw/extract-record.ts";
 import {
   type Database,
   openForScanning,
@@ -16,14 +17,13 @@ import { execute, scalar } from "../../storage/duckdb.ts";
 import { failureText } from "../../storage/duckdb-error.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { type Baseline, mayShow, type PublishedBaseline } from "../../warehouse/baseline.ts";
-import type { Manifest } from "../../warehouse/manifest.ts";
 import { tableSql, tablesSourceOf } from "../../warehouse/published-tables.ts";
 import { WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
 import {
-  destinationsUnderLimits,
   LIMIT_KINDS,
   LIMIT_TEXTS,
   readDestinationCounts,
+  receivingDestinations,
   sumCounts,
 } from "../mapping/value-counts.ts";
 import { readComparedColumns, readTableNames, subqueryOf } from "../user-query.ts";
@@ -39,8 +39,7 @@ interface TestRun {
   readonly before: Baseline;
   /** Existing folder where DuckDB spills blocks. */
   readonly temporaryDirectory: string;
-  /** How the run treats personal data. */
-  readonly personalData: Manifest["personalData"];
+  readonly asked: RunAsked;
   readonly filled: Pick<TableFacts, "columns" | "emptyColumns">;
   /** Interrupts the query that is running. */
   readonly signal: AbortSignal;
@@ -116,7 +115,7 @@ async function runCoverageTest(
   { name, failOn, severity }: CoverageTest,
   { connection }: OpenTestRun,
 ): Promise<CheckResults> {
-  const destinations = destinationsUnderLimits(await readDestinationCounts(connection));
+  const destinations = receivingDestinations(await readDestinationCounts(connection));
   const totals = sumCounts(destinations);
   const ids = destinations.map(({ destination_id }) => quoteLiteral(destination_id)).join(", ");
   const results: CheckResults[] = [];
@@ -190,10 +189,10 @@ async function comparedEmptyColumn(
 }
 
 async function runQuery(test: QueryTest, rows: string, run: OpenTestRun): Promise<Check> {
-  const { connection, before, personalData } = run;
+  const { connection, before, asked } = run;
   const figure = await scalar(connection, `SELECT count(*) FROM ${rows}`);
   const isWithheld =
-    before.kind === "run" && mentionsPrevious(test) && !mayShow(before.manifest.personalData, personalData);
+    before.kind === "run" && mentionsPrevious(test) && !mayShow(before.manifest.asked, asked);
   if (figure === 0 || !isWithheld)
     return testCheck(test, figure, figure === 0 ? undefined : await readExamples(connection, rows));
   const check = testCheck(test, figure, undefined);

@@ -7,7 +7,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
 import type { Journal } from "../../extract/landing/journal.ts";
 import type { TableFiles } from "../../load/load-table.ts";
-import type { Extraction, ExtractRecord, RejectLimits } from "../../raw/extract-record.ts";
+import type { ExtractRecord, RejectLimits } from "../../raw/extract-record.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import { type Baseline, type ShrinkLimits, shrinkLimit } from "../../warehouse/baseline.ts";
@@ -33,7 +33,10 @@ export function rejectLimit(listed: number, { share, items }: RejectLimits): num
  * `rejected`: listed documents that are not items, and items that the service refused to give, or to give in both
  * modes. Items that were not asked for are not rejects.
  */
-function rejectCount({ items, rejected, unread, inPartRejected }: Extraction, { maxRejects }: GateSettings) {
+function rejectCount(
+  { count: items, rejected, unread, inPartRejected }: ExtractRecord["items"],
+  { maxRejects }: GateSettings,
+) {
   const listed = items + rejected;
   return {
     listed,
@@ -46,8 +49,12 @@ function rejectCount({ items, rejected, unread, inPartRejected }: Extraction, { 
  * Throws `source.rejects` if there are too many rejects. If most of them have an ID of another type, or nothing can be
  * read, items themselves have changed: then it throws `contract.drift`.
  */
-export function assertFewRejects(settings: GateSettings, extraction: Extraction, journal: Journal): void {
-  const { listed, rejected, limit } = rejectCount(extraction, settings);
+export function assertFewRejects(
+  settings: GateSettings,
+  items: ExtractRecord["items"],
+  journal: Journal,
+): void {
+  const { listed, rejected, limit } = rejectCount(items, settings);
   const isNothingRead = rejected > 0 && rejected === listed;
   if (rejected <= limit && !isNothingRead) return;
   const reasonsOf = (single: boolean) =>
@@ -70,17 +77,24 @@ export function assertFewRejects(settings: GateSettings, extraction: Extraction,
 export function checkAgainstBaseline(
   before: Baseline,
   { tables, emptyColumns, misfits }: TableFacts,
-  facts: ExtractRecord,
+  { items, asked: { gates, accepted, destinations } }: ExtractRecord,
 ): CheckResults {
-  const { listed, rejected, limit } = rejectCount(facts, facts.gates);
+  const { listed, rejected, limit } = rejectCount(items, gates);
   const name = "listed items that could not be read, or not in both modes";
   const rejects = { ...noneExpected(name, rejected, `of ${listed}; see run_rejects`), expected: limit };
   const checks: Check[] = [rejects, ...misfitChecks(misfits), baselineCheck(before)];
   if (before.kind !== "run") return { checks, warnings: [] };
   const now = { rows: rowCounts(tables), emptyColumns };
-  const changes = compareRowCounts(before.manifest.rows, now.rows, facts.gates);
-  if (!facts.accepted.shrink) assertNotShrunk(changes, before.run);
-  const places = findVanished(before.manifest, now);
+  const changes = compareRowCounts(before.manifest.rows, now.rows, gates);
+  if (!accepted.shrink) assertNotShrunk(changes, before.run);
+  const { allDestinations, destinations: configured } = before.manifest.asked;
+  const unconfigured = (allDestinations ? [] : configured).filter(
+    ({ name, platform }) => !destinations.some((each) => each.name === name && each.platform === platform),
+  );
+  // Names and platforms of these destinations are gone, for this reason.
+  const places = findVanished(before.manifest, now).filter(
+    (place) => unconfigured.length === 0 || !/^destinations\.|\.destination_/.test(place),
+  );
   const vanished = noneNamed("columns and tables that had values in the run before and have none", places);
   const compared = changes.map(
     ({ rows, before: was, now: is, shrunk }): Check => ({
@@ -93,7 +107,13 @@ export function checkAgainstBaseline(
   );
   return {
     checks: [...checks, ...compared, vanished],
-    warnings: places.map((place) => `${place} had values in the run before, and has none now.`),
+    warnings: [
+      ...unconfigured.map(
+        ({ name, platform }) =>
+          `Destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)} is no longer configured, so its values are not counted and have its ID in place of its name. If it still receives content, name it in \`destinations\`.`,
+      ),
+      ...places.map((place) => `${place} had values in the run before, and has none now.`),
+    ],
   };
 }
 

@@ -6,7 +6,7 @@ import type { WarehouseBuild } from "../../load/build-warehouse.ts";
 import type { TableFiles } from "../../load/load-table.ts";
 import type { Pipeline } from "../../pipeline.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
-import type { ExtractRecord } from "../../raw/extract-record.ts";
+import type { RunAsked } from "../../raw/extract-record.ts";
 import { all, scalar, toSafeInteger } from "../../storage/duckdb.ts";
 import {
   boundsFor,
@@ -30,7 +30,7 @@ import {
 } from "./checks.ts";
 import { countMisfits } from "./contract.ts";
 import { examplesOf, failingRows, readExamples } from "./failing-rows.ts";
-import { checkPersonalFields } from "./personal-fields.ts";
+import { checkPersonalFields, checkUrlCredentials } from "./personal-fields.ts";
 
 /** What is known of the data tables before the tables of the run itself are made. */
 export type TableFacts = Awaited<ReturnType<typeof checkTables>>;
@@ -44,7 +44,7 @@ export async function checkTables(
     readonly directory: string;
     readonly drift: readonly DriftEntry[];
     readonly isLimited: boolean;
-    readonly personalData: ExtractRecord["personalData"];
+    readonly personalData: RunAsked["personalData"];
   },
 ) {
   const { tables, loaded } = run;
@@ -54,6 +54,7 @@ export async function checkTables(
     ...(run.isLimited ? [] : await referenceChecks(build.connections, tables, build.boundsOfChecks)),
     ...(await listedValueChecks(connection, tables)),
     ...(await slugChecks(connection, tables)),
+    ...(await checkUrlCredentials(connection, tables, run.personalData)),
   ];
   const values = await countValues(connection, loaded, run.directory);
   // `extra` and the columns that the personal-data policy empties may be empty.

@@ -101,7 +101,7 @@ const ONE_SIDED = {
   run: col.name({ required: true, head: "only in run" }),
 } as const;
 
-type ComparedManifest = Pick<Manifest, "rows"> & { readonly personalData: { readonly policy: string } };
+type ComparedManifest = Pick<Manifest, "rows" | "asked">;
 
 /** Two runs whose content is compared. The connection has the tables of the first as `before_*`. */
 interface ContentRuns extends Readonly<Record<"before" | "after", ComparedManifest>> {
@@ -125,7 +125,7 @@ async function compareContent(
   const oneSided = await diffContent(connection, rows, { table, item });
   const [counts] = await readRows(connection, COUNTS, COUNT);
   if (counts === undefined) throw new TypeError("there are counts");
-  const policies = [before.personalData.policy, after.personalData.policy];
+  const policies = [before.asked.personalData.policy, after.asked.personalData.policy];
   const sentences = [
     `Content of run ${pair.before.run} and of run ${pair.after.run}.`,
     unsettledSentence([pair.before, pair.after], "items that it did not see count as absent"),

@@ -77,16 +77,16 @@ const ITEM_CHANGES = `
 
 /**
  * Counts items of `content` against `before_content`. Edited items have another `updated_at`; null if a run has
- * no such values. Returns undefined if a pipeline has no table `content`.
+ * no such values. Returns null if a pipeline has no table `content`.
  */
 export async function readItemChanges(
   connection: DuckDBConnection,
   now: Pick<Manifest, "rows" | "emptyColumns">,
   before: Pick<Manifest, "rows" | "emptyColumns">,
 ): Promise<Manifest["changes"]> {
-  if (now.rows.content === undefined || before.rows.content === undefined) return undefined;
+  if (now.rows.content === undefined || before.rows.content === undefined) return null;
   const [row] = await readRows(connection, COUNTS, ITEM_CHANGES);
-  if (row === undefined) return undefined;
+  if (row === undefined) return null;
   const isDated = [now, before].every(({ emptyColumns }) => !emptyColumns.includes("content.updated_at"));
   return { ...row, edited: isDated ? row.edited : null };
 }

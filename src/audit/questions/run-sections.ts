@@ -48,29 +48,29 @@ function figuresOf(
   { run, manifest, current }: ReadableRun,
   same: ReturnType<typeof unchangedFiles> | undefined,
 ): Answer["facts"] {
-  const { sequence, pipeline, instance, verdict, startedAt, endedAt, versions } = manifest;
-  const { items, changes, mappedValues, previousRun, personalData, files } = manifest;
-  const { replayOf } = manifest;
+  const { sequence, asked, found, instance, verdict, endedAt, versions } = manifest;
+  const { items, changes, mappedValues, previousRun, replayOf, files } = manifest;
+  const { policy, keyId } = asked.personalData;
   const { took_ms, size_bytes } = runListRow({ run, sequence }, manifest, "");
   return {
     run,
     sequence,
     current,
-    pipeline,
+    pipeline: asked.pipeline.name,
     service: { url: instance.origin, instance: instance.id },
-    startedAt,
+    startedAt: found.startedAt,
     endedAt,
     milliseconds: took_ms,
     verdict,
     items,
-    changes: changes ?? null,
+    changes,
     mappedValues:
-      mappedValues === undefined
+      mappedValues === null
         ? null
         : Object.assign({ mapped: 0, withoutExternalValue: countWithoutValue(mappedValues) }, mappedValues),
     previousRun,
-    replayOf: replayOf ?? null,
-    personalData: { policy: personalData.policy, keyId: personalData.keyId },
+    replayOf,
+    personalData: { policy, keyId },
     versions,
     bytes: size_bytes,
     files: files.length,
@@ -82,8 +82,9 @@ function aboutSection(
   { run, manifest, current }: ReadableRun,
   same: ReturnType<typeof unchangedFiles> | undefined,
 ): Section {
-  const { pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
+  const { asked, found, instance, verdict, versions, previousRun } = manifest;
   const { items, mappedValues, replayOf } = manifest;
+  const { policy, keyId } = asked.personalData;
   const { change, took_ms, size_bytes } = runListRow({ run, sequence: manifest.sequence }, manifest, "");
   const took = duration((took_ms ?? 0) / 1000);
   const { listed, loaded, rejected, vanished, unread } = items;
@@ -99,19 +100,16 @@ function aboutSection(
   const size = `${fileSize(size_bytes ?? 0)} in ${pluralize(manifest.files.length, "file")}${unchanged}`;
   const lines: ([string, string] | false)[] = [
     ["Run", current ? `${run} (current)` : run],
-    ["Pipeline", pipeline],
+    ["Pipeline", asked.pipeline.name],
     ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
-    ["Started", `${minuteOf(new Date(startedAt))} UTC, took ${took}`],
+    ["Started", `${minuteOf(new Date(found.startedAt))} UTC, took ${took}`],
     ["Verdict", verdict],
     ["Items", counts.filter((text) => text !== false).join(", ")],
     change !== null && ["Change", change],
-    mappedValues !== undefined && ["Values", valuesText(mappedValues)],
+    mappedValues !== null && ["Values", valuesText(mappedValues)],
     ["Before it", previousRun ?? "no run"],
-    replayOf !== undefined && ["Replay of", replayOf],
-    [
-      "Personal data",
-      personalData.policy + (personalData.keyId === null ? "" : `, key ${personalData.keyId}`),
-    ],
+    replayOf !== null && ["Replay of", replayOf],
+    ["Personal data", policy + (keyId === null ? "" : `, key ${keyId}`)],
     ["Made by", `content-warehouse ${versions.package}, DuckDB ${versions.duckdb}, Node ${versions.node}`],
     ["Size", size],
   ];

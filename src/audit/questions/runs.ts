@@ -13,7 +13,7 @@ import {
   withAncestors,
 } from "../../warehouse/identity.ts";
 import { type OutputFolder, parseRunName, stagingFolder, stagingLeftovers } from "../../warehouse/layout.ts";
-import type { Manifest } from "../../warehouse/manifest.ts";
+import { type Manifest, runMs } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { countWithoutAtReceivers, countWithoutValue } from "../mapping/value-counts.ts";
 import { missingTables, type ReadableRun } from "../open-run.ts";
@@ -66,7 +66,7 @@ export function runListRow(
     current: mark === "*",
     run,
     sequence,
-    started_at: manifest === undefined ? null : new Date(manifest.startedAt),
+    started_at: manifest === undefined ? null : new Date(manifest.found.startedAt),
     verdict: manifest?.verdict ?? "unreadable",
     items: items?.loaded ?? null,
     change: manifest === undefined ? null : changeText(manifest),
@@ -78,7 +78,7 @@ export function runListRow(
     unmapped: mappedValues?.unmapped ?? null,
     unknown_value: mappedValues?.unknown ?? null,
     without_external_value_receiving: (mappedValues && countWithoutAtReceivers(mappedValues)) ?? null,
-    took_ms: manifest === undefined ? null : Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
+    took_ms: manifest === undefined ? null : runMs(manifest),
     size_bytes: manifest === undefined ? null : manifest.files.reduce((sum, { bytes }) => sum + bytes, 0),
     replay_of: manifest?.replayOf ?? null,
   };
@@ -201,7 +201,7 @@ export function comparisonText({ previous, before }: EarlierRuns): string {
 
 /** `+3 ~12 -1`; null for a run that was not compared. */
 function changeText({ changes }: Pick<Manifest, "changes">): string | null {
-  if (changes === undefined) return null;
+  if (changes === null) return null;
   const edited = changes.edited === null ? "" : ` ~${count(changes.edited)}`;
   return `+${count(changes.new)}${edited} -${count(changes.removed)}`;
 }

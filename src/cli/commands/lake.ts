@@ -22,7 +22,6 @@ Examples:
 
 export function lakeCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("lake")
-    .description("show, verify and clean up the lake, or remove an instance")
     .addHelpText("after", EXAMPLES)
     .addCommand(statusCommand(environment), { isDefault: true })
     .addCommand(verifyCommand(environment))

@@ -22,7 +22,6 @@ Exit code 0: the runs are as they were published. 31: one is not.
 
 export function verifyCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("verify")
-    .description("verify that runs are still as they were published")
     .argument("[run]", "name or number of a run", "current")
     .warehouse()
     .option("--all", "verify all published runs")
@@ -60,7 +59,7 @@ async function verify(
   const wayOut =
     denied === length
       ? "verify again as a user who can read all files of the run"
-      : 'go back to a whole run with "runs rollback", or run again';
+      : 'run again, which writes damaged files anew, or find a whole run with "verify --all" and go back to it with "runs rollback"';
   throw new WarehouseError("verify.failed", `${pluralize(length, "finding")}: ${wayOut}.`);
 }
 

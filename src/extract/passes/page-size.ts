@@ -13,7 +13,7 @@ import type { ExtractContext } from "./context.ts";
 import { isUnreadablePage, type PassPlan } from "./page-reader.ts";
 
 /** Items a page of a run, by what its passes read: documents of a shape, or only IDs and times (`basic`). */
-type PageSizes = Extraction["pageSizes"];
+type PageSizes = Extraction["reading"]["pageSizes"];
 
 const SMALLEST = 100;
 const PAGE_SIZES: readonly number[] = [SMALLEST, 200, 500, 1000];

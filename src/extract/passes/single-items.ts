@@ -1,7 +1,6 @@
 /** Reads single items after the dynamic listing, for the fields that listings do not have. */
 import { hash } from "node:crypto";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
-import type { Extraction } from "../../raw/extract-record.ts";
 import type { ReusableDocument } from "../../raw/reusable.ts";
 import type { ItemResponse } from "../landing/checkpoint.ts";
 import type { ResponseSlot, StageLanding } from "../landing/landing.ts";
@@ -14,11 +13,13 @@ const ITEMS_IN_FLIGHT = 2;
 
 type SingleItemEntry = ListingPass["wanted"][number];
 
-/** What became of the items, as the extract record has it. */
-export type SingleItemTotals = Pick<
-  Extraction,
-  "detailsAsked" | "detailsReused" | "detailsGone" | "detailsRejected"
->;
+/** What became of the items. `gone` and `rejected`: IDs. */
+export interface SingleItemTotals {
+  readonly requested: number;
+  readonly reused: number;
+  readonly gone: readonly string[];
+  readonly rejected: readonly string[];
+}
 
 /** Documents of the run before that may replace requests. */
 export interface ReuseSource {
@@ -97,10 +98,10 @@ export class SingleItemsReader {
       await this.#queue.settled();
     }
     return {
-      detailsAsked: this.#items.length - this.#reused,
-      detailsReused: this.#reused,
-      detailsGone: this.#gone,
-      detailsRejected: this.#rejected,
+      requested: this.#items.length - this.#reused,
+      reused: this.#reused,
+      gone: this.#gone,
+      rejected: this.#rejected,
     };
   }
 

@@ -163,7 +163,7 @@ const BARS = "▁▂▃▄▅▆▇█";
 /** New, edited and removed items, and a bar for each of the last 14 nights. */
 function analyst({ run, itemChanges, earlier }: OverviewFacts): ReaderSummary {
   const name = "Analyst";
-  if (itemChanges === undefined) {
+  if (itemChanges === null) {
     const more = earlier.previous === null ? "the first run" : "not compared with the run before";
     return { name, figures: [{ id: "items", what: pluralize(run.itemsLoaded, "item"), more }], lines: [] };
   }
@@ -192,7 +192,7 @@ function analyst({ run, itemChanges, earlier }: OverviewFacts): ReaderSummary {
 function auditor({ coverage, valueChanges, earlier, unsent }: OverviewFacts): ReaderSummary {
   const counts = mappedCounts(coverage.destinations);
   const nothing = whyNothingMapped(coverage);
-  const shares = mappedShares(counts, earlier.before?.manifest.mappedValues);
+  const shares = mappedShares(counts, earlier.before?.manifest.mappedValues ?? undefined);
   const others = Math.max(0, shares.length - 5);
   const lines: OverviewEntry[] = [];
   if (valueChanges !== undefined) {

@@ -10,6 +10,7 @@ import { temporaryFolder } from "../../load/fixtures.ts";
 import { CANARY, exportFrom, MAPPING, rowsOf } from "../../run/running.ts";
 import { item, type Json, Scripted } from "../../run/scripted.ts";
 import { summaryText } from "../../run/summary-text.ts";
+import { ASKED } from "../../warehouse/published.ts";
 
 const WEB = {
   id: "d-1",
@@ -38,8 +39,7 @@ function check(
 ) {
   return checkConfiguredNames({
     asked: {
-      ...{ columns: ["id", "custom_fields"], aliases: {}, allDestinations: false, customFields: [] },
-      ...{ destinations: named("Web CMS"), ignoreDestinations: [] },
+      ...{ ...ASKED, columns: ["id", "custom_fields"], destinations: named("Web CMS") },
       ...asked,
     },
     unmatched: { destinations: [], otherDestinations: [], customFields: [], ...unmatched },

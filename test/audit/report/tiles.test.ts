@@ -26,7 +26,7 @@ async function pageOf({ tables = {}, earlier = FIRST, changes }: Edited) {
     const text = query.replace("{}", `${PUBLISHED_CATALOG}.${table.replace(/^before_/, "")}`);
     await execute(run.connection, `CREATE OR REPLACE VIEW ${table} AS ${text}`);
   }
-  const html = await reportOf({ ...run, manifest: { ...run.manifest, changes }, earlier });
+  const html = await reportOf({ ...run, manifest: { ...run.manifest, changes: changes ?? null }, earlier });
   const page = parsePage(html);
   const textsOf = (selector: string) =>
     page.all(selector).map(({ textContent }) => textContent.replaceAll(/\s+/g, " ").trim());
@@ -156,7 +156,7 @@ test("the share that each destination has mapped, and values without an external
     `SELECT count_if(receives AND status = 'unmapped')::INT AS unmapped,
        count_if(receives AND status = 'unknown_value')::INT AS unknown
      FROM (
-       SELECT status, identification IS NOT NULL AND supports_custom_field_mappings AS receives
+       SELECT status, supports_custom_field_mappings IS DISTINCT FROM false AS receives
        FROM content_mapped_values JOIN destinations USING (destination_id)
      )`,
   );
@@ -169,10 +169,10 @@ test("the share that each destination has mapped, and values without an external
   );
   const shares = await all(
     run.connection,
-    `SELECT identification AS name, count_if(status = 'mapped') / count(*) AS share
+    `SELECT coalesce(identification, destination_id) AS name, count_if(status = 'mapped') / count(*) AS share
      FROM content_mapped_values JOIN destinations USING (destination_id)
-     WHERE status <> 'no_value_mapping' AND supports_custom_field_mappings AND identification IS NOT NULL
-     GROUP BY name ORDER BY name`,
+     WHERE status <> 'no_value_mapping' AND supports_custom_field_mappings IS DISTINCT FROM false
+     GROUP BY identification, destination_id ORDER BY identification NULLS LAST`,
   );
   assert.deepEqual(
     plain.figures.filter((each) => each.includes("%")),

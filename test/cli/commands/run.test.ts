@@ -127,7 +127,7 @@ suite("a run against a service", () => {
     assert.deepEqual([exitCode, err], [0, ""]);
     assert.match(text, /^\{[^\n]*\}\n$/);
     const summary = JSON.parse(text);
-    assert.deepEqual([summary.verdict, summary.accounting.loaded], ["complete", 12]);
+    assert.deepEqual([summary.verdict, summary.items.loaded], ["complete", 12]);
     assert.equal(summary.directory, join(cwd, "here/runs", summary.run));
   });
 

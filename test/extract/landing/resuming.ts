@@ -112,10 +112,10 @@ export async function stagedFiles(out: string): Promise<string[]> {
 const OF_THE_RUN = /^run(_|$)|_history$/;
 
 /** All rows of the data tables, by name, and all raw documents, however they lie in files. */
-async function everythingIn({ directory, tables }: RunSummary): Promise<Map<string, Row[]>> {
+async function everythingIn({ directory, rows: counts }: RunSummary): Promise<Map<string, Row[]>> {
   await using reader = await openPublished(directory);
   const rows = new Map<string, Row[]>();
-  for (const { name } of tables) {
+  for (const name of Object.keys(counts)) {
     if (OF_THE_RUN.test(name)) continue;
     rows.set(name, await reader.rows(`FROM "${name}" ORDER BY ALL`));
   }

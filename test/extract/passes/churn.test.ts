@@ -98,7 +98,7 @@ async function runOver(t: TestContext, seed: number): Promise<{ churn: Churn; su
 for (let seed = 1; seed <= SEEDS; seed++) {
   test(`D11, D12, D13, D19: a run over a churning service is published, and says what is true (seed ${seed})`, async (t) => {
     const { churn, summary } = await runOver(t, seed);
-    const { listed, loaded, rejected, vanished, unread } = summary.accounting;
+    const { listed, loaded, rejected, vanished, unread } = summary.items;
     assert.equal(loaded + rejected + vanished + unread, listed);
     const [failed] = await rowsOf(
       summary.directory,

@@ -25,7 +25,7 @@ test("A16: a page that is too large as one is read in parts, and costs no item",
   const service = await Scripted.start(t, oddItems(40));
   service.script = ({ kind, page, perPage }) =>
     kind === "list" && perPage === 10 && page === 2 ? HUGE : undefined;
-  const { verdict, directory, accounting } = await exported(t, service);
+  const { verdict, directory, items: accounting } = await exported(t, service);
   assert.equal(verdict, "complete");
   const ids = oddItems(40).map((each) => (each as Item).id);
   assert.deepEqual(await publishedIds(directory), ids.filter((id) => id !== undefined).sort());
@@ -68,7 +68,7 @@ async function exported(t: TestContext, service: Scripted, config: Record<string
 test("A16: an item that is too large in the full listing and singly is loaded in part, and costs no other", async (t) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));
   service.script = poisoned(["full"], true, REFUSED);
-  const { accounting, verdict, reasons, directory, warnings } = await exported(t, service);
+  const { items: accounting, verdict, reasons, directory, warnings } = await exported(t, service);
   assert.deepEqual([verdict, reasons], ["complete", []]);
   assert.deepEqual([accounting.listed, accounting.loaded, accounting.rejected], [ITEMS, ITEMS, 0]);
   assert.equal((await publishedIds(directory)).length, ITEMS);
@@ -102,7 +102,7 @@ long(
     const spoil = poisoned(["dynamic", "full"], false, { body: "no JSON" });
     service.script = (asked) =>
       asked.kind === "item" && asked.id === POISON ? { status: 404 } : spoil(asked);
-    const { accounting, directory } = await exported(t, service, { details: "none" });
+    const { items: accounting, directory } = await exported(t, service, { details: "none" });
     assert.deepEqual([accounting.loaded, accounting.rejected], [ITEMS - 1, 1]);
     const found = await rowsOf(directory, "SELECT DISTINCT content_id, reason FROM run_rejects");
     assert.deepEqual(found, [
@@ -133,7 +133,7 @@ long("D2: where the total changes while a page is read in parts, the pass is not
   };
   const summary = await exported(t, service);
   assert.equal(summary.verdict, "complete");
-  assert.equal(summary.passes[0]?.clean, false);
+  assert.equal(summary.found.passes[0]?.clean, false);
   assert.equal((await publishedIds(summary.directory)).length, ITEMS + 1);
 });
 
@@ -150,7 +150,12 @@ long("G8: a run that goes on after a page was read in parts knows what came of i
     poison,
   );
   service.script = poison;
-  const { accounting, verdict, directory, resumed } = await exportFrom({
+  const {
+    items: accounting,
+    verdict,
+    directory,
+    resumed,
+  } = await exportFrom({
     url: service.url,
     out,
     config,

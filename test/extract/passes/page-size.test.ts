@@ -36,7 +36,7 @@ function pageOf({ items, bytesPerItem, most, honest, refuses }: Service, asked: 
   return { perPage, count: items, rows, decodedBytes: rows * bytesPerItem, milliseconds: 100 };
 }
 
-async function choose(service: Service, remembered: Extraction["pageSizes"] = {}) {
+async function choose(service: Service, remembered: Extraction["reading"]["pageSizes"] = {}) {
   const asked: number[] = [];
   const sizes = new PageSizeChooser("auto", remembered, null);
   const { perPage, first } = await sizes.choose("dynamic", undefined, async (size) => {
@@ -49,7 +49,7 @@ async function choose(service: Service, remembered: Extraction["pageSizes"] = {}
 const CASES: readonly [
   what: string,
   service: Partial<Service>,
-  remembered: Extraction["pageSizes"],
+  remembered: Extraction["reading"]["pageSizes"],
   perPage: number,
   asked: number[],
 ][] = [
@@ -140,12 +140,12 @@ test("a run finds the page size, uses the page that proved it, and the next run 
   assert.equal(first.verdict, "complete");
   assert.deepEqual(sizesAsked(service, "dynamic"), ["100/1", "200/1", "500/1"]);
   assert.equal((await publishedIds(first.directory)).length, 250);
-  const { pageSizes } = await readManifest(first.directory);
+  const { pageSizes } = (await readManifest(first.directory)).found;
   assert.deepEqual(pageSizes, { dynamic: 500, full: 500 });
   const probes = "SELECT count(*), count(page) FROM run_requests WHERE mode = 'dynamic'";
   assert.deepEqual(await rowsOf(first.directory, probes), [["3", "1"]]);
   const second = await run();
-  assert.deepEqual([second.verdict, second.requests], ["complete", 2]);
+  assert.deepEqual([second.verdict, second.found.requests.count], ["complete", 2]);
   for (const mode of ["dynamic", "full"] as const) assert.deepEqual(sizesAsked(service, mode), ["500/1"]);
 });
 

@@ -52,7 +52,11 @@ for (const order of few(["the same order", "another order"], 1)) {
         }
         return order === "another order" ? items.toReversed() : items;
       };
-      const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 4 });
+      const {
+        directory,
+        verdict,
+        found: { passes },
+      } = await exported(t, service, { details: "none", perPage: 4 });
       assert.deepEqual(
         [verdict, passes.map(({ mode }) => mode)],
         ["complete", ["dynamic", "full", "dynamic", "full"]],
@@ -71,7 +75,11 @@ for (const nth of few([1, 2], 1)) {
         placeOf(element) % nth === 0 ? { ...asItem(element), ...ANEW } : element,
       );
     });
-    const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 50 });
+    const {
+      directory,
+      verdict,
+      found: { passes },
+    } = await exported(t, service, { details: "none", perPage: 50 });
     assert.deepEqual([verdict, passes.map(({ mode }) => mode)], ["complete", ["dynamic", "full", "dynamic"]]);
     const anew = "SELECT count(*) FROM content WHERE title = 'New'";
     assert.deepEqual(await rowsOf(directory, anew), [[String(ITEMS / nth)]]);

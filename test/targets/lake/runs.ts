@@ -16,7 +16,7 @@ import type { Store } from "../../../src/targets/store/store.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { writeManifest } from "../../../src/warehouse/manifest.ts";
 import { digestFile } from "../../../src/warehouse/verify.ts";
-import { statement } from "../../warehouse/published.ts";
+import { ASKED, FOUND, statement } from "../../warehouse/published.ts";
 import { storeAt } from "./store-at.ts";
 
 export interface RunOptions {
@@ -60,12 +60,12 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
       ancestors: (after?.past ?? []).map((each) => `${each.run} ${each.sha256}`),
       loaders: ["parquet"],
       instance,
-      startedAt: STARTED.toISOString(),
+      asked: { ...ASKED, configuration: machine },
+      found: { ...FOUND, startedAt: STARTED.toISOString() },
       endedAt: STARTED.toISOString(),
       rows: Object.fromEntries(
         Object.entries(tables).map(([name, rows]) => [name, rows + (steady[name] ?? 0)]),
       ),
-      configuration: machine,
     },
     await Promise.all(
       files.map(async ({ path, rows }) => ({ path, rows, ...(await digestFile(join(directory, path))) })),
