@@ -25,12 +25,14 @@ import { NEVER } from "../../never.ts";
 import { memoryStore, type Objects, watchedStore } from "./memory-store.ts";
 import { storeAt } from "./store-at.ts";
 
-const TABLES = ["a", "b", "x"];
+const TABLES = ["a", "b", "x", "y"];
+/** Share of the runs that do not have a table. */
+const MISSING: Readonly<Record<string, number>> = { x: 0.5, y: 0.8 };
 /** What a clock may be wrong by. */
 const SKEW_DAYS = [-40, 8, 40];
 const SNAPSHOTS_LOG = "run_snapshots/_delta_log/";
 
-/** A run as machines know it. Its contents are by table; not all runs have `x`. */
+/** A run as machines know it. Its contents are by table; not all runs have `x` and `y`. */
 interface Run extends TargetRun {
   readonly id: number;
   readonly before: Run | null;
@@ -136,7 +138,7 @@ class Schedule {
     const sequence = Math.max(before?.sequence ?? 0, above) + 1;
     const contents = new Map<string, string>();
     for (const table of TABLES) {
-      if (table === "x" && this.random() < 0.5) continue;
+      if (this.random() < (MISSING[table] ?? 0)) continue;
       const old = before?.contents.get(table);
       // A content may come back that the table had before.
       const isSame = old !== undefined && this.random() < 0.5;
@@ -401,7 +403,7 @@ async function violations(seed: number): Promise<ReadonlySet<string>> {
     const isSleeping = process?.run != null && process.looks <= 1 && !process.isFinishing;
     if (process?.isFinishing && schedule.random() < 0.5) await schedule.overtake(process);
     else if (isSleeping && schedule.random() < 0.6)
-      await (schedule.random() < 0.6 ? schedule.overtakeSleeping(process) : schedule.vacuumWith(process));
+      await (schedule.random() < 0.7 ? schedule.overtakeSleeping(process) : schedule.vacuumWith(process));
     else if (process !== undefined)
       await schedule.turns(process, 1 + schedule.below(schedule.random() < 0.3 ? 200 : 25));
   }
