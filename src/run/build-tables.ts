@@ -24,6 +24,7 @@ import { transformItems } from "../transform/transform-items.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
 import { databaseOf, parseRunName } from "../warehouse/layout.ts";
+import { compareMappedValues, runWithMappedValues } from "./compare.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
 import { concludeVerdict, judgeRun } from "./judge-run.ts";
 import { rowsOf, runTables } from "./run-tables.ts";
@@ -58,7 +59,13 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
       memoryLimitMb: memoryLimitMb(transformed.vectorBytes),
     },
   });
-  const data = await build.loadData();
+  await build.loadData();
+  const before = runWithMappedValues(run, facts);
+  const compared =
+    before === undefined
+      ? { mappedChanges: null, warnings: [] }
+      : await build.whileClosed(() => compareMappedValues(run, asked, before));
+  const data = await build.completeData(compared.mappedChanges);
   const misfits = await build.fieldTypeDrift();
   for (const { items: _items, ...entry } of misfits) tally.add(entry);
   const drift = addItemCounts(tally.sorted(), [...transformed.driftItems, ...misfits], facts.drift);
@@ -81,6 +88,7 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
     ...conclusion,
     instance,
     items: judged.accounting,
+    mappedChanges: compared.mappedChanges,
     replayOf: source.replayOf,
     loaders: pipeline.loaders.flatMap(({ publishes: what }) => what ?? []),
     versions: { package: VERSION, duckdb: duckdbVersion(), node: runtime.nodeVersion },
@@ -107,7 +115,7 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
   const { emptyColumns, columns } = loaded;
   return {
     checks,
-    warnings: [...judged.warnings, ...tested.warnings],
+    warnings: [...compared.warnings, ...judged.warnings, ...tested.warnings],
     noMappedValues: judged.noMappedValues,
     tables: all,
     statement: { ...stated, rows: rowCounts(all), emptyColumns, columns },

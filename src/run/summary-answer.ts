@@ -11,7 +11,7 @@ import type { RunSummary } from "../observe/run-summary.ts";
 import { isRunTable } from "../tables/all.ts";
 
 export function summaryAnswer(summary: RunSummary): Answer {
-  const { run, sequence, verdict, pipeline, milliseconds, noMappedValues } = summary;
+  const { run, sequence, verdict, pipeline, milliseconds, noMappedValues, newWarnings } = summary;
   // Line breaks in foreign texts must not begin a new line of the summary.
   const rows = linesOf(summary).flatMap(([name, ...texts]) =>
     texts.flatMap((text) =>
@@ -30,8 +30,9 @@ export function summaryAnswer(summary: RunSummary): Answer {
     limited: ["Limited", "; a run without --limit reads all items"],
   }[verdict];
   const lacking = noMappedValues === null ? "" : ", WITHOUT MAPPED VALUES";
+  const looks = newWarnings.length > 0 ? `, ${pluralize(newWarnings.length, "thing")} to look at` : "";
   return {
-    lead: `${word}${lacking}: run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}${so}`,
+    lead: `${word}${lacking}${looks}: run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}${so}`,
     isWell: verdict !== "unsettled" && noMappedValues === null,
     facts: { run, sequence, verdict },
     sections: [section({ key: "summary", title: "Summary", columns: FACT_COLUMNS, rows, isLines: true })],
@@ -184,11 +185,12 @@ function driftTexts(summary: RunSummary): string[] {
 
 /** The command that shows what is most worth a look. A limited run needs `--warehouse`. */
 function nextCommand(summary: RunSummary): string {
-  const { verdict, warehouse, items, mappedValues, changes, drift, comparedWith } = summary;
+  const { verdict, warehouse, items, mappedValues, mappedChanges, changes, drift, comparedWith } = summary;
   const isDrifting =
     comparedWith !== null && drift !== null && DRIFT.some(([part]) => drift[part].some(isTold(summary)));
   const place = verdict === "limited" ? ` --warehouse ${relative("", warehouse) || "."}` : "";
   const command = () => {
+    if (mappedChanges !== null && mappedChanges.lost > 0) return "diff --values";
     if (items.rejected > 0) return "runs show --section rejects";
     if (isDrifting) return "runs show --section drift";
     if (mappedValues !== null && countWithoutAtReceivers(mappedValues) > 0) return "audit";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { applyChanges } from "../../src/service/load.ts";
 import { HISTORY } from "../run/running.ts";
@@ -14,7 +15,9 @@ export interface Site {
   readonly out: string;
   /** Removed when the tests of the file are done. */
   readonly folder: string;
-  /** Exports a content set from a service at the address of the first. Answers the run's name. */
+  /** Exports a content set from a service at the address of the first. */
+  exported(data: string, pipeline?: "nightly" | URL): Promise<RunSummary>;
+  /** The same. Answers the run's name. */
   night(data: string, pipeline?: "nightly" | URL): Promise<string>;
 }
 
@@ -57,7 +60,7 @@ export async function site(settings: Readonly<Record<string, unknown>> = {}): Pr
   const out = join(folder, "warehouse");
   const config = join(folder, "content-warehouse.config.json");
   let port = 0;
-  const night = async (data: string, pipeline: "nightly" | URL = new URL(HISTORY)) => {
+  const exported = async (data: string, pipeline: "nightly" | URL = new URL(HISTORY)) => {
     const service = await serviceAt({ data, port });
     port = service.port;
     const { tokens, destinations } = service.contentSet;
@@ -68,10 +71,11 @@ export async function site(settings: Readonly<Record<string, unknown>> = {}): Pr
     try {
       // Nights of one warehouse may have pipelines with fewer tables.
       const run = { pipeline, warehouse: out, cwd: folder, env, config, acceptPipeline: true };
-      return (await runPipeline(run)).run;
+      return await runPipeline(run);
     } finally {
       await service.close();
     }
   };
-  return { out, folder, night };
+  const night: Site["night"] = async (...given) => (await exported(...given)).run;
+  return { out, folder, exported, night };
 }

@@ -67,6 +67,7 @@ const COMPLETE: RunSummary = {
   unchanged: null,
   comparedWith: null,
   changes: null,
+  mappedChanges: null,
   mappedValues: { mapped: 7_012, unmapped: 0, unknown: 0, destinations: [] },
   drift: {
     newFields: [],

@@ -94,6 +94,7 @@ export function statement(
     },
     changes: null,
     mappedValues: null,
+    mappedChanges: null,
     emptyColumns: [],
     columns: [],
     peakBytes: 1,

@@ -28,8 +28,10 @@ const CAUSES_COUNTED = {
   ...CAUSES_OF,
   items: col.count({ required: true, dispensable: 1 }),
   values: counted,
-  gained: counted,
   lost: counted,
+  gained: counted,
+  added: counted,
+  taken_away: counted,
   changed: counted,
   reordered: counted,
   alike: col.count({ required: true, head: "no payload change" }),
@@ -66,6 +68,8 @@ const WORDS = {
 const TOTALS = {
   items: counted,
   values: counted,
+  lost: counted,
+  gained: counted,
   /** Payloads that differ, and their items. */
   payloads: counted,
   payloadItems: counted,
