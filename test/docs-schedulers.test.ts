@@ -43,6 +43,9 @@ test("systemd and Kubernetes stop after the exit codes that need a person, and a
   assert.ok(page.includes(`image: content-warehouse:${VERSION}\n`));
 });
 
+/** Exit code of a killed run, which the shell gives it. */
+const SIGKILL = 137;
+
 /** The page's shell recipes, and whether one tries again by itself. */
 const SHELL: readonly (readonly [name: string, pattern: RegExp, isRepeated: boolean])[] = [
   ["cron", /^0 2 \* \* \* {2}(.*)$/m, true],
@@ -72,7 +75,7 @@ for (const [name, pattern, isRepeated] of SHELL) {
     const { folder, env } = await programs(t, 'exit "$CODE"');
     const script = await scriptOf(pattern, folder);
     const shell = name === "GitHub Actions" ? ["bash", "-e"] : ["sh"];
-    for (const [code, then] of EXIT_CODES.filter(([code]) => code < 128)) {
+    for (const [code, then] of EXIT_CODES.filter(([code]) => code < 128 || code === SIGKILL)) {
       await rm(join(folder, "runs"), { force: true });
       const { status } = spawnSync("env", [...shell, "-c", script], { env: { ...env, CODE: String(code) } });
       const runs = (await readFile(join(folder, "runs"), "utf8")).split("\n").length - 1;
@@ -115,9 +118,10 @@ test("GNU parallel repeats what may pass, and the shell lines of many instances 
   const rows = EXIT_CODES.map(
     ([code]) => `1\t:\t1700000000.1\t1.5\t0\t0\t${code}\t0\tcontent-warehouse run --config ${code}.json\n`,
   );
+  rows.push("1\t:\t1700000000.1\t1.5\t0\t0\t0\t9\tcontent-warehouse run --config killed.json\n");
   await writeFile(join(folder, "nightly.log"), head + rows.join(""));
   const [awk = assert.fail()] = /^awk .*(?= \|$)/m.exec(scripts[1] ?? "") ?? [];
   const { stdout } = spawnSync("sh", ["-c", awk], { cwd: folder, encoding: "utf8" });
   const repeated = EXIT_CODES.flatMap(([code, then]) => (then === "retry" ? [`${code}.json\n`] : []));
-  assert.equal(stdout, repeated.join(""));
+  assert.equal(stdout, [...repeated, "killed.json\n"].join(""));
 });

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Answer } from "../common/answer.ts";
-import { WarehouseError } from "../common/errors.ts";
+import { type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { TABLES_OF_VIEWS } from "../load/views.ts";
 import {
   type Database,
@@ -60,8 +60,8 @@ export interface RunQuestion<C extends RunSelection = RunSelection> {
 }
 
 /**
- * Throws `config.not_found` for a run that does not exist (with the nearest names) or that has no mapped values,
- * `verify.failed` for a damaged one.
+ * Throws `answer.nothing` for a run that does not exist (with the nearest names), `config.not_found` for one without mapped
+ * values, `verify.failed` for a damaged one.
  */
 export async function openRun(
   request: RunSelection & {
@@ -98,9 +98,13 @@ export async function openRun(
 
 export type ReadableRun = PublishedRun & { readonly manifest: Manifest };
 
-/** Throws `config.not_found` for a run that does not exist, and the error of one that cannot be read. */
-export async function findReadableRun(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
-  const found = await findRun(folder, wanted);
+/** Throws `absent` for a run that does not exist, and the error of one that cannot be read. */
+export async function findReadableRun(
+  folder: OutputFolder,
+  wanted: string,
+  absent: ErrorCode = "answer.nothing",
+): Promise<ReadableRun> {
+  const found = await findRun(folder, wanted, absent);
   const { manifest } = found;
   if (manifest instanceof WarehouseError) throw manifest;
   return { ...found, manifest };

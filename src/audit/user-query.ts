@@ -8,20 +8,32 @@ import { MACRO_NAMES } from "../tables/views.ts";
 
 /**
  * Prepares a statement that only reads, or EXPLAIN of one. Throws `config.sql` if the text is neither. `noPrevious`: why
- * there is no catalog `previous`.
+ * there is no catalog `previous`. `mayPivot`: whether PIVOT may find its columns in the rows.
  */
 export async function prepareQuery(
   connection: DuckDBConnection,
   query: string,
-  noPrevious?: string | undefined,
+  {
+    noPrevious,
+    mayPivot = false,
+  }: { readonly noPrevious?: string | undefined; readonly mayPivot?: boolean } = {},
 ) {
   const statements = await connection.extractStatements(query).catch((thrown: unknown) => {
     throw isBlank(query) ? statementCountError(0) : queryError(thrown);
   });
-  if (statements.count !== 1) throw statementCountError(statements.count);
+  const last = statements.count - 1;
+  if (last !== 0 && !(mayPivot && last > 0 && isOneStatement(query)))
+    throw statementCountError(statements.count);
   assertNoPreviousMacro(query);
   try {
-    const prepared = await statements.prepare(0);
+    // For a PIVOT without IN, DuckDB first creates a type with the values of each column.
+    for (let index = 0; index < last; index++) {
+      const type = await statements.prepare(index);
+      if (type.statementType !== StatementType.CREATE)
+        throw refuseQuery("EXPLAIN needs the values of a PIVOT; add IN (...) to it.");
+      await type.run();
+    }
+    const prepared = await statements.prepare(last);
     const isPlan = prepared.statementType === StatementType.EXPLAIN;
     // ANALYZE executes the explained statement. It counts as EXPLAIN itself if a comment hides it.
     const explained = isPlan ? await connection.prepare(query.replace(EXPLAIN, "")) : prepared;
@@ -102,7 +114,7 @@ async function withoutTrailingComments(connection: DuckDBConnection, query: stri
     const statement = query.slice(0, index);
     // A `;` in a text or comment is not the end; what precedes it does not parse.
     const parsed = await connection.extractStatements(statement).catch(() => undefined);
-    if (parsed?.count === 1) return statement;
+    if (parsed !== undefined && parsed.count > 0) return statement;
   }
   return query;
 }
@@ -156,6 +168,12 @@ async function readParseNodes(
 }
 
 const COMMENTS = /--[^\n]*|\/\*[\s\S]*?\*\//g;
+const COMMENTS_AND_TEXTS = new RegExp(`'[^']*'|"[^"]*"|${COMMENTS.source}`, "g");
+
+/** Whether the text, outside of comments and texts, has no `;` but at its end. */
+function isOneStatement(query: string): boolean {
+  return !/;[\s;]*[^\s;]/.test(query.replace(COMMENTS_AND_TEXTS, ""));
+}
 
 function isBlank(query: string): boolean {
   return query.replace(COMMENTS, "").replaceAll(";", "").trim() === "";

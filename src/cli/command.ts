@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_PLATFORM, type DestinationName } from "../api/destination.ts";
 import { systemClock } from "../common/clock.ts";
-import { WarehouseError } from "../common/errors.ts";
+import { type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { createLog, LOG_FORMATS, type Log, type LogSettings } from "../common/log.ts";
 import type { ConfigFlags, ConfigInputs } from "../config/config.ts";
 import { configFileName, DEFAULT_WAREHOUSE, namedWarehouse } from "../config/config-file.ts";
@@ -184,12 +184,12 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-/** Throws `config.not_found` unless the folder holds a warehouse. */
-export function openWarehouseFolder(warehouse: string): OutputFolder {
+/** Throws `absent` unless the folder holds a warehouse. */
+export function openWarehouseFolder(warehouse: string, absent: ErrorCode = "config.not_found"): OutputFolder {
   const folder = outputFolder(warehouse);
   if (existsSync(folder.runs)) return folder;
   throw new WarehouseError(
-    "config.not_found",
+    absent,
     `There is no warehouse in ${folder.root}; name its folder with --warehouse, or create one with "content-warehouse run".`,
   );
 }

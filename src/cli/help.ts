@@ -24,6 +24,7 @@ export const EXIT_CODES: readonly (readonly [
   [0, "done", "ok", "The run is complete and published, or limited if --limit was given."],
   [1, "stop", "internal failure", "Run again with --debug to see where it failed, and report it."],
   [2, "stop", "configuration", 'Correct what the message names; see "content-warehouse help configuration".'],
+  [3, "stop", "nothing to answer", "No run or item is as asked, or none is published yet; see the message."],
   [10, "done", "published but unsettled", "The content changed meanwhile; run again at a quieter time."],
   [20, "stop", "credentials", "Check the API token and what it may read."],
   [21, "retry", "service unavailable", "Run again later: the run resumes from what it has read."],
@@ -36,6 +37,6 @@ export const EXIT_CODES: readonly (readonly [
   [31, "stop", "verification", 'Do not use that run: publish another, or go back with "runs rollback".'],
   [75, "retry", "another run is under way", "Wait until it has ended."],
   [130, "retry", "SIGINT", AFTER_SIGNAL],
-  [137, "stop", "SIGKILL", "Select fewer rows. Without a message, the system killed the process."],
+  [137, "retry", "SIGKILL", "`run`: run again, it resumes. `sql`: select fewer rows."],
   [143, "retry", "SIGTERM, SIGHUP, SIGQUIT", AFTER_SIGNAL],
 ];

@@ -54,6 +54,28 @@ const GROUPS = {
   },
 } as const satisfies Record<string, Record<string, () => Promise<Command>>>;
 
+/** What the help of the program says of each command, so that it loads none. */
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  init: "write a first configuration",
+  check: "check that a run can start, and say what to fix",
+  run: "run a pipeline: export the content and publish it",
+  runs: "list, show, roll back and remove published runs",
+  verify: "verify that runs are still as they were published",
+  replay: "build the current run again from its raw documents",
+  sql: "query the published warehouse in SQL, read-only",
+  schema: "show tables and views: columns, keys, comments and origins",
+  report: "write a run as one HTML page, with the payloads of each item",
+  audit: "show which values the mappings cover, and which they do not",
+  explain: "explain the external values of an item, step by step",
+  diff: "show what changed between two runs, and why",
+  "what-if": "show what an edited mapping would change, and for which items",
+  deliver: "deliver a published run to the configured targets",
+  lake: "show, verify and clean up the lake, or remove an instance",
+  restore: "bring the last run back from a lake",
+  serve: "serve a content set as the service would",
+  help: "show the help of a command, or of a topic",
+};
+
 const COMMANDS = Object.entries(GROUPS).flatMap(([group, commands]) =>
   Object.entries(commands).map(([name, make]) => ({ name, group: `${group}:`, make })),
 );
@@ -65,7 +87,7 @@ interface HelpOutput {
 }
 
 /**
- * Builds the command line with the commands `names`. What commander prints is added to `printed`. Parsing throws a
+ * Builds the command line; of commands but `names` it has only what the help says. What commander prints is added to `printed`. Parsing throws a
  * `CommanderError` after help or the version, and `config.invalid` for wrong arguments.
  */
 export async function program(
@@ -79,8 +101,10 @@ export async function program(
     .option("--no-color", "print no colours; NO_COLOR does the same")
     .addHelpText("after", AFTER)
     .helpCommand(false);
-  for (const { name, group, make } of COMMANDS)
-    if (names.includes(name)) root.addCommand((await make()).helpGroup(group));
+  for (const { name, group, make } of COMMANDS) {
+    const command = names.includes(name) ? await make() : new Command(name);
+    root.addCommand(command.description(DESCRIPTIONS[name] ?? "").helpGroup(group));
+  }
   for (const command of everyCommand(root)) {
     command
       .configureHelp({ subcommandTerm: (each) => each.name() })
@@ -133,6 +157,11 @@ function trimmed(argument: string): string {
   return argument.replace(/^[^\S\uFEFF]+|[^\S\uFEFF]+$/g, "").replace(/^(--[\w-]+=)\s+/, "$1");
 }
 
+/** A comment of SQL and more lines, which is no option: a line break before it tells the parser so. */
+function withoutOption(word: string): string {
+  return word.replace(/^--(?![\w-]+=).*\n/, "\n$&");
+}
+
 /** Commands that need the memory of the whole process. */
 const MEMORY_HUNGRY: readonly string[] = ["run", "replay", "sql"];
 
@@ -143,7 +172,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const names = wantedNames(argv);
   const root = await program(printed, names);
   // After the modules are loaded: with a small young generation loading takes longer.
-  if (names?.some((name) => MEMORY_HUNGRY.includes(name))) keepHeapsSmall();
+  if (names.some((name) => MEMORY_HUNGRY.includes(name))) keepHeapsSmall();
   try {
     const exitCode = await parsed(root, argv);
     if (printed.out.length > 0) await writeAll(out, printed.out);
@@ -163,18 +192,15 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The command that the arguments name. `undefined` means all: for help, and to find the name nearest to an unknown one. */
-function wantedNames(argv: readonly string[]): readonly string[] | undefined {
-  const word = argv
-    .slice(2)
-    .map(trimmed)
-    .find((each) => !each.startsWith("-"));
-  const named = COMMANDS.find(({ name }) => name === word)?.name;
-  return named === undefined || named === "help" ? undefined : [named];
+/** The command that the arguments name, and after `help` the one that it is asked about. */
+function wantedNames(argv: readonly string[]): readonly string[] {
+  const words = argv.slice(2).map(trimmed);
+  const [first = "", second = ""] = words.filter((each) => !each.startsWith("-"));
+  return first === "help" ? [first, second] : [first];
 }
 
 async function parsed(root: Command, argv: readonly string[]): Promise<number> {
-  const words = argv.slice(2).map(trimmed);
+  const words = argv.slice(2).map(trimmed).map(withoutOption);
   refuseEmptyWords(words);
   try {
     await root.parseAsync(words, { from: "user" });

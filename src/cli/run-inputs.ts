@@ -24,7 +24,7 @@ export function addRunOptions(command: CliCommand, sample: string, asIf?: string
     .option("--reread", asIf ?? "request all single items, unchanged ones too")
     .destinations()
     .option("--accept-new-address", asIf ?? "accept that the service's URL changed")
-    .option("--accept-pipeline", asIf ?? "allow this pipeline to lack tables of the current run");
+    .option("--accept-pipeline", asIf ?? "allow this pipeline to lack tables or files of the current run");
 }
 
 export function runInputs(

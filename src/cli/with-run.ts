@@ -11,7 +11,7 @@ export async function withRuns<C extends RunSelection, T>(
   choose: (folder: OutputFolder, temporaryDirectory: string) => Promise<C>,
   use: (opened: OpenedRun, chosen: C) => Promise<T>,
 ): Promise<T> {
-  const folder = openWarehouseFolder(warehouse);
+  const folder = openWarehouseFolder(warehouse, "answer.nothing");
   return withTemporaryFolder("audit", async (temporaryDirectory) => {
     const chosen = await choose(folder, temporaryDirectory);
     await using opened = await openRun({ ...chosen, folder, temporaryDirectory });

@@ -141,6 +141,8 @@ export interface Answer {
   readonly lead: string;
   /** Whether all is well, which screens show by colour; `undefined` if the question was another. */
   readonly isWell?: boolean | undefined;
+  /** Whether what was asked about does not exist, so that the command ends with 3. */
+  readonly isNothing?: boolean | undefined;
   /** Members of the JSON form before `lead`, `next` and the sections, such as run, verdict and totals. */
   readonly facts: Readonly<Record<string, AnswerFact>>;
   readonly sections: readonly Section[];

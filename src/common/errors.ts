@@ -8,7 +8,9 @@ const CODES = {
   "config.other_instance": { exitCode: 2, retry: false },
   "config.newer_version": { exitCode: 2, retry: false },
   "config.not_found": { exitCode: 2, retry: false },
+  "config.package": { exitCode: 2, retry: false },
   "config.sql": { exitCode: 2, retry: false },
+  "answer.nothing": { exitCode: 3, retry: false },
   "source.tls": { exitCode: 2, retry: false },
   "source.proxy": { exitCode: 2, retry: false },
   "source.credentials": { exitCode: 20, retry: false },
@@ -66,6 +68,11 @@ export class WarehouseError extends Error {
 /** A `config.invalid` error. */
 export function invalidConfig(sentence: string, cause?: unknown): WarehouseError {
   return new WarehouseError("config.invalid", sentence, { cause });
+}
+
+/** An `answer.nothing` error: what a question asks about does not exist. */
+export function noAnswer(sentence: string): WarehouseError {
+  return new WarehouseError("answer.nothing", sentence);
 }
 
 /** Whether the disk is full or failing. */

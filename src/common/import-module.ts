@@ -40,7 +40,7 @@ export function importProblem(thrown: unknown): string {
   return `cannot be imported: ${clauseOf(thrown)}.`;
 }
 
-/** Imports optional packages that `who` needs. Throws `config.invalid` with how to install missing ones. */
+/** Imports optional packages that `who` needs. Throws `config.package` with how to install missing ones. */
 export async function importPeers<Modules>(
   who: string,
   packages: readonly string[],
@@ -52,7 +52,7 @@ export async function importPeers<Modules>(
     if (codeOf(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
     const [what, them] = packages.length === 1 ? ["a package that is", "it"] : ["packages that are", "them"];
     throw new WarehouseError(
-      "config.invalid",
+      "config.package",
       `${who} needs ${what} not installed; install ${them} with: npm install --global ${packages.join(" ")} (without --global if content-warehouse is a dependency of a project).`,
       { cause },
     );

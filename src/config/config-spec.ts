@@ -107,7 +107,7 @@ export const configSpec = z.strictObject({
       .describe("Destinations that external values are computed for."),
   ),
   ignoreDestinations: texts.describe(
-    "Destinations, by ID, name or name:platform, without warnings: their values without an external value are counted apart.",
+    "Destinations, by ID, name or name:platform, that receive no values: they are not warned of and not counted.",
   ),
   customFields: decidesData(texts.describe("Custom fields to look up in addition to those that items have.")),
   columns: decidesData(

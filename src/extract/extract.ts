@@ -3,10 +3,11 @@ import { asWarehouseError, type ErrorCode, WarehouseError } from "../common/erro
 import type { Extraction, PassRecord } from "../raw/extract-record.ts";
 import type { MissingItems } from "../warehouse/missing-items.ts";
 import type { ListMode } from "./http/request.ts";
+import { onlyId } from "./pages/instance-ids.ts";
 import { isInScope, type ListEntry, type SingleItemScope } from "./pages/tasks.ts";
 import { Certification } from "./passes/certification.ts";
 import type { ExtractContext } from "./passes/context.ts";
-import { compareModes, repairItems, requestUnlisted } from "./passes/item-requests.ts";
+import { compareModes, repairItems, requestUnlisted, restoreGone } from "./passes/item-requests.ts";
 import type { ItemVersions } from "./passes/item-versions.ts";
 import { type ListingPass, PassReader } from "./passes/listing.ts";
 import type { PassPlan } from "./passes/page-reader.ts";
@@ -65,6 +66,8 @@ class ExtractionRun {
   #reuse: Promise<ReuseSource> | undefined;
   /** IDs of the items of a limited run: those that the first pass listed first. */
   #first: ReadonlySet<string> | undefined;
+  /** The first instance that all documents of a pass named. */
+  #instanceId: string | null = null;
   /** The last pass whose documents landed. */
   #landed: ListingPass | undefined;
 
@@ -78,6 +81,7 @@ class ExtractionRun {
   async run(): Promise<Extraction> {
     const { settings, clock, signal } = this.#context;
     if (settings.limit !== null) return this.#readFirst();
+    await restoreGone(this.#context);
     const certification = this.#certification;
     for (;;) {
       const step = certification.next();
@@ -124,12 +128,24 @@ class ExtractionRun {
     const number = this.#passes.length + 1;
     if (mode === "basic" || !documents)
       return this.#read({ pass: number, mode, landing: undefined }, "basic");
-    const pass = await this.#read({ pass: number, mode, landing: landing.of(mode, number) }, mode);
+    const stage = landing.of(mode, number);
+    const pass = await this.#read({ pass: number, mode, landing: stage }, mode);
+    this.#assertSameInstance(onlyId(stage.instanceIds), number);
     versions.recordPass(mode, pass);
     this.#landed = pass;
     this.#first ??= settings.limit === null ? undefined : pass.first;
     if (mode === "dynamic") await this.#readSingleItems(pass);
     return pass;
+  }
+
+  /** Throws `config.other_instance` if the documents of this pass name one instance, and those of an earlier pass another. */
+  #assertSameInstance(id: string | null, pass: number): void {
+    this.#instanceId ??= id;
+    if (id === this.#instanceId || id === null) return;
+    throw new WarehouseError(
+      "config.other_instance",
+      `The service changed during the run: pass ${pass} read the instance ${id}, and an earlier pass the instance ${this.#instanceId}; find out which of them answers at this address, and run again.`,
+    );
   }
 
   async #read(request: Pick<PassPlan, "pass" | "mode" | "landing">, kind: ListMode): Promise<ListingPass> {

@@ -3,6 +3,7 @@ import { isObject } from "../common/json.ts";
 import type { HttpClient } from "./http/client.ts";
 import { decodeBytes } from "./http/decode.ts";
 import { type ListMode, listRequest } from "./http/request.ts";
+import { instanceIdsOf, onlyId } from "./pages/instance-ids.ts";
 import { readList } from "./pages/list-page.ts";
 import { isUnreadablePage } from "./passes/page-reader.ts";
 
@@ -30,7 +31,7 @@ export class Probe {
 
   /**
    * Requests a page of one item, or the next page if that one cannot be read. Returns the number of items that the token
-   * may read, and the instance as the first one names it; `null` if there is none.
+   * may read, and the instance that the first one names; `null` if it names none, or several.
    */
   async service() {
     const columns = ["id", "newsroom_id", "instance"];
@@ -38,9 +39,8 @@ export class Probe {
       if (isUnreadablePage(thrown)) return this.#page({ columns, page: 2 });
       throw thrown;
     });
-    const instance = this.#field(documents[0], "instance");
-    const ids = [this.#field(documents[0], "newsroom_id"), isObject(instance) && instance.id];
-    const instanceId = ids.find((id) => typeof id === "string") ?? null;
+    const names = ["newsroom_id", "instance"].map((name) => [name, this.#field(documents[0], name)]);
+    const instanceId = onlyId(instanceIdsOf(Object.fromEntries(names)));
     return { items: pagination.count, instanceId, response };
   }
 

@@ -57,9 +57,8 @@ export async function findHistory(
   const damage = await firstDamage(previous.directory, manifest.files.filter(isRead));
   if (damage !== undefined) return anew(damage);
   try {
-    const damaged = await damagedTable(previous, temporaryDirectory);
-    if (damaged !== undefined)
-      return anew(`its table ${damaged} does not have the rows it was published with`);
+    const reason = await whyAnew(previous, temporaryDirectory);
+    if (reason !== undefined) return anew(reason);
   } catch (thrown) {
     const error = asWarehouseError(thrown);
     if (error.code === "config.newer_version" || isOfTheDisk(error)) throw error;
@@ -75,11 +74,8 @@ export async function findHistory(
   };
 }
 
-/** The first table without its rows. Throws if a newer program wrote the tables, or if they cannot be read. */
-async function damagedTable(
-  previous: HistorySource,
-  temporaryDirectory: string,
-): Promise<string | undefined> {
+/** Why the history cannot be continued. Throws if a newer program wrote the tables, or if they cannot be read. */
+async function whyAnew(previous: HistorySource, temporaryDirectory: string): Promise<string | undefined> {
   const source = tablesSourceOf(previous);
   await using database = await openTables(source, { temporaryDirectory, memoryLimitMb: 128, threads: 1 });
   const { connection } = database;
@@ -91,10 +87,12 @@ async function damagedTable(
       `The history in ${previous.directory} was written by a newer version of content-warehouse; update content-warehouse to continue it.`,
     );
   }
+  if (version < HISTORY_VERSION) return "an older version of content-warehouse wrote it";
   for (const table of HISTORY_TABLES) {
     const rows = `SELECT ${duckdbColumns(table)} FROM ${tableSql(source, table.name)}`;
     const counted = await scalar(connection, `SELECT count(*) FROM (${rows})`);
-    if (counted !== previous.manifest.rows[table.name]) return table.name;
+    if (counted !== previous.manifest.rows[table.name])
+      return `its table ${table.name} does not have the rows it was published with`;
   }
   return undefined;
 }

@@ -1,25 +1,21 @@
 /** Fills the history: compares mapped values and definitions of this run with the history of the run before. */
-import { type DuckDBConnection, DuckDBTimestampTZValue } from "@duckdb/node-api";
+import { type DuckDBConnection, DuckDBTimestampTZValue, type DuckDBValue } from "@duckdb/node-api";
 import type { Verdict } from "../common/verdict.ts";
 import { ROWS_PER_GROUP } from "../storage/database.ts";
-import { all, execute, type QueryParams, scalar, toSafeInteger } from "../storage/duckdb.ts";
+import { all, execute, scalar, toSafeInteger } from "../storage/duckdb.ts";
 import { type IdRange, type RangeBounds, rangesOf } from "../storage/id-ranges.ts";
 import { type DatabaseConnections, mapLimited, mapParallel } from "../storage/parallel.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
-import {
-  type Cause,
-  DEFINITION_HISTORIES,
-  definitionColumns,
-  definitionKey,
-  HISTORY_VERSION,
-} from "../tables/history.ts";
+import { DEFINITION_HISTORIES, definitionColumns, HISTORY_VERSION } from "../tables/history.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
+import { type HistoryStep, isReadLater, type Phase, stepsOf } from "./history-steps.ts";
 import { loadSql } from "./load-sql.ts";
 import { MAPPING_STEPS, rangeParams, rangeStarts } from "./mapped-values.ts";
 
 type DefinitionHistory = (typeof DEFINITION_HISTORIES)[number];
 type Family = DefinitionHistory["family"];
-const FAMILIES: readonly Family[] = ["destination", "mapping", "definition"];
+/** Families of definitions that a value follows from. */
+const FAMILIES: readonly Family[] = ["mapping", "definition"];
 
 /** The run that the history is filled for. */
 export interface HistoryRun {
@@ -66,9 +62,8 @@ export async function fillHistory(
   request: HistoryRequest,
 ): Promise<RangeBounds> {
   for (const connection of connections) await attachPrevious(connection, request.previous);
-  await fillRuns(connections[0], request);
-  await fillDefinitions(connections[0], request.run);
   const lanes = connections.map((connection) => new ValueHistory(connection, request));
+  await lanes[0]?.run("run");
   await mapLimited(lanes, async (history) => history.begin(), lanes.length);
   const itemRanges = rangesOf(request.itemBounds);
   const firsts = await mapParallel(lanes, itemRanges, async (history, items) => history.fill(items));
@@ -76,10 +71,9 @@ export async function fillHistory(
   return firsts.flat();
 }
 
-async function fillRuns(connection: DuckDBConnection, request: HistoryRequest): Promise<void> {
-  const { run, previous, passthrough } = request;
-  await execute(connection, "INSERT INTO run_history BY NAME FROM previous_run_history");
-  const row = {
+/** Values of the named parameters of steps, beside the bounds of a range: `lower` and `upper`. */
+function paramsOf({ run, passthrough, previous, absences }: HistoryRequest) {
+  return {
     run: run.run,
     sequence: run.sequence,
     started_at: instant(run.startedAt.getTime()),
@@ -90,11 +84,17 @@ async function fillRuns(connection: DuckDBConnection, request: HistoryRequest): 
     passthrough,
     package_version: run.packageVersion,
     history_version: HISTORY_VERSION,
+    is_complete: run.verdict === "complete",
+    list_is_whole: absences.listIsWhole,
+    removed: JSON.stringify([...absences.confirmed]),
+    unread: JSON.stringify([...absences.unread]),
   };
-  const columns = Object.keys(row);
-  const marks = columns.map((_, at) => `$${at + 1}`);
-  const insert = `INSERT INTO run_history (${columns.join(", ")}) VALUES (${marks.join(", ")})`;
-  await execute(connection, insert, Object.values(row));
+}
+
+/** Those that a statement names; others are an error. */
+function paramsIn(sql: string, params: Readonly<Record<string, DuckDBValue>>): Map<string, DuckDBValue> {
+  const names = new Set(sql.match(/(?<=\$)[a-z_]+/g));
+  return new Map(Object.entries(params).filter(([name]) => names.has(name)));
 }
 
 /** An instant of the database, from milliseconds since 1970. */
@@ -102,116 +102,85 @@ function instant(milliseconds: number): DuckDBTimestampTZValue {
   return new DuckDBTimestampTZValue(BigInt(milliseconds) * 1000n);
 }
 
-/** Fills the histories of the definitions. They are few, so each takes one statement. */
-async function fillDefinitions(connection: DuckDBConnection, run: HistoryRun): Promise<void> {
-  for (const definition of DEFINITION_HISTORIES) {
-    const sql = `INSERT INTO ${quoteIdentifier(definition.history.name)} BY NAME ${definitionSql(definition)}`;
-    const cause: Cause = `${definition.family}_changed`;
-    const startedAt = instant(run.startedAt.getTime());
-    await execute(connection, sql, [run.run, startedAt, cause, run.verdict === "complete"]);
-  }
-}
-
-function definitionSql({ history, of, lookedUp }: DefinitionHistory): string {
-  const names = definitionColumns(history);
-  const others = names.filter((name) => name !== "ordinal");
-  const differs = `${structOf("before.", others)} IS DISTINCT FROM ${structOf("now.", others)}`;
-  return fillMarks(loadSql("history_definitions"), {
-    previous: quoteIdentifier(`previous_${history.name}`),
-    now: quoteIdentifier(of),
-    columns: names.map(quoteIdentifier).join(", "),
-    columns_as_row: structOf("", names),
-    key: definitionKey(history).map(quoteIdentifier).join(", "),
-    looked_up: lookedUp,
-    // Versions that are equal except for their position.
-    reordered: others.length < names.length ? `NOT (${differs})` : "false",
-  });
-}
-
-function structOf(source: string, names: readonly string[]): string {
-  return `struct_pack(${names.map((name) => `${source}${quoteIdentifier(name)}`).join(", ")})`;
-}
-
 /** Tables with rows from comparisons. Rows are collected until they fill a row group; fewer would wait uncompressed. */
 const COMPARED = ["mapped_value_history", "mapped_value_order_history"] as const;
 
-const collectedName = (table: (typeof COMPARED)[number]) => `made_${table}`;
+const collectedName = (table: string) => `made_${table}`;
+
+/** Tables of comparisons: each is dropped after its last reader, so that few take memory. */
+const COMPARISON = stepsOf("compare_parts");
+
+function lastReadBy(step: HistoryStep): string[] {
+  const later = COMPARISON.slice(COMPARISON.indexOf(step) + 1);
+  const made = COMPARISON.filter((each) => isTemporary(each) && !isReadLater(each));
+  const over = made.filter(({ makes }) => !later.some(({ reads }) => reads.includes(makes)));
+  return over.flatMap(({ makes }) => (step.reads.includes(makes) ? [makes] : []));
+}
+
+const isTemporary = ({ makes }: HistoryStep) => makes.startsWith("history_");
 
 /** The history of items and of their mapped values, on one connection. */
 class ValueHistory {
   readonly #connection: DuckDBConnection;
   readonly #request: HistoryRequest;
+  readonly #params: ReturnType<typeof paramsOf>;
   /** Epochs whose tables this connection has. */
   readonly #prepared = new Set<number>();
 
   constructor(connection: DuckDBConnection, request: HistoryRequest) {
     this.#connection = connection;
     this.#request = request;
+    this.#params = paramsOf(request);
   }
 
   async begin(): Promise<void> {
-    const { run, absences } = this.#request;
-    await this.#create("history_epochs", [run.verdict === "complete"]);
-    for (const [name, ids] of Object.entries({ removed: absences.confirmed, unread: absences.unread })) {
-      const read = "SELECT unnest(CAST(CAST($1 AS JSON) AS VARCHAR[])) AS content_id";
-      const create = `CREATE OR REPLACE TEMP TABLE history_${name} AS ${read}`;
-      await execute(this.#connection, create, [JSON.stringify([...ids])]);
+    for (const table of COMPARED) {
+      const create = `CREATE OR REPLACE TEMP TABLE ${collectedName(table)} AS FROM ${table} LIMIT 0`;
+      await execute(this.#connection, create);
     }
-    const made = COMPARED.map((table) => [collectedName(table), `AS FROM ${table} LIMIT 0`]);
-    made.push(["history_mapped_before", "(epoch INTEGER, custom_field_id VARCHAR)"]);
-    for (const [name, as] of made)
-      await execute(this.#connection, `CREATE OR REPLACE TEMP TABLE ${name} ${as}`);
+    await this.run("connection");
   }
 
   /** Fills the history of a range of items. Returns the first item of each range that it was cut into. */
   async fill(items: IdRange): Promise<string[]> {
-    const { absences, rowsPerRange } = this.#request;
-    const params = rangeParams(items);
-    await this.#create("history_items", [...params, absences.listIsWhole]);
-    await this.#create("history_several", params);
-    await this.#create("history_texts", params);
+    const { rowsPerRange } = this.#request;
+    await this.run("range", [items]);
     const weights = { text: "FROM history_items", params: [] };
     const firsts = await rangeStarts(this.#connection, weights, rowsPerRange);
-    const findFields = loadSql("history_fields");
-    const fields = `CREATE OR REPLACE TEMP TABLE history_fields AS FROM (${findFields}) LIMIT 0`;
-    await execute(this.#connection, fields, params);
-    for (const range of cut(items, firsts))
-      await execute(this.#connection, `INSERT INTO history_fields ${findFields}`, rangeParams(range));
+    await this.run("find_parts", cut(items, firsts));
     // Rows that are only copied stream: all items at once take little memory.
-    const copy = `INSERT INTO mapped_value_history BY NAME ${loadSql("history_going_on")}`;
-    await execute(this.#connection, copy, params);
-    await this.#insert("mapped_value_history", "history_first_values", items);
-    await execute(this.#connection, "CREATE OR REPLACE TEMP TABLE history_kept (content_id VARCHAR)");
+    await this.run("copy", [items]);
     // Comparing a row takes twice the memory of copying it.
     const rows = Math.ceil(rowsPerRange / 2);
-    const compared = { text: loadSql("history_compared_weights"), params };
-    for (const range of cut(items, await rangeStarts(this.#connection, compared, rows))) {
-      await this.#compare(range);
-      await this.insertCollected(Math.min(ROWS_PER_GROUP, rowsPerRange));
-    }
-    await this.#insert("content_history", "history_content", items);
+    const compared = { text: loadSql("history_compared_weights"), params: rangeParams(items) };
+    await this.run("compare_parts", cut(items, await rangeStarts(this.#connection, compared, rows)));
+    await this.run("end", [items]);
     return firsts;
   }
 
-  /** Compares the values in the fields of `history_fields` with those of the run before. */
-  async #compare(range: IdRange): Promise<void> {
-    // In several statements: the memory of a join is free only when its statement ends.
-    await execute(this.#connection, "DROP TABLE IF EXISTS history_pairs");
-    await this.#create("history_now", rangeParams(range));
-    await this.#create("history_before", rangeParams(range));
-    await this.#create("history_pairs", [this.#request.run.verdict === "complete"]);
-    await execute(this.#connection, "DROP TABLE history_now; DROP TABLE history_before");
-    await this.#create("history_numbers");
-    await this.#create("history_questions");
-    await findEffects(this.#connection, this.#prepared);
-    await this.#create("history_causes", rangeParams(range));
-    await this.#create("history_orders", rangeParams(range));
-    await execute(
-      this.#connection,
-      "INSERT INTO history_kept SELECT DISTINCT content_id FROM history_pairs WHERE event = 'kept'",
-    );
-    await this.#insert(collectedName("mapped_value_history"), "history_values", range);
-    await this.#insert(collectedName("mapped_value_order_history"), "history_order_rows", range);
+  /** Runs the steps of a phase for each of the parts. */
+  async run(phase: Phase, parts: readonly IdRange[] = [ALL_ITEMS]): Promise<void> {
+    for (const [number, part] of parts.entries()) {
+      for (const step of stepsOf(phase)) await this.#runStep(step, part, number > 0 && isReadLater(step));
+      if (phase === "compare_parts")
+        await this.insertCollected(Math.min(ROWS_PER_GROUP, this.#request.rowsPerRange));
+    }
+  }
+
+  async #runStep(step: HistoryStep, range: IdRange, adds: boolean): Promise<void> {
+    const { phase, makes, sql } = step;
+    if (makes === "history_effects") return findEffects(this.#connection, this.#prepared);
+    const rows = quoteIdentifier(phase === "compare_parts" ? collectedName(makes) : makes);
+    const verb = !isTemporary(step)
+      ? `INSERT INTO ${rows} BY NAME`
+      : adds
+        ? `INSERT INTO ${quoteIdentifier(makes)}`
+        : `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(makes)} AS`;
+    const [lower, upper] = rangeParams(range);
+    await execute(this.#connection, `${verb} ${sql}`, paramsIn(sql, { ...this.#params, lower, upper }));
+    if (phase !== "compare_parts") return;
+    for (const table of lastReadBy(step))
+      await execute(this.#connection, `DROP TABLE ${quoteIdentifier(table)}`);
   }
 
   /** Inserts as many collected rows as fill whole groups of this number of rows. */
@@ -228,19 +197,9 @@ class ValueHistory {
       );
     }
   }
-
-  /** Creates or replaces the temporary table of a step, which has the step's name. */
-  #create(name: string, params: QueryParams = []): Promise<void> {
-    const sql = `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${loadSql(name)}`;
-    return execute(this.#connection, sql, params);
-  }
-
-  async #insert(table: string, step: string, range: IdRange): Promise<void> {
-    const { run } = this.#request;
-    const sql = `INSERT INTO ${quoteIdentifier(table)} BY NAME ${loadSql(step)}`;
-    await execute(this.#connection, sql, [...rangeParams(range), run.run, instant(run.startedAt.getTime())]);
-  }
 }
+
+const ALL_ITEMS: IdRange = { lower: undefined, upper: undefined };
 
 /** Cuts a range at these items, except the first. */
 function cut(range: IdRange, firsts: readonly string[]): IdRange[] {
@@ -266,7 +225,7 @@ async function findEffects(connection: DuckDBConnection, prepared: Set<number>):
       const marks = { ...Object.fromEntries(steps), mapped_values: loadSql("mapped_values") };
       const questions = fillMarks(loadSql("history_effects"), marks);
       const sql = `INSERT INTO history_effects SELECT question, ${quoteLiteral(family)} FROM (${questions})`;
-      await execute(connection, sql, [null, null, epoch]);
+      await execute(connection, sql, [...rangeParams(ALL_ITEMS), epoch]);
     }
   }
 }

@@ -7,13 +7,11 @@ const steps = sqlSteps(new URL("./sql/", import.meta.url));
 const MARKS = {
   value_columns: VALUE_COLUMNS.map(({ name }) => quoteIdentifier(name)).join(", "),
   causes: CAUSES.map(quoteLiteral).join(", "),
-  in_range: "content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)",
 };
 
 /**
  * Text of a step: `loadSql("mapped_values")` reads `mapped_values.sql`. The mark `value_columns` becomes the columns that
- * make a version of a mapped value, `causes` all causes in their order, and `in_range` the condition that an item lies in the
- * range of `rangeParams`, which are `$1` and `$2`.
+ * make a version of a mapped value, and `causes` all causes in their order.
  */
 export function loadSql(step: string): string {
   return fillMarks(steps(step), MARKS);
@@ -27,6 +25,7 @@ export function historySql(step: string, load = loadSql): string {
     payloads_of_sides: payloads("side, content_id, destination_id"),
     payload: payloads("item"),
     versions: loadSql("mapped_value_versions"),
+    since: loadSql("view_mapped_value_since"),
     ordered_values: loadSql("ordered_values"),
     reordered_values: loadSql("reordered_values"),
   });

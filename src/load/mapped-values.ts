@@ -25,8 +25,8 @@ export function mappedValuesQuery(range: IdRange): SqlQuery {
 }
 
 /** Values of `$1` and `$2` of a step over a range of items. */
-export function rangeParams(range: IdRange): [string | null, string | null] {
-  return [range.lower ?? null, range.upper ?? null];
+export function rangeParams(range: IdRange): [lower: string, upper: string | null] {
+  return [range.lower ?? "", range.upper ?? null];
 }
 
 /** First items of ranges with a weight of about `weightPerRange`. `weights`: query for the weight of each `content_id`. */

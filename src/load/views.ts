@@ -12,8 +12,8 @@ import type { Table } from "../tables/declare.ts";
 import {
   contentMappedWide,
   contentWide,
+  HISTORY_VIEWS,
   MACRO_NAMES,
-  mappedValueIntervals,
   mappingCoverageView,
 } from "../tables/views.ts";
 import { distinctColumnNames } from "./column-names.ts";
@@ -116,7 +116,7 @@ async function createView(
 
 /** Creates or replaces the view and the macros over the tables of the history. */
 export async function createHistoryMacros(connection: DuckDBConnection): Promise<void> {
-  await createView(connection, mappedValueIntervals, historySql(`view_${mappedValueIntervals.name}`));
+  for (const view of HISTORY_VIEWS) await createView(connection, view, historySql(`view_${view.name}`));
   for (const name of MACRO_NAMES) await execute(connection, historySql(`macro_${name}`));
 }
 

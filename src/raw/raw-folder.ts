@@ -18,8 +18,11 @@ export class RawPaths {
     this.#sequence = padded(sequence, 6);
   }
 
-  /** `stage`: the documents of a listing, single items that it listed, single items after a pass, or a lookup. */
-  of(stage: RawDocument["mode"] | "after" | LookupMode, pass: number, group: number): string {
+  /**
+   * `stage`: the documents of a listing, single items that it listed, single items after a pass, or a lookup. Items that are
+   * `gone` have no documents.
+   */
+  of(stage: RawDocument["mode"] | "after" | "gone" | LookupMode, pass: number, group: number): string {
     const name = `${stage}-${this.#sequence}-${pass}-${padded(group, 5)}.parquet`;
     return join(this.folder, stage === "after" ? "item" : stage, name);
   }

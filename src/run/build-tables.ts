@@ -1,6 +1,7 @@
 /** Builds and checks the tables of a run from its raw documents, and states what the manifest says of it. */
 import { version as duckdbVersion } from "@duckdb/node-api";
 import type { CheckResults } from "../audit/checks/checks.ts";
+import { resolveIgnored } from "../audit/checks/configured-names.ts";
 import { assertContract } from "../audit/checks/contract.ts";
 import { assertTestsPassed, runTests } from "../audit/checks/pipeline-tests.ts";
 import { rowCounts } from "../audit/checks/publish-gates.ts";
@@ -11,6 +12,7 @@ import { collectGarbage } from "../common/free-memory.ts";
 import type { Log } from "../common/log.ts";
 import type { Verdict } from "../common/verdict.ts";
 import { VERSION } from "../common/version.ts";
+import { onlyId } from "../extract/pages/instance-ids.ts";
 import { WarehouseBuild } from "../load/build-warehouse.ts";
 import { type BoundsByTable, cutItems, memoryLimitMb, readFileBounds } from "../load/range-bounds.ts";
 import { publishes } from "../pipeline.ts";
@@ -23,6 +25,7 @@ import { makeEntityRows } from "../transform/entity-rows.ts";
 import { transformItems } from "../transform/transform-items.ts";
 import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
+import { nextAncestors } from "../warehouse/identity.ts";
 import { databaseOf, parseRunName } from "../warehouse/layout.ts";
 import { compareMappedValues, runWithMappedValues } from "./compare.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
@@ -39,15 +42,16 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
   await peak.measure();
   const { asked, found } = facts;
   // The items may name no instance, or several.
-  const [first, second] = transformed.store.of("instances");
-  const instance = { id: first && second === undefined ? first.id : null, origin: asked.origin };
+  const ids = [...transformed.store.of("instances")].map(({ id }) => id);
+  const instance = { id: onlyId(ids), origin: asked.origin };
   assertSameInstance(instanceOf(baseline), instance, folder.root, asked.accepted.newAddress);
   const tally = new Drift();
   for (const entry of [...facts.drift, ...transformed.drift]) tally.add(entry);
   const lookups = source.landed.lookups();
+  const { ids: ignored } = resolveIgnored({ asked, lookups });
   const conclusion = concludeVerdict(facts, tally.sorted());
   // The definitions add to the drift.
-  const entityRows = makeEntityRows({ store: transformed.store, lookups, drift: tally });
+  const entityRows = makeEntityRows({ store: transformed.store, lookups, ignored, drift: tally });
   assertContract(asked.gates.contract, tally.sorted());
   const plan = { ...transformed, ...buildPlan(run, facts, conclusion.verdict, runtime), entityRows };
   await using build = await WarehouseBuild.open({
@@ -94,6 +98,7 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
     versions: { package: VERSION, duckdb: duckdbVersion(), node: runtime.nodeVersion },
     previousRun: baseline.kind === "none" ? null : baseline.run,
     ...(baseline.kind === "run" && { previousSha256: baseline.sha256 }),
+    ancestors: baseline.kind === "run" ? nextAncestors(baseline.manifest) : [],
   };
   const all = [...loaded.tables];
   const ended = {

@@ -54,6 +54,7 @@ export async function compareWithPrevious(
     const { connection } = database;
     const { manifest } = before ?? {};
     const showsBefore = manifest !== undefined && mayShow(manifest.asked, statement.asked);
+    const { policy, ...drift } = await driftOf({ connection, now: statement, before: manifest, showsBefore });
     return {
       comparedWith: manifest?.run ?? null,
       changes: manifest === undefined ? null : await readItemChanges(connection, statement, manifest),
@@ -61,7 +62,7 @@ export async function compareWithPrevious(
         statement.rows.content_mapped_values === undefined
           ? null
           : mappedCounts(await readDestinationCounts(connection)),
-      drift: await driftOf({ connection, now: statement, before: manifest, showsBefore }),
+      drift: { ...drift, policyFields: policy.length },
       warnings: [],
     };
   } catch (thrown) {

@@ -137,6 +137,7 @@ async function extractItems(
     journal,
     itemIndex,
     versions: new ItemVersions(itemIndex),
+    gone: new Map(),
     clock,
     signal: AbortSignal.any([signal, landing.failure]),
     settings: {

@@ -5,6 +5,7 @@ import { warningText } from "../audit/checks/checks.ts";
 import { validateTests } from "../audit/checks/validate-tests.ts";
 import { invalidConfig } from "../common/errors.ts";
 import { duration, fileSize, megabytes, pluralize } from "../common/figures.ts";
+import { printable } from "../common/printable.ts";
 import { type Config, treatmentOf } from "../config/config.ts";
 import type { RunObservers } from "../observe/observers.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
@@ -36,7 +37,7 @@ import { finishPublication } from "../warehouse/publish.ts";
 import { type RunInputs, type StepListener, targetsOf } from "./inputs.ts";
 import { judgeHistory, previousHistory, removePersonal } from "./previous-history.ts";
 import { findInterrupted, keepResumable, type ResumableRun, type ResumeRecord } from "./resume.ts";
-import { openSession, personalFieldIds } from "./session.ts";
+import { openSession, personalFieldIds, type ServiceSession } from "./session.ts";
 import { type OpenResources, originOf } from "./source.ts";
 
 interface PrepareRequest {
@@ -72,7 +73,7 @@ export async function prepare(request: PrepareRequest) {
     await rehearseObservers(request);
   }
   const fieldIds = personalFieldIds(session.personalFields);
-  const resumable = isRehearsal ? null : await clearStaging(inputs, folder, before.resumable, fieldIds);
+  const resumable = isRehearsal ? null : await clearStaging(inputs, folder, before.resumable, session);
   const fresh: ResumeRecord = {
     fingerprint: before.fingerprint,
     startedMs: before.startedMs,
@@ -186,15 +187,12 @@ async function prepareRunBefore(
   const startedMs = clock.now();
   // The new run's number is above every number that a target knows.
   const above = Math.max(0, ...targets.map(({ taken }) => taken));
-  const { fingerprint, resumable, foreign } = await findInterrupted(folder, inputs, {
+  const { fingerprint, resumable, problem } = await findInterrupted(folder, inputs, {
     pipeline,
     nowMs: startedMs,
     above,
   });
-  if (foreign !== null)
-    listener.warn(
-      `The interrupted run ${foreign} is not resumed: it was started by another version of the program, or with another configuration, pipeline or options, or its record cannot be read.`,
-    );
+  if (problem !== null) listener.warn(problem);
   const history =
     goesOnFrom?.isHere === false
       ? ({ kind: "none" } as const)
@@ -242,15 +240,20 @@ async function clearStaging(
   { log }: RunInputs,
   folder: PreparedOutput,
   found: ResumableRun | null,
-  fieldIds: readonly string[],
+  { instanceId, personalFields }: ServiceSession,
 ): Promise<ResumableRun | null> {
+  const reasons: string[] = [];
+  const before = found?.kept.instanceId ?? null;
+  if (before !== null && instanceId !== null && before !== instanceId)
+    reasons.push(`it read instance ${printable(before)}, and the service now has ${printable(instanceId)}`);
   // Documents that were treated by other IDs may hold what is personal now.
-  const isTreatedAlike = found === null || isDeepStrictEqual(found.resumeRecord.personalFieldIds, fieldIds);
-  if (!isTreatedAlike)
-    log.warn(
-      "The interrupted run is not resumed, and its documents are removed, because `personalFields` now covers other fields.",
-    );
-  const resumable = isTreatedAlike ? found : null;
+  const fieldIds = personalFieldIds(personalFields);
+  if (found !== null && !isDeepStrictEqual(found.resumeRecord.personalFieldIds, fieldIds))
+    reasons.push("`personalFields` now covers other fields");
+  const because = reasons.join(", and ");
+  if (because !== "")
+    log.warn(`The interrupted run is not resumed, and its documents are removed, because ${because}.`);
+  const resumable = because === "" ? found : null;
   if (resumable !== null) await keepResumable(stagingFolder(folder, resumable.run), resumable.kept.files);
   await discardLeftovers(folder, resumable?.run);
   return resumable;

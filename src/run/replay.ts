@@ -59,7 +59,7 @@ export async function replay(request: ReplayRequest): Promise<RunResult> {
   try {
     await finishPublication(folder);
     signal.throwIfAborted();
-    const published = await findReadableRun(folder, "current");
+    const published = await findReadableRun(folder, "current", "config.not_found");
     await assertRawWhole(published);
     const facts = await readExtractRecord(join(published.directory, "raw", EXTRACT_FILE));
     const run = await prepareReplay(request, published, facts);

@@ -78,9 +78,9 @@ export interface ResumableRun {
 
 /**
  * The latest interrupted run, if it can be resumed. It has the same fingerprint, began less than six hours ago, is
- * later than every published or delivered run, and its staged work is undamaged. `foreign`: run that another program,
- * configuration or pipeline began, which is not resumed. `fingerprint`: that of the new run. `nowMs`: milliseconds
- * since 1970. `above`: last run number of a target. Changes nothing.
+ * later than every published or delivered run, and its staged work is undamaged. `problem`: sentence on why an
+ * interrupted run is not resumed; `null` if it is, or there is none. `fingerprint`: that of the new run. `nowMs`:
+ * milliseconds since 1970. `above`: last run number of a target. Changes nothing.
  */
 export async function findInterrupted(
   folder: OutputFolder,
@@ -89,7 +89,7 @@ export async function findInterrupted(
 ) {
   const { config } = inputs;
   const fingerprint = await fingerprintOf(inputs, pipeline);
-  const none = { fingerprint, resumable: null, foreign: null };
+  const none = { fingerprint, resumable: null, problem: null };
   // Another limited run reads the same few items as fast.
   if (config.limit !== null) return none;
   const [latest] = await stagingLeftovers(folder);
@@ -100,15 +100,23 @@ export async function findInterrupted(
   const { run } = latest;
   const staging = stagingFolder(folder, run);
   const path = staging.resumeRecord;
+  const because = (clause: string) => ({
+    ...none,
+    problem: `The interrupted run ${run} is not resumed: ${clause}.`,
+  });
+  const isForeign = because(
+    "it was started by another version of the program, or with another configuration, pipeline or options, or its record cannot be read",
+  );
   const resumeRecord = await readSealed(path, resumeRecordForm);
-  if (resumeRecord === undefined) return existsSync(path) ? { ...none, foreign: run } : none;
+  if (resumeRecord === undefined) return existsSync(path) ? isForeign : none;
   // If the clock was set back, the age is unknown.
   const ageMs = nowMs - resumeRecord.startedMs;
   const isOfAge = ageMs >= 0 && ageMs < RESUMABLE_HOURS * 3_600_000;
   if (!isOfAge || (resumeRecord.shrunk && !config.acceptShrink)) return none;
-  if (resumeRecord.fingerprint !== fingerprint) return { ...none, foreign: run };
+  if (resumeRecord.fingerprint !== fingerprint) return isForeign;
   const kept = await readResumeState(staging.root);
-  if (kept.groups.length === 0) return none;
+  if (kept.groups.length === 0)
+    return because("nothing that it read was saved, so this run starts from the beginning");
   const sizes = await Promise.all([path, ...kept.files].map(bytesOf));
   const keptBytes = sizes.reduce((sum, bytes) => sum + bytes, 0);
   return { ...none, resumable: { run, resumeRecord, kept, keptBytes } };

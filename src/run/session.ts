@@ -15,6 +15,7 @@ import type { RetryLoop } from "../extract/http/retry.ts";
 import { Journal, recordOf } from "../extract/landing/journal.ts";
 import { type CustomFieldLookup, type DestinationLookup, Lookups } from "../extract/lookups.ts";
 import { TokenRedactor } from "../extract/pages/token-redactor.ts";
+import { isUnreadablePage } from "../extract/passes/page-reader.ts";
 import { Probe } from "../extract/probe.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { tokenDrift } from "../raw/drift.ts";
@@ -35,6 +36,8 @@ export interface ServiceSession {
   readonly wanted: readonly DestinationName[];
   readonly destinations: DestinationLookup;
   readonly personalFields: PersonalFields;
+  /** Instance that the service names, if it was asked; `null` if it was not, or named none or several. */
+  readonly instanceId: string | null;
   /** Looks up the definitions of the custom fields with these names. */
   readonly customFields: (names: Iterable<string>) => Promise<CustomFieldLookup>;
 }
@@ -66,7 +69,7 @@ export async function openSession(request: SessionRequest): Promise<ServiceSessi
   };
   const { client, retry } = openClient(source, inputs, isRehearsal ? null : known, onAttempt);
   opened.client = client;
-  const fieldNames = await probeInstance(request, source.proxy, client);
+  const { instanceId, fieldNames } = await probeInstance(request, source.proxy, client);
   const personalFields = await findPersonalFields(request, client, fieldNames);
   const journal = new Journal();
   const echoes = new TokenRedactor(source.token);
@@ -88,7 +91,7 @@ export async function openSession(request: SessionRequest): Promise<ServiceSessi
     return found;
   };
   const { token } = source;
-  return { client, retry, journal, token, wanted, destinations, personalFields, customFields };
+  return { client, retry, journal, token, wanted, destinations, personalFields, instanceId, customFields };
 }
 
 async function lookUpDestinations(
@@ -138,27 +141,35 @@ async function assertNoneMisspelled(
 }
 
 /**
- * Checks that the service has the instance of the warehouse. A run does so only at a new address; at a known one, the
- * documents tell. A rehearsal also reads one answer of each kind, and returns the names of custom fields that it saw.
+ * Checks that the service has the instance of the warehouse. A run does so only at a new address, and if it may resume an
+ * interrupted run; else the documents tell. A rehearsal also reads one answer of each kind, and returns the names of
+ * custom fields that it saw.
  */
 async function probeInstance(
-  { inputs: { config, signal }, isRehearsal, listener, pipeline, baseline, root }: SessionRequest,
+  { inputs: { config, signal }, isRehearsal, listener, pipeline, baseline, resumable, root }: SessionRequest,
   proxy: HttpProxy | null,
   client: HttpClient,
-): Promise<readonly string[]> {
+): Promise<Pick<ServiceSession, "instanceId"> & { readonly fieldNames: readonly string[] }> {
   const origin = originOf(config);
   const before = instanceOf(baseline);
   const isMoved = config.acceptNewAddress && (before?.origin ?? origin) !== origin;
-  if (!isRehearsal && !isMoved) return [];
-  const { instanceId, items, response } = await new Probe(client, config.aliases, signal).service();
+  const unknown = { instanceId: null, fieldNames: [] };
+  if (!isRehearsal && !isMoved && resumable === null) return unknown;
+  const probed = await new Probe(client, config.aliases, signal).service().catch((thrown: unknown) => {
+    // A run that is resumed reads such pages in parts.
+    if (isRehearsal || isMoved || !isUnreadablePage(thrown)) throw thrown;
+    return undefined;
+  });
+  if (probed === undefined) return unknown;
+  const { instanceId, items, response } = probed;
   assertSameInstance(before, { id: instanceId, origin }, root, config.acceptNewAddress);
-  if (!isRehearsal) return [];
+  if (!isRehearsal) return { instanceId, fieldNames: [] };
   const fieldNames = await probeEachKind({ config, signal }, pipeline, client);
   const through = proxy === null ? "" : `, through the proxy ${proxy.host}`;
   const text = `${pluralize(items, "item")}, ${duration(response.milliseconds / 1000)}${through}`;
   if (items > 0) listener.note(text);
   else listener.warn(`${text}: check what the token can read`);
-  return fieldNames;
+  return { instanceId, fieldNames };
 }
 
 /** Reads one answer of each kind that the pipeline needs, except single items. Returns names of custom fields. */

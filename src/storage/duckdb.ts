@@ -11,8 +11,12 @@ Object.assign(accessors, { textDecoder: new TextDecoder("utf-8", { ignoreBOM: tr
 /** Values of a statement's `$1`, `$2`, ... */
 export type QueryParams = readonly DuckDBValue[];
 
+/** Values of a statement's named parameters: `$run` is `run`. */
+type NamedParams = ReadonlyMap<string, DuckDBValue>;
+
 /** `undefined` if there are none: then the client takes one step instead of four. */
-function bound(params: QueryParams): DuckDBValue[] | undefined {
+function bound(params: QueryParams | NamedParams): DuckDBValue[] | Record<string, DuckDBValue> | undefined {
+  if ("size" in params) return Object.fromEntries(params);
   return params.length === 0 ? undefined : [...params];
 }
 
@@ -20,7 +24,7 @@ function bound(params: QueryParams): DuckDBValue[] | undefined {
 export async function execute(
   connection: DuckDBConnection,
   sql: string,
-  params: QueryParams = [],
+  params: QueryParams | NamedParams = [],
 ): Promise<void> {
   await attempt(async () => connection.run(sql, bound(params)));
 }

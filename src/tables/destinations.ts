@@ -35,7 +35,7 @@ export const destinations = sharedTable({
     }),
     boolean("receives", {
       comment:
-        "Whether the destination receives mapped values: the service knows it, and it supports mappings.",
+        "Whether the destination receives mapped values: true unless the service says that it supports no mappings, or `ignoreDestinations` names it.",
       required: true,
     }),
   ],

@@ -2,8 +2,8 @@
 import { boolean, type Column, defineTable, integer, json, type Table, text, timestamp } from "./declare.ts";
 import { contentMappedValues } from "./destinations.ts";
 
-/** Format version of the history. In version 1, `last_seen_run` names the newest run; since 2 it is NULL then. */
-export const HISTORY_VERSION = 2;
+/** Format version of the history. Another one cannot be continued. */
+export const HISTORY_VERSION = 3;
 
 /** Causes for the begin or end of a version, in the order in which several are listed. */
 export const CAUSES = [
@@ -13,6 +13,8 @@ export const CAUSES = [
   "item_changed",
   "destination_changed",
   "mapping_changed",
+  "collision_began",
+  "collision_ended",
   "definition_changed",
   "reordered",
 ] as const;
@@ -111,9 +113,13 @@ const contentHistory = historyTable(
   ],
 );
 
-/** Columns of `content_mapped_values` whose change makes a new version. `receives` follows from `destination_unsupported`. */
+/** Columns of `content_mapped_values` that are no facts of a value: its key, and facts of its destination. */
+const OF_DESTINATION = ["destination_unsupported", "receives"];
+const NOT_OF_VALUE = [...contentMappedValues.key, ...OF_DESTINATION];
+
+/** Columns of `content_mapped_values` whose change makes a new version. */
 export const VALUE_COLUMNS: readonly Column[] = contentMappedValues.columns.filter(
-  ({ name }) => !["content_id", "destination_id", "custom_field_id", "ordinal", "receives"].includes(name),
+  ({ name }) => !NOT_OF_VALUE.includes(name),
 );
 
 export const mappedValueHistory = historyTable({
@@ -220,6 +226,10 @@ const destinationHistory = historyTable({
     boolean("supports_custom_field_mappings", {
       comment: "Whether the destination supports custom field mappings.",
     }),
+    boolean("receives", {
+      comment: "Whether the destination receives mapped values, by the service and by `ignoreDestinations`.",
+      required: true,
+    }),
   ],
 });
 
@@ -242,19 +252,23 @@ interface DefinitionHistory {
   readonly of: string;
   /** Family of definitions, whose changes have the same cause, such as `destination_changed`. */
   readonly family: "destination" | "mapping" | "definition";
-  /** SQL condition under which an unsettled run knows that a definition is removed. */
-  readonly lookedUp: string;
+  /** SQL condition under which an unsettled run knows that a definition is removed, and the tables that it reads. */
+  readonly lookedUp: { readonly sql: string; readonly reads: readonly string[] };
 }
 
 const LOOKED_UP = "(SELECT custom_field_id FROM custom_fields WHERE from_lookup)";
-const OF_FIELD = `before.definition.custom_field_id IN ${LOOKED_UP}`;
-const OF_MAPPING =
-  "before.definition.mapping_id IN " +
-  `(SELECT mapping_id FROM previous_mapping_history WHERE custom_field_id IN ${LOOKED_UP})`;
+const NEVER = { sql: "false", reads: [] };
+const OF_FIELD = { sql: `before.definition.custom_field_id IN ${LOOKED_UP}`, reads: ["custom_fields"] };
+const OF_MAPPING = {
+  sql:
+    "before.definition.mapping_id IN " +
+    `(SELECT mapping_id FROM previous_mapping_history WHERE custom_field_id IN ${LOOKED_UP})`,
+  reads: ["custom_fields", "previous_mapping_history"],
+};
 
 export const DEFINITION_HISTORIES: readonly DefinitionHistory[] = [
-  { history: destinationHistory, of: "destinations", family: "destination", lookedUp: "false" },
-  { history: customFieldHistory, of: "custom_fields", family: "definition", lookedUp: "false" },
+  { history: destinationHistory, of: "destinations", family: "destination", lookedUp: NEVER },
+  { history: customFieldHistory, of: "custom_fields", family: "definition", lookedUp: NEVER },
   { history: selectValueHistory, of: "custom_field_select_values", family: "definition", lookedUp: OF_FIELD },
   { history: mappingHistory, of: "custom_field_mappings", family: "mapping", lookedUp: OF_FIELD },
   {

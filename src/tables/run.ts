@@ -44,7 +44,7 @@ const run = defineTable({
     }),
     json("ignored_destinations", {
       comment:
-        "IDs of the destinations that `ignoreDestinations` names, a JSON array: their values without an external value count apart.",
+        "IDs of the destinations that `ignoreDestinations` names, a JSON array: they receive no values, see destinations.receives.",
       required: true,
     }),
     bigint("requests_refused", {

@@ -6,7 +6,7 @@ import { content } from "./content.ts";
 import { customFieldSelectValues, customFields } from "./custom-fields.ts";
 import { bigint, type Column, defineTable, integer, type Table, text } from "./declare.ts";
 import { contentMappedValues, destinations } from "./destinations.ts";
-import { mappedValueHistory } from "./history.ts";
+import { mappedValueHistory, VALUE_COLUMNS } from "./history.ts";
 
 const view = (declaration: Omit<Table, "stage" | "rows">): Table =>
   defineTable({ ...declaration, stage: "view" });
@@ -80,19 +80,23 @@ export const mappingCoverageView = view({
 
 const held = (name: string) => shown(mappedValueHistory, name);
 
-export const mappedValueIntervals = view({
+const mappedValueIntervals = view({
   name: "mapped_value_intervals",
   comment:
     "content_mapped_values of all runs of the history, each row with the runs in which it held; to be filtered by " +
-    "valid_from_sequence (inclusive) and valid_to_sequence (exclusive, NULL while it holds). copy counts the places of " +
-    "a value that stands at several; each has its own cause.",
+    "valid_from_sequence (inclusive) and valid_to_sequence (exclusive, NULL while it holds). A value that neither moved " +
+    "nor changed has one row, unless its destination began or ceased to receive values. copy counts the places of a " +
+    "value that stands at several; each has its own cause.",
   key: ["content_id", "destination_id", "custom_field_id", "ordinal", "valid_from_sequence"],
   references: [],
   columns: [
     held("content_id"),
     held("destination_id"),
     held("custom_field_id"),
-    ...contentMappedValues.columns.slice(contentMappedValues.key.length - 1),
+    shown(contentMappedValues, "ordinal"),
+    ...VALUE_COLUMNS,
+    shown(contentMappedValues, "destination_unsupported"),
+    shown(contentMappedValues, "receives"),
     held("value_number"),
     integer("copy", { comment: "Which of the equal values of the field it is, from 1.", required: true }),
     held("valid_from_run"),
@@ -102,16 +106,71 @@ export const mappedValueIntervals = view({
     held("valid_to"),
     integer("valid_to_sequence", { comment: "Number of that run; exclusive, NULL while it holds." }),
     text("version_from_run", {
-      comment: "First run in which the value held, wherever it stood; cause is why.",
+      comment: "First run in which the value held, wherever it stood.",
       required: true,
     }),
-    held("cause"),
+    shown(mappedValueHistory, "cause", {
+      comment:
+        "Why the row began to hold: the causes of the value's version if that began, `reordered` if the value only moved, `destination_changed` if its destination began or ceased to receive values.",
+    }),
     text("version_to_run", {
       comment: "First run in which the value no longer held, wherever it stood; NULL while it holds.",
     }),
-    held("valid_to_cause"),
+    shown(mappedValueHistory, "valid_to_cause", {
+      comment: "Why the row ceased to hold: a list of the same words; NULL while it holds.",
+    }),
   ],
 });
+
+const sinceOf = (flag: string) =>
+  text(`${flag}_since_run`, {
+    comment: `First run in which ${flag} was true and has been since; NULL if it is false.`,
+  });
+
+const mappedValueSince = view({
+  name: "mapped_value_since",
+  comment:
+    "Each mapped value that holds now: since when its status, external field name and external value are what they are, why, and since when its flags are set.",
+  key: ["content_id", "destination_id", "custom_field_id", "value_number"],
+  references: [],
+  columns: [
+    held("content_id"),
+    held("destination_id"),
+    held("custom_field_id"),
+    held("value_number"),
+    held("external_field_name"),
+    held("value_id"),
+    held("value"),
+    held("matched_by_text"),
+    text("since_run", {
+      comment: "Run in which status, external_field_name or external_value became what it is.",
+      required: true,
+    }),
+    shown(mappedValueHistory, "cause", { comment: "Why, as in mapped_value_history." }),
+    ...["value_archived", "ambiguous", "collision"].map(sinceOf),
+  ],
+});
+
+const runCollisions = view({
+  name: "run_collisions",
+  comment:
+    "Custom fields that are sent under one external field name at a destination, in each run of the history: each pair from both sides. Of `collision_began` and `collision_ended`, the other field is in only one of the two runs.",
+  key: ["run", "destination_id", "external_field_name", "custom_field_id", "other_custom_field_id"],
+  references: [],
+  columns: [
+    text("run", { comment: "Run; run_history.run.", required: true }),
+    held("destination_id"),
+    text("external_field_name", { comment: "Name of both fields at the destination.", required: true }),
+    held("custom_field_id"),
+    text("other_custom_field_id", {
+      comment: "The other custom field; custom_field_history.custom_field_id.",
+      required: true,
+    }),
+  ],
+});
+
+/** Views over the history, in the order in which they are created. */
+export const HISTORY_VIEWS: readonly Table[] = [mappedValueIntervals, mappedValueSince, runCollisions];
 
 /** Macros over the history; `load/sql/views` has their text. */
 export const MACRO_NAMES: readonly string[] = [
@@ -125,5 +184,5 @@ export const VIEWS: readonly Table[] = [
   contentWide,
   contentMappedWide,
   mappingCoverageView,
-  mappedValueIntervals,
+  ...HISTORY_VIEWS,
 ];

@@ -83,9 +83,13 @@ async function deliverTo(target: Target, run: DeliveredRun): Promise<DeliveryOut
   return { state: "delivered", warnings: staged.warnings ?? [], failure: null };
 }
 
-/** Describes any failure of a target as `target.*`. A user's own target may throw anything. */
+/** Describes any failure of a target as `target.*` or `config.package`. A user's own target may throw anything. */
 export function targetError({ name }: Target, thrown: unknown): WarehouseError {
-  if (thrown instanceof WarehouseError && thrown.exitCode === DELIVERY_EXIT_CODE) return thrown;
+  if (
+    thrown instanceof WarehouseError &&
+    (thrown.exitCode === DELIVERY_EXIT_CODE || thrown.code === "config.package")
+  )
+    return thrown;
   const message =
     thrown instanceof WarehouseError
       ? thrown.message
@@ -128,9 +132,10 @@ export function deliveryError(
 }
 
 /**
- * Throws `target.fenced` if a run may not replace the last one. Only a rollback takes a target back, and only from a run that
- * its own warehouse knows. `name`: who has the last run, as the subject of a sentence. `keepsRuns`: whether runs can be
- * restored from there. If not, a run of another history replaces the last one, because nothing can continue from that.
+ * Throws `target.fenced` if a run may not replace the last one: it must be proved that the run continues it, or that it was
+ * rolled back here. Only a rollback takes a target back, and only from a run that its own warehouse knows. `name`: who has
+ * the last run, as the subject of a sentence. `keepsRuns`: whether runs can be restored from there. If not, a run of another
+ * history replaces the last one, because nothing can continue from that.
  */
 export function assertMayFollow(
   { name, keepsRuns }: { readonly name: string; readonly keepsRuns: boolean },
@@ -142,10 +147,8 @@ export function assertMayFollow(
   if (standing === "same" || standing === "earlier") return;
   if (standing === "apart" && !keepsRuns) return;
   if (run.isRollback && isAmong(last, run.known)) return;
-  throw new WarehouseError(
-    "target.fenced",
-    `${name} ${reason(standing, last)}, so ${runText(run)} ${consequence(standing, last, run)}.`,
-  );
+  const what = consequence(standing, last, run, keepsRuns);
+  throw new WarehouseError("target.fenced", `${name} ${reason(standing, last)}, so ${runText(run)} ${what}.`);
 }
 
 function reason(standing: RunStanding, last: TargetRun): string {
@@ -153,15 +156,17 @@ function reason(standing: RunStanding, last: TargetRun): string {
     return `was rolled back from ${runText(last.rollbackOf)} to ${runText(last)} of this instance`;
   if (standing === "other") return `has another ${runText(last)} of this instance, from another machine`;
   if (standing === "apart")
-    return `has ${runText(last)} of this instance, from another machine, which is not in the history of this one`;
+    return `has ${runText(last)} of this instance, which is not in the history that this warehouse can prove`;
   return `has the later ${runText(last)} of this instance`;
 }
 
-function consequence(standing: RunStanding, last: TargetRun, run: DeliveredRun): string {
+function consequence(standing: RunStanding, last: TargetRun, run: DeliveredRun, keepsRuns: boolean): string {
   const isKnown = isAmong(last, run.known);
   if (run.isRollback && !isKnown)
     return `cannot replace it, because that run is not in this warehouse; fetch it with "content-warehouse restore", or roll back on the machine that made it`;
   if (standing === "undone" || (standing === "later" && isKnown))
     return `can only be delivered by a rollback: "content-warehouse runs rollback ${run.sequence} --deliver"`;
-  return "can no longer be delivered; run again, and the next run continues from it";
+  const giveUp =
+    ', or, to give up the run of a lake, "content-warehouse lake remove INSTANCE" and then "content-warehouse deliver"';
+  return `can no longer be delivered; run again, and the next run continues from it${keepsRuns ? giveUp : ""}`;
 }

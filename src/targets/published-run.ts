@@ -37,7 +37,7 @@ function ancestryOf(
   pruned: readonly RunKey[],
 ): RunAncestry {
   const known = [...runs, ...pruned];
-  return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: ancestorsOf(run, runs), known };
+  return { run: run.run, sequence: run.sequence, sha256: run.sha256, past: ancestorsOf(run.manifest), known };
 }
 
 /** All runs of a folder, and the rolled-back ones that were pruned. */

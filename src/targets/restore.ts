@@ -18,15 +18,13 @@ import {
   readBaseline,
 } from "../warehouse/baseline.ts";
 import {
-  ancestorsOf,
   goesOnFromUndone,
   isAmong,
-  isLaterRun,
   type RunAncestry,
-  type RunKey,
   runText,
   sameRun,
   standingOf,
+  withAncestors,
 } from "../warehouse/identity.ts";
 import {
   createStaging,
@@ -45,7 +43,7 @@ import {
   writeManifest,
 } from "../warehouse/manifest.ts";
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
-import { findWholeRun, listRuns, type PublishedRun, rollback } from "../warehouse/retention.ts";
+import { findWholeRun, listRuns, rollback } from "../warehouse/retention.ts";
 import { digestFile } from "../warehouse/verify.ts";
 import { targetError } from "./deliver.ts";
 import { type CurrentRun, readCurrentRun, readRunTables } from "./published-run.ts";
@@ -141,7 +139,8 @@ export interface TargetProbe {
 
 /**
  * Asks each target for its last run. `instance`: `null` if unknown. A target that cannot be asked does not stop the run,
- * unless the folder is empty and the target may keep runs: then this throws `target.*`.
+ * unless the folder is empty and the target may keep runs: then this throws `target.*`, or `config.package` if it lacks a
+ * package.
  */
 export async function probeTargets(
   folder: OutputFolder,
@@ -158,7 +157,7 @@ export async function probeTargets(
     } catch (thrown) {
       signal.throwIfAborted();
       const failure = targetError(target, thrown);
-      if (isEmpty && isArchive(target)) throw failure;
+      if (failure.code === "config.package" || (isEmpty && isArchive(target))) throw failure;
       probes.push({ target, last: null, taken: 0, failure });
     }
   }
@@ -187,9 +186,8 @@ export async function restoreNewest(
     const name = await (newest.here === undefined
       ? restoreRun(folder, target, last, signal)
       : (await rollback(folder, newest.here.run)).run);
-    const runs = await listRuns(folder);
-    const restored = runs.find((each) => each.current);
-    const isFork = current && restored && excludesRun(current, restored, runs);
+    const restored = (await listRuns(folder)).find((each) => each.current);
+    const isFork = current && restored && !isAmong(current, withAncestors(restored));
     const folderName = name === last.run ? "" : ` as runs/${name}`;
     const done = here
       ? `The target ${target.name} was rolled back to the run ${last.run}`
@@ -206,16 +204,6 @@ export async function restoreNewest(
       `The target ${target.name} has the ${runText(last)}, from another machine, and keeps no runs, so this run cannot continue from it: the changes it reports are not those at the target.`,
     );
   }
-}
-
-/** Whether a run certainly does not continue `other`, as far as the kept manifests tell. */
-function excludesRun(other: RunKey, run: PublishedRun, runs: readonly PublishedRun[]): boolean {
-  const past = ancestorsOf(run, runs);
-  if (sameRun(other, run) || isAmong(other, past)) return false;
-  const oldest = past.at(-1) ?? run;
-  if (!isLaterRun(oldest, other)) return true;
-  const manifest = runs.find((each) => sameRun(each, oldest))?.manifest;
-  return !(manifest instanceof WarehouseError) && manifest?.previousRun === null;
 }
 
 /** Last runs that were delivered by another machine, or that a target was rolled back to. `here`: the same run in the folder. */

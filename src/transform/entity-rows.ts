@@ -18,6 +18,8 @@ import { toList } from "./rows.ts";
 export function makeEntityRows(facts: {
   readonly store: EntityStore;
   readonly lookups: RawLookups;
+  /** IDs of the destinations that `ignoreDestinations` names. */
+  readonly ignored: readonly string[];
   readonly drift: Drift;
 }): Map<string, Cell[][]> {
   const { store, drift } = facts;
@@ -29,7 +31,7 @@ export function makeEntityRows(facts: {
   for (const user of store.of("users")) rows.addUser(user);
   const lookedUp = new Set(definitions.map(({ id }) => id));
   for (const field of store.of("custom_fields")) rows.addCustomField(field, lookedUp.has(field.id));
-  rows.addDestinations(destinations, rows.addMappings(definitions));
+  rows.addDestinations(destinations, rows.addMappings(definitions), new Set(facts.ignored));
   return rows.byTable;
 }
 
@@ -190,14 +192,20 @@ class EntityRows {
   }
 
   /** Adds the destinations of the lookup, and those that only mappings name. */
-  addDestinations(destinations: readonly RawLookup[], mappedIds: ReadonlySet<string>): void {
+  addDestinations(
+    destinations: readonly RawLookup[],
+    mappedIds: ReadonlySet<string>,
+    ignoredIds: ReadonlySet<string>,
+  ): void {
     const described = new Map<string, Attributes>();
     for (const { id, answer, unknown } of destinations)
       if (!described.has(id)) described.set(id, { attributes: answer, unknown: unknownOf(unknown, answer) });
     for (const id of mappedIds)
       if (!described.has(id)) described.set(id, { attributes: { id }, unknown: {} });
     for (const each of described.values()) {
-      const receives = each.attributes.supports_custom_field_mappings === true;
+      const { id, supports_custom_field_mappings: supports } = each.attributes;
+      // The only rule: other tables and answers take it from here.
+      const receives = supports !== false && !ignoredIds.has(String(id));
       this.add("destinations", each, { receives });
     }
   }

@@ -2,12 +2,12 @@
 import { join } from "node:path";
 import { asWarehouseError, invalidConfig, WarehouseError } from "../common/errors.ts";
 import { pluralize } from "../common/figures.ts";
-import { joinFirst } from "../common/nearest.ts";
+import { joinFirst, joinWords } from "../common/nearest.ts";
 import type { RunAsked } from "../raw/extract-record.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
 import { instanceText, sameInstance } from "./identity.ts";
-import { currentRun, nameOf, type OutputFolder } from "./layout.ts";
+import { currentRun, DATABASE_FILE, nameOf, type OutputFolder } from "./layout.ts";
 import { type Manifest, readManifestFile } from "./manifest.ts";
 
 /** A table has shrunk too much if it lost more rows than both limits allow. */
@@ -83,22 +83,40 @@ export function assertOfOneKind(
   throw invalidConfig(`${root} has ${has} runs, and this run is ${wanted}; ${OTHER_FOLDER}.`);
 }
 
+/** What readers of each format lose. */
+const FORMATS = { duckdb: `the database ${DATABASE_FILE}`, parquet: "the Parquet files" } as const;
+
 /**
- * Throws `config.invalid` if the pipeline lacks tables of the current run: readers of the warehouse would lose them.
+ * Throws `config.invalid` if the pipeline lacks tables, the database or the Parquet files of the current run: readers of
+ * the warehouse would lose them.
  */
 export function assertKeepsTables(
   before: Baseline,
-  { name, tables }: { readonly name: string; readonly tables: readonly Table[] },
+  {
+    name,
+    tables,
+    loaders,
+  }: {
+    readonly name: string;
+    readonly tables: readonly Table[];
+    readonly loaders: readonly { readonly publishes?: keyof typeof FORMATS }[];
+  },
   { isAccepted, root }: { readonly isAccepted: boolean; readonly root: string },
 ): void {
   if (before.kind !== "run" || isAccepted) return;
   const isOneOf = (some: readonly Table[]) => (table: string) => some.some((each) => each.name === table);
   const all = Object.keys(before.manifest.rows).filter((table) => !isOneOf(RUN_TABLES)(table));
   const lacking = all.filter((table) => !isOneOf(tables)(table));
-  if (lacking.length === 0) return;
+  const formats = before.manifest.loaders.filter(
+    (format) => !loaders.some(({ publishes }) => publishes === format),
+  );
+  const parts: string[] = formats.map((format) => FORMATS[format]);
+  if (lacking.length > 0) parts.push(`${lacking.length} of the ${pluralize(all.length, "table")}`);
+  if (parts.length === 0) return;
+  const examples = lacking.length === 0 ? "" : ` (${joinFirst(lacking, 3)})`;
   throw invalidConfig(
-    `The pipeline ${name} lacks ${lacking.length} of the ${pluralize(all.length, "table")} that the current run in ${root} has ` +
-      `(${joinFirst(lacking, 3)}); ${OTHER_FOLDER}, or, if nobody needs these tables any more, run once with --accept-pipeline.`,
+    `The pipeline ${name} lacks ${joinWords(parts, "and")} that the current run in ${root} has${examples}; ` +
+      `${OTHER_FOLDER}, or, if nobody needs them any more, run once with --accept-pipeline.`,
   );
 }
 

@@ -54,7 +54,7 @@ export function isAmong(run: RunKey, runs: readonly RunKey[]): boolean {
 
 /** A run, and the runs of its warehouse that it is related to. */
 export interface RunAncestry extends RunKey {
-  /** Runs that it continues, newest first, as far as manifests tell. */
+  /** All runs that it continues, newest first, up to one whose manifest could not be read. */
   readonly past: readonly RunKey[];
   /**
    * All runs of the folder, and pruned runs that had been rolled back. A run made beside one of these was a decision.
@@ -64,8 +64,8 @@ export interface RunAncestry extends RunKey {
 
 /**
  * The last run of a target compared with a run of a warehouse. `earlier`: the run may replace it. `other`: it has the
- * same number and was made elsewhere. `apart`: it has a lower number and is no ancestor of the run. `undone`: it was
- * rolled back from the run, or from a later one.
+ * same number and was made elsewhere. `apart`: it has a lower number, and nothing proves that the run continues it.
+ * `undone`: it was rolled back from the run, or from a later one.
  */
 export type RunStanding = "same" | "earlier" | "other" | "later" | "apart" | "undone";
 
@@ -75,8 +75,7 @@ export function standingOf(last: TargetRunKey, run: RunAncestry): RunStanding {
   if (last.rollbackOf !== undefined && !isLaterRun(run, last.rollbackOf)) return "undone";
   if (!isLaterRun(run, last)) return "other";
   if (goesOnFromUndone(last, run)) return "apart";
-  const isPassed = run.past.some((each) => !isLaterRun(each, last));
-  return isPassed && !isAmong(last, [...run.past, ...run.known]) ? "apart" : "earlier";
+  return isAmong(last, [...run.past, ...run.known]) ? "earlier" : "apart";
 }
 
 /** Whether the run is the one that a target was rolled back from, or continues it. */
@@ -89,30 +88,30 @@ export function runText({ run, sequence, sha256 }: RunKey): string {
   return `run ${sequence} (${nameOf(run)}${manifest})`;
 }
 
-interface StoredRun extends RunKey {
-  /** The manifest, or why it cannot be read. */
-  readonly manifest: PreviousRunRef | WarehouseError;
+type PreviousRunRef = Pick<Manifest, "previousRun" | "previousSha256">;
+type AncestorsRef = PreviousRunRef & Pick<Manifest, "ancestors">;
+
+/** `ancestors` in the manifest of a run that continues the run with this manifest. */
+export function nextAncestors({ previousRun, previousSha256, ancestors }: AncestorsRef): string[] {
+  if (previousRun === null || previousSha256 === undefined) return [];
+  return [`${previousRun} ${previousSha256}`, ...ancestors];
 }
 
-type PreviousRunRef = Pick<Manifest, "previousRun" | "previousSha256">;
-
-/** Runs that a run continues, newest first, up to a manifest that is missing or damaged. */
-export function ancestorsOf(run: StoredRun, runs: readonly StoredRun[]): RunKey[] {
-  const past: RunKey[] = [];
-  let at: StoredRun | undefined = run;
-  while (at !== undefined) {
-    const before: RunKey | undefined =
-      at.manifest instanceof WarehouseError ? undefined : previousKey(at.manifest);
-    if (before === undefined || !isLaterRun(at, before)) break;
-    past.push(before);
-    at = runs.find((each) => sameRun(each, before));
-  }
-  return past;
+/** Runs that a run continues, newest first. `manifest`: that of the run, or why it cannot be read. */
+export function ancestorsOf(manifest: AncestorsRef | WarehouseError): RunKey[] {
+  if (manifest instanceof WarehouseError) return [];
+  const others = manifest.ancestors.map((line) => {
+    const [previousRun = "", previousSha256] = line.split(" ");
+    return previousKey({ previousRun, previousSha256 });
+  });
+  return [previousKey(manifest), ...others].filter((each) => each !== undefined);
 }
 
 /** A run, followed by the runs that it continues. */
-export function withAncestors(run: StoredRun | undefined, runs: readonly StoredRun[]): readonly RunKey[] {
-  return run === undefined ? [] : [run, ...ancestorsOf(run, runs)];
+export function withAncestors(
+  run: (RunKey & { readonly manifest: AncestorsRef | WarehouseError }) | undefined,
+): readonly RunKey[] {
+  return run === undefined ? [] : [run, ...ancestorsOf(run.manifest)];
 }
 
 /** Whether the history has another run of the same number. */

@@ -30,11 +30,8 @@ const publishedFile = z.object({
   rows: count.nullable(),
 });
 
-/**
- * Whether a destination receives values. If not: `ignoreDestinations` names it, it supports no mappings, or only its
- * ID is known.
- */
-export const RECEPTIONS = ["receiving", "ignored", "unsupported", "nameless"] as const;
+/** Whether a destination receives values. If not: `ignoreDestinations` names it, or it supports no mappings. */
+export const RECEPTIONS = ["receiving", "ignored", "unsupported"] as const;
 export type Reception = (typeof RECEPTIONS)[number];
 
 const values = { mapped: count, unmapped: count, unknown: count } as const;
@@ -114,6 +111,8 @@ const statement = z.object({
   previousRun: runIdentifier.nullable(),
   /** SHA-256 of the manifest of the run before. Absent if it cannot be read. */
   previousSha256: sha256.optional(),
+  /** Runs that the run before continues, newest first: name and SHA-256. Up to a run whose manifest could not be read. */
+  ancestors: z.array(z.string().regex(/^\d{6,15}-\d{8}T\d{6}Z [0-9a-f]{64}$/)),
   /** Run whose raw documents this run was built from; `null` if the run read its own. */
   replayOf: runIdentifier.nullable(),
   /**

@@ -3,7 +3,7 @@ import { lstatSync } from "node:fs";
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { asWarehouseError, codeOf, invalidConfig, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, codeOf, type ErrorCode, invalidConfig, WarehouseError } from "../common/errors.ts";
 import { pluralize } from "../common/figures.ts";
 import { parseIfJson } from "../common/json.ts";
 import { nearestSentence } from "../common/nearest.ts";
@@ -47,12 +47,16 @@ export async function listRuns(folder: OutputFolder): Promise<PublishedRun[]> {
   return Promise.all(runs);
 }
 
-/** Finds a published run by its name, its number or `current`. Throws `config.not_found`. */
-export async function findRun(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
+/** Finds a published run by its name, its number or `current`. Throws `absent` if there is none. */
+export async function findRun(
+  folder: OutputFolder,
+  wanted: string,
+  absent: ErrorCode = "config.not_found",
+): Promise<PublishedRun> {
   const runs = await listRuns(folder);
   const found = wanted === "current" ? runs.find(({ current }) => current) : runCalled(wanted, runs);
   if (found !== undefined) return found;
-  throw new WarehouseError("config.not_found", notFoundSentence(folder, wanted, runs));
+  throw new WarehouseError(absent, notFoundSentence(folder, wanted, runs));
 }
 
 /** Finds a run by its name or number. Throws `config.not_found` for a number that several runs have. */
@@ -125,7 +129,7 @@ export async function prune(folder: OutputFolder, keep: number): Promise<RunIden
   if (old.length === 0) return [];
   const current = runs.find((each) => each.current);
   const left = runs.filter((each) => !old.includes(each));
-  await recordPruned(folder, old, { left, past: withAncestors(current, runs) });
+  await recordPruned(folder, old, { left, past: withAncestors(current) });
   for (const { run } of old) await removeRun(folder, run);
   return old;
 }

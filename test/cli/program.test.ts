@@ -71,6 +71,7 @@ suite("the help", () => {
       names,
       "each command is one line",
     );
+    for (const line of listed) assert.match(line, /^ {2}\S+ {2,}\w/);
     assert.deepEqual(tooWide(stdout), []);
   });
 
@@ -128,6 +129,17 @@ test("run --json that fails prints one object, and the sentence on standard erro
   assert.equal(wrong.code, "config.invalid");
   assert.match(wrong.message, /^"content-warehouse run": missing required argument 'pipeline'\./);
   assert.deepEqual([misused?.code, misused?.stderr], [2, `${wrong.message}\n`]);
+});
+
+test("the help of the program, and its version, load no command", async () => {
+  const hook = `import { registerHooks } from "node:module";
+    registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });`;
+  const node = ["--import", `data:text/javascript,${encodeURIComponent(hook)}`];
+  for (const args of [["--help"], ["--version"], []]) {
+    const { stderr } = await program(args, { node });
+    assert.match(stderr, /\/src\/cli\/program\.ts\n/);
+    assert.doesNotMatch(stderr, /\/src\/cli\/commands\/|duckdb/);
+  }
 });
 
 test("an older Node is told what is needed, before anything is loaded", async () => {

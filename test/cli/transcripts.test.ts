@@ -7,11 +7,14 @@ import { packagePath } from "../../src/common/package-root.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
 import { either } from "../long.ts";
 import { callAll } from "./calls.ts";
-import { argumentsOf, WRONG_CALLS } from "./wrong-calls.ts";
+import { argumentsOf, UNANSWERED, WRONG_CALLS } from "./wrong-calls.ts";
 
 /** The working directory: `warehouse` in it has a run of the sample. */
 const cwd = dirname(await sampleWarehouse());
 await writeFile(join(cwd, "a-file"), "");
+const MAPPING_COLUMNS =
+  "custom_field_id,destination_id,mapping_id,external_field_name,mapping_value_id,value_id";
+await writeFile(join(cwd, "mapping.csv"), `${MAPPING_COLUMNS},external_value\n`);
 
 /** What the README's examples stand for, here. */
 const HERE: readonly (readonly [there: RegExp, here: string])[] = [
@@ -46,6 +49,8 @@ function wordsOf(command: string): string[] {
   return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? "");
 }
 
+/** A query that begins with a comment. */
+const COMMENTED = ["sql", "-- top = all\nSELECT 1 AS one", "--format", "csv"];
 const PLAIN = ["audit", "current", "--format", "json", "--field=region", "--value", "Nordics"];
 /** The same with blanks and ends of lines, as they are pasted. */
 const PASTED = [
@@ -56,7 +61,8 @@ const PASTED = [
 const commands = await commandsOfReadme();
 const outcomes = await callAll(
   [
-    ...WRONG_CALLS.map(argumentsOf),
+    ...[...WRONG_CALLS, ...UNANSWERED].map(argumentsOf),
+    COMMENTED,
     PLAIN,
     ...PASTED,
     ...commands.map((command) => wordsOf(command).slice(1)),
@@ -64,16 +70,26 @@ const outcomes = await callAll(
   { cwd, env: { CONTENT_API_TOKEN: "token" } },
 );
 
-suite("a wrong argument gets one sentence and exit code 2", () => {
-  for (const call of WRONG_CALLS) {
-    const { code, stdout, stderr } = outcomes.shift() ?? assert.fail();
-    test(argumentsOf(call).join(" "), () => {
-      assert.deepEqual([code, stdout], [2, ""], stderr);
-      assert.match(stderr, /^[^\n]+[.?]\n$/);
-      assert.doesNotMatch(stderr, /^(?:error|\w*Error): /);
-      assert.ok(stderr.toLowerCase().includes(call[1].toLowerCase()), `${stderr}has no ${call[1]}`);
-    });
-  }
+for (const [title, calls, exitCode] of [
+  ["a wrong argument gets one sentence and exit code 2", WRONG_CALLS, 2],
+  ["K1: a question about what does not exist gets one sentence and exit code 3", UNANSWERED, 3],
+] as const)
+  suite(title, () => {
+    for (const call of calls) {
+      const { code, stdout, stderr } = outcomes.shift() ?? assert.fail();
+      test(argumentsOf(call).join(" "), () => {
+        assert.deepEqual([code, stdout], [exitCode, ""], stderr);
+        assert.match(stderr, /^[^\n]+[.?]\n$/);
+        assert.doesNotMatch(stderr, /^(?:error|\w*Error): /);
+        assert.ok(stderr.toLowerCase().includes(call[1].toLowerCase()), `${stderr}has no ${call[1]}`);
+      });
+    }
+  });
+
+const commented = outcomes.shift();
+
+test("a query may begin with a comment", () => {
+  assert.deepEqual(commented, { code: 0, stdout: "one\n1\n", stderr: "" });
 });
 
 const [plain, ...pasted] = outcomes.splice(0, 1 + PASTED.length);

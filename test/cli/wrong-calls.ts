@@ -38,10 +38,11 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["sql", 'Did you mean "content"', ["FROM contnt"]],
   ["sql", '"title"', ["SELECT titel FROM content"]],
   ["sql", "is not a question; begin with SELECT", ["DROP TABLE content"]],
-  ["sql", "Nothing was published in ", ["SELECT 1", ...NOWHERE]],
 
-  ["runs show curent", 'The nearest is "current".'],
   ["runs rollback 2", 'There is no run "2"'],
+  ["runs rollback 1", "There is no warehouse in ", NOWHERE],
+  ["runs prune", "There is no warehouse in ", NOWHERE],
+  ["replay", "There is no warehouse in ", NOWHERE],
   ["runs prune --keep 0", "option '--keep <n>' argument '0' is invalid"],
   ["runs list --warehouse nowhere", "There is no warehouse in "],
 
@@ -55,15 +56,36 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["report --out .", "cannot be written (EISDIR)"],
   ["report --out nope/report.html", "cannot be written (ENOENT)"],
 
-  ["explain fellgate-mdi", 'The nearest is "fellgate-mid".'],
-  [`explain ${ITEM.slice(0, -1)}9`, 'The nearest is "why-your-tent-is-wet-inside'],
   [`explain ${ITEM} --destination`, 'The nearest is "Web CMS".', ["web cms"]],
-  [`explain ${ITEM} --run 2`, 'There is no run "2"'],
-
-  ["diff prevous", 'The nearest is "previous".'],
+  ["explain fellgate-mid --section valeus", "option '--section <section>' argument 'valeus' is invalid"],
 
   ["what-if", "required option '--mapping <file>' not specified"],
   ["what-if --mapping nope.csv", "nope.csv cannot be read (ENOENT)"],
+];
+
+const MAPPING = ["--mapping", "mapping.csv"];
+
+/** Questions about what there is not; of {@link NOWHERE}, nothing is published. */
+export const UNANSWERED: readonly WrongCall[] = [
+  ["explain fellgate-mdi", 'The nearest is "fellgate-mid".'],
+  [`explain ${ITEM.slice(0, -1)}9`, 'The nearest is "why-your-tent-is-wet-inside'],
+  [`explain ${ITEM} --run 2`, 'There is no run "2"'],
+  ["explain fellgate-mid", "There is no warehouse in ", NOWHERE],
+  ["diff", "A comparison needs two runs"],
+  ["diff --content", "A comparison needs two runs"],
+  ["diff prevous", 'The nearest is "previous".'],
+  ["diff", "There is no warehouse in ", NOWHERE],
+  ["audit 2", 'There is no run "2"'],
+  ["audit", "There is no warehouse in ", NOWHERE],
+  ["what-if 2", 'There is no run "2"', MAPPING],
+  ["what-if", "There is no warehouse in ", [...MAPPING, ...NOWHERE]],
+  ["report 2", 'There is no run "2"'],
+  ["report", "There is no warehouse in ", NOWHERE],
+  ["sql --run 2", 'There is no run "2"', ["SELECT 1"]],
+  ["sql", "Nothing was published in ", ["SELECT 1", ...NOWHERE]],
+  ["runs show curent", 'The nearest is "current".'],
+  ["runs show --section rejects 2", 'There is no run "2"'],
+  ["runs show", "There is no warehouse in ", NOWHERE],
 ];
 
 export function argumentsOf([args, , more = []]: WrongCall): string[] {

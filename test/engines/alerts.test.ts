@@ -10,6 +10,7 @@ import { temporaryFolder } from "../run/running.ts";
 
 const RULES = packagePath("docs/examples/alerts.yml");
 const HOURS = 60;
+const DAY = 24 * HOURS;
 
 /** Metrics by name and labels, without the prefix: a value for each minute, by its number. */
 type Series = Readonly<Record<string, (minute: number) => number | null>>;
@@ -34,6 +35,18 @@ interface Case {
 
 const CASES: readonly Case[] = [
   { alert: "WarehouseIsOld", changes: {}, quiet: 26 * HOURS, loud: 26 * HOURS + 2 },
+  {
+    // The first run ever failed, and so does each night.
+    alert: "WarehouseIsOld",
+    changes: {
+      "published_timestamp_seconds{}": () => null,
+      "published_verdict{}": () => null,
+      "run_exit_code{}": () => 20,
+      "attempt_timestamp_seconds{}": (minute) => Math.floor(minute / DAY) * DAY * 60,
+    },
+    quiet: 26 * HOURS,
+    loud: 26 * HOURS + 2,
+  },
   { alert: "WarehouseRunFailed", changes: { "run_exit_code{}": () => 21 }, quiet: -1, loud: 0 },
   { alert: "WarehouseRunFailed", changes: { "run_exit_code{}": () => 10 }, quiet: 5, loud: null },
   {

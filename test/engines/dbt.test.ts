@@ -11,8 +11,10 @@ import { sqlCommand } from "../../src/cli/commands/sql.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { TABLES } from "../../src/tables/all.ts";
 import { sampleWarehouse } from "../audit/sample.ts";
+import { fewSampleNights, site } from "../audit/two-nights.ts";
 import { capture } from "../cli/capture.ts";
 import { temporaryFolder } from "../folders.ts";
+import { CANARY } from "../run/canary.ts";
 import { DBT, pythonWith } from "./python.ts";
 
 const warehouse = await sampleWarehouse();
@@ -35,7 +37,7 @@ async function build(
   packages: readonly string[],
   sources: string,
   { timeZone = "Asia/Tokyo", selected = [] }: { timeZone?: string; selected?: readonly string[] } = {},
-): Promise<{ results: Result[]; output: string; database: string }> {
+): Promise<{ results: Result[]; output: string; database: string; manifest: string }> {
   const project = await mkdtemp(join(folder, "project-"));
   const files = new Map([...(await projectOfThePage()), ["models/sources.yml", sources]]);
   for (const [name, text] of files) {
@@ -47,6 +49,7 @@ async function build(
     PATH: process.env.PATH,
     HOME: project,
     TZ: timeZone,
+    CANARY,
     DBT_SEND_ANONYMOUS_USAGE_STATS: "false",
   };
   const { stdout } = await promisify(execFile)(
@@ -58,7 +61,8 @@ async function build(
     },
   ).catch((error: { stdout: string }) => error);
   const { results } = JSON.parse(await readFile(join(project, "target/run_results.json"), "utf8"));
-  return { results, output: stdout, database: join(project, "articles.duckdb") };
+  const manifest = await readFile(join(project, "target/manifest.json"), "utf8");
+  return { results, output: stdout, database: join(project, "articles.duckdb"), manifest };
 }
 
 /** `content_favorites.user_id → users` of a test's ID, or of a check's name. */
@@ -118,6 +122,42 @@ suite("a dbt project on the sources that are written", () => {
       assert.deepEqual(model.getRowObjectsJson(), JSON.parse(inUtc), "the months of UTC");
     });
   }
+
+  test("K3: has names and comments as the service wrote them, and renders none", async () => {
+    const { out, folder: data, night } = await site();
+    const [few] = await fewSampleNights(data);
+    const definitions = join(few, "custom_fields.ndjson");
+    const text = await readFile(definitions, "utf8");
+    const odd = text
+      .replace('"name":"audience"', `"name":"{{ env_var('CANARY') }}"`)
+      .replace('"name":"region"', '"name":"{% raw %} {# gone #}{{{%"')
+      .replaceAll('"field_name":"market"', `"field_name":"{{{ env_var('CANARY') }}}"`);
+    await writeFile(definitions, odd);
+    await night(few, "nightly");
+    const sources = await capture(schemaCommand, ["--format", "dbt", "--warehouse", out]);
+    const selected = ["--select", "source:content_warehouse.users"];
+    for (const packages of DBT) {
+      const { manifest } = await build(packages, sources, { selected });
+      assert.ok(!manifest.includes(CANARY));
+      for (const view of ["content_wide", "content_mapped_wide"]) {
+        const query = `SELECT column_name AS name, comment FROM duckdb_columns() WHERE table_name = '${view}' ORDER BY name`;
+        const known = JSON.parse(await capture(sqlCommand, [query, "--json", "--warehouse", out]));
+        assert.ok(
+          known.some(({ name }: { name: string }) => name.includes("{{")),
+          view,
+        );
+        const described = Object.values<Record<"name" | "description", string>>(
+          JSON.parse(manifest).sources[`source.articles.content_warehouse.${view}`].columns,
+        );
+        assert.deepEqual(
+          described
+            .map(({ name, description: comment }) => ({ name, comment }))
+            .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+          known,
+        );
+      }
+    }
+  });
 
   test("fails where a key is not one", async () => {
     const sources = await capture(schemaCommand, ["--format", "dbt"]);

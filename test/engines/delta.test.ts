@@ -7,15 +7,18 @@ import { after, suite, test } from "node:test";
 import { promisify } from "node:util";
 import { systemClock } from "../../src/common/clock.ts";
 import { packagePath } from "../../src/common/package-root.ts";
+import type { DeliveredRun } from "../../src/pipeline.ts";
 import { text } from "../../src/tables/declare.ts";
 import { cleanLog, readTable } from "../../src/targets/lake/delta/log.ts";
 import { DAY_MS } from "../../src/targets/lake/delta/metadata.ts";
 import { activeFiles } from "../../src/targets/lake/delta/state.ts";
 import { vacuumLake } from "../../src/targets/lake/upkeep.ts";
 import { FileStore } from "../../src/targets/store/file-store.ts";
+import type { Store } from "../../src/targets/store/store.ts";
 import { temporaryFolder } from "../folders.ts";
 import { NEVER } from "../never.ts";
 import { deliver, on } from "../targets/lake/deliver.ts";
+import { watchedStore } from "../targets/lake/memory-store.ts";
 import { makeRun, mark, type RunOptions, STEADY } from "../targets/lake/runs.ts";
 import { pythonWith, READERS } from "./python.ts";
 
@@ -38,19 +41,26 @@ async function askOf(table: string, ...statements: string[]): Promise<unknown[]>
 const ask = (...statements: string[]) => askOf("content", ...statements);
 
 /** The last run of each instance; what it has is what the table has to show. */
-const delivered = new Map<string, number>();
+const delivered = new Map<string, DeliveredRun>();
 
 /** Delivers a run with two files of `content`. */
 async function night(instance: string, sequence: number, columns?: RunOptions["columns"]): Promise<void> {
-  delivered.set(instance, sequence);
-  const tables = { tables: { content: 2, tags: 1 }, steady: { content: 1 } };
-  const run = await makeRun(folder, { sequence, machine: instance, ...tables, ...(columns && { columns }) });
+  const last = delivered.get(instance);
+  const run = await makeRun(folder, {
+    sequence,
+    machine: instance,
+    tables: { content: 2, tags: 1 },
+    steady: { content: 1 },
+    ...(columns && { columns }),
+    ...(last && { after: last }),
+  });
   await deliver(on(store, instance), run);
+  delivered.set(instance, run);
 }
 
 /** Instance, key and run of each row. */
 function expected(): string[][] {
-  const rows = [...delivered].flatMap(([instance, sequence]) => [
+  const rows = [...delivered].flatMap(([instance, { sequence }]) => [
     [instance, "0", mark(instance, sequence)],
     [instance, "1", mark(instance, sequence)],
     [instance, "0", STEADY],
@@ -119,7 +129,12 @@ suite("a table that we write and deltalake maintains", () => {
     assert.equal(properties?.["delta.deletedFileRetentionDuration"], "interval 60 days");
     const filesAfter = async (days: number) => {
       const clock = { ...systemClock, now: () => Date.now() + days * DAY_MS };
-      await on(store).open(NEVER, (at) => vacuumLake({ ...at, clock }, { allVersions: false }));
+      const list: Store["list"] = async function* (...given) {
+        for await (const each of store.list(...given))
+          yield { ...each, modifiedMs: each.modifiedMs + days * DAY_MS };
+      };
+      const later = { ...watchedStore(store, async () => undefined), list };
+      await on(store).open(NEVER, (at) => vacuumLake({ ...at, store: later, clock }, { allVersions: false }));
       return (await readdir(join(lake, "tags/instance=a"))).length;
     };
     assert.deepEqual([await filesAfter(45), await filesAfter(61)], [6, 1]);

@@ -101,14 +101,21 @@ async function assertAgree(tables: readonly string[]): Promise<void> {
 const on = (instance: string) => lakeIn(async () => store, { instance });
 const ROWS = 4;
 
+/** The run that each machine made last, which its next one continues. */
+const made = new Map<string, DeliveredRun>();
+
 async function run(machine: string, sequence: number, tables: readonly string[]): Promise<DeliveredRun> {
   const extra = [integer("extra", { comment: "More." })];
-  return makeRun(folder, {
+  const last = made.get(machine);
+  const next = await makeRun(folder, {
     sequence,
     machine,
+    ...(last && { after: last }),
     tables: Object.fromEntries(tables.map((name) => [name, ROWS])),
     columns: Object.fromEntries(tables.map((name) => [name, extra])),
   });
+  made.set(machine, next);
+  return next;
 }
 
 type Rows = readonly (readonly (string | null)[])[];

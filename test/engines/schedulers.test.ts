@@ -63,9 +63,14 @@ for (const scheduler of ["Airflow", "Dagster"]) {
     const folder = await temporaryFolder(t);
     await writeFile(join(folder, "stubs.py"), STUBS);
     await writeFile(join(folder, "recipe.py"), recipe);
-    const codes = EXIT_CODES.map(([code]) => String(code));
-    const args = [join(folder, "stubs.py"), join(folder, "recipe.py"), ...codes];
+    // Python gives a killed process a negative code.
+    const codes = [...EXIT_CODES.map(([code, then]) => [code, then]), [-9, "retry"]];
+    const args = [
+      join(folder, "stubs.py"),
+      join(folder, "recipe.py"),
+      ...codes.map(([code]) => String(code)),
+    ];
     const { stdout, stderr } = spawnSync("python3", args, { encoding: "utf8" });
-    assert.equal(stdout, EXIT_CODES.map(([code, then]) => `${code} ${then}\n`).join(""), stderr);
+    assert.equal(stdout, codes.map(([code, then]) => `${code} ${then}\n`).join(""), stderr);
   });
 }

@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, suite, test } from "node:test";
 import { inspect } from "node:util";
+import { systemClock } from "../../src/common/clock.ts";
 import { removeTree } from "../../src/common/tree.ts";
-import { verifyConditionalPut } from "../../src/targets/lake/instance.ts";
+import { probeStore } from "../../src/targets/lake/instance.ts";
 import { openStore } from "../../src/targets/lake/lake.ts";
 import { openS3Store } from "../../src/targets/store/s3-store.ts";
 import type { Store } from "../../src/targets/store/store.ts";
@@ -325,7 +326,7 @@ suite("a store in a bucket that refuses", () => {
   test("that ignores the condition of a put is found out by the probe, which leaves nothing", async () => {
     await using store = await open({ prefix: "lake-of-probe" });
     proxy.script(times(100, puts, { does: "overwrite" }));
-    await assert.rejects(verifyConditionalPut(store), {
+    await assert.rejects(probeStore({ store, clock: systemClock }), {
       code: "target.refused",
       message:
         /^s3:\/\/warehouse\/lake-of-probe\/ overwrites existing objects .* use a store that honours it/,

@@ -1,7 +1,7 @@
 /** What can go wrong, and what must happen. Numbers are exit codes. A third text says why no test names the row. */
 export type Fault = readonly [fault: string, expected: string, untested?: string];
 
-/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people. */
+/** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people, questions, lakes. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   A1: ["connection refused", "waited out; 21 after ten seconds where nothing ever answered"],
   A2: ["name of the service does not resolve", "retried once, then 21; the sentence names the host"],
@@ -114,6 +114,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   ],
   D23: ["listing capped at 1,000, 5,000 or 10,000 items", "complete, with a warning check"],
   E1: ["404 or 410 for a listed item", "listed views count, figure in run_checks; too many: 22"],
+  E1a: ["item that is gone", "requested once in a run, also if the run is resumed"],
   E2: ["403 for one item", "reject; listed views count"],
   E3: ["answer of another item", "reject; listed views count"],
   E4: ["answer older than the listing", "requested again until both agree"],
@@ -158,19 +159,29 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   G1: ["manifest damaged", "never guessed: no baseline"],
   G2: ["folder of a newer program", "2"],
   G3: ["folder of another service", "2, no request"],
+  G3a: [
+    "another instance with the same IDs and times while a run is interrupted or under way",
+    "the interrupted run is dropped; between passes: 2",
+  ],
   G4: ["times far in the future", "data like any other; nothing is left out next time"],
   G5: ["clock set back or forward", "runs are ordered by their number"],
   G6: ["clocks of service and machine differ", "waiting is reckoned by the service's clock"],
   G7: ["time zone and locale of the machine", "the same Parquet bytes"],
   G8: ["killed while fetching", "staged answers used again, completeness proven anew"],
+  G8a: ["killed before the first group was written", "begins anew, and the log says so"],
   G9: ["nights without a run", "every run asks for everything"],
   G10: ["other versions of DuckDB", "storage format pinned, versions in the manifest"],
   G11: ["pipeline that lacks tables of the current run", "2 before any request, unless that is accepted"],
+  G11a: [
+    "pipeline that lacks the database or the Parquet files of the current run",
+    "2 before any request, unless that is accepted",
+  ],
   G12: ["run of a pipeline without history in between", "history goes on from the last run that has one"],
   G13: [
     "configured destination that the service does not have",
     "2 with the nearest name; a warning if the run before asked for it",
   ],
+  G13a: ["destination that is no longer configured", "one warning that names it, once"],
   G14: ["service whose `Date` stands still", "reused items become due by the run's clock"],
   G15: ["pipeline module in a folder of CommonJS modules", "loaded as the module that it is"],
   H1: ["new field", "kept in extra, counted"],
@@ -200,7 +211,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   H16: ["two items with one slug", "both loaded, a warning counts them"],
   H17: ["custom table whose functions read a field that no document has", "a warning"],
   H18: [
-    "destination that supports no mappings, or is known by its ID alone",
+    "destination that supports no mappings",
     "its rows say that it receives nothing; answers show and count them apart",
   ],
   H19: ["select value whose two texts differ", "`value` is the internal one everywhere, `display` the other"],
@@ -227,4 +238,33 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   J2: ["credentials in a URL, an e-mail address in its query", "removed under drop and hash"],
   J3: ["e-mail address as a key or as a user's ID", "dropped or hashed"],
   J4: ["custom field that looks personal", "published, named by a check with count and setting"],
+  J4a: ["`personalData` changed", "one warning, once; a stricter one names the kept runs that have more"],
+  J5: [
+    "token that the service repeats, escaped or in base64",
+    "[redacted] in each form that promise 11 names",
+  ],
+  J6: ["texts with URLs among other words", "published byte for byte; a check counts those with credentials"],
+  J7: ["e-mail address in the words of a refusal", "[redacted] in the log and in errors under drop and hash"],
+  K1: [
+    "question about an item, a run or a warehouse that there is not",
+    "3; 2 where a command changes something",
+  ],
+  K2: ["target whose package is not installed", "2, no request"],
+  K3: ["template in a name or comment of the service", "dbt has it as it is"],
+  K4: [
+    "edited mapping whose texts contradict its IDs, or with an entry that no item can get",
+    "2 with line and column; the line is named",
+  ],
+  L1: [
+    "two copies of a warehouse, whose runs between are pruned",
+    "only a run that provably continues the lake's last one replaces it; else 26, and the next run continues from it",
+  ],
+  L2: [
+    "overtaken delivery that creates a table late",
+    "stopped, 26; rows that still come are named by verify and status, removed by the next delivery",
+  ],
+  L3: [
+    "machine whose clock is over an hour from the lake's",
+    "26 for a delivery and vacuum, nothing removed",
+  ],
 };

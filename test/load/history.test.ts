@@ -104,21 +104,21 @@ test("says why values change: the item was removed, or several things at once", 
   });
   await runNights([worldWith(), several]);
   assert.deepEqual(await changes(1, 2), [
-    "changed | destination_changed, mapping_changed, definition_changed | a | a | alpha | first | mapped",
+    "changed | mapping_changed, definition_changed | a | a | alpha | first | mapped",
     "removed | item_changed | b | null | beta | null | null",
   ]);
 });
 
 for (const [before, after] of sweep(
   [
-    [null, true],
+    [true, false],
     [null, false],
-    [true, null],
-    [false, null],
+    [null, true],
+    [false, true],
   ] as const,
   2,
 )) {
-  test(`G13: a destination that is named or no longer (supports: ${before}, then ${after}) changes none of its values`, async () => {
+  test(`G13: a destination of which the service says something else (supports: ${before}, then ${after}) changes none of its values`, async () => {
     const supporting = (supports: boolean | null, change: (draft: Draft) => void = () => {}) =>
       worldWith((draft) => {
         draft.supports = supports;
@@ -141,13 +141,103 @@ for (const [before, after] of sweep(
       "changed | mapping_changed | b | b | beta | second | mapped",
     ]);
     const flags = (from: string) =>
-      lines(`SELECT value_id, destination_unsupported FROM ${from} ORDER BY ALL`);
+      lines(`SELECT value_id, destination_unsupported, receives FROM ${from} ORDER BY ALL`);
     assert.deepEqual(
-      await flags("mapped_value_history WHERE valid_to_run IS NULL"),
+      await flags("mapped_value_intervals WHERE valid_to_run IS NULL"),
       await flags("content_mapped_values"),
+    );
+    const received = (run: number) =>
+      lines(`SELECT DISTINCT receives FROM payloads_as_of('${startOf(run).toISOString()}')`);
+    assert.deepEqual(
+      [await received(1), await received(2)],
+      [[`${before !== false}`], [`${after !== false}`]],
     );
   });
 }
+
+test("a value's row says that only its destination, or only its place, changed", async () => {
+  const receiving = (supports: boolean, ...inputs: string[]) =>
+    worldWith((draft) => Object.assign(draft, { supports, inputs }));
+  const [one, two] = [receiving(true, "a"), receiving(true, "a", "b")];
+  await runNights([one, two, receiving(true, "b", "a"), receiving(false, "b", "a"), receiving(false, "b")]);
+  const rows = `SELECT value_id, valid_from_sequence, valid_to_sequence, ordinal, receives,
+      array_to_string(cause::VARCHAR[], ', '), array_to_string(valid_to_cause::VARCHAR[], ', ')
+    FROM mapped_value_intervals ORDER BY ALL`;
+  assert.deepEqual(await lines(rows), [
+    "a | 1 | 3 | 0 | true | first_seen | reordered",
+    "a | 3 | 4 | 1 | true | reordered | destination_changed",
+    "a | 4 | 5 | 1 | false | destination_changed | item_changed",
+    "b | 2 | 3 | 1 | true | item_changed | reordered",
+    "b | 3 | 4 | 0 | true | reordered | destination_changed",
+    "b | 4 | null | 0 | false | destination_changed | null",
+  ]);
+  assert.deepEqual(
+    await lines("SELECT valid_from_run, receives, cause FROM destination_history ORDER BY 1"),
+    [`${nameOf(1)} | true | ["first_seen"]`, `${nameOf(4)} | false | ["destination_changed"]`],
+  );
+});
+
+test("a value is so since what is sent became so, and its flags have dates of their own", async () => {
+  const archived = (change: (draft: Draft) => void = () => {}) =>
+    worldWith((draft) => {
+      draft.archived = true;
+      change(draft);
+    });
+  const renamed = archived((draft) => {
+    draft.entries.a = "first";
+  });
+  await runNights([worldWith(), archived(), archived(), renamed]);
+  const since = () =>
+    lines(
+      "SELECT value_id, since_run, cause, value_archived_since_run FROM mapped_value_since ORDER BY value_id",
+    );
+  assert.deepEqual(await since(), [
+    `a | ${nameOf(4)} | ["mapping_changed"] | ${nameOf(2)}`,
+    `b | ${nameOf(1)} | ["first_seen"] | null`,
+  ]);
+  await runNights([worldWith(), archived(), worldWith(), archived()]);
+  assert.deepEqual(await since(), [
+    `a | ${nameOf(1)} | ["first_seen"] | ${nameOf(4)}`,
+    `b | ${nameOf(1)} | ["first_seen"] | null`,
+  ]);
+});
+
+test("a name that two fields share, or no longer, is a cause of its own that names the other field", async () => {
+  const withOther = (name: string | null, change: (draft: Draft) => void = () => {}) => {
+    const world = worldWith(change);
+    const mapping = { mappingId: "o", destinationId: "d", externalFieldName: name, entries: [] };
+    const other = { customFieldId: "g", name: "other", fieldType: "text", selectValues: [] };
+    return { ...world, fields: [...world.fields, { ...other, mappings: name === null ? [] : [mapping] }] };
+  };
+  const edited = withOther(null, (draft) => {
+    draft.entries.a = "first";
+  });
+  const renamed = withOther("topics", (draft) => {
+    draft.name = "subjects";
+  });
+  await runNights([withOther("others"), withOther("topics"), edited, withOther("topics"), renamed]);
+  assert.deepEqual(await changes(1, 2), [
+    "changed | collision_began | a | a | alpha | alpha | mapped",
+    "changed | collision_began | b | b | beta | beta | mapped",
+  ]);
+  assert.deepEqual(await changes(2, 3), [
+    "changed | collision_ended | b | b | beta | beta | mapped",
+    "changed | mapping_changed, collision_ended | a | a | alpha | first | mapped",
+  ]);
+  assert.deepEqual(
+    await changes(4, 5),
+    ["a | a | alpha | alpha", "b | b | beta | beta"].map(
+      (row) => `changed | mapping_changed | ${row} | mapped`,
+    ),
+    "the field's own name is another",
+  );
+  assert.deepEqual(
+    await lines(
+      "SELECT run, other_custom_field_id FROM run_collisions WHERE custom_field_id = 'f' ORDER BY run",
+    ),
+    [`${nameOf(2)} | g`, `${nameOf(4)} | g`],
+  );
+});
 
 test("tells an item that comes back from a new one, with what changed meanwhile", async () => {
   const gone = worldWith((draft) => {

@@ -75,7 +75,7 @@ export async function fillTables(connection: DuckDBConnection, world: MappingWor
   await insert(contentCustomFieldValues, world.items.flatMap(valueRows));
   await insert(customFields, world.fields.filter((field) => field.fieldType !== null).map(fieldRow));
   await insert(customFieldSelectValues, world.fields.flatMap(selectValueRows));
-  await insert(destinations, world.destinations.map(destinationRow));
+  await insert(destinations, allDestinations(world).map(destinationRow));
   await insert(customFieldMappings, world.fields.flatMap(mappingRows));
   await insert(customFieldMappingValues, world.fields.flatMap(entryRows));
 }
@@ -109,12 +109,24 @@ const selectValueRows = (field: FieldDefinition) =>
     archived: archived ? true : ordinal % 2 === 0 ? false : null,
   }));
 
+/** Those that only mappings name have an ID alone. */
+function allDestinations({ fields, destinations: lookedUp }: MappingWorld): DestinationDefinition[] {
+  const known = new Set(lookedUp.map(({ destinationId }) => destinationId));
+  const mapped = new Set(
+    fields.flatMap(({ mappings }) => mappings.flatMap((each) => each.destinationId ?? [])),
+  );
+  const nameless = [...mapped.difference(known)].map((destinationId) => {
+    return { destinationId, identification: null, supportsMappings: null };
+  });
+  return [...lookedUp, ...nameless];
+}
+
 const destinationRow = (destination: DestinationDefinition) => ({
   destination_id: destination.destinationId,
   identification: destination.identification,
   platform: "External",
   supports_custom_field_mappings: destination.supportsMappings,
-  receives: destination.supportsMappings === true,
+  receives: destination.supportsMappings !== false,
 });
 
 const mappingRows = (field: FieldDefinition) =>

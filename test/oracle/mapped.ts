@@ -48,7 +48,7 @@ export function mappedRows(
   const { mappedValues, payloads } = mapItem(item, definitions, { passthrough: false });
   for (const row of mappedValues) {
     const cells = Object.entries(row).map(([name, cell]) => [snakeCase(name), cell]);
-    const receives = row.destinationUnsupported === false;
+    const receives = row.destinationUnsupported !== true;
     emit("content_mapped_values", { ...Object.fromEntries(cells), receives });
   }
   for (const [destination_id, members] of payloads) {
@@ -57,7 +57,7 @@ export function mappedRows(
       content_id: document.id,
       destination_id,
       payload: Object.fromEntries(members),
-      receives: target?.supportsMappings === true,
+      receives: target?.supportsMappings !== false,
     });
   }
 }

@@ -187,7 +187,7 @@ export function mappingRows(
   }
   for (const { id, ...rest } of lookedUp) {
     named.delete(id);
-    const receives = rest.supports_custom_field_mappings === true;
+    const receives = rest.supports_custom_field_mappings !== false;
     emit("destinations", { destination_id: id, ...rest, receives, extra: null });
   }
   for (const id of named) {
@@ -195,7 +195,7 @@ export function mappingRows(
       identification: null,
       platform: null,
       supports_custom_field_mappings: null,
-      receives: false,
+      receives: true,
     };
     emit("destinations", { destination_id: id, ...unknown, extra: null });
   }

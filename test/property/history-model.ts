@@ -10,6 +10,8 @@ export interface KnownRow {
   readonly input: string;
   /** Sequence number. */
   readonly since: number;
+  /** Run in which it came to its place. */
+  readonly placeSince: number;
   readonly causes: readonly string[];
 }
 
@@ -19,6 +21,8 @@ export interface Known {
   /** The definitions, with those that an unsettled run did not look up as they were. */
   readonly definitions: Omit<MappingWorld, "items">;
   readonly items: ReadonlyMap<string, KnownItem>;
+  /** By destination: the run in which what it receives changed; none if it never did. */
+  readonly destinationSince: ReadonlyMap<string, number>;
 }
 
 export interface KnownItem {
@@ -38,7 +42,7 @@ export interface ModelNight {
   readonly notLookedUp: ReadonlySet<string>;
 }
 
-const FAMILIES = ["destination", "mapping", "definition"] as const;
+const FAMILIES = ["mapping", "definition"] as const;
 type Family = (typeof FAMILIES)[number];
 
 /** What must be known after a night, by the per-item procedure and the definitions as they were. */
@@ -54,7 +58,27 @@ export function afterNight(before: Known | undefined, night: ModelNight): Known 
     const rows = rowsOf(contentId, known, night);
     items.set(contentId, { present: true, lastSeen: night.sequence, definitions, rows });
   }
-  return { sequence: night.sequence, definitions, items };
+  const destinationSince = new Map(before?.destinationSince);
+  for (const { destinationId, supportsMappings } of night.world.destinations) {
+    const known = before?.definitions.destinations.find((each) => each.destinationId === destinationId);
+    if (known !== undefined && known.supportsMappings !== supportsMappings)
+      destinationSince.set(destinationId, night.sequence);
+  }
+  return { sequence: night.sequence, definitions, items, destinationSince };
+}
+
+/** Why the row of an interval began: its version, or only its destination or place. */
+export function intervalCauses(
+  known: Known,
+  { row, since, placeSince, causes }: KnownRow,
+): readonly string[] {
+  const destinationSince = known.destinationSince.get(row.destinationId) ?? 0;
+  const from = Math.max(since, placeSince, destinationSince);
+  if (from === since) return causes;
+  return [
+    ...(from === destinationSince ? ["destination_changed"] : []),
+    ...(from === placeSince ? ["reordered"] : []),
+  ];
 }
 
 function knownDefinitions(
@@ -77,14 +101,20 @@ function rowsOf(contentId: string, known: KnownItem | undefined, night: ModelNig
     const copy = mappedValues.slice(0, at).filter((other) => isSameValue(other, row, input)).length;
     const held = known?.rows.filter((each) => isSameValue(each, row, input)) ?? [];
     const same = held[copy];
-    if (same !== undefined && known?.present === true && isSameAnswer(same.row, row)) {
-      return { ...same, row, input };
-    }
+    const isThere = same !== undefined && known?.present === true;
+    const placeSince = isThere && same.row.ordinal === row.ordinal ? same.placeSince : night.sequence;
+    if (isThere && isSameAnswer(same.row, row)) return { ...same, row, input, placeSince };
     // Of a value that the item had, and has once more.
     const isFurther = held.length > 0 && same === undefined;
     const goesOn = known?.present === true && held.some((each) => isSameAnswer(each.row, row));
     const causes = isFurther && goesOn ? [] : causesOf(row, input, known, night);
-    return { row, input, since: night.sequence, causes: isFurther ? withItemChanged(causes) : causes };
+    return {
+      row,
+      input,
+      since: night.sequence,
+      placeSince,
+      causes: isFurther ? withItemChanged(causes) : causes,
+    };
   });
   return [...kept, ...found];
 }
@@ -116,7 +146,8 @@ function isSameValue(held: Pick<KnownRow, "row" | "input">, row: MappedValue, in
 }
 
 function isSameAnswer(one: MappedValue, other: MappedValue): boolean {
-  return JSON.stringify({ ...one, ordinal: 0 }) === JSON.stringify({ ...other, ordinal: 0 });
+  const answer = (row: MappedValue) => JSON.stringify({ ...row, ordinal: 0, destinationUnsupported: null });
+  return answer(one) === answer(other);
 }
 
 function causesOf(
@@ -135,15 +166,18 @@ function causesOf(
   const before = known.rows.find((each) => isSameValue(each, row, input));
   const differs = before === undefined || !isSameAnswer(before.row, row);
   const unexplained = differs && !isNew && bearing.length === 0;
-  // Whether names meet depends on another field, which an unsettled run may not have known.
-  const byOther = unexplained && before !== undefined && before.row.collision !== row.collision;
-  const item = isNew || (unexplained && !byOther);
-  return [
+  // Another field has the name too, or no longer.
+  const meets =
+    before !== undefined &&
+    before.row.collision !== row.collision &&
+    before.row.externalFieldName === row.externalFieldName;
+  const causes = [
     ...(known.present ? [] : ["item_returned"]),
-    ...(item ? ["item_changed"] : []),
+    ...(isNew || (unexplained && !meets) ? ["item_changed"] : []),
     ...bearing.map((family) => `${family}_changed`),
-    ...(byOther ? ["mapping_changed"] : []),
+    ...(meets ? [row.collision ? "collision_began" : "collision_ended"] : []),
   ];
+  return CAUSES.filter((cause) => causes.includes(cause));
 }
 
 /** Whether the row would be another, or would not be, had the family not changed since the item was last seen. */
@@ -155,11 +189,10 @@ function bears(family: Family, row: MappedValue, known: KnownItem, night: ModelN
       each.row.customFieldId === row.customFieldId &&
       each.row.ordinal === row.ordinal,
   );
-  return instead === undefined || !isSameAnswer(instead.row, row);
+  return instead === undefined || !isSameAnswer({ ...instead.row, collision: row.collision }, row);
 }
 
 function withOld(family: Family, now: MappingWorld, old: Known["definitions"]): Known["definitions"] {
-  if (family === "destination") return { fields: now.fields, destinations: old.destinations };
   const fields = now.fields.map((field): FieldDefinition => {
     const was = old.fields.find((each) => each.customFieldId === field.customFieldId);
     if (family === "mapping") return { ...field, mappings: was?.mappings ?? [] };

@@ -8,7 +8,7 @@ import { payloadJson, payloadMembers } from "../audit/mapping/procedure.ts";
 import { type Night, Nights } from "../load/history-world.ts";
 import { either, few, long, many } from "../long.ts";
 import fc from "../properties.ts";
-import { afterNight, type Known, type KnownRow, orderDiffers } from "./history-model.ts";
+import { afterNight, intervalCauses, type Known, type KnownRow, orderDiffers } from "./history-model.ts";
 import {
   applyEdit,
   type Draft,
@@ -176,10 +176,11 @@ long(
         endOnFailure: true,
       },
     );
-    for (const cause of ["first_seen", "item_returned", "item_changed", "destination_changed"]) {
+    for (const cause of ["first_seen", "item_returned", "item_changed", "destination_changed", "reordered"]) {
       assert.ok(seen.has(cause), cause);
     }
     assert.ok(seen.has("mapping_changed") && seen.has("definition_changed"));
+    assert.ok(seen.has("collision_began") && seen.has("collision_ended"));
     for (const change of ["gained", "lost", "changed", "alike"]) assert.ok(seen.has(change), change);
     assert.ok(seen.has("a further copy") && seen.has("a copy less"));
     assert.ok(seen.has("reordered") && seen.has("reordered, with other values"));
@@ -205,13 +206,15 @@ async function assertRuns(chain: readonly Published[]): Promise<void> {
 async function assertAsOf({ known, passthrough }: Published, seen: Set<string>): Promise<void> {
   const present = [...known.items.values()].filter((item) => item.present).flatMap(({ rows }) => rows);
   const expected = present
-    .map(({ row, since, causes }) => {
+    .map((each) => {
+      const causes = intervalCauses(known, each);
       for (const cause of causes) seen.add(cause);
-      return { ...columnsOf(row), version_from_run: nameOf(since), cause: causes.join(", ") };
+      const row = { ...each.row, ...receptionOf(known, each.row) };
+      return { ...columnsOf(row), version_from_run: nameOf(each.since), cause: causes.join(", ") };
     })
     .sort(byKey);
   const instant = `'${startOf(known.sequence).toISOString()}'`;
-  const names = contentMappedValues.columns.map(({ name }) => name).filter((name) => name !== "receives");
+  const names = contentMappedValues.columns.map(({ name }) => name);
   const columns = [...names, "version_from_run"].join(", ");
   const found = await world.rows(
     `SELECT ${columns}, array_to_string(cause, ', ') AS cause FROM mapped_values_as_of(${instant}) ORDER BY ALL`,
@@ -222,7 +225,7 @@ async function assertAsOf({ known, passthrough }: Published, seen: Set<string>):
     `as of run ${known.sequence}`,
   );
   const payloads = payloadsQuery(
-    present.map(({ row }) => row),
+    present.map(({ row }) => ({ ...row, ...receptionOf(known, row) })),
     passthrough,
   );
   const sent = await world.rows(`FROM payloads_as_of(${instant}) ORDER BY ALL`);
@@ -237,6 +240,13 @@ async function assertAsOf({ known, passthrough }: Published, seen: Set<string>):
     );
     assert.equal(one?.payload, payload);
   }
+}
+
+/** Facts of its destination, as of a run. */
+function receptionOf({ definitions }: Known, { destinationId }: MappedValue) {
+  const found = definitions.destinations.find((each) => each.destinationId === destinationId);
+  const supports = found?.supportsMappings ?? null;
+  return { destinationUnsupported: supports === null ? null : !supports, receives: supports !== false };
 }
 
 /** Changes of `diff` by what is sent, and the payloads that differ, both as the later run sends. */
@@ -287,7 +297,8 @@ const runAt = ({ known: { sequence } }: Published) => ({
 });
 
 /** What a value is, besides its place. */
-const contentOf = (row: MappedValue): string => JSON.stringify({ ...row, ordinal: 0 });
+const contentOf = (row: MappedValue): string =>
+  JSON.stringify({ ...row, ordinal: 0, destinationUnsupported: null });
 
 /** What of it the changes name, of one side. */
 function namedOf({ contentId, destinationId, customFieldId, ...row }: MappedValue): string {
@@ -434,9 +445,7 @@ function payloadsQuery(rows: readonly MappedValue[], passthrough: boolean) {
       );
       if (first === undefined || members.size === 0) return [];
       const { contentId, destinationId } = first;
-      const sent = group.filter((row) => payloadMembers([row], passthrough).size > 0);
-      // What an unsettled run kept may say of the destination what was true before.
-      const receives = sent.every((row) => row.destinationUnsupported === false);
+      const receives = first.destinationUnsupported !== true;
       const payload = payloadJson(members);
       return [{ content_id: contentId, destination_id: destinationId, payload, receives }];
     });

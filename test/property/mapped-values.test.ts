@@ -207,7 +207,7 @@ function payloadRows({ mappedValues, payloads }: MappedItem): PayloadRow[] {
     if (row === undefined) return [];
     const { contentId, destinationUnsupported } = row;
     return [
-      { contentId, destinationId, receives: destinationUnsupported === false, payload: payloadJson(members) },
+      { contentId, destinationId, receives: destinationUnsupported !== true, payload: payloadJson(members) },
     ];
   });
 }

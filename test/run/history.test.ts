@@ -46,7 +46,7 @@ test("G12: a run continues the history over a run without one, and refuses a his
   const error = await failsWith("config.invalid", night(MAPPING));
   assert.match(
     error.message,
-    /^The pipeline mapping lacks 9 of the \d+ tables that the current run in .* has \(run_history, destination_history, custom_field_history and 6 more\); name another folder with --warehouse, or, if nobody needs these tables any more, run once with --accept-pipeline\.$/,
+    /^The pipeline mapping lacks 9 of the \d+ tables that the current run in .* has \(run_history, destination_history, custom_field_history and 6 more\); name another folder with --warehouse, or, if nobody needs them any more, run once with --accept-pipeline\.$/,
   );
   await night(MAPPING, { acceptPipeline: true });
   const last = await night(HISTORY);

@@ -1,6 +1,7 @@
 /** What keeps a run from its end and is known beforehand: `check` names it, and ends as `run` does. */
 import assert from "node:assert/strict";
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { type ResolveHookSync, registerHooks } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
@@ -146,6 +147,21 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
     "G11: a pipeline that lacks tables of the current run": async (world) => {
       await published(world);
       world.args.splice(0, 1, THREE_TABLES);
+      world.service.script = () => assert.fail("the service is asked");
+    },
+    "K2: a target whose package is not installed": (world) => {
+      const resolve: ResolveHookSync = (name, context, next) => {
+        if (name !== "pg") return next(name, context);
+        throw Object.assign(new Error("there is no pg"), { code: "ERR_MODULE_NOT_FOUND" });
+      };
+      const hooks = registerHooks({ resolve });
+      world.t.after(() => hooks.deregister());
+      world.settings.targets = [{ type: "postgres", url: "postgres://nobody@127.0.0.1:1/nothing" }];
+      world.service.script = () => assert.fail("the service is asked");
+    },
+    "G11a: a pipeline without the Parquet files of the current run": async (world) => {
+      await published(world);
+      world.args.splice(0, 1, DATABASE);
       world.service.script = () => assert.fail("the service is asked");
     },
     "another key of the hashes": async (world) => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { silentLog } from "../../src/common/log.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import {
@@ -16,7 +17,7 @@ import {
 import { few, long } from "../long.ts";
 import { until } from "../until.ts";
 import { exportFrom, NIGHTLY, rowsOf, SMALL, scriptedWorld, temporaryFolder } from "./running.ts";
-import type { Question } from "./scripted.ts";
+import { type Question, Scripted } from "./scripted.ts";
 
 const ITEMS = 400;
 const PAGES = ITEMS / SETTINGS.perPage;
@@ -100,11 +101,11 @@ test("G8: a run that is killed goes on, and publishes what an undisturbed run do
       assert.ok((resumed?.pages ?? 0) >= pages, `${resumed?.pages} pages were kept`);
       assert.ok((resumed?.items ?? 0) >= items, `${resumed?.items} items were kept`);
       const asked = service.questions.slice(before);
-      const listed = asked.filter(({ kind, mode }) => kind === "list" && mode !== "basic");
-      assert.equal(
-        listed.length,
-        2 * PAGES - (resumed?.pages ?? 0),
-        "pages that were kept are not asked for",
+      const [probe, ...listed] = asked.filter(({ kind, mode }) => kind === "list" && mode !== "basic");
+      assert.deepEqual(
+        [probe?.perPage, listed.length],
+        [1, 2 * PAGES - (resumed?.pages ?? 0)],
+        "one item, and no page that was kept",
       );
       assert.equal(asked.filter(({ kind }) => kind === "item").length, EVENTS - (resumed?.items ?? 0));
       assert.equal(asked.filter(({ mode }) => mode === "basic").length, passes.length === 3 ? PAGES : 0);
@@ -123,6 +124,20 @@ test("G8: a run that is killed goes on, and publishes what an undisturbed run do
       assert.deepEqual(await staged(out), []);
     });
   }
+});
+
+test("G8a: a run that is killed before it saved anything begins anew, and the next one says so", async (t) => {
+  const service = await Scripted.start(t, oddItems(40));
+  const out = await emptyFolder(t);
+  await killed(service, out, page("dynamic", 4));
+  const [run = ""] = await staged(out);
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (message: string) => warnings.push(message) };
+  const { resumed, verdict } = await exportFrom({ url: service.url, out, config: SETTINGS, log });
+  assert.deepEqual([resumed, verdict], [null, "complete"]);
+  assert.deepEqual(warnings, [
+    `The interrupted run ${run} is not resumed: nothing that it read was saved, so this run starts from the beginning.`,
+  ]);
 });
 
 long("G8: a run of all tables that is killed while it loads them goes on", async (t) => {

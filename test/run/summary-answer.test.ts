@@ -75,7 +75,7 @@ const COMPLETE: RunSummary = {
     changedTypes: [],
     outsideContract: [],
     contradictions: [],
-    policy: [],
+    policyFields: 0,
   },
   checks: { passed: 172, warnings: [] },
   report: "/srv/warehouse/runs/000042-20261120T020000Z/report.html",
@@ -126,7 +126,7 @@ const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]
   [{ ...COMPARED, changes: { ...CHANGES, edited: null } }, /; 3 new, 1 removed since /],
   [
     // No destination that receives values lacks one.
-    lacking(["Print", "unsupported", 2], [null, "nameless", 1]),
+    lacking(["Print", "unsupported", 2], [null, "ignored", 1]),
     /Values +4 mapped, 5 without an external value \(3 unmapped, 2 unknown\): 0 at destinations that receive values\n/,
     /Next +content-warehouse diff\n/,
   ],
@@ -142,7 +142,7 @@ const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]
         ...NO_DRIFT,
         newFields: [line("feeling", 6, 0), line("ai_summary", 4, 4), line("mood", 4, 4)],
         vanishedFields: [line("wordcount", 0, 480)],
-        policy: [line("owner.name", 900, 0)],
+        policyFields: 1,
       },
     },
     /\n {2}Drift {6}1 new field: feeling\n {2}Drift {6}1 vanished field: wordcount\n {2}Drift {6}2 known before; "content-warehouse runs show --section drift" lists them\n/,

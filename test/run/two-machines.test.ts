@@ -1,24 +1,29 @@
 /** Runs of several machines, or on an empty disk, that have one target. */
 import assert from "node:assert/strict";
-import { cp, readlink, writeFile } from "node:fs/promises";
+import { chmod, cp, readdir, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { deliverCommand } from "../../src/cli/commands/deliver.ts";
 import { restoreCommand } from "../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
+import { WarehouseError } from "../../src/common/errors.ts";
+import { removeTree } from "../../src/common/tree.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
+import type { Target } from "../../src/pipeline.ts";
 import { lake, lakeIn } from "../../src/targets/lake/lake.ts";
 import type { Store } from "../../src/targets/store/store.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
+import { listRuns, rollback } from "../../src/warehouse/retention.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { outcome } from "../cli/capture.ts";
 import { few, long } from "../long.ts";
 import { memoryStore } from "../targets/lake/memory-store.ts";
 import { snapshotsIn } from "../targets/lake/runs.ts";
 import { memoryTarget } from "../targets/memory-target.ts";
-import { exportFrom, temporaryFolder } from "./running.ts";
+import { exportFrom, HISTORY, temporaryFolder } from "./running.ts";
 import { type Item, itemsOf, Scripted } from "./scripted.ts";
 import { dies, digestIn, type Machine, nightOn, type World, worldOf } from "./two-machines.ts";
 
@@ -30,12 +35,10 @@ interface LakeWorld extends World {
 }
 
 /** Both machines have the one run that the lake has. */
-async function inOneHistory(t: TestContext): Promise<LakeWorld> {
+async function inOneHistory(t: TestContext, given: World["given"] = {}): Promise<LakeWorld> {
   const store = memoryStore(new Map());
-  const world = await worldOf(
-    t,
-    lakeIn(async () => store, { instance: INSTANCE }),
-  );
+  const target = lakeIn(async () => store, { instance: INSTANCE });
+  const world = { ...(await worldOf(t, target)), given };
   await nightOn(world, "A", 0);
   await cp(world.folders.A, world.folders.B, { recursive: true, verbatimSymlinks: true });
   return { ...world, store };
@@ -124,6 +127,82 @@ for (const { isKilled, next } of few(FORKS, 1)) {
   });
 }
 
+const AWAY = async () => {
+  throw new WarehouseError("target.unavailable", "Nobody answers; try again.");
+};
+
+/** Nights of a machine from `from` to `to` that do not reach the lake, each keeping only its own run. */
+async function nightsAway(world: World, machine: Machine, from: number, to: number): Promise<RunSummary[]> {
+  const away = { ...world, target: { ...world.target, last: AWAY }, given: { ...world.given, keepRuns: 1 } };
+  const nights: RunSummary[] = [];
+  for (let night = from; night <= to; night++) nights.push(await nightOn(away, machine, night));
+  assert.ok(nights.every((each) => exitCodeOf(each) === 26));
+  return nights;
+}
+
+test("L1: a run of a copied warehouse does not replace what the lake got from the other copy meanwhile", async (t) => {
+  const world = await inOneHistory(t);
+  await nightOn(world, "A", 1);
+  await nightsAway(world, "B", 1, 3);
+  const { failure } = (await nightOn(goneFirst(world), "B", 4)).deliveries[0] ?? assert.fail();
+  assert.equal(failure?.code, "target.fenced");
+  assert.match(
+    failure?.message ?? "",
+    /has run 2 \(.*\) of this instance, which is not in the history .*; run again, .*, or, .* "content-warehouse lake remove INSTANCE" and then "content-warehouse deliver"\.$/,
+  );
+  const next = await nightOn(world, "B", 5);
+  assert.deepEqual([next.sequence, exitCodeOf(next)], [6, 0]);
+  assert.match(world.warnings.B.join("\n"), /Restored the run 000002-\S+ .* not from 000005-/);
+});
+
+/** The target does not answer at the beginning of a run, and does when the run is delivered. */
+function goneFirst(world: World): World {
+  let asked = 0;
+  const last: Target["last"] = async (...given) => (asked++ === 0 ? AWAY() : world.target.last(...given));
+  return { ...world, target: { ...world.target, last } };
+}
+
+test("L1: a run proves that it continues the lake's, however many nights the lake was away", async (t) => {
+  const world = await inOneHistory(t);
+  const kept = async () => (await listRuns(outputFolder(world.folders.B))).map(({ sequence }) => sequence);
+  await nightsAway(world, "B", 1, 10);
+  assert.deepEqual(await kept(), [11]);
+  assert.equal(exitCodeOf(await nightOn(world, "B", 11)), 0);
+
+  await t.test("after a restore", async () => {
+    await removeTree(world.folders.B);
+    await nightOn(world, "B", 12, dies);
+    await nightsAway(world, "B", 13, 14);
+    assert.deepEqual(await kept(), [15]);
+    assert.equal(exitCodeOf(await nightOn(world, "B", 15)), 0);
+  });
+
+  await t.test("after a rollback from the lake's last run", async () => {
+    const [last = 0, before] = await kept();
+    await rollback(outputFolder(world.folders.B), String(before));
+    await nightsAway(world, "B", 16, 17);
+    assert.deepEqual(await kept(), [last + 2]);
+    assert.equal(exitCodeOf(await nightOn(world, "B", 18)), 0);
+    assert.deepEqual(world.warnings.B.filter((each) => each.startsWith("Restored")).length, 1);
+  });
+});
+
+test("L1: a run whose history had to begin anew proves that it continues the lake's", async (t) => {
+  const world = await inOneHistory(t, { pipelineUrl: HISTORY });
+  await nightsAway(world, "B", 1, 2);
+  const table = join(world.folders.B, "current", "parquet", "run_history");
+  for (const name of await readdir(table)) await damage(join(table, name));
+  const [anew] = await nightsAway(world, "B", 3, 4);
+  assert.match(JSON.stringify(anew?.warnings), /The history starts over with this run/);
+  const last = await nightOn(world, "B", 5);
+  assert.deepEqual([last.sequence, exitCodeOf(last)], [6, 0]);
+});
+
+async function damage(file: string): Promise<void> {
+  await chmod(file, 0o644);
+  await writeFile(file, "damaged");
+}
+
 long("commands tell the run of another machine from one's own of the same name", async (t) => {
   const folder = await temporaryFolder(t);
   const options = { url: pathToFileURL(join(folder, "lake")).href, instance: INSTANCE };
@@ -169,7 +248,7 @@ long(
     const late = await nightOn(world, "B", 2, () => nightOn(world, "A", 1));
     assert.match(
       late.deliveries[0]?.failure?.message ?? "",
-      /has run 2 \(.*\) of this instance, from another machine, which is not in the history/,
+      /has run 2 \(.*\) of this instance, which is not in the history that this warehouse can prove/,
     );
     const next = await nightOn(world, "B", 3);
     assert.deepEqual([next.sequence, exitCodeOf(next)], [4, 0]);

@@ -22,6 +22,8 @@ export interface World {
   /** What each run has read, by the SHA-256 of its manifest. */
   readonly read: Map<string, readonly Item[]>;
   readonly warnings: Readonly<Record<Machine, string[]>>;
+  /** What its runs are given besides. */
+  readonly given?: { readonly pipelineUrl?: string; readonly keepRuns?: number };
 }
 
 export async function worldOf(t: TestContext, target: Target): Promise<World> {
@@ -50,7 +52,7 @@ export async function dies(): Promise<void> {
 
 /** A run of a machine. `beforeDelivery`: what happens elsewhere once it is published and before it asks the target. */
 export async function nightOn(
-  { service, target, folders, read, warnings }: World,
+  { service, target, folders, read, warnings, given: { pipelineUrl = PIPELINE, keepRuns = 7 } = {} }: World,
   machine: Machine,
   night: number,
   beforeDelivery: () => Promise<unknown> = async () => {},
@@ -60,10 +62,11 @@ export async function nightOn(
   return await exportFrom({
     url: service.url,
     out: folders[machine],
-    pipelineUrl: PIPELINE,
+    pipelineUrl,
     clock: new HurriedClock(Date.UTC(2026, 10, 20, 2) + night * DAY_MS),
     log: { ...silentLog, warn: (message) => void warnings[machine].push(message) },
     config: {
+      keepRuns,
       targets: [
         {
           ...target,

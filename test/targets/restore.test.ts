@@ -63,7 +63,7 @@ test("a run of another machine wins over one that is not later, and a later one 
     new RegExp(`continues from it, not from ${own} on this machine; ${own} stays in runs/`),
   );
   assert.equal(await current(out), `runs/${last.run}`);
-  const { run: later } = await publish(out);
+  const { run: later } = await publish(out, 3, last.run);
   await removeTree(join(out, "runs", last.run));
   assert.deepEqual(await meet(out, [keeping(last)]), []);
   assert.equal(await current(out), `runs/${later}`);

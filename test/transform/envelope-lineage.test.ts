@@ -70,6 +70,7 @@ async function account(t: TestContext, pages: readonly object[]): Promise<Memory
       journal,
       itemIndex,
       versions: new ItemVersions(itemIndex),
+      gone: new Map(),
       clock: systemClock,
       signal: NEVER,
       settings: {

@@ -99,7 +99,7 @@ function shared({ destinations, definitions }: Lookups, options: PrepareSettings
     definitions: answersOf("custom_field_definition", definitions),
     destinations: answersOf("destination", destinations),
   };
-  return makeEntityRows({ store, lookups, drift });
+  return makeEntityRows({ store, lookups, ignored: [], drift });
 }
 
 function named(table: Table, row: readonly Cell[]): Row {

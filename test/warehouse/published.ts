@@ -101,6 +101,7 @@ export function statement(
     versions: { package: "0.1.0", duckdb: "1.5.6", node: "24.21.0" },
     previousRun: null,
     replayOf: null,
+    ancestors: [],
   };
 }
 
@@ -127,10 +128,15 @@ export const NIGHT = new Date("2026-11-20T02:00:00Z");
 const AT_THE_END: Clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 2, 1, 2, 500) };
 
 /** A whole small publication. */
-export async function publish(out: string, items = 3): Promise<Manifest> {
+export async function publish(out: string, items = 3, previousRun: string | null = null): Promise<Manifest> {
   const folder = await prepareOutput(out);
   const staging = await buildResult(folder, await nextRun(folder, NIGHT), items);
-  const manifest = await publishRun(folder, staging, statement(staging, items), AT_THE_END);
+  const manifest = await publishRun(
+    folder,
+    staging,
+    { ...statement(staging, items), previousRun },
+    AT_THE_END,
+  );
   await removeStaging(folder, staging.run);
   return manifest;
 }

@@ -47,12 +47,8 @@ export function checkConfiguredNames(matching: NameMatching) {
     detail: noMappedValues ?? "",
   };
   const names = unmatched.destinations.map(({ name }) => name);
-  const known = lookups.destinations.map(({ id, answer: { identification: name, platform } }) => ({
-    id,
-    name: typeof name === "string" ? name : null,
-    platform: typeof platform === "string" ? platform : null,
-  }));
-  const ignored = ignoredDestinations(matching, known);
+  const known = knownDestinations(lookups);
+  const ignored = resolveIgnored(matching);
   const nameless = checkNameless(matching, ignored.ids);
   return {
     noMappedValues,
@@ -89,11 +85,18 @@ function checkNameless({ lookups, rows }: NameMatching, ignored: readonly string
   );
 }
 
+/** Destinations that were looked up. */
+function knownDestinations({ destinations }: RawLookups) {
+  return destinations.map(({ id, answer: { identification: name, platform } }) => ({
+    id,
+    name: typeof name === "string" ? name : null,
+    platform: typeof platform === "string" ? platform : null,
+  }));
+}
+
 /** Resolves `ignoreDestinations` among all destinations of the run. */
-function ignoredDestinations(
-  { asked, lookups }: NameMatching,
-  known: readonly Readonly<{ id: string; name: string | null; platform: string | null }>[],
-) {
+export function resolveIgnored({ asked, lookups }: Pick<NameMatching, "asked" | "lookups">) {
+  const known = knownDestinations(lookups);
   const others = [...mappedDestinations(lookups)].map((id) => ({ id, name: null }));
   const candidates = [...known, ...others.filter(({ id }) => !known.some((each) => each.id === id))];
   const names = asked.ignoreDestinations.map((name) => ({ name, ...findNamed(candidates, name) }));

@@ -20,10 +20,10 @@ import { type Baseline, mayShow, type PublishedBaseline } from "../../warehouse/
 import { tableSql, tablesSourceOf } from "../../warehouse/published-tables.ts";
 import { WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
 import {
-  destinationsUnderLimits,
   LIMIT_KINDS,
   LIMIT_TEXTS,
   readDestinationCounts,
+  receivingDestinations,
   sumCounts,
 } from "../mapping/value-counts.ts";
 import { readComparedColumns, readTableNames, subqueryOf } from "../user-query.ts";
@@ -115,7 +115,7 @@ async function runCoverageTest(
   { name, failOn, severity }: CoverageTest,
   { connection }: OpenTestRun,
 ): Promise<CheckResults> {
-  const destinations = destinationsUnderLimits(await readDestinationCounts(connection));
+  const destinations = receivingDestinations(await readDestinationCounts(connection));
   const totals = sumCounts(destinations);
   const ids = destinations.map(({ destination_id }) => quoteLiteral(destination_id)).join(", ");
   const results: CheckResults[] = [];

@@ -77,7 +77,7 @@ export function assertFewRejects(
 export function checkAgainstBaseline(
   before: Baseline,
   { tables, emptyColumns, misfits }: TableFacts,
-  { items, asked: { gates, accepted } }: ExtractRecord,
+  { items, asked: { gates, accepted, destinations } }: ExtractRecord,
 ): CheckResults {
   const { listed, rejected, limit } = rejectCount(items, gates);
   const name = "listed items that could not be read, or not in both modes";
@@ -87,7 +87,14 @@ export function checkAgainstBaseline(
   const now = { rows: rowCounts(tables), emptyColumns };
   const changes = compareRowCounts(before.manifest.rows, now.rows, gates);
   if (!accepted.shrink) assertNotShrunk(changes, before.run);
-  const places = findVanished(before.manifest, now);
+  const { allDestinations, destinations: configured } = before.manifest.asked;
+  const unconfigured = (allDestinations ? [] : configured).filter(
+    ({ name, platform }) => !destinations.some((each) => each.name === name && each.platform === platform),
+  );
+  // Names and platforms of these destinations are gone, for this reason.
+  const places = findVanished(before.manifest, now).filter(
+    (place) => unconfigured.length === 0 || !/^destinations\.|\.destination_/.test(place),
+  );
   const vanished = noneNamed("columns and tables that had values in the run before and have none", places);
   const compared = changes.map(
     ({ rows, before: was, now: is, shrunk }): Check => ({
@@ -100,7 +107,13 @@ export function checkAgainstBaseline(
   );
   return {
     checks: [...checks, ...compared, vanished],
-    warnings: places.map((place) => `${place} had values in the run before, and has none now.`),
+    warnings: [
+      ...unconfigured.map(
+        ({ name, platform }) =>
+          `Destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)} is no longer configured, so its values are not counted and have its ID in place of its name. If it still receives content, name it in \`destinations\`.`,
+      ),
+      ...places.map((place) => `${place} had values in the run before, and has none now.`),
+    ],
   };
 }
 

@@ -1,5 +1,5 @@
 /** Finds the two runs to compare, and the run whose history knows both. */
-import { invalidConfig, WarehouseError } from "../../common/errors.ts";
+import { invalidConfig, noAnswer, WarehouseError } from "../../common/errors.ts";
 import { joinWords, nearestSentence } from "../../common/nearest.ts";
 import type { Verdict } from "../../common/verdict.ts";
 import { isReplaced, previousOf, sameInstance, withAncestors } from "../../warehouse/identity.ts";
@@ -7,7 +7,6 @@ import { nameOf, type OutputFolder } from "../../warehouse/layout.ts";
 import { listRuns, runCalled } from "../../warehouse/retention.ts";
 import { findReadableRun, openRun, type ReadableRun, type RunSelection } from "../open-run.ts";
 import { isHistoryIn, readRunHistory } from "../questions/run-history.ts";
-import { notFound } from "../scope.ts";
 
 interface PairedRun {
   readonly run: string;
@@ -27,7 +26,7 @@ export interface PairSelection extends RunSelection {
 
 /**
  * Finds two runs by name, number, `current` or `previous`, and a run whose history knows both. Throws
- * `config.not_found` if there is none, `config.invalid` if the first run is the later one or the current run is
+ * `answer.nothing` if there is none, `config.invalid` if the first run is the later one or the current run is
  * limited, and the error of a run that cannot be read.
  */
 export async function selectValueRuns(
@@ -39,7 +38,7 @@ export async function selectValueRuns(
     assertHasPast(await findReadableRun(folder, "current"));
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
-  const past = withAncestors(current, runs);
+  const past = withAncestors(current);
   const isAside = wanted.some((name) => runs.some((each) => each.run === name && isReplaced(each, past)));
   const everyone: PairedRun[] = runs.flatMap(({ run, sequence, manifest }) =>
     manifest instanceof WarehouseError ? [] : [{ run, sequence, verdict: manifest.verdict }],
@@ -74,10 +73,10 @@ export async function selectValueRuns(
     if (name === "previous") throw unreadable ?? noEarlierRun(folder, runs.length);
     const names = ["current", "previous", ...everyone.flatMap((each) => [each.run, String(each.sequence)])];
     const near = nearestSentence(name, names, "The table run_history lists all known runs.");
-    throw unreadable ?? notFound(`There is no run "${name}" in ${folder.root} or its history.${near}`);
+    throw unreadable ?? noAnswer(`There is no run "${name}" in ${folder.root} or its history.${near}`);
   };
   const { before, after } = orderPair(find(wanted[0]), find(wanted[1]));
-  throw notFound(
+  throw noAnswer(
     `No history knows both ${before.run} and ${after.run}; "diff ${before.sequence} ${after.sequence} --content --table content_mapped_values" compares their mapped values row by row, if both are kept.`,
   );
 }
@@ -98,7 +97,7 @@ function assertHasPast({ run, manifest }: ReadableRun): void {
 }
 
 function noEarlierRun({ root }: OutputFolder, runs: number): WarehouseError {
-  return notFound(
+  return noAnswer(
     runs === 1
       ? `A comparison needs two runs, and ${root} has only one; "content-warehouse run nightly" makes another.`
       : `The current run of ${root} is the first of its history, or has none, so there is no earlier run; name two runs from "content-warehouse runs list".`,
@@ -114,7 +113,7 @@ function orderPair(before: PairedRun, after: PairedRun): RunPair {
 }
 
 /**
- * Finds two kept runs of one instance by name, number, `current` or `previous`. Throws `config.not_found` for a
+ * Finds two kept runs of one instance by name, number, `current` or `previous`. Throws `answer.nothing` for a
  * run that does not exist or is not kept, `config.invalid` if the first is the later one or the instances
  * differ.
  */

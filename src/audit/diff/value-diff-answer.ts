@@ -11,7 +11,7 @@ import { diffValues } from "./value-diff.ts";
 
 type ValueDiff = Awaited<ReturnType<typeof diffValues>>;
 
-/** Throws `config.not_found` if no history knows both runs. */
+/** Throws `answer.nothing` if no history knows both runs. */
 export function diffQuestion(
   request: ScopeNames & {
     /** Name or number of a run (kept or not), `current` or `previous`. */

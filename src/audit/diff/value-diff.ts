@@ -14,7 +14,6 @@ import {
   type ReasonFinder,
   readDefinitionChanges,
 } from "../mapping/definition-changes.ts";
-import { readIgnoredDestinations } from "../mapping/value-counts.ts";
 import { createTempTable, loadSql, readList } from "../queries.ts";
 import { DESTINATION, FIELD } from "../questions/coverage.ts";
 import { readIds } from "../scope.ts";
@@ -102,6 +101,8 @@ const CAUSE_CLAUSES: Readonly<Record<Cause, string>> = {
   item_changed: "they were edited",
   destination_changed: "a destination changed",
   mapping_changed: "mappings changed",
+  collision_began: "their name is now shared with another field",
+  collision_ended: "their name is no longer shared with another field",
   definition_changed: "definitions of fields changed",
   reordered: "the order of their values changed",
 };
@@ -148,7 +149,7 @@ export async function diffValues(
     /** The cause that touches most items, as a clause, with their number; undefined if nothing changed. */
     largest: largest && { items: largest.items, clause: causeClause(why, largest) },
     /** Destinations that began or ceased to receive values. */
-    receptionChanges: await readRows(connection, RECEPTION_CHANGE, loadSql("audit_diff_receptions")),
+    receptionChanges: await readRows(connection, RECEPTION_CHANGE, loadSql("audit_diff_receptions"), runs),
     /** Values of which destinations receive the same. */
     alike: causes.reduce((sum, each) => sum + each.alike, 0),
     /**
@@ -223,10 +224,9 @@ async function createChanges(
     intervals: historySql("view_mapped_value_intervals"),
   });
   await createTempTable(connection, "diff_payloads", payloads, params);
-  const ignored = await readIgnoredDestinations(connection);
   for (const [name, columns] of Object.entries(NAMED)) {
     const sql = fillMarks(loadSql("audit_diff_names"), columns);
-    await createTempTable(connection, name, sql, [...runs, ignored]);
+    await createTempTable(connection, name, sql, runs);
   }
   return passthrough;
 }
@@ -238,14 +238,13 @@ const NAMED = {
   diff_destinations: {
     id: "destination_id",
     name: "identification",
-    receives:
-      "supports_custom_field_mappings AND NOT list_contains(CAST($3::JSON AS VARCHAR[]), destination_id)",
+    receives: "receives",
     history: "destination_history",
   },
   diff_fields: {
     id: "custom_field_id",
     name: "name",
-    receives: "$3::JSON IS NULL",
+    receives: "false",
     history: "custom_field_history",
   },
 } as const;

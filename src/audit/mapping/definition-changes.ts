@@ -177,6 +177,7 @@ const NAMES: Readonly<Record<string, string>> = {
   display: "shown as",
   value: "text",
   supports_custom_field_mappings: "supports custom field mappings",
+  receives: "receives values",
 };
 
 /** The properties that differ, or the presence of the definition. The position counts only if nothing else differs. */

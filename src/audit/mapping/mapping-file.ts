@@ -42,6 +42,8 @@ export interface MappingRow {
   readonly destinationId: string | null;
   readonly mappingId: string;
   readonly externalFieldName: string | null;
+  /** Cells for people that are not empty, by column. */
+  readonly texts: ReadonlyMap<string, string>;
   /** Undefined for a mapping without entries. `id` is null for an added entry. */
   readonly entry:
     | Readonly<{ id: string | null; valueId: string | null; externalValue: string | null }>
@@ -77,7 +79,7 @@ function plainText(cell: string): string | null {
 
 type Position = Pick<MappingRow, "file" | "line">;
 
-function invalidMapping({ file, line }: Position, problem: string, column?: Column): WarehouseError {
+export function invalidMapping({ file, line }: Position, problem: string, column?: string): WarehouseError {
   return invalidConfig(
     `${file}, line ${line}${column === undefined ? "" : `, column ${column}`}: ${problem}`,
   );
@@ -91,9 +93,10 @@ export function readMapping(bytes: Uint8Array, file: string): MappingRow[] {
   if (!isUtf8(bytes)) throw invalidConfig(`${file} is not UTF-8; save the file as "CSV UTF-8".`);
   const [header, ...body] = csvRows(new TextDecoder().decode(bytes), file);
   const names = header?.cells.map((name) => name.trim()) ?? [];
+  while (names.at(-1) === "") names.pop();
   assertColumns(names, { file, line: header?.line ?? 1 });
   const rows = body.map(({ line, cells }) => {
-    if (cells.length !== names.length)
+    if (cells.length < names.length || cells.slice(names.length).some((cell) => cell !== ""))
       throw invalidMapping({ file, line }, `it has ${cells.length} cells instead of ${names.length}.`);
     return mappingRow(new Map(names.map((name, i) => [name, plainText(cells[i] ?? "")])), { file, line });
   });
@@ -131,14 +134,19 @@ function mappingRow(cells: ReadonlyMap<string, string | null>, at: Position): Ma
     valueId: value("value_id"),
     externalValue: value("external_value"),
   };
+  const texts = new Map(
+    OPTIONAL.map((column) => [column, value(column) ?? ""] as const).filter(([, text]) => text !== ""),
+  );
   const isEntry = entry.id !== null || Boolean(entry.valueId);
-  if (!isEntry && entry.externalValue) needed("value_id", "; every external value needs one");
+  if (!isEntry && (entry.externalValue || texts.has("value") || texts.has("display")))
+    needed("value_id", "; every external value needs one");
   return {
     ...at,
     customFieldId: needed("custom_field_id"),
     destinationId: value("destination_id"),
     mappingId: needed("mapping_id", "; copy that of the mapping, or for a new mapping choose an unused ID"),
     externalFieldName: value("external_field_name"),
+    texts,
     entry: isEntry ? entry : undefined,
   };
 }
@@ -150,6 +158,8 @@ function assertConsistent(rows: readonly MappingRow[]): void {
     const first = mappings.get(row.mappingId);
     if (first === undefined) mappings.set(row.mappingId, row);
     else assertSameMapping(row, first);
+    if (first !== undefined && row.entry === undefined)
+      throw invalidMapping(row, `it is missing; the mapping begins in line ${first.line}.`, "value_id");
     const id = row.entry?.id ?? null;
     if (id === null) continue;
     const before = entries.get(id);
@@ -174,8 +184,8 @@ function assertSameMapping(row: MappingRow, first: MappingRow): void {
 }
 
 /**
- * Parses CSV; empty lines are skipped. Lines end with LF, CRLF or CR, and cells may be quoted. The separator is the
- * first of comma, semicolon and tab that is in the first line outside of quotes.
+ * Parses CSV; lines without text are skipped. Lines end with LF, CRLF or CR, and cells may be quoted. The separator is the
+ * first of comma, semicolon and tab that is in the first line outside of quotes; such a line is skipped if it is `sep=;`.
  */
 function* csvRows(
   text: string,
@@ -199,7 +209,7 @@ function* csvRows(
     line += found[0].match(/\r\n|\r|\n/g)?.length ?? 0;
     end = found[3] ?? "";
     if (end === separator) continue;
-    if (row.cells.length > 1 || row.cells[0] !== "") yield row;
+    if (row.cells.some((text) => text !== "") && !(row.line === 1 && /^sep=[,;\t]$/.test(first))) yield row;
     row = { line, cells: [] };
   }
 }

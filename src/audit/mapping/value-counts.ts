@@ -42,7 +42,7 @@ export type DestinationCounts = AnswerRow<typeof OF_DESTINATION>;
 type ValueCounts = Pick<DestinationCounts, "mapped" | LimitKind>;
 
 const PER_DESTINATION = `
-  SELECT destination_id, destination, coalesce(reception, 'nameless') AS reception,
+  SELECT destination_id, destination, reception,
     mapped, unmapped, unknown_value, ambiguous, collision
   FROM (
     SELECT destination_id,
@@ -53,7 +53,7 @@ const PER_DESTINATION = `
       count(*) FILTER (WHERE collision) AS collision
     FROM content_mapped_values GROUP BY destination_id
   )
-  LEFT JOIN audit_receptions USING (destination_id)
+  JOIN audit_receptions USING (destination_id)
   ORDER BY reception <> 'receiving', destination NULLS LAST, destination_id`;
 
 /** Counts the values of each destination. */
@@ -64,14 +64,7 @@ export async function readDestinationCounts(connection: DuckDBConnection): Promi
 
 /** Creates the table `audit_receptions`: whether each destination receives values. */
 export async function prepareReceptions(connection: DuckDBConnection): Promise<void> {
-  const ignored = await readIgnoredDestinations(connection);
-  await createTempTable(connection, "audit_receptions", loadSql("audit_receptions"), [ignored]);
-}
-
-/** JSON list of the IDs of the destinations that the run ignores. */
-export async function readIgnoredDestinations(connection: DuckDBConnection): Promise<string> {
-  const [row] = await all(connection, "FROM run");
-  return String(row?.ignored_destinations ?? "[]");
+  await createTempTable(connection, "audit_receptions", loadSql("audit_receptions"));
 }
 
 /** Whether the run sends values of fields without value mappings as they are. */
@@ -96,14 +89,6 @@ export function receivingDestinations<D extends Pick<DestinationCounts, "recepti
   destinations: readonly D[],
 ): D[] {
   return destinations.filter(({ reception }) => reception === "receiving");
-}
-
-/** Destinations that limits count: those that receive values, or all if none is known by name. */
-export function destinationsUnderLimits<D extends Pick<DestinationCounts, "reception">>(
-  destinations: readonly D[],
-): D[] {
-  const isNameless = destinations.every(({ reception }) => reception === "nameless");
-  return isNameless ? [...destinations] : receivingDestinations(destinations);
 }
 
 /** Counts of mapped values as the manifest has them. */
@@ -136,7 +121,6 @@ export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
   receiving: "receives values",
   ignored: "ignored",
   unsupported: "supports no mappings",
-  nameless: "known by its ID alone",
 };
 
 /** `5,800 mapped, 835 without an external value (825 unmapped, 10 unknown): 450 at destinations that receive values`. */

@@ -4,6 +4,7 @@ import { type AnswerRow, col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { parseExact } from "../../common/json.ts";
 import { joinWords } from "../../common/nearest.ts";
+import { historySql } from "../../load/load-sql.ts";
 import { jsonText } from "../../raw/values.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Reception } from "../../warehouse/manifest.ts";
@@ -58,7 +59,7 @@ const PAYLOAD_MEMBER = {
 export type ItemExplanation = Awaited<ReturnType<typeof explainItem>>;
 
 /**
- * Explains an item by ID or slug. Throws `config.not_found` if the run has no such item, `verify.failed` if the
+ * Explains an item by ID or slug. Throws `answer.nothing` if the run has no such item, `verify.failed` if the
  * published values differ from the raw document.
  */
 export async function explainItem(opened: OpenedRun, wanted: string) {
@@ -185,7 +186,7 @@ export async function readValueVersions(
   /** Changes of definitions by the run that they led to. */
   const behind = new Map<string, ReasonFinder>();
   const found = new Map<string, ValueVersion>();
-  for (const row of await readRows(connection, VERSION, loadSql("audit_since"), [contentId])) {
+  for (const row of await readRows(connection, VERSION, historySql("audit_since", loadSql), [contentId])) {
     const { run, sequence, sequenceBefore, valueId, externalFieldName } = row;
     if (sequenceBefore !== null && !behind.has(run))
       behind.set(run, await readDefinitionChanges(connection, sequenceBefore, sequence));

@@ -2,15 +2,18 @@
 import { type Answer, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { minuteOf } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
+import { quoteLiteral } from "../../storage/sql-text.ts";
+import { runsIn } from "../../warehouse/layout.ts";
 import type { Reception } from "../../warehouse/manifest.ts";
 import { MAPPING_STATUSES } from "../mapped-value.ts";
 import { RECEPTION_TEXT } from "../mapping/value-counts.ts";
-import type { OpenedRun, RunQuestion } from "../open-run.ts";
+import type { OpenedRun, RunQuestion, RunSelection } from "../open-run.ts";
 import { type AuditScope, isSelected, resolveScope, type ScopeNames } from "../scope.ts";
 import { DESTINATION, FIELD, RECEIVER, VALUE } from "./coverage.ts";
 import { evidenceSection } from "./evidence.ts";
 import { explainItem, type ItemExplanation } from "./explain-facts.ts";
 import { outcomeOf, stepsSection } from "./explain-steps.ts";
+import { findPastItem } from "./find-item.ts";
 
 const PAYLOADS = {
   ...RECEIVER,
@@ -61,13 +64,34 @@ export function explainQuestion({
   readonly run?: string | undefined;
   /** Whether to add each rule and its evidence. */
   readonly steps?: boolean | undefined;
-}): RunQuestion {
+}): RunQuestion<RunSelection & { readonly kept: readonly string[] }> {
   return {
-    choose: async () => ({ wanted: run }),
-    async answer(opened) {
+    choose: async (folder) => ({ wanted: run, kept: (await runsIn(folder)).map((each) => each.run) }),
+    async answer(opened, { kept }) {
       const scope = await resolveScope(opened.connection, { destination, field });
+      const past = await findPastItem(opened, item);
+      if (past !== undefined) return pastAnswer(opened, item, past, kept);
       return explainAnswer(opened, await explainItem(opened, item), { ...scope, steps });
     },
+  };
+}
+
+/** The answer for an item of an earlier run, with the command that shows it. `kept`: runs whose files are kept. */
+function pastAnswer(
+  { run }: OpenedRun,
+  contentId: string,
+  past: NonNullable<Awaited<ReturnType<typeof findPastItem>>>,
+  kept: readonly string[],
+): Answer {
+  const { sentence, removedIn, lastRun, lastStartedAt } = past;
+  const values = `FROM mapped_values_as_of('${lastStartedAt}') WHERE content_id = ${quoteLiteral(contentId)}`;
+  const command = kept.includes(lastRun) ? `explain ${contentId} --run ${lastRun}` : `sql "${values}"`;
+  return {
+    lead: `${sentence}.`,
+    facts: { run, item: { contentId }, removedIn, lastRun },
+    sections: [],
+    next: [`content-warehouse ${command}`],
+    isNothing: true,
   };
 }
 
@@ -113,7 +137,7 @@ function scopedDestinations({ definitions, receptions, mappedValues }: ItemExpla
     .filter(({ destinationId }) => isSelected(scope.destinationIds, destinationId))
     .map((definition) => {
       const { destinationId, identification } = definition;
-      const reception: Reception = receptions.get(destinationId) ?? "nameless";
+      const reception: Reception = receptions.get(destinationId) ?? "receiving";
       return {
         ...definition,
         cells: { destination_id: destinationId, destination: identification, reception },

@@ -2,6 +2,7 @@
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { historySql } from "../../load/load-sql.ts";
 import { MAPPED_VALUES_PER_RANGE, rangeParams } from "../../load/mapped-values.ts";
 import { scalar, stream } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
@@ -29,7 +30,7 @@ export async function readReportItems(
     });
   }
   await createTempTable(connection, "report_chosen", loadSql("report_chosen"), [limits.items, limits.values]);
-  await createTempTable(connection, "report_since", hasHistory ? loadSql("report_since") : NEVER);
+  await createTempTable(connection, "report_since", hasHistory ? historySql("report_since", loadSql) : NEVER);
   await createTempTable(connection, "report_rows", loadSql("report_rows"), [TEXT_LIMIT]);
   const { shown, packed } = await packedRows(connection, limits.bytes);
   return {

@@ -94,7 +94,7 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
   const unpublished = await unpublishedRun(folder);
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
-  const past = withAncestors(current, runs);
+  const past = withAncestors(current);
   const listed = runs.map((each) => {
     // A run that is being published is in no history yet.
     const isAside = each.run !== unpublished && isNoAncestor(each, past);
@@ -170,7 +170,7 @@ const RUNS_SHOWN = 30;
 /** `published`: runs of the warehouse, the newest first. */
 export function findEarlierRuns(
   published: readonly PublishedRun[],
-  stated: Pick<Manifest, "sequence" | "verdict" | "previousRun" | "previousSha256">,
+  stated: Pick<Manifest, "sequence" | "verdict" | "previousRun" | "previousSha256" | "ancestors">,
 ) {
   // Runs without a readable manifest are skipped.
   const runs = published.flatMap((run): ReadableRun[] => {
@@ -178,7 +178,7 @@ export function findEarlierRuns(
     return manifest instanceof WarehouseError ? [] : [{ ...run, manifest }];
   });
   const before = previousOf(stated, runs);
-  const past = ancestorsOf({ ...stated, run: "", manifest: stated }, runs);
+  const past = ancestorsOf(stated);
   const shown = runs
     .filter((run) => run.sequence < stated.sequence && !isReplaced(run, past))
     // A limited run has no earlier runs.

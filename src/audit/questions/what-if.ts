@@ -1,9 +1,8 @@
 /** Answers `what-if`: which external values edited mappings would change. Reads only the published run. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, section } from "../../common/answer.ts";
-import { invalidConfig } from "../../common/errors.ts";
 import { count, pluralize } from "../../common/figures.ts";
-import { nearestSentence } from "../../common/nearest.ts";
+import { joinFirst, nearestSentence } from "../../common/nearest.ts";
 import {
   MAPPED_VALUES_PER_RANGE,
   mappedValueBounds,
@@ -14,8 +13,8 @@ import {
 import { execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { readDefinitions } from "../mapping/definitions.ts";
-import type { MappingRow } from "../mapping/mapping-file.ts";
+import { type DefinitionIndex, readDefinitions } from "../mapping/definitions.ts";
+import { invalidMapping, type MappingRow } from "../mapping/mapping-file.ts";
 import { prepareReceptions, readPassthrough, receivingDestinations } from "../mapping/value-counts.ts";
 import type { RunQuestion } from "../open-run.ts";
 import { createTempTable, fillTempTable, itemBounds, loadSql, readList } from "../queries.ts";
@@ -38,7 +37,8 @@ function withWords<R extends AnswerRow<typeof SENT>>(row: R) {
   const isRenamed = row.name_before !== row.name_after;
   const sent = (side: "before" | "after") => {
     const [value, name] = [row[`external_value_${side}`], row[`name_${side}`]];
-    return value !== null && isRenamed ? `${value} as ${name}` : value;
+    if (value === null) return null;
+    return isRenamed ? `${JSON.stringify(value)} as ${JSON.stringify(name)}` : JSON.stringify(value);
   };
   return { ...row, sends: sent("before"), would_send: sent("after") };
 }
@@ -81,7 +81,7 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQue
   return {
     choose: async () => ({ wanted: run }),
     async answer({ run, connection }) {
-      const { entries, groups, byValue, ...changed } = await whatIf(connection, rows);
+      const { entries, groups, byValue, ignored, ...changed } = await whatIf(connection, rows);
       const received = receivingDestinations(groups).reduce((total, each) => total + each.values, 0);
       const apart =
         received === changed.values ? "" : `, ${count(received)} of them at destinations that receive values`;
@@ -92,7 +92,8 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQue
       const items = await readList(connection, ITEMS, loadSql("audit_what_if_items"), withWords);
       return {
         lead: `${came} Entries of mappings: ${count(entries.file)} in the file, ${count(entries.run)} in the run.`,
-        facts: { run, items_changed: changed.items, values_changed: changed.values },
+        next: ignored.length === 0 ? [] : [ignoredSentence(ignored)],
+        facts: { run, items_changed: changed.items, values_changed: changed.values, ignored_lines: ignored },
         sections: [
           section({
             key: "groups",
@@ -124,6 +125,18 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQue
   };
 }
 
+function ignoredSentence(lines: readonly number[]): string {
+  const where = `${lines.length === 1 ? "line" : "lines"} ${joinFirst(lines.map(String), 10)}`;
+  return `No item can get the external value of ${where}: an earlier line has the same value, another mapping counts for the field and destination, or the field is no select field.`;
+}
+
+/** Positions of rows whose entry does not count for any value. */
+const IGNORED = `
+  SELECT place
+  FROM what_if_rows ANTI JOIN mapping_answers ON mapping_value_id = coalesce(entry.id, concat('added ', place))
+  WHERE entry IS NOT NULL
+  ORDER BY place`;
+
 const ENTRIES = "SELECT count(*) FROM custom_field_mapping_values";
 
 /**
@@ -135,7 +148,8 @@ export async function whatIf(
   rows: readonly MappingRow[],
   rowsPerRange: number = MAPPED_VALUES_PER_RANGE,
 ) {
-  await assertKnownIds(connection, rows);
+  const definitions = await readDefinitions(connection);
+  await assertKnownIds(connection, definitions, rows);
   const passthrough = await readPassthrough(connection);
   await prepareReceptions(connection);
   const bounds = await itemBounds(connection, rowsPerRange);
@@ -150,9 +164,18 @@ export async function whatIf(
     const place = { index, params: [...rangeParams(range), passthrough] };
     await fillTempTable(connection, "what_if_changes", loadSql("audit_what_if"), place);
   }
+  const keyOf = (...cells: unknown[]) => JSON.stringify(cells);
+  const known = definitions.fields.flatMap((field) => field.mappings.flatMap((mapping) => mapping.entries));
+  const unedited = new Set(known.map((each) => keyOf(each.mappingValueId, each.valueId, each.externalValue)));
+  const places = await readRows(connection, { place: counted }, IGNORED);
   return {
     /** Number of entries in the run and in the file. */
     entries,
+    /** Lines with an added or edited entry that no item can get. */
+    ignored: places
+      .flatMap(({ place }) => rows[place] ?? [])
+      .filter(({ entry }) => !unedited.has(keyOf(entry?.id, entry?.valueId, entry?.externalValue)))
+      .map(({ line }) => line),
     items: await scalar(connection, "SELECT count(DISTINCT content_id) FROM what_if_changes"),
     values: await scalar(connection, "SELECT count(*) FROM what_if_changes"),
     /** Per destination and custom field. */
@@ -164,12 +187,18 @@ export async function whatIf(
 
 /**
  * Throws `config.invalid`, with the cell's position, for an ID of a field, destination, value or entry that the run
- * does not know. A mapping ID may be new if the run has no mapping for its field and destination.
+ * does not know, or that a text in its line contradicts. A mapping ID may be new if the run has no mapping for its field
+ * and destination.
  */
-async function assertKnownIds(connection: DuckDBConnection, rows: readonly MappingRow[]): Promise<void> {
-  const definitions = await readDefinitions(connection);
+async function assertKnownIds(
+  connection: DuckDBConnection,
+  definitions: DefinitionIndex,
+  rows: readonly MappingRow[],
+): Promise<void> {
   const fields = new Map(definitions.fields.map((field) => [field.customFieldId, field]));
-  const destinations = new Set(definitions.destinations.map(({ destinationId }) => destinationId));
+  const destinations = new Map(
+    definitions.destinations.map((each) => [each.destinationId, each.identification]),
+  );
   const mappings = definitions.fields.flatMap((field) =>
     field.mappings.map((mapping) => ({ ...mapping, customFieldId: field.customFieldId })),
   );
@@ -182,13 +211,13 @@ async function assertKnownIds(connection: DuckDBConnection, rows: readonly Mappi
   for (const row of rows) {
     const { customFieldId, destinationId, mappingId, entry } = row;
     const invalid = (column: string, problem: string) =>
-      invalidConfig(`${row.file}, line ${row.line}, column ${column}: the run has no ${problem}`);
+      invalidMapping(row, `the run has no ${problem}`, column);
     const unknown = (column: string, id: string, known: Iterable<string>, otherwise = "") =>
       invalid(column, `${JSON.stringify(id)}.${nearestSentence(id, known, otherwise)}`);
     const field = fields.get(customFieldId);
     if (field === undefined) throw unknown("custom_field_id", customFieldId, fields.keys());
     if (destinationId !== null && !destinations.has(destinationId))
-      throw unknown("destination_id", destinationId, destinations);
+      throw unknown("destination_id", destinationId, destinations.keys());
     const first = firstIds.get(keyOf(row)) ?? mappingId;
     firstIds.set(keyOf(row), first);
     if (!mappingIds.has(mappingId) && first !== mappingId) {
@@ -211,6 +240,19 @@ async function assertKnownIds(connection: DuckDBConnection, rows: readonly Mappi
         known,
         "The table custom_field_select_values has the IDs of all values.",
       );
+    }
+    const { value, display } = field.selectValues.find((each) => each.valueId === valueId) ?? {};
+    const meant = {
+      custom_field: field.name,
+      destination: destinations.get(destinationId ?? ""),
+      value,
+      display,
+    };
+    for (const [column, text = null] of Object.entries(meant)) {
+      const given = row.texts.get(column) ?? text;
+      if (given === text) continue;
+      const problem = `it is ${JSON.stringify(given)}, but the ID in this line means ${JSON.stringify(text)}; change the ID, or empty this cell.`;
+      throw invalidMapping(row, problem, column);
     }
   }
 }

@@ -45,7 +45,7 @@ sums AS (
 )
 SELECT
   receptions.destination,
-  coalesce(receptions.reception, 'nameless') AS reception,
+  receptions.reception,
   custom_fields.name AS custom_field,
   custom_fields.field_type,
   target.external_field_name,
@@ -54,7 +54,7 @@ FROM mapping_targets AS target
 SEMI JOIN audit_destinations USING (destination_id)
 SEMI JOIN audit_fields USING (custom_field_id)
 JOIN sums USING (destination_id, custom_field_id)
-LEFT JOIN audit_receptions AS receptions USING (destination_id)
+JOIN audit_receptions AS receptions USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
 WHERE ($1::VARCHAR IS NULL AND $2::VARCHAR IS NULL) OR sums.values > 0
 ORDER BY reception <> 'receiving', destination NULLS LAST, destination_id, custom_field NULLS LAST, custom_field_id

@@ -1,10 +1,15 @@
--- The current versions of an item's mapped values in the history: since when they hold, and why. A value that the item
--- gives several times has one row.
+-- The current versions of an item's mapped values in the history: since when they are sent so, and why. A value that the
+-- item gives several times has one row. The mark is the text of mapped_value_since.
 --
 -- ordered_at       start of a later run that found the values of the field in another order
--- sequence_before  the run before the version; for an item that returned, the last run that had it
+-- sequence_before  the run before; for an item that returned, the last run that had it
 --
 -- $1  content ID
+WITH mapped_value_history AS (
+  SELECT *
+  FROM main.mapped_value_history
+  WHERE content_id = $1
+)
 SELECT
   history.destination_id,
   history.custom_field_id,
@@ -28,8 +33,8 @@ SELECT
       )
     ELSE (SELECT max(sequence) FROM run_history WHERE sequence < since.sequence)
   END AS sequence_before
-FROM mapped_value_history AS history
-JOIN run_history AS since ON since.run = history.valid_from_run
+FROM (/* since */) AS history
+JOIN run_history AS since ON since.run = history.since_run
 LEFT JOIN mapped_value_order_history AS orders
   ON orders.content_id = history.content_id
   AND orders.destination_id = history.destination_id
@@ -38,4 +43,3 @@ LEFT JOIN mapped_value_order_history AS orders
 LEFT JOIN run_history AS ordered
   ON ordered.run = orders.valid_from_run AND ordered.sequence > since.sequence
   AND json_contains(orders.cause, '"reordered"')
-WHERE history.content_id = $1 AND history.valid_to_run IS NULL

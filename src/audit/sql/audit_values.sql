@@ -25,7 +25,7 @@ WITH counts AS (
 SELECT
   counts.destination_id,
   receptions.destination,
-  coalesce(receptions.reception, 'nameless') AS reception,
+  receptions.reception,
   counts.custom_field_id,
   custom_fields.name AS custom_field,
   target.external_field_name,
@@ -42,7 +42,7 @@ SELECT
   counts.collision
 FROM counts
 LEFT JOIN mapping_targets AS target USING (destination_id, custom_field_id)
-LEFT JOIN audit_receptions AS receptions USING (destination_id)
+JOIN audit_receptions AS receptions USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
 LEFT JOIN custom_field_select_values AS offered USING (custom_field_id, value_id)
 WHERE NOT $3::BOOLEAN

@@ -1,19 +1,23 @@
--- The current versions of the chosen items' mapped values: since when they hold, and why.
+-- The current versions of the chosen items' mapped values: since when they are sent so, and why. The mark is the text of
+-- mapped_value_since.
 --
 -- text  of a value that has no ID
-WITH held AS (
-  SELECT
-    history.content_id,
-    history.destination_id,
-    history.custom_field_id,
-    history.value_id,
-    CASE WHEN history.value_id IS NULL THEN history.value END AS text,
-    history.matched_by_text,
-    max({'sequence': runs.sequence, 'causes': CAST(history.cause AS VARCHAR)}) AS since
-  FROM mapped_value_history AS history
+WITH mapped_value_history AS (
+  SELECT *
+  FROM main.mapped_value_history
   SEMI JOIN report_chosen USING (content_id)
-  JOIN run_history AS runs ON runs.run = history.valid_from_run
-  WHERE history.valid_to_run IS NULL
+),
+held AS (
+  SELECT
+    content_id,
+    destination_id,
+    custom_field_id,
+    value_id,
+    CASE WHEN value_id IS NULL THEN value END AS text,
+    matched_by_text,
+    max({'sequence': sequence, 'causes': CAST(cause AS VARCHAR)}) AS since
+  FROM (/* since */)
+  JOIN run_history ON run = since_run
   GROUP BY ALL
 )
 SELECT

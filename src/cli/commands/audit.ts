@@ -4,7 +4,6 @@ import { exportMapping } from "../../audit/mapping/mapping-file.ts";
 import {
   countWithoutValue,
   type DestinationCounts,
-  destinationsUnderLimits,
   kindsText,
   LIMIT_KINDS,
   LIMIT_TEXTS,
@@ -62,7 +61,6 @@ const SECTIONS = [
 
 export function auditCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("audit")
-    .description("show which values the mappings cover, and which they do not")
     .argument("[run]", "name or number of a run", "current")
     .warehouse()
     .option("--destination <name>", "only this destination: name, name:platform or ID")
@@ -161,11 +159,11 @@ function totalText({ coverage, destinations }: Coverage, run: string): string {
 }
 
 function assertWithin({ destinations, coverage }: Coverage, allowed: ValueLimits = new Map()): void {
-  const totals = sumCounts(destinationsUnderLimits(destinations));
+  const totals = sumCounts(receivingDestinations(destinations));
   const exceeded = [...allowed].filter(([kind, limit]) => totals[kind] > limit);
   if (exceeded.length === 0) return;
   const parts = exceeded.map(([kind, limit]) => {
-    const worst = destinationsUnderLimits(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
+    const worst = receivingDestinations(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
     const where = `${worst?.custom_field ?? worst?.custom_field_id} at ${worst?.destination ?? worst?.destination_id}`;
     return `${count(totals[kind])} ${LIMIT_TEXTS[kind]} at destinations that receive values (limit: ${count(limit)}; most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
   });

@@ -17,9 +17,7 @@ each kind but single items. Only a run can find faults in the content itself.
 `;
 
 export function checkCommand(environment = processEnvironment()): CliCommand {
-  const command = new CliCommand("check")
-    .description("check that a run can start, and say what to fix")
-    .argument("[pipeline]", PIPELINE, "nightly");
+  const command = new CliCommand("check").argument("[pipeline]", PIPELINE, "nightly");
   return addRunOptions(command, "check a run of the sample content", "check a run with this option")
     .formats()
     .addHelpText("after", EXAMPLES)

@@ -23,7 +23,6 @@ target was asked, because the run is damaged.
 
 export function deliverCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("deliver")
-    .description("deliver a published run to the configured targets")
     .argument("[run]", "name or number of a run", "current")
     .option("--target <name>", "deliver only to this target")
     .warehouse()

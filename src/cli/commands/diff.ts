@@ -37,7 +37,6 @@ values; with --items those of each item, with --content those of the content.
 
 export function diffCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("diff")
-    .description("show what changed between two runs, and why")
     .argument("[run-a]", "name or number of the earlier run", "previous")
     .argument("[run-b]", "name or number of the later run", "current")
     .warehouse()
@@ -70,7 +69,7 @@ const OF_VALUES = ["cause", "destination", "field", "items"] as const;
 
 type Head = Answer | WarehouseError;
 
-/** Answers one of the two questions. An error with exit code 2 takes the place of its answer. */
+/** Answers one of the two questions. An error with exit code 2 or 3 takes the place of its answer. */
 async function withHead<C extends RunSelection>(
   warehouse: string,
   question: RunQuestion<C>,
@@ -83,7 +82,7 @@ async function withHead<C extends RunSelection>(
       return use(answer);
     });
   } catch (thrown) {
-    if (isAnswered || !(thrown instanceof WarehouseError) || thrown.exitCode !== 2) throw thrown;
+    if (isAnswered || !(thrown instanceof WarehouseError) || ![2, 3].includes(thrown.exitCode)) throw thrown;
     await use(thrown);
   }
 }

@@ -1,4 +1,5 @@
 import { explainQuestion } from "../../audit/questions/explain.ts";
+import { exitCodeFor, noAnswer } from "../../common/errors.ts";
 import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
 import { CliCommand, processEnvironment } from "../command.ts";
 import { withAnswer } from "../with-run.ts";
@@ -17,13 +18,12 @@ Examples:
   $ content-warehouse explain fellgate-mid --field audience --steps
 
 For runs that are no longer kept, use the macros mapped_values_as_of and
-payload_as_of with "sql". Exit code 31: the published values differ from the raw
-document.
+payload_as_of with "sql". Exit code 3: the run does not have the item. 31: the
+published values differ from the raw document.
 `;
 
-export function explainCommand({ out } = processEnvironment()): CliCommand {
+export function explainCommand({ out, endWith } = processEnvironment()): CliCommand {
   return new CliCommand("explain")
-    .description("explain the external values of an item, step by step")
     .argument("<item>", "ID or slug of an item")
     .warehouse()
     .option("--destination <name>", "only this destination: name, name:platform or ID")
@@ -35,9 +35,12 @@ export function explainCommand({ out } = processEnvironment()): CliCommand {
     .action(
       async (item: string, { warehouse, format, section, spreadsheet, limit, ...request }: ExplainFlags) => {
         const steps = request.steps === true || section === "steps" || section === "evidence";
-        await withAnswer(warehouse, explainQuestion({ item, ...request, steps }), (answer) =>
-          showAnswer(out, answer, { format, section, spreadsheet, limit }),
-        );
+        await withAnswer(warehouse, explainQuestion({ item, ...request, steps }), async (answer) => {
+          // CSV has nothing but a table.
+          if (answer.isNothing === true && format === "csv") throw noAnswer(answer.lead);
+          await showAnswer(out, answer, { format, section, spreadsheet, limit });
+          if (answer.isNothing === true) endWith(exitCodeFor("answer.nothing"));
+        });
       },
     );
 }

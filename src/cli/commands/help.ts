@@ -3,7 +3,6 @@ import { Command } from "commander";
 import { invalidConfig } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { printable } from "../../common/printable.ts";
-import { settingsText } from "../../config/config-spec.ts";
 import { paragraph, writeResult } from "../../show/terminal.ts";
 import { processEnvironment } from "../command.ts";
 import { commandPath, EXIT_CODES, HELP_WIDTH } from "../help.ts";
@@ -23,9 +22,9 @@ Environment:
 Settings in the file:
 `;
 
-const TOPICS: Readonly<Record<string, () => string>> = {
-  "exit-codes": exitCodesText,
-  configuration: () => CONFIGURATION + settingsText(),
+const TOPICS: Readonly<Record<string, () => Promise<string>>> = {
+  "exit-codes": async () => exitCodesText(),
+  configuration: async () => CONFIGURATION + (await import("../../config/config-spec.ts")).settingsText(),
 };
 
 const EXAMPLES = `
@@ -39,13 +38,12 @@ Examples:
 
 export function helpCommand({ out } = processEnvironment()): Command {
   return new Command("help")
-    .description("show the help of a command, or of a topic")
     .argument("[topic...]", "a command, or one of the topics below")
     .addHelpText("after", EXAMPLES)
     .action(async (words: readonly string[], _options: unknown, own: Command) => {
       const page = TOPICS[words.join(" ")];
       if (page === undefined) findCommand(own.parent ?? own, words).outputHelp();
-      else await writeResult(out, wrapHelp(page()));
+      else await writeResult(out, wrapHelp(await page()));
     });
 }
 

@@ -39,7 +39,6 @@ interface InitFlags {
 
 export function initCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("init")
-    .description("write a first configuration")
     .url()
     .option("--token-file <file>", "file with the API token", "./token")
     .addHelpText("after", EXAMPLES)

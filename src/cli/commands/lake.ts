@@ -22,7 +22,6 @@ Examples:
 
 export function lakeCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("lake")
-    .description("show, verify and clean up the lake, or remove an instance")
     .addHelpText("after", EXAMPLES)
     .addCommand(statusCommand(environment), { isDefault: true })
     .addCommand(verifyCommand(environment))
@@ -97,8 +96,8 @@ Examples:
 Earlier versions stay readable for \`logRetentionDays\` (30 by default); with
 --all-versions only the newest stay. Removes copies of runs except the last of
 each instance. Cleans up all instances, also during deliveries.
-Exit code 26: a table is damaged or has an unsupported feature; nothing was
-removed.
+Exit code 26: a table is damaged or has an unsupported feature, or the clocks
+of this machine and of the store differ by an hour; nothing was removed.
 `;
 
 function vacuumCommand(environment: CliEnvironment): CliCommand {

@@ -21,9 +21,8 @@ data differ from those of the documents, and with 31, if a raw file is damaged.
 
 export function replayCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("replay")
-    .description("build the current run again from its raw documents")
     .option("--pipeline <pipeline>", "another pipeline than that of the run, by name or path")
-    .option("--accept-pipeline", "allow this pipeline to lack tables of the current run")
+    .option("--accept-pipeline", "allow this pipeline to lack tables or files of the current run")
     .warehouse()
     .option("--json", "print the summary as one JSON object")
     .addHelpText("after", EXAMPLES)

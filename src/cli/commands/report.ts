@@ -18,7 +18,6 @@ the disk and makes no requests.
 
 export function reportCommand({ err } = processEnvironment()): CliCommand {
   return new CliCommand("report")
-    .description("write a run as one HTML page, with the payloads of each item")
     .argument("[run]", "name or number of a run", "current")
     .option("--out <file>", "file to write (default: report-<run>.html)")
     .warehouse()

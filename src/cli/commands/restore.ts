@@ -21,7 +21,6 @@ itself. Exit code 0: the run is there. 26: the target cannot provide it.
 
 export function restoreCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("restore")
-    .description("bring the last run back from a lake")
     .option("--target <name>", "name of the target, if several keep runs")
     .warehouse()
     .option("--json", "print one JSON object instead of lines")

@@ -45,9 +45,7 @@ A run with --limit is neither certified nor delivered, and ends with 0.
 `;
 
 export function runCommand(environment = processEnvironment()): CliCommand {
-  const command = new CliCommand("run")
-    .description("run a pipeline: export the content and publish it")
-    .argument("<pipeline>", PIPELINE);
+  const command = new CliCommand("run").argument("<pipeline>", PIPELINE);
   return addRunOptions(command, "read the sample content from an embedded service")
     .addOption(
       new Option("--limit <items>", "read only the first items, into ./first-look")

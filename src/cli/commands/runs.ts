@@ -1,7 +1,7 @@
 /** `runs`: lists, shows, rolls back and removes published runs. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { findReadableRun } from "../../audit/open-run.ts";
-import { driftQuestion } from "../../audit/questions/drift.ts";
+import { driftQuestion, PERSONAL_SECTION } from "../../audit/questions/drift.ts";
 import { readRejectsSection, runAnswer } from "../../audit/questions/run-sections.ts";
 import { runsAnswer } from "../../audit/questions/runs.ts";
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
@@ -37,7 +37,6 @@ Examples:
 
 export function runsCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("runs")
-    .description("list, show, roll back and remove published runs")
     .addHelpText("after", EXAMPLES)
     .addCommand(listCommand(environment), { isDefault: true })
     .addCommand(showCommand(environment))
@@ -67,14 +66,20 @@ interface ShowFlags extends AnswerFlags {
 
 const SECTIONS = ["about", "checks", "failing_rows", "passes", "requests", "tables"];
 /** Sections shown only with `--section`, each with the function that shows it. */
-const ON_REQUEST = { drift: showDrift, rejects: showRejects, targets: showTargets } as const;
+const ON_REQUEST = {
+  drift: showDrift,
+  [PERSONAL_SECTION]: showDrift,
+  rejects: showRejects,
+  targets: showTargets,
+} as const;
 
 const SHOW_HELP = `show 42
   $ content-warehouse runs show --section drift
   $ content-warehouse runs show 42 --section rejects --format csv > rejects.csv
 
 drift: where the service departs from the contract; new since the run before, or
-known. What the personal-data policy did, too.
+known.
+personal-data: what the personal-data policy removed or hashed.
 rejects: what could not be loaded, and why. The next run requests it again.
 targets: the last run of each target, asked over the network. Exit code 26: one
 could not be asked.`;
@@ -91,7 +96,7 @@ function showCommand(environment: CliEnvironment): CliCommand {
 }
 
 async function showRun({ out }: CliEnvironment, run: string, { warehouse, ...form }: ShowFlags) {
-  const found = await findReadableRun(openWarehouseFolder(warehouse), run);
+  const found = await findReadableRun(openWarehouseFolder(warehouse, "answer.nothing"), run);
   const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
   const shown =
     found.manifest.rows.run_checks === undefined
@@ -105,8 +110,9 @@ async function showRun({ out }: CliEnvironment, run: string, { warehouse, ...for
 }
 
 /** CSV has one table; its column `kind` says which section a row is from. */
-function showDrift({ out }: CliEnvironment, run: string, { warehouse, section: _, ...form }: ShowFlags) {
-  return withAnswer(warehouse, driftQuestion(run), (answer) => {
+function showDrift({ out }: CliEnvironment, run: string, { warehouse, section, ...form }: ShowFlags) {
+  const asked = section === PERSONAL_SECTION ? PERSONAL_SECTION : "drift";
+  return withAnswer(warehouse, driftQuestion(run, asked), (answer) => {
     const [first, ...rest] = answer.sections;
     if (form.format !== "csv" || first === undefined) return showAnswer(out, answer, form);
     const rows = [first, ...rest].flatMap((part) => part.rows);

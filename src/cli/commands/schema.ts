@@ -49,7 +49,6 @@ For tables of your own pipeline: content-warehouse sql "DESCRIBE table".
 
 export function schemaCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("schema")
-    .description("show tables and views: columns, keys, comments and origins")
     .argument("[table]", "only this table or view")
     .choice("--format <format>", "format of the description", Object.keys(FORMATS), "text")
     .json()
@@ -215,11 +214,16 @@ function tableLines(table: SchemaTable, all: readonly SchemaTable[]): string[] {
   const isTested = !isView(table);
   return [
     `      - name: ${table.name}`,
-    `        description: ${jsonText(table.comment)}`,
+    `        description: ${dbtText(table.comment)}`,
     ...(isTested && table.key.length > 1 ? keyTest(table) : []),
     "        columns:",
     ...table.columns.flatMap((column) => columnLines(column, isTested ? testsOf(table, column, all) : [])),
   ];
+}
+
+/** A text as JSON, of which dbt makes no template: names and comments have words of the service. */
+function dbtText(text: string): string {
+  return jsonText(text.replaceAll(/\{[{%#]/g, "{{ '$&' }}"));
 }
 
 /** A test of a key with several columns: `unique` of dbt takes an expression, here a row of them. */
@@ -243,8 +247,8 @@ function testsOf(table: SchemaTable, column: SchemaColumn, all: readonly SchemaT
 
 function columnLines(column: SchemaColumn, tests: readonly string[]): string[] {
   return [
-    `          - name: ${jsonText(column.name)}`,
-    `            description: ${jsonText(column.comment)}`,
+    `          - name: ${dbtText(column.name)}`,
+    `            description: ${dbtText(column.comment)}`,
     `            data_type: ${duckdbTypeOf(column.type).toLowerCase()}`,
     ...(tests.length === 0 ? [] : ["            data_tests:", ...tests.map((line) => `  ${line}`)]),
   ];

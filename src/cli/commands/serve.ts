@@ -31,7 +31,6 @@ Examples:
 
 export function serveCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("serve")
-    .description("serve a content set as the service would")
     .addOption(
       new Option("--data <dir>", "folder of the content set").default(
         packagePath("data/sample"),

@@ -56,7 +56,6 @@ the database ignores that for two seconds, the process kills itself (137).
 
 export function sqlCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("sql")
-    .description("query the published warehouse in SQL, read-only")
     .argument("[query]", "one statement (default: from standard input)")
     .option("--run <run>", "name or number of a run", "current")
     .option("-f, --file <file>", "read the statement from a file")
@@ -136,14 +135,14 @@ interface QueryDatabases {
 
 /**
  * Databases for a run, by name, number or `current`. Reads the link `current` once, so that a publication in between does
- * not mix runs. Throws `config.not_found`.
+ * not mix runs. Throws `answer.nothing` if there is no such run, `config.not_found` if it has no database.
  */
 async function findDatabases(
   warehouse: string,
   { wanted, statement }: { readonly wanted: string; readonly statement: string },
 ): Promise<QueryDatabases> {
   const folder = outputFolder(warehouse);
-  const run = await findRun(folder, wanted);
+  const run = await findRun(folder, wanted, "answer.nothing");
   const database = databaseIn(run);
   if (database === undefined)
     throw new WarehouseError(
@@ -212,7 +211,8 @@ async function runQuery(
     maxSpilled: "10GB",
     threads: undefined,
   });
-  const question = await prepareQuery(database.connection, statement, previous.missing);
+  const query = { noPrevious: previous.missing, mayPivot: true };
+  const question = await prepareQuery(database.connection, statement, query);
   if (format === "parquet") {
     await question.copyTo(parquet);
     return await write(createReadStream(parquet));

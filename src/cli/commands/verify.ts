@@ -22,7 +22,6 @@ Exit code 0: the runs are as they were published. 31: one is not.
 
 export function verifyCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("verify")
-    .description("verify that runs are still as they were published")
     .argument("[run]", "name or number of a run", "current")
     .warehouse()
     .option("--all", "verify all published runs")

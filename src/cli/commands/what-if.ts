@@ -25,7 +25,6 @@ service is not needed, and nothing is published.
 
 export function whatIfCommand({ out } = processEnvironment()): CliCommand {
   return new CliCommand("what-if")
-    .description("show what an edited mapping would change, and for which items")
     .argument("[run]", "name or number of a run", "current")
     .requiredOption("--mapping <file>", "the edited mapping, as CSV (required)")
     .warehouse()

@@ -14,6 +14,7 @@ import { bytesOf, readSealed, writeSealed } from "../../common/sealed-file.ts";
 import type { Shape } from "../../raw/document.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
 import type { WrittenFile } from "../../raw/raw-file.ts";
+import { onlyId } from "../pages/instance-ids.ts";
 import type { PageResult, Reject } from "../pages/tasks.ts";
 import type { RequestRecord } from "./journal.ts";
 
@@ -59,6 +60,8 @@ interface Checkpoint<Response> {
   readonly drift: readonly DriftEntry[];
   /** Names of the custom fields in the documents. */
   readonly fieldNames: readonly string[];
+  /** IDs of the instances that the documents name. */
+  readonly instanceIds: readonly string[];
 }
 
 interface CheckpointFile extends Pick<Checkpoint<unknown>, "stage" | "pass" | "number" | "passStart"> {
@@ -73,11 +76,19 @@ export interface ResumeState {
   readonly pages: number;
   /** Single items in the checkpoints. */
   readonly items: number;
+  /** The instance, if all documents that name one name the same; else `null`. */
+  readonly instanceId: string | null;
   /** Absolute paths of checkpoints and raw files. */
   readonly files: ReadonlySet<string>;
 }
 
-export const EMPTY_RESUME: ResumeState = { groups: [], pages: 0, items: 0, files: new Set() };
+export const EMPTY_RESUME: ResumeState = {
+  groups: [],
+  pages: 0,
+  items: 0,
+  instanceId: null,
+  files: new Set(),
+};
 
 function folderOf(staging: string): string {
   return join(staging, "answers");
@@ -124,6 +135,7 @@ export async function readResumeState(staging: string): Promise<ResumeState> {
   if (!hasCheckpoints(staging)) return EMPTY_RESUME;
   const groups: CheckpointFile[] = [];
   const files = new Set<string>();
+  const instanceIds: string[] = [];
   let pages = 0;
   let items = 0;
   // A kill may leave files with temporary names.
@@ -137,11 +149,12 @@ export async function readResumeState(staging: string): Promise<ResumeState> {
     const content = file && (await bytesOf(rawFile));
     if (file && (content?.length !== file.bytes || hash("sha256", content) !== file.sha256)) continue;
     groups.push({ stage, pass, number, passStart, rawFile });
+    instanceIds.push(...group.instanceIds);
     for (const each of file === null ? [path] : [path, rawFile]) files.add(each);
     if (passStart === null) items += responses.length;
     else pages += responses.length;
   }
-  return { groups, pages, items, files };
+  return { groups, pages, items, instanceId: onlyId(instanceIds), files };
 }
 
 /** Absolute path of a raw file that a checkpoint names. A symbolic link is not followed. */

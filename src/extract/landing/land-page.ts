@@ -28,7 +28,8 @@ export interface LanderConfig extends ReaderConfig {
 /** Documents of a response that wait to be written. */
 interface WaitingDocuments {
   readonly raw: readonly RawDocument[];
-  readonly fieldNames: ReadonlySet<string>;
+  readonly fieldNames?: ReadonlySet<string>;
+  readonly instanceIds?: ReadonlySet<string>;
   readonly drift: readonly DriftEntry[];
   /** The page that the documents point into, if they do. */
   readonly bytes?: Uint8Array;
@@ -65,9 +66,9 @@ export class Lander {
     const decodedBytes = decoded.length;
     const read = orTooDeep(() => this.#reader.page(task, decoded));
     if (decoded.buffer !== bytes.buffer) release(bytes);
-    const { pagination, rows, items, rejects, raw, fieldNames, drift } = read;
+    const { pagination, rows, items, rejects, raw, drift, ...names } = read;
     if (task.lands)
-      this.#wait(task.unit, { raw, fieldNames, drift: [...echoes, ...drift.take()], bytes: decoded });
+      this.#wait(task.unit, { ...names, raw, drift: [...echoes, ...drift.take()], bytes: decoded });
     else release(decoded);
     return { pagination, rows, items, rejects, decodedBytes };
   }
@@ -75,17 +76,17 @@ export class Lander {
   /** Reads the response for a single item. A document of another item is a reject. */
   item(task: ItemTask): ItemResult {
     const { decoded, echoes } = this.#decoded(task.body);
-    const { items, rejects, raw, fieldNames, drift } = orTooDeep(() =>
+    const { items, rejects, raw, drift, ...names } = orTooDeep(() =>
       this.#reader.item(task, decoded.toString(), echoes),
     );
-    if (task.lands) this.#wait(task.unit, { raw, fieldNames, drift: drift.take() });
+    if (task.lands) this.#wait(task.unit, { ...names, raw, drift: drift.take() });
     return { updatedAt: items[0]?.updatedAt, rejects };
   }
 
   /** Lands documents of an earlier run. */
   copy(task: CopyTask): undefined {
     for (const { raw, drift, unit } of this.#reader.copies(task))
-      this.#wait(unit, { raw: [raw], drift: drift.take(), fieldNames: new Set() });
+      this.#wait(unit, { raw: [raw], drift: drift.take() });
   }
 
   #wait(unit: number, documents: WaitingDocuments): void {
@@ -115,7 +116,8 @@ export class Lander {
       file,
       indexed: file && indexDocuments(documents),
       drift: drift.take(),
-      fieldNames: [...new Set(waiting.flatMap(({ fieldNames }) => [...fieldNames]))],
+      fieldNames: [...new Set(waiting.flatMap(({ fieldNames = [] }) => [...fieldNames]))],
+      instanceIds: [...new Set(waiting.flatMap(({ instanceIds = [] }) => [...instanceIds]))],
     };
   }
 }

@@ -84,8 +84,11 @@ export class Landing implements AsyncDisposable {
     return this.#threads.failure;
   }
 
-  /** `stage`: a listing, single items of a pass (`item`), or those requested after it (`after`), which a resumed run repeats. */
-  of(stage: Shape | "item" | "after", pass: number): StageLanding {
+  /**
+   * `stage`: a listing, single items of a pass (`item`), or those requested after it (`after`), which a resumed run repeats,
+   * unless they are gone (`gone`).
+   */
+  of(stage: StageConfig["stage"], pass: number): StageLanding {
     const key = `${stage} ${pass}`;
     const known = this.#stages.get(key);
     if (known !== undefined) return known;
@@ -140,7 +143,7 @@ const SINGLES_PER_GROUP = 64;
 const WRITE_EVERY_MS = 10_000;
 
 interface StageConfig extends LandingConfig {
-  readonly stage: Shape | "item" | "after";
+  readonly stage: Shape | "item" | "after" | "gone";
   readonly pass: number;
   /** Returns the number of a new unit. */
   readonly reserve: () => number;
@@ -155,6 +158,8 @@ export class StageLanding {
   groupSize: number | undefined;
   /** For listings only. */
   passStart: ResumeState["groups"][number]["passStart"];
+  /** IDs of the instances that documents which landed name. */
+  readonly instanceIds = new Set<string>();
   readonly #config: StageConfig;
   readonly #threads: LandingThreads;
   /** Of this stage and pass, of the interrupted run. */
@@ -173,7 +178,7 @@ export class StageLanding {
     this.#checkpoints = resumeState.groups.filter((group) => group.stage === stage && group.pass === pass);
     this.#nextNumber = Math.max(-1, ...this.#checkpoints.map(({ number }) => number)) + 1;
     this.passStart = this.#checkpoints[0]?.passStart ?? null;
-    if (stage === "item" || stage === "after") this.groupSize = SINGLES_PER_GROUP;
+    if (stage !== "dynamic" && stage !== "full") this.groupSize = SINGLES_PER_GROUP;
   }
 
   /** Responses that the interrupted run got, group by group. Their documents count as landed. */
@@ -249,20 +254,18 @@ export class StageLanding {
     const result = await this.#threads.ask(group.first, { kind: "write", units, rawFile });
     this.#record(rawFile, result);
     if (!this.hasCheckpoints) return;
-    const { file, drift, fieldNames } = result;
+    const { indexed: _, ...landed } = result;
     const responses = waiting.map(({ response }) => response);
     const position = { stage, pass, number, passStart: this.passStart };
-    await writeCheckpoint(directory, rawFile, { ...position, responses, file, drift, fieldNames });
+    await writeCheckpoint(directory, rawFile, { ...position, ...landed, responses });
   }
 
-  #record(
-    rawFile: string,
-    { indexed, drift, fieldNames }: Pick<GroupResult, "indexed" | "drift" | "fieldNames">,
-  ) {
+  #record(rawFile: string, { indexed, drift, fieldNames, instanceIds }: Omit<GroupResult, "file">) {
     const { index, journal } = this.#config;
     if (indexed !== null) index.add(rawFile, indexed);
     journal.takeDrift(drift);
     for (const name of fieldNames) journal.fieldNames.add(name);
+    for (const id of instanceIds) this.instanceIds.add(id);
   }
 }
 

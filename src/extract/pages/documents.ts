@@ -15,6 +15,7 @@ import { copyReusable, fingerprintOf, reuseRecord } from "../../raw/reusable.ts"
 import { truncateToSecond } from "../../raw/values.ts";
 import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
 import { misfit, readBody } from "../http/decode.ts";
+import { instanceIdsOf } from "./instance-ids.ts";
 import { type ObjectPosition, type PageDocument, readList } from "./list-page.ts";
 import { ObjectCache, type PreparedObject, preparedObject } from "./object-cache.ts";
 import {
@@ -47,6 +48,8 @@ interface DocumentBatch {
   readonly raw: readonly RawDocument[];
   /** Names of the custom fields that the documents hold. */
   readonly fieldNames: ReadonlySet<string>;
+  /** IDs of the instances that the documents name. */
+  readonly instanceIds: ReadonlySet<string>;
   readonly drift: Drift;
 }
 
@@ -97,6 +100,7 @@ export class DocumentReader {
     const rejects: Reject[] = [];
     const raw: RawDocument[] = [];
     const fieldNames = new Set<string>();
+    const instanceIds = new Set<string>();
     const drift = new Drift();
     /** In how many documents an object stands: its drift is counted once, for all of them. */
     const objectCounts = new Map<PreparedObject, number>();
@@ -123,6 +127,7 @@ export class DocumentReader {
           objectCounts.set(prepared, (objectCounts.get(prepared) ?? 0) + 1);
         raw.push(this.#rawDocument(at, document, drift, { ...pageDocument, objects: objects ?? [] }));
         addFieldNames(fieldNames, shape, document);
+        for (const id of instanceIdsOf(document)) instanceIds.add(id);
       }
       const item = listEntry(contentId, position, document);
       const { details, settings } = this.#config;
@@ -131,7 +136,7 @@ export class DocumentReader {
     }
     for (const [prepared, count] of objectCounts)
       for (const entry of prepared.drift) drift.add({ ...entry, count: entry.count * count });
-    return { pagination, rows, items, rejects, raw, fieldNames, drift };
+    return { pagination, rows, items, rejects, raw, fieldNames, instanceIds, drift };
   }
 
   /** `undefined` if the document must be parsed and prepared with all its objects. */
@@ -196,7 +201,7 @@ export class DocumentReader {
       const reason = "reason" in found ? found.reason : "the response is about another item";
       const rejected = this.#rejectText(shape, document, at, drift);
       const reject = { mode: "item", pass, page, position, contentId, reason, document: rejected };
-      return { items: [], rejects: [reject], raw: [], fieldNames, drift };
+      return { items: [], rejects: [reject], raw: [], fieldNames, instanceIds: new Set(), drift };
     }
     const item = listEntry(contentId, position, document);
     const view = { shape, order, observedAt: body.observedAt };
@@ -207,7 +212,8 @@ export class DocumentReader {
     const isEdited = isFresh(secondsOf(item.updatedAt), { ...body, milliseconds: FRESH_MS });
     const fingerprint = body.dated && !isEdited ? task.listed.fingerprint : NO_FINGERPRINT;
     const reuse = reuseRecord(document, fingerprint, at, drift);
-    return { items: [item], rejects: [], raw: [{ ...raw, reuse }], fieldNames, drift };
+    const instanceIds = new Set(instanceIdsOf(document));
+    return { items: [item], rejects: [], raw: [{ ...raw, reuse }], fieldNames, instanceIds, drift };
   }
 }
 

@@ -122,4 +122,6 @@ export interface GroupResult {
   readonly drift: readonly DriftEntry[];
   /** Names of the custom fields that the documents hold. */
   readonly fieldNames: readonly string[];
+  /** IDs of the instances that the documents name. */
+  readonly instanceIds: readonly string[];
 }

@@ -5,6 +5,7 @@ import type { Shape } from "../../raw/document.ts";
 import type { RejectLimits } from "../../raw/extract-record.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import type { HttpClient } from "../http/client.ts";
+import type { ItemResponse } from "../landing/checkpoint.ts";
 import type { Journal } from "../landing/journal.ts";
 import type { Landing } from "../landing/landing.ts";
 import type { ItemVersions } from "./item-versions.ts";
@@ -15,6 +16,8 @@ export interface ExtractContext {
   readonly journal: Journal;
   readonly itemIndex: ItemIndex;
   readonly versions: ItemVersions;
+  /** Responses 404 and 410, by the item's ID, until a page lists the item. */
+  readonly gone: Map<string, ItemResponse>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly settings: {

@@ -30,9 +30,22 @@ export function isRejected({ gone, updatedAt }: ItemResponse): boolean {
   return !gone && updatedAt === undefined;
 }
 
-export function recordItemResponse({ journal }: ExtractContext, { record, rejects }: ItemResponse): void {
+export function recordItemResponse({ journal, gone }: ExtractContext, response: ItemResponse): void {
+  const { id, record, rejects } = response;
   if (record !== null) journal.requests.push(record);
   journal.rejects.push(...rejects);
+  if (response.gone) gone.set(id, response);
+  else gone.delete(id);
+}
+
+/** Restores which items were gone when an interrupted run requested them after a pass. */
+export async function restoreGone(context: ExtractContext): Promise<void> {
+  for await (const responses of goneLanding(context).resumed<ItemResponse>())
+    for (const response of responses) recordItemResponse(context, response);
+}
+
+function goneLanding({ landing }: ExtractContext): StageLanding {
+  return landing.of("gone", 1);
 }
 
 /** Requests an item. A failure that concerns this item alone is a reject, as long as the budget allows. */
@@ -209,9 +222,9 @@ export async function requestUnlisted(context: ExtractContext, pass: number, ids
 }
 
 /**
- * Requests each item in these shapes, one after the other; those of the pipeline by default. If too many items are
- * rejected, the rest is skipped: it would be rejected too. This does not end the run: a listing is read again instead, or
- * the run is unsettled.
+ * Requests each item in these shapes, one after the other; those of the pipeline by default. An item that is gone is not
+ * requested again. If too many items are rejected, the rest is skipped: it would be rejected too. This does not end the
+ * run: a listing is read again instead, or the run is unsettled.
  */
 async function requestItems(
   context: ExtractContext,
@@ -222,6 +235,7 @@ async function requestItems(
   const { settings, onProgress } = context;
   const { columns } = settings;
   const landing = context.landing.of("after", pass);
+  const ofGone = goneLanding(context);
   const queue = new WorkQueue(settings.concurrency, context.signal);
   const limit = singlesLimit(ids.length, settings.singlesLimits);
   const responses: ItemResponse[] = [];
@@ -235,6 +249,11 @@ async function requestItems(
         skipped.push(id);
         continue;
       }
+      const gone = context.gone.get(id);
+      if (gone !== undefined) {
+        responses.push(gone);
+        continue;
+      }
       const slots = shapes.map((shape) => ({ shape, slot: landing.reserveSlot() }));
       await queue.add(async () => {
         let hasReject = false;
@@ -246,6 +265,10 @@ async function requestItems(
           bytes += response.record?.bytes ?? 0;
           hasReject ||= isRejected(response);
           responses.push(response);
+          if (response.gone) {
+            queue.follow(ofGone.add(ofGone.reserveSlot(), response));
+            break;
+          }
           queue.follow(landing.add(slot, response));
         }
         if (hasReject) rejectedItems += 1;
@@ -255,6 +278,7 @@ async function requestItems(
     }
     await queue.done();
     await landing.finish();
+    await ofGone.finish();
   } finally {
     // Wait for the responses under way, so that a checkpoint has them.
     await queue.settled();

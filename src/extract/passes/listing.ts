@@ -183,6 +183,7 @@ export class PassReader {
   async #readPage(page: number, slot: ResponseSlot | undefined): Promise<void> {
     const response = await this.#pages.read({ page, slot }, this.#summaries.get(1)?.pagination);
     this.#take(response);
+    for (const { id } of response.result.items) this.#context.gone.delete(id);
     const { landing } = this.#plan;
     if (landing === undefined || slot === undefined) return;
     landing.groupSize ??= this.#pagesPerGroup;

@@ -4,7 +4,7 @@
 WITH given AS (
   SELECT *, $3::BOOLEAN AS passthrough
   FROM content_mapped_values
-  WHERE /* in_range */
+  WHERE content_id >= $1 AND ($2 IS NULL OR content_id < $2)
 )
 SELECT content_id, destination_id, CAST(payload AS JSON) AS payload, receives
 FROM (/* payloads */)

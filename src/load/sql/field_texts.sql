@@ -26,7 +26,7 @@ WITH shown AS (
   JOIN (/* numbers */) AS numbers USING (custom_field_id)
   LEFT JOIN custom_field_select_values AS offered USING (custom_field_id, value_id)
   LEFT JOIN /* files */ AS file USING (file_id)
-  WHERE /* in_range */
+  WHERE content_id >= $1 AND ($2 IS NULL OR content_id < $2)
     AND given IS NOT NULL
 ),
 -- They are few, so that few lists are made.
@@ -77,5 +77,5 @@ SELECT
 FROM content
 LEFT JOIN texts USING (content_id)
 LEFT JOIN lists USING (content_id)
-WHERE /* in_range */
+WHERE content_id >= $1 AND ($2 IS NULL OR content_id < $2)
 ORDER BY content_id

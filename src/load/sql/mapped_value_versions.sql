@@ -3,13 +3,17 @@
 -- version of its value, or later when the item got it; it ends with the version, or sooner. Both are changes of the
 -- item.
 --
+-- Examples: an item gives [a] in run 1, [a, a] from run 2, and [a] again from run 4; run 3 maps a otherwise.
+--
 -- copy                   from 1
 -- cause, valid_to_cause  as lists
+-- e.g. the field
 WITH repeating AS (
   SELECT DISTINCT content_id, destination_id, custom_field_id
   FROM mapped_value_order_history
   WHERE list_count(CAST(value_numbers AS INTEGER[])) > list_unique(CAST(value_numbers AS INTEGER[]))
 ),
+-- e.g. [1, 1] from 2 to 4, turn 1; [1] from 4, turn 2
 orders AS (
   SELECT
     history.content_id,
@@ -28,6 +32,7 @@ orders AS (
   JOIN run_history AS first ON first.run = history.valid_from_run
   LEFT JOIN run_history AS after ON after.run = history.valid_to_run
 ),
+-- e.g. of turn 1: value 1 at place 1, and at place 2
 places AS (
   SELECT
     * EXCLUDE (numbers),
@@ -35,6 +40,7 @@ places AS (
     generate_subscripts(numbers, 1) AS place
   FROM orders
 ),
+-- e.g. of turn 1: value 1, copy 2, from 2 to 4
 further AS (
   SELECT
     * EXCLUDE (place),
@@ -45,6 +51,7 @@ further AS (
   WHERE value_number IS NOT NULL
   QUALIFY copy > 1
 ),
+-- e.g. the same; no turn before
 followed AS (
   SELECT
     *,
@@ -53,6 +60,7 @@ followed AS (
   FROM further
   WINDOW same_copy AS (PARTITION BY content_id, destination_id, custom_field_id, value_number, copy ORDER BY turn)
 ),
+-- e.g. the same; stretch 1
 joined AS (
   SELECT
     *,
@@ -63,6 +71,7 @@ joined AS (
 ),
 -- Spans in which the item had the copy, at any position.
 -- came_back: the item had it when it was last seen
+-- e.g. copy 2 from 2 to 4, item_changed both times
 stretches AS (
   SELECT
     content_id,
@@ -79,6 +88,7 @@ stretches AS (
   GROUP BY content_id, destination_id, custom_field_id, value_number, copy, stretch
 ),
 -- was_there: the item had the value, in any version, when it was last seen; has_next: a version follows immediately
+-- e.g. value 1 from 1 to 3, first_seen to mapping_changed, has_next; from 3, mapping_changed, was_there
 versions AS (
   SELECT
     history.* REPLACE (
@@ -105,6 +115,7 @@ versions AS (
     ORDER BY first.sequence
   )
 ),
+-- e.g. copy 2 from 2 to 3, item_changed to mapping_changed; from 3 to 4, mapping_changed to item_changed
 bounded AS (
   SELECT
     versions.* EXCLUDE (from_sequence, to_sequence, was_there, has_next, cause, valid_to_cause),

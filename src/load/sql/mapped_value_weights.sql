@@ -7,5 +7,5 @@ WITH targets AS (
 SELECT content_id, sum(targets.destinations) AS weight
 FROM content_custom_field_values
 JOIN targets USING (custom_field_id)
-WHERE mapping_input IS NOT NULL AND /* in_range */
+WHERE mapping_input IS NOT NULL AND content_id >= $1 AND ($2 IS NULL OR content_id < $2)
 GROUP BY content_id

@@ -10,7 +10,7 @@ WITH given AS (
     coalesce(mapping_input_is_id, false) AS is_id
   FROM content_custom_field_values
   WHERE mapping_input IS NOT NULL
-    AND /* in_range */
+    AND content_id >= $1 AND ($2 IS NULL OR content_id < $2)
 ),
 identified AS (
   SELECT
@@ -43,7 +43,7 @@ SELECT
   item.matched_by_text,
   target.destination_unsupported,
   target.collision,
-  coalesce(NOT target.destination_unsupported, false) AS receives
+  target.receives
 FROM identified AS item
 JOIN mapping_targets AS target USING (custom_field_id)
 LEFT JOIN mapping_answers AS answer

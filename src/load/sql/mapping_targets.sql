@@ -2,7 +2,7 @@
 --
 -- several_mappings         the field has several mappings for the destination; the first in source order counts
 -- collision                another field has a mapping to the same external field name at the destination
--- destination_unsupported  NULL if the destination is known only by its ID
+-- destination_unsupported  NULL if the service does not say
 -- has_values               only select and multiselect fields have value mappings
 WITH picked AS (
   SELECT
@@ -25,6 +25,7 @@ SELECT
   picked.several_mappings,
   picked.collision,
   NOT destinations.supports_custom_field_mappings AS destination_unsupported,
+  destinations.receives,
   coalesce(custom_fields.field_type IN ('select', 'multiselect'), false) AS has_values
 FROM picked
 LEFT JOIN custom_fields USING (custom_field_id)

@@ -122,7 +122,10 @@ async function commitTable(
 ): Promise<TableVersion> {
   let files: readonly LakeFile[] = [];
   const { version } = await commitChange(session, delivery, { number, first }, async (state) => {
-    assertMayCommit(session, delivery, { number, state });
+    // The later delivery leaves a table alone that is missing or that only other instances have.
+    const isNew = deliveryNumber(state, session.instance) === 0;
+    const latest = isNew ? await readTable(session.store, RUN_SNAPSHOTS.name) : state;
+    assertMayCommit(session, delivery, { number, state: latest });
     assertWritable(state, declared);
     files = await uploadFiles(session, delivery, { declared, state });
     const mustCollide = followsUnfinished && deliveryNumber(state, session.instance) < number;

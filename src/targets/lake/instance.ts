@@ -2,13 +2,14 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { duration } from "../../common/figures.ts";
 import type { InstanceIdentity } from "../../pipeline.ts";
 import { mapLimited } from "../../storage/parallel.ts";
 import { instanceText, sameInstance } from "../../warehouse/identity.ts";
 import { type FileContent, overwriteError, type Store } from "../store/store.ts";
 import { blockingReason } from "./delta/features.ts";
 import { readTable } from "./delta/log.ts";
-import type { DeltaTable } from "./delta/metadata.ts";
+import { DAY_MS, type DeltaTable } from "./delta/metadata.ts";
 import { activeFiles, deliveryNumber, type TableState } from "./delta/state.ts";
 import { tableNames } from "./keys.ts";
 import { type LakeRun, lastRunOf, RUN_SNAPSHOTS, readSnapshotRows } from "./snapshots.ts";
@@ -52,7 +53,7 @@ export async function readInstance(
   return { snapshots, last, number, isUnfinished: number > finished };
 }
 
-/** Throws `target.refused` if a table cannot take a run with these tables, or the store overwrites objects. */
+/** Throws `target.refused` if a table cannot take a run with these tables, or as {@link probeStore} does. */
 export async function assertDeliverable(
   session: LakeSession,
   { snapshots }: Pick<InstanceState, "snapshots">,
@@ -66,7 +67,7 @@ export async function assertDeliverable(
   );
   const reasons = [own, ...others].flatMap(({ declared, state }) => blockingReason(state, declared) ?? []);
   if (reasons.length > 0) throw new WarehouseError("target.refused", reasons.join(" "));
-  if (snapshots === null) await verifyConditionalPut(session.store);
+  await probeStore(session);
 }
 
 /** The lake has a table `run_snapshots` and a partition column `instance` of its own. */
@@ -111,6 +112,24 @@ export async function tablesToCommit(
   return [...ofRun, ...found.flat()];
 }
 
+/**
+ * Those of `tables` in which the instance has files although its last run does not have them: a delivery that was overtaken
+ * created them. None during a delivery, which may be that of a run that has them.
+ */
+export async function strayTables(
+  session: LakeSession,
+  { last, isUnfinished }: Pick<InstanceState, "last" | "isUnfinished">,
+  tables: readonly string[],
+): Promise<string[]> {
+  if (isUnfinished) return [];
+  const names = new Set([RUN_SNAPSHOTS.name, ...(last?.rows ?? []).map((row) => row.table_name)]);
+  const found = await mapLimited(
+    tables.filter((name) => !names.has(name)),
+    async (name) => (activeFiles(await readOther(session, name), session.instance).length > 0 ? [name] : []),
+  );
+  return found.flat();
+}
+
 /** A table that a run does not have; `null` if the instance has nothing in it. */
 async function readOther({ store, instance }: LakeSession, table: string): Promise<TableState | null> {
   try {
@@ -148,20 +167,45 @@ export function instanceNames(snapshots: TableState | null): string[] {
     .toSorted();
 }
 
+/** Folder and beginning of the names of probes. */
+const PROBES = "_published/.probe-";
+
+/** Largest difference between this machine's clock and the store's. */
+const MAX_SKEW_MS = 60 * 60 * 1000;
+
 /**
- * Throws `target.refused` if the store replaces an object that is put as new: deliveries rely on that to stay apart.
- * Puts a new key twice and reads it.
+ * Throws `target.refused` if the store replaces an object that is put as new: deliveries rely on that to stay apart; or if
+ * its clock is over an hour from this machine's, which stamps what `lake vacuum` measures the age of. Puts a new key twice
+ * and reads it. Gives the store's time in milliseconds since 1970.
  */
-export async function verifyConditionalPut(store: Store): Promise<void> {
-  const key = `_published/.probe-${randomUUID()}`;
+export async function probeStore({ store, clock }: Pick<LakeSession, "store" | "clock">): Promise<number> {
+  const key = PROBES + randomUUID();
   const [first, second] = [Buffer.from("first"), Buffer.from("second")];
+  const done = [key];
   try {
     // After a lost answer the first put may report an existing object; its bytes decide.
     await store.putNew(key, first);
     const isPutTwice = await store.putNew(key, second);
     const there = await store.get(key);
-    if (isPutTwice || there === null || !there.equals(first)) throw overwriteError(store.address);
+    const probes = await Array.fromAsync(store.list(PROBES));
+    const storeMs = probes.find((each) => each.key === key)?.modifiedMs;
+    if (isPutTwice || there === null || !there.equals(first) || storeMs === undefined)
+      throw overwriteError(store.address);
+    // Those of killed processes.
+    const old = probes.filter(({ modifiedMs }) => modifiedMs < storeMs - DAY_MS);
+    done.push(...old.map((each) => each.key));
+    assertSameTime(store.address, clock.now() - storeMs);
+    return storeMs;
   } finally {
-    await store.remove([key]);
+    await store.remove(done);
   }
+}
+
+function assertSameTime(address: string, aheadMs: number): void {
+  if (Math.abs(aheadMs) <= MAX_SKEW_MS) return;
+  const difference = `${duration(Math.abs(aheadMs) / 1000)} ${aheadMs > 0 ? "ahead of" : "behind"}`;
+  throw new WarehouseError(
+    "target.refused",
+    `The clock of this machine is ${difference} that of ${address}, and the ages of files decide what "content-warehouse lake vacuum" deletes; set the clock, and try again.`,
+  );
 }

@@ -12,8 +12,8 @@ import { MANIFEST_FILE, type Manifest, type PublishedFile, parseManifest } from 
 import { changedObject, missingObject } from "../store/store.ts";
 import { readTable } from "./delta/log.ts";
 import { activeFiles, recordsOf } from "./delta/state.ts";
-import { type LakeSession, readInstance } from "./instance.ts";
-import { copyFolder, dataFolder, isCopied } from "./keys.ts";
+import { type LakeSession, readInstance, strayTables } from "./instance.ts";
+import { copyFolder, dataFolder, isCopied, tableNames } from "./keys.ts";
 import { filesOfRun, type LakeRun, type SnapshotRow } from "./snapshots.ts";
 
 /** A file of a run with its key in the store. */
@@ -75,9 +75,9 @@ function storedFiles(instance: string, run: LakeRun, files: readonly PublishedFi
 }
 
 /**
- * Compares the size of each file, and the rows of each table's newest version. `full`: downloads each file and compares its
- * SHA-256. Gives figures of the run, and a sentence for each difference. Throws `config.not_found` if the lake has no run
- * of the instance.
+ * Compares the size of each file, and the rows of each table's newest version, also of tables that the run does not have.
+ * `full`: downloads each file and compares its SHA-256. Gives figures of the run, and a sentence for each difference. Throws
+ * `config.not_found` if the lake has no run of the instance.
  */
 export async function verifyLake(session: LakeSession, { full }: { readonly full: boolean }) {
   const { store, instance } = session;
@@ -99,6 +99,13 @@ export async function verifyLake(session: LakeSession, { full }: { readonly full
   // During a delivery the newest versions may already be those of a later run.
   const rows = isUnfinished ? [] : last.rows;
   const ofTables = await mapLimited(rows, (row) => collectFindings(() => compareRows(session, row)));
+  const ofOthers = await collectFindings(async () => {
+    const strays = await strayTables(session, { last, isUnfinished }, await tableNames(store));
+    return strays.map(
+      (table) =>
+        `The newest version of ${table} has rows of ${instance}, and its run does not have this table: an overtaken delivery or another program wrote them; the next delivery removes them.`,
+    );
+  });
   return {
     instance,
     run: last.run,
@@ -107,7 +114,7 @@ export async function verifyLake(session: LakeSession, { full }: { readonly full
     files: files.length,
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     rows: last.rows.reduce((sum, row) => sum + row.rows, 0),
-    findings: [...ofManifest, ...ofFiles, ...ofTables.flat()],
+    findings: [...ofManifest, ...ofFiles, ...ofTables.flat(), ...ofOthers],
   };
 }
 

@@ -3,7 +3,7 @@ import { type Answer, type AnswerRow, col, section } from "../../common/answer.t
 import { WarehouseError } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
 import { mapLimited } from "../../storage/parallel.ts";
-import type { StoredObject } from "../store/store.ts";
+import type { Store, StoredObject } from "../store/store.ts";
 import { commitDelivery } from "./commits.ts";
 import type { LakeDelivery } from "./delivery.ts";
 import { assertWritable } from "./delta/features.ts";
@@ -14,7 +14,9 @@ import {
   assertDeliverable,
   instanceNames,
   type LakeSession,
+  probeStore,
   readInstance,
+  strayTables,
   tablesToCommit,
 } from "./instance.ts";
 import { copiesFolder, tableNames } from "./keys.ts";
@@ -26,14 +28,14 @@ const UNNAMED_MS = 7 * DAY_MS;
 /**
  * Removes data files and logs of versions that are older than the retention, and copies of all runs but the last of each
  * instance. `allVersions`: of all versions but the newest. It may run during deliveries: a file that a version has named is
- * never named again, and one that no version has named is removed only after a week. Files of the last whole run of an
- * instance always stay. Throws `target.refused` if a table cannot be read or written; then nothing was removed.
+ * never named again, and one that no version has named is removed only after a week. Ages are by the store's clock. Files
+ * of the last whole run of an instance always stay. Throws `target.refused` if a table cannot be read or written, or as
+ * `probeStore` does; then nothing was removed.
  */
 export async function vacuumLake(session: LakeSession, { allVersions }: { readonly allVersions: boolean }) {
-  const { store, clock } = session;
-  const found = await mapLimited(await tableNames(store), (name) =>
-    findUnusedFiles(session, name, allVersions),
-  );
+  const { store } = session;
+  const ages = { nowMs: await probeStore(session), allVersions };
+  const found = await mapLimited(await tableNames(store), (name) => findUnusedFiles(store, name, ages));
   // Read after the tables: what a run needs that finishes now was active in them, or is young.
   const { needed, instances } = await findNeededFiles(session);
   const ours = found
@@ -41,9 +43,7 @@ export async function vacuumLake(session: LakeSession, { allVersions }: { readon
     .filter(({ state }) => instances.some((name) => deliveryNumber(state, name) > 0));
   const unused = ours.flatMap(({ files }) => files.filter(({ key }) => !needed.has(key)));
   await store.remove(unused.map(({ key }) => key));
-  const logs = await mapLimited(ours, ({ state }) =>
-    cleanLog(store, state, { nowMs: clock.now(), allVersions }),
-  );
+  const logs = await mapLimited(ours, ({ state }) => cleanLog(store, state, ages));
   let copies = 0;
   for (const folder of await store.folders("_published/")) {
     const [, instance] = /^instance=(.+)\/$/.exec(folder) ?? [];
@@ -61,9 +61,9 @@ export async function vacuumLake(session: LakeSession, { allVersions }: { readon
 
 /** `null` if the folder is no table of the lake. Lists first, so that a file that is committed meanwhile is not listed. */
 async function findUnusedFiles(
-  { store, clock }: LakeSession,
+  store: Store,
   table: string,
-  allVersions: boolean,
+  { nowMs, allVersions }: { readonly nowMs: number; readonly allVersions: boolean },
 ): Promise<{ readonly state: TableState; readonly files: readonly StoredObject[] } | null> {
   const objects = await Array.fromAsync(store.list(`${table}/instance=`));
   let state: TableState | null;
@@ -77,7 +77,6 @@ async function findUnusedFiles(
   if (state === null) return null;
   const active = new Set(Array.from(state.files.values(), ({ path }) => path));
   const removedMs = new Map(Array.from(state.removed.values(), (each) => [each.path, each.removedMs]));
-  const nowMs = clock.now();
   const sinceMs = allVersions ? Number.POSITIVE_INFINITY : nowMs - retentionOf(state.metaData).filesMs;
   const isUnused = ({ key, modifiedMs }: StoredObject) => {
     const path = key.slice(table.length + 1);
@@ -183,10 +182,17 @@ const INSTANCE_COLUMNS = {
   delivery: col.count({ hidden: true }),
   /** Whether a later delivery has not finished. */
   unfinished: col.flag({ ...required, hidden: true }),
+  /** Tables with rows that the last run does not have. */
+  stray_tables: col.list({ ...required, hidden: true }),
 } as const;
 
-async function statusOf(session: LakeSession): Promise<AnswerRow<typeof INSTANCE_COLUMNS>> {
-  const { last, isUnfinished } = await readInstance(session, null);
+/** `tables`: those in which the instance may have files. */
+async function statusOf(
+  session: LakeSession,
+  tables: readonly string[],
+): Promise<AnswerRow<typeof INSTANCE_COLUMNS>> {
+  const state = await readInstance(session, null);
+  const { last, isUnfinished } = state;
   return {
     instance: session.instance,
     run: last?.run ?? null,
@@ -199,15 +205,31 @@ async function statusOf(session: LakeSession): Promise<AnswerRow<typeof INSTANCE
     sequence: last?.sequence ?? null,
     delivery: last?.delivery ?? null,
     unfinished: isUnfinished,
+    stray_tables: await strayTables(session, state, tables),
   };
 }
 
-/** The instances of a lake. */
+/** The instances of a lake, and those that were removed and have rows again. */
 export async function lakeStatus(session: LakeSession): Promise<Answer> {
-  const { address } = session.store;
-  const names = instanceNames(await readTable(session.store, RUN_SNAPSHOTS.name));
-  const rows = await mapLimited(names, (instance) => statusOf({ ...session, instance }));
+  const { store } = session;
+  const { address } = store;
+  const snapshots = await readTable(store, RUN_SNAPSHOTS.name);
+  const folders = await mapLimited(await tableNames(store), async (table) => ({
+    table,
+    instances: await store.folders(`${table}/`),
+  }));
+  const names = instanceNames(snapshots);
+  const everyone = [...(snapshots?.transactions.keys() ?? [])].filter((name) => !name.includes("/"));
+  const found = await mapLimited(everyone.toSorted(), (instance) => {
+    const own = folders.filter(({ instances }) => instances.includes(`instance=${instance}/`));
+    return statusOf(
+      { ...session, instance },
+      own.map(({ table }) => table),
+    );
+  });
+  const rows = found.filter((each) => names.includes(each.instance) || each.stray_tables.length > 0);
   const unfinished = rows.filter((each) => each.unfinished);
+  const strays = rows.filter((each) => each.stray_tables.length > 0);
   return {
     lead: rows.length === 0 ? `Nothing was delivered to ${address} yet.` : `The lake in ${address}.`,
     facts: { address },
@@ -221,9 +243,15 @@ export async function lakeStatus(session: LakeSession): Promise<Answer> {
         limit: 1000,
       }),
     ],
-    next: unfinished.map(
-      ({ instance }) =>
-        `${instance}: a delivery has not finished; its tables may mix two runs until the next delivery; "content-warehouse deliver" does it now.`,
-    ),
+    next: [
+      ...unfinished.map(
+        ({ instance }) =>
+          `${instance}: a delivery has not finished; its tables may mix two runs until the next delivery; "content-warehouse deliver" does it now.`,
+      ),
+      ...strays.map(
+        ({ instance, stray_tables }) =>
+          `${instance}: rows in ${stray_tables.join(", ")}, which the last run does not have; an overtaken delivery or another program wrote them; the next delivery removes them, and so does "content-warehouse lake remove ${instance}".`,
+      ),
+    ],
   };
 }

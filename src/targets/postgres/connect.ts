@@ -56,7 +56,7 @@ export type PostgresConnection = Awaited<ReturnType<typeof connect>>;
 
 /**
  * Connects with the password from PGPASSWORD or PGPASSFILE. Once the signal is aborted, the connection is destroyed: open
- * statements fail, and the server rolls back. The caller ends the connection. Throws the signal's reason, `config.invalid`
+ * statements fail, and the server rolls back. The caller ends the connection. Throws the signal's reason, `config.package`
  * if the packages are not installed, else `target.*`. `failure` describes what its methods throw.
  */
 export async function connect(url: string, signal: AbortSignal) {

@@ -63,7 +63,7 @@ type S3Request = <Result>(
   send: (options: { readonly abortSignal: AbortSignal }) => Promise<Result>,
 ) => Promise<Result>;
 
-/** `prefix`: empty, or ends with a slash. Throws `config.invalid` if the SDK is not installed. */
+/** `prefix`: empty, or ends with a slash. Throws `config.package` if the SDK is not installed. */
 export async function openS3Store(
   { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
   { proxyFor = () => null, ...settings }: S3Settings & { readonly proxyFor?: ProxyFor },

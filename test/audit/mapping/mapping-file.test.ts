@@ -13,7 +13,7 @@ function read(text: string | Uint8Array): MappingRow[] {
   return readMapping(typeof text === "string" ? new TextEncoder().encode(text) : text, "m.csv");
 }
 
-const facts = ({ file: _, line: __, ...row }: MappingRow) => row;
+const facts = ({ file: _, line: __, texts: ___, ...row }: MappingRow) => row;
 
 test("line ends, a byte order mark, quotes, semicolons, tabs and empty lines are read alike", () => {
   const plain = `${COLUMNS}\nf,d,m,Topic,e1,v1,"Sales, ""big"""\nf,d,m,Topic,e2,v2,\n`;
@@ -41,7 +41,11 @@ test("line ends, a byte order mark, quotes, semicolons, tabs and empty lines are
     `\uFEFF${plain}`,
     plain.replaceAll("\n", "\n\n"),
     plain.trimEnd(),
+    // As spreadsheets write it.
+    `${plain.replaceAll("\n", ",\n")},,,,,,,\n,,,,,,,\n`,
+    plain.replace("\n", "\n,,,,,,\n"),
     semicolons,
+    `sep=;\r\n${semicolons}`,
     semicolons.replaceAll(";", "\t"),
   ]) {
     assert.deepEqual(read(text).map(facts), expected, JSON.stringify(text));
@@ -77,6 +81,9 @@ test("what is wrong in a file is told with line and column", () => {
     [`${COLUMNS}\n,d,m,Topic,e1,v1,x\n`, "line 2, column custom_field_id", /^it is missing\./],
     [`${COLUMNS}\nf,d,,Topic,e1,v1,x\n`, "line 2, column mapping_id", /^it is missing; copy/],
     [`${COLUMNS}\nf,d,m,Topic,,,x\n`, "line 2, column value_id", /^it is missing; every/],
+    [`${COLUMNS},value\nf,d,m,Topic,,,,North\n`, "line 2, column value_id", /^it is missing; every/],
+    [`${mapping}f,d,m,Topic,,,\n`, "line 3, column value_id", /^it is missing; the mapping begins in line 2/],
+    [`sep=;\n${mapping.replaceAll(",", ";")}f;d\n`, "line 4", /^it has 2 cells/],
     [
       `${COLUMNS}\nf,d,m,"To\npic",e1,v1,x\nf,d,m,"To\npic",e1,v1,x\n`,
       "line 4, column mapping_value_id",

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   type DestinationCounts,
-  destinationsUnderLimits,
   mappedCounts,
   readDestinationCounts,
+  receivingDestinations,
   sumCounts,
 } from "../../../src/audit/mapping/value-counts.ts";
 import type { OpenedRun } from "../../../src/audit/open-run.ts";
@@ -115,7 +115,7 @@ test("an entry that items of another content type use is used", async () => {
 
 /** Disagreements about whether a destination receives values: a row of each table that has the column. */
 const MISSTATED = `
-  SELECT coalesce(supports_custom_field_mappings, false) AS expected, receives FROM destinations
+  SELECT coalesce(supports_custom_field_mappings, true) AS expected, receives FROM destinations
   UNION ALL SELECT d.receives, m.receives FROM content_mapped_values m JOIN destinations d USING (destination_id)
   UNION ALL SELECT d.receives, p.receives FROM content_external_payloads p JOIN destinations d USING (destination_id)
   UNION ALL SELECT d.receives, w.receives FROM published.content_mapped_wide w JOIN destinations d USING (destination_id)
@@ -140,8 +140,7 @@ const BY_RECEPTION = `
   SELECT reception, count(*) FILTER (WHERE status = 'unmapped') AS unmapped,
     count(*) FILTER (WHERE status = 'unknown_value') AS unknown_value
   FROM (
-    SELECT *, CASE WHEN supports_custom_field_mappings = false THEN 'unsupported'
-      WHEN identification IS NULL THEN 'nameless' ELSE 'receiving' END AS reception
+    SELECT *, CASE WHEN supports_custom_field_mappings = false THEN 'unsupported' ELSE 'receiving' END AS reception
     FROM content_mapped_values JOIN destinations USING (destination_id)
   )
   GROUP BY reception ORDER BY reception`;
@@ -154,8 +153,7 @@ test("what destinations receive none of is counted apart, in all answers as one 
     unknown_value: Number(row.unknown_value),
   }));
   assert.deepEqual(expected, [
-    { reception: "nameless", unmapped: 212, unknown_value: 0 },
-    { reception: "receiving", unmapped: 442, unknown_value: 8 },
+    { reception: "receiving", unmapped: 654, unknown_value: 8 },
     { reception: "unsupported", unmapped: 171, unknown_value: 2 },
   ]);
   const { destinations, values } = await readCoverage(run.connection, ALL, 1000);
@@ -174,31 +172,33 @@ test("what destinations receive none of is counted apart, in all answers as one 
   assert.deepEqual(run.manifest.mappedValues, mappedCounts(await readDestinationCounts(run.connection)));
 });
 
-test("a destination that is ignored is counted apart, and where none has a name limits are about all", async () => {
+test("to name a destination lowers no count and no gate, unless the service then says that it supports no mappings", async () => {
   await using run = await opened(out);
-  const { connection } = run;
-  const [printArchive = ""] =
-    (await resolveScope(connection, { destination: "Print Archive" })).destinationIds ?? [];
-  const ignored = `SELECT * REPLACE ('${JSON.stringify([printArchive])}' AS ignored_destinations) FROM main.run`;
-  await execute(connection, `CREATE TEMP TABLE run AS ${ignored}`);
-  const ignoring = await readDestinationCounts(connection);
-  assert.deepEqual(
-    ignoring.map(({ reception }) => reception),
-    ["receiving", "receiving", "ignored", "nameless"],
-  );
-  await execute(connection, "DROP TABLE temp.run");
-  await execute(
-    connection,
-    `CREATE TEMP TABLE destinations AS
-     SELECT destination_id, NULL::VARCHAR AS identification, NULL::VARCHAR AS platform,
-       false AS receives
-     FROM main.destinations`,
-  );
-  const unnamed = await readDestinationCounts(connection);
-  assert.deepEqual(new Set(unnamed.map(({ reception }) => reception)), new Set(["nameless"]));
-  const { unmapped, unknown_value } = sumCounts(destinationsUnderLimits(unnamed));
-  assert.equal(unmapped + unknown_value, 835);
+  const countsWith = async (supports: string) => {
+    const receives = `coalesce(${supports}, true)`;
+    await execute(
+      run.connection,
+      `CREATE OR REPLACE TEMP TABLE destinations AS SELECT destination_id, ${supports} AS supports_custom_field_mappings,
+         ${receives} AS receives, ${supports === "NULL" ? "NULL" : "identification"} AS identification
+       FROM main.destinations`,
+    );
+    return sumCounts(receivingDestinations(await readDestinationCounts(run.connection)));
+  };
+  const nameless = await countsWith("NULL");
+  assert.equal(nameless.unmapped + nameless.unknown_value, 835);
+  assert.deepEqual(await countsWith("true"), nameless);
+  assert.deepEqual(await countsWith("main.destinations.supports_custom_field_mappings"), {
+    ...nameless,
+    ...(await all(run.connection, RECEIVED))[0],
+  });
 });
+
+const RECEIVED = `
+  SELECT count_if(status = 'mapped')::DOUBLE AS mapped, count_if(status = 'unmapped')::DOUBLE AS unmapped,
+    count_if(status = 'unknown_value')::DOUBLE AS unknown_value, count_if(ambiguous)::DOUBLE AS ambiguous,
+    count_if(collision)::DOUBLE AS collision
+  FROM content_mapped_values JOIN main.destinations USING (destination_id)
+  WHERE supports_custom_field_mappings IS DISTINCT FROM false`;
 
 test("unused entries, unmapped fields, external values of several values and shared names are facts of the run", async () => {
   await using run = await opened(out);

@@ -130,10 +130,10 @@ test("an item is found by ID and by slug, and of one that is like none no guess 
   await using run = await opened(out);
   const [row] = await all(run.connection, "SELECT slug FROM content WHERE content_id = $1", [FIRST]);
   for (const wanted of [FIRST, String(row?.slug)]) assert.equal(await findItemId(run, wanted), FIRST);
-  const near = await failsWith("config.not_found", findItemId(run, `${FIRST.slice(0, -1)}x`));
+  const near = await failsWith("answer.nothing", findItemId(run, `${FIRST.slice(0, -1)}x`));
   assert.match(near.message, new RegExp(` The nearest .*"${row?.slug}"`));
   for (const wanted of ["qqqqqqqqqqqqqqqqqqq", "aaaaaaaaaaaaaaaaaaaaaaaa"]) {
-    const { message } = await failsWith("config.not_found", findItemId(run, wanted));
+    const { message } = await failsWith("answer.nothing", findItemId(run, wanted));
     assert.match(message, /No item has a similar name/);
   }
 });

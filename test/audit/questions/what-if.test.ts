@@ -161,6 +161,7 @@ test("for random edits the changes are those that the procedure gives item by it
             destinationId: text,
             mappingId: mapping?.mappingId ?? `new ${customFieldId} ${text}`,
             externalFieldName: mapping?.externalFieldName ?? "new",
+            texts: new Map(),
             entry: { id: null, valueId, externalValue: "new" },
             file: "m.csv",
             line: 1,
@@ -229,6 +230,7 @@ test("a mapping is new where its field and destination have none", async () => {
   const { customFieldId, destinationId, valueId } = free ?? assert.fail();
   const added = (mappingId: string): MappingRow => ({
     ...{ file: "m.csv", line: 1, customFieldId, destinationId, mappingId, externalFieldName: "New" },
+    texts: new Map(),
     entry: { id: null, valueId, externalValue: "x" },
   });
   const edit = [...rows, added("mine"), added("mien")];

@@ -46,7 +46,12 @@ test("the kept runs before a run are those with a lower number, the newest first
     { mappedValues: undefined },
     {},
   ]);
-  const { listed } = findEarlierRuns(await listRuns(folder), { ...STATED, sequence: 6, previousRun: null });
+  const { listed } = findEarlierRuns(await listRuns(folder), {
+    ...STATED,
+    sequence: 6,
+    previousRun: null,
+    ancestors: [],
+  });
   assert.deepEqual(
     listed.map((row) => [
       row.sequence,
@@ -71,6 +76,7 @@ test("the run before is the one that was current, if it is kept, can be read and
       ...STATED,
       sequence: 7,
       previousRun,
+      ancestors: [],
     });
     return [previous, before?.sequence];
   };

@@ -156,7 +156,7 @@ test("the share that each destination has mapped, and values without an external
     `SELECT count_if(receives AND status = 'unmapped')::INT AS unmapped,
        count_if(receives AND status = 'unknown_value')::INT AS unknown
      FROM (
-       SELECT status, identification IS NOT NULL AND supports_custom_field_mappings AS receives
+       SELECT status, supports_custom_field_mappings IS DISTINCT FROM false AS receives
        FROM content_mapped_values JOIN destinations USING (destination_id)
      )`,
   );
@@ -169,10 +169,10 @@ test("the share that each destination has mapped, and values without an external
   );
   const shares = await all(
     run.connection,
-    `SELECT identification AS name, count_if(status = 'mapped') / count(*) AS share
+    `SELECT coalesce(identification, destination_id) AS name, count_if(status = 'mapped') / count(*) AS share
      FROM content_mapped_values JOIN destinations USING (destination_id)
-     WHERE status <> 'no_value_mapping' AND supports_custom_field_mappings AND identification IS NOT NULL
-     GROUP BY name ORDER BY name`,
+     WHERE status <> 'no_value_mapping' AND supports_custom_field_mappings IS DISTINCT FROM false
+     GROUP BY identification, destination_id ORDER BY identification NULLS LAST`,
   );
   assert.deepEqual(
     plain.figures.filter((each) => each.includes("%")),

@@ -100,7 +100,7 @@ test("json has what the tables say, narrowed by the filters", async () => {
     [each.identification, each.lookedUp, each.supportsMappings, each.reception].join(" "),
   );
   assert.deepEqual(destinations.toSorted(), [
-    " false  nameless",
+    " false  receiving",
     "Partner Portal true true receiving",
     "Print Archive true false unsupported",
     "Web CMS true true receiving",

@@ -25,8 +25,9 @@ const names: string[] = [];
 
 suite("commands on a lake", () => {
   before(async () => {
-    for (const sequence of [1, 2]) {
-      const run = await makeRun(join(folder, "made"), { sequence, machine: "a" });
+    const first = await makeRun(join(folder, "made"), { sequence: 1, machine: "a" });
+    const second = await makeRun(join(folder, "made"), { sequence: 2, machine: "a", after: first });
+    for (const run of [first, second]) {
       await deliver(lake({ url, instance: "main" }), run);
       names.push(run.run);
     }

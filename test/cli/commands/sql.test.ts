@@ -278,6 +278,20 @@ test("a screen gets the first 100 rows and says how many there are, a pipe gets 
   assert.match(piped[3 + 4010] ?? "", /^│ 12345678901234 │ end +│$/);
 });
 
+test("PIVOT finds its columns in the rows, also within a query and for Parquet", async (t) => {
+  const rows = "(SELECT content_id AS id, unnest(['b', 'a']) AS kind, unnest([1, 2]) AS n FROM content)";
+  const pivot = `PIVOT ${rows} ON kind USING sum(n), string_agg(id, '; ' ORDER BY id) AS ids`;
+  const ids = '"item-0000; item-0001; item-0002"';
+  const csv = `a_sum(n),a_ids,b_sum(n),b_ids\n6,${ids},3,${ids}\n`;
+  for (const query of [pivot, `/* kinds; */ ${pivot}; -- all`, `WITH p AS (${pivot}) FROM p`])
+    assert.equal(await ask(query, "--format", "csv"), csv, query);
+  const file = join(await temporaryFolder(t), "pivot.parquet");
+  await ask(`${pivot};`, "--out", file);
+  const found = await DuckDBInstance.create(":memory:").then((instance) => instance.connect());
+  const reader = await found.runAndReadAll(`SELECT "a_sum(n)"::INTEGER AS a FROM ${quoteLiteral(file)}`);
+  assert.deepEqual(reader.getRowObjects(), [{ a: 6 }]);
+});
+
 const QUESTION = /^The query was refused: [A-Z_]+ is not a question; begin with SELECT,/;
 
 const refused: Record<string, [query: string, message: RegExp]> = {
@@ -288,6 +302,15 @@ const refused: Record<string, [query: string, message: RegExp]> = {
   ],
   "no statement": [" ; /* nothing */ -- at all", /^The query has no SQL statement\./],
   "two statements": ["SELECT 1; SELECT 2", /^There are 2 SQL statements in the query/],
+  "two statements, of which the first makes a type": [
+    "CREATE TYPE x AS ENUM ('a'); SELECT 1",
+    /^There are 2 SQL statements in the query/,
+  ],
+  "an explained PIVOT without values": [
+    "EXPLAIN PIVOT content ON title USING count(*)",
+    /add IN \(\.\.\.\) to it/,
+  ],
+  "a statement hidden from the count": ["SELECT $$'$$; SELECT '1'", /add IN/],
   "a table of its own": ["CREATE TABLE x (a INTEGER)", QUESTION],
   "a file that is written": ["COPY (SELECT 1) TO '/tmp/x.csv'", /disabled by configuration/],
   "a table that is made while it is explained": ["EXPLAIN ANALYZE CREATE TEMP TABLE x AS SELECT 1", QUESTION],
@@ -364,9 +387,9 @@ long("rows that no one text could hold together are written one after another", 
 test("without a published run the way to one is said", async (t) => {
   const out = await temporaryFolder(t);
   const ask = () => capture(sqlCommand, ["SELECT 1", "--warehouse", out]);
-  await assert.rejects(ask(), { code: "config.not_found", message: /run nightly --sample/ });
+  await assert.rejects(ask(), { code: "answer.nothing", message: /run nightly --sample/ });
   await symlink("runs/000001-20261120T020000Z", join(out, "current"));
-  await assert.rejects(ask(), { code: "config.not_found", message: /run nightly --sample/ });
+  await assert.rejects(ask(), { code: "answer.nothing", message: /run nightly --sample/ });
   await mkdir(join(out, "runs/000001-20261120T020000Z"), { recursive: true });
   await writeFile(join(out, "runs/000001-20261120T020000Z/warehouse.duckdb"), "junk");
   await assert.rejects(ask(), { code: "verify.failed" });

@@ -10,9 +10,10 @@ import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { whatIfCommand } from "../../../src/cli/commands/what-if.ts";
+import { packagePath } from "../../../src/common/package-root.ts";
 import { MACRO_NAMES, VIEWS } from "../../../src/tables/views.ts";
 import { fewSampleNights, site } from "../../audit/two-nights.ts";
-import { capture, outcome } from "../capture.ts";
+import { capture, outcome, ran } from "../capture.ts";
 
 const { out, folder, night } = await site();
 const [before, after] = await fewSampleNights(folder);
@@ -118,9 +119,9 @@ function missing(heads: readonly string[], names: readonly string[]): string[] {
 
 const rowsOf = async (sql: string, ...args: string[]): Promise<unknown> =>
   JSON.parse(await capture(sqlCommand, [sql, "--format", "json", "--warehouse", out, ...args]));
-const refused = async (sql: string, ...args: string[]) => {
+const refused = async (sql: string, args: readonly string[] = [], exitCode = 2) => {
   const { text, error } = await outcome(sqlCommand, [sql, "--warehouse", out, ...args]);
-  assert.deepEqual([text, error?.exitCode], ["", 2], String(error));
+  assert.deepEqual([text, error?.exitCode], ["", exitCode], String(error));
   return error?.message;
 };
 
@@ -154,6 +155,48 @@ test("tables and views of previous are those of the run before, as its database 
   for (const [at, each] of before.entries()) assert.notDeepEqual(each, now[at]);
 });
 
+/** Rows that the comments of mapped_value_intervals exclude. */
+const EXCLUDED = {
+  "a value that neither moved nor changed, without one row for both runs": `
+    SELECT * FROM (FROM previous.content_mapped_values INTERSECT FROM content_mapped_values)
+    ANTI JOIN (FROM mapped_value_intervals WHERE valid_from_sequence = 1 AND valid_to_sequence IS NULL)
+    USING (content_id, destination_id, custom_field_id, ordinal)`,
+  "an end without a cause, or a cause without an end": `
+    SELECT * FROM mapped_value_intervals
+    WHERE (valid_to_sequence IS NULL) <> (valid_to_cause IS NULL)
+      OR '[]' IN (cause::VARCHAR, valid_to_cause::VARCHAR)`,
+  "a value of an earlier item that the second run saw first": `
+    SELECT * FROM mapped_value_intervals SEMI JOIN previous.content USING (content_id)
+    WHERE valid_from_sequence = 2 AND list_contains(cause::VARCHAR[], 'first_seen')`,
+  "a value that only moved, of which either row says something else": `
+    SELECT * FROM (${lasting("received = receives")})
+    WHERE ordinal = ordinal_before OR '["reordered"]' <> began OR '["reordered"]' IS DISTINCT FROM ended`,
+  "a value of which only the destination changed, of which either row says something else": `
+    SELECT * FROM (${lasting("received <> receives AND ordinal_before = ordinal")})
+    WHERE '["destination_changed"]' <> began OR '["destination_changed"]' IS DISTINCT FROM ended`,
+};
+
+/** Pairs of rows of one version, one after the other. */
+function lasting(condition: string): string {
+  return `
+    SELECT * FROM (
+      SELECT i.ordinal, i.receives, i.cause::VARCHAR AS began,
+        b.ordinal AS ordinal_before, b.receives AS received, b.valid_to_cause::VARCHAR AS ended
+      FROM mapped_value_intervals AS i
+      JOIN mapped_value_intervals AS b USING (content_id, destination_id, custom_field_id, value_number, copy, version_from_run)
+      WHERE b.valid_to_sequence = i.valid_from_sequence
+    )
+    WHERE ${condition}`;
+}
+
+test("intervals of two nights keep to what their comments say", async () => {
+  for (const [what, sql] of Object.entries(EXCLUDED)) assert.deepEqual(await rowsOf(sql), [], what);
+  const [some] = (await rowsOf(
+    `SELECT count_if(received = receives) AS moved, count_if(received <> receives) AS switched FROM (${lasting("true")})`,
+  )) as [Record<string, number>];
+  assert.ok(Number(some.moved) > 0 && Number(some.switched) > 0, JSON.stringify(some));
+});
+
 test("a macro of previous, which would read the tables of this run, is refused", async () => {
   for (const [at, name] of MACRO_NAMES.entries()) {
     const called = at % 2 === 0 ? `previous.${name}` : `"previous" . main /* */ . "${name}"`;
@@ -168,10 +211,25 @@ test("--run asks an earlier run, and previous is the run before that", async () 
   ];
   assert.deepEqual(await alone(first, "SELECT count(*)::INTEGER AS items FROM content"), [{ items }]);
   assert.equal(
-    await refused("FROM previous.content", "--run", "1"),
+    await refused("FROM previous.content", ["--run", "1"]),
     `The query was refused: run ${first} has no run before it, so there is no "previous".`,
   );
-  assert.match((await refused("FROM content", "--run", "7")) ?? "", /^There is no run "7" in /);
+  assert.match((await refused("FROM content", ["--run", "7"], 3)) ?? "", /^There is no run "7" in /);
+});
+
+const removals = await readFile(packagePath("data/sample-night-2/removed.ndjson"), "utf8");
+const removed: string = JSON.parse(removals.split("\n", 1)[0] ?? "").id;
+const explained = (...args: string[]) => ran(explainCommand, [removed, ...args, "--warehouse", out]);
+
+test("K1: explain answers for a removed item, with the command that shows it, and ends with 3", async () => {
+  const { text, exitCode } = await explained("--json");
+  const { item, removedIn, lastRun, lead, next } = JSON.parse(text);
+  assert.deepEqual([exitCode, item, removedIn, lastRun], [3, { contentId: removed }, second, first]);
+  const sentence = `The item ${removed} was removed: run ${second} found it gone. The last run that had it is ${first}.`;
+  assert.equal(lead, sentence);
+  assert.deepEqual(next, [`content-warehouse explain ${removed} --run ${first}`]);
+  assert.equal((await explained("--run", first)).exitCode, 0);
+  await assert.rejects(explained("--format", "csv"), { code: "answer.nothing", message: sentence });
 });
 
 test("previous is as closed as the run itself", async () => {
@@ -203,4 +261,8 @@ test("a run before that is pruned, or has Parquet files alone, is named where th
     `The query was refused: there is no "previous": ${first}, the run before ${second}, is no longer kept.`,
   );
   assert.deepEqual(await rowsOf("SELECT 'previous' AS word"), [{ word: "previous" }]);
+  const { text } = await explained("--json");
+  const [, values = assert.fail(text)] =
+    /^content-warehouse sql "(.*)"$/.exec(JSON.parse(text).next[0]) ?? [];
+  assert.notDeepEqual(await rowsOf(values), []);
 });

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { auditCommand } from "../../../src/cli/commands/audit.ts";
 import { whatIfCommand } from "../../../src/cli/commands/what-if.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
-import { capture } from "../capture.ts";
+import { capture, outcome } from "../capture.ts";
 
 const out = await sampleWarehouse();
 const file = join(out, "..", "mapping.csv");
@@ -31,7 +31,7 @@ test("a screen gets the changes by destination and field, by value, and item by 
   const mapping = await edited("north.csv", ",T1 North\n", ",=Far North\n");
   const text = await whatIf(mapping);
   assert.match(text, /│ Partner Portal │ region │ +136 │ +139 │ +0 │ +0 │ +139 │/);
-  assert.match(text, /│ Partner Portal │ region │ Nordics +│ +69 │ T1 North │ =Far North +│/);
+  assert.match(text, /│ Partner Portal │ region │ Nordics +│ +69 │ "T1 North" │ "=Far North" +│/);
   assert.match(text, /\nand 119 more rows; --limit 139 shows all\n$/);
   assert.match(
     text,
@@ -45,6 +45,60 @@ test("a screen gets the changes by destination and field, by value, and item by 
   const json = JSON.parse(await whatIf(mapping, "--format", "json"));
   assert.deepEqual([json.items_changed, json.values_changed, json.items.length], [136, 139, 139]);
   assert.equal(json.items[0].external_value_after, "=Far North");
+});
+
+const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
+const [head = "", ...entries] = lines;
+const columns = head.split(",");
+/** Cells of the line for "T1 North" of the Nordics, none of which has a comma. */
+const north = entries.find((line) => /,Nordics,.*,T1 North$/.test(line))?.split(",") ?? assert.fail();
+
+/** The exported mapping with the cells of that line, and then a line of its own. */
+async function withLine(name: string, cells: Readonly<Record<string, string>>): Promise<string> {
+  const path = join(out, "..", name);
+  const added = north.map((cell, at) => cells[columns[at] ?? ""] ?? cell);
+  await writeFile(path, [...lines, added.join(",")].join("\n"));
+  return path;
+}
+
+test("K4: a text that its ID contradicts is refused with line and column, and so is an added line without a value", async () => {
+  const place = `line ${lines.length + 1}, column`;
+  for (const [cells, says] of [
+    [{ value: "Iberia" }, 'value: it is "Iberia", but the ID in this line means "Nordics"; change the ID'],
+    [{ display: "nordics" }, 'display: it is "nordics", but the ID in this line means "Nordics"'],
+    [{ custom_field: "season" }, 'custom_field: it is "season", but the ID in this line means "region"'],
+    [
+      { destination: "Web CMS" },
+      'destination: it is "Web CMS", but the ID in this line means "Partner Portal"',
+    ],
+    [{ value_id: "", external_value: "" }, "value_id: it is missing; every external value needs one"],
+  ] as const) {
+    const mapping = await withLine("contradicts.csv", { mapping_value_id: "", ...cells });
+    const { exitCode, error } = await outcome(whatIfCommand, ["--mapping", mapping, "--warehouse", out]);
+    assert.equal(exitCode, 2);
+    assert.ok(error?.message.startsWith(`${mapping}, ${place} ${says}`), error?.message);
+  }
+  const empty = await withLine("texts.csv", {
+    mapping_value_id: "",
+    value: "",
+    display: "",
+    custom_field: "",
+  });
+  assert.match(await whatIf(empty), /^No external value would change/);
+});
+
+test("K4: an added line that no item can get is named", async () => {
+  const mapping = await withLine("twice.csv", { mapping_value_id: "", external_value: "T8" });
+  const { ignored_lines, next } = JSON.parse(await whatIf(mapping, "--json"));
+  assert.deepEqual(ignored_lines, [lines.length + 1]);
+  const sentence = `No item can get the external value of line ${lines.length + 1}: an earlier line has the same value`;
+  assert.ok(next[0].startsWith(sentence), next[0]);
+  assert.deepEqual(JSON.parse(await whatIf(file, "--json")).ignored_lines, []);
+});
+
+test("values that differ only in a blank differ on the screen", async () => {
+  const text = await whatIf(await edited("blank.csv", ",T1 North\n", ",T1 North \n"));
+  assert.match(text, /│ "T1 North" │ "T1 North " +│/);
 });
 
 test("changes at a destination that receives no values stand apart, and are not counted among the others", async () => {

@@ -16,8 +16,9 @@ const ITEMS = 120;
 const CONFIG = { perPage: 4, details: "all" } as const;
 const PAGES = ITEMS / CONFIG.perPage;
 
-const ofTheWork = ({ kind, mode }: Question): boolean =>
-  kind === "item" || (kind === "list" && mode !== "basic");
+/** A run that is resumed also asks for one item, to know the instance. */
+const ofTheWork = ({ kind, mode, perPage }: Question): boolean =>
+  kind === "item" || (kind === "list" && mode !== "basic" && perPage === CONFIG.perPage);
 
 function keyOf({ kind, mode, page, id }: Question): string {
   return `${kind} ${mode} ${page} ${id}`;

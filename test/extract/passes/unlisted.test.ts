@@ -14,6 +14,7 @@ import {
   temporaryFolder,
 } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
+import { interrupted } from "../landing/resuming.ts";
 
 const DUCKDB = new URL("../../run/duckdb-pipeline.ts", import.meta.url).href;
 
@@ -42,7 +43,7 @@ for (const [what, pipelineUrl] of few(
   ] as const,
   1,
 )) {
-  test(`an item that is listed no more is asked for singly, and its removal is on record, where the run before has ${what}`, async (t) => {
+  test(`E1a: an item that is listed no more is asked for singly, once, and its removal is on record, where the run before has ${what}`, async (t) => {
     const { service, run } = await warehouse(t, { pipelineUrl });
     service.items = itemsOf(30).filter(({ id }) => id !== "c-004" && id !== "c-017");
     const before = service.questions.length;
@@ -52,9 +53,9 @@ for (const [what, pipelineUrl] of few(
       ["complete", 28, 28, 0],
     );
     const asked = service.questions.slice(before).filter(({ kind }) => kind === "item");
-    assert.deepEqual([...new Set(asked.map(({ id }) => id))].sort(), ["c-004", "c-017"]);
+    assert.deepEqual(asked.map(({ id }) => id).sort(), ["c-004", "c-017"]);
     const requests = "SELECT content_id, status FROM run_requests WHERE mode = 'item' ORDER BY ALL";
-    assert.deepEqual(await rowsOf(directory, `SELECT DISTINCT * FROM (${requests}) ORDER BY ALL`), [
+    assert.deepEqual(await rowsOf(directory, requests), [
       ["c-004", 404],
       ["c-017", 404],
     ]);
@@ -64,6 +65,43 @@ for (const [what, pipelineUrl] of few(
     ]);
   });
 }
+
+test("E1a: runs that are ended among and after these requests ask once for each item that is gone, all together", async (t) => {
+  const { service, out, run } = await warehouse(t, { pipelineUrl: DUCKDB });
+  const [gone, left] = [itemsOf(30).slice(0, 16), itemsOf(30).slice(16)];
+  service.items = left;
+  service.questions.length = 0;
+  const config = { perPage: 10, details: "none", concurrency: 1, customFields: ["Region"] } as const;
+  const ended = { out, config, pipelineUrl: DUCKDB };
+  await interrupted(service, ended, ({ kind, id }) => kind === "item" && id === "c-009");
+  await interrupted(service, ended, ({ kind }) => kind === "custom_fields");
+  const { directory, resumed, items } = await run(config);
+  assert.ok((resumed?.items ?? 0) > 0);
+  assert.equal(items.loaded, left.length);
+  // The one that the first run was ended in was not answered.
+  assert.deepEqual(
+    service.asked("item").map(({ id }) => id),
+    [...gone.slice(0, 10), ...gone.slice(9)].map(({ id }) => id),
+  );
+  const requests = "SELECT content_id FROM run_requests WHERE mode = 'item' ORDER BY ALL";
+  assert.deepEqual(
+    await rowsOf(directory, requests),
+    gone.map(({ id }) => [id]),
+  );
+});
+
+test("E1a: an item that is gone when its fields are asked for, and then is not listed, is not asked for again", async (t) => {
+  const service = await Scripted.start(t, itemsOf(30));
+  service.script = ({ kind, id }) => {
+    if (kind !== "item" || id !== "c-004") return undefined;
+    service.items = itemsOf(30).filter((each) => each.id !== id);
+    return { status: 404 };
+  };
+  const out = await temporaryFolder(t);
+  const { verdict, items } = await exportFrom({ url: service.url, out, config: { details: "all" } });
+  assert.deepEqual([verdict, items.loaded, items.vanished], ["complete", 29, 1]);
+  assert.equal(service.asked("item").filter(({ id }) => id === "c-004").length, 1);
+});
 
 long("an item that the listing hides is an item like any other, and the account still holds", async (t) => {
   const { service, run, directory: first } = await warehouse(t);

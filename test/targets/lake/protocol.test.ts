@@ -1,6 +1,7 @@
 /**
  * The protocol of deliveries: machines, instances, rollbacks, removals and vacuums at once, in any order of their operations
- * on the store, with kills and lost answers. The log code is the real one; only the tables' files are left out.
+ * on the store, with kills, lost answers and wrong clocks. The log code is the real one, and so is the proof of what a run
+ * continues; only the tables' files are left out.
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -12,11 +13,12 @@ import type { DeliveredRun, TargetRun } from "../../../src/pipeline.ts";
 import { readTable } from "../../../src/targets/lake/delta/log.ts";
 import { DAY_MS } from "../../../src/targets/lake/delta/metadata.ts";
 import { activeFiles, type TableState } from "../../../src/targets/lake/delta/state.ts";
-import { type LakeSession, readInstance } from "../../../src/targets/lake/instance.ts";
+import { type LakeSession, readInstance, strayTables } from "../../../src/targets/lake/instance.ts";
 import { stageDelivery } from "../../../src/targets/lake/lake.ts";
 import { filesOfRun, type LakeRun } from "../../../src/targets/lake/snapshots.ts";
 import { removeInstance, vacuumLake } from "../../../src/targets/lake/upkeep.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
+import { ancestorsOf, nextAncestors } from "../../../src/warehouse/identity.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { many } from "../../long.ts";
 import { NEVER } from "../../never.ts";
@@ -24,6 +26,7 @@ import { memoryStore, type Objects, watchedStore } from "./memory-store.ts";
 import { storeAt } from "./store-at.ts";
 
 const TABLES = ["a", "b", "x"];
+const SNAPSHOTS_LOG = "run_snapshots/_delta_log/";
 
 /** A run as machines know it. Its contents are by table; not all runs have `x`. */
 interface Run extends TargetRun {
@@ -31,6 +34,8 @@ interface Run extends TargetRun {
   readonly before: Run | null;
   readonly sha256: string;
   readonly contents: ReadonlyMap<string, string>;
+  /** What its manifest says of the runs that it continues; older manifests are pruned. */
+  readonly stated: Parameters<typeof nextAncestors>[0];
 }
 
 interface Machine {
@@ -47,6 +52,10 @@ interface Process {
   readonly what: "deliver" | "rollback" | "remove" | "vacuum";
   readonly machine: Machine | null;
   readonly run: Run | null;
+  /** Days that its clock is ahead of the store's. */
+  readonly skewDays: number;
+  /** How often it has listed the log of `run_snapshots` since it last put a commit there. */
+  looks: number;
   /** Operations that wait for their turn. */
   readonly waiting: { readonly isPut: boolean; readonly go: () => void }[];
   /** Whether it has put the rows of its run, which only a finish does. */
@@ -113,8 +122,9 @@ class Schedule {
     return Math.floor(this.random() * count);
   }
 
-  placeOf(instance: string, store: Store): LakeSession {
-    const clock: Clock = { now: () => this.nowMs, elapsedMs: () => this.nowMs, sleep: async () => {} };
+  placeOf(instance: string, store: Store, skewDays = 0): LakeSession {
+    const now = () => this.nowMs + skewDays * DAY_MS;
+    const clock: Clock = { now, elapsedMs: now, sleep: async () => {} };
     return { store, instance, logRetentionDays: 1, clock };
   }
 
@@ -137,6 +147,11 @@ class Schedule {
       sequence,
       sha256: sha256Of(`run ${id}`),
       contents,
+      stated: {
+        previousRun: before?.run ?? null,
+        previousSha256: before?.sha256,
+        ancestors: before === null ? [] : nextAncestors(before.stated),
+      },
     };
     this.runs.push(run);
     return run;
@@ -148,6 +163,8 @@ class Schedule {
       const isPut = operation === "putNew";
       if (operation === "put") process.isFinishing = true;
       await new Promise<void>((go) => process.waiting.push({ isPut, go }));
+      if (isPut && key.startsWith(SNAPSHOTS_LOG)) process.looks = 0;
+      if (operation === "list" && key === SNAPSHOTS_LOG) process.looks++;
       if (operation !== "putNew" || this.random() > 0.05) return undefined;
       const lost = () => new WarehouseError("target.unavailable", "The answer was lost.");
       if (this.random() < 0.2) throw lost();
@@ -157,12 +174,13 @@ class Schedule {
     });
   }
 
-  begin(given: Pick<Process, "instance" | "what" | "machine" | "run">): Process {
-    const process: Process = { ...given, waiting: [], isFinishing: false, isDisturbed: false, ended: null };
+  begin(given: Pick<Process, "instance" | "what" | "machine" | "run" | "skewDays">): Process {
+    const state = { looks: Number.POSITIVE_INFINITY, waiting: [], isFinishing: false, isDisturbed: false };
+    const process: Process = { ...given, ...state, ended: null };
     for (const other of this.live)
       if (other.instance === given.instance && other.what !== "vacuum" && given.what !== "vacuum")
         other.isDisturbed = process.isDisturbed = true;
-    const place = this.placeOf(process.instance, this.#storeOf(process));
+    const place = this.placeOf(process.instance, this.#storeOf(process), process.skewDays);
     this.live.push(process);
     void this.#work(process, place).then(
       () => {
@@ -184,7 +202,19 @@ class Schedule {
     const run = this.newRun(machine, aboveOf(last));
     machine.current = run;
     machine.known.push(run);
-    return this.begin({ instance, what: "deliver", machine, run });
+    return this.begin({ instance, what: "deliver", machine, run, skewDays: 0 });
+  }
+
+  /** Another machine delivers while one sleeps that has claimed its number and not looked at others since. */
+  async overtakeSleeping(late: Process): Promise<void> {
+    const { instance, machine } = late;
+    const other = this.machines.find((each) => each !== machine && each.instance === instance);
+    if (other === undefined) return;
+    const next = await this.beginNext(other);
+    await this.finish(next);
+    await this.finish(late);
+    if (next.ended === "done")
+      await this.assertTables(instance, next.run, "after an overtaken delivery woke up");
   }
 
   /** Another machine takes over from a delivery that is about to finish, which goes on before the other one has finished. */
@@ -240,10 +270,11 @@ class Schedule {
     if (what === "remove" && !process.isDisturbed)
       await this.assertTables(instance, null, "after a removal that nobody disturbed");
     else if (run !== null && last?.sha256 === run.sha256)
-      // A delivery that was overtaken may have made a table since; the next run removes its files there.
+      // A put of a delivery that was overtaken may have created a table since.
       await this.assertTables(instance, run, "after a delivery that nobody disturbed", [
         ...run.contents.keys(),
       ]);
+    if (run !== null && last?.sha256 === run.sha256) await this.assertStraysNamed(instance, run);
   }
 
   restore(machine: Machine, { sha256 }: LakeRun): void {
@@ -267,6 +298,17 @@ class Schedule {
     for (const table of tables) {
       const found = this.contentOf(await readTable(this.store, table), instance);
       if (found !== digestOf(run, table)) this.found.add(`${when} a table is not the run's`);
+    }
+  }
+
+  /** What the instance has in other tables than those of its run is found. */
+  async assertStraysNamed(instance: string, run: Run): Promise<void> {
+    const place = this.placeOf(instance, this.store);
+    const named = await strayTables(place, await readInstance(place, null), TABLES);
+    for (const table of TABLES) {
+      const has = this.contentOf(await readTable(this.store, table), instance) !== "";
+      if (named.includes(table) !== (has && !run.contents.has(table)))
+        this.found.add("rows in a table that the run does not have are not named");
     }
   }
 
@@ -315,8 +357,7 @@ function digestOf(run: Run | null, table: string): string {
 }
 
 function deliveredOf(machine: Machine, run: Run, isRollback: boolean): DeliveredRun {
-  const past: Run[] = [];
-  for (let at = run.before; at !== null; at = at.before) past.push(at);
+  const past = ancestorsOf(run.stated);
   const contents = [...run.contents].map(([name, content]) => ({ name, path: `parquet/${name}`, content }));
   const columns = [{ name: "id", type: "text", nullable: false, comment: "Key." }];
   return {
@@ -349,7 +390,9 @@ async function violations(seed: number): Promise<ReadonlySet<string>> {
     const { live } = schedule;
     if (schedule.random() < 0.06) live.splice(schedule.below(live.length), 1);
     const process = live[schedule.random() < 0.5 ? schedule.below(live.length) : live.length - 1];
+    const isSleeping = process?.run != null && process.looks <= 1 && !process.isFinishing;
     if (process?.isFinishing && schedule.random() < 0.5) await schedule.overtake(process);
+    else if (isSleeping && schedule.random() < 0.5) await schedule.overtakeSleeping(process);
     else if (process !== undefined)
       await schedule.turns(process, 1 + schedule.below(schedule.random() < 0.3 ? 200 : 25));
   }
@@ -361,17 +404,20 @@ async function beginOne(schedule: Schedule, withVacuum: boolean): Promise<void> 
   const machine = schedule.machines[schedule.below(schedule.machines.length)] ?? assert.fail();
   const { instance } = machine;
   const chance = schedule.random();
-  if (withVacuum && chance < 0.15) {
+  const isVacuum = withVacuum && chance < 0.15;
+  const isWrong = schedule.random() < (isVacuum ? 0.5 : 0.1);
+  const skewDays = isWrong ? ([-40, 8, 40][schedule.below(3)] ?? 0) : 0;
+  if (isVacuum) {
     // Nobody is at work for more than a day, so nobody who was before is any more.
     const days = [0, 1, 10][schedule.below(3)] ?? 0;
     if (days > 0) schedule.live = [];
     schedule.nowMs += days * DAY_MS;
-    schedule.begin({ instance, what: "vacuum", machine: null, run: null });
-  } else if (chance < 0.2) schedule.begin({ instance, what: "remove", machine: null, run: null });
+    schedule.begin({ instance, what: "vacuum", machine: null, run: null, skewDays });
+  } else if (chance < 0.2) schedule.begin({ instance, what: "remove", machine: null, run: null, skewDays });
   else if (chance < 0.35 && machine.current?.before) {
     machine.undone.push(machine.current);
     machine.current = machine.current.before;
-    schedule.begin({ instance, what: "rollback", machine, run: machine.current });
+    schedule.begin({ instance, what: "rollback", machine, run: machine.current, skewDays });
   } else {
     if (machine.current === null || chance < 0.85) {
       const last = await schedule.last(instance);
@@ -380,7 +426,7 @@ async function beginOne(schedule: Schedule, withVacuum: boolean): Promise<void> 
       machine.current = schedule.newRun(machine, aboveOf(last));
       machine.known.push(machine.current);
     }
-    schedule.begin({ instance, what: "deliver", machine, run: machine.current });
+    schedule.begin({ instance, what: "deliver", machine, run: machine.current, skewDays });
   }
 }
 
@@ -400,6 +446,7 @@ async function assertEnd(schedule: Schedule, machine: Machine): Promise<void> {
   const run = await deliverNext("after the last delivery");
   for (const process of [...schedule.live]) await schedule.finish(process);
   const { last, isUnfinished } = await readInstance(schedule.placeOf(machine.instance, schedule.store), null);
+  if (last?.sha256 === run.sha256 && !isUnfinished) await schedule.assertStraysNamed(machine.instance, run);
   // A removal that lost its claim looks again and takes the next number; if it then fails, tables have no files.
   if (last?.sha256 === run.sha256 && !isUnfinished) {
     for (const { table_name } of last.rows) {
@@ -413,7 +460,7 @@ async function assertEnd(schedule: Schedule, machine: Machine): Promise<void> {
   await deliverNext("after the delivery that follows late ones");
 }
 
-test("readers of run_snapshots only ever see whole runs, in an order that no delivery breaks", async (t) => {
+test("L1, L2, L3: readers of run_snapshots only ever see whole runs, in an order that no delivery breaks", async (t) => {
   const schedules = many(40, 1500);
   for (let seed = 1; seed <= schedules; seed++) {
     const found = await violations(seed);

@@ -31,6 +31,8 @@ export interface RunOptions {
   readonly columns?: Readonly<Record<string, readonly Column[]>>;
   readonly instance?: DeliveredRun["instance"];
   readonly signal?: AbortSignal;
+  /** The run that it continues. */
+  readonly after?: DeliveredRun;
 }
 
 /** The second table has no rows, so its file is the same in all runs of a number. */
@@ -41,7 +43,7 @@ const STARTED = new Date("2026-11-20T02:00:00Z");
 /** A published run in a folder of its own: two with one number have one name, as if begun in the same second. */
 export async function makeRun(folder: string, options: RunOptions): Promise<DeliveredRun> {
   const { sequence, machine, tables = TABLES, steady = {}, instance = SERVICE } = options;
-  const { signal = new AbortController().signal } = options;
+  const { signal = new AbortController().signal, after } = options;
   const run = runName(sequence, STARTED);
   const directory = join(folder, machine, run);
   const temporaryDirectory = join(folder, "tmp");
@@ -54,6 +56,8 @@ export async function makeRun(folder: string, options: RunOptions): Promise<Deli
     directory,
     {
       ...statement({ run, sequence }, 1),
+      ...(after && { previousRun: after.run, previousSha256: after.sha256 }),
+      ancestors: (after?.past ?? []).map((each) => `${each.run} ${each.sha256}`),
       loaders: ["parquet"],
       instance,
       asked: { ...ASKED, configuration: machine },

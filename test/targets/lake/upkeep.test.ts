@@ -12,7 +12,7 @@ import { activeFiles, recordsOf } from "../../../src/targets/lake/delta/state.ts
 import { instanceNames, type LakeSession } from "../../../src/targets/lake/instance.ts";
 import { lakeIn } from "../../../src/targets/lake/lake.ts";
 import { verifyLake } from "../../../src/targets/lake/stored-run.ts";
-import { measureInstance, removeInstance, vacuumLake } from "../../../src/targets/lake/upkeep.ts";
+import { lakeStatus, measureInstance, removeInstance, vacuumLake } from "../../../src/targets/lake/upkeep.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { digestFile } from "../../../src/warehouse/verify.ts";
@@ -29,6 +29,14 @@ function placeOf(store: Store, { instance = INSTANCE, days = 0 } = {}): LakeSess
   return { store, instance, logRetentionDays: 30, clock };
 }
 
+/** The lake of these objects, with the clocks of store and machine set forward by so many days. */
+function inDays(objects: Objects, days: number): LakeSession {
+  return placeOf(
+    memoryStore(objects, () => Date.now() + days * DAY_MS),
+    { days },
+  );
+}
+
 const findings = async (store: Store, full = true) => (await verifyLake(placeOf(store), { full })).findings;
 
 const folder = await temporaryFolder({ after });
@@ -40,11 +48,19 @@ suite("a lake", () => {
 
   before(async () => {
     const steady = { content: 2 };
+    const a1 = await makeRun(folder, { sequence: 1, machine: "a", steady });
+    const a2 = await makeRun(folder, { sequence: 2, machine: "a", after: a1, steady });
     runs = {
-      a1: await makeRun(folder, { sequence: 1, machine: "a", steady }),
-      a2: await makeRun(folder, { sequence: 2, machine: "a", steady }),
-      a3: await makeRun(folder, { sequence: 3, machine: "a", steady, tables: { content: 4, more: 1 } }),
-      b3: await makeRun(folder, { sequence: 3, machine: "b", steady }),
+      a1,
+      a2,
+      a3: await makeRun(folder, {
+        sequence: 3,
+        machine: "a",
+        after: a2,
+        steady,
+        tables: { content: 4, more: 1 },
+      }),
+      b3: await makeRun(folder, { sequence: 3, machine: "b", after: a2, steady }),
     };
     for (const run of [runs.a1, runs.a2]) await deliver(on(memoryStore(two)), run);
   });
@@ -116,8 +132,8 @@ suite("a lake", () => {
     const store = memoryStore(new Map(two));
     // DuckDB gives a file's name to a column of that name.
     const columns = { content: [text("filename", { comment: "New." })] };
-    const wide = await makeRun(folder, { sequence: 3, machine: "w", columns });
-    const narrow = await makeRun(folder, { sequence: 4, machine: "w" });
+    const wide = await makeRun(folder, { sequence: 3, machine: "w", after: runs.a2, columns });
+    const narrow = await makeRun(folder, { sequence: 4, machine: "w", after: wide });
     for (const run of [wide, narrow]) {
       await deliver(on(store), run);
       const { metaData } = (await readTable(store, "content")) ?? assert.fail();
@@ -136,11 +152,12 @@ suite("a lake", () => {
 
   test("raises the retention of its tables to the setting, and never lowers it", async () => {
     const store = memoryStore(new Map(two));
+    let run = runs.a2;
     for (const [sequence, logRetentionDays] of [
       [3, 60],
       [4, 10],
     ] as const) {
-      const run = await makeRun(folder, { sequence, machine: "r" });
+      run = await makeRun(folder, { sequence, machine: "r", after: run });
       await deliver(
         lakeIn(async () => store, { instance: INSTANCE, logRetentionDays }),
         run,
@@ -200,10 +217,10 @@ suite("a lake", () => {
   test("keeps versions of the retention, then the last run alone, and what that needs", async () => {
     const objects = new Map(two);
     const store = memoryStore(objects);
-    const first = await vacuumLake(placeOf(store, { days: 8 }), { allVersions: false });
+    const first = await vacuumLake(inDays(objects, 8), { allVersions: false });
     assert.deepEqual([first.files, first.copies], [0, 1]);
     await deliver(on(store), runs.a3);
-    const later = await vacuumLake(placeOf(store, { days: 40 }), { allVersions: false });
+    const later = await vacuumLake(inDays(objects, 40), { allVersions: false });
     assert.ok(later.files > 0);
     await assertRestored(store, runs.a3);
     const all = await vacuumLake(placeOf(store), { allVersions: true });
@@ -230,10 +247,84 @@ suite("a lake", () => {
     const store = memoryStore(objects);
     await on(store).stage(runs.a3);
     const staged = objects.size;
-    await vacuumLake(placeOf(store, { days: 6 }), { allVersions: false });
+    await vacuumLake(inDays(objects, 6), { allVersions: false });
     assert.equal(objects.size, staged - 1 /* report and manifest of the first run */ - 1);
-    await vacuumLake(placeOf(store, { days: 8 }), { allVersions: false });
+    await vacuumLake(inDays(objects, 8), { allVersions: false });
     assert.ok(objects.size < staged - 2);
+  });
+
+  for (const [what, days, at] of [
+    ["a week ahead", 8, "ahead of"],
+    ["a month behind", -40, "behind"],
+    ["two hours ahead", 1 / 12, "ahead of"],
+  ] as const) {
+    test(`L3: neither a vacuum nor a delivery works on a machine whose clock is ${what}`, async (t) => {
+      const objects = new Map(two);
+      const store = memoryStore(objects);
+      await on(store).stage(runs.a3);
+      const before = [...objects.keys()];
+      const refused = { code: "target.refused", message: new RegExp(`^The clock .* h .* min ${at} that of`) };
+      for (const allVersions of [false, true])
+        await assert.rejects(vacuumLake(placeOf(store, { days }), { allVersions }), refused);
+      t.mock.timers.enable({ apis: ["Date"], now: Date.now() + days * DAY_MS });
+      const behind = memoryStore(objects, () => Date.now() - days * DAY_MS);
+      await assert.rejects(deliver(on(behind), runs.b3), refused);
+      assert.deepEqual([...objects.keys()], before);
+      assert.deepEqual(await findings(store), []);
+    });
+  }
+
+  test("L3: what a delivery took out stays for the retention, by the clock of the store", async () => {
+    const objects = new Map(two);
+    await deliver(on(memoryStore(objects)), runs.b3);
+    const before = new Set(objects.keys());
+    await vacuumLake(inDays(objects, 29), { allVersions: false });
+    const gone = [...before].filter((key) => !objects.has(key) && !key.startsWith("_published/"));
+    assert.deepEqual(gone, []);
+  });
+
+  for (const isOfOthers of [false, true])
+    test(`L2: a delivery that was overtaken puts nothing into a table that ${isOfOthers ? "only another instance has" : "nobody has"}`, async () => {
+      const store = memoryStore(new Map(two));
+      const other = { sequence: 1, machine: "u", tables: { more: 2 } };
+      if (isOfOthers) await deliver(on(store, "two"), await makeRun(folder, other));
+      let puts = 0;
+      const sleeper = watchedStore(store, async (operation, key) => {
+        const isClaim = operation === "putNew" && key.startsWith("run_snapshots/_delta_log/") && ++puts === 1;
+        if (!isClaim) return undefined;
+        return async (answer: unknown) => {
+          await deliver(on(store), runs.b3);
+          return answer;
+        };
+      });
+      await assert.rejects(deliver(on(sleeper), runs.a3), { code: "target.fenced", message: /took over/ });
+      assert.deepEqual((await seenIn(store, INSTANCE)).more, isOfOthers ? {} : undefined);
+      assert.deepEqual(await findings(store), []);
+    });
+
+  test("L2: rows in a table that the last run does not have are named, and the next delivery removes them", async () => {
+    const objects = new Map(two);
+    const store = memoryStore(objects);
+    let arrive: () => Promise<unknown> = assert.fail;
+    const dying = watchedStore(store, async (operation, key, work) => {
+      if (operation !== "putNew" || !key.startsWith("more/_delta_log/")) return undefined;
+      arrive = work;
+      throw new Killed("before its put arrived");
+    });
+    await assert.rejects(deliver(on(dying), runs.a3), Killed);
+    await deliver(on(store), runs.b3);
+    await arrive();
+    assert.deepEqual(await findings(store), [
+      "The newest version of more has rows of one, and its run does not have this table: an overtaken delivery or another program wrote them; the next delivery removes them.",
+    ]);
+    const { sections, next } = await lakeStatus(placeOf(store));
+    assert.deepEqual(sections[0]?.rows[0]?.stray_tables, ["more"]);
+    assert.match(next?.join() ?? "", /^one: rows in more, which the last run does not have; /);
+    const copy = memoryStore(new Map(objects));
+    await removeInstance(placeOf(copy), NEVER);
+    await deliver(on(store), await makeRun(folder, { sequence: 4, machine: "b", after: runs.b3 }));
+    assert.deepEqual(await findings(store), []);
+    for (const each of [store, copy]) assert.deepEqual((await seenIn(each, INSTANCE)).more, {});
   });
 
   test("loses an instance by a removal, table by table, and its name may go to another service", async () => {
@@ -271,7 +362,7 @@ suite("a lake", () => {
     ["an earlier run", async () => runs.a1, "target.fenced", /^memory: has the later run 2/],
     [
       "a table by the name of the lake's own",
-      () => makeRun(folder, { sequence: 4, machine: "t", tables: { run_snapshots: 1 } }),
+      () => makeRun(folder, { sequence: 4, machine: "t", after: runs.a2, tables: { run_snapshots: 1 } }),
       "target.refused",
       /^The table run_snapshots cannot be delivered/,
     ],
@@ -280,6 +371,7 @@ suite("a lake", () => {
       () =>
         makeRun(folder, {
           sequence: 4,
+          after: runs.a2,
           machine: "i",
           columns: { content: [text("Instance", { comment: "Taken." })] },
         }),

@@ -1,6 +1,6 @@
 -- The changes of diff_shown, one line per change however many items it touches. Changes of payloads come first, then those
 -- that touch most items; destinations that do not receive values in both runs come last. The texts of fields without value
--- mappings count together. A change of a whole field (external name, support of the destination, collision) is one line
+-- mappings count together. A change of a whole field (external name, collision) is one line
 -- without a value. The mark stands for a condition.
 WITH judged AS (
   SELECT
@@ -8,8 +8,7 @@ WITH judged AS (
     coalesce(
       (status_before, value_id_before, value_before, external_value_before, mapping_value_id_before)
       IS NOT DISTINCT FROM (status_after, value_id_after, value_after, external_value_after, mapping_value_id_after)
-      AND regexp_replace(flags_before, ' ?(destination_unsupported|collision)', '', 'g')
-      = regexp_replace(flags_after, ' ?(destination_unsupported|collision)', '', 'g'),
+      AND regexp_replace(flags_before, ' ?collision', '') = regexp_replace(flags_after, ' ?collision', ''),
       false
     ) AS of_field
   FROM diff_shown
@@ -34,9 +33,9 @@ shown AS (
       AS external_value_before,
     CASE WHEN NOT of_field AND status_after <> 'no_value_mapping' THEN external_value_after END
       AS external_value_after,
-    CASE WHEN of_field THEN regexp_extract(flags_before, '(destination_unsupported ?)?(collision)?$') ELSE flags_before END
+    CASE WHEN of_field THEN regexp_extract(flags_before, '(collision)?$') ELSE flags_before END
       AS flags_before,
-    CASE WHEN of_field THEN regexp_extract(flags_after, '(destination_unsupported ?)?(collision)?$') ELSE flags_after END
+    CASE WHEN of_field THEN regexp_extract(flags_after, '(collision)?$') ELSE flags_after END
       AS flags_after,
     mapping_id_before,
     mapping_id_after,

@@ -18,7 +18,7 @@ WITH held AS NOT MATERIALIZED (
   JOIN history_fields AS field USING (content_id, destination_id, custom_field_id)
   WHERE field.state IN ('changed', 'returned')
     AND before.valid_to_run IS NOT DISTINCT FROM field.removed_in_run
-    AND /* in_range */
+    AND content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 ),
 -- Fields in which a value occurs twice with different answers. A field that never had a second value has no order.
 repeated AS (
@@ -26,7 +26,7 @@ repeated AS (
   FROM held
   SEMI JOIN (
     FROM previous_mapped_value_order_history
-    WHERE /* in_range */
+    WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
   ) AS listed USING (content_id, destination_id, custom_field_id)
   GROUP BY content_id, destination_id, custom_field_id, input
   HAVING count(*) > 1

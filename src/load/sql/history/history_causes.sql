@@ -9,20 +9,19 @@ WITH held AS (
   FROM previous_mapped_value_history AS before
   SEMI JOIN (FROM history_pairs WHERE event = 'opened') AS opened USING (content_id, custom_field_id)
   JOIN history_items AS item USING (content_id)
-  WHERE /* in_range */
+  WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
     AND before.valid_to_run IS NOT DISTINCT FROM item.removed_in_run
 ),
 given AS (
   SELECT DISTINCT content_id, custom_field_id, mapping_input AS input
   FROM content_custom_field_values
   WHERE mapping_input IS NOT NULL
-    AND /* in_range */
+    AND content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
     AND content_id IN (SELECT content_id FROM history_pairs WHERE event = 'closed')
 ),
 effects AS (
   SELECT
     question,
-    bool_or(family = 'destination') AS destination,
     bool_or(family = 'mapping') AS mapping,
     bool_or(family = 'definition') AS definition
   FROM history_effects
@@ -38,14 +37,17 @@ bearing AS (
       WHEN 'closed' THEN given.content_id IS NULL
       ELSE false
     END AS item,
-    coalesce(effects.destination, false) AS destination,
     CASE
       WHEN pair.event = 'closed' THEN target.mapping_id IS NULL
       ELSE coalesce(effects.mapping, false)
     END AS mapping,
     coalesce(effects.definition, false) AS definition,
-    -- Another field's mapping, which an unsettled run did not know.
-    coalesce(pair.answer.collision <> pair.answer_before.collision, false) AS collides_otherwise
+    -- Another field has the name too, or no longer. If the field itself got another name, its mapping is the cause.
+    CASE
+      WHEN pair.answer.external_field_name IS DISTINCT FROM pair.answer_before.external_field_name THEN NULL
+      WHEN pair.answer.collision AND NOT pair.answer_before.collision THEN 'collision_began'
+      WHEN pair.answer_before.collision AND NOT pair.answer.collision THEN 'collision_ended'
+    END AS collision
   FROM history_pairs AS pair
   LEFT JOIN held USING (content_id, custom_field_id, input)
   LEFT JOIN given USING (content_id, custom_field_id, input)
@@ -65,12 +67,10 @@ SELECT
         -- A difference that no definition explains comes from the item.
         CASE
           WHEN item THEN 'item_changed'
-          WHEN differs AND NOT (destination OR mapping OR definition OR collides_otherwise) THEN 'item_changed'
+          WHEN differs AND NOT (mapping OR definition OR collision IS NOT NULL) THEN 'item_changed'
         END,
-        CASE WHEN destination THEN 'destination_changed' END,
-        CASE
-          WHEN mapping OR (NOT (item OR destination OR definition) AND collides_otherwise) THEN 'mapping_changed'
-        END,
+        CASE WHEN mapping THEN 'mapping_changed' END,
+        collision,
         CASE WHEN definition THEN 'definition_changed' END
       ],
       lambda cause: cause IS NOT NULL

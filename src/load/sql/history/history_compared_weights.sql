@@ -4,11 +4,11 @@ FROM (
   SELECT content_id
   FROM content_mapped_values
   SEMI JOIN history_fields USING (content_id, destination_id, custom_field_id)
-  WHERE /* in_range */
+  WHERE content_id >= $1 AND ($2 IS NULL OR content_id < $2)
   UNION ALL
   SELECT content_id
   FROM previous_mapped_value_history
   SEMI JOIN history_fields USING (content_id, destination_id, custom_field_id)
-  WHERE /* in_range */
+  WHERE content_id >= $1 AND ($2 IS NULL OR content_id < $2)
 )
 GROUP BY content_id

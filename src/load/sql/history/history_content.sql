@@ -1,12 +1,10 @@
 -- Rows of content_history of the items of history_items.
 --
--- $3, $4  this run and its start
---
 -- Items in history_kept, whose values an unsettled run could not see, have no digest: the next run compares them again.
 SELECT
   before.* REPLACE (
-    CASE WHEN item.state = 'removed' THEN $3 ELSE before.valid_to_run END AS valid_to_run,
-    CASE WHEN item.state = 'removed' THEN $4 ELSE before.valid_to END AS valid_to,
+    CASE WHEN item.state = 'removed' THEN $run ELSE before.valid_to_run END AS valid_to_run,
+    CASE WHEN item.state = 'removed' THEN $started_at ELSE before.valid_to END AS valid_to,
     CASE WHEN item.state = 'removed' THEN '["item_removed"]'::JSON ELSE before.valid_to_cause END AS valid_to_cause,
     CASE WHEN item.state IN ('same', 'changed') THEN NULL ELSE before.last_seen_run END AS last_seen_run,
     CASE
@@ -18,17 +16,17 @@ SELECT
 FROM previous_content_history AS before
 JOIN history_items AS item USING (content_id)
 WHERE before.valid_to_run IS NULL
-  AND /* in_range */
+  AND content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 UNION ALL BY NAME
 SELECT *
 FROM previous_content_history
 WHERE valid_to_run IS NOT NULL
-  AND /* in_range */
+  AND content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 UNION ALL BY NAME
 SELECT
   content_id,
-  $3 AS valid_from_run,
-  $4 AS valid_from,
+  $run AS valid_from_run,
+  $started_at AS valid_from,
   CASE state WHEN 'first_seen' THEN '["first_seen"]' ELSE '["item_returned"]' END::JSON AS cause,
   digest AS values_digest
 FROM history_items

@@ -1,5 +1,5 @@
--- Rows of the history of one kind of definitions; the marks are its names. $1 is this run, $2 its start, $3 the cause
--- of a change, $4 whether this run knows all definitions. An unsettled run ends a definition only if it looked it up.
+-- Rows of the history of one kind of definitions; the marks are its names. An unsettled run ends a definition only if
+-- it looked it up.
 WITH before AS (
   SELECT *, /* columns_as_row */ AS definition
   FROM /* previous */
@@ -19,11 +19,11 @@ pairs AS (
     now.definition,
     CASE
       WHEN before.definition IS NULL THEN 'opened'
-      WHEN now.definition IS NULL THEN CASE WHEN $4::BOOLEAN OR /* looked_up */ THEN 'closed' ELSE 'same' END
+      WHEN now.definition IS NULL THEN CASE WHEN $is_complete OR /* looked_up */ THEN 'closed' ELSE 'same' END
       WHEN now.definition IS NOT DISTINCT FROM before.definition THEN 'same'
       ELSE 'changed'
     END AS event,
-    CASE WHEN /* reordered */ THEN 'reordered' ELSE $3 END AS reason
+    CASE WHEN /* reordered */ THEN 'reordered' ELSE /* cause */ END AS reason
   FROM before
   FULL JOIN now USING (/* key */)
 )
@@ -35,8 +35,8 @@ SELECT
   unnest(definition_before),
   valid_from_run,
   valid_from,
-  CASE WHEN event IN ('changed', 'closed') THEN $1 END AS valid_to_run,
-  CASE WHEN event IN ('changed', 'closed') THEN $2 END AS valid_to,
+  CASE WHEN event IN ('changed', 'closed') THEN $run END AS valid_to_run,
+  CASE WHEN event IN ('changed', 'closed') THEN $started_at END AS valid_to,
   cause,
   CASE WHEN event IN ('changed', 'closed') THEN to_json([reason]) END AS valid_to_cause
 FROM pairs
@@ -44,8 +44,8 @@ WHERE definition_before IS NOT NULL
 UNION ALL BY NAME
 SELECT
   unnest(definition),
-  $1 AS valid_from_run,
-  $2 AS valid_from,
+  $run AS valid_from_run,
+  $started_at AS valid_from,
   to_json([
     CASE WHEN event = 'changed' OR [/* key */] IN (SELECT [/* key */] FROM /* previous */) THEN reason ELSE 'first_seen' END
   ]) AS cause

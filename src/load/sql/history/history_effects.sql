@@ -1,7 +1,7 @@
 -- Questions whose answer changes if one family of definitions is as it was in an epoch: that family is a cause.
 -- Marks: the mapping steps, with the family's tables as they were.
 --
--- $1, $2  NULL for all questions
+-- $1, $2  bounds of all questions
 -- $3      the epoch
 WITH content_custom_field_values AS (
   SELECT
@@ -36,9 +36,5 @@ SELECT asked.question
 FROM history_questions AS asked
 LEFT JOIN answered ON answered.question = asked.question AND answered.destination_id = asked.destination_id
 WHERE asked.epoch = $3
-  AND answered.answer IS DISTINCT FROM
-  CASE
-    WHEN answered.answer.destination_unsupported IS NULL OR asked.answer.destination_unsupported IS NULL
-      THEN struct_update(asked.answer, destination_unsupported := answered.answer.destination_unsupported)
-    ELSE asked.answer
-  END
+  -- Whether names meet is a cause of its own.
+  AND answered.answer IS DISTINCT FROM struct_update(asked.answer, collision := answered.answer.collision)

@@ -1,12 +1,10 @@
 -- For each run the sequence number of the last run until then that changed a definition, or 0: the temporary table
 -- history_epochs. All runs of an epoch have the same mapping. NULL is the epoch of this run.
 --
--- $1  whether this run knows all definitions; an unsettled run may lack some that the history keeps
+-- $is_complete  whether this run knows all definitions; an unsettled run may lack some that the history keeps
 WITH changes AS (
   SELECT unnest([valid_from_run, valid_to_run]) AS run
   FROM (
-    SELECT valid_from_run, valid_to_run FROM destination_history
-    UNION ALL
     SELECT valid_from_run, valid_to_run FROM custom_field_history
     UNION ALL
     SELECT valid_from_run, valid_to_run FROM select_value_history
@@ -26,7 +24,7 @@ epochs AS (
 SELECT
   run,
   CASE
-    WHEN $1::BOOLEAN THEN nullif(max(epochs.sequence), (SELECT max(sequence) FROM epochs))
+    WHEN $is_complete THEN nullif(max(epochs.sequence), (SELECT max(sequence) FROM epochs))
     ELSE max(epochs.sequence)
   END AS epoch
 FROM run_history

@@ -11,7 +11,7 @@ WITH looked_at AS (
   SELECT content_id, state, state = 'changed' AND digest_before IS NOT NULL AS by_digest
   FROM history_items
   WHERE state IN ('changed', 'returned', 'removed')
-    AND /* in_range */
+    AND content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 ),
 now AS (
   SELECT
@@ -25,7 +25,7 @@ now AS (
   FROM content_mapped_values
   SEMI JOIN (SELECT content_id FROM looked_at WHERE by_digest) AS item USING (content_id)
   LEFT JOIN history_texts AS text USING (content_id, custom_field_id, ordinal)
-  WHERE /* in_range */
+  WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 ),
 places AS (
   SELECT
@@ -39,7 +39,7 @@ places AS (
     FROM previous_mapped_value_order_history
     SEMI JOIN (SELECT content_id FROM looked_at WHERE by_digest) AS item USING (content_id)
     WHERE valid_to_run IS NULL
-      AND /* in_range */
+      AND content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
   )
 ),
 before AS (
@@ -55,7 +55,7 @@ before AS (
   SEMI JOIN (SELECT content_id FROM looked_at WHERE by_digest) AS item USING (content_id)
   LEFT JOIN places USING (content_id, destination_id, custom_field_id, value_number)
   WHERE valid_to_run IS NULL
-    AND /* in_range */
+    AND content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 ),
 fields AS (
   SELECT
@@ -69,18 +69,18 @@ fields AS (
   SELECT content_id, destination_id, custom_field_id
   FROM content_mapped_values
   SEMI JOIN (SELECT content_id FROM looked_at WHERE NOT by_digest) AS item USING (content_id)
-  WHERE /* in_range */
+  WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
   UNION
   SELECT content_id, destination_id, custom_field_id
   FROM previous_mapped_value_history
   SEMI JOIN (SELECT content_id FROM looked_at WHERE NOT by_digest) AS item USING (content_id)
-  WHERE /* in_range */
+  WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
   UNION
   SELECT content_id, destination_id, custom_field_id
   FROM content_mapped_values
   SEMI JOIN (FROM history_several WHERE NOT plain) AS listed USING (content_id, custom_field_id)
   SEMI JOIN (SELECT content_id FROM history_items WHERE state = 'first_seen') AS item USING (content_id)
-  WHERE /* in_range */
+  WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 )
 SELECT content_id, destination_id, custom_field_id, item.state, item.removed_in_run, item.epoch
 FROM fields

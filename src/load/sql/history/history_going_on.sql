@@ -10,4 +10,4 @@ ANTI JOIN (
   AND looked_at.destination_id = before.destination_id
   AND looked_at.custom_field_id = before.custom_field_id
   AND looked_at.valid_to_run IS NOT DISTINCT FROM before.valid_to_run
-WHERE /* in_range */
+WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)

@@ -1,7 +1,7 @@
 -- What happened to each item of a range: the temporary table history_items, with a row for each item of this run or
 -- of the history.
 --
--- $3  whether an item that this run does not have is removed
+-- $list_is_whole  whether an item that this run does not have is removed
 --
 -- state   first_seen  new
 --         returned    was removed, and is back
@@ -18,14 +18,14 @@ WITH answers AS (
     count(*) AS weight,
     sum(hash(destination_id, custom_field_id, ordinal, /* value_columns */)) AS digest
   FROM content_mapped_values
-  WHERE /* in_range */
+  WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
   GROUP BY content_id
 ),
 given AS (
   SELECT content_id, sum(hash(custom_field_id, ordinal, mapping_input)) AS digest
   FROM content_custom_field_values
   WHERE mapping_input IS NOT NULL
-    AND /* in_range */
+    AND content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
   GROUP BY content_id
 ),
 present_now AS (
@@ -36,19 +36,19 @@ present_now AS (
   FROM content
   LEFT JOIN answers USING (content_id)
   LEFT JOIN given USING (content_id)
-  WHERE /* in_range */
+  WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 ),
 before AS (
   SELECT previous_content_history.*
   FROM previous_content_history
   JOIN run_history ON run = valid_from_run
-  WHERE /* in_range */
+  WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
   QUALIFY row_number() OVER (PARTITION BY content_id ORDER BY sequence DESC) = 1
 ),
 weights_before AS (
   SELECT content_id, count(*) AS weight
   FROM previous_mapped_value_history
-  WHERE /* in_range */
+  WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
   GROUP BY content_id
 )
 SELECT
@@ -60,7 +60,7 @@ SELECT
     WHEN present_now.content_id IS NOT NULL THEN 'changed'
     WHEN before.valid_to_run IS NOT NULL THEN 'gone'
     WHEN content_id IN (SELECT content_id FROM history_removed) THEN 'removed'
-    WHEN $3::BOOLEAN AND content_id NOT IN (SELECT content_id FROM history_unread) THEN 'removed'
+    WHEN $list_is_whole AND content_id NOT IN (SELECT content_id FROM history_unread) THEN 'removed'
     ELSE 'unseen'
   END AS state,
   present_now.digest,

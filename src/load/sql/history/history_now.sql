@@ -29,7 +29,7 @@ WITH given AS NOT MATERIALIZED (
       value AS own_text
     FROM content_custom_field_values
   ) AS value USING (content_id, custom_field_id, ordinal)
-  WHERE /* in_range */
+  WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 ),
 listed AS (
   SELECT content_id, custom_field_id

@@ -1,10 +1,8 @@
 -- Rows of mapped_value_order_history of a range of items.
---
--- $3, $4  this run and its start
 WITH going_on AS (
   SELECT *
   FROM previous_mapped_value_order_history
-  WHERE /* in_range */
+  WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 ),
 ending AS (
   SELECT content_id, destination_id, custom_field_id, causes
@@ -28,8 +26,8 @@ ANTI JOIN (
 UNION ALL BY NAME
 SELECT
   * EXCLUDE (causes) REPLACE (
-    $3 AS valid_to_run,
-    $4 AS valid_to,
+    $run AS valid_to_run,
+    $started_at AS valid_to,
     to_json(causes) AS valid_to_cause
   )
 FROM going_on
@@ -41,8 +39,8 @@ SELECT
   destination_id,
   custom_field_id,
   to_json(numbers) AS value_numbers,
-  $3 AS valid_from_run,
-  $4 AS valid_from,
+  $run AS valid_from_run,
+  $started_at AS valid_from,
   to_json(causes) AS cause
 FROM history_orders
 WHERE begins
@@ -52,11 +50,11 @@ SELECT
   destination_id,
   custom_field_id,
   to_json(range(1, count(*) + 1)) AS value_numbers,
-  $3 AS valid_from_run,
-  $4 AS valid_from,
+  $run AS valid_from_run,
+  $started_at AS valid_from,
   '["first_seen"]'::JSON AS cause
 FROM content_mapped_values
 SEMI JOIN (FROM history_several WHERE plain) AS listed USING (content_id, custom_field_id)
 SEMI JOIN (SELECT content_id FROM history_items WHERE state = 'first_seen') AS item USING (content_id)
-WHERE /* in_range */
+WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 GROUP BY content_id, destination_id, custom_field_id

@@ -11,7 +11,7 @@ WITH listed AS (
   UNION
   SELECT content_id, destination_id, custom_field_id
   FROM previous_mapped_value_order_history
-  WHERE /* in_range */
+  WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 ),
 pairs AS (
   SELECT
@@ -60,7 +60,7 @@ before AS (
     history.valid_to_run IS NULL AS is_open
   FROM previous_mapped_value_order_history AS history
   JOIN history_items AS item USING (content_id)
-  WHERE /* in_range */
+  WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
     AND (
       (item.state = 'changed' AND history.valid_to_run IS NULL)
       OR (item.state = 'returned' AND history.valid_to_run = item.removed_in_run)

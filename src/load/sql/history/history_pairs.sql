@@ -1,7 +1,7 @@
 -- What happened to each value: the temporary table history_pairs, which joins history_before with history_now. Later
 -- steps refer to a row by its rowid, as `pair`.
 --
--- $1  whether this run knows all fields; an unsettled run knows only those whose definitions it looked up
+-- $is_complete  whether this run knows all fields; an unsettled run knows only those whose definitions it looked up
 --
 -- event     same      the version continues
 --           changed   the value gets a new version
@@ -10,7 +10,6 @@
 --           kept      the run cannot tell
 --           returned  the item was removed, and is back with this value
 --           lost      the item was removed, and is back without it
--- differs   whether answers differ; a destination that got or lost its name does not change its values
 -- question  digest of the question to earlier definitions; NULL if there is none
 WITH pairs AS (
   SELECT
@@ -30,17 +29,12 @@ WITH pairs AS (
     now.own_text,
     now.answer,
     now.ordinals,
-    now.answer IS DISTINCT FROM
-    CASE
-      WHEN now.answer.destination_unsupported IS NULL OR before.answer.destination_unsupported IS NULL
-        THEN struct_update(before.answer, destination_unsupported := now.answer.destination_unsupported)
-      ELSE before.answer
-    END AS differs,
+    now.answer IS DISTINCT FROM before.answer AS differs,
     CASE
       WHEN before.answer IS NULL THEN 'opened'
       WHEN before.state = 'returned' THEN CASE WHEN now.answer IS NULL THEN 'lost' ELSE 'returned' END
       WHEN now.answer IS NOT NULL THEN CASE WHEN differs THEN 'changed' ELSE 'same' END
-      WHEN $1::BOOLEAN OR custom_field_id IN (SELECT custom_field_id FROM custom_fields WHERE from_lookup) THEN 'closed'
+      WHEN $is_complete OR custom_field_id IN (SELECT custom_field_id FROM custom_fields WHERE from_lookup) THEN 'closed'
       ELSE 'kept'
     END AS event
   FROM history_before AS before

@@ -11,7 +11,7 @@ SEMI JOIN (
   SELECT content_id, custom_field_id
   FROM content_custom_field_values
   WHERE ordinal > 0
-    AND /* in_range */
+    AND content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 ) AS listed USING (content_id, custom_field_id)
-WHERE /* in_range */
+WHERE content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 GROUP BY content_id, custom_field_id

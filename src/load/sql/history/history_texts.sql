@@ -5,5 +5,5 @@ FROM content_mapped_values AS matched
 SEMI JOIN (SELECT content_id FROM history_items WHERE state IN ('first_seen', 'changed')) AS item USING (content_id)
 JOIN content_custom_field_values AS given USING (content_id, custom_field_id, ordinal)
 WHERE matched.matched_by_text
-  AND /* in_range */
+  AND content_id >= $lower AND ($upper IS NULL OR content_id < $upper)
 GROUP BY content_id, custom_field_id, ordinal

@@ -4,7 +4,10 @@
 -- flags_before, flags_after  names of the columns of content_mapped_values that are true, separated by blanks
 -- change  added, removed, changed, or reordered for a field whose common values are in another order; then no value is
 --         named
+--
+-- Examples: run 2 gives an item [b, a] instead of [a, b], and maps a to "first" instead of "alpha".
 CREATE OR REPLACE MACRO mapped_value_changes(from_run, to_run) AS TABLE
+-- e.g. first 1, and last 2
 WITH asked AS (
   SELECT
     asked.side,
@@ -17,12 +20,14 @@ WITH asked AS (
   FROM (VALUES ('first', CAST(from_run AS VARCHAR)), ('last', CAST(to_run AS VARCHAR))) AS asked(side, run)
   LEFT JOIN run_history AS known ON asked.run IN (known.run, CAST(known.sequence AS VARCHAR))
 ),
+-- e.g. first 1, last 2
 ends AS (
   SELECT
     max(asked.sequence) FILTER (asked.side = 'first') AS first,
     max(asked.sequence) FILTER (asked.side = 'last') AS last
   FROM asked
 ),
+-- e.g. value 1: alpha, is_before; first, is_after; causes_between [mapping_changed] of both
 versions AS (
   SELECT
     history.content_id,
@@ -39,7 +44,6 @@ versions AS (
         CASE WHEN history.value_unknown THEN 'value_unknown' END,
         CASE WHEN history.ambiguous THEN 'ambiguous' END,
         CASE WHEN history.matched_by_text THEN 'matched_by_text' END,
-        CASE WHEN history.destination_unsupported THEN 'destination_unsupported' END,
         CASE WHEN history.collision THEN 'collision' END
       )
     } AS version,
@@ -60,6 +64,7 @@ versions AS (
   CROSS JOIN ends
   WHERE since.sequence > least(ends.first, ends.last) OR until.sequence > least(ends.first, ends.last)
 ),
+-- e.g. value 1: before alpha, after first, causes [mapping_changed, mapping_changed]
 differing AS (
   SELECT
     versions.content_id,
@@ -76,6 +81,7 @@ differing AS (
   HAVING (before).answer IS DISTINCT FROM (after).answer
 ),
 -- A value that went and came back may have another number by then: on either side, those alike are counted.
+-- e.g. before: alpha; after: first
 sides AS (
   SELECT * EXCLUDE (before, after), 'before' AS side, before AS version
   FROM differing
@@ -85,6 +91,7 @@ sides AS (
   FROM differing
   WHERE after IS NOT NULL
 ),
+-- e.g. the same, each the first with its answer
 counted AS (
   SELECT
     *,
@@ -93,12 +100,14 @@ counted AS (
     ) AS same
   FROM sides
 ),
+-- e.g. the same: neither side has an answer of the other
 alone AS (
   SELECT *
   FROM counted
   QUALIFY count(*) OVER (PARTITION BY content_id, destination_id, custom_field_id, version.answer, same) = 1
 ),
 -- Where the list is another, or has another value under a number: one that went leaves its own to the next.
+-- e.g. the field
 asked_orders AS (
   SELECT
     1 AS pair,
@@ -120,12 +129,15 @@ asked_orders AS (
   ) AS touched
   CROSS JOIN ends
 ),
+-- e.g. before: a, b; after: b, a
 ordered_values AS (
   /* ordered_values */
 ),
+-- e.g. a from 0 to 1, and b from 1 to 0
 reordered_values AS (
   /* reordered_values */
 ),
+-- e.g. value 1 changed, with both sides; the field reordered
 changes AS (
   SELECT
     alone.content_id,

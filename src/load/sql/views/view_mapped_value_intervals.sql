@@ -1,5 +1,5 @@
--- Rows of content_mapped_values of all runs of the history, with the runs in which each held. A value and its
--- position have versions of their own; a row here is their intersection. The mark is the text of
+-- Rows of content_mapped_values of all runs of the history, with the runs in which each held. A value, its position and
+-- its destination have versions of their own; a row here is where one of each meet. The mark is the text of
 -- mapped_value_versions.
 WITH value_versions AS (
   SELECT versions.*, first.sequence AS from_sequence, after.sequence AS to_sequence
@@ -7,60 +7,94 @@ WITH value_versions AS (
   JOIN run_history AS first ON first.run = versions.valid_from_run
   LEFT JOIN run_history AS after ON after.run = versions.valid_to_run
 ),
-lists AS (
-  SELECT
-    * EXCLUDE (value_numbers),
-    CAST(value_numbers AS INTEGER[]) AS numbers,
-    -- How often each value has stood in the list by then.
-    CASE
-      WHEN list_count(numbers) = list_unique(numbers) THEN list_transform(numbers, lambda number: 1)
-      ELSE list_transform(
-        numbers,
-        lambda number, place: list_count(list_filter(numbers[1:place], lambda other: other = number))
-      )
-    END AS copies
-  FROM mapped_value_order_history
-),
 places AS (
   SELECT
     history.content_id,
     history.destination_id,
     history.custom_field_id,
-    unnest(history.numbers) AS value_number,
-    unnest(history.copies) AS copy,
-    generate_subscripts(history.numbers, 1) - 1 AS ordinal,
-    first.sequence AS from_sequence,
-    after.sequence AS to_sequence
-  FROM lists AS history
+    unnest(numbers) AS value_number,
+    -- How often each value has stood in the list by then.
+    unnest(
+      list_transform(numbers, lambda number, place: list_count(list_filter(numbers[1:place], lambda other: other = number)))
+    ) AS copy,
+    generate_subscripts(numbers, 1) - 1 AS ordinal,
+    first.sequence AS from_sequence
+  FROM (SELECT *, CAST(value_numbers AS INTEGER[]) AS numbers FROM mapped_value_order_history) AS history
   JOIN run_history AS first ON first.run = history.valid_from_run
-  LEFT JOIN run_history AS after ON after.run = history.valid_to_run
+  UNION ALL BY NAME
+  -- Before a field has an order, it has one value at a time, at position 0.
+  SELECT DISTINCT content_id, destination_id, custom_field_id, value_number, 1 AS copy, 0 AS ordinal, 0 AS from_sequence
+  FROM mapped_value_history
+  SEMI JOIN mapped_value_order_history USING (content_id, destination_id, custom_field_id)
 ),
-ordered_since AS (
-  SELECT content_id, destination_id, custom_field_id, min(from_sequence) AS sequence
+-- Positions that a copy was moved to, in turn.
+moves AS (
+  SELECT *
   FROM places
-  GROUP BY content_id, destination_id, custom_field_id
+  QUALIFY ordinal IS DISTINCT FROM lag(ordinal) OVER (
+    PARTITION BY content_id, destination_id, custom_field_id, value_number, copy ORDER BY from_sequence
+  )
+),
+stands AS (
+  SELECT
+    *,
+    lead(from_sequence) OVER (
+      PARTITION BY content_id, destination_id, custom_field_id, value_number, copy ORDER BY from_sequence
+    ) AS to_sequence
+  FROM moves
+),
+-- Changes of what a destination receives, in turn; another name is none.
+changes AS (
+  SELECT
+    destination_id,
+    NOT supports_custom_field_mappings AS destination_unsupported,
+    receives,
+    CASE WHEN row_number() OVER same = 1 THEN 0 ELSE sequence END AS from_sequence
+  FROM destination_history
+  JOIN run_history ON run = valid_from_run
+  WINDOW same AS (PARTITION BY destination_id ORDER BY sequence)
+  QUALIFY row_number() OVER same = 1
+    OR supports_custom_field_mappings IS DISTINCT FROM lag(supports_custom_field_mappings) OVER same
+    OR receives IS DISTINCT FROM lag(receives) OVER same
+),
+destination_states AS (
+  SELECT *, lead(from_sequence) OVER (PARTITION BY destination_id ORDER BY from_sequence) AS to_sequence
+  FROM changes
 ),
 placed AS (
   SELECT
-    value_versions.* EXCLUDE (from_sequence, to_sequence),
-    0 AS ordinal,
-    value_versions.from_sequence,
-    -- A NULL counts for nothing in least().
-    least(value_versions.to_sequence, ordered_since.sequence) AS to_sequence
-  FROM value_versions
-  LEFT JOIN ordered_since USING (content_id, destination_id, custom_field_id)
-  WHERE value_versions.copy = 1
-    AND (ordered_since.sequence IS NULL OR value_versions.from_sequence < ordered_since.sequence)
-  UNION ALL BY NAME
-  SELECT
-    value_versions.* EXCLUDE (from_sequence, to_sequence),
-    places.ordinal,
-    greatest(value_versions.from_sequence, places.from_sequence) AS from_sequence,
-    least(value_versions.to_sequence, places.to_sequence) AS to_sequence
-  FROM value_versions
-  JOIN places USING (content_id, destination_id, custom_field_id, value_number, copy)
-  WHERE (value_versions.to_sequence IS NULL OR value_versions.to_sequence > places.from_sequence)
-    AND (places.to_sequence IS NULL OR places.to_sequence > value_versions.from_sequence)
+    versions.* EXCLUDE (from_sequence, to_sequence, cause, valid_to_cause),
+    coalesce(stand.ordinal, 0) AS ordinal,
+    state.destination_unsupported,
+    state.receives,
+    greatest(versions.from_sequence, stand.from_sequence, state.from_sequence) AS first_sequence,
+    -- A NULL counts for nothing in least() and greatest().
+    least(versions.to_sequence, stand.to_sequence, state.to_sequence) AS last_sequence,
+    CASE
+      WHEN first_sequence = versions.from_sequence THEN versions.cause
+      ELSE CASE WHEN first_sequence = state.from_sequence THEN ['destination_changed'] ELSE [] END
+      || CASE WHEN first_sequence = stand.from_sequence THEN ['reordered'] ELSE [] END
+    END AS cause,
+    CASE
+      WHEN last_sequence IS NULL OR last_sequence = versions.to_sequence THEN versions.valid_to_cause
+      ELSE CASE WHEN last_sequence = state.to_sequence THEN ['destination_changed'] ELSE [] END
+      || CASE WHEN last_sequence = stand.to_sequence THEN ['reordered'] ELSE [] END
+    END AS valid_to_cause
+  FROM value_versions AS versions
+  JOIN destination_states AS state
+    ON state.destination_id = versions.destination_id
+    AND (versions.to_sequence IS NULL OR versions.to_sequence > state.from_sequence)
+    AND (state.to_sequence IS NULL OR state.to_sequence > versions.from_sequence)
+  -- A field that never had an order has no positions.
+  LEFT JOIN stands AS stand
+    ON stand.content_id = versions.content_id
+    AND stand.destination_id = versions.destination_id
+    AND stand.custom_field_id = versions.custom_field_id
+    AND stand.value_number = versions.value_number
+    AND stand.copy = versions.copy
+    AND (least(versions.to_sequence, state.to_sequence) IS NULL
+      OR least(versions.to_sequence, state.to_sequence) > stand.from_sequence)
+    AND (stand.to_sequence IS NULL OR stand.to_sequence > greatest(versions.from_sequence, state.from_sequence))
 )
 SELECT
   placed.content_id,
@@ -68,20 +102,21 @@ SELECT
   placed.custom_field_id,
   CAST(placed.ordinal AS INTEGER) AS ordinal,
   /* value_columns */,
-  coalesce(NOT placed.destination_unsupported, false) AS receives,
+  placed.destination_unsupported,
+  placed.receives,
   placed.value_number,
   CAST(placed.copy AS INTEGER) AS copy,
   first.run AS valid_from_run,
   first.started_at AS valid_from,
-  placed.from_sequence AS valid_from_sequence,
+  placed.first_sequence AS valid_from_sequence,
   after.run AS valid_to_run,
   after.started_at AS valid_to,
-  placed.to_sequence AS valid_to_sequence,
+  placed.last_sequence AS valid_to_sequence,
   placed.valid_from_run AS version_from_run,
   -- As in the tables of the history.
   to_json(placed.cause) AS cause,
   placed.valid_to_run AS version_to_run,
   to_json(placed.valid_to_cause) AS valid_to_cause
 FROM placed
-JOIN run_history AS first ON first.sequence = placed.from_sequence
-LEFT JOIN run_history AS after ON after.sequence = placed.to_sequence
+JOIN run_history AS first ON first.sequence = placed.first_sequence
+LEFT JOIN run_history AS after ON after.sequence = placed.last_sequence

@@ -1,0 +1,14 @@
+/** The instances that documents of items name. */
+import { isObject, type JsonObject } from "../../common/json.ts";
+
+/** IDs of the instances that a document names, by the names of the specification. */
+export function instanceIdsOf({ newsroom_id, instance }: JsonObject): string[] {
+  const ids = [newsroom_id, isObject(instance) ? instance.id : undefined];
+  return ids.filter((id) => typeof id === "string");
+}
+
+/** The ID, if there is exactly one; else `null`. */
+export function onlyId(ids: Iterable<string>): string | null {
+  const [first = null, ...others] = new Set(ids);
+  return others.length === 0 ? first : null;
+}
