@@ -1,6 +1,10 @@
 /** Compares the staged tables of a run with the run before. A failure is a warning. */
 import { hasAllMappedValues, lossWarnings, readMappedChanges } from "../audit/mapping/lost-and-gained.ts";
-import { mappedCounts, readDestinationCounts } from "../audit/mapping/value-counts.ts";
+import {
+  countWithoutAtReceivers,
+  mappedCounts,
+  readDestinationCounts,
+} from "../audit/mapping/value-counts.ts";
 import { openViews, runTables } from "../audit/open-run.ts";
 import { driftOf } from "../audit/questions/drift.ts";
 import { readItemChanges } from "../audit/questions/run-history.ts";
@@ -47,7 +51,9 @@ export async function compareMappedValues(
 export async function compareWithPrevious(
   run: NewRun,
   statement: Omit<BuiltStatement, "changes" | "mappedValues">,
-): Promise<Pick<RunSummary, "comparedWith" | "changes" | "mappedValues" | "drift" | "warnings">> {
+): Promise<
+  Pick<RunSummary, "comparedWith" | "changes" | "mappedValues" | "missingBefore" | "drift" | "warnings">
+> {
   const before = run.baseline.kind === "run" ? run.baseline : undefined;
   try {
     await using database = await openStaged(run, Object.keys(statement.rows), before);
@@ -62,12 +68,20 @@ export async function compareWithPrevious(
         statement.rows.content_mapped_values === undefined
           ? null
           : mappedCounts(await readDestinationCounts(connection)),
+      missingBefore: manifest?.mappedValues ? countWithoutAtReceivers(manifest.mappedValues) : null,
       drift: { ...drift, policyFields: policy.length },
       warnings: [],
     };
   } catch (thrown) {
     const warnings = [notComparedText(before?.run ?? "the specification", thrown)];
-    return { comparedWith: null, changes: null, mappedValues: null, drift: null, warnings };
+    return {
+      comparedWith: null,
+      changes: null,
+      mappedValues: null,
+      missingBefore: null,
+      drift: null,
+      warnings,
+    };
   }
 }
 

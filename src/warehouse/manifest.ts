@@ -72,6 +72,8 @@ const statement = z.object({
   /** `complete`: two passes in a row agreed. `limited`: only the first items were read. */
   verdict: z.enum(VERDICTS),
   reasons: z.array(z.string()),
+  /** Sentences. Checks that warn are in `run_checks`. */
+  warnings: z.array(z.string()),
   items: accounting,
   /**
    * Items compared with the run before. `edited`: with another `updated_at`; `null` if a run has none. `null` if not
@@ -88,6 +90,8 @@ const statement = z.object({
   mappedChanges: z
     .object({
       items: count,
+      /** Items whose payload differs, is new or is gone. */
+      changed: count,
       lost: count,
       gained: count,
       /** Where most were lost, the largest first. `cause`: a clause, if one definition explains them all. */
@@ -132,7 +136,7 @@ type RunStatement = z.infer<typeof statement>;
 /** Statement of a run that is not published yet. */
 export type ManifestDraft = Omit<RunStatement, "endedAt">;
 /** Statement of a run whose tables are built. */
-export type BuiltStatement = Omit<ManifestDraft, "peakBytes">;
+export type BuiltStatement = Omit<ManifestDraft, "peakBytes" | "warnings">;
 export type Manifest = z.infer<typeof manifest>;
 export type Accounting = Readonly<Manifest["items"]>;
 

@@ -70,7 +70,10 @@ test("what five nights lost and gained is the same by the SQL, by the mapping pr
           await nights.run({ world: now, sequence, startedAt, verdict: "complete", previous, passthrough });
           if (old !== undefined) {
             const request = { passthrough, showsTexts: true };
-            const { items, lost, gained, largest } = await readMappedChanges(nights.connection, request);
+            const { changed, items, lost, gained, largest } = await readMappedChanges(
+              nights.connection,
+              request,
+            );
             assert.deepEqual({ items, lost, gained }, changesBetween(old, now, passthrough));
             assert.equal(
               largest.reduce((sum, each) => sum + each.lost, 0),
@@ -81,7 +84,8 @@ test("what five nights lost and gained is the same by the SQL, by the mapping pr
             });
             if (before === undefined || after === undefined) throw new TypeError("there is no pair");
             const diff = await diffValues(nights.connection, { before, after });
-            assert.deepEqual({ lost: diff.lost, gained: diff.gained }, { lost, gained });
+            const { lost: lostThere, gained: gainedThere, payloadItems } = diff;
+            assert.deepEqual([payloadItems, lostThere, gainedThere], [changed, lost, gained]);
             seen.lost += lost;
             seen.gained += gained;
           }

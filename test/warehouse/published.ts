@@ -82,6 +82,7 @@ export function statement(
     instance: { id: "instance-1", origin: "https://example.org" },
     verdict: "complete",
     reasons: [],
+    warnings: [],
     rows: { content: items, content_tags: items },
     items: {
       listed: items,

@@ -37,6 +37,21 @@ const RECEPTIONS_CHANGED = `
   WHERE coalesce(now.receives, false) <> coalesce(before.receives, false)
   ORDER BY destination, destination_id`;
 
+const PAYLOADS_CHANGED = `
+  SELECT count(DISTINCT content_id) AS changed
+  FROM (
+    SELECT content_id, destination_id FROM (
+      SELECT content_id, destination_id, hash(payload)::HUGEINT AS number FROM content_external_payloads
+      UNION ALL
+      SELECT content_id, destination_id, -hash(payload)::HUGEINT AS number FROM before_content_external_payloads
+    )
+    SEMI JOIN (
+      SELECT destination_id FROM destinations AS now JOIN before_destinations AS before USING (destination_id)
+      WHERE now.receives AND before.receives
+    ) USING (destination_id)
+    GROUP BY ALL HAVING sum(number) <> 0
+  )`;
+
 /** Fields and destinations that the manifest names. */
 const LARGEST_KEPT = 10;
 
@@ -65,14 +80,20 @@ export async function readMappedChanges(
   const sql = fillMarks(loadSql("lost_and_gained"), { is_sent: SENT });
   await createTempTable(connection, "lost_and_gained", sql, [passthrough]);
   const [totals] = await readRows(connection, TOTALS, TOTALS_OF);
-  if (totals === undefined) throw new TypeError("the comparison has no totals");
+  const [payloads] = await readRows(connection, { changed: col.count(some) }, PAYLOADS_CHANGED);
+  if (totals === undefined || payloads === undefined) throw new TypeError("the comparison has no totals");
   const largest = await readRows(
     connection,
     LARGEST,
     `${loadSql("lost_and_gained_largest")} LIMIT ${LARGEST_KEPT}`,
   );
   const shown = showsTexts ? largest : largest.map((each) => ({ ...each, cause: null }));
-  return { ...totals, largest: shown, receptions: await readRows(connection, RECEPTION, RECEPTIONS_CHANGED) };
+  return {
+    ...totals,
+    ...payloads,
+    largest: shown,
+    receptions: await readRows(connection, RECEPTION, RECEPTIONS_CHANGED),
+  };
 }
 
 /** `138 values of 120 items: 64 of market at Web CMS (the entry for "Care & Repair" was removed), ...` */
