@@ -34,7 +34,7 @@ export const EXIT_CODES: readonly (readonly [
   [25, "stop", "audit threshold", "There are more findings than --fail-on or a test of the pipeline allows."],
   [26, "retry", "delivery", `The message says why; ${DELIVER}, unless the message says otherwise.`],
   [30, "retry", "disk", "Free space or fix the disk; a run resumes from what it has read."],
-  [31, "stop", "verification", 'Do not use that run: publish another, or go back with "runs rollback".'],
+  [31, "stop", "verification", 'Do not use that run: run again, or find a whole run with "verify --all".'],
   [75, "retry", "another run is under way", "Wait until it has ended."],
   [130, "retry", "SIGINT", AFTER_SIGNAL],
   [137, "retry", "SIGKILL", "`run`: run again, it resumes. `sql`: select fewer rows."],

@@ -11,7 +11,6 @@ import { readSealed, writeSealed } from "../common/sealed-file.ts";
 import type { Config } from "../config/config.ts";
 import type { ResumeState } from "../extract/landing/checkpoint.ts";
 import { type RunSummary, resumeCounts } from "../observe/run-summary.ts";
-import type { RunAsked } from "../raw/extract-record.ts";
 import type { RawFolder } from "../raw/raw-folder.ts";
 import { type Delivery, deliver, deliveryWarnings, failedDeliveries } from "../targets/deliver.ts";
 import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
@@ -19,7 +18,7 @@ import type { PeakUse } from "../warehouse/disk.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { runMs } from "../warehouse/manifest.ts";
 import { publishRun, unchangedFiles } from "../warehouse/publish.ts";
-import { findRun, listRuns, prune } from "../warehouse/retention.ts";
+import { findRun, prune } from "../warehouse/retention.ts";
 import { build } from "./build.ts";
 import { type NewRun, type Runtime, targetsOf } from "./inputs.ts";
 import { StagedLoads } from "./stage-loads.ts";
@@ -76,7 +75,7 @@ export async function makeRun(
   const warnings = [
     ...built.warnings,
     ...(Array.isArray(pruned) ? [] : [`Old runs could not be removed: ${pruned.message}`]),
-    ...(await policyWarnings(run, facts.asked.personalData)),
+    ...(await changedPolicyWarnings(run, facts.asked.personalData.policy)),
     ...deliveryWarnings(deliveries),
   ];
   const { causes, sentences } = warningCauses({ checks: built.checks, warnings });
@@ -116,14 +115,6 @@ export async function makeRun(
     loadFailure: failure && { code: failure.code, message: failure.message },
   };
   return { summary, failure };
-}
-
-/** Sentences on another `personalData` than that of the run before. */
-async function policyWarnings({ folder, baseline }: NewRun, { policy }: RunAsked["personalData"]) {
-  if (baseline.kind !== "run") return [];
-  // The run is published, whether or not the others can be listed.
-  const kept = await listRuns(folder).catch(() => []);
-  return changedPolicyWarnings(baseline.manifest.asked.personalData.policy, policy, kept);
 }
 
 /** Delivers the published run. Does not throw, because the run stays published: a delivery says how it failed. */

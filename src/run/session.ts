@@ -158,9 +158,8 @@ async function probeInstance(
   const probed = await new Probe(client, config.aliases, signal).service().catch((thrown: unknown) => {
     // A run that is resumed reads such pages in parts.
     if (isRehearsal || isMoved || !isUnreadablePage(thrown)) throw thrown;
-    return undefined;
   });
-  if (probed === undefined) return unknown;
+  if (!probed) return unknown;
   const { instanceId, items, response } = probed;
   assertSameInstance(before, { id: instanceId, origin }, root, config.acceptNewAddress);
   if (!isRehearsal) return { instanceId, fieldNames: [] };

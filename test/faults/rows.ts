@@ -1,6 +1,10 @@
 /** What can go wrong, and what must happen. Numbers are exit codes. A third text says why no test names the row. */
 export type Fault = readonly [fault: string, expected: string, untested?: string];
 
+/**
+ * The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people,
+ * questions, lakes.
+ */
 /** The rows by their letter: transport, status, body, pagination, single items, process, state, schema, readers, people, questions, lakes. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   A1: ["connection refused", "waited out; 21 after ten seconds where nothing ever answered"],

@@ -271,6 +271,7 @@ describe("addresses and credentials, wherever they stand", () => {
       ["https://h.example/a?jane@x.example", "https://h.example/a?"],
       ["https://h.example/a#to=jane%2540x.example", "https://h.example/a#to="],
       ["mailto:jane@x.example", "mailto:jane@x.example"],
+      ["//@ts-expect-error", "//@ts-expect-error"],
       ["https://h.example/@jane?a=%2F&at=@b", "https://h.example/@jane?a=%2F&at=@b"],
       ["write to jane@x.example, 40 % off", "write to jane@x.example, 40 % off"],
     ] as const) {

@@ -48,8 +48,8 @@ interface DocumentBatch {
   readonly raw: readonly RawDocument[];
   /** Names of the custom fields that the documents hold. */
   readonly fieldNames: ReadonlySet<string>;
-  /** IDs of the instances that the documents name. */
-  readonly instanceIds: ReadonlySet<string>;
+  /** IDs of the instances that listed documents name. */
+  readonly instanceIds?: ReadonlySet<string>;
   readonly drift: Drift;
 }
 
@@ -201,7 +201,7 @@ export class DocumentReader {
       const reason = "reason" in found ? found.reason : "the response is about another item";
       const rejected = this.#rejectText(shape, document, at, drift);
       const reject = { mode: "item", pass, page, position, contentId, reason, document: rejected };
-      return { items: [], rejects: [reject], raw: [], fieldNames, instanceIds: new Set(), drift };
+      return { items: [], rejects: [reject], raw: [], fieldNames, drift };
     }
     const item = listEntry(contentId, position, document);
     const view = { shape, order, observedAt: body.observedAt };
@@ -212,8 +212,7 @@ export class DocumentReader {
     const isEdited = isFresh(secondsOf(item.updatedAt), { ...body, milliseconds: FRESH_MS });
     const fingerprint = body.dated && !isEdited ? task.listed.fingerprint : NO_FINGERPRINT;
     const reuse = reuseRecord(document, fingerprint, at, drift);
-    const instanceIds = new Set(instanceIdsOf(document));
-    return { items: [item], rejects: [], raw: [{ ...raw, reuse }], fieldNames, instanceIds, drift };
+    return { items: [item], rejects: [], raw: [{ ...raw, reuse }], fieldNames, drift };
   }
 }
 

@@ -3,8 +3,7 @@ import { isObject, type JsonObject } from "../../common/json.ts";
 
 /** IDs of the instances that a document names, by the names of the specification. */
 export function instanceIdsOf({ newsroom_id, instance }: JsonObject): string[] {
-  const ids = [newsroom_id, isObject(instance) ? instance.id : undefined];
-  return ids.filter((id) => typeof id === "string");
+  return [newsroom_id, isObject(instance) && instance.id].filter((id) => typeof id === "string");
 }
 
 /** The ID, if there is exactly one; else `null`. */

@@ -9,7 +9,7 @@ export const ADDRESS = /^\s*[^@\s/]+@[^@\s/]+\.[^@\s/]+\s*$/;
 /** A text that is a URL as a whole. */
 const URL_ALONE = /^\s*(?:[a-z][a-z0-9+.-]*:|\/\/)[^\s"'<>]*\s*$/i;
 /** Also of a URL in another. After `https:` browsers read any slashes as two. */
-const CREDENTIALS = /(\/\/)[^/?#]*@|((?:https?|wss?|ftp):[\\/]+)[^\\/?#]*@/gi;
+const CREDENTIALS = /(\/\/)[^/?#]+@|((?:https?|wss?|ftp):[\\/]+)[^\\/?#]+@/gi;
 /** Also if a URL is encoded in the query of another. */
 const AT_SIGN = /@|%(?:25)*40/;
 

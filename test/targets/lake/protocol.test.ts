@@ -26,6 +26,8 @@ import { memoryStore, type Objects, watchedStore } from "./memory-store.ts";
 import { storeAt } from "./store-at.ts";
 
 const TABLES = ["a", "b", "x"];
+/** What a clock may be wrong by. */
+const SKEW_DAYS = [-40, 8, 40];
 const SNAPSHOTS_LOG = "run_snapshots/_delta_log/";
 
 /** A run as machines know it. Its contents are by table; not all runs have `x`. */
@@ -228,6 +230,12 @@ class Schedule {
     await this.turns(next, 200);
   }
 
+  /** A machine whose clock may be wrong cleans up while a delivery has uploaded files and committed none. */
+  async vacuumWith({ instance }: Process): Promise<void> {
+    const skewDays = [0, ...SKEW_DAYS][this.below(4)] ?? 0;
+    await this.finish(this.begin({ instance, what: "vacuum", machine: null, run: null, skewDays }));
+  }
+
   async #work(process: Process, place: LakeSession): Promise<void> {
     const { what, machine, run } = process;
     if (what === "vacuum") await vacuumLake(place, { allVersions: this.random() < 0.3 });
@@ -392,7 +400,8 @@ async function violations(seed: number): Promise<ReadonlySet<string>> {
     const process = live[schedule.random() < 0.5 ? schedule.below(live.length) : live.length - 1];
     const isSleeping = process?.run != null && process.looks <= 1 && !process.isFinishing;
     if (process?.isFinishing && schedule.random() < 0.5) await schedule.overtake(process);
-    else if (isSleeping && schedule.random() < 0.5) await schedule.overtakeSleeping(process);
+    else if (isSleeping && schedule.random() < 0.6)
+      await (schedule.random() < 0.6 ? schedule.overtakeSleeping(process) : schedule.vacuumWith(process));
     else if (process !== undefined)
       await schedule.turns(process, 1 + schedule.below(schedule.random() < 0.3 ? 200 : 25));
   }
@@ -404,10 +413,8 @@ async function beginOne(schedule: Schedule, withVacuum: boolean): Promise<void> 
   const machine = schedule.machines[schedule.below(schedule.machines.length)] ?? assert.fail();
   const { instance } = machine;
   const chance = schedule.random();
-  const isVacuum = withVacuum && chance < 0.15;
-  const isWrong = schedule.random() < (isVacuum ? 0.5 : 0.1);
-  const skewDays = isWrong ? ([-40, 8, 40][schedule.below(3)] ?? 0) : 0;
-  if (isVacuum) {
+  const skewDays = schedule.random() < 0.9 ? 0 : (SKEW_DAYS[schedule.below(3)] ?? 0);
+  if (withVacuum && chance < 0.15) {
     // Nobody is at work for more than a day, so nobody who was before is any more.
     const days = [0, 1, 10][schedule.below(3)] ?? 0;
     if (days > 0) schedule.live = [];
