@@ -27,6 +27,7 @@ import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
 import { nextAncestors } from "../warehouse/identity.ts";
 import { databaseOf, parseRunName } from "../warehouse/layout.ts";
+import type { Manifest } from "../warehouse/manifest.ts";
 import { compareMappedValues, runWithMappedValues } from "./compare.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
 import { concludeVerdict, judgeRun } from "./judge-run.ts";
@@ -108,7 +109,7 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
   for (const made of runTables({ ...stated, ...ended }, pipeline, source.landed, { loaded, drift }))
     all.push(await build.load(made));
   await build.createViews();
-  const tested = await testTables(run, facts, { build, loaded, signal: runtime.signal });
+  const tested = await testTables(run, facts, { build, loaded, signal: runtime.signal, ...compared });
   const checks = [...judged.checks, ...tested.checks];
   const ofChecks = rowsOf(tablesOfRun.checks, checks, ({ name, examples = null }) => ({
     checkName: name,
@@ -179,10 +180,14 @@ async function boundsBefore({ baseline, pipeline, staging }: NewRun, log: Log): 
 async function testTables(
   { pipeline, staging, baseline: before }: NewRun,
   { asked }: ExtractRecord,
-  tested: { readonly build: WarehouseBuild; readonly loaded: TableFacts; readonly signal: AbortSignal },
+  tested: {
+    readonly build: WarehouseBuild;
+    readonly loaded: TableFacts;
+    readonly signal: AbortSignal;
+  } & Pick<Manifest, "mappedChanges">,
 ): Promise<CheckResults> {
   const { tests } = pipeline;
-  const { build, loaded: filled, signal } = tested;
+  const { build, loaded: filled, signal, mappedChanges } = tested;
   if (tests.length === 0) return { checks: [], warnings: [] };
   if (asked.limit !== null)
     return {
@@ -194,6 +199,7 @@ async function testTables(
     database: databaseOf(staging, publishes(pipeline, "duckdb")),
     before,
     filled,
+    mappedChanges,
     temporaryDirectory: staging.temporary,
     asked,
     signal,

@@ -51,7 +51,7 @@ export const ASKED: RunAsked = {
   personalData: { policy: "drop", keyId: null, customFieldIds: [] },
   documentSettings: { version: "", policy: "", hashKey: "", aliases: "", personalFields: "", columns: "" },
   gates: { contract: "evolve", maxRejects: null, maxShrinkPercent: 20, minShrink: 5 },
-  accepted: { shrink: false, newAddress: false },
+  accepted: { shrink: false, newAddress: false, lost: false },
 };
 
 export const FOUND: RunFound = {

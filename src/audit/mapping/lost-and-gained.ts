@@ -5,10 +5,12 @@ import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import { printableLine } from "../../common/printable.ts";
 import { TABLES_OF_VIEWS } from "../../load/views.ts";
+import { execute } from "../../storage/duckdb.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { createTempTable, loadSql } from "../queries.ts";
+import { type AuditScope, scopeCondition } from "../scope.ts";
 
 export type MappedChanges = NonNullable<Manifest["mappedChanges"]>;
 
@@ -75,10 +77,17 @@ export function hasAllMappedValues({
  */
 export async function readMappedChanges(
   connection: DuckDBConnection,
-  { passthrough, showsTexts }: { readonly passthrough: boolean; readonly showsTexts: boolean },
+  {
+    passthrough,
+    showsTexts,
+    scope = {},
+  }: { readonly passthrough: boolean; readonly showsTexts: boolean; readonly scope?: AuditScope },
 ): Promise<MappedChanges> {
   const sql = fillMarks(loadSql("lost_and_gained"), { is_sent: SENT });
   await createTempTable(connection, "lost_and_gained", sql, [passthrough]);
+  const isWithin = `content_id IN (SELECT content_id FROM content WHERE ${scopeCondition({ contentTypeIds: scope.contentTypeIds })})`;
+  const ofValues = scopeCondition({ ...scope, contentTypeIds: undefined });
+  await execute(connection, `DELETE FROM lost_and_gained WHERE NOT (${ofValues} AND ${isWithin})`);
   const [totals] = await readRows(connection, TOTALS, TOTALS_OF);
   const [payloads] = await readRows(connection, { changed: col.count(some) }, PAYLOADS_CHANGED);
   if (totals === undefined || payloads === undefined) throw new TypeError("the comparison has no totals");
