@@ -16,7 +16,11 @@ export interface Site {
   /** Removed when the tests of the file are done. */
   readonly folder: string;
   /** Exports a content set from a service at the address of the first. */
-  exported(data: string, pipeline?: "nightly" | URL): Promise<RunSummary>;
+  exported(
+    data: string,
+    pipeline?: "nightly" | URL,
+    flags?: { readonly acceptLost?: true },
+  ): Promise<RunSummary>;
   /** The same. Answers the run's name. */
   night(data: string, pipeline?: "nightly" | URL): Promise<string>;
 }
@@ -60,7 +64,7 @@ export async function site(settings: Readonly<Record<string, unknown>> = {}): Pr
   const out = join(folder, "warehouse");
   const config = join(folder, "content-warehouse.config.json");
   let port = 0;
-  const exported = async (data: string, pipeline: "nightly" | URL = new URL(HISTORY)) => {
+  const exported: Site["exported"] = async (data, pipeline = new URL(HISTORY), flags = {}) => {
     const service = await serviceAt({ data, port });
     port = service.port;
     const { tokens, destinations } = service.contentSet;
@@ -70,7 +74,7 @@ export async function site(settings: Readonly<Record<string, unknown>> = {}): Pr
     const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token };
     try {
       // Nights of one warehouse may have pipelines with fewer tables.
-      const run = { pipeline, warehouse: out, cwd: folder, env, config, acceptPipeline: true };
+      const run = { pipeline, warehouse: out, cwd: folder, env, config, acceptPipeline: true, ...flags };
       return await runPipeline(run);
     } finally {
       await service.close();

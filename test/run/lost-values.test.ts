@@ -3,11 +3,13 @@ import assert from "node:assert/strict";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { auditCommand } from "../../src/cli/commands/audit.ts";
 import { diffCommand } from "../../src/cli/commands/diff.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../src/cli/commands/sql.ts";
 import { fewSampleNights, site } from "../audit/two-nights.ts";
-import { capture } from "../cli/capture.ts";
+import { capture, outcome } from "../cli/capture.ts";
+import { failsWith } from "../failing.ts";
 import { summaryText } from "./summary-text.ts";
 
 const { out, folder, exported } = await site();
@@ -86,7 +88,30 @@ test("the history, the list of runs and the comparison of two runs have the same
     assert.equal(diff.items_with_changed_payload, loss.mappedChanges?.changed);
   }
 });
-console.log(summaryText(first, { width: 100 }));
-console.log(summaryText(loss, { width: 100 }));
-console.log(summaryText(gain, { width: 100 }));
-console.log(loss.newWarnings);
+
+test("a gate counts what was lost, and what there is more than in the run before", async () => {
+  const { lost = 0 } = loss.mappedChanges ?? {};
+  const audit = async (...args: string[]) => {
+    const { exitCode, err } = await outcome(auditCommand, [...args, "--warehouse", out]);
+    return [exitCode, err];
+  };
+  const none = [0, ""];
+  assert.equal((await audit("2", "--fail-on", "lost"))[0], 25);
+  assert.equal((await audit("2", "--fail-on", `unmapped=+${lost - 1}`))[0], 25);
+  assert.deepEqual(await audit("2", "--fail-on", `lost=${lost},unmapped=+${lost}`), none);
+  assert.deepEqual(await audit("2", "--field", "region", "--fail-on", "lost,unmapped=+0"), none);
+  assert.deepEqual(await audit("3", "--fail-on", "lost,unmapped=+0"), none);
+  const [code, passed] = await audit("1", "--fail-on", "lost");
+  assert.equal(code, 0);
+  assert.match(String(passed), /^--fail-on lost passed: there is no run before to compare with/);
+  assert.equal((await audit("2", "--field", "missing", "--fail-on", "lost"))[0], 3);
+});
+
+test("a test of the pipeline blocks a night that lost values, unless it is accepted", async () => {
+  const lossless = new URL("./lossless-pipeline.ts", import.meta.url);
+  const { message } = await failsWith("audit.threshold", exported(lacking, lossless));
+  assert.match(message, /"lost external values" found \d+ failing rows?, limit: 0; .* --accept-lost /);
+  const accepted = await exported(lacking, lossless, { acceptLost: true });
+  assert.deepEqual(accepted.mappedChanges?.lost, loss.mappedChanges?.lost);
+  assert.ok(accepted.warnings.some((text) => text.startsWith('The test "lost external values" found')));
+});

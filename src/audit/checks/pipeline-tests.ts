@@ -255,6 +255,6 @@ export function assertTestsPassed({ checks }: CheckResults): void {
   throw new WarehouseError(
     "audit.threshold",
     `${failed.length === 1 ? "A test" : pluralize(failed.length, "test")} of the pipeline failed: ${joinFirst(failed.map(failureOf), 3)}; nothing was published. ` +
-      'Look at the failing rows in run_checks of the staged run. Correct the content, or accept it with the test\'s limit or `severity: "warning"`.',
+      'Look at the failing rows in run_checks of the staged run. Correct the content, or accept it with the test\'s limit or `severity: "warning"`; run with --accept-lost to accept lost values once.',
   );
 }
