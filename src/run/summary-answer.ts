@@ -47,8 +47,10 @@ const TEXT_WIDTH = 87;
 /** Texts by name; a name without texts is not shown. */
 function linesOf(summary: RunSummary): readonly Line[] {
   const facts = factsOf(summary);
-  const shown = facts.flatMap(([, ...texts]) => texts.filter((text) => typeof text === "string"));
-  return [[LOOK_AT, ...firstThings(thingsToLookAt(summary), MOST_LINES - 1 - shown.length)], ...facts];
+  const lines = facts
+    .flatMap(([, ...texts]) => texts.filter((text) => typeof text === "string"))
+    .reduce((sum, text) => sum + wrapText(text, TEXT_WIDTH, MOST_LINES).length, 1);
+  return [[LOOK_AT, ...firstThings(thingsToLookAt(summary), MOST_LINES - lines)], ...facts];
 }
 
 /** As many as fit into the lines. */
@@ -170,15 +172,12 @@ function nearestPath(path: string): string {
   return near.startsWith("..") ? path : near;
 }
 
-/** Largest number of fields named of a kind. */
-const NAMED = 3;
-
-/** Departures from the specification, by kind. What the personal-data policy does is none. */
-const DRIFT: readonly (readonly [part: Exclude<DriftPart, "policy">, what: string])[] = [
-  ["newFields", "new"],
-  ["vanishedFields", "vanished"],
-  ["changedTypes", "of another type"],
-  ["outsideContract", "with values of another type"],
+/** Departures from the specification, by kind, and how many are named. What the personal-data policy does is none. */
+const DRIFT: readonly (readonly [part: Exclude<DriftPart, "policy">, what: string, named: number])[] = [
+  ["newFields", "new", 3],
+  ["vanishedFields", "vanished", 3],
+  ["changedTypes", "of another type", 0],
+  ["outsideContract", "with values of another type", 0],
 ];
 
 /** Whether a departure is told by name: in a first run each, then those since the run before. */
@@ -187,9 +186,10 @@ function isTold({ comparedWith }: RunSummary): (line: DriftLine) => boolean {
 }
 
 function fieldsText(summary: RunSummary): string | false {
-  const told = DRIFT.flatMap(([part, what]) => {
+  const told = DRIFT.flatMap(([part, what, named]) => {
     const paths = (summary.drift?.[part] ?? []).filter(isTold(summary)).map(({ path }) => path);
-    return paths.length === 0 ? [] : [`${count(paths.length)} ${what}: ${joinFirst(paths, NAMED)}`];
+    const names = named > 0 ? `: ${joinFirst(paths, named)}` : "";
+    return paths.length === 0 ? [] : [`${count(paths.length)} ${what}${names}`];
   });
   return told.length > 0 && told.join("; ");
 }
