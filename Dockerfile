@@ -5,7 +5,7 @@
 #   docker run --rm --init --volume warehouse:/warehouse --volume "$PWD:/config:ro" --env CONTENT_API_TOKEN \
 #     content-warehouse:0.1.0 run nightly
 #
-# A lake in a bucket and PostgreSQL need optional packages, with the versions of package.json:
+# A lake in a bucket and PostgreSQL need optional packages, within the ranges of package.json:
 #
 #   docker build --build-arg PACKAGES="@aws-sdk/client-s3@3.1175.0" --tag content-warehouse:0.1.0 .
 #

@@ -73,11 +73,11 @@ const query = (name: string, more: object = {}) =>
 
 /** Options of factories, as JavaScript may give them, and what a person is told. */
 const WRONG_OPTIONS: readonly (readonly [make: () => unknown, says: string])[] = [
-  [() => loose(listing)("fulll"), 'listing: Invalid option: expected one of "dynamic"|"full"'],
+  [() => loose(listing)("fulll"), 'listing: expected one of "dynamic"|"full"'],
   [() => loose(singleItems)({ off: "all" }), 'singleItems: Unrecognized key: "off" (did you mean "of"?)'],
   [
     () => loose(destinations)({ names: ["Website"] }),
-    "destinations: `names[0]`: Invalid input: expected object, received string",
+    "destinations: `names[0]`: expected object, found string",
   ],
   [
     () => loose(contentTables)({ only: ["content", "content_tag"] }),
@@ -86,7 +86,7 @@ const WRONG_OPTIONS: readonly (readonly [make: () => unknown, says: string])[] =
   [() => contentTables({ only: [], except: [] }), "contentTables: takes only or except, not both"],
   [
     () => loose(customTable)({ name: "titles", comment: "x" }),
-    'customTable "titles": `columns`: Invalid input: expected array, received undefined; `rows`: expected a function',
+    'customTable "titles": `columns`: expected array, found nothing; `rows`: expected a function',
   ],
   [
     () => loose(text)("title", { from: ["dynamic:titel", "full:title"], comment: "x" }),
@@ -94,7 +94,7 @@ const WRONG_OPTIONS: readonly (readonly [make: () => unknown, says: string])[] =
   ],
   [
     () => loose(rowsTest)({ name: " ", sql: "", severity: "fatal", limit: -1, limits: 1 }),
-    'test " ": `name`: expected one line of 1 to 100 characters; `sql`: expected a query; `severity`: Invalid option: expected one of "error"|"warning"; `limit`: Too small: expected number to be >=0; Unrecognized key: "limits" (did you mean "limit"?)',
+    'test " ": `name`: expected one line of 1 to 100 characters; `sql`: expected a query; `severity`: expected one of "error"|"warning"; `limit`: expected number to be >=0; Unrecognized key: "limits" (did you mean "limit"?)',
   ],
   [
     () => rowsTest({ name: "mapping coverage, all", sql: "FROM content" }),
@@ -106,7 +106,7 @@ const WRONG_OPTIONS: readonly (readonly [make: () => unknown, says: string])[] =
   ],
   [
     () => mappingCoverage({ failOn: { unmapped: 0.5 } }),
-    "mappingCoverage: `failOn.unmapped`: Invalid input: expected int, received number",
+    "mappingCoverage: `failOn.unmapped`: expected int, found number",
   ],
 ];
 
@@ -121,7 +121,7 @@ suite("a composition is refused for", () => {
     "a name and a description that are none": [
       { name: "Nightly Run", description: 5 },
       "`name`: expected lower-case letters, digits and -",
-      "`description`: Invalid input: expected string, received number",
+      "`description`: expected string, found number",
     ],
     "no listing": [
       { extract: [destinations(), customFields()], transform: [contentTables({ only: ["destinations"] })] },
@@ -195,7 +195,7 @@ suite("a composition is refused for", () => {
       'customTable "a": its key has "titel", which is no required column (did you mean "title"?)',
       'customTable "b": its key has "title", which is no required column',
       'customTable "c": its key has content_id twice',
-      'sqlTable "e": `key`: Too small: expected array to have >=1 items',
+      'sqlTable "e": `key`: expected array to have >=1 items',
     ],
     "bad columns": [
       {
@@ -254,20 +254,20 @@ suite("a composition is refused for", () => {
         load: [duckdb, { name: "x" }, contentTables()],
         audit: [duckdb()],
       },
-      "`extract[0]`: Invalid input: expected object, received function",
-      '`extract[1].mode`: Invalid option: expected one of "dynamic"|"full"',
-      "`extract[2].extract`: Invalid discriminator value. Expected 'listing' | 'single_items' | 'destinations' | 'custom_fields'",
-      "`transform[0]`: Invalid input: expected object, received function",
-      "`transform[1].tables`: Invalid input: expected array, received undefined",
-      "`load[0]`: Invalid input: expected object, received function",
+      "`extract[0]`: expected object, found function",
+      '`extract[1].mode`: expected one of "dynamic"|"full"',
+      "`extract[2].extract`: expected 'listing' | 'single_items' | 'destinations' | 'custom_fields'",
+      "`transform[0]`: expected object, found function",
+      "`transform[1].tables`: expected array, found nothing",
+      "`load[0]`: expected object, found function",
       "`load[1]`: expected a loader: duckdb(), parquet(), or one with a stage",
       "`load[2]`: expected a loader: duckdb(), parquet(), or one with a stage",
-      '`audit[0].severity`: Invalid option: expected one of "error"|"warning"',
+      '`audit[0].severity`: expected one of "error"|"warning"',
     ],
     "tables of one's own that somebody has put together wrongly": [
       { transform: [{ name: "a", tables: [{ name: "b" }], reads: [] }] },
-      "a: `comment`: Invalid input: expected string, received undefined",
-      "a: `columns`: Invalid input: expected array, received undefined",
+      "a: `comment`: expected string, found nothing",
+      "a: `columns`: expected array, found nothing",
     ],
     "tables of one's own without the one way to their rows": [
       {

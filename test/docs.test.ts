@@ -210,6 +210,4 @@ test("every page and message that names a version of an optional package names t
       named.add(name);
     }
   assert.deepEqual([...named].toSorted(), Object.keys(peerDependencies).toSorted());
-  for (const [name, version] of Object.entries(peerDependencies))
-    assert.equal(devDependencies[name], version, name);
 });

@@ -1,4 +1,4 @@
-import { type HistoryStep, PHASES, type Phase, SOURCES, stepsOf } from "../src/load/history-steps.ts";
+import { HISTORY_STEPS, type HistoryStep, PHASES, type Phase, stepsOf } from "../src/load/history-steps.ts";
 
 const TITLES: Readonly<Record<Phase, string>> = {
   run: "once in a run",
@@ -12,14 +12,13 @@ const TITLES: Readonly<Record<Phase, string>> = {
 
 /** The diagram of the documents: an arrow for each step whose table another one reads. */
 export function historyDiagram(): string {
-  const steps = PHASES.flatMap(stepsOf);
   const phases = PHASES.flatMap((phase) => [
     `  subgraph phase_${phase}["${TITLES[phase]}"]`,
     ...stepsOf(phase).map((step) => `    ${step.name}["${labelOf(step)}"]`),
     "  end",
   ]);
-  const arrows = steps.flatMap(({ name, reads }) => {
-    const from = steps.filter(({ makes }) => reads.includes(makes));
+  const arrows = HISTORY_STEPS.flatMap(({ name, reads }) => {
+    const from = HISTORY_STEPS.filter(({ makes }) => reads.includes(makes));
     return from.length === 0 ? [] : [`  ${from.map((step) => step.name).join(" & ")} --> ${name}`];
   });
   return ["```mermaid", "flowchart TD", ...phases, ...arrows, "```"].join("\n");
@@ -27,7 +26,7 @@ export function historyDiagram(): string {
 
 /** The step, what it makes if that has another name, and what it reads that no step makes. */
 function labelOf({ name, makes, reads }: HistoryStep): string {
-  const given = reads.filter((table) => SOURCES.includes(table));
+  const given = reads.filter((table) => !HISTORY_STEPS.some((step) => step.makes === table));
   const [before, now] = [true, false].map((isBefore) =>
     given.some((table) => table.startsWith("previous_") === isBefore),
   );

@@ -10,7 +10,7 @@ import { VERSION } from "../src/common/version.ts";
 import { temporaryFolder } from "./folders.ts";
 import { long } from "./long.ts";
 
-const { version, dependencies } = JSON.parse(await readFile(packagePath("package.json"), "utf8"));
+const { version, dependencies, scripts } = JSON.parse(await readFile(packagePath("package.json"), "utf8"));
 const PATH = `${packagePath("node_modules/.bin")}:${process.env.PATH}`;
 
 /** What a checkout holds; packages are linked to, so that a build writes into no other copy. */
@@ -65,6 +65,14 @@ long(
     assert.equal(first, second);
   },
 );
+
+test("S26: the package has no script that npm would run, or warn of, where it is installed", () => {
+  const run = ["preinstall", "install", "postinstall", "prepare"];
+  assert.deepEqual(
+    run.filter((name) => name in scripts),
+    [],
+  );
+});
 
 test("the program and its package agree on their version", () => {
   assert.equal(VERSION, version);

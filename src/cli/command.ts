@@ -7,6 +7,7 @@ import { DEFAULT_PLATFORM, type DestinationName } from "../api/destination.ts";
 import { systemClock } from "../common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { createLog, LOG_FORMATS, type Log, type LogSettings } from "../common/log.ts";
+import { expandHome } from "../common/user-path.ts";
 import type { ConfigFlags, ConfigInputs } from "../config/config.ts";
 import { configFileName, DEFAULT_WAREHOUSE, namedWarehouse } from "../config/config-file.ts";
 import { ANSWER_FORMATS, sectionName } from "../show/answer.ts";
@@ -79,6 +80,11 @@ export class StopSignals implements Disposable {
 }
 
 export class CliCommand extends Command {
+  /** A shell expands `--out ~/x`, but not `--out=~/x`. */
+  override addOption(option: Option): this {
+    return super.addOption(/<(?:file|dir)>/.test(option.flags) ? option.argParser(expandHome) : option);
+  }
+
   /** For commands that read a warehouse: sets the option to the folder that applies. */
   warehouse(): this {
     return this.warehouseOption().hook("preAction", async (command) => {

@@ -28,17 +28,21 @@ interface OutputFile extends AsyncDisposable {
 }
 
 /**
- * Opens a file before the work for it begins. A new file takes the place of a regular one, with its owner and rights;
+ * Opens a file, which `option` names, before the work for it begins. A new file takes the place of a regular one, with its owner and rights;
  * what other programs have open, such as `/dev/stdout`, is written itself. Throws `config.output` if it cannot be written,
  * or would lie among published or staged runs, which never change.
  */
-export async function openOutputFile(file: string, { runs, staging }: OutputFolder): Promise<OutputFile> {
+export async function openOutputFile(
+  file: string,
+  option: string,
+  { runs, staging }: OutputFolder,
+): Promise<OutputFile> {
   const target = await resolveLinks(resolve(file));
   for (const folder of [runs, staging]) {
     if (`${target}/`.startsWith(`${await resolveLinks(folder)}/`)) {
       throw new WarehouseError(
         "config.output",
-        `The file ${file} would lie among the runs in ${folder}, which never change; choose another.`,
+        `The file ${file} would lie among the runs in ${folder}, which never change; name another with ${option}.`,
       );
     }
   }
@@ -51,7 +55,7 @@ export async function openOutputFile(file: string, { runs, staging }: OutputFold
     return open(path, isReplaced ? "wx" : constants.O_WRONLY);
   };
   const handle = await opening().catch((cause: unknown) => {
-    throw notWritten(file, cause);
+    throw notWritten(file, option, cause);
   });
   return {
     write: async (content, what) => {
@@ -72,7 +76,7 @@ export async function openOutputFile(file: string, { runs, staging }: OutputFold
         }
         if (isReplaced) await rename(path, target);
       } catch (cause) {
-        throw notWritten(file, cause);
+        throw notWritten(file, option, cause);
       }
       const replacing = (before?.size ?? 0) > 0 ? "; the old content is replaced" : "";
       return printableText(`${resolve(file)} (${fileSize(bytes)}) ${what}${replacing}\n`);
@@ -85,13 +89,12 @@ export async function openOutputFile(file: string, { runs, staging }: OutputFold
 }
 
 /** `config.output`, or the error of the disk or of what was to be written. */
-function notWritten(file: string, cause: unknown): WarehouseError {
+function notWritten(file: string, option: string, cause: unknown): WarehouseError {
   const error = asWarehouseError(cause);
   if (isOfTheDisk(error) || error === cause) return error;
   const why = codeOf(cause) ?? String(cause);
-  return new WarehouseError("config.output", `The file ${file} cannot be written (${why}); choose another.`, {
-    cause,
-  });
+  const sentence = `The file ${file} cannot be written (${why}); name another with ${option}.`;
+  return new WarehouseError("config.output", sentence, { cause });
 }
 
 /** Resolves links, as far as the path exists and can be read. */

@@ -1,5 +1,6 @@
 /** Suggests names for a misspelled one, and joins words to lists. */
 import { count } from "./figures.ts";
+import { hiddenDifference } from "./look-alike.ts";
 import { printable } from "./printable.ts";
 
 /** Number of letters to insert, delete or replace to turn one text into the other. */
@@ -28,7 +29,8 @@ export function nearest(wanted: string, names: Iterable<string>): string[] {
     const contains = asked.length > 2 && lower.includes(asked);
     const isPart = lower.length * 2 >= asked.length && asked.includes(lower);
     const edits = editDistance(asked, lower);
-    return { name, edits, distance: contains || isPart ? Math.min(1, edits) : edits };
+    const looksAlike = hiddenDifference(wanted, name) !== null;
+    return { name, edits, distance: looksAlike ? -1 : contains || isPart ? Math.min(1, edits) : edits };
   });
   return ranked
     .filter(({ distance }) => distance <= Math.max(2, asked.length / 2))
@@ -39,19 +41,28 @@ export function nearest(wanted: string, names: Iterable<string>): string[] {
 
 /** ` The nearest are "Web CMS" and "Web Shop".`, or `otherwise` if nothing is near. */
 export function nearestSentence(wanted: string, names: Iterable<string>, otherwise: string): string {
-  const near = nearest(wanted, names).map(quoted);
-  if (near.length === 0) return otherwise === "" ? "" : ` ${otherwise}`;
-  return ` The nearest ${near.length === 1 ? "is" : "are"} ${joinWords(near, "and")}.`;
+  return nearSentence(wanted, nearest(wanted, names), otherwise);
+}
+
+/** The same for names that are known to be near, the nearest first. */
+export function nearSentence(wanted: string, near: readonly string[], otherwise: string): string {
+  const [first] = near;
+  if (first === undefined) return otherwise === "" ? "" : ` ${otherwise}`;
+  const hidden = hiddenDifference(wanted, first);
+  if (hidden !== null) return ` The nearest is ${quoted(first)}; ${hidden}.`;
+  return ` The nearest ${near.length === 1 ? "is" : "are"} ${joinWords(near.map(quoted), "and")}.`;
 }
 
 /** ` (did you mean "Web CMS"?)`, or the empty text if nothing is near. */
 export function didYouMean(wanted: string, names: Iterable<string>): string {
   const [near] = nearest(wanted, names);
-  return near === undefined ? "" : ` (did you mean ${quoted(near)}?)`;
+  if (near === undefined) return "";
+  const hidden = hiddenDifference(wanted, near);
+  return ` (did you mean ${quoted(near)}?${hidden === null ? "" : ` ${hidden}`})`;
 }
 
 /** Quotes a name, which may come from the service. */
-function quoted(name: string): string {
+export function quoted(name: string): string {
   return JSON.stringify(printable(name));
 }
 

@@ -21,9 +21,16 @@ export function parseForm<Output>(
   return {
     faults: result.error.issues.map(({ path, message }) => {
       const place = z.core.toDotPath(path);
-      return printable(place === "" ? message : `\`${place}\`: ${message}`, 1000);
+      return printable(place === "" ? plain(message) : `\`${place}\`: ${plain(message)}`, 1000);
     }),
   };
+}
+
+/** A message without the words of the validator. */
+function plain(message: string): string {
+  return message
+    .replace(/^(?:Invalid [a-z ]+|Too \w+)[.:] expected/i, "expected")
+    .replace(/received (undefined)?/, (_, missing) => (missing ? "found nothing" : "found "));
 }
 
 /** Matches keys that may hold a credential. */

@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { codeOf, invalidConfig } from "../common/errors.ts";
 import { importModule, importProblem } from "../common/import-module.ts";
 import { printable } from "../common/printable.ts";
+import { expandHome } from "../common/user-path.ts";
 
 const NAMES = [".ts", ".mts", ".js", ".mjs", ".json"].map(
   (extension) => `content-warehouse.config${extension}`,
@@ -20,7 +21,7 @@ export interface ConfigFile {
 }
 
 async function readConfigFile(cwd: string, name: string): Promise<ConfigFile> {
-  const path = resolve(cwd, name);
+  const path = resolve(cwd, expandHome(name));
   if (!existsSync(path)) throw invalidConfig(`There is no configuration file ${printable(name)}.`);
   return { name: printable(name), folder: dirname(path), value: await settingsIn(path, printable(name)) };
 }
@@ -52,14 +53,28 @@ async function parsed(path: string, name: string): Promise<unknown> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw invalidConfig(`${name} cannot be read (${codeOf(error) ?? "unknown reason"}).`, error);
   });
+  if (text.trim() === "") throw invalidConfig(`${name} is empty; write {} to use the defaults.`);
   try {
     return JSON.parse(text.replace(/^\ufeff/, ""));
   } catch (error) {
+    const comment = commentLine(text);
+    if (comment !== undefined)
+      throw invalidConfig(
+        `${name} has a comment at line ${comment}, and JSON has none; remove it, or write a module (.mts) that exports the settings.`,
+      );
     // The rest of the message quotes the text, so it is not shown.
     const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(String(error)) ?? [];
     const where = line === undefined ? "" : `, at line ${line}, column ${column}`;
     throw invalidConfig(`${name} is not JSON: look for a missing or extra quote, comma or bracket${where}.`);
   }
+}
+
+/** Line of the first comment outside of strings; `undefined` if there is none. */
+function commentLine(text: string): number | undefined {
+  const found = [...text.matchAll(/"(?:[^"\\\n]|\\.)*"|(?<comment>\/\/|\/\*|#)/g)].find(
+    ({ groups }) => groups?.comment,
+  );
+  return found && text.slice(0, found.index).split("\n").length;
 }
 
 interface LocationInputs {
@@ -80,7 +95,7 @@ export function namedWarehouse({ cwd, env, flags }: LocationInputs): string | un
   const forAll = flags.limit === undefined ? nonEmpty(env.CONTENT_WAREHOUSE_DIR) : "first-look";
   const named = flags.warehouse ?? forAll;
   if (named === undefined) return undefined;
-  if (named.trim() !== "") return resolve(cwd, named);
+  if (named.trim() !== "") return resolve(cwd, expandHome(named));
   throw invalidConfig("`warehouse` is empty; give it the path of a folder, or leave it out.");
 }
 

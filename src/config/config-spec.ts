@@ -3,9 +3,11 @@ import { z } from "zod";
 import { DEFAULT_PLATFORM } from "../api/destination.ts";
 import { CONTRACTS } from "../audit/checks/contract.ts";
 import { isObject } from "../common/json.ts";
+import { quoted } from "../common/nearest.ts";
 import { unknownKeysMessage } from "../common/parse-form.ts";
-import { printable } from "../common/printable.ts";
+import { clauseOf, printable } from "../common/printable.ts";
 import { PROXY_ADDRESS, readProxy } from "../common/proxy.ts";
+import { expandHome } from "../common/user-path.ts";
 import { readServiceUrl } from "../extract/http/request.ts";
 import type { OnFinish } from "../observe/outcome.ts";
 import type { Target } from "../pipeline.ts";
@@ -19,6 +21,15 @@ import { RUNS_KEPT } from "../warehouse/retention.ts";
 import { DEFAULT_WAREHOUSE } from "./config-file.ts";
 
 const text = z.string().min(1);
+/** The type of every setting that is a path. */
+const path = text.transform((text, { addIssue }) => {
+  try {
+    return expandHome(text);
+  } catch (thrown) {
+    addIssue(clauseOf(thrown));
+    return z.NEVER;
+  }
+});
 const texts = z.array(text).readonly().default([]);
 const amountOrNull = z.number().positive().nullable();
 const personalPolicy = z.enum(PERSONAL_POLICIES);
@@ -94,14 +105,22 @@ export const configSpec = z.strictObject({
     })
     .optional()
     .describe("Address of the service. CONTENT_API_URL and --url override it."),
-  tokenFile: text.optional().describe("File with the API token, mode 0600. CONTENT_API_TOKEN overrides it."),
+  tokenFile: path.optional().describe("File with the API token, mode 0600. CONTENT_API_TOKEN overrides it."),
   proxy: text
     .refine((proxy) => readProxy(proxy, "") !== null, `expected ${PROXY_ADDRESS}`)
     .optional()
     .describe("Proxy for https addresses (default: HTTPS_PROXY). NO_PROXY lists hosts to reach directly."),
   destinations: decidesData(
     z
-      .array(z.strictObject({ name: text, platform: text.default(DEFAULT_PLATFORM) }))
+      .array(
+        z.strictObject(
+          { name: text, platform: text.default(DEFAULT_PLATFORM) },
+          {
+            error: ({ input }) =>
+              typeof input === "string" ? `expected { "name": ${quoted(input)} }, found a text` : undefined,
+          },
+        ),
+      )
       .readonly()
       .default([])
       .describe("Destinations that external values are computed for."),
@@ -209,8 +228,8 @@ export const configSpec = z.strictObject({
     .min(1)
     .default(RUNS_KEPT)
     .describe("Number of newest runs to keep; the current run is always kept."),
-  warehouse: text
-    .default(DEFAULT_WAREHOUSE)
+  warehouse: path
+    .prefault(DEFAULT_WAREHOUSE)
     .describe("Folder of the warehouse. --warehouse and CONTENT_WAREHOUSE_DIR override it."),
   targets: z
     .array(target)
@@ -220,7 +239,7 @@ export const configSpec = z.strictObject({
   onFinish: onFinish
     .optional()
     .describe("Function that gets the summary of a run, or its failure, at its end. Not in JSON."),
-  metricsFile: text.optional().describe("File for metrics of the run in the text format of Prometheus."),
+  metricsFile: path.optional().describe("File for metrics of the run in the text format of Prometheus."),
 });
 
 export type ConfigSpec = z.input<typeof configSpec>;

@@ -11,6 +11,7 @@ import { Secret } from "../common/secret.ts";
 import { isLoopback, readServiceUrl, type ServiceUrl, type SettingNames } from "../extract/http/request.ts";
 import { type ConfigFile, nonEmpty } from "./config-file.ts";
 import type { Settings } from "./config-spec.ts";
+import { noProxyRule, readVariable } from "./no-proxy.ts";
 
 export interface ServiceSource {
   readonly kind: "service";
@@ -137,10 +138,10 @@ export function proxyResolver({
   readonly setting: string | undefined;
   readonly settingIn: string;
 }): ProxyFor {
-  const noProxy = readVariable(env, "NO_PROXY")?.text ?? "";
+  const isExcepted = noProxyRule(env);
   const variable = readVariable(env, "HTTPS_PROXY");
   return (url) => {
-    if (isExcepted(url, noProxy)) return null;
+    if (isExcepted(url)) return null;
     if (setting !== undefined) return parseProxy(setting, settingIn);
     return variable === undefined || url.protocol === "http:" || isLoopback(url.hostname)
       ? null
@@ -152,36 +153,4 @@ function parseProxy(text: string, namedIn: string): HttpProxy {
   const proxy = readProxy(text, namedIn);
   if (proxy === null) throw invalidConfig(`${namedIn}: expected ${PROXY_ADDRESS}, found something else.`);
   return proxy;
-}
-
-/** Reads a variable. As in other programs its lower-case name comes first, and a blank one counts as unset. */
-function readVariable(
-  env: Readonly<Record<string, string | undefined>>,
-  upper: string,
-): { readonly text: string; readonly name: string } | undefined {
-  for (const name of [upper.toLowerCase(), upper]) {
-    const text = env[name]?.trim() ?? "";
-    if (text !== "") return { text, name };
-  }
-  return undefined;
-}
-
-/** Whether `NO_PROXY` lists an address: `*`, a host, or a domain with all its hosts; each may have a port. */
-function isExcepted({ hostname, port, protocol }: URL, noProxy: string): boolean {
-  const host = bare(hostname);
-  const ownPort = port || (protocol === "https:" ? "443" : "80");
-  return noProxy
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .filter((entry) => entry !== "")
-    .some((entry) => {
-      const [, name = entry, onlyPort = ownPort] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
-      const domain = bare(name).replace(/^\*?\./, "");
-      return onlyPort === ownPort && (domain === "*" || host === domain || host.endsWith(`.${domain}`));
-    });
-}
-
-/** Host name without the brackets of IPv6 and the final dot. */
-function bare(hostname: string): string {
-  return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }

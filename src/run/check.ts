@@ -8,6 +8,7 @@ import type { Log } from "../common/log.ts";
 import type { Secret } from "../common/secret.ts";
 import { type ConfigInputs, loadConfig } from "../config/config.ts";
 import { configFileName } from "../config/config-file.ts";
+import { noProxyWarnings } from "../config/no-proxy.ts";
 import { createObservers, observeWith } from "../observe/observers.ts";
 import type { RunInputs, StepListener } from "./inputs.ts";
 import { prepare } from "./prepare.ts";
@@ -48,6 +49,7 @@ export async function check({ inputs, logFor, ...machine }: CheckRequest) {
     const config = await loadConfig(inputs);
     if (config.source.kind === "service") log = logFor(config.source.secrets);
     listener.note(configFileName(inputs) ?? "no file; options, variables and defaults");
+    for (const warning of noProxyWarnings(inputs.env)) listener.warn(warning);
     const runInputs = {
       ...machine,
       config,

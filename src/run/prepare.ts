@@ -30,7 +30,7 @@ import {
   readBaseline,
 } from "../warehouse/baseline.ts";
 import { assertDiskSpace, bytesBelow } from "../warehouse/disk.ts";
-import { discardLeftovers, stagingFolder } from "../warehouse/layout.ts";
+import { discardLeftovers, stagingFolder, warnRoot } from "../warehouse/layout.ts";
 import { acquireLock, discardMade, type PreparedOutput, prepareOutput } from "../warehouse/lock.ts";
 import { runMs } from "../warehouse/manifest.ts";
 import { finishPublication } from "../warehouse/publish.ts";
@@ -142,6 +142,7 @@ async function prepareFolder({
 }: PrepareRequest): Promise<PreparedOutput> {
   listener.begin("folder");
   const folder = await prepareOutput(inputs.config.warehouse);
+  warnRoot(folder, listener.warn);
   listener.note(`${folder.root} can be ${folder.made.includes(folder.root) ? "made" : "written"}`);
   listener.begin("lock");
   const lock = await acquireLock(folder).catch(async (thrown: unknown) => {

@@ -30,6 +30,7 @@ import {
   type OutputFolder,
   stagingFolder,
   stagingLeftovers,
+  warnRoot,
 } from "../warehouse/layout.ts";
 import { discardStaging, finishPublication } from "../warehouse/publish.ts";
 import { firstDamage } from "../warehouse/verify.ts";
@@ -57,6 +58,7 @@ interface ReplayRequest extends Runtime {
 export async function replay(request: ReplayRequest): Promise<RunResult> {
   const { folder, log, signal, clock, settings } = request;
   try {
+    warnRoot(folder, (sentence) => log.warn(sentence));
     await finishPublication(folder);
     signal.throwIfAborted();
     const published = await findReadableRun(folder, "current", "config.not_found");

@@ -10,10 +10,12 @@ import type { RunSummary } from "../observe/run-summary.ts";
 import { wrapText } from "../show/terminal.ts";
 import { parseRunName } from "../warehouse/layout.ts";
 
-export function summaryAnswer(summary: RunSummary): Answer {
+/** `advice` completes the command to type next; `null`: nobody reads it. */
+export function summaryAnswer(summary: RunSummary, advice: ((words: string) => string) | null): Answer {
   const { run, sequence, verdict, pipeline, milliseconds, noMappedValues } = summary;
   // Line breaks in foreign texts must not begin a new line of the summary.
-  const rows = linesOf(summary).flatMap(([name, ...texts]) =>
+  const lines: readonly Line[] = [...linesOf(summary), ["Next", advice?.(nextCommand(summary)) ?? null]];
+  const rows = lines.flatMap(([name, ...texts]) =>
     texts.flatMap((text) =>
       typeof text === "string"
         ? { name, text: text.replaceAll(/\s*\n\s*/g, " "), notable: name === LOOK_AT }
@@ -49,7 +51,7 @@ function linesOf(summary: RunSummary): readonly Line[] {
   const facts = factsOf(summary);
   const lines = facts
     .flatMap(([, ...texts]) => texts.filter((text) => typeof text === "string"))
-    .reduce((sum, text) => sum + wrapText(text, TEXT_WIDTH, MOST_LINES).length, 1);
+    .reduce((sum, text) => sum + wrapText(text, TEXT_WIDTH, MOST_LINES).length, 2);
   return [[LOOK_AT, ...firstThings(thingsToLookAt(summary), MOST_LINES - lines)], ...facts];
 }
 
@@ -76,7 +78,6 @@ function factsOf(summary: RunSummary): readonly Line[] {
     ["Fields", fieldsText(summary)],
     ["Known", knownText(summary)],
     ["Published", publishedText(summary)],
-    ["Next", nextCommand(summary)],
   ];
 }
 
@@ -194,18 +195,14 @@ function fieldsText(summary: RunSummary): string | false {
   return told.length > 0 && told.join("; ");
 }
 
-/** The command that shows what is most worth a look. A limited run needs `--warehouse`. */
+/** The command that shows what is most worth a look. */
 function nextCommand(summary: RunSummary): string {
-  const { verdict, warehouse, items, mappedValues, mappedChanges, changes, drift, comparedWith } = summary;
+  const { items, mappedValues, mappedChanges, changes, drift, comparedWith } = summary;
   const isDrifting =
     comparedWith !== null && drift !== null && DRIFT.some(([part]) => drift[part].some(isTold(summary)));
-  const place = verdict === "limited" ? ` --warehouse ${relative("", warehouse) || "."}` : "";
-  const command = () => {
-    if (mappedChanges !== null && mappedChanges.lost > 0) return "diff --values";
-    if (items.rejected > 0) return "runs show --section rejects";
-    if (isDrifting) return "runs show --section drift";
-    if (mappedValues !== null && countWithoutAtReceivers(mappedValues) > 0) return "audit";
-    return mappedValues !== null && changes !== null ? "diff" : 'sql "FROM content LIMIT 5"';
-  };
-  return `content-warehouse ${command()}${place}`;
+  if (mappedChanges !== null && mappedChanges.lost > 0) return "diff --values";
+  if (items.rejected > 0) return "runs show --section rejects";
+  if (isDrifting) return "runs show --section drift";
+  if (mappedValues !== null && countWithoutAtReceivers(mappedValues) > 0) return "audit";
+  return mappedValues !== null && changes !== null ? "diff" : 'sql "FROM content LIMIT 5"';
 }

@@ -85,7 +85,7 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
     const reason = code === undefined ? "" : ` (${code})`;
     throw new WarehouseError(
       "config.invalid",
-      `The service cannot listen on ${host}, port ${port}${reason}; choose another port or address.`,
+      `The service cannot listen on ${host}, port ${port}${reason}; choose another with --port or --host.`,
       { cause },
     );
   }

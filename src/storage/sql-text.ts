@@ -36,7 +36,7 @@ export function exactPattern(path: string): string {
   if (!path.includes("\\")) return path.replace(/[?*[]/g, (character) => `[${character}]`);
   throw new WarehouseError(
     "config.output",
-    `The path ${path} has a backslash and one of ? * [ in it, which the database cannot address; choose another.`,
+    `The path ${path} has a backslash and one of ? * [ in it, which the database cannot address; name another folder with --warehouse.`,
   );
 }
 

@@ -252,23 +252,19 @@ interface DefinitionHistory {
   readonly of: string;
   /** Family of definitions, whose changes have the same cause, such as `destination_changed`. */
   readonly family: "destination" | "mapping" | "definition";
-  /** SQL condition under which an unsettled run knows that a definition is removed, and the tables that it reads. */
-  readonly lookedUp: { readonly sql: string; readonly reads: readonly string[] };
+  /** SQL condition under which an unsettled run knows that a definition is removed. */
+  readonly lookedUp: string;
 }
 
 const LOOKED_UP = "(SELECT custom_field_id FROM custom_fields WHERE from_lookup)";
-const NEVER = { sql: "false", reads: [] };
-const OF_FIELD = { sql: `before.definition.custom_field_id IN ${LOOKED_UP}`, reads: ["custom_fields"] };
-const OF_MAPPING = {
-  sql:
-    "before.definition.mapping_id IN " +
-    `(SELECT mapping_id FROM previous_mapping_history WHERE custom_field_id IN ${LOOKED_UP})`,
-  reads: ["custom_fields", "previous_mapping_history"],
-};
+const OF_FIELD = `before.definition.custom_field_id IN ${LOOKED_UP}`;
+const OF_MAPPING =
+  "before.definition.mapping_id IN " +
+  `(SELECT mapping_id FROM previous_mapping_history WHERE custom_field_id IN ${LOOKED_UP})`;
 
 export const DEFINITION_HISTORIES: readonly DefinitionHistory[] = [
-  { history: destinationHistory, of: "destinations", family: "destination", lookedUp: NEVER },
-  { history: customFieldHistory, of: "custom_fields", family: "definition", lookedUp: NEVER },
+  { history: destinationHistory, of: "destinations", family: "destination", lookedUp: "false" },
+  { history: customFieldHistory, of: "custom_fields", family: "definition", lookedUp: "false" },
   { history: selectValueHistory, of: "custom_field_select_values", family: "definition", lookedUp: OF_FIELD },
   { history: mappingHistory, of: "custom_field_mappings", family: "mapping", lookedUp: OF_FIELD },
   {

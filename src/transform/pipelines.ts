@@ -7,6 +7,7 @@ import { invalidConfig, WarehouseError } from "../common/errors.ts";
 import { importModule, importProblem } from "../common/import-module.ts";
 import { isObject } from "../common/json.ts";
 import { printable } from "../common/printable.ts";
+import { expandHome } from "../common/user-path.ts";
 import type { Pipeline } from "../pipeline.ts";
 
 /** Folder beside `src/`, in the sources and in the built package. */
@@ -24,7 +25,8 @@ function pipelineNames(): string[] {
 /** URL of a pipeline's module, given by name or by path (with a slash or an extension). Throws `config.unknown_pipeline`. */
 export function pipelineUrl(pipeline: string, workingDirectory: string): string {
   if (/[/\\]|\.[cm]?[jt]s$/.test(pipeline)) {
-    const path = isAbsolute(pipeline) ? pipeline : resolve(workingDirectory, pipeline);
+    const named = expandHome(pipeline);
+    const path = isAbsolute(named) ? named : resolve(workingDirectory, named);
     if (existsSync(path)) return pathToFileURL(path).href;
     throw new WarehouseError(
       "config.unknown_pipeline",

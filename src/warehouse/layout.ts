@@ -1,6 +1,7 @@
 /** The folders of a warehouse: names of runs, staging, and what `current` points to. */
+import { existsSync, statSync } from "node:fs";
 import { mkdir, readdir, readlink, rename, rm, symlink } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { asWarehouseError, codeOf, isOfTheDisk, WarehouseError } from "../common/errors.ts";
 import { removeTree, sync } from "../common/tree.ts";
 
@@ -94,9 +95,42 @@ export function outputError(thrown: unknown, folder: OutputFolder): WarehouseErr
   }
   return new WarehouseError(
     "config.output",
-    `The output folder ${folder.root} cannot be used: ${reason}; fix it or name another with --warehouse.`,
+    `The output folder ${folder.root} cannot be used: ${reason}${refuserText(thrown, folder)} or name another with --warehouse.`,
     { cause: thrown },
   );
+}
+
+/** Continues a reason with the path that refuses, its owner and the way out, unless the owner runs this. */
+function refuserText(thrown: unknown, { root }: OutputFolder): string {
+  if (!["EACCES", "EPERM"].includes(codeOf(thrown) ?? "")) return "; fix it";
+  // A rename has two paths. That of a new link is relative to its place.
+  const named = Object.entries(thrown instanceof Error ? thrown : {}).flatMap(([name, value]) =>
+    (name === "path" || name === "dest") && isAbsolute(String(value)) ? [String(value)] : [],
+  );
+  const paths = [...named, root].map(existingPath);
+  const foreign = paths.find((each) => ownerOf(each) !== null);
+  if (foreign === undefined) return ` for ${paths[0]}; fix it`;
+  return ` for ${foreign}, which belongs to ${ownerOf(foreign)}; run as the owner of the warehouse, or give all of it to one user (chown -R),`;
+}
+
+/** The path itself, or the nearest of its folders that this user can see. */
+function existingPath(path: string): string {
+  return existsSync(path) || path === dirname(path) ? path : existingPath(dirname(path));
+}
+
+/** Owner of a path, for messages; `null` if it is the user of this process. */
+export function ownerOf(path: string): string | null {
+  const { uid } = statSync(path);
+  if (uid === process.getuid?.()) return null;
+  return uid === 0 ? "root" : `user ${uid}`;
+}
+
+/** Warns root of a warehouse of somebody else, who could neither link to nor remove what root makes there. */
+export function warnRoot({ root }: OutputFolder, warn: (sentence: string) => void): void {
+  const owner = process.getuid?.() === 0 ? ownerOf(root) : null;
+  if (owner === null) return;
+  const wayOut = `run as ${owner}, or give all of it back with chown -R before the next run`;
+  warn(`${root} belongs to ${owner}, and this is root, whose files its owner may not change: ${wayOut}.`);
 }
 
 /**

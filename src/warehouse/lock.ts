@@ -6,7 +6,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { codeOf, WarehouseError } from "../common/errors.ts";
 import { duckdbError, firstLine } from "../storage/duckdb-error.ts";
 import { exactPattern } from "../storage/sql-text.ts";
-import { currentRun, type OutputFolder, outputError, outputFolder } from "./layout.ts";
+import { currentRun, type OutputFolder, outputError, outputFolder, ownerOf } from "./layout.ts";
 
 export interface PreparedOutput extends OutputFolder {
   /** Folders that were made, and the lock file to be made, parents first. */
@@ -116,7 +116,7 @@ function assertUsableFolder(folder: string): void {
   if (!folder.includes("?")) return;
   throw new WarehouseError(
     "config.output",
-    `The path ${folder} contains a question mark, which the database engine does not support; choose another.`,
+    `The path ${folder} contains a question mark, which the database engine does not support; name another with --warehouse.`,
   );
 }
 
@@ -208,9 +208,11 @@ function lockError(thrown: unknown, folder: OutputFolder): WarehouseError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const held = HELD.exec(message);
   if (held !== null) return lockedError(folder, held[1], thrown);
+  const owner = existsSync(folder.lock) ? ownerOf(folder.lock) : null;
+  const belongs = owner === null ? "" : `, which belongs to ${owner},`;
   return new WarehouseError(
     "config.output",
-    `The lock ${folder.lock} cannot be acquired (${firstLine(thrown)}); run as the owner of the warehouse, or remove it if no run is under way.`,
+    `The lock ${folder.lock}${belongs} cannot be acquired (${firstLine(thrown)}); run as the owner of the warehouse, or remove it if no run is under way.`,
     { cause: thrown },
   );
 }

@@ -130,7 +130,10 @@ export async function prune(folder: OutputFolder, keep: number): Promise<RunIden
   const current = runs.find((each) => each.current);
   const left = runs.filter((each) => !old.includes(each));
   await recordPruned(folder, old, { left, past: withAncestors(current) });
-  for (const { run } of old) await removeRun(folder, run);
+  for (const { run } of old)
+    await removeRun(folder, run).catch((thrown: unknown) => {
+      throw outputError(thrown, folder);
+    });
   return old;
 }
 

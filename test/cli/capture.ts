@@ -9,6 +9,8 @@ type Make = (environment: CliEnvironment) => Command;
 interface Given extends Partial<CliEnvironment> {
   /** Writes as to a screen of that width. */
   readonly columns?: number;
+  /** Whether standard output is a terminal. */
+  readonly isTTY?: boolean;
   /** Told what is written to standard output, as it comes. */
   readonly onChunk?: (chunk: string) => void;
 }
@@ -53,7 +55,7 @@ export async function outcome(
 async function run(
   make: Make,
   args: readonly string[],
-  { columns, onChunk = () => {}, ...given }: Given,
+  { columns, isTTY, onChunk = () => {}, ...given }: Given,
 ): Promise<Written & { readonly thrown: unknown }> {
   const written = { text: "", err: "", exitCode: 0 };
   const out = taking((chunk) => {
@@ -66,7 +68,15 @@ async function run(
   const endWith = (exitCode: number) => {
     written.exitCode = exitCode;
   };
-  const environment = { err, endWith, ...given, out: Object.assign(out, { columns }) };
+  // Advised commands do not depend on how the tests were started.
+  const env = { ...process.env, npm_command: undefined };
+  const environment = {
+    err,
+    endWith,
+    env,
+    ...given,
+    out: Object.assign(out, { columns, isTTY: isTTY === true }),
+  };
   const command = make(processEnvironment(environment));
   for (const each of [command, ...command.commands]) {
     each.exitOverride().configureOutput({ writeErr: () => {} });

@@ -131,6 +131,16 @@ test("run --json that fails prints one object, and the sentence on standard erro
   assert.deepEqual([misused?.code, misused?.stderr], [2, `${wrong.message}\n`]);
 });
 
+test("~/ in an option is the home folder, though no shell expands it after an equals sign", async (t) => {
+  const home = await temporaryFolder(t);
+  const asked = (folder: string) =>
+    program(["runs", "list", `--warehouse=${folder}`], { env: { HOME: home } });
+  assert.match((await asked("~/here")).stderr, new RegExp(`^There is no warehouse in ${home}/here;`));
+  assert.match((await asked("~night/here")).stderr, /^"~night" could be .*"\.\/~night\/here"\.$/m);
+  const out = await program(["sql", "SELECT 1", "--out=~night/a.csv"], { cwd: home });
+  assert.match(out.stderr, /^"~night" could be /);
+});
+
 test("the help of the program, and its version, load no command", async () => {
   const hook = `import { registerHooks } from "node:module";
     registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });`;

@@ -5,8 +5,9 @@ import { type TestContext, test } from "node:test";
 import { runCommand } from "../../src/cli/commands/run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { failsWith } from "../failing.ts";
+import { temporaryFolder } from "../folders.ts";
 import { long } from "../long.ts";
-import { CANARY, temporaryFolder } from "../run/running.ts";
+import { CANARY } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 import { ran } from "./capture.ts";
 
@@ -62,6 +63,33 @@ test("--destination replaces the configured ones; an unknown name ends with 2, a
   assert.match(misspelled.message, /\(did you mean "Shop"\?\)/);
   for (const wrong of [":Archive", "Web CMS:"])
     await assert.rejects(night("--destination", wrong), { code: "commander.invalidArgument" });
+});
+
+test("the next command works where the run was typed, finds its warehouse, and is for people alone", async (t) => {
+  const { service, there } = await nights(t);
+  service.script = ({ kind }) => (kind === "destinations" ? { body: there } : undefined);
+  const other = await temporaryFolder(t);
+  const cwd = await temporaryFolder(t, {
+    "content-warehouse.config.json": JSON.stringify({ warehouse: "exports" }),
+    "north.json": JSON.stringify({ warehouse: "north's own" }),
+  });
+  const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY, TERM: "dumb" };
+  const next = async (flags: readonly string[], setting: object = {}) => {
+    const { text } = await ran(runCommand, [SMALL, ...flags], { env, cwd, isTTY: true, ...setting });
+    return /^ {2}Next +(.*)$/m.exec(text)?.[1];
+  };
+  const command = 'sql "FROM content LIMIT 5"';
+  const byNpx = { env: { ...env, npm_command: "exec" } };
+  assert.equal(await next([]), `content-warehouse ${command}`);
+  assert.equal(await next([], byNpx), `npx content-warehouse ${command}`);
+  assert.equal(await next(["--warehouse", "exports"]), `content-warehouse ${command}`);
+  for (const [flags, place] of [
+    [["--limit", "1"], "first-look"],
+    [["--warehouse", other], other],
+    [["--config", "north.json"], "'north'\\''s own'"],
+  ] as const)
+    assert.equal(await next(flags), `content-warehouse ${command} --warehouse ${place}`);
+  assert.equal(await next([], { isTTY: false }), undefined);
 });
 
 test("--quiet says each night that an observer failed, and a warning in its first night alone", async (t) => {

@@ -56,6 +56,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["report --out .", "cannot be written (EISDIR)"],
   ["report --out nope/report.html", "cannot be written (ENOENT)"],
 
+  ["audit --destination", "U+0020 at character 4 of that one, where yours has U+00A0.", ["Web\u00a0CMS"]],
   [`explain ${ITEM} --destination`, 'The nearest is "Web CMS".', ["web cms"]],
   ["explain fellgate-mid --section valeus", "option '--section <section>' argument 'valeus' is invalid"],
 
@@ -68,6 +69,7 @@ const MAPPING = ["--mapping", "mapping.csv"];
 /** Questions about what there is not; of {@link NOWHERE}, nothing is published. */
 export const UNANSWERED: readonly WrongCall[] = [
   ["explain fellgate-mdi", 'The nearest is "fellgate-mid".'],
+  ["explain fellgate-mid\u200b", "they differ only in what is not visible: U+200B at the end of yours."],
   [`explain ${ITEM.slice(0, -1)}9`, 'The nearest is "why-your-tent-is-wet-inside'],
   [`explain ${ITEM} --run 2`, 'There is no run "2"'],
   ["explain fellgate-mid", "There is no warehouse in ", NOWHERE],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nearest, nearestSentence } from "../../src/common/nearest.ts";
+import { didYouMean, nearest, nearestSentence } from "../../src/common/nearest.ts";
 
 test("the nearest names come first, three at most, and none that is far", () => {
   const names = ["Web CMS", "Web Shop", "Print Archive", "Partner Portal"];
@@ -30,4 +30,21 @@ test("a suggestion is a sentence, or what is said where nothing is near", () => 
   assert.equal(nearestSentence("web", ["Web A", "Web B"], "None."), ' The nearest are "Web A" and "Web B".');
   assert.equal(nearestSentence("xxxxxxxx", ["region"], "None."), " None.");
   assert.equal(nearestSentence("xxxxxxxx", [], ""), "");
+});
+
+test("names that look the same come first, and what nobody sees is said", () => {
+  const cases = [
+    ["contact\u200b", "contact", "U+200B at the end of yours"],
+    ["\ufeffcontact", "contact", "U+FEFF at the beginning of yours"],
+    ["contact", "contact  ", "U+0020 U+0020 at the end of that one"],
+    ["Web\u00a0Shop", "Web Shop", "U+0020 at character 4 of that one, where yours has U+00A0"],
+    ["cafe\u0301s", "caf\u00e9s", "U+00E9 at character 4 of that one, where yours has U+0065 U+0301"],
+  ] as const;
+  for (const [wanted, name, difference] of cases) {
+    const hidden = `they differ only in what is not visible: ${difference}`;
+    const sentence = nearestSentence(wanted, ["contacts", "Web Shops", "cafés 2", name], "None.");
+    assert.equal(sentence, ` The nearest is ${JSON.stringify(name.trim())}; ${hidden}.`);
+    assert.equal(didYouMean(wanted, [name]), ` (did you mean ${JSON.stringify(name.trim())}? ${hidden})`);
+  }
+  assert.equal(nearestSentence("Contact", ["contact"], ""), ' The nearest is "contact".');
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { chmod } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
@@ -206,6 +207,33 @@ test("a missing service or token is refused, with what to set", async (t) => {
     assert.match(await refusal("config.missing_service", load(cwd, { env })), says);
 });
 
+test("~/ in a path is the home folder, whoever names it, and ~name is refused", async (t) => {
+  const home = join(homedir(), "never made");
+  const env = { ...ENV, CONTENT_WAREHOUSE_DIR: "~/never made" };
+  const settings = { warehouse: "~/never made", metricsFile: "~/never made/run.prom" };
+  const { warehouse, observe } = await loadSpec(t, settings);
+  assert.deepEqual([warehouse, observe.metricsFile], [home, join(home, "run.prom")]);
+  const cwd = await temporaryFolder(t);
+  assert.equal((await load(cwd, { env })).warehouse, home);
+  assert.equal((await load(cwd, { flags: { warehouse: "~/never made" } })).warehouse, home);
+  const missing = load(cwd, { flags: { config: "~/never made.json" } });
+  assert.match(await refusal("config.invalid", missing), /There is no configuration file/);
+  const says = /"~night" could be .*; write the path in full, or "\.\/~night\/x"\.$/;
+  for (const name of ["warehouse", "metricsFile", "tokenFile"]) {
+    const message = await refusal("config.invalid", loadSpec(t, { [name]: "~night/x" }));
+    assert.match(message, says);
+    assert.match(message, new RegExp(`\`${name}\``));
+  }
+  for (const inputs of [
+    { env: { ...ENV, CONTENT_WAREHOUSE_DIR: "~night/x" } },
+    { flags: { warehouse: "~night/x" } },
+    { flags: { config: "~night/x" } },
+  ])
+    assert.match(await refusal("config.invalid", load(cwd, inputs)), says);
+  const lake = { type: "lake", url: "file:///~/lake", instance: "north" } as const;
+  assert.match(await refusal("config.invalid", loadSpec(t, { targets: [lake] })), /expected file:/);
+});
+
 test("the sample needs no service and reads no file that is not named", async (t) => {
   const cwd = await temporaryFolder(t, {
     [JSON_FILE]: '{"perPage":"broken"}',
@@ -224,16 +252,13 @@ const POSTGRES = { type: "postgres", url: "postgres://loader@db.example.com/repo
 
 /** Targets that are wrong beside another one. */
 const TARGETS: readonly (readonly [target: unknown, says: string])[] = [
-  [
-    { ...LAKE, type: "lakes" },
-    "`targets[1].type`: Invalid discriminator value. Expected 'lake' | 'postgres'",
-  ],
+  [{ ...LAKE, type: "lakes" }, "`targets[1].type`: expected 'lake' | 'postgres'"],
   [{ ...LAKE, instnce: "a" }, '`targets[1]`: Unrecognized key: "instnce" (did you mean "instance"?)'],
   [
     { ...LAKE, secretAccessKey: "s" },
     '`targets[1]`: Unrecognized key: "secretAccessKey"; credentials come from the environment or from separate files',
   ],
-  [{ type: "postgres" }, "`targets[1].url`: Invalid input: expected string, received undefined"],
+  [{ type: "postgres" }, "`targets[1].url`: expected string, found nothing"],
   [
     { ...POSTGRES, url: "https://db.example.com" },
     "`targets[1].url`: expected an address such as postgres://user@host/database",
@@ -241,6 +266,14 @@ const TARGETS: readonly (readonly [target: unknown, says: string])[] = [
   [
     { ...POSTGRES, url: "postgres://loader:hunter2@db.example.com/reports" },
     "`targets[1].url`: has a password in it: leave it out, and set PGPASSWORD or PGPASSFILE",
+  ],
+  [
+    { ...POSTGRES, url: `${POSTGRES.url}\u200b` },
+    "`targets[1].url`: expected an address such as postgres://user@host/database, found one with an invisible character: U+200B at the end",
+  ],
+  [
+    { ...LAKE, url: "s3://bucket/lake\u200b" },
+    "`targets[1]`: url: found one with an invisible character: U+200B at the end",
   ],
   [
     { ...LAKE, url: "lake" },
@@ -255,15 +288,16 @@ const TARGETS: readonly (readonly [target: unknown, says: string])[] = [
 
 /** Settings that are wrong, with what follows the name of the file. */
 const WRONG: readonly (readonly [spec: unknown, says: string])[] = [
-  ...[[], null, "x", 7].map(
-    (spec) => [spec, /^Invalid input: expected object, received \w+$/.source] as const,
-  ),
+  ...[[], null, "x", 7].map((spec) => [spec, /^expected object, found \w+$/.source] as const),
   [{ url: "a.com" }, '`url`: expected an address such as https://content.example.com, found "a.com"'],
   [{ url: "http://a.com" }, '`url`: expected https (http is for this machine only), found "http://a.com"'],
   [
     { destinations: [{ name: "a", plattform: "b" }] },
     '`destinations[0]`: Unrecognized key: "plattform" (did you mean "platform"?)',
   ],
+  [{ destinations: ["Web Portal"] }, '`destinations[0]`: expected { "name": "Web Portal" }, found a text'],
+  [{ destinations: [{}] }, "`destinations[0].name`: expected string, found nothing"],
+  [{ keepRuns: 0 }, "`keepRuns`: expected number to be >=1"],
   [{ perPage: "100" }, '`perPage`: expected a whole number from 1 to 1000, or "auto"'],
   [{ maxRejects: "101%" }, '`maxRejects`: expected a whole number, or a share such as "1%"'],
   ...["all", { policy: 1 }].map(
@@ -333,11 +367,43 @@ test("a metrics file is found from the folder of the configuration, and may have
   assert.equal(shared.observe.metricsFile, join(etc, "north.prom"));
 });
 
+test("a fault of any setting is said without words of the validator", async (t) => {
+  const odd = [
+    null,
+    "",
+    "\u0000",
+    -1,
+    1.5,
+    true,
+    [],
+    [7],
+    {},
+    { a: 7 },
+    ["Web Portal"],
+    [{ type: "x" }],
+    [{}],
+  ];
+  for (const name of Object.keys(configSpec.shape))
+    for (const value of odd) {
+      const cwd = await temporaryFolder(t, { [JSON_FILE]: JSON.stringify({ [name]: value }) });
+      const message = await load(cwd).then(
+        () => "",
+        (thrown: Error) => thrown.message,
+      );
+      assert.doesNotMatch(message, /invalid|discriminator|received|too (?:small|big)/i, `${name}: ${value}`);
+    }
+});
+
 test("all that is wrong in a file is told at once: its form, and where that is right, its meaning", async (t) => {
   for (const [spec, says] of [
     [
       { url: "http://example.com", perPage: 0, raw: 1, fruit: 2 },
-      ["`url`: expected https", "`perPage`: Too small", "`raw`: Invalid", 'Unrecognized key: "fruit".'],
+      [
+        "`url`: expected https",
+        "`perPage`: expected",
+        "`raw`: expected boolean",
+        'Unrecognized key: "fruit".',
+      ],
     ],
     [
       { columns: ["id", "titel"], personalFields: ["id"], targets: [] },
@@ -446,6 +512,19 @@ test("a file that cannot be read is told by name and place, without its text", a
   );
   const cut = await temporaryFolder(t, { [JSON_FILE]: '{\n "perPage": 5' });
   assert.match(await refusal("config.invalid", load(cut)), /line 2, column 14/);
+  for (const comment of ["// nightly", "/* nightly */", "# nightly"]) {
+    const text = `{\n  "url": "https://content.example.com",\n  ${comment}\n  "perPage": 5\n}`;
+    const noted = await temporaryFolder(t, { [JSON_FILE]: text });
+    const says = /^content-warehouse\.config\.json has a comment at line 3, and JSON has none; remove it, or/;
+    assert.match(await refusal("config.invalid", load(noted)), says);
+  }
+  for (const text of ["", " \n", "\ufeff"]) {
+    const empty = await temporaryFolder(t, { [JSON_FILE]: text });
+    assert.match(
+      await refusal("config.invalid", load(empty)),
+      /\.json is empty; write \{\} to use the defaults\.$/,
+    );
+  }
   const cwd = await temporaryFolder(t, {
     "a.ts": "export const x = 1;",
     "b.ts": "export default {",
@@ -467,8 +546,23 @@ test("a file that cannot be read is told by name and place, without its text", a
 
 test("A21: a proxy comes from the setting, else from HTTPS_PROXY, and NO_PROXY names what goes without", async (t) => {
   const PROXY = "http://night:p%40ss@proxy.example.com:3128";
-  const directly = ["*", "content.example.com", "a.b, .example.com", "*.example.com c", "example.com:443"];
-  const proxied = ["", "example.com:80", "tent.example.com", "a.content.example.com", "example"];
+  const directly = [
+    "*",
+    "content.example.com",
+    "a.b, .example.com",
+    "*.example.com c",
+    "example.com:443",
+    "EXAMPLE.com.",
+  ];
+  const same = [
+    ["https://[2001:db8::1]", "2001:db8:0:0:0:0:0:1"],
+    ["https://[2001:db8::1]:8443", "[2001:0DB8:0::0001]:8443"],
+    ["https://xn--bcher-kva.example", "B\u00fccher.example"],
+    ["https://b\u00fccher.example", "xn--bcher-kva.example"],
+    ["https://10.1.2.3", "10.1.2.3"],
+  ] as const;
+  const useless = ["10.0.0.0/8", "content.*", "content.example.com;b", "https://content.example.com"];
+  const proxied = [...useless, "", "example.com:80", "tent.example.com", "a.content.example.com", "example"];
   const cases: readonly (readonly [spec: ConfigSpec, env: Readonly<Record<string, string>>, by: boolean])[] =
     [
       [{ proxy: PROXY }, { HTTPS_PROXY: "http://other:1" }, true],
@@ -478,6 +572,9 @@ test("A21: a proxy comes from the setting, else from HTTPS_PROXY, and NO_PROXY n
       [{}, { HTTPS_PROXY: PROXY, CONTENT_API_URL: "http://[::1]:8080" }, false],
       [{}, { HTTP_PROXY: PROXY, ALL_PROXY: PROXY }, false],
       ...directly.map((NO_PROXY) => [{ proxy: PROXY }, { NO_PROXY }, false] as const),
+      ...same.map(
+        ([url, NO_PROXY]) => [{ proxy: PROXY }, { CONTENT_API_URL: url, NO_PROXY }, false] as const,
+      ),
       ...proxied.map((NO_PROXY) => [{ proxy: PROXY }, { NO_PROXY }, true] as const),
     ];
   for (const [spec, env, by] of cases) {

@@ -1,4 +1,7 @@
-/** The tarball and each line of the pages that installs an optional package, by npm, in an empty folder. */
+/**
+ * What npm installs: a clone, the tarball alone, with each line of the pages that installs an optional package, and beside
+ * the oldest and the newest of these packages.
+ */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
@@ -6,7 +9,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { packagePath } from "../../src/common/package-root.ts";
+import { VERSION } from "../../src/common/version.ts";
 import { temporaryFolder } from "../folders.ts";
+import { startPostgres } from "./postgres-server.ts";
+import { startS3 } from "./s3-server.ts";
 
 const PATH = `${packagePath("node_modules/.bin")}:${process.env.PATH}`;
 
@@ -20,18 +26,27 @@ let cwd = "";
 /** As `npm install --global` does, into a folder of the test's own. */
 const env = () => ({ ...process.env, PATH: `${cwd}/bin:${PATH}`, npm_config_prefix: cwd });
 
-async function ran(command: string): Promise<Ran> {
-  const running = promisify(execFile)("sh", ["-c", command], { cwd, env: env() });
+async function ran(command: string, more: NodeJS.ProcessEnv = {}): Promise<Ran> {
+  const running = promisify(execFile)("sh", ["-c", command], { cwd, env: { ...env(), ...more } });
   return running.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (thrown: Ran) => thrown,
   );
 }
 
-async function done(command: string): Promise<string> {
-  const { code, stdout, stderr } = await ran(command);
-  assert.equal(code, 0, `${command}: ${stderr}`);
-  return stdout;
+async function done(command: string, more?: NodeJS.ProcessEnv): Promise<Ran> {
+  const result = await ran(command, more);
+  assert.equal(result.code, 0, `${command}: ${result.stderr}`);
+  return result;
+}
+
+/** Path of a new tarball. */
+async function packed(): Promise<string> {
+  const { stdout } = await done(
+    `cd ${packagePath(".")} && npm pack --silent --json --pack-destination ${cwd}`,
+  );
+  const [{ filename }] = JSON.parse(stdout);
+  return join(cwd, filename);
 }
 
 const S3 =
@@ -68,10 +83,8 @@ async function linesOfPages(): Promise<ReadonlyMap<string, string>> {
 
 test("each line installs what its command needs, which names it before", async (t) => {
   cwd = await temporaryFolder(t);
-  const [packed] = JSON.parse(
-    await done(`cd ${packagePath(".")} && npm pack --silent --json --pack-destination ${cwd}`),
-  );
-  await done(`npm install --global --no-audit --no-fund ${join(cwd, packed.filename)}`);
+  const { stderr } = await done(`npm install --global --no-audit --no-fund ${await packed()}`);
+  assert.doesNotMatch(stderr, /script/);
   await done("content-warehouse run nightly --sample --quiet");
   const lines = await linesOfPages();
   assert.deepEqual([...lines.keys()].toSorted(), Object.keys(NEEDS).toSorted());
@@ -86,3 +99,54 @@ test("each line installs what its command needs, which names it before", async (
     assert.doesNotMatch(stdout + stderr, /npm install/);
   }
 });
+
+test("npm ci alone makes the command work in a clone", async (t) => {
+  cwd = await temporaryFolder(t);
+  await done(`cd ${packagePath(".")} && git ls-files -z | xargs -0 cp --parents -t ${cwd}`);
+  const PATH = process.env.PATH?.split(":").filter((each) => !each.endsWith("node_modules/.bin"));
+  await done("npm ci --no-audit --no-fund", { PATH: PATH?.join(":") });
+  const inCache = { PATH: PATH?.join(":"), npm_config_cache: join(cwd, "cache") };
+  assert.equal((await done("npx content-warehouse --version", inCache)).stdout, `${VERSION}\n`);
+});
+
+type Packages = Readonly<Record<string, string>>;
+const { peerDependencies, devDependencies } = JSON.parse(
+  await readFile(packagePath("package.json"), "utf8"),
+) as Record<"peerDependencies" | "devDependencies", Packages>;
+
+for (const [end, versionOf] of Object.entries({
+  oldest: (_name: string, range: string) => /\d+\.\d+\.\d+/.exec(range)?.[0],
+  newest: (name: string) => devDependencies[name],
+}))
+  test(`npm installs the tarball beside the ${end} optional packages, and both targets work`, async (t) => {
+    cwd = await temporaryFolder(t);
+    await using s3 = await startS3();
+    await using postgres = await startPostgres();
+    const targets = [
+      { type: "lake", url: `s3://${s3.bucket}/lake`, instance: "main", endpoint: s3.endpoint },
+      { type: "postgres", url: "postgres:///postgres" },
+    ];
+    const config = JSON.stringify({ targets });
+    const peers = Object.entries(peerDependencies).map(
+      ([name, range]) => `${name}@${versionOf(name, range)}`,
+    );
+    await done(`npm init --yes && npm install --save-exact --no-audit --no-fund ${peers.join(" ")}`);
+    await done(`npm install --no-audit --no-fund ${await packed()}`);
+    for (const peer of peers) {
+      const [, name, version] = /^(.+)@(.+)$/.exec(peer) ?? [];
+      const text = await readFile(join(cwd, `node_modules/${name}/package.json`), "utf8");
+      assert.equal(JSON.parse(text).version, version, name);
+    }
+    const env = { ...s3.env, ...postgres.env("postgres"), PATH: `${cwd}/node_modules/.bin:${PATH}` };
+    await done(
+      `${written("both.json", config)}content-warehouse run nightly --sample --config both.json`,
+      env,
+    );
+    await done("content-warehouse run nightly --sample --config both.json", env);
+    const { stdout } = await done("content-warehouse lake verify --full --config both.json", env);
+    assert.match(stdout, /main/);
+    const admin = await postgres.connect();
+    const { rows } = await admin.query("SELECT count(*)::int AS items FROM content_warehouse.content");
+    await admin.end();
+    assert.deepEqual(rows, [{ items: 500 }]);
+  });

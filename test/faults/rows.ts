@@ -46,8 +46,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   ],
   B4: ["429 for ever, without Retry-After", "retried ever less often, 21 at the deadline"],
   B4a: [
-    "token bucket of 1, 3, 5 or 20 requests a second",
+    "token bucket of 1 to 50 requests a second",
     "complete, within 1.15 of the time that the rate needs, under 5 percent refused after 30 s",
+  ],
+  B4b: ["five refusals in the first minute, none later", "400 requests in at most 70 s"],
+  B4c: [
+    "every third or fifth request refused, whatever the pace",
+    "300 requests in five minutes, or in half of it",
   ],
   B5: ["passing 500, 502, 503, 504, 520", "waited out, without an attempt where all fail"],
   B6: ["500 on one page for ever", "21; the page is never skipped"],
@@ -160,6 +165,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "symbolic link in a run, its staged files or a lake in a folder",
     "31, or 26 in a lake; not followed",
   ],
+  F24: ["root has run in somebody's warehouse", "2 with the path and its owner; root is warned"],
   G1: ["manifest damaged", "never guessed: no baseline"],
   G2: ["folder of a newer program", "2"],
   G3: ["folder of another service", "2, no request"],

@@ -382,8 +382,8 @@ test("content_mapped_wide has a row per payload and a list column per external f
   assert.deepEqual(wide.columnNames(), columns);
   assert.deepEqual(wide.getRowsJson(), [
     ["a", "crm", "Field Sales", true, null, ["EU", "EU"], null],
-    ["a", "erp", "erp", false, null, null, ["E", "E"]],
-    ["b", "erp", "erp", false, null, null, ["A"]],
+    ["a", "erp", "erp", true, null, null, ["E", "E"]],
+    ["b", "erp", "erp", true, null, null, ["A"]],
   ]);
 });
 

@@ -96,8 +96,14 @@ const EVERY_CAUSE: readonly Scripted[] = [
     { kind: "mapping", choices: [2, 1, 0, 0] },
     { kind: "item_values", choices: [5, 0, 2, 8] },
   ),
-  complete({ kind: "select_value", choices: [0, 0, 1, 0] }),
-  complete({ kind: "destination", choices: [0, 0, 0, 0] }),
+  complete(
+    { kind: "select_value", choices: [0, 0, 1, 0] },
+    { kind: "external_field_name", choices: [1, 0, 0, 0] },
+  ),
+  complete(
+    { kind: "destination", choices: [0, 0, 0, 0] },
+    { kind: "external_field_name", choices: [1, 0, 1, 0] },
+  ),
   complete({ kind: "field_type", choices: [0, 2, 0, 0] }, { kind: "mapping", choices: [2, 1, 0, 0] }),
 ];
 

@@ -9,6 +9,11 @@ import {
   type Mapping,
   type MappingEntry,
 } from "../../src/audit/mapping/definitions.ts";
+import {
+  readDestinationCounts,
+  receivingDestinations,
+  sumCounts,
+} from "../../src/audit/mapping/value-counts.ts";
 import type { ItemValue } from "../../src/audit/questions/explain-facts.ts";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import { fillDerivedTables } from "../../src/load/mapped-values.ts";
@@ -199,6 +204,37 @@ test("the SQL steps give the rows of the per-item procedure, whatever definition
     { numRuns: either(10, 30), interruptAfterTimeLimit: 300_000, markInterruptAsFailure: true },
   );
   assert.deepEqual([...seen].sort(), [...MAPPING_STATUSES, ...FLAGS].sort());
+});
+
+test("to name a destination lowers no count and no gate, unless the service then says that it supports no mappings", async () => {
+  const drafts = fc.array(draftWorld, { minLength: 1, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(drafts, async (given) => {
+      const worlds = given.map(settle);
+      /** What `audit` and its gates count, where the service describes destinations so. */
+      const countsWith = async (describe: (each: DestinationDefinition) => DestinationDefinition[]) => {
+        const described = worlds.map((world) => ({
+          ...world,
+          destinations: world.destinations.flatMap(describe),
+        }));
+        await bySql(described, { passthrough: false, rowsPerRange: 300_000 });
+        return receivingDestinations(await readDestinationCounts(connection));
+      };
+      const nameless = await countsWith(() => []);
+      const named = await countsWith((each) => [{ ...each, supportsMappings: true }]);
+      const drawn = await countsWith((each) => [each]);
+      const silent = new Set(
+        worlds.flatMap(({ destinations }) =>
+          destinations.flatMap((each) => (each.supportsMappings === false ? each.destinationId : [])),
+        ),
+      );
+      const expected = nameless.filter(({ destination_id: id }) => !silent.has(id));
+      assert.deepEqual(sumCounts(named), sumCounts(nameless));
+      assert.deepEqual(sumCounts(drawn), sumCounts(expected));
+      assert.equal(drawn.length, expected.length);
+    }),
+    { numRuns: either(5, 20) },
+  );
 });
 
 function payloadRows({ mappedValues, payloads }: MappedItem): PayloadRow[] {

@@ -109,6 +109,12 @@ const ACTIONS: Record<string, () => Promise<unknown>> = {
     await chmod(join(out, "runs"), 0o555);
     return { result: await outcome(() => prepareOutput(out)), left: await readdir(out) };
   },
+  async "prepare after another user"() {
+    return await failure(() => prepareOutput(out));
+  },
+  async "prune runs of another user"() {
+    return await failure(() => capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]));
+  },
   async verify() {
     const { text, error } = await outcomeOf(verifyCommand, ["--warehouse", out]);
     return { text, code: error?.code, message: error?.message };

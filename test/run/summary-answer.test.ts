@@ -179,7 +179,7 @@ const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]
   ],
   [
     { verdict: "limited", warehouse: resolve("first-look") },
-    /^ {2}Next +content-warehouse sql "FROM content LIMIT 5" --warehouse first-look$/m,
+    /^ {2}Next +content-warehouse sql "FROM content LIMIT 5"$/m,
   ],
 ];
 

@@ -7,5 +7,8 @@ export function summaryText(
   summary: RunSummary,
   screen: Partial<Parameters<typeof answerText>[1]> = {},
 ): string {
-  return answerText(summaryAnswer(summary), { width: undefined, isColoured: false, ...screen });
+  return answerText(
+    summaryAnswer(summary, (words) => `content-warehouse ${words}`),
+    { width: undefined, isColoured: false, ...screen },
+  );
 }

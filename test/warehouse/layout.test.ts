@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
@@ -17,7 +17,8 @@ import {
 import { prepareOutput } from "../../src/warehouse/lock.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 import fc from "../properties.ts";
-import { asOrdinaryUser } from "../run/as-ordinary-user.ts";
+import { AS_ROOT, asOrdinaryUser } from "../run/as-ordinary-user.ts";
+import { publish } from "./published.ts";
 
 const NIGHT = new Date("2026-11-20T02:00:00.999Z");
 
@@ -87,6 +88,31 @@ test("F9, F10: a folder in which nothing can be made or published is found out b
   const result = await asOrdinaryUser(await temporaryFolder(t), "prepare with closed runs");
   assert.deepEqual(result, { result: "config.output", left: ["runs"] });
 });
+
+test(
+  "F24: a warehouse in which root has run names the path that refuses, its owner and the way out",
+  AS_ROOT,
+  async (t) => {
+    const refusal = (reason: string, path: string) =>
+      `config.output The output folder OUT cannot be used: ${reason} for OUT/${path}, which belongs to root; run as the owner of the warehouse, or give all of it to one user (chown -R), or name another with --warehouse.`;
+    for (const [path, reason] of [
+      [".staging", "the operation is not permitted"],
+      ["runs", "permission is denied"],
+    ] as const) {
+      const base = await temporaryFolder(t);
+      await mkdir(join(base, path), { mode: 0o755 });
+      const says = await asOrdinaryUser(base, "prepare after another user");
+      assert.equal(says, refusal(reason, path));
+    }
+    const base = await temporaryFolder(t);
+    const { run } = await publish(base);
+    await publish(base, 1);
+    await chown(join(base, "runs"), 65534, 65534);
+    await chown(join(base, ".staging"), 65534, 65534);
+    const says = await asOrdinaryUser(base, "prune runs of another user");
+    assert.equal(says, refusal("the operation is not permitted", `runs/${run}`));
+  },
+);
 
 test("a current that is no link to a run is refused", async (t) => {
   for (const target of [undefined, "runs", "/etc", "runs/x", "../runs/000001-20261120T020000Z"]) {

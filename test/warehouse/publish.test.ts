@@ -215,7 +215,7 @@ test("I5: a run that has its final name but is not current yet becomes current a
 test("I5: a run that a closed folder keeps from being current says so with 2, and becomes it once that is open", async (t) => {
   const run = "000002-20261120T020000Z";
   assert.deepEqual(await asOrdinaryUser(await temporaryFolder(t), "publish with a closed folder"), {
-    failed: `config.output The run ${run} is whole in OUT, but is not current yet: The output folder OUT cannot be used: permission is denied; fix it or name another with --warehouse. The next run makes it current first.`,
+    failed: `config.output The run ${run} is whole in OUT, but is not current yet: The output folder OUT cannot be used: permission is denied for OUT; fix it or name another with --warehouse. The next run makes it current first.`,
     finished: run,
     current: run,
   });

@@ -1,7 +1,8 @@
 /** Finds an item by its ID or slug, or the last run that had it. */
 import { col } from "../../common/answer.ts";
 import { noAnswer } from "../../common/errors.ts";
-import { joinWords } from "../../common/nearest.ts";
+import { asSeen } from "../../common/look-alike.ts";
+import { joinWords, nearSentence } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { OpenedRun } from "../open-run.ts";
@@ -30,10 +31,9 @@ export async function findItemId(
     throw notFound(`Several items have the slug "${wanted}": ${joinWords(ids, "and")}; name one by its ID.`);
   const past = await findPastItem(opened, wanted);
   if (past !== undefined) throw noAnswer(`${past.sentence}; name that run if its files are kept.`);
-  const near = (await read(NEAREST)).map(({ name }) => JSON.stringify(String(name)));
-  const nearest = `The nearest ${near.length === 1 ? "is" : "are"} ${joinWords(near, "and")}.`;
-  const sentence = near.length === 0 ? "No item has a similar name; query the table content." : nearest;
-  throw noAnswer(`There is no item "${wanted}", neither by ID nor by slug. ${sentence}`);
+  const near = (await all(connection, NEAREST, [asSeen(wanted)])).map(({ name }) => String(name));
+  const sentence = nearSentence(wanted, near, "No item has a similar name; query the table content.");
+  throw noAnswer(`There is no item "${wanted}", neither by ID nor by slug.${sentence}`);
 }
 
 /** Finds by its ID an item that the run does not have and an earlier run had; `undefined` if there is none. */

@@ -123,7 +123,9 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: A
   if (needsRunBefore(failOn) && (status !== undefined || value !== undefined))
     throw invalidConfig("--fail-on compares runs without --status and --value; leave them out.");
   await using named =
-    file === undefined ? undefined : await openOutputFile(file, outputFolder(options.warehouse));
+    file === undefined
+      ? undefined
+      : await openOutputFile(file, "--export-mapping", outputFolder(options.warehouse));
   const scope = await resolveScope(opened.connection, { destination, field, contentType }).catch(
     (thrown: unknown) => {
       // A gate over something that does not exist must not look like a wrong call, which a script may ignore.

@@ -6,6 +6,7 @@ import { deliveryError } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { findWholeRun } from "../../warehouse/retention.ts";
+import { commandAdvice } from "../advice.ts";
 import { CliCommand, openWarehouseFolder, processEnvironment, StopSignals } from "../command.ts";
 import { chooseTargets, deliverRun, deliveryText, type TargetFlags } from "../targets.ts";
 
@@ -42,7 +43,8 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
       });
       const answer = options.json === true ? { run, deliveries } : deliveryText(run, deliveries);
       await writeResult(out, answer);
-      const command = `content-warehouse deliver${wanted === "current" ? "" : ` ${wanted}`}`;
+      const advice = await commandAdvice(environment, options.warehouse);
+      const command = advice(`deliver${wanted === "current" ? "" : ` ${wanted}`}`);
       const failure = deliveryError(run, deliveries, { command });
       if (failure !== undefined) throw failure;
     });

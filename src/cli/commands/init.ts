@@ -15,6 +15,7 @@ import { Lookups } from "../../extract/lookups.ts";
 import { Probe } from "../../extract/probe.ts";
 import { openClient, openSource } from "../../run/source.ts";
 import { writeResult } from "../../show/terminal.ts";
+import { commandAdvice } from "../advice.ts";
 import { CliCommand, type CliEnvironment, logTo, processEnvironment } from "../command.ts";
 
 /** JSON, because editors check it against the schema that it names. */
@@ -73,8 +74,9 @@ async function init(flags: InitFlags, environment: CliEnvironment): Promise<void
 async function writeConfig(
   settings: ConfigSpec,
   first: readonly string[],
-  { cwd, out }: CliEnvironment,
+  environment: CliEnvironment,
 ): Promise<void> {
+  const { cwd, out } = environment;
   const schema = relative(cwd, packagePath("config.schema.json"));
   const $schema = schema.startsWith(".") ? schema : `./${schema}`;
   const text = `${JSON.stringify({ $schema, ...settings }, null, 2)}\n`;
@@ -84,7 +86,8 @@ async function writeConfig(
     const why = `The file ${CONFIG_FILE} cannot be written (${code}); run init in another folder.`;
     throw new WarehouseError("config.output", why, { cause });
   });
-  const next = [...first, "content-warehouse check", "content-warehouse run nightly --limit 20"];
+  const advice = await commandAdvice(environment);
+  const next = [...first, ...["check", "run nightly --limit 20"].map(advice)];
   const lines = [`Written: ${CONFIG_FILE}`, "Next:", ...next.map((line) => `  ${line}`)];
   await writeResult(out, `${lines.join("\n")}\n`);
 }

@@ -33,7 +33,7 @@ export function reportCommand({ err } = processEnvironment()): CliCommand {
           },
           async (opened, { earlier }) => {
             const file = out ?? `report-${opened.run}.html`;
-            await using named = await openOutputFile(file, outputFolder(warehouse));
+            await using named = await openOutputFile(file, "--out", outputFolder(warehouse));
             const { reportOf } = await import("../../show/page/report.ts");
             err.write(
               await named.write(await reportOf({ ...opened, earlier }), `is the report of ${opened.run}`),

@@ -11,6 +11,7 @@ import { summaryAnswer } from "../../run/summary-answer.ts";
 import { answerText } from "../../show/answer.ts";
 import { jsonLine, printableLine, wrapText, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
+import { commandAdvice } from "../advice.ts";
 import {
   CliCommand,
   type CliEnvironment,
@@ -104,7 +105,8 @@ export async function endRun(
   if (quiet === true) for (const warning of summary.newWarnings) log.warn(warning);
   if (quiet !== true || json === true) {
     const screen = { width: out.columns, isColoured: takesColours(environment, flags) };
-    const text = json === true ? jsonLine(summary) : answerText(summaryAnswer(summary), screen);
+    const advice = out.isTTY === true ? await commandAdvice(environment, summary.warehouse) : null;
+    const text = json === true ? jsonLine(summary) : answerText(summaryAnswer(summary, advice), screen);
     await writeOutcome(environment, { text, done: "The run is published, but its summary" });
   }
   for (const error of [failure, deliveryError(summary.run, summary.deliveries)])

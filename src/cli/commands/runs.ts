@@ -16,6 +16,7 @@ import { compareTargets } from "../../targets/target-states.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
+import { commandAdvice } from "../advice.ts";
 import {
   CliCommand,
   type CliEnvironment,
@@ -165,7 +166,8 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
       await using _lock = await acquireLock(folder);
       const published = await rollback(folder, wanted);
       const { run, sequence } = published;
-      const command = `content-warehouse runs rollback ${sequence} --deliver`;
+      const advice = await commandAdvice(environment, options.warehouse);
+      const command = advice(`runs rollback ${sequence} --deliver`);
       await writeResult(out, `current is now ${run}\n`);
       if (targets === null)
         return await writeResult(

@@ -83,7 +83,8 @@ async function answer(
   await writeFile("/proc/self/oom_score_adj", "1000").catch(() => {});
   using limits = new QueryLimits({ maxSeconds, maxMemoryMb });
   const databases = await findDatabases(warehouse, { wanted: run, statement });
-  await using file = path === undefined ? undefined : await openOutputFile(path, outputFolder(warehouse));
+  await using file =
+    path === undefined ? undefined : await openOutputFile(path, "--out", outputFolder(warehouse));
   const width = file === undefined ? out.columns : undefined;
   const form = { format, width, spreadsheet: options.spreadsheet === true };
   const write = async (pieces: AsyncIterable<string | Uint8Array>) => {

@@ -1,9 +1,10 @@
 /**
  * The rate of requests, learned from those that the service refuses.
  *
- * - A refusal halves the rate, but not below the rate at which requests were accepted since the refusal before.
- * - Every 100 requests that wait add a tenth; as long as none is refused, each step is nearly a third larger.
- * - A service that accepts the same number of requests at a lower rate counts requests: slowing down does not help.
+ * - After a refusal the rate is that of the requests accepted so far, pauses included, if they are ten or more. A refusal
+ *   before that only takes back what the rate has risen by.
+ * - The rate doubles with every five requests that wait. Each refusal makes that twice as many, and each request fewer.
+ * - A service that accepts less at a lower rate refuses requests for another reason: the rate is lifted for a while.
  *
  * Nothing here waits or reads a clock. All times are milliseconds of a clock that never goes back.
  */
@@ -12,16 +13,20 @@ import type { RetryConfig } from "./retry-rules.ts";
 
 /** Lowest rate, so that a run always goes on and finds a higher limit. */
 const MIN_PER_SECOND = 0.1;
-const RAISED_EVERY = 100;
-const FIRST_RAISE = 0.1;
 /** Lowest rate at the start of a run, whatever an earlier run found: the service may allow more by now. */
 const MIN_START_PER_SECOND = 1;
-/** A service counts requests if it accepts as many as before, at least this many, ... */
-const MIN_COUNTED = 3;
-/** ... in this multiple of the time. */
-const COUNTED_TIME = 1.2;
-/** Share of the accepted rate that is used, so that a request a few milliseconds early is not refused. */
-const MARGIN = 0.95;
+/** Requests that wait until the rate has doubled: at first, ... */
+const MIN_DOUBLING = 5;
+/** ... and after many refusals, or if an earlier run found the rate. */
+const MAX_DOUBLING = 400;
+/** Factor for that number with each request, so that a run without refusals speeds up. */
+const DOUBLING_DECAY = 0.993;
+/** Accepted requests that a rate is learned from, ... */
+const ENOUGH = 10;
+/** ... also while the rate is lifted. */
+const ENOUGH_LIFTED = 20;
+/** The rate is lifted if the service accepts less than this share of its best. */
+const LIFTED_BELOW = 0.75;
 /** After this time without a request, earlier ones say nothing about the limit. */
 const IDLE_MS = 10_000;
 /** Shortest time after which a service that refused a request is taken to accept one again. */
@@ -57,28 +62,30 @@ export interface ThrottleTotals {
 
 export class Pace {
   readonly #config: Pick<RetryConfig, "maxPerSecond" | "startPerSecond" | "random">;
-  /** Requests a second that refusals have shown to be allowed; `null`: unknown. */
-  #learned: number | null;
+  /** Requests a second that the service is taken to allow; infinite: unknown. */
+  #learned: number;
+  /** What `#learned` has risen from. */
+  #base: number;
+  #doubling: number;
+  #isLifted = false;
   #nextMs = Number.NEGATIVE_INFINITY;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
-  /** Requests since `#sinceMs`, and whether one of them was answered. */
+  /** Requests accepted since `#sinceMs`. */
+  #accepted = 0;
   #sinceMs = Number.NEGATIVE_INFINITY;
-  #sent = 0;
-  #isAnswered = false;
-  /** Requests that waited since the last change of the rate, and the next raise. */
-  #waited = 0;
-  #raise = FIRST_RAISE;
+  /** Highest rate accepted so far, or since the rate was lifted. */
+  #best = 0;
   #isSlowed = false;
   /** Pauses in a row, without an answer between them. */
   #pauses = 0;
   #refused = 0;
-  /** Requests that were accepted before the rate was last lowered, and in what time. */
-  #before = { count: 0, tookMs: 0 };
 
   constructor(config: Pick<RetryConfig, "maxPerSecond" | "startPerSecond" | "random">) {
     this.#config = config;
     const { startPerSecond } = config;
-    this.#learned = startPerSecond && Math.max(MIN_START_PER_SECOND, startPerSecond);
+    this.#learned = Math.max(MIN_START_PER_SECOND, startPerSecond ?? Number.POSITIVE_INFINITY);
+    this.#base = this.#learned;
+    this.#doubling = startPerSecond === null ? MIN_DOUBLING : MAX_DOUBLING;
   }
 
   /** When the next request may be sent. Requests are evenly spaced; idle time is not made up for. */
@@ -92,38 +99,35 @@ export class Pace {
 
   /** Requests a second, if the last one waited because the service allows no more; else `null`. */
   get slowedTo(): number | null {
-    return this.#learned !== null && this.#isSlowed ? this.#perSecond : null;
+    return Number.isFinite(this.#learned) && this.#isSlowed ? this.#perSecond : null;
   }
 
   /** `null`: nothing was refused, neither in this run nor in the one that its rate is from. */
   get totals(): ThrottleTotals | null {
-    if (this.#learned === null && this.#refused === 0) return null;
-    const rate = this.#learned === null ? null : this.#perSecond;
-    return { ratePerSecond: rate && Number(rate.toPrecision(3)), refused: this.#refused };
+    const isLearned = Number.isFinite(this.#learned);
+    if (!isLearned && this.#refused === 0) return null;
+    const ratePerSecond = isLearned ? Number(this.#perSecond.toPrecision(3)) : null;
+    return { ratePerSecond, refused: this.#refused };
   }
 
   /** Notes that a request is sent. `waited`: it waited for `nextMs`. */
   sent(nowMs: number, waited: boolean): void {
     if (nowMs - this.#nextMs > IDLE_MS) {
       this.#sinceMs = nowMs;
-      this.#sent = 0;
+      this.#accepted = 0;
     }
-    this.#sent += 1;
-    const perSecond = this.#perSecond;
-    const gapMs = perSecond === null ? 0 : 1000 / perSecond;
+    const gapMs = 1000 / this.#perSecond;
     this.#nextMs = Math.max(this.#nextMs, waited ? nowMs - MAX_CATCH_UP_MS : nowMs) + gapMs;
     this.#isSlowed = waited && gapMs > 0;
-    if (this.#isSlowed) this.#waited += 1;
-    if (this.#waited < RAISED_EVERY || this.#learned === null) return;
-    this.#waited = 0;
-    this.#learned *= 1 + this.#raise;
-    this.#raise *= 1.3;
+    if (!this.#isSlowed || this.#perSecond < this.#learned) return;
+    this.#learned *= 2 ** (1 / this.#doubling);
+    this.#doubling = Math.max(MIN_DOUBLING, this.#doubling * DOUBLING_DECAY);
   }
 
   /** Notes that the service accepted a request, whatever its response. */
-  answered(sentMs: number): void {
-    this.#isAnswered = true;
-    if (sentMs >= this.#pausedUntilMs) this.#pauses = 0;
+  answered(): void {
+    this.#accepted += 1;
+    this.#pauses = 0;
   }
 
   /**
@@ -138,35 +142,29 @@ export class Pace {
     const untilMs = nowMs + pauseMs(this.#pauses, retryAfterMs, this.#config.random);
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
     this.#nextMs = Math.max(this.#nextMs, untilMs);
-    if (isFirst) this.#slowDown(nowMs + Math.max(MIN_CLOSED_MS, retryAfterMs ?? 0));
+    if (isFirst && this.#pauses === 1) this.#learn(Math.max(this.#pausedUntilMs, nowMs + MIN_CLOSED_MS));
   }
 
-  get #perSecond(): number | null {
-    const { maxPerSecond } = this.#config;
-    if (this.#learned === null || maxPerSecond === null) return this.#learned ?? maxPerSecond;
-    return Math.min(maxPerSecond, this.#learned);
+  get #perSecond(): number {
+    return Math.min(this.#config.maxPerSecond ?? Number.POSITIVE_INFINITY, this.#learned);
   }
 
-  /** Lowers the rate, unless nothing was answered since the refusal before. */
-  #slowDown(untilMs: number): void {
-    if (!this.#isAnswered) return;
-    // Some requests under way may be refused too. A rate that is too high is corrected soon, one that is too low slowly.
-    const count = Math.max(1, this.#sent - 1);
-    const tookMs = untilMs - this.#sinceMs;
-    const accepted = (MARGIN * count * 1000) / tookMs;
-    const isCounted =
-      count >= MIN_COUNTED && count === this.#before.count && tookMs > COUNTED_TIME * this.#before.tookMs;
-    const pace = this.#perSecond ?? Number.POSITIVE_INFINITY;
-    const lowered =
-      pace === Number.POSITIVE_INFINITY ? accepted : Math.max(pace / 2, Math.min(pace, accepted));
-    if (!isCounted) {
-      this.#learned = Math.max(MIN_PER_SECOND, lowered);
-      this.#before = { count, tookMs };
+  /** Sets the rate from what was accepted before this moment. */
+  #learn(untilMs: number): void {
+    if (this.#accepted === 0) return;
+    const accepted = (this.#accepted * 1000) / (untilMs - this.#sinceMs);
+    const lowered = Math.max(MIN_PER_SECOND, Math.min(this.#perSecond, accepted));
+    if (this.#accepted < (this.#isLifted ? ENOUGH_LIFTED : ENOUGH)) {
+      if (!Number.isFinite(this.#base) && !this.#isLifted) this.#base = lowered;
+      this.#learned = Math.min(this.#learned, this.#base);
+      return;
     }
+    this.#isLifted = accepted < LIFTED_BELOW * this.#best;
+    this.#learned = this.#isLifted ? Number.POSITIVE_INFINITY : lowered;
+    this.#doubling = this.#isLifted ? MIN_DOUBLING : Math.min(MAX_DOUBLING, this.#doubling * 2);
+    this.#best = this.#isLifted ? 0 : Math.max(this.#best, accepted);
+    this.#base = this.#learned;
     this.#sinceMs = this.#pausedUntilMs;
-    this.#sent = 0;
-    this.#isAnswered = false;
-    this.#waited = 0;
-    this.#raise = FIRST_RAISE;
+    this.#accepted = 0;
   }
 }

@@ -1,4 +1,5 @@
 /** The URL of the service, and the requests of its read interface as values: made here, sent by the HTTP client. */
+import { invisibleClause } from "../../common/look-alike.ts";
 import { printable } from "../../common/printable.ts";
 import { SourceError } from "./source-error.ts";
 
@@ -90,6 +91,8 @@ export function readServiceUrl(text: string): { readonly url: ServiceUrl } | { r
     return { problem: `expected ${SERVICE_ADDRESS}, ${found}` };
   }
   const trimmed = text.trim();
+  const invisible = invisibleClause(trimmed);
+  if (invisible !== null) return { problem: `expected ${SERVICE_ADDRESS}, ${invisible}` };
   const url = /^https?:\/\//i.test(trimmed) ? URL.parse(trimmed) : null;
   if (url === null) return { problem: `expected ${SERVICE_ADDRESS}, found "${printable(text)}"` };
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {

@@ -51,7 +51,7 @@ export class RetryLoop {
       const sentMs = await this.#turns.add(() => this.#turn(failure, signal, false), { signal });
       try {
         const value = await attempt(() => {
-          this.pace.answered(sentMs);
+          this.pace.answered();
           connection[Symbol.dispose]();
         });
         this.outages.answered();
@@ -110,7 +110,7 @@ export class RetryLoop {
     const { clock, log } = this.#config;
     if (failure.status === null) return false;
     if (failureKind(failure) !== "throttling") {
-      this.pace.answered(sentMs);
+      this.pace.answered();
       return false;
     }
     if (this.pace.refusals === 0) log.warn(`${failure.message} All requests slow down.`);
@@ -151,7 +151,7 @@ export class RetryLoop {
     const sentMs = await this.#turn(undefined, signal, true);
     try {
       await send();
-      this.pace.answered(sentMs);
+      this.pace.answered();
       return null;
     } catch (error) {
       signal.throwIfAborted();

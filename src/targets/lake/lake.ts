@@ -17,6 +17,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { systemClock } from "../../common/clock.ts";
 import { invalidConfig } from "../../common/errors.ts";
+import { invisibleClause } from "../../common/look-alike.ts";
 import { nameOption, parseOptions } from "../../common/parse-form.ts";
 import type { ProxyFor } from "../../common/proxy.ts";
 import type { DeliveredRun, InstanceIdentity, LastRun, StagedLoad, Target } from "../../pipeline.ts";
@@ -194,7 +195,7 @@ function parseAddress(
   const [, bucket, folders = ""] = S3_ADDRESS.exec(url) ?? [];
   if (bucket !== undefined) return { bucket, prefix: folders === "" ? "" : `${folders.slice(1)}/` };
   const parsed = URL.parse(url);
-  if (parsed?.protocol !== "file:" || parsed.hostname !== "" || /[?#]/.test(url)) return null;
+  if (parsed?.protocol !== "file:" || parsed.hostname !== "" || /^file:\/+~|[?#]/.test(url)) return null;
   try {
     return { folder: fileURLToPath(parsed) };
   } catch {
@@ -205,7 +206,8 @@ function parseAddress(
 /** Faults of the options of a store. They do not repeat an address, which may hold a password. */
 function storeFaults({ url, endpoint, pathStyle, region }: StoreOptions): readonly string[] {
   const address = parseAddress(url);
-  if (address === null) return [URL_FAULT];
+  const invisible = invisibleClause(url);
+  if (address === null) return [invisible === null ? URL_FAULT : `url: ${invisible}`];
   if ("folder" in address)
     return Object.entries({ endpoint, pathStyle, region })
       .filter(([, value]) => value !== undefined)

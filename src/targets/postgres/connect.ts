@@ -5,6 +5,7 @@ import type { Client, DatabaseError } from "pg";
 import { z } from "zod";
 import { codeOf, type ErrorCode, WarehouseError } from "../../common/errors.ts";
 import { importPeers } from "../../common/import-module.ts";
+import { invisibleClause } from "../../common/look-alike.ts";
 import { nameOption } from "../../common/parse-form.ts";
 import { clauseOf } from "../../common/printable.ts";
 
@@ -32,6 +33,8 @@ export type PostgresOptions = Readonly<z.input<typeof postgresOptions>>;
 /** What is wrong with the URL of a database; `null` if nothing is. It does not repeat the URL, which may hold a password. */
 function urlFault(text: string): string | null {
   const form = "expected an address such as postgres://user@host/database";
+  const invisible = invisibleClause(text);
+  if (invisible !== null) return `${form}, ${invisible}`;
   // `pg` takes a user without a host.
   const url = URL.parse(text.replace("@/", "@localhost/"));
   if (url === null || !/^postgres(ql)?:\/\//.test(url.href)) return form;
@@ -41,7 +44,7 @@ function urlFault(text: string): string | null {
   return (url.pathname + url.hash).includes("@") ? form : null;
 }
 
-/** Optional peer dependencies, in the versions of package.json. */
+/** Optional peer dependencies, in the newest versions tested. */
 const POSTGRES_PEERS = ["pg@8.23.1", "pg-copy-streams@7.0.0"] as const;
 
 const CONNECT_MS = 30_000;

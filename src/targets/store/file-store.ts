@@ -284,7 +284,8 @@ async function orNull<Result>(work: Promise<Result>): Promise<Result | null> {
   }
 }
 
-const FILE_FOR_FOLDER = "has a file where a folder is needed, or the other way round; choose another folder";
+const FILE_FOR_FOLDER =
+  "has a file where a folder is needed, or the other way round; name another folder in `url`";
 
 const REFUSALS: Readonly<Record<string, string>> = {
   EACCES: "cannot be read or written by this user; change its owner or mode",
@@ -294,7 +295,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   EEXIST: FILE_FOR_FOLDER,
   ENOTDIR: FILE_FOR_FOLDER,
   EISDIR: FILE_FOR_FOLDER,
-  ENOENT: "does not exist and cannot be created; mount its file system, or choose another folder",
+  ENOENT: "does not exist and cannot be created; mount its file system, or name another folder in `url`",
   EROFS: "is read-only; mount it for writing",
   ENOSPC: "is full; make room, and try again",
   EDQUOT: "is full (the quota is used up); make room, and try again",

@@ -28,7 +28,7 @@ import {
   writeChecked,
 } from "./store.ts";
 
-/** Optional peer dependency for buckets, in the version of package.json. */
+/** Optional peer dependency for buckets, in the newest version tested. */
 const S3_SDK = "@aws-sdk/client-s3@3.1175.0";
 
 /** A connection without traffic for this long is given up. */

@@ -184,8 +184,8 @@ test("beside its share a destination has that of the night before; one that rece
   assert.deepEqual(beside.figures.slice(-4), [
     "91.1% mapped at Partner Portal was 50.0%",
     "93.1% mapped at Web CMS now receives values",
+    "53.4% mapped at 20ff76a286238f962af5b190 was 50.0%",
     "Print Archive no longer receives values supports no mappings",
-    "20ff76a286238f962af5b190 no longer receives values known by its ID alone",
   ]);
 });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, writeFile } from "node:fs/promises";
+import { chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { checkCommand } from "../../../src/cli/commands/check.ts";
@@ -8,6 +8,7 @@ import { type Log, silentLog } from "../../../src/common/log.ts";
 import { check } from "../../../src/run/check.ts";
 import { freeBytes } from "../../../src/warehouse/disk.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
+import { AS_ROOT } from "../../run/as-ordinary-user.ts";
 import { CANARY, NIGHTLY, temporaryFolder, treeOf } from "../../run/running.ts";
 import { item, itemsOf, Scripted } from "../../run/scripted.ts";
 import { ran } from "../capture.ts";
@@ -65,6 +66,28 @@ test("all that a run of the sample needs is ok, one line each, and the folder st
   );
   assert.match(text, /^ {2}ok {2}service +500 items, \d+\.\d s$/m);
   assert.deepEqual(await treeOf(cwd), []);
+});
+
+test("F24: root is warned of a warehouse that belongs to somebody else", AS_ROOT, async (t) => {
+  const cwd = await temporaryFolder(t);
+  await mkdir(join(cwd, "warehouse"));
+  await chown(join(cwd, "warehouse"), 65534, 65534);
+  const { steps, exitCode } = await found(cwd, { flags: { sample: true } });
+  const warning = steps.find(({ status }) => status === "warning")?.detail;
+  assert.equal(exitCode, 0);
+  assert.match(warning ?? "", /warehouse belongs to user 65534, and this is root, .* run as user 65534, or/);
+});
+
+test("an entry of NO_PROXY that can match nothing is a warning", async (t) => {
+  const useless = ["10.0.0.0/8", "10.*", "a.example;b.example", "192.168.", "http://a.example"];
+  const env = { NO_PROXY: ["localhost, .example.com *.a.example:443 [::1] *", ...useless].join(",") };
+  const { steps, exitCode } = await found(await temporaryFolder(t), { env, flags: { sample: true } });
+  const warnings = steps.filter(({ status }) => status === "warning").map(({ detail }) => detail);
+  assert.equal(exitCode, 0);
+  assert.deepEqual(
+    warnings.map((detail) => /^NO_PROXY: "(.*)" matches no host; list hosts/.exec(detail)?.[1]),
+    useless,
+  );
 });
 
 test("the service is asked for one item, for full items and for each destination", async (t) => {

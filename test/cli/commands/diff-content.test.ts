@@ -265,25 +265,25 @@ test("CSV has the same changes", async () => {
   assert.equal(csv.match(/^[0-9a-f]{24},/gm)?.length, whole.changes.length);
 });
 
-async function refused(...args: string[]): Promise<string> {
+async function refused(exitCode: 2 | 3, ...args: string[]): Promise<string> {
   const { text, error } = await outcome(diffCommand, [...args, "--warehouse", out]);
-  assert.deepEqual([text, error?.exitCode], ["", 2], String(error));
+  assert.deepEqual([text, error?.exitCode], ["", exitCode], String(error));
   assert.match(error?.message ?? "", /^[^\n]+\.$/);
   return error?.message ?? "";
 }
 
-test("what cannot be compared is told in a sentence, and ends with 2", async () => {
+test("what cannot be compared is told in a sentence, and ends with 2, or 3 if it does not exist", async () => {
   assert.match(
-    await refused("--content", "--table", "content_tgas"),
+    await refused(2, "--content", "--table", "content_tgas"),
     /^There is no table "content_tgas" of items in both runs\. The nearest .*"content_tags"/,
   );
-  assert.match(await refused("--content", "--table", "users"), / of items in both runs\./);
+  assert.match(await refused(2, "--content", "--table", "users"), / of items in both runs\./);
   assert.match(
-    await refused("--content", "--item", "no-such-item"),
+    await refused(3, "--content", "--item", "no-such-item"),
     /^There is no item "no-such-item", neither by ID nor by slug\. /,
   );
-  assert.match(await refused("--item", "no-such-item"), /"no-such-item"/);
-  assert.match(await refused("2", "1", "--content"), /is later than/);
+  assert.match(await refused(3, "--item", "no-such-item"), /"no-such-item"/);
+  assert.match(await refused(2, "2", "1", "--content"), /is later than/);
 });
 
 long(
@@ -382,10 +382,10 @@ test("runs of two instances, and one whose files are gone, cannot be compared", 
     }),
   );
   assert.match(
-    await refused("--content"),
+    await refused(2, "--content"),
     /^The runs are from two instances, \S+ of another and \S+ of \w+; /,
   );
   await writeFile(file, written);
   await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);
-  assert.match(await refused("--content"), /^There is no run "\S+" in /);
+  assert.match(await refused(3, "--content"), /^There is no run "\S+" in /);
 });

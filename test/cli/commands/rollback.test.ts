@@ -49,7 +49,7 @@ async function copyOf(t: TestContext, base: World, from: string) {
     writeFile(join(folder, "content-warehouse.config.json"), JSON.stringify({ targets }));
   const options = lakeOptions(folder);
   await configure([{ type: "lake", ...options }]);
-  const env = { ...process.env, CONTENT_API_TOKEN: "token" };
+  const env = { ...process.env, npm_command: undefined, CONTENT_API_TOKEN: "token" };
   const ask =
     (machine: Machine) =>
     (make: Parameters<typeof outcome>[0], ...args: string[]) =>
@@ -85,7 +85,7 @@ test("runs rollback, where a target has the runs", async (t) => {
 
       assert.equal(
         (await a(runsCommand, "rollback", "1")).text,
-        `current is now ${first}\nif targets are configured, they keep the run that they have; "content-warehouse runs rollback 1 --deliver" brings them to it\n`,
+        `current is now ${first}\nif targets are configured, they keep the run that they have; "content-warehouse runs rollback 1 --deliver --warehouse a" brings them to it\n`,
       );
       const behind = await a(runsCommand, "show", "--section", "targets");
       assert.match(behind.text, /│ run 2; this warehouse is at 1 after a rollback +│/);
@@ -238,10 +238,10 @@ test("runs rollback, where a target has the runs", async (t) => {
       assert.equal(part.error?.exitCode, 26);
       assert.match(
         part.error?.message ?? "",
-        /^The run 000001-\S+ is current now, but was not delivered to away: .* "content-warehouse runs rollback 1 --deliver" repeats it\.$/,
+        /^The run 000001-\S+ is current now, but was not delivered to away: .* "content-warehouse runs rollback 1 --deliver --warehouse a" repeats it\.$/,
       );
       const failed = await a(deliverCommand, "1", "--target", "away");
-      assert.match(failed.error?.message ?? "", / "content-warehouse deliver 1" repeats it\.$/);
+      assert.match(failed.error?.message ?? "", / "content-warehouse deliver 1 --warehouse a" repeats it\.$/);
       await configure([]);
       assert.equal((await a(runsCommand, "rollback", "2", "--deliver")).error?.exitCode, 2);
       await configure([{ type: "lake" }]);

@@ -38,7 +38,7 @@ test("a file or folder of the warehouse that this user may not read is named, wi
     scanned: `config.output ${run}/parquet/content_tags/content_tags-000001-0000.parquet ${denied}`,
     asked: `config.output ${run}/warehouse.duckdb ${denied}`,
     listed:
-      "config.output The output folder OUT cannot be used: permission is denied; fix it or name another with --warehouse.",
+      "config.output The output folder OUT cannot be used: permission is denied for OUT/runs; fix it or name another with --warehouse.",
   });
 });
 

@@ -51,6 +51,29 @@ export function everyNth(n: number, seconds: number): Limit {
   };
 }
 
+/** Refuses the requests with these numbers, counted from 1. */
+export function atNumbers(numbers: readonly number[], seconds: number): Limit {
+  let asked = 0;
+  return {
+    ask() {
+      asked += 1;
+      return numbers.includes(asked) ? seconds : null;
+    },
+  };
+}
+
+/** Refuses the first request after each of these times. */
+export function atTimes(times: readonly number[], seconds: number): Limit {
+  let refusals = 0;
+  return {
+    ask(nowMs) {
+      if (nowMs < (times[refusals] ?? Number.POSITIVE_INFINITY) * 1000) return null;
+      refusals += 1;
+      return seconds;
+    },
+  };
+}
+
 /** Refuses as another limit does, but never says for how long. */
 export function silent(limit: Limit): Limit {
   return { ...limit, ask: (nowMs) => (limit.ask(nowMs) === null ? null : 0) };
@@ -124,12 +147,12 @@ export function simulate({
     at(sentMs + Math.min(took / 2, 20), () => {
       const seconds = limit.ask(nowMs);
       seen.push({ sentMs, refused: seconds !== null });
-      if (seconds === null) at(sentMs + took, () => answered(sentMs));
+      if (seconds === null) at(sentMs + took, answered);
       else at(sentMs + took, () => refused(sentMs, seconds));
     });
   };
-  const answered = (sentMs: number) => {
-    pace.answered(sentMs);
+  const answered = () => {
+    pace.answered();
     next();
   };
   const refused = (sentMs: number, seconds: number) => {

@@ -3,9 +3,12 @@ import { suite, test } from "node:test";
 import { Pace, pauseMs } from "../../../src/extract/http/pace.ts";
 import fc from "../../properties.ts";
 import {
+  atNumbers,
+  atTimes,
   everyNth,
   fixedWindow,
   type Limit,
+  randomOf,
   refusedShare,
   silent,
   simulate,
@@ -32,7 +35,7 @@ function turnsAfter(pace: Pace, fromMs: number, count: number, lateMs = 0): numb
     const waits = pace.nextMs > nowMs;
     nowMs = waits ? pace.nextMs + lateMs : nowMs;
     pace.sent(nowMs, waits);
-    pace.answered(nowMs);
+    pace.answered();
     return nowMs;
   });
 }
@@ -45,12 +48,14 @@ suite("turns", () => {
     assert.equal(pace.totals, null);
   });
 
-  test("a pace rises only while requests wait for it, by a tenth and then by more for every hundred, and not above the setting", () => {
+  test("a pace rises only while requests wait for it, slowly from one that was found before, and not above the setting", () => {
     const pace = paceOf({ startPerSecond: 2 });
     for (let nowMs = 0; nowMs < HOUR; nowMs += 5000) turnsAfter(pace, nowMs, 1);
     assert.deepEqual([pace.totals?.ratePerSecond, pace.slowedTo], [2, null]);
-    turnsAfter(pace, HOUR, 202);
-    assert.equal(pace.slowedTo?.toFixed(2), "2.49");
+    turnsAfter(pace, HOUR, 51);
+    assert.equal(pace.slowedTo?.toFixed(2), "2.22");
+    turnsAfter(pace, 2 * HOUR, 201);
+    assert.ok((pace.slowedTo ?? 0) > 5, "it rises faster and faster");
     const bounded = paceOf({ startPerSecond: 2, maxPerSecond: 3 });
     turnsAfter(bounded, 0, 2000);
     assert.equal(bounded.totals?.ratePerSecond, 3);
@@ -61,19 +66,37 @@ suite("a refusal", () => {
   const refuse = (pace: Pace, nowMs: number, retryAfterMs: number | null, sentMs = nowMs) =>
     pace.refused(sentMs, nowMs, retryAfterMs);
 
-  test("halves the pace, but not below what was let in, the pause counted in, nor below one in ten seconds", () => {
+  test("sets the pace to what was let in, the pause counted in, but not below one in ten seconds", () => {
     const minute = paceOf();
-    turnsAfter(minute, 0, 301);
+    turnsAfter(minute, 0, 300);
     refuse(minute, 1000, 59_000);
-    assert.equal(minute.totals?.ratePerSecond, 4.75, "a little less than 300 in a minute");
-    const halved = paceOf({ maxPerSecond: 100 });
-    turnsAfter(halved, 0, 2);
-    refuse(halved, 30, 60_000);
-    assert.equal(halved.totals?.ratePerSecond, 50);
+    assert.equal(minute.totals?.ratePerSecond, 5, "300 in a minute");
     const least = paceOf();
     turnsAfter(least, 0, 1);
     refuse(least, 10, HOUR);
     assert.equal(least.totals?.ratePerSecond, 0.1);
+  });
+
+  test("takes back what the pace rose by if it comes before ten were let in, and slows the rise if it comes later", () => {
+    const pace = paceOf();
+    turnsAfter(pace, 0, 10);
+    refuse(pace, 0, 5000);
+    assert.equal(pace.totals?.ratePerSecond, 2);
+    turnsAfter(pace, 5000, 6);
+    assert.equal(pace.totals?.ratePerSecond, 2.84, "doubles in ten requests, no longer in five");
+    refuse(pace, pace.nextMs, 1000);
+    assert.equal(pace.totals?.ratePerSecond, 2);
+  });
+
+  test("that a lower pace did not prevent lifts it", () => {
+    const pace = paceOf();
+    turnsAfter(pace, 0, 10);
+    refuse(pace, 0, 5000);
+    for (let refusal = 0; refusal < 2; refusal++) {
+      turnsAfter(pace, pace.nextMs, 5);
+      refuse(pace, pace.nextMs, 2500);
+    }
+    assert.equal(pace.totals?.ratePerSecond, null);
   });
 
   test("counts once for all requests that were under way, and only makes their pause longer", () => {
@@ -97,7 +120,7 @@ suite("a refusal", () => {
     }
     assert.deepEqual(pauses, [250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000]);
     const nowMs = pace.nextMs;
-    pace.answered(nowMs);
+    pace.answered();
     refuse(pace, nowMs + 1, null);
     assert.equal(pace.nextMs - nowMs - 1, 250);
   });
@@ -122,6 +145,8 @@ const bucket = (perSecond: number, name: string, latencyMs: typeof steady, facto
   perSecond,
   latencyMs,
   factor,
+  forMs: 0,
+  maxRefused: 0.05,
 });
 const window = (requests: number, ms: number) => ({
   name: `a window of ${requests} requests in ${ms / SECOND} s`,
@@ -129,11 +154,15 @@ const window = (requests: number, ms: number) => ({
   perSecond: (requests * SECOND) / ms,
   latencyMs: steady,
   factor: 1.25,
+  forMs: 2.5 * ms,
+  maxRefused: 0.05,
 });
 
 /** What a limit allows is used but for the factor. */
 const LIMITS = [
-  ...[1, 3, 5, 20].map((perSecond) => bucket(perSecond, "small", steady, 1.15)),
+  ...[1, 3, 5, 10, 20, 50].map((perSecond) => bucket(perSecond, "small", steady, 1.15)),
+  // So few requests that those it takes to find the limit are a larger share.
+  ...[0.2, 0.5].map((perSecond) => ({ ...bucket(perSecond, "small", steady, 1.3), maxRefused: 0.15 })),
   ...[1, 3, 7].map((perSecond) => bucket(perSecond, "large", slow, 1.5)),
   ...[1, 3, 7].map((perSecond) => bucket(perSecond, "uneven", uneven, 2)),
   ...[1, 3, 7].map((perSecond) => {
@@ -143,15 +172,52 @@ const LIMITS = [
   window(1, SECOND),
   window(10, SECOND),
   window(60, MINUTE),
+  window(100, MINUTE),
   window(300, MINUTE),
+  window(1000, HOUR),
   window(5000, HOUR),
 ];
 
+/** Refused requests of a service that could answer all of them, and the longest time for so many. */
+const INDEPENDENT: readonly [name: string, limit: () => Limit, requests: number, mostMs: number][] = [
+  ["a refusal of every 100th request", () => everyNth(100, 1), 600, MINUTE],
+  ["a refusal of every third request", () => everyNth(3, 1), 300, 5 * MINUTE],
+  ["a refusal of every fifth request", () => everyNth(5, 1), 300, 2.5 * MINUTE],
+  ["a refusal of every third request, no Retry-After", () => silent(everyNth(3, 1)), 130, MINUTE],
+  ["a refusal of every fifth request, no Retry-After", () => silent(everyNth(5, 1)), 130, MINUTE],
+];
+
+/** Five requests that are refused in the first minute, with so many seconds in `Retry-After`. */
+const EARLY: readonly [name: string, limit: (seconds: number, seed: number) => Limit][] = [
+  ...[1, 2, 3, 5, 10, 20].map((step): (typeof EARLY)[number] => {
+    const numbers = [1, 2, 3, 4, 5].map((n) => n * step);
+    return [`of requests ${numbers}`, (seconds) => atNumbers(numbers, seconds)];
+  }),
+  ...[0.5, 2, 10].map((n): (typeof EARLY)[number] => [
+    `${n} s apart`,
+    (seconds) =>
+      atTimes(
+        [0, 1, 2, 3, 4].map((each) => each * n),
+        seconds,
+      ),
+  ]),
+  [
+    "among the first sixty requests",
+    (seconds, seed) => {
+      const random = randomOf(seed + 99);
+      return atNumbers(
+        Array.from({ length: 5 }, () => 1 + Math.floor(random() * 60)),
+        seconds,
+      );
+    },
+  ],
+];
+
 suite("against limits, in a time of its own", () => {
-  for (const { name, limit, perSecond, latencyMs, factor } of LIMITS) {
+  for (const { name, limit, perSecond, latencyMs, factor, forMs, maxRefused } of LIMITS) {
     test(`B4a: ${name} is kept to, and used`, () => {
       for (let seed = 0; seed < 10; seed++) {
-        const requests = Math.ceil(perSecond * 471);
+        const requests = Math.ceil((perSecond * Math.max(471 * SECOND, forMs)) / SECOND);
         const { endMs, seen } = simulate({
           limit: limit(seed),
           requests,
@@ -162,17 +228,41 @@ suite("against limits, in a time of its own", () => {
         const needMs = (requests / perSecond) * SECOND;
         assert.ok(endMs <= needMs * factor, `${endMs} ms, and ${needMs} were needed`);
         const late = refusedShare(seen, 30 * SECOND);
-        assert.ok(late < 0.05, `${(late * 100).toFixed(1)} percent refused`);
+        assert.ok(late < maxRefused, `${(late * 100).toFixed(1)} percent refused`);
       }
     });
   }
 
-  test("a service that refuses a few requests, whatever the rate, is not slowed down for", () => {
-    const { endMs } = simulate({ limit: everyNth(100, 1), requests: 600, latencyMs: steady });
-    assert.ok(endMs < 60 * SECOND, `${endMs} ms, of which 6,000 are pauses`);
-    const fifth = simulate({ limit: everyNth(5, 1), requests: 600, latencyMs: steady });
-    assert.ok(fifth.endMs < 10 * MINUTE, `${fifth.endMs} ms, of which 150,000 are pauses`);
-  });
+  for (const [name, limit, requests, mostMs] of INDEPENDENT) {
+    test(`B4c: ${name}, whatever the pace, does not slow the run down`, () => {
+      for (let seed = 0; seed < 10; seed++) {
+        const { endMs } = simulate({
+          limit: limit(),
+          requests,
+          latencyMs: steady,
+          lateMs: 5 * (seed % 3),
+          seed,
+        });
+        assert.ok(endMs < mostMs, `${endMs} ms with seed ${seed}`);
+      }
+    });
+  }
+
+  for (const [name, limit] of EARLY) {
+    test(`B4b: five refusals ${name} do not slow the rest of a run down`, () => {
+      for (const seconds of [1, 2])
+        for (let seed = 0; seed < 5; seed++) {
+          const { endMs } = simulate({
+            limit: limit(seconds, seed),
+            requests: 400,
+            latencyMs: steady,
+            lateMs: 5 * (seed % 3),
+            seed,
+          });
+          assert.ok(endMs <= 70 * SECOND, `${endMs} ms with a Retry-After of ${seconds}, seed ${seed}`);
+        }
+    });
+  }
 
   test("a limit that falls in mid-run is kept to, and one that rises is found", () => {
     let nowMs = 0;

@@ -57,6 +57,9 @@ test("an address that is none, or not a safe one, is refused with what was found
     ["http://127.0.0.1.evil.example", /expected https/],
     ["http://localhost.evil.example", /expected https/],
     ["https://a b.example", /found/],
+    ["https://content.example.com\u200b", /found one with an invisible character: U\+200B at the end$/],
+    ["https://content.example.com/a\u00a0b", /: U\+00A0 at character 30$/],
+    ["https://content\n.example.com", /: U\+000A at character 16$/],
   ];
   for (const [text, says] of rows) {
     const result = readServiceUrl(text);

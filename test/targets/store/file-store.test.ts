@@ -86,7 +86,7 @@ suite("a store in a folder", () => {
     for (const lake of [link, join(link, "one"), "/proc/lake"]) {
       await assert.rejects(new FileStore(lake, NEVER).put("x", Buffer.from("")), {
         code: "target.refused",
-        message: `${pathToFileURL(lake).href} does not exist and cannot be created; mount its file system, or choose another folder.`,
+        message: `${pathToFileURL(lake).href} does not exist and cannot be created; mount its file system, or name another folder in \`url\`.`,
       });
     }
   });
@@ -141,7 +141,7 @@ suite("a store in a folder", () => {
     await writeFile(file, "");
     const refused = (of: string) => ({
       code: "target.refused",
-      message: `${pathToFileURL(of).href} has a file where a folder is needed, or the other way round; choose another folder.`,
+      message: `${pathToFileURL(of).href} has a file where a folder is needed, or the other way round; name another folder in \`url\`.`,
     });
     await assert.rejects(new FileStore(file, NEVER).put("x", Buffer.from("")), refused(file));
     const store = new FileStore(folder, NEVER);

@@ -1,0 +1,22 @@
+/** Advised commands, in the form that works where this one was typed. */
+import { isAbsolute, relative } from "node:path";
+import { type CliEnvironment, warehouseFolder } from "./command.ts";
+
+/** Completes a command: `audit` becomes `npx content-warehouse audit --warehouse first-look`. */
+type CommandAdvice = (words: string) => string;
+
+/** `warehouse`: absolute path of the folder that the commands are about, which is named unless they find it by themselves. */
+export async function commandAdvice(
+  { env, cwd }: Pick<CliEnvironment, "env" | "cwd">,
+  warehouse?: string,
+): Promise<CommandAdvice> {
+  // npm sets it for what `npx` and `npm run` start, and then no shell may find the command.
+  const program = env.npm_command === undefined ? "content-warehouse" : "npx content-warehouse";
+  // A configuration that cannot be read finds no warehouse.
+  const found = warehouse && (await warehouseFolder({ env, cwd, flags: {} }).catch(() => undefined));
+  if (warehouse === undefined || found === warehouse) return (words) => `${program} ${words}`;
+  const inside = relative(cwd, warehouse) || ".";
+  const path = inside.startsWith("..") || isAbsolute(inside) ? warehouse : inside;
+  const shown = /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+  return (words) => `${program} ${words} --warehouse ${shown}`;
+}
