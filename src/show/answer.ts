@@ -5,7 +5,7 @@ import type { Answer, AnswerCell, AnswerColumn, CellKind, Section } from "../com
 import { count, duration, fileSize, minuteOf, pluralize } from "../common/figures.ts";
 import { jsonText, markdownSentence, markdownText } from "../common/printable.ts";
 import { csvTexts, jsonArray, markdownRow, rowTexts } from "./rows.ts";
-import { constantColumns, layOutTable, type TextColumn } from "./table.ts";
+import { fitsTable, layOutTable, recordTexts, type TextColumn } from "./table.ts";
 import { paragraph, printableText, writeAll } from "./terminal.ts";
 
 export const ANSWER_FORMATS = ["table", "json", "csv", "markdown"] as const;
@@ -20,6 +20,9 @@ export interface AnswerFlags {
   /** Most rows of each table; `undefined`: the section's own limit on a screen, else all. */
   readonly limit?: number | undefined;
 }
+
+/** Most rows that are drawn as records. */
+const MAX_RECORDS = 20;
 
 type SectionRow = Section["rows"][number];
 
@@ -81,21 +84,14 @@ function shownText({ kind }: Pick<AnswerColumn, "kind">, cell: AnswerCell): stri
   return cell.map((text) => (/[,"]|^$/.test(text) ? JSON.stringify(text) : text)).join(", ");
 }
 
-/**
- * Columns that people see. `textIn`: text of the cell in a row; an empty one shows its stand-in, and another text beside it
- * goes in brackets.
- */
-export function shownColumns({ columns }: Pick<Section, "columns">) {
-  const shown = Object.entries(columns).filter(([, { hidden }]) => hidden !== true);
-  return shown.map(([name, column]) => {
-    const { kind, dispensable, head = name.replaceAll("_", " "), standIn, beside = "" } = column;
-    const textIn = (row: SectionRow): string => {
-      const isEmpty = row[name] === null && standIn !== undefined;
-      const text = shownText(column, row[isEmpty ? standIn : name] ?? null);
-      const other = row[beside] ?? text;
-      return other === text ? text : `${text} (${other})`;
-    };
-    return { name, kind, dispensable, head, isFigure: Object.hasOwn(NUMBERS, kind), textIn };
+/** Columns that people see. `textIn`: text of the cell in a row. */
+export function shownColumns({ columns, shows }: Pick<Section, "columns" | "shows">) {
+  return (shows ?? Object.keys(columns)).flatMap((name) => {
+    const column = columns[name];
+    if (column === undefined) return [];
+    const { kind, head = name.replaceAll("_", " ") } = column;
+    const textIn = (row: SectionRow): string => shownText(column, row[name] ?? null);
+    return [{ name, kind, head, isFigure: Object.hasOwn(NUMBERS, kind), textIn }];
   });
 }
 
@@ -110,27 +106,9 @@ export function answerText(answer: Answer, screen: ScreenForm): string {
   const { lead, sections, next = [] } = answer;
   return [
     ...(lead === "" ? [] : [leadText(answer, screen)]),
-    ...sections
-      .flatMap(splitByReception)
-      .filter(isShown)
-      .map((section) => sectionText(section, screen)),
+    ...sections.filter(isShown).map((section) => sectionText(section, screen)),
     ...(next.length === 0 ? [] : [next.map((text) => sentence(text, screen)).join("")]),
   ].join("\n");
-}
-
-/** Rows of destinations that receive no values get a table of their own, if the section has a title for it. */
-function splitByReception(section: Section): Section[] {
-  const { apart: title, rows } = section;
-  const [received = [], others = []] = [true, false].map((receives) =>
-    rows.filter(({ reception }) => (reception === undefined || reception === "receiving") === receives),
-  );
-  if (title === undefined || others.length === 0) return [section];
-  // Rows of destinations that receive values come first, so all of them are here.
-  const total = (section.total ?? rows.length) - received.length;
-  return [
-    { ...section, rows: received, total: received.length },
-    { ...section, title, lead: undefined, rows: others, total },
-  ];
 }
 
 /** A section without rows and sentences is for programs only. */
@@ -164,36 +142,23 @@ function sectionText(section: Section, screen: ScreenForm): string {
   const others = some.length === 0 ? pluralize(more, "row") : `and ${pluralize(more, "more row")}`;
   const rest = more === 0 ? "" : sentence(`${others}; --limit ${more + some.length} shows all`, screen);
   if (some.length === 0) return `${title}\n${leading}${rest}`;
-  const drawn = drawSection(section, some, screen);
-  return `${drawn.title}${leading}${drawn.table}${rest}`;
+  return `${sentence(title, screen)}${leading}${drawSection(section, some, screen)}${rest}`;
 }
 
-/** On a narrow screen, cells that are equal in all rows move into the title. */
-function drawSection(section: Section, some: readonly SectionRow[], screen: ScreenForm) {
-  const { width } = screen;
+/**
+ * A table; up to 20 rows that do not fit are drawn as records, a line for each column. More rows leave columns out from the
+ * right.
+ */
+function drawSection(section: Section, some: readonly SectionRow[], { width }: ScreenForm): string {
   const shown = shownColumns(section);
-  const columns = shown.map(({ head, kind, dispensable, isFigure }): TextColumn => {
-    return {
-      name: head,
-      align: isFigure ? "right" : "left",
-      dispensable,
-      kept: (isFigure || kind === "instant") && dispensable === undefined,
-      wraps: true,
-      ...((kind === "name" || kind === "instant") && { whole: true }),
-    };
+  const columns = shown.map(({ head, kind, isFigure }): TextColumn => {
+    return { name: head, align: isFigure ? "right" : "left", whole: kind === "name" || kind === "instant" };
   });
-  const cells = (row: SectionRow) => shown.map(({ textIn }) => textIn(row));
-  const all = { columns, rows: section.rows.map(cells) };
-  const isAll = section.rows.length >= (section.total ?? 0);
-  const constant = width === undefined || !isAll ? [] : constantColumns(all, width);
-  const others = <T>(row: readonly T[]) => row.filter((_, at) => !constant.includes(at));
-  const equal = constant.map((at) => `${columns[at]?.name}: ${all.rows[0]?.[at] || "none"}`);
-  const rows = some.map((row) => others(cells(row)));
-  const { head, row, foot, leftOut } = layOutTable({ columns: others(columns), rows }, width);
-  return {
-    title: sentence(`${section.title}${equal.length === 0 ? "" : ` (${equal.join("; ")})`}`, screen),
-    table: [head, ...rows.map(row), foot, leftOut].join(""),
-  };
+  const table = { columns, rows: some.map((row) => shown.map(({ textIn }) => textIn(row))) };
+  const isShort = (section.total ?? section.rows.length) <= MAX_RECORDS;
+  if (width !== undefined && isShort && !fitsTable(table, width)) return recordTexts(table, width).join("\n");
+  const { head, row, foot, leftOut } = layOutTable(table, width, section.keys);
+  return [head, ...table.rows.map(row), foot, leftOut].join("");
 }
 
 /** A line for each row: its names, then its text, which continues below itself. */
@@ -231,7 +196,7 @@ function painted(colour: "green" | "yellow" | "dim", text: string): string {
 
 /** Second-level headings with tables, for a page or a ticket. */
 async function* markdownTexts({ lead, sections, next = [] }: Answer): AsyncIterable<string> {
-  const shown = sections.flatMap(splitByReception).filter((each) => isShown({ ...each, limit: 1 }));
+  const shown = sections.filter((each) => isShown({ ...each, limit: 1 }));
   let separator = "";
   for (const part of [...lead.split("\n"), ...shown, ...next]) {
     if (part === "") continue;

@@ -6,14 +6,8 @@ export interface TextColumn {
   readonly name: string;
   /** Numbers are on the right, and never cut. */
   readonly align: "left" | "right";
-  /** For instants and names that are typed again: cut only if no other layout fits. */
-  readonly whole?: true;
-  /** Whether a wide cell takes several lines; undefined: it is cut. */
-  readonly wraps?: true;
-  /** A narrow screen leaves out the highest number first, of equal ones the last; undefined: 0. */
-  readonly dispensable?: number | undefined;
-  /** Whether it is left out last: an instant, or a figure that others add up to. */
-  readonly kept?: boolean;
+  /** For instants and names that are typed again: never cut, unless one column alone does not fit. */
+  readonly whole?: boolean;
 }
 
 interface TextTable {
@@ -33,33 +27,33 @@ export interface TableLayout {
 }
 
 interface MeasuredColumn extends TextColumn {
-  readonly index: number;
   /** Width of the longest text. */
   readonly natural: number;
   /** Width of the longest cell, or of the longest word of the head. */
   readonly unbroken: number;
 }
 
-/** Narrowest column of cut text, in cells; below this, columns are left out. */
-const MIN_WIDTH = 8;
-/** The same in a table that leaves out columns. */
-const MIN_WIDTH_WITH_FEWER = 14;
+/** Narrowest column of wrapped text, in cells. */
+const MIN_WIDTH = 14;
 /** Most lines of a cell. */
 const MAX_LINES = 6;
 
-/** Lays out a table; with a width, long cells are cut and columns that do not fit are left out. */
-export function layOutTable(table: TextTable, width: number | undefined): TableLayout {
+/**
+ * Lays out a table. With a width, texts take several lines, the longest first; columns that still do not fit are left out
+ * from the right, but never the first `keys`, which name a row.
+ */
+export function layOutTable(table: TextTable, width: number | undefined, keys = 1): TableLayout {
   const columns = measureColumns(table);
-  const shown = width === undefined ? columns : fittingColumns(columns, width);
+  const fitting = width === undefined ? columns.length : Math.max(keys, numberThatFits(columns, width));
+  const shown = columns.slice(0, fitting);
   const widths = width === undefined ? columns.map(({ natural }) => natural) : columnWidths(shown, width);
   const widthAt = (place: number) => widths[place] ?? 1;
   const line = (left: string, middle: string, right: string) =>
     `${left}${shown.map((_, place) => "─".repeat(widthAt(place) + 2)).join(middle)}${right}\n`;
   const row = (cells: readonly string[]) => {
-    const lines = shown.map(({ align, index, natural, wraps }, place) => {
-      const text = printableLine(cells[index] ?? "");
-      const isCut = width !== undefined && (align === "left" || widthAt(place) < natural);
-      return isCut ? wrapText(text, widthAt(place), wraps === true ? MAX_LINES : 1) : [text];
+    const lines = shown.map((_, place) => {
+      const text = printableLine(cells[place] ?? "");
+      return width === undefined ? [text] : wrapText(text, widthAt(place), MAX_LINES);
     });
     const height = Math.max(...lines.map(({ length }) => length));
     return Array.from({ length: height }, (_, number) => {
@@ -71,8 +65,8 @@ export function layOutTable(table: TextTable, width: number | undefined): TableL
       return `│ ${texts.join(" │ ")} │\n`;
     }).join("");
   };
-  const others = columns.filter((each) => !shown.includes(each)).map(({ name }) => name);
-  const leftOut = `left out: ${joinFirst(others, 8)}; widen the terminal or pipe the output`;
+  const others = columns.slice(fitting).map(({ name }) => name);
+  const leftOut = `left out: ${joinFirst(others, 8)}; \`--format csv\` has all columns`;
   return {
     head: [line("┌", "┬", "┐"), row(columns.map(({ name }) => name)), line("├", "┼", "┤")].join(""),
     row,
@@ -81,33 +75,33 @@ export function layOutTable(table: TextTable, width: number | undefined): TableL
   };
 }
 
-/**
- * Indexes of columns with the same text in all rows, which can move into the title of a table that is too wide. In a
- * table of one row only as many as needed.
- */
-export function constantColumns(table: TextTable, width: number): number[] {
-  const { rows } = table;
-  const columns = measureColumns(table);
-  const left = new Set(columns);
-  const minWidth = rows.length === 1 ? MIN_WIDTH_WITH_FEWER : Number.POSITIVE_INFINITY;
-  for (const column of columns) {
-    if (left.size === 1 || fits([...left], minWidth, width)) break;
-    if (rows.every((cells) => cells[column.index] === rows[0]?.[column.index])) left.delete(column);
-  }
-  return columns.filter((column) => !left.has(column)).map(({ index }) => index);
+/** Whether all columns fit, if texts take several lines. */
+export function fitsTable(table: TextTable, width: number): boolean {
+  return numberThatFits(measureColumns(table), width) === table.columns.length;
 }
 
-function fittingColumns(columns: readonly MeasuredColumn[], width: number): readonly MeasuredColumn[] {
-  let shown = columns;
-  while (shown.length > 1) {
-    const some = shown.filter(({ kept }) => kept !== true);
-    const least = (some.length > 0 ? some : shown).reduce((a, b) =>
-      (b.dispensable ?? 0) >= (a.dispensable ?? 0) ? b : a,
-    );
-    if (fits(shown, least.dispensable === undefined ? MIN_WIDTH : MIN_WIDTH_WITH_FEWER, width)) break;
-    shown = shown.filter((each) => each !== least);
-  }
-  return shown;
+/** How many columns fit, counted from the left. */
+function numberThatFits(columns: readonly MeasuredColumn[], width: number): number {
+  let used = tableWidth([]);
+  const tooWide = columns.findIndex((column) => {
+    used += leastWidth(column) + 3;
+    return used > width;
+  });
+  return tooWide === -1 ? columns.length : tooWide;
+}
+
+/** Draws rows as records: a line for each column, and a blank line between two rows. */
+export function recordTexts({ columns, rows }: TextTable, width: number | undefined): string[] {
+  const nameWidth = Math.max(...columns.map(({ name }) => displayWidth(printableLine(name))));
+  return rows.map((cells) =>
+    columns
+      .map(({ name }, place) => {
+        const lead = printableLine(name);
+        const space = " ".repeat(nameWidth - displayWidth(lead));
+        return paragraph(`  ${lead}${space}  `, printableLine(cells[place] ?? ""), width);
+      })
+      .join(""),
+  );
 }
 
 function measureColumns({ columns, rows }: TextTable): MeasuredColumn[] {
@@ -115,19 +109,14 @@ function measureColumns({ columns, rows }: TextTable): MeasuredColumn[] {
     const name = printableLine(column.name);
     const width = (cells: readonly string[]) => displayWidth(printableLine(cells[index] ?? ""));
     const cells = rows.reduce((most, row) => Math.max(most, width(row)), 0);
-    const words = column.wraps === true ? name.split(" ") : [name];
-    const unbroken = Math.max(cells, ...words.map(displayWidth));
-    return { ...column, name, index, natural: Math.max(cells, displayWidth(name)), unbroken };
+    const unbroken = Math.max(cells, ...name.split(" ").map(displayWidth));
+    return { ...column, name, natural: Math.max(cells, displayWidth(name)), unbroken };
   });
 }
 
-/** Least width of a column: all of a number or a name, else `minWidth`. */
-function leastWidth({ align, whole, natural, unbroken }: MeasuredColumn, minWidth: number): number {
-  return align === "right" || whole === true ? unbroken : Math.min(natural, minWidth);
-}
-
-function fits(columns: readonly MeasuredColumn[], minWidth: number, width: number): boolean {
-  return tableWidth(columns.map((each) => leastWidth(each, minWidth))) <= width;
+/** Least width of a column: all of a number or a name, else a part of the text. */
+function leastWidth({ align, whole, natural, unbroken }: MeasuredColumn): number {
+  return align === "right" || whole === true ? unbroken : Math.min(natural, MIN_WIDTH);
 }
 
 /** If the columns do not all fit, heads of figures are wrapped, and the widest texts made narrower. */
@@ -136,12 +125,12 @@ function columnWidths(columns: readonly MeasuredColumn[], width: number): readon
   if (tableWidth(natural) <= width) return natural;
   for (let cap = Math.max(MIN_WIDTH, ...natural); cap >= 1; cap--) {
     const widths = columns.map((each) => {
-      const least = leastWidth(each, MIN_WIDTH);
+      const least = Math.min(leastWidth(each), cap < MIN_WIDTH ? cap : Number.POSITIVE_INFINITY);
       return each.align === "right" ? least : Math.max(least, Math.min(each.natural, cap));
     });
     if (tableWidth(widths) <= width) return widths;
   }
-  return [Math.max(1, width - tableWidth([0]))];
+  return columns.map(() => 1);
 }
 
 /** Each column has a line and two blanks, and one more line ends the table. */
