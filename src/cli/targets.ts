@@ -8,7 +8,7 @@ import type { Target } from "../pipeline.ts";
 import { type Delivery, deliver, deliveryWarnings } from "../targets/deliver.ts";
 import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
-import { findRun } from "../warehouse/retention.ts";
+import type { PublishedRun } from "../warehouse/retention.ts";
 import type { CliEnvironment } from "./command.ts";
 
 export interface TargetFlags {
@@ -61,10 +61,10 @@ export async function chooseTarget<Kind extends Target>(
   );
 }
 
-/** Delivers a run, by name, number or `current`. The caller holds the lock of the folder. */
+/** Delivers a run that {@link findWholeRun} found. The caller holds the lock of the folder. */
 export async function deliverRun(
   folder: OutputFolder,
-  wanted: string,
+  published: PublishedRun,
   options: {
     readonly targets: readonly Target[];
     readonly temporaryDirectory: string;
@@ -74,7 +74,6 @@ export async function deliverRun(
   },
 ): Promise<{ readonly run: string; readonly deliveries: readonly Delivery[] }> {
   const { targets, signal } = options;
-  const published = await findRun(folder, wanted);
   const run = await readDeliveredRun(published, {
     ...options,
     ...(await readFolderRuns(folder)),

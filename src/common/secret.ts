@@ -34,60 +34,74 @@ export function basicCredentials(token: Secret): string {
 }
 
 /**
- * Returns a function that replaces secrets in a text: plain, percent-encoded, as JSON, in base64, and as Basic credentials
- * with any password. Longer forms come first, so that nothing of a longer secret is left.
+ * Returns a function that replaces secrets in a text. Found are a secret with any of its characters percent-encoded, as HTML
+ * entities or escaped in JSON, also more than once, and base64 of it or of `user:secret`, with what follows in it. Longer
+ * secrets come first, so that nothing of them is left.
  */
 export function redactor(secrets: readonly Secret[]): (text: string) => string {
-  const patterns = new Set(
-    secrets
-      .flatMap((secret) => formsOf(secret.reveal()))
-      .map(({ text, isBase64 }) => (isBase64 ? `${literally(text)}${BASE64}*` : literally(text))),
-  );
-  if (patterns.size === 0) return (text) => text;
-  const longestFirst = [...patterns].sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(longestFirst.join("|"), "g");
+  const values = secrets.map((secret) => secret.reveal()).filter((value) => value !== "");
+  if (values.length === 0) return (text) => text;
+  const longestFirst = values.sort((a, b) => b.length - a.length);
+  const pattern = new RegExp(longestFirst.flatMap(patternsOf).join("|"), "g");
   return (text) => text.replace(pattern, REDACTED);
 }
 
-/** An encoded secret. In base64 more of it may follow. */
-interface SecretForm {
-  readonly text: string;
-  readonly isBase64: boolean;
-}
-
-/** Texts of which every text with the secret, in a form that {@link redactor} knows, contains one. */
+/** The texts that {@link redactor} finds, before any of their characters is escaped. */
 export function secretForms(secret: Secret): string[] {
-  return formsOf(secret.reveal()).map(({ text }) => text);
+  return [secret.reveal(), ...base64Of(secret.reveal())];
 }
 
-/** Forms of a secret; none for the empty text, which would match everywhere. */
-function formsOf(value: string): SecretForm[] {
-  if (value === "") return [];
-  const quoted = JSON.stringify(value).slice(1, -1);
-  const form = new URLSearchParams([["", value]]).toString().slice(1);
-  const percent = encodeURIComponent(Buffer.from(value).toString());
-  const plain = [value, quoted, form, percent, inLowerCase(form), inLowerCase(percent)];
-  return [
-    ...plain.map((text) => ({ text, isBase64: false })),
-    ...[`${value}:`, value].flatMap(base64Of).map((text) => ({ text, isBase64: true })),
-  ];
+function patternsOf(value: string): string[] {
+  const plain = [...value].map((char) =>
+    LETTER_OR_DIGIT.test(char) ? written(char) : `(?:${ENTITY_NAME}|${written(char)})`,
+  );
+  const base64 = base64Of(value).map((text) => {
+    const chars = [...text].map((char) => (LETTER_OR_DIGIT.test(char) ? char : BASE64_SIGNS[char]));
+    return `${chars.join("")}(?:[A-Za-z0-9]|${Object.values(BASE64_SIGNS).join("|")})*`;
+  });
+  return [plain.join(""), ...base64];
 }
 
-/** Percent-encoding in lower-case letters. */
-function inLowerCase(encoded: string): string {
-  return encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+const LETTER_OR_DIGIT = /[A-Za-z0-9]/;
+const ENTITY_NAME = "&(?:amp;){0,4}[A-Za-z]{2,8};";
+
+/** Pattern of a character in each way to write it. Repetitions have a bound, so that a search takes linear time. */
+function written(char: string): string {
+  const code = char.codePointAt(0) ?? 0;
+  const percent = Buffer.from(char)
+    .toString("hex")
+    .replace(/../g, (hex) => `%(?:25){0,4}${anyCase(hex)}`);
+  const units = char
+    .split("")
+    .map((unit) => `\\\\{1,8}u${anyCase(unit.charCodeAt(0).toString(16).padStart(4, "0"))}`);
+  const entity = `&(?:amp;){0,4}#(?:0{0,6}${code}|[xX]0{0,6}${anyCase(code.toString(16))});`;
+  const quoted = /["/]/.test(char) ? `\\\\{0,8}${char}` : literally(JSON.stringify(char).slice(1, -1));
+  const itself = char === " " ? "[ +]" : literally(char);
+  return `(?:${[units.join(""), percent, entity, quoted, itself].join("|")})`;
 }
 
-const BASE64 = "(?:[A-Za-z0-9+/_=-]|%2[BbFf]|%3[Dd])";
-
-/** Base64 of the whole groups of three bytes, which is the same with any password behind the token. */
-function base64Of(text: string): string[] {
-  const bytes = Buffer.from(text);
-  const whole = bytes.subarray(0, bytes.length - (bytes.length % 3));
-  const base64 = whole.toString("base64");
-  return base64 === "" ? [] : [base64, encodeURIComponent(base64), whole.toString("base64url")];
+function anyCase(hex: string): string {
+  return hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
-function literally(text: string): string {
+/** Patterns of the characters of base64 but letters and digits, which are others in URLs. */
+const BASE64_SIGNS: Readonly<Record<string, string>> = {
+  "+": `(?:${written("+")}|-)`,
+  "/": `(?:${written("/")}|_)`,
+  "=": written("="),
+};
+
+/** Base64 of a secret, and of `user:secret` with any user: the characters that depend on nothing behind the secret. */
+function base64Of(value: string): string[] {
+  return ["", ":", "::"]
+    .map((user) => {
+      const bytes = Buffer.from(user + value);
+      const [from, to] = [user.length, bytes.length].map((length) => Math.floor((length * 4) / 3));
+      return bytes.toString("base64").slice(from, to);
+    })
+    .filter((text) => text.length >= 4);
+}
+
+export function literally(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }

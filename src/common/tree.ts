@@ -1,6 +1,6 @@
 /** Reads, syncs, seals and removes trees of files. */
 import { type Dirent, lstatSync } from "node:fs";
-import { chmod, open, readdir, rm } from "node:fs/promises";
+import { chmod, lstat, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, WarehouseError } from "./errors.ts";
 
@@ -25,12 +25,16 @@ export async function readTree(
       files.push(...below.files);
       folders.push(...below.folders);
     } else if (entry.isFile()) files.push(path);
-    else {
-      const sentence = `${path} is neither a file nor a folder, so it is not published.`;
-      refused(path, new WarehouseError("verify.failed", sentence));
-    }
+    else refused(path, unpublished(path));
   }
   return { files, folders: [...folders, root] };
+}
+
+function unpublished(path: string): WarehouseError {
+  return new WarehouseError(
+    "verify.failed",
+    `${path} is neither a file nor a folder, so it is not published.`,
+  );
 }
 
 function rethrow(_path: string, thrown: unknown): never {
@@ -39,6 +43,7 @@ function rethrow(_path: string, thrown: unknown): never {
 
 async function entriesOf(folder: string, refused: UnreadableHandler): Promise<Dirent[]> {
   try {
+    if ((await lstat(folder)).isSymbolicLink()) throw unpublished(folder);
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   } catch (thrown) {

@@ -26,8 +26,11 @@ export interface RunSummary
   readonly unchanged: { readonly files: number; readonly bytes: number } | null;
   /** The run that this one is compared with; null if there is none, or it cannot be read. */
   readonly comparedWith: string | null;
-  /** Differences from the specification, compared with the run before; null if it could not be read. */
-  readonly drift: DriftReport | null;
+  /**
+   * Differences from the specification, compared with the run before; null if it could not be read. `policyFields`: fields
+   * that the personal-data policy treated.
+   */
+  readonly drift: (Omit<DriftReport, "policy"> & { readonly policyFields: number }) | null;
   /** Checks before publication; `run_checks` has all of them. */
   readonly checks: {
     readonly passed: number;

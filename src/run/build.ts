@@ -81,6 +81,7 @@ async function compareWithPrevious(
     const { connection } = database;
     const { manifest } = before ?? {};
     const showsBefore = manifest !== undefined && mayShow(manifest.asked, statement.asked);
+    const { policy, ...drift } = await driftOf({ connection, now: statement, before: manifest, showsBefore });
     return {
       comparedWith: manifest?.run ?? null,
       changes: manifest === undefined ? null : await readItemChanges(connection, statement, manifest),
@@ -88,7 +89,7 @@ async function compareWithPrevious(
         statement.rows.content_mapped_values === undefined
           ? null
           : mappedCounts(await readDestinationCounts(connection)),
-      drift: await driftOf({ connection, now: statement, before: manifest, showsBefore }),
+      drift: { ...drift, policyFields: policy.length },
       warnings: [],
     };
   } catch (thrown) {

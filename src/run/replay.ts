@@ -1,6 +1,8 @@
 /** Builds the current run again from its raw documents, and publishes it as the next run. */
+import { existsSync, realpathSync } from "node:fs";
 import { copyFile, mkdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { DestinationName } from "../api/destination.ts";
 import { findReadableRun, type ReadableRun } from "../audit/open-run.ts";
 import { invalidConfig, WarehouseError } from "../common/errors.ts";
@@ -89,7 +91,7 @@ async function prepareReplay(
   const { limit } = facts.asked;
   const lookups = readFolderLookups(join(published.directory, "raw"));
   assertSameTreatment(published, { facts, lookups }, settings);
-  const pipelineUrl = request.pipelineUrl ?? moduleOf(facts);
+  const pipelineUrl = request.pipelineUrl ?? moduleOf(facts, folder);
   const pipeline = await preparePipeline({ threads, pipeline: pipelineUrl, config: { ...settings, limit } });
   const missing = missingFor(pipeline, settings, { facts, lookups });
   if (missing.length > 0)
@@ -159,13 +161,21 @@ async function assertRawWhole(published: ReadableRun): Promise<void> {
   );
 }
 
-/** URL of the pipeline's module. Throws `config.invalid` if the pipeline was not a file. */
-function moduleOf({
-  asked: {
-    pipeline: { name, module },
-  },
-}: ExtractRecord): string {
-  if (module !== null) return module.startsWith("file:") ? module : pipelineUrl(module, "");
+/**
+ * URL of the pipeline's module. Throws `config.invalid` if the pipeline was not a file, and `verify.failed` if it lies among
+ * the runs, where a target may have put it.
+ */
+function moduleOf({ asked }: ExtractRecord, { runs }: OutputFolder): string {
+  const { name, module } = asked.pipeline;
+  if (module !== null) {
+    const url = module.startsWith("file:") ? module : pipelineUrl(module, "");
+    const path = fileURLToPath(url);
+    if (!existsSync(path) || relative(realpathSync(runs), realpathSync(path)).startsWith("../")) return url;
+    throw new WarehouseError(
+      "verify.failed",
+      `${EXTRACT_FILE} of this run names the pipeline module ${printable(path, 1000)}, a file of a run, which is not executed; name the pipeline with --pipeline.`,
+    );
+  }
   throw invalidConfig(
     `The pipeline "${printable(name)}" of this run is not a file that can be loaded again; name one with --pipeline.`,
   );

@@ -80,6 +80,7 @@ export function openClient(
   const client = new HttpClient({
     url,
     token,
+    hidesAddresses: config.personalData.policy !== "keep",
     settingNames,
     proxy,
     connections,

@@ -155,7 +155,7 @@ function checksText({ checks: { passed, warnings } }: RunSummary): string {
 const NAMED = 5;
 
 /** Departures from the specification, by kind. What the personal-data policy does is none. */
-const DRIFT: readonly (readonly [part: DriftPart, one: string, several: string])[] = [
+const DRIFT: readonly (readonly [part: Exclude<DriftPart, "policy">, one: string, several: string])[] = [
   ["newFields", "new field", "new fields"],
   ["vanishedFields", "vanished field", "vanished fields"],
   ["changedTypes", "changed type", "changed types"],

@@ -105,7 +105,7 @@ const json = z.string().transform((text): unknown => JSON.parse(text));
 const names = z.string().transform((text) => (text === "" ? [] : text.split(",")));
 
 const metadata = z.object({
-  table: z.string(),
+  table: z.string().regex(TABLE_NAME),
   comment: z.string(),
   key: names,
   columns: json.pipe(z.record(z.string(), z.string())),

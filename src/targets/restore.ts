@@ -45,7 +45,7 @@ import {
   writeManifest,
 } from "../warehouse/manifest.ts";
 import { discardStaging, publishCopy } from "../warehouse/publish.ts";
-import { assertReadable, listRuns, type PublishedRun, rollback } from "../warehouse/retention.ts";
+import { findWholeRun, listRuns, type PublishedRun, rollback } from "../warehouse/retention.ts";
 import { digestFile } from "../warehouse/verify.ts";
 import { targetError } from "./deliver.ts";
 import { type CurrentRun, readCurrentRun, readRunTables } from "./published-run.ts";
@@ -251,8 +251,8 @@ export interface TargetBaseline {
 }
 
 /**
- * What {@link restoreNewest} would make the current run, as far as manifest and file sizes tell; `null` if nothing. Changes
- * nothing, and throws what that would throw.
+ * What {@link restoreNewest} would make the current run, as far as the manifest of a run that is not here tells; `null` if
+ * nothing. Changes nothing, and throws what that would throw.
  */
 export async function readTargetBaseline(
   folder: OutputFolder,
@@ -263,7 +263,7 @@ export async function readTargetBaseline(
   const newest = newestOf(findForeignRuns(current, probes));
   if (newest === undefined) return null;
   const { target, last, here } = newest;
-  if (here !== undefined) assertReadable(here);
+  if (here !== undefined) await findWholeRun(folder, here.run);
   const baseline = here ? await baselineOf(folder, here.run) : await archivedBaseline(folder, newest, signal);
   return { target: target.name, run: last.run, isHere: here !== undefined, baseline };
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
 import { parseIfJson } from "../common/json.ts";
+import { relativePath } from "../common/relative-path.ts";
 import { VERDICTS } from "../common/verdict.ts";
 import { askedForm, foundForm } from "../raw/extract-record.ts";
 import { parseRunName } from "./layout.ts";
@@ -22,7 +23,7 @@ const instant = z.iso.datetime({ precision: 3 });
 
 /** A published file. `path`: relative to the run's folder, with slashes. */
 const publishedFile = z.object({
-  path: z.string().min(1),
+  path: relativePath(),
   bytes: count,
   sha256,
   /** Rows of a Parquet file; `null` for other files. */
@@ -82,7 +83,8 @@ const statement = z.object({
   changes: z.object({ new: count, edited: count.nullable(), removed: count }).nullable(),
   /** Values with and without an external value. `null` if the pipeline makes none. */
   mappedValues: z.object({ ...values, destinations: z.array(valuesAt) }).nullable(),
-  rows: z.record(z.string(), count),
+  /** By table, whose name is also that of a folder. */
+  rows: z.record(z.string().regex(/^[a-z_][a-z0-9_]*$/), count),
   /** `table.column` of columns without any value in tables with rows, except personal columns and `extra`. */
   emptyColumns: z.array(z.string()),
   /** `table.column` of all columns that could be in `emptyColumns`. */
@@ -157,10 +159,14 @@ export async function readManifestFile(directory: string): Promise<ManifestFile>
   return parseManifest(bytes, file);
 }
 
-/** `file`: path of the manifest, for messages. */
-export function parseManifest(bytes: Uint8Array, file: string): ManifestFile {
+/** `file`: path of the manifest, for messages. `unreadable`: makes the error, from a clause. */
+export function parseManifest(
+  bytes: Uint8Array,
+  file: string,
+  unreadable = (reason: string, cause?: unknown) => unreadableError(file, reason, cause),
+): ManifestFile {
   const content = parseIfJson(Buffer.from(bytes).toString());
-  if (content === undefined) throw unreadableError(file, "it is not JSON");
+  if (content === undefined) throw unreadable("it is not JSON");
   const version = z.object({ manifestVersion: z.number() }).safeParse(content);
   if (version.success && version.data.manifestVersion > MANIFEST_VERSION) {
     throw new WarehouseError(
@@ -175,7 +181,7 @@ export function parseManifest(bytes: Uint8Array, file: string): ManifestFile {
   }
   const issue = parsed.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? "the whole" : issue.path.join(".");
-  throw unreadableError(file, `${where}: ${issue?.message ?? "unexpected"}`, parsed.error);
+  throw unreadable(`${where}: ${issue?.message ?? "unexpected"}`, parsed.error);
 }
 
 function unreadableError(file: string, reason: string, cause?: unknown): WarehouseError {

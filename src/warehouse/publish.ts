@@ -4,6 +4,7 @@ import { link, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Clock, endMs } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
+import { linkInTheWay } from "../common/relative-path.ts";
 import { sealTree, sync, syncTree } from "../common/tree.ts";
 import {
   currentRun,
@@ -168,6 +169,7 @@ async function linkUnchanged(
     const file = join(result, path);
     const linked = join(dirname(result), "linked.tmp");
     await rm(linked, { force: true });
+    if ((await linkInTheWay(before.directory, same)) !== undefined) continue;
     if (!(await linkTo(join(before.directory, same), linked))) continue;
     if ((await digestFile(linked)).sha256 === sha256) await rename(linked, file);
     else await rm(linked);

@@ -1,17 +1,17 @@
 /** Finds, rolls back and removes published runs. */
-import { lstatSync, statSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { asWarehouseError, codeOf, invalidConfig, WarehouseError } from "../common/errors.ts";
+import { pluralize } from "../common/figures.ts";
 import { parseIfJson } from "../common/json.ts";
 import { nearestSentence } from "../common/nearest.ts";
+import { inTemporaryFolder } from "../common/temporary-folder.ts";
 import { removeTree, sealTree, sync } from "../common/tree.ts";
-import { assertNoWal } from "../storage/database.ts";
 import { isAmong, isLaterRun, type RunKey, withAncestors } from "./identity.ts";
 import {
   currentRun,
-  DATABASE_FILE,
   type OutputFolder,
   outputError,
   pointCurrentAt,
@@ -20,6 +20,7 @@ import {
   runsIn,
 } from "./layout.ts";
 import { type Manifest, readManifestFile, runIdentifier } from "./manifest.ts";
+import { examine, findingsOf } from "./verify.ts";
 
 /** Default number of published runs to keep, besides the current one. */
 export const RUNS_KEPT = 7;
@@ -80,32 +81,35 @@ function notFoundSentence({ root }: OutputFolder, wanted: string, runs: readonly
 }
 
 /**
+ * Finds a run as {@link findRun} does, and compares it with its manifest. Throws `verify.failed` if it is not as it was
+ * published.
+ */
+export async function findWholeRun(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
+  const found = await findRun(folder, wanted);
+  const { run, directory, manifest } = found;
+  if (manifest instanceof WarehouseError) throw manifest;
+  const [first, ...others] = await inTemporaryFolder("verify", async (temporaryDirectory) =>
+    findingsOf(run, manifest, await examine({ result: directory, temporaryDirectory, stated: manifest })),
+  );
+  if (first === undefined) return found;
+  const more = others.length === 0 ? "" : `, and ${pluralize(others.length, "more finding")}`;
+  throw new WarehouseError(
+    "verify.failed",
+    `The run ${run} is not as it was published (${first}${more}), so nothing was done with it: run again, or look for a whole run with "content-warehouse verify --all".`,
+  );
+}
+
+/**
  * Makes an earlier run current again; the next run continues it. Needs the lock. Throws `verify.failed`, and changes
- * nothing, if a file is missing or has another size, or a log lies beside the database.
+ * nothing, if the run is not as it was published.
  */
 export async function rollback(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
-  const found = await findRun(folder, wanted);
-  assertReadable(found);
+  const found = await findWholeRun(folder, wanted);
   await sealTree(found.directory);
   // The next run would finish an interrupted publication, and so undo the rollback.
   for (const each of await runsIn(folder)) await removeStaging(folder, each.run);
   await pointCurrentAt(folder, found.run);
   return findRun(folder, found.run);
-}
-
-/** Throws `verify.failed` if a file is missing or has another size, or the manifest cannot be read. */
-export function assertReadable({ directory, manifest }: PublishedRun): void {
-  if (manifest instanceof WarehouseError) throw manifest;
-  assertNoWal(join(directory, DATABASE_FILE));
-  for (const file of manifest.files) {
-    const size = statSync(join(directory, file.path), { throwIfNoEntry: false })?.size;
-    if (size === file.bytes) continue;
-    const found = size === undefined ? "is missing" : `has ${size} bytes instead of ${file.bytes}`;
-    throw new WarehouseError(
-      "verify.failed",
-      `${file.path} of run ${manifest.run} ${found}; this run is damaged, choose another.`,
-    );
-  }
 }
 
 /**

@@ -1,7 +1,10 @@
 /** Verifies published runs by their manifests. Needs no lock, and changes nothing. */
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
+import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
+import { joinWords } from "../common/nearest.ts";
 import { currentRun, type OutputFolder } from "./layout.ts";
+import type { PublishedFile } from "./manifest.ts";
 import { findRun, listRuns, type PublishedRun } from "./retention.ts";
 import { examine, findingsOf } from "./verify.ts";
 
@@ -36,7 +39,7 @@ export async function verifyRuns(
   const link = linkFinding(published, current);
   const runs: VerifiedRun[] = [];
   for (const each of await chooseRuns(folder, wanted, published, link)) {
-    const verified = await verifyRun(each, temporaryDirectory);
+    const verified = await verifyRun(each, published, temporaryDirectory);
     // A run that was pruned meanwhile is not damaged.
     if (verified.findings.length === 0 || existsSync(each.directory)) runs.push(verified);
     else if (wanted !== undefined) await findRun(folder, each.run);
@@ -62,7 +65,29 @@ async function chooseRuns(
   return link !== undefined && run === "current" ? [] : [await findRun(folder, run)];
 }
 
-async function verifyRun(published: PublishedRun, temporaryDirectory: string): Promise<VerifiedRun> {
+/** Names the other runs that have the same file on the disk, as a clause: its damage is theirs too. */
+function sharers(
+  { run, directory }: PublishedRun,
+  all: readonly PublishedRun[],
+  file: PublishedFile,
+): string {
+  const inode = (folder: string, path: string) =>
+    lstatSync(join(folder, path), { throwIfNoEntry: false })?.ino;
+  const own = inode(directory, file.path);
+  const others = all.filter((each) => {
+    if (own === undefined || each.run === run || each.manifest instanceof WarehouseError) return false;
+    const same = each.manifest.files.filter(({ sha256 }) => sha256 === file.sha256);
+    return same.some(({ path }) => inode(each.directory, path) === own);
+  });
+  const names = others.map((each) => each.run);
+  return names.length === 0 ? "" : `; the same file is in ${joinWords(names, "and")}`;
+}
+
+async function verifyRun(
+  published: PublishedRun,
+  all: readonly PublishedRun[],
+  temporaryDirectory: string,
+): Promise<VerifiedRun> {
   const { run, current, manifest } = published;
   const standing = { run, current };
   if (manifest instanceof WarehouseError) {
@@ -79,7 +104,7 @@ async function verifyRun(published: PublishedRun, temporaryDirectory: string): P
     tables: counts.length,
     rows: counts.reduce((sum, rows) => sum + rows, 0),
     denied: unread.filter(({ denied }) => denied).length,
-    findings: findingsOf(run, manifest, examined).map(
+    findings: findingsOf(run, manifest, examined, (file) => sharers(published, all, file)).map(
       (finding) => `${finding.charAt(0).toUpperCase()}${finding.slice(1)}.`,
     ),
   };

@@ -4,6 +4,7 @@ import { open } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { asWarehouseError, codeOf, isOfTheDisk } from "../common/errors.ts";
 import { clauseOf } from "../common/printable.ts";
+import { linkInTheWay } from "../common/relative-path.ts";
 import { readTree } from "../common/tree.ts";
 import { openForReading, openForScanning } from "../storage/database.ts";
 import { all } from "../storage/duckdb.ts";
@@ -131,6 +132,8 @@ export async function firstDamage(
 ): Promise<string | undefined> {
   for (const file of files) {
     try {
+      const link = await linkInTheWay(directory, file.path);
+      if (link !== undefined) return `its file ${file.path} is not there, but the symbolic link ${link}`;
       const { bytes, sha256 } = await digestFile(join(directory, file.path));
       if (bytes !== file.bytes) return `its file ${file.path} has another size than it was published with`;
       if (sha256 !== file.sha256)
@@ -219,11 +222,15 @@ function rowDifferences(
   return [...wrong, ...unexpected.map((table) => `table ${table} in ${where} is not expected`)];
 }
 
-/** Differences between an examined run and its manifest, as phrases without a full stop. */
+/**
+ * Differences between an examined run and its manifest, as phrases without a full stop. `consequence`: what is added to
+ * the finding of a file.
+ */
 export function findingsOf(
   run: string,
   manifest: Manifest,
   { files, unread, findings }: Examination,
+  consequence: (file: PublishedFile) => string = () => "",
 ): string[] {
   const there = new Map(files.map((file) => [file.path, file]));
   const known = new Set(manifest.files.map(({ path }) => path));
@@ -232,7 +239,10 @@ export function findingsOf(
   return [
     ...(manifest.run === nameOf(run) ? [] : [`its manifest is that of the run ${manifest.run}`]),
     ...unread.map(({ finding }) => finding),
-    ...looked.flatMap((file) => fileFinding(there.get(file.path), file) ?? []),
+    ...looked.flatMap((file) => {
+      const finding = fileFinding(there.get(file.path), file);
+      return finding === undefined ? [] : [finding + consequence(file)];
+    }),
     ...more.map(({ path }) => `the file ${path} is not in the manifest`),
     ...findings,
   ];

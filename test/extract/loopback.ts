@@ -106,6 +106,7 @@ export function clientOf(t: TestContext, url: string, changes: Partial<HttpClien
   const client = new HttpClient({
     url: parsed.url,
     token: new Secret(CANARY),
+    hidesAddresses: true,
     settingNames: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
     proxy: null,
     connections: 4,

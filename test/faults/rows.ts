@@ -147,6 +147,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     "machine asleep in the middle of a run",
     "deadlines by a clock that never goes back; a run that is over ends with 21",
   ],
+  F22: [
+    "path in a file of a run or a target that leads out of its folder",
+    "31 in a run, 26 in a target; nothing is written, read or executed there",
+  ],
+  F23: [
+    "symbolic link in a run, its staged files or a lake in a folder",
+    "31, or 26 in a lake; not followed",
+  ],
   G1: ["manifest damaged", "never guessed: no baseline"],
   G2: ["folder of a newer program", "2"],
   G3: ["folder of another service", "2, no request"],
@@ -214,8 +222,15 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   I6: ["going back to an earlier run", "current moves, same guarantees"],
   I7: ["no symbolic links", "not supported", "Not required: Windows is not supported."],
   I8: ["check fails after the build", "31, nothing published, staging left to be looked into"],
+  I9: ["a damaged run is delivered, or made current", "31; no target is asked, and `current` stays"],
   J1: ["name beside an e-mail address in a custom field's value", "both under the personal-data policy"],
   J2: ["credentials in a URL, an e-mail address in its query", "removed under drop and hash"],
   J3: ["e-mail address as a key or as a user's ID", "dropped or hashed"],
   J4: ["custom field that looks personal", "published, named by a check with count and setting"],
+  J5: [
+    "token that the service repeats, escaped or in base64",
+    "[redacted] in each form that promise 11 names",
+  ],
+  J6: ["texts with URLs among other words", "published byte for byte; a check counts those with credentials"],
+  J7: ["e-mail address in the words of a refusal", "[redacted] in the log and in errors under drop and hash"],
 };

@@ -114,6 +114,62 @@ test("S24: a person whom the service erased is nowhere once all was read again a
   ]);
 });
 
+const MENTION = "ask needle.ops@example.com or <needle@example.com>, not @needle";
+
+for (const policy of ["drop", "hash", "keep"] as const) {
+  test(`J7: addresses in the service's words, in the log and in the error of a run: ${policy}`, async (t) => {
+    const { service, exported } = await scriptedWorld(t, [item("c-1", 1)]);
+    const { log, lines } = recordingLog();
+    const night = () => exported({ log, config: { personalData: POLICIES[policy] } });
+    let asked = 0;
+    service.script = () => {
+      asked += 1;
+      const headers = { "retry-after": "0" };
+      return asked === 1 ? { status: 429, headers, body: { error: MENTION } } : undefined;
+    };
+    await night();
+    service.script = () => ({ status: 401, body: { error: MENTION } });
+    const { message, stack } = await failsWith("source.credentials", night());
+    const words = /ask \S+ or <?\S+, not @needle/;
+    const texts = [inspect(lines), message, String(stack)];
+    for (const text of texts) {
+      assert.match(text, words);
+      assert.equal(text.includes("@example.com"), policy === "keep", text);
+    }
+  });
+}
+
+const ODD_TEXTS = [
+  "[@agency](http://@agency) and [desk](https://jane:secret@h.example/?m=jane@x.example)",
+  '<p>By <a href="http://team@office.example/?to=jane%40x.example">us</a></p>',
+  "https://jane:secret@h.example https://h.example/?m=jane@x.example",
+  JSON.stringify({ url: "https://jane:secret@h.example", to: ["//jane@h.example"] }),
+  "https://medium.example/@jane",
+  "jane@x.example",
+];
+
+test("J6: texts with URLs come out as they were served, two nights long, and a check counts credentials", async (t) => {
+  const { out, exported } = await scriptedWorld(
+    t,
+    ODD_TEXTS.map((title, index) =>
+      item(`c-${index}`, index, { title, custom_field_values: { cf: [title] } }),
+    ),
+  );
+  for (const policy of ["drop", "hash"] as const) {
+    await exported({ pipelineUrl: NIGHTLY, config: { personalData: POLICIES[policy] } });
+    const directory = join(out, "current");
+    const titles = await rowsOf(directory, "SELECT title FROM content ORDER BY content_id");
+    assert.deepEqual(titles.flat(), ODD_TEXTS);
+    const values = "SELECT value FROM content_custom_field_values ORDER BY content_id";
+    assert.deepEqual((await rowsOf(directory, values)).flat(), ODD_TEXTS);
+    const check =
+      "SELECT verdict, figure, detail FROM run_checks WHERE check_name = 'texts with credentials in a URL'";
+    assert.deepEqual(await rowsOf(directory, check), [
+      ["warning", "12", "content.extra (4), content.title (4), content_custom_field_values.value (4)"],
+    ]);
+  }
+});
+
 const TEAM = "0887-team";
 const MAIL = "needle.team@example.com";
 const OTHER = "needle.other@example.com";

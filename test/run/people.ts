@@ -21,7 +21,7 @@ export const OTHER_NEEDLE = "other.needle-7f3a";
 const ADDRESS = `${OTHER_NEEDLE}@example.com`;
 const URL = `https://${ADDRESS}:secret@example.com/?to=${ADDRESS}&cc=${encodeURIComponent(ADDRESS)}`;
 const ADDRESSES = {
-  title: `See ${URL}`,
+  title: URL,
   author: ADDRESS,
   published_urls: [URL],
   field_locks: { [ADDRESS]: "locked" },

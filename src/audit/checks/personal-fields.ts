@@ -1,4 +1,4 @@
-/** Warns of custom fields that look personal and are published because `personalFields` does not name them. */
+/** Warns of what looks personal and is published: custom fields that `personalFields` does not name, and URLs in free text. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
@@ -7,8 +7,9 @@ import type { RunAsked } from "../../raw/extract-record.ts";
 import { ADDRESS } from "../../raw/personal/addresses.ts";
 import { looksPersonal } from "../../raw/personal/names.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
+import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Table } from "../../tables/declare.ts";
-import { type CheckResults, checkWithWarning, NO_CHECKS, noneExpected } from "./checks.ts";
+import { type Check, type CheckResults, checkWithWarning, NO_CHECKS, noneExpected } from "./checks.ts";
 
 const FIELDS = "custom_fields";
 
@@ -67,4 +68,30 @@ export async function checkPersonalFields(
   const detail = found.length === 0 ? "" : `${found.join(", ")}; the setting is personalFields`;
   const check = noneExpected("custom fields that look personal and are published", found.length, detail);
   return checkWithWarning(check, personalFieldsSentence(found));
+}
+
+const CREDENTIALS = "//[^/?#@\\s\"'<>]+@";
+
+/** Counts texts that name a user in a URL, also with a password. The policy leaves them in free text. */
+export async function checkUrlCredentials(
+  connection: DuckDBConnection,
+  tables: readonly Table[],
+  { policy }: RunAsked["personalData"],
+): Promise<readonly Check[]> {
+  const counts = tables.flatMap(({ name, columns }) =>
+    columns
+      .filter(({ type }) => type === "text" || type === "json")
+      .map((column) => {
+        const text = quoteIdentifier(column.name);
+        return `SELECT ${quoteLiteral(`${name}.${column.name}`)} AS place, count(*) AS texts FROM ${quoteIdentifier(name)}
+          WHERE contains(${text}, '@') AND regexp_matches(${text}, $1)`;
+      }),
+  );
+  if (policy === "keep" || counts.length === 0) return [];
+  const found = await all(connection, `FROM (${counts.join(" UNION ALL ")}) WHERE texts > 0 ORDER BY place`, [
+    CREDENTIALS,
+  ]);
+  const total = found.reduce((sum, { texts = null }) => sum + toSafeInteger(texts), 0);
+  const detail = found.map(({ place, texts }) => `${place} (${texts})`).join(", ");
+  return [noneExpected("texts with credentials in a URL", total, detail)];
 }

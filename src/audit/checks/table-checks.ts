@@ -30,7 +30,7 @@ import {
 } from "./checks.ts";
 import { countMisfits } from "./contract.ts";
 import { examplesOf, failingRows, readExamples } from "./failing-rows.ts";
-import { checkPersonalFields } from "./personal-fields.ts";
+import { checkPersonalFields, checkUrlCredentials } from "./personal-fields.ts";
 
 /** What is known of the data tables before the tables of the run itself are made. */
 export type TableFacts = Awaited<ReturnType<typeof checkTables>>;
@@ -54,6 +54,7 @@ export async function checkTables(
     ...(run.isLimited ? [] : await referenceChecks(build.connections, tables, build.boundsOfChecks)),
     ...(await listedValueChecks(connection, tables)),
     ...(await slugChecks(connection, tables)),
+    ...(await checkUrlCredentials(connection, tables, run.personalData)),
   ];
   const values = await countValues(connection, loaded, run.directory);
   // `extra` and the columns that the personal-data policy empties may be empty.

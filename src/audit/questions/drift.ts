@@ -2,6 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { pluralize } from "../../common/figures.ts";
 import { DRIFT_KINDS } from "../../raw/drift.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
@@ -38,13 +39,16 @@ const TITLES = {
   changedTypes: "Changed types",
   outsideContract: "Values outside the contract",
   contradictions: "Answers that contradict each other",
-  /** Work of the policy and of the token's redaction; not drift of the service. */
+  /** Work of the policy and of the token's redaction; no drift of the service, so it is shown by itself. */
   policy: "Done by the personal-data policy",
 } as const;
 export type DriftPart = keyof typeof TITLES;
 export const DRIFT_PARTS = Object.keys(TITLES) as readonly DriftPart[];
 
 export type DriftReport = Readonly<Record<DriftPart, readonly DriftLine[]>>;
+
+/** Name of the section that lists what the policy did. */
+export const PERSONAL_SECTION = "personal-data";
 
 /** Section and meaning of each kind. */
 const KINDS: Readonly<Record<DriftLine["kind"], readonly [part: DriftPart, meaning: string]>> = {
@@ -176,11 +180,13 @@ async function readUnlistedValues({ connection, before }: DriftRequest): Promise
 }
 
 /**
- * Compares a run, by name or number, with the one that was current when it began. Throws `config.not_found` for a run that
+ * Compares a run, by name or number, with the one that was current when it began: what the policy did, or all other drift
+ * and the number of fields that the policy treated. Throws `config.not_found` for a run that
  * does not exist, `verify.failed` for one that cannot be read.
  */
 export function driftQuestion(
   wanted: string,
+  asked: "drift" | typeof PERSONAL_SECTION,
 ): RunQuestion<RunSelection & { readonly missing?: string | undefined }> {
   return {
     async choose(folder) {
@@ -200,11 +206,14 @@ export function driftQuestion(
       const showsBefore = before !== undefined && mayShow(before.asked, manifest.asked);
       const drift = await driftOf({ connection, now: manifest, before, showsBefore });
       const previousRun = before?.run ?? null;
-      return {
-        lead: missing ?? `Run ${run}, compared with ${previousRun}.`,
-        facts: { run, previousRun },
-        sections: driftSections(drift),
-      };
+      const lead = missing ?? `Run ${run}, compared with ${previousRun}.`;
+      const policyFields = drift.policy.length;
+      const facts = { run, previousRun, policyFields };
+      const isAsked = ({ key }: Section) => (key === "policy") === (asked === PERSONAL_SECTION);
+      const sections = driftSections(drift).filter(isAsked);
+      const counted = `${pluralize(policyFields, "field")} treated by the personal-data policy: --section ${PERSONAL_SECTION}.`;
+      const isCounted = asked === "drift" && policyFields > 0;
+      return { lead: isCounted ? `${lead} ${counted}` : lead, facts, sections };
     },
   };
 }

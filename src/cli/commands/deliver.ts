@@ -5,6 +5,7 @@ import { writeResult } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
+import { findWholeRun } from "../../warehouse/retention.ts";
 import { CliCommand, openWarehouseFolder, processEnvironment, StopSignals } from "../command.ts";
 import { chooseTargets, deliverRun, deliveryText, type TargetFlags } from "../targets.ts";
 
@@ -16,7 +17,8 @@ Examples:
 A target that has the run already, or a later one, is left as it is; to take it
 back, use "runs rollback RUN --deliver". Exit code 0: all targets have the run.
 26: some do not; the same command continues where it stopped, unless the message
-says that another delivery took over or that the run was rolled back.
+says that another delivery took over or that the run was rolled back. 31: no
+target was asked, because the run is damaged.
 `;
 
 export function deliverCommand(environment = processEnvironment()): CliCommand {
@@ -35,8 +37,9 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
       const { run, deliveries } = await inTemporaryFolder("deliver", async (temporaryDirectory) => {
         await using _lock = await acquireLock(folder);
         await finishPublication(folder);
+        const whole = await findWholeRun(folder, wanted);
         stop.signal.throwIfAborted();
-        return await deliverRun(folder, wanted, { targets, temporaryDirectory, signal: stop.signal });
+        return await deliverRun(folder, whole, { targets, temporaryDirectory, signal: stop.signal });
       });
       const answer = options.json === true ? { run, deliveries } : deliveryText(run, deliveries);
       await writeResult(out, answer);

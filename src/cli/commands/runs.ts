@@ -1,7 +1,7 @@
 /** `runs`: lists, shows, rolls back and removes published runs. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { findReadableRun } from "../../audit/open-run.ts";
-import { driftQuestion } from "../../audit/questions/drift.ts";
+import { driftQuestion, PERSONAL_SECTION } from "../../audit/questions/drift.ts";
 import { readRejectsSection, runAnswer } from "../../audit/questions/run-sections.ts";
 import { runsAnswer } from "../../audit/questions/runs.ts";
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
@@ -67,14 +67,20 @@ interface ShowFlags extends AnswerFlags {
 
 const SECTIONS = ["about", "checks", "failing_rows", "passes", "requests", "tables"];
 /** Sections shown only with `--section`, each with the function that shows it. */
-const ON_REQUEST = { drift: showDrift, rejects: showRejects, targets: showTargets } as const;
+const ON_REQUEST = {
+  drift: showDrift,
+  [PERSONAL_SECTION]: showDrift,
+  rejects: showRejects,
+  targets: showTargets,
+} as const;
 
 const SHOW_HELP = `show 42
   $ content-warehouse runs show --section drift
   $ content-warehouse runs show 42 --section rejects --format csv > rejects.csv
 
 drift: where the service departs from the contract; new since the run before, or
-known. What the personal-data policy did, too.
+known.
+personal-data: what the personal-data policy removed or hashed.
 rejects: what could not be loaded, and why. The next run requests it again.
 targets: the last run of each target, asked over the network. Exit code 26: one
 could not be asked.`;
@@ -105,8 +111,9 @@ async function showRun({ out }: CliEnvironment, run: string, { warehouse, ...for
 }
 
 /** CSV has one table; its column `kind` says which section a row is from. */
-function showDrift({ out }: CliEnvironment, run: string, { warehouse, section: _, ...form }: ShowFlags) {
-  return withAnswer(warehouse, driftQuestion(run), (answer) => {
+function showDrift({ out }: CliEnvironment, run: string, { warehouse, section, ...form }: ShowFlags) {
+  const asked = section === PERSONAL_SECTION ? PERSONAL_SECTION : "drift";
+  return withAnswer(warehouse, driftQuestion(run, asked), (answer) => {
     const [first, ...rest] = answer.sections;
     if (form.format !== "csv" || first === undefined) return showAnswer(out, answer, form);
     const rows = [first, ...rest].flatMap((part) => part.rows);
@@ -145,7 +152,7 @@ async function showTargets(environment: CliEnvironment, run: string, options: Sh
 const ROLLBACK_HELP = `rollback 41 --deliver
 
 Exit code 0: the run is current. 26: it is current, but not at every target; the
-same command continues where it stopped.`;
+same command continues where it stopped. 31: it is damaged; nothing was changed.`;
 
 function rollbackCommand(environment: CliEnvironment): CliCommand {
   return subcommand("rollback", "make an earlier run current", ROLLBACK_HELP)
@@ -157,7 +164,8 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
       const targets = options.deliver === true ? await chooseTargets(environment, options) : null;
       using stop = new StopSignals("`current` may be moved already");
       await using _lock = await acquireLock(folder);
-      const { run, sequence } = await rollback(folder, wanted);
+      const published = await rollback(folder, wanted);
+      const { run, sequence } = published;
       const command = `content-warehouse runs rollback ${sequence} --deliver`;
       await writeResult(out, `current is now ${run}\n`);
       if (targets === null)
@@ -167,7 +175,7 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
         );
       const { signal } = stop;
       const { deliveries } = await inTemporaryFolder("rollback", (temporaryDirectory) =>
-        deliverRun(folder, run, { targets, temporaryDirectory, signal, isRollback: true }),
+        deliverRun(folder, published, { targets, temporaryDirectory, signal, isRollback: true }),
       ).catch((thrown: unknown) => ({ deliveries: failedDeliveries(targets, thrown) }));
       await writeResult(out, deliveryText(run, deliveries));
       const failure = deliveryError(run, deliveries, { command, state: "is current now, but " });

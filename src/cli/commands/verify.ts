@@ -60,7 +60,7 @@ async function verify(
   const wayOut =
     denied === length
       ? "verify again as a user who can read all files of the run"
-      : 'go back to a whole run with "runs rollback", or run again';
+      : 'run again, which writes damaged files anew, or find a whole run with "verify --all" and go back to it with "runs rollback"';
   throw new WarehouseError("verify.failed", `${pluralize(length, "finding")}: ${wayOut}.`);
 }
 

@@ -3,6 +3,7 @@ import { addAbortListener } from "node:events";
 import type { Clock } from "../../common/clock.ts";
 import { basicCredentials, redactor, type Secret } from "../../common/secret.ts";
 import { VERSION } from "../../common/version.ts";
+import { redactAddresses } from "../../raw/personal/addresses.ts";
 import { type ConnectionConfig, ConnectionPool } from "./connection-pool.ts";
 import { assertAnswered, decodeBytes, serviceMessage } from "./decode.ts";
 import { listRequest, type RequestMode, type ServiceRequest, type SettingNames } from "./request.ts";
@@ -13,6 +14,8 @@ import { transportError } from "./transport-error.ts";
 
 export interface HttpClientConfig extends ConnectionConfig {
   readonly token: Secret;
+  /** Whether errors quote the service without e-mail addresses. */
+  readonly hidesAddresses: boolean;
   readonly settingNames: SettingNames;
   readonly clock: Clock;
   readonly retry: Pick<RetryLoop, "run">;
@@ -56,7 +59,8 @@ export class HttpClient {
   constructor(config: HttpClientConfig) {
     this.#config = config;
     this.#connections = new ConnectionPool(config);
-    this.#redact = redactor([config.token]);
+    const redact = redactor([config.token]);
+    this.#redact = config.hidesAddresses ? (text) => redactAddresses(redact(text)) : redact;
   }
 
   /** Closes all connections, with the requests that they serve. */
@@ -104,7 +108,11 @@ export class HttpClient {
     const before = this.#answered.get(request.mode);
     const isOther = before !== undefined && encoded(before).target !== encoded(request).target;
     const response = await this.#attempt(isOther ? before : FIRST_ITEM, signal, withinMs);
-    if (response.status === 200) assertAnswered(decodeBytes(response).toString());
+    try {
+      if (response.status === 200) assertAnswered(decodeBytes(response).toString());
+    } catch (error) {
+      throw redacted(error, this.#redact);
+    }
   }
 
   /** One attempt. Throws for each status that cannot be read. */
@@ -188,7 +196,7 @@ export class HttpClient {
 /** A small request that every service can answer. */
 const FIRST_ITEM = listRequest({ mode: "basic", page: 1, perPage: 1, columns: [] });
 
-/** An error about a body may quote the service, and so the token. */
+/** An error about a body may quote the service. */
 function redacted(error: unknown, redact: (text: string) => string): unknown {
   if (!(error instanceof Error)) return error;
   error.message = redact(error.message);

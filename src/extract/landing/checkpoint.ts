@@ -5,8 +5,11 @@
 import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { basename, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { z } from "zod";
+import { WarehouseError } from "../../common/errors.ts";
+import { printable } from "../../common/printable.ts";
+import { isRelativePath, linkInTheWay } from "../../common/relative-path.ts";
 import { bytesOf, readSealed, writeSealed } from "../../common/sealed-file.ts";
 import type { Shape } from "../../raw/document.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
@@ -113,7 +116,10 @@ export function hasCheckpoints(staging: string): boolean {
   return existsSync(folderOf(staging));
 }
 
-/** Reads and verifies the checkpoints in a run's staging folder. A group that differs from what was written is ignored. */
+/**
+ * Reads and verifies the checkpoints in a run's staging folder. A group that differs from what was written is ignored. Throws
+ * `verify.failed` for a raw file outside of the folder.
+ */
 export async function readResumeState(staging: string): Promise<ResumeState> {
   if (!hasCheckpoints(staging)) return EMPTY_RESUME;
   const groups: CheckpointFile[] = [];
@@ -127,7 +133,7 @@ export async function readResumeState(staging: string): Promise<ResumeState> {
     const group = await readIn<PageResponse | ItemResponse>(path);
     if (group === undefined) continue;
     const { stage, pass, number, passStart, responses, file } = group;
-    const rawFile = join(staging, group.rawFile);
+    const rawFile = await pathOf(staging, group.rawFile, path);
     const content = file && (await bytesOf(rawFile));
     if (file && (content?.length !== file.bytes || hash("sha256", content) !== file.sha256)) continue;
     groups.push({ stage, pass, number, passStart, rawFile });
@@ -136,4 +142,15 @@ export async function readResumeState(staging: string): Promise<ResumeState> {
     else pages += responses.length;
   }
   return { groups, pages, items, files };
+}
+
+/** Absolute path of a raw file that a checkpoint names. A symbolic link is not followed. */
+async function pathOf(staging: string, rawFile: string, checkpoint: string): Promise<string> {
+  const path = join(staging, rawFile);
+  const below = `${basename(staging)}/${rawFile}`;
+  if (isRelativePath(rawFile) && (await linkInTheWay(dirname(staging), below)) === undefined) return path;
+  throw new WarehouseError(
+    "verify.failed",
+    `The checkpoint ${checkpoint} names the raw file "${printable(rawFile, 1000)}", which leads out of ${staging}; remove that folder, and run again.`,
+  );
 }

@@ -1,24 +1,32 @@
 /** Treats e-mail addresses and credentials that are personal in any place: in URLs, as keys, as users' IDs. */
 import type { JsonObject } from "../../common/json.ts";
+import { REDACTED } from "../../common/secret.ts";
 import type { SourceText } from "../raw-json.ts";
 import { isUserId } from "./people.ts";
 import { CUSTOM_FIELD_PLACES, type PersonalTreatment, setOrDelete } from "./policy.ts";
 
 export const ADDRESS = /^\s*[^@\s/]+@[^@\s/]+\.[^@\s/]+\s*$/;
-const URLS = /\/\/[^\s"'<>]+/g;
-const CREDENTIALS = /\/\/[^/?#]*@/g;
+/** A text that is a URL as a whole. */
+const URL_ALONE = /^\s*(?:[a-z][a-z0-9+.-]*:|\/\/)[^\s"'<>]*\s*$/i;
+/** Also of a URL in another. After `https:` browsers read any slashes as two. */
+const CREDENTIALS = /(\/\/)[^/?#]*@|((?:https?|wss?|ftp):[\\/]+)[^\\/?#]*@/gi;
 /** Also if a URL is encoded in the query of another. */
 const AT_SIGN = /@|%(?:25)*40/;
 
-/** Removes the credentials of URLs, and the parts of their queries that hold e-mail addresses. */
+/** Removes the credentials of a URL, and the parts of its query that hold e-mail addresses. Other texts stay. */
 function withoutAddresses(text: string): string {
-  return text.replace(URLS, (whole) => {
-    const url = whole.replace(CREDENTIALS, "//");
-    const end = url.search(/[?#]/);
-    if (end < 0) return url;
-    const parts = url.slice(end).split(/([?&;=#])/);
-    return url.slice(0, end) + parts.map((part) => (holdsAddress(part) ? "" : part)).join("");
-  });
+  if (!URL_ALONE.test(text)) return text;
+  return text
+    .replace(CREDENTIALS, "$1$2")
+    .replace(/[?#].*/s, (query) => query.replace(/[^?&;=#]+/g, (part) => (holdsAddress(part) ? "" : part)));
+}
+
+/** In a text that may be cut off within an address. */
+const ADDRESSES = /[^\s@<>()[\]"',;:]{1,64}(?:@|%40)[^\s@<>()[\]"',;:]+/g;
+
+/** Replaces e-mail addresses in words of the service that a message quotes. */
+export function redactAddresses(text: string): string {
+  return text.replace(ADDRESSES, REDACTED);
 }
 
 function holdsAddress(part: string): boolean {

@@ -10,7 +10,7 @@ import { diffForReport } from "../../audit/diff/value-diff-answer.ts";
 import { receivingDestinations } from "../../audit/mapping/value-counts.ts";
 import { listFiles, missingTables, type OpenedRun, openViews, runTables } from "../../audit/open-run.ts";
 import { type Coverage, coverageSections, readCoverage } from "../../audit/questions/coverage.ts";
-import { type DriftReport, driftOf, driftSections } from "../../audit/questions/drift.ts";
+import { type DriftReport, driftOf, driftSections, PERSONAL_SECTION } from "../../audit/questions/drift.ts";
 import { type ReportLimits, readReportItems } from "../../audit/questions/items.ts";
 import { isHistoryIn, type RunRow, readRunHistory, readRunRow } from "../../audit/questions/run-history.ts";
 import { readRejectsSection, readRunSections } from "../../audit/questions/run-sections.ts";
@@ -191,7 +191,10 @@ async function contentSections(
 function driftPart(drift: DriftReport, earlier: EarlierRuns, sequence: number): PagePart {
   const sections = driftSections(drift)
     .filter(({ key }) => earlier.before !== undefined || key !== "vanishedFields")
-    .map((section) => ({ ...section, all: "--section drift --format csv" }));
+    .map((section) => {
+      const name = section.key === "policy" ? PERSONAL_SECTION : "drift";
+      return { ...section, all: `--section ${name} --format csv` };
+    });
   const lead = `Where answers depart from the contract. ${comparisonText(earlier)}`;
   return { id: "drift", name: "Drift", command: `runs show ${sequence}`, lead, sections };
 }

@@ -4,13 +4,16 @@
  * instance.
  */
 import { z } from "zod";
+import { parseForm } from "../../common/parse-form.ts";
+import { relativePath } from "../../common/relative-path.ts";
 import type { InstanceIdentity, TargetRun } from "../../pipeline.ts";
 import { readColumns } from "../../storage/parquet/read.ts";
 import { ParquetWriter } from "../../storage/parquet/write.ts";
+import { TABLE_NAME } from "../../storage/parquet-sql.ts";
 import { rowOf, TableBuilder } from "../../storage/table-builder.ts";
 import { bigint, defineTable, json, text, timestamp } from "../../tables/declare.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
-import type { Store } from "../store/store.ts";
+import { changedObject, type Store } from "../store/store.ts";
 import { activeFiles, type TableState } from "./delta/state.ts";
 
 const required = true;
@@ -64,13 +67,13 @@ const snapshotRow = z.object({
   rollback_of_sha256: z.string().nullable(),
   /** Milliseconds since 1970; microseconds in the file. */
   delivered_at: count.transform((micros) => Math.floor(micros / 1000)),
-  table_name: z.string(),
+  table_name: relativePath().regex(TABLE_NAME),
   table_version: count,
   rows: count,
   files: z
     .string()
     .transform((text): unknown => JSON.parse(text))
-    .pipe(z.array(z.object({ path: z.string(), bytes: z.int(), sha256: z.string() })).readonly())
+    .pipe(z.array(z.object({ path: relativePath(), bytes: z.int(), sha256: z.string() })).readonly())
     .nullable(),
 });
 
@@ -87,8 +90,11 @@ export function snapshotFile(rows: readonly SnapshotRow[]): Buffer {
   return builder.take((batch) => new ParquetWriter().file(batch));
 }
 
-/** Rows of a file, which may lack columns, or have columns of other programs. */
-function rowsIn(file: Buffer): SnapshotRow[] {
+/**
+ * Rows of a file, which may lack columns, or have columns of other programs. `refused`: makes the error for a row of
+ * another form.
+ */
+function rowsIn(file: Buffer, refused: (fault: string) => Error): SnapshotRow[] {
   const { rows, has, cells } = readColumns(file);
   const columns = RUN_SNAPSHOTS.columns.map(({ name }) => [name, has(name) ? cells(name) : []] as const);
   return Array.from({ length: rows }, (_, row) => {
@@ -96,7 +102,9 @@ function rowsIn(file: Buffer): SnapshotRow[] {
       const cell = of[row] ?? null;
       return [name, Buffer.isBuffer(cell) ? cell.toString() : cell];
     });
-    return snapshotRow.parse(Object.fromEntries(entries));
+    const parsed = parseForm(snapshotRow, Object.fromEntries(entries));
+    if ("faults" in parsed) throw refused(parsed.faults.join("; "));
+    return parsed.value;
   });
 }
 
@@ -106,10 +114,14 @@ export async function readSnapshotRows(
   state: TableState | null,
   instance: string,
 ): Promise<readonly SnapshotRow[]> {
-  const files = activeFiles(state, instance);
-  const bodies = await Promise.all(files.map(({ path }) => store.get(`${RUN_SNAPSHOTS.name}/${path}`)));
-  // If somebody removed the file, the past runs are lost, but deliveries must go on.
-  return bodies.flatMap((body) => (body === null ? [] : rowsIn(body)));
+  const rows = activeFiles(state, instance).map(async ({ path }) => {
+    const key = `${RUN_SNAPSHOTS.name}/${path}`;
+    const body = await store.get(key);
+    // If somebody removed the file, the past runs are lost, but deliveries must go on.
+    if (body === null) return [];
+    return rowsIn(body, (fault) => changedObject(store.address, key, `cannot be read (${fault})`));
+  });
+  return (await Promise.all(rows)).flat();
 }
 
 /** A run of an instance whose delivery has finished. */

@@ -46,13 +46,11 @@ async function readStoredManifest(
   const key = copyFolder(instance, run.delivery) + MANIFEST_FILE;
   const bytes = await store.get(key);
   if (bytes === null) throw missingObject(store.address, key);
-  try {
-    const { manifest, sha256 } = parseManifest(bytes, key);
-    if (sha256 === run.sha256) return { bytes, manifest };
-  } catch (thrown) {
-    if (asWarehouseError(thrown).code !== "verify.failed") throw thrown;
-  }
-  throw changedObject(store.address, key);
+  const { manifest, sha256 } = parseManifest(bytes, key, (reason) =>
+    changedObject(store.address, key, `cannot be read (${reason})`),
+  );
+  if (sha256 !== run.sha256) throw changedObject(store.address, key);
+  return { bytes, manifest };
 }
 
 async function readStoredRun(session: LakeSession, run: TargetRun) {

@@ -4,6 +4,7 @@ import type { Dirent } from "node:fs";
 import {
   type FileHandle,
   link,
+  lstat,
   mkdir,
   open,
   readdir,
@@ -16,6 +17,7 @@ import {
 import { dirname, join, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
+import { linkInTheWay } from "../../common/relative-path.ts";
 import { sync } from "../../common/tree.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import {
@@ -56,7 +58,7 @@ export class FileStore implements Store {
   }
 
   get(key: string): Promise<Buffer | null> {
-    return this.#attempt(() => orNull(readFile(this.#pathOf(key))));
+    return this.#attempt(() => this.#pathOf(key).then((path) => orNull(readFile(path))));
   }
 
   putNew(key: string, body: Uint8Array): Promise<boolean> {
@@ -84,7 +86,7 @@ export class FileStore implements Store {
   }
 
   async download(key: string, file: string, content: FileContent): Promise<void> {
-    const source = await this.#attempt(() => orNull(open(this.#pathOf(key))));
+    const source = await this.#attempt(() => this.#pathOf(key).then((path) => orNull(open(path))));
     if (source === null) throw missingObject(this.address, key);
     await using _ = source;
     await createFile(file, async (handle) => {
@@ -96,6 +98,7 @@ export class FileStore implements Store {
   async *list(prefix: string, options?: { readonly after?: string }): AsyncGenerator<StoredObject> {
     try {
       this.#signal.throwIfAborted();
+      await this.#assertNoLink(prefix);
       for await (const object of objectsBelow(this.#folder, "", { prefix, ...options })) {
         yield object;
         this.#signal.throwIfAborted();
@@ -107,6 +110,7 @@ export class FileStore implements Store {
 
   folders(prefix: string): Promise<string[]> {
     return this.#attempt(async () => {
+      await this.#assertNoLink(prefix);
       const entries = await entriesOf(join(this.#folder, prefix));
       return entries.filter((entry) => entry.isDirectory()).map((entry) => `${entry.name}/`);
     });
@@ -114,7 +118,7 @@ export class FileStore implements Store {
 
   remove(keys: readonly string[]): Promise<void> {
     return this.#attempt(async () => {
-      const paths = keys.map((key) => this.#pathOf(key));
+      const paths = await Promise.all(keys.map((key) => this.#pathOf(key)));
       for (const path of paths) await orNull(unlink(path));
       for (const parent of new Set(paths.map((path) => dirname(path))))
         await removeEmpty(parent, this.#folder);
@@ -123,9 +127,20 @@ export class FileStore implements Store {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  #pathOf(key: string): string {
+  async #pathOf(key: string): Promise<string> {
     checkKey(this.address, key);
+    await this.#assertNoLink(key);
     return join(this.#folder, key);
+  }
+
+  /** Throws `target.refused` for a symbolic link on the way to a key: it may lead out of the store. */
+  async #assertNoLink(key: string): Promise<void> {
+    const link = await linkInTheWay(this.#folder, key);
+    if (link === undefined) return;
+    throw new WarehouseError(
+      "target.refused",
+      `${this.address} has a symbolic link ${link}, which is not followed; replace it by what it leads to, or remove it.`,
+    );
   }
 
   /** Writes a file by `fill` and names it by `name`. */
@@ -134,7 +149,8 @@ export class FileStore implements Store {
     fill: (handle: FileHandle) => Promise<void>,
     name: (from: string, to: string) => Promise<void>,
   ): Promise<void> {
-    const path = this.#pathOf(key);
+    const path = await this.#pathOf(key);
+    await this.#assertNoLink(TEMPORARY);
     const written = join(this.#temporary, randomUUID());
     await inFolder(this.#temporary, () => createFile(written, fill));
     try {
@@ -235,7 +251,7 @@ async function* objectsBelow(root: string, folder: string, filter: KeyFilter): A
       // Throws ENOTDIR, as a put below this file would.
       await readdir(join(root, key));
     } else if (key.startsWith(filter.prefix) && isAfter(key, filter.after)) {
-      const found = await orNull(stat(join(root, key)));
+      const found = await orNull(lstat(join(root, key)));
       if (found !== null) yield { key, bytes: found.size, modifiedMs: found.mtimeMs };
     }
   }

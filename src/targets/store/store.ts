@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
+import { isRelativePath } from "../../common/relative-path.ts";
 
 export interface StoredObject {
   /** Path below the store's address, with slashes: `content/_delta_log/00000000000000000000.json`. */
@@ -59,8 +60,7 @@ export function overwriteError(address: string): WarehouseError {
  * name any path.
  */
 export function checkKey(address: string, key: string): void {
-  const isKey = !key.includes("\0") && key.split("/").every((segment) => !["", ".", ".."].includes(segment));
-  if (isKey) return;
+  if (isRelativePath(key)) return;
   throw new WarehouseError(
     "target.refused",
     `"${printable(key)}" is not a key below ${address}; look for this path in a table's log that another program wrote.`,
@@ -105,11 +105,15 @@ export function changedFile(file: string): WarehouseError {
   );
 }
 
-/** An object differs from what was put. */
-export function changedObject(address: string, key: string): WarehouseError {
+/** An object differs from what was put. `how`: clause. */
+export function changedObject(
+  address: string,
+  key: string,
+  how = "has another content than was delivered",
+): WarehouseError {
   return new WarehouseError(
     "target.refused",
-    `${key} in ${address} has another content than was delivered; somebody changed it: put back what was delivered, or remove it and run where its run is still published; ${OTHERWISE}.`,
+    `${key} in ${address} ${how}; somebody changed it: put back what was delivered, or remove it and run where its run is still published; ${OTHERWISE}.`,
   );
 }
 

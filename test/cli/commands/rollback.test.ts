@@ -1,17 +1,19 @@
 /** `runs rollback` with targets: what is said of them, how they come back, and what other machines do then. */
 import assert from "node:assert/strict";
-import { cp, readlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { chmod, cp, link, readFile, readlink, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { deliverCommand } from "../../../src/cli/commands/deliver.ts";
 import { lakeCommand } from "../../../src/cli/commands/lake.ts";
 import { restoreCommand } from "../../../src/cli/commands/restore.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
+import { verifyCommand } from "../../../src/cli/commands/verify.ts";
 import { exitCodeOf } from "../../../src/observe/outcome.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { FileStore } from "../../../src/targets/store/file-store.ts";
-import { readManifest } from "../../../src/warehouse/manifest.ts";
+import { type PublishedFile, readManifest } from "../../../src/warehouse/manifest.ts";
 import { NEVER } from "../../never.ts";
 import { temporaryFolder } from "../../run/running.ts";
 import { dies, digestIn, type Machine, nightOn, type World, worldOf } from "../../run/two-machines.ts";
@@ -59,6 +61,15 @@ async function copyOf(t: TestContext, base: World, from: string) {
   const store = new FileStore(join(folder, "lake"), NEVER);
   const night = (machine: Machine, at: number) => nightOn(world, machine, at);
   return { world, cwd: folder, configure, options, store, night, a: ask("A"), b: ask("B"), statusOf };
+}
+
+/** Changes a byte of a published file, where it is. */
+async function damage(file: string): Promise<void> {
+  const bytes = await readFile(file);
+  const middle = bytes.length >> 1;
+  bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+  await chmod(file, 0o644);
+  await writeFile(file, bytes);
 }
 
 test("runs rollback, where a target has the runs", async (t) => {
@@ -133,6 +144,51 @@ test("runs rollback, where a target has the runs", async (t) => {
       await assertNothingMixed(store, INSTANCE);
     },
   );
+
+  await t.test("I9: a run with a changed file is delivered to no target, and not made current", async (t) => {
+    const { world, cwd, options, a } = await copyOf(t, base, folder);
+    const runs = join(world.folders.A, "runs");
+    const [before, now] = [await readManifest(join(runs, first)), await readManifest(join(runs, second))];
+    const sameAs = ({ sha256 }: PublishedFile) => before.files.find((each) => each.sha256 === sha256)?.path;
+    const isShared = (file: PublishedFile) => file.path.startsWith("parquet/") && sameAs(file) !== undefined;
+    const file = now.files.find(isShared) ?? assert.fail();
+    const path = join(runs, second, file.path);
+    await chmod(dirname(path), 0o755);
+    // The copy has no links.
+    await rm(path);
+    await link(join(runs, first, sameAs(file) ?? ""), path);
+    await damage(path);
+    const asked = join(cwd, "asked");
+    await writeFile(
+      join(cwd, "targets.mjs"),
+      `import { writeFileSync } from "node:fs";
+      const last = async () => writeFileSync(${JSON.stringify(asked)}, "") ?? null;
+      const own = { name: "own", last, stage: async () => ({ commit: last, abort: last }) };
+      export default { targets: [own, ${JSON.stringify({ type: "lake", ...options })}] };`,
+    );
+    const message =
+      /^The run \S+ is not as it was published \(the file parquet\/\S+ has different content: its SHA-256 differs\), so nothing was done with it: run again, or look for a whole run with "content-warehouse verify --all"\.$/;
+    for (const [make, ...args] of [
+      [deliverCommand],
+      [deliverCommand, "1"],
+      [runsCommand, "rollback", "1", "--deliver"],
+      [runsCommand, "rollback", "1"],
+    ] as const) {
+      const { text, error } = await a(make, ...args, "--config", join(cwd, "targets.mjs"));
+      assert.deepEqual([text, error?.code, error?.exitCode], ["", "verify.failed", 31]);
+      assert.match(error?.message ?? "", message);
+    }
+    assert.ok(!existsSync(asked));
+    assert.equal(await readlink(join(world.folders.A, "current")), `runs/${second}`);
+
+    const { text, error } = await a(verifyCommand);
+    assert.ok(
+      text.includes(`${file.path} has different content: its SHA-256 differs; the same file is in ${first}.`),
+    );
+    assert.match(error?.message ?? "", /^1 finding: run again, /);
+    const healed = await nightOn(world, "A", 2);
+    assert.deepEqual([healed.sequence, (await a(verifyCommand)).error], [3, undefined]);
+  });
 
   await t.test("a run that was rolled back stays so once it is pruned, while the lake has it", async (t) => {
     const { world, store, statusOf, a } = await copyOf(t, base, folder);

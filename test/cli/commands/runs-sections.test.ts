@@ -83,3 +83,22 @@ test("drift names what is new since the run before, and of a first run says that
     ["contact_email", "mood", "slug"],
   );
 });
+
+test("what the personal-data policy removed is counted beside the drift, and listed by itself", async (t) => {
+  const user = { id: "u-1", name: "Ann", email: "ann@example.org" };
+  const service = await Scripted.start(t, [item("a", 1, { mood: "glad", author_details: user })]);
+  const out = await temporaryFolder(t);
+  const config = { personalData: { policy: "drop", key: null } } as const;
+  const { drift } = await exportFrom({ url: service.url, out, config });
+  assert.deepEqual([drift?.policyFields, JSON.stringify(drift).includes("author_details.")], [2, false]);
+  const [listed, alone] = await Promise.all(
+    ["drift", "personal-data"].map((name) => shown(out, ["--section", name])),
+  );
+  assert.match(listed ?? "", /2 fields treated by the personal-data policy: --section personal-data\./);
+  assert.match(listed ?? "", /mood/);
+  assert.doesNotMatch(listed ?? "", /author_details\./);
+  assert.match(alone ?? "", /author_details\.email.*author_details\.name/s);
+  assert.doesNotMatch(alone ?? "", /mood/);
+  const csv = await shown(out, ["--section", "personal-data", "--format", "csv"]);
+  assert.match(csv, /^path,[^\n]*\nauthor_details\.email,[^\n]*\nauthor_details\.name,[^\n]*\n$/);
+});

@@ -143,7 +143,10 @@ test("F20: a file that is missing, cut off, longer or too many is found, each wi
   assert.match(findings[4] ?? "", /^The Parquet files cannot be read \(.*content_tags.*-0000\.parquet/);
   const { text, error } = await verify(out);
   assert.match(text, /^DAMAGED: run 000001-20261120T020000Z \(current\), \d findings\n {2}The file /);
-  assert.match(error?.message ?? "", /^\d findings: go back to a whole run/);
+  assert.match(
+    error?.message ?? "",
+    /^\d findings: run again, which writes .*, or find a whole run with "verify --all"/,
+  );
 });
 
 test("what this user may not read is named, and says nothing against the rest of the run", async (t) => {

@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
-import { cp, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import {
+  cp,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
 import { z } from "zod";
 import { silentLog } from "../../../src/common/log.ts";
@@ -21,6 +32,7 @@ import {
   SMALL,
   temporaryFolder,
   textsIn,
+  treeOf,
 } from "../../run/running.ts";
 import { item, itemsOf, type Question, Scripted } from "../../run/scripted.ts";
 import {
@@ -126,6 +138,31 @@ suite("G8: staged work that is in doubt is not used again:", () => {
       await assertSame(summary, prepared.whole);
     });
   }
+
+  test("F22, F23: a checkpoint whose raw file is not in the staged folder ends the run before it writes", async (t) => {
+    const named = await ended(prepared, t);
+    const checkpoint = await inStaging(named.out, /dynamic-\d+-1-00001\.json$/);
+    const { content } = JSON.parse(await readFile(checkpoint, "utf8"));
+    const outside = join(named.out, "outside.parquet");
+    await rename(join(dirname(dirname(checkpoint)), content.rawFile), outside);
+    await writeSealed(checkpoint, { ...content, rawFile: relative(dirname(dirname(checkpoint)), outside) });
+
+    const linked = await ended(prepared, t);
+    const raw = dirname(await inStaging(linked.out, /dynamic-\d+-1-00001\.parquet$/));
+    const away = join(linked.out, "away");
+    await rename(raw, away);
+    await symlink(away, raw);
+    for (const { again, out } of [named, linked]) {
+      const before = await treeOf(out);
+      await assert.rejects(again(), {
+        code: "verify.failed",
+        exitCode: 31,
+        message:
+          /^The checkpoint \S+\.json names the raw file "\S+\.parquet", which leads out of \S+; remove that/,
+      });
+      assert.deepEqual(await treeOf(out), before);
+    }
+  });
 
   test("what another version of the program or other settings began is passed over with one sentence", async (t) => {
     const told = async (at: Ended, options: Partial<ExportOptions> = {}) => {

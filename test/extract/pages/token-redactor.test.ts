@@ -144,3 +144,95 @@ test("S4: of any document the texts are redacted, and nothing else changes", () 
     { numRuns: either(400, 2000) },
   );
 });
+
+/** A character as those write it who escape it, and as it is. */
+const WRITERS: readonly ((char: string) => string)[] = [
+  (char) => char,
+  (char) => percent(char),
+  (char) => percent(char).toLowerCase(),
+  (char) => percent(char).replace("%", "%25"),
+  (char) => `&#${char.charCodeAt(0)};`,
+  (char) => `&#x${char.charCodeAt(0).toString(16)};`,
+  (char) => `&#X00${char.charCodeAt(0).toString(16).toUpperCase()};`,
+  (char) => `&amp;#${char.charCodeAt(0)};`,
+  (char) => inJson(char),
+  (char) => ENTITIES[char] ?? char,
+];
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  '"': "&quot;",
+  "/": "&sol;",
+  "=": "&equals;",
+  _: "&lowbar;",
+};
+
+function percent(char: string): string {
+  return `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
+}
+
+function inJson(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+suite("J5: the token in each form that the promise names", () => {
+  const token = fc.stringMatching(/^([0-9A-Za-z]{1,9}[!-/;-@[-`{-~]{1,2}){1,4}[0-9A-Za-z]{6}$/);
+  const writers = fc.array(fc.constantFrom(...WRITERS), { minLength: 1, maxLength: 30 });
+  const written = (text: string, chosen: typeof WRITERS, which = /./gs) => {
+    let at = 0;
+    return text.replace(which, (char) => chosen[at++ % chosen.length]?.(char) ?? char);
+  };
+  const signs = /[^A-Za-z0-9]/g;
+  const serializers = fc.constantFrom(
+    (text: string) => JSON.stringify(text),
+    (text: string) => `"${text.replaceAll(signs, inJson)}"`,
+    ...Object.values(SERIALIZERS).map((serialize) => (text: string) => serialize(JSON.stringify(text))),
+  );
+  const textsOf = (secret: string, body: string) =>
+    JSON.parse(String(redacted(secret, body)?.bytes ?? body)).map(String);
+
+  test("is replaced with any character but letters and digits escaped", () => {
+    fc.assert(
+      fc.property(token, writers, serializers, fc.nat(200_000), (secret, chosen, serialize, before) => {
+        const text = `before ${written(secret, chosen, signs)} after`;
+        const body = `["${" ".repeat(before)}",${serialize(text)}]`;
+        assert.equal(textsOf(secret, body)[1], `before ${REDACTED} after`, body.trim());
+      }),
+      { numRuns: either(400, 4000) },
+    );
+  });
+
+  test("is replaced with letters and digits escaped where another form stands in the same response", () => {
+    fc.assert(
+      fc.property(token, writers, writers, serializers, (secret, chosen, all, serialize) => {
+        const texts = [`a ${written(secret, all)} b`, `c ${written(secret, chosen, signs)} d`];
+        const shown = textsOf(secret, `[${texts.map(serialize)}]`);
+        assert.deepEqual(shown, [`a ${REDACTED} b`, `c ${REDACTED} d`]);
+      }),
+      { numRuns: either(400, 4000) },
+    );
+  });
+
+  test("is replaced in base64, as a user with any password and as the password of any user", () => {
+    const word = fc.stringMatching(/^[a-z]{0,9}$/);
+    const encodings = fc.constantFrom(
+      (bytes: Buffer) => bytes.toString("base64"),
+      (bytes: Buffer) => bytes.toString("base64url"),
+      (bytes: Buffer) => encodeURIComponent(bytes.toString("base64")),
+    );
+    fc.assert(
+      fc.property(token, word, word, encodings, serializers, (secret, user, password, encode, serialize) => {
+        for (const [plain, left] of [
+          [secret, ""],
+          [`${secret}:${password}`, ""],
+          [`${user}:${secret}`, Buffer.from(`${user}:`).toString("base64")],
+        ] as const) {
+          const [shown] = textsOf(secret, `[${serialize(`before ${encode(Buffer.from(plain))} after`)}]`);
+          const [, before] = /^before ([^ ]*)\[redacted\] after$/.exec(shown) ?? [];
+          assert.ok(before !== undefined && left.startsWith(before), `${plain}: ${shown}`);
+        }
+      }),
+      { numRuns: either(400, 4000) },
+    );
+  });
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -10,7 +10,7 @@ import { FileStore } from "../../../src/targets/store/file-store.ts";
 import { temporaryFolder } from "../../folders.ts";
 import { many } from "../../long.ts";
 import { NEVER } from "../../never.ts";
-import { keysOf, storeLaws } from "./laws.ts";
+import { contentOf, keysOf, storeLaws } from "./laws.ts";
 
 const root = await temporaryFolder({ after });
 
@@ -89,6 +89,49 @@ suite("a store in a folder", () => {
         message: `${pathToFileURL(lake).href} does not exist and cannot be created; mount its file system, or choose another folder.`,
       });
     }
+  });
+
+  test("F23: follows no symbolic link, for any call, and may be one itself", async () => {
+    const [folder, away, linked] = [
+      join(root, randomUUID()),
+      join(root, randomUUID()),
+      join(root, randomUUID()),
+    ];
+    for (const path of [join(folder, "content"), away]) await mkdir(path, { recursive: true });
+    for (const name of ["x", "old"]) await writeFile(join(away, name), "theirs");
+    await symlink(folder, linked);
+    await symlink(away, join(folder, "content/instance=a"));
+    await symlink(join(away, "x"), join(folder, "content/file"));
+    const store = new FileStore(linked, NEVER);
+    const empty = Buffer.from("");
+    const calls: Readonly<Record<string, (key: string) => Promise<unknown>>> = {
+      get: (key) => store.get(key),
+      put: (key) => store.put(key, empty),
+      putNew: (key) => store.putNew(key, empty),
+      download: (key) => store.download(key, join(root, randomUUID()), contentOf(Buffer.from("theirs"))),
+      remove: (key) => store.remove([key]),
+    };
+    const refused = {
+      code: "target.refused",
+      message: /has a symbolic link \S+\/(instance=a|file), which is not/,
+    };
+    for (const [name, call] of Object.entries(calls))
+      for (const key of ["content/instance=a/x", "content/file"])
+        await assert.rejects(call(key), refused, name);
+    await assert.rejects(keysOf(store, "content/instance=a/"), refused);
+    await assert.rejects(store.folders("content/instance=a/"), refused);
+    await store.put("content/own", empty);
+    assert.deepEqual(await keysOf(store, "content/own"), ["content/own"]);
+
+    await rm(join(folder, ".tmp"), { recursive: true });
+    await symlink(away, join(folder, ".tmp"));
+    await utimes(join(away, "old"), 0, 0);
+    const again = new FileStore(linked, NEVER);
+    await assert.rejects(again.put("content/own", empty), {
+      message: /has a symbolic link \S+\/\.tmp, which/,
+    });
+    assert.deepEqual(await readdir(away), ["old", "x"]);
+    assert.equal(await readFile(join(away, "x"), "utf8"), "theirs");
   });
 
   test("says that a file stands where a folder is needed", async () => {

@@ -117,7 +117,12 @@ async function read(
     const { version, keys } = checkpoint;
     for (const body of await Promise.all(keys.map((key) => store.get(key)))) {
       const actions = await parseCheckpoint(body ?? Buffer.alloc(0)).catch((cause: unknown) => {
-        throw damagedLog(store, table, `the checkpoint of version ${version} cannot be read`, cause);
+        throw damagedLog(
+          store,
+          table,
+          `the checkpoint of version ${version} cannot be read${faultIn(cause)}`,
+          cause,
+        );
       });
       applyCommit(replay, version, actions);
     }
@@ -165,7 +170,7 @@ async function readCommit(store: Store, table: string, version: number): Promise
     const lines = body.toString().split("\n");
     return lines.filter((line) => line.trim() !== "").map(parseAction);
   } catch (cause) {
-    throw damagedLog(store, table, `version ${version} is not as the protocol says`, cause);
+    throw damagedLog(store, table, `version ${version} is not as the protocol says${faultIn(cause)}`, cause);
   }
 }
 
@@ -199,6 +204,11 @@ function finished(store: Store, replay: ReturnType<typeof newReplay>): TableStat
   const state = { ...replay, protocol, metaData };
   assertReadable(state);
   return state;
+}
+
+/** What is wrong with an action, in parentheses; empty if it is no action at all. */
+function faultIn(cause: unknown): string {
+  return cause instanceof z.ZodError ? ` (${cause.issues[0]?.message})` : "";
 }
 
 function damagedLog(store: Store, table: string, what: string, cause?: unknown): WarehouseError {

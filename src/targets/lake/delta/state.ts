@@ -4,13 +4,14 @@
  */
 import { z } from "zod";
 import { parseIfJson } from "../../../common/json.ts";
+import { relativePath } from "../../../common/relative-path.ts";
 
 const texts = z.record(z.string(), z.string().nullable());
 /** Some writers write `null` for a missing value, and some leave it out. */
 const orNull = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? null);
 /** Relative to the table's folder, encoded as a URI. Parsing throws a URIError if it is not. */
-const path = z.string().refine((encoded) => decodeURIComponent(encoded) !== "");
+const path = relativePath(decodeURIComponent);
 
 const add = z.object({
   path,

@@ -121,6 +121,11 @@ suite("a log", () => {
       /version 2 is not as the protocol says/,
     ],
     [
+      "F22: with a path that leads out of the table once it is decoded",
+      commits(JSON.stringify({ remove: { path: "instance=a%2F..%2F../x" } })),
+      /version 2 is not as the protocol says \(the path "instance=a%2F\.\.%2F\.\.\/x" leads out of its folder\)/,
+    ],
+    [
       "without a protocol",
       (store) => store.put(`${LOG}00000000000000000000.json`, Buffer.from('{"commitInfo":{}}')),
       /it has no protocol or no metadata/,
