@@ -177,6 +177,13 @@ test("a value's row says that only its destination, or only its place, changed",
   );
 });
 
+test("intervals join by keys: no pair of rows is compared that has other keys", async () => {
+  await runNights([worldWith()]);
+  const [plan = ""] = await lines("EXPLAIN (FORMAT json) FROM mapped_value_intervals");
+  assert.match(plan, /HASH_JOIN/);
+  assert.doesNotMatch(plan, /NL_JOIN|NESTED_LOOP|CROSS_PRODUCT/);
+});
+
 test("a value is so since what is sent became so, and its flags have dates of their own", async () => {
   const archived = (change: (draft: Draft) => void = () => {}) =>
     worldWith((draft) => {

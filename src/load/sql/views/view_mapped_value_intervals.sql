@@ -1,8 +1,8 @@
 -- Rows of content_mapped_values of all runs of the history, with the runs in which each held. A value, its position and
 -- its destination have versions of their own; a row here is where one of each meet. The mark is the text of
--- mapped_value_versions.
+-- mapped_value_versions. What holds ends after every run: a join on comparisons alone is by key, one with OR is not.
 WITH value_versions AS (
-  SELECT versions.*, first.sequence AS from_sequence, after.sequence AS to_sequence
+  SELECT versions.*, first.sequence AS from_sequence, coalesce(after.sequence, 2147483647) AS to_sequence
   FROM (/* versions */) AS versions
   JOIN run_history AS first ON first.run = versions.valid_from_run
   LEFT JOIN run_history AS after ON after.run = versions.valid_to_run
@@ -38,7 +38,7 @@ moves AS (
 stands AS (
   SELECT
     *,
-    lead(from_sequence) OVER (
+    lead(from_sequence, 1, 2147483647) OVER (
       PARTITION BY content_id, destination_id, custom_field_id, value_number, copy ORDER BY from_sequence
     ) AS to_sequence
   FROM moves
@@ -58,7 +58,9 @@ changes AS (
     OR receives IS DISTINCT FROM lag(receives) OVER same
 ),
 destination_states AS (
-  SELECT *, lead(from_sequence) OVER (PARTITION BY destination_id ORDER BY from_sequence) AS to_sequence
+  SELECT
+    *,
+    lead(from_sequence, 1, 2147483647) OVER (PARTITION BY destination_id ORDER BY from_sequence) AS to_sequence
   FROM changes
 ),
 placed AS (
@@ -68,7 +70,7 @@ placed AS (
     state.destination_unsupported,
     state.receives,
     greatest(versions.from_sequence, stand.from_sequence, state.from_sequence) AS first_sequence,
-    -- A NULL counts for nothing in least() and greatest().
+    -- A NULL counts for nothing in least() and greatest(): a field that never had an order has no positions.
     least(versions.to_sequence, stand.to_sequence, state.to_sequence) AS last_sequence,
     CASE
       WHEN first_sequence = versions.from_sequence THEN versions.cause
@@ -76,25 +78,23 @@ placed AS (
       || CASE WHEN first_sequence = stand.from_sequence THEN ['reordered'] ELSE [] END
     END AS cause,
     CASE
-      WHEN last_sequence IS NULL OR last_sequence = versions.to_sequence THEN versions.valid_to_cause
+      WHEN last_sequence = versions.to_sequence THEN versions.valid_to_cause
       ELSE CASE WHEN last_sequence = state.to_sequence THEN ['destination_changed'] ELSE [] END
       || CASE WHEN last_sequence = stand.to_sequence THEN ['reordered'] ELSE [] END
     END AS valid_to_cause
   FROM value_versions AS versions
   JOIN destination_states AS state
     ON state.destination_id = versions.destination_id
-    AND (versions.to_sequence IS NULL OR versions.to_sequence > state.from_sequence)
-    AND (state.to_sequence IS NULL OR state.to_sequence > versions.from_sequence)
-  -- A field that never had an order has no positions.
+    AND state.from_sequence < versions.to_sequence
+    AND state.to_sequence > versions.from_sequence
   LEFT JOIN stands AS stand
     ON stand.content_id = versions.content_id
     AND stand.destination_id = versions.destination_id
     AND stand.custom_field_id = versions.custom_field_id
     AND stand.value_number = versions.value_number
     AND stand.copy = versions.copy
-    AND (least(versions.to_sequence, state.to_sequence) IS NULL
-      OR least(versions.to_sequence, state.to_sequence) > stand.from_sequence)
-    AND (stand.to_sequence IS NULL OR stand.to_sequence > greatest(versions.from_sequence, state.from_sequence))
+    AND stand.from_sequence < least(versions.to_sequence, state.to_sequence)
+    AND stand.to_sequence > greatest(versions.from_sequence, state.from_sequence)
 )
 SELECT
   placed.content_id,
@@ -111,7 +111,7 @@ SELECT
   placed.first_sequence AS valid_from_sequence,
   after.run AS valid_to_run,
   after.started_at AS valid_to,
-  placed.last_sequence AS valid_to_sequence,
+  after.sequence AS valid_to_sequence,
   placed.valid_from_run AS version_from_run,
   -- As in the tables of the history.
   to_json(placed.cause) AS cause,
