@@ -1,9 +1,9 @@
 /**
  * The rate of requests, learned from those that the service refuses.
  *
- * - After a refusal the rate is that of the requests accepted so far, pauses included, if they are ten or more. A refusal
+ * - After a refusal the rate is that of the requests accepted so far, pauses included, if they are nine or more. A refusal
  *   before that only takes back what the rate has risen by.
- * - The rate doubles with every five requests that wait. Each refusal makes that twice as many, and each request fewer.
+ * - The rate doubles with every four requests that wait. A refusal makes that four times as many, each request fewer.
  * - A service that accepts less at a lower rate refuses requests for another reason: the rate is lifted for a while.
  *
  * Nothing here waits or reads a clock. All times are milliseconds of a clock that never goes back.
@@ -16,13 +16,17 @@ const MIN_PER_SECOND = 0.1;
 /** Lowest rate at the start of a run, whatever an earlier run found: the service may allow more by now. */
 const MIN_START_PER_SECOND = 1;
 /** Requests that wait until the rate has doubled: at first, ... */
-const MIN_DOUBLING = 5;
+const MIN_DOUBLING = 4;
 /** ... and after many refusals, or if an earlier run found the rate. */
 const MAX_DOUBLING = 400;
-/** Factor for that number with each request, so that a run without refusals speeds up. */
-const DOUBLING_DECAY = 0.993;
+/** Factor for that number with each refusal. */
+const DOUBLING_GROWTH = 4;
+/** The same with each request, so that a run without refusals speeds up. */
+const DOUBLING_DECAY = 0.99;
+/** Accepted requests before the rate first rises. */
+const FIRST_STEADY = 5;
 /** Accepted requests that a rate is learned from, ... */
-const ENOUGH = 10;
+const ENOUGH = 9;
 /** ... also while the rate is lifted. */
 const ENOUGH_LIFTED = 20;
 /** The rate is lifted if the service accepts less than this share of its best. */
@@ -72,7 +76,7 @@ export class Pace {
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
   /** Requests accepted since `#sinceMs`. */
   #accepted = 0;
-  #sinceMs = Number.NEGATIVE_INFINITY;
+  #sinceMs = 0;
   /** Highest rate accepted so far, or since the rate was lifted. */
   #best = 0;
   #isSlowed = false;
@@ -106,7 +110,9 @@ export class Pace {
   get totals(): ThrottleTotals | null {
     const isLearned = Number.isFinite(this.#learned);
     if (!isLearned && this.#refused === 0) return null;
-    const ratePerSecond = isLearned ? Number(this.#perSecond.toPrecision(3)) : null;
+    const sinceLearned = (this.#accepted * 1000) / Math.max(1, this.#nextMs - this.#sinceMs);
+    const rate = Math.min(this.#perSecond, Math.max(this.#base, sinceLearned));
+    const ratePerSecond = isLearned ? Number(rate.toPrecision(3)) : null;
     return { ratePerSecond, refused: this.#refused };
   }
 
@@ -120,6 +126,7 @@ export class Pace {
     this.#nextMs = Math.max(this.#nextMs, waited ? nowMs - MAX_CATCH_UP_MS : nowMs) + gapMs;
     this.#isSlowed = waited && gapMs > 0;
     if (!this.#isSlowed || this.#perSecond < this.#learned) return;
+    if (this.#best === 0 && this.#accepted < FIRST_STEADY) return;
     this.#learned *= 2 ** (1 / this.#doubling);
     this.#doubling = Math.max(MIN_DOUBLING, this.#doubling * DOUBLING_DECAY);
   }
@@ -142,7 +149,7 @@ export class Pace {
     const untilMs = nowMs + pauseMs(this.#pauses, retryAfterMs, this.#config.random);
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
     this.#nextMs = Math.max(this.#nextMs, untilMs);
-    if (isFirst && this.#pauses === 1) this.#learn(Math.max(this.#pausedUntilMs, nowMs + MIN_CLOSED_MS));
+    if (isFirst && this.#pauses === 1) this.#learn(nowMs + Math.max(MIN_CLOSED_MS, retryAfterMs ?? 0));
   }
 
   get #perSecond(): number {
@@ -161,7 +168,7 @@ export class Pace {
     }
     this.#isLifted = accepted < LIFTED_BELOW * this.#best;
     this.#learned = this.#isLifted ? Number.POSITIVE_INFINITY : lowered;
-    this.#doubling = this.#isLifted ? MIN_DOUBLING : Math.min(MAX_DOUBLING, this.#doubling * 2);
+    this.#doubling = this.#isLifted ? MIN_DOUBLING : Math.min(MAX_DOUBLING, this.#doubling * DOUBLING_GROWTH);
     this.#best = this.#isLifted ? 0 : Math.max(this.#best, accepted);
     this.#base = this.#learned;
     this.#sinceMs = this.#pausedUntilMs;

@@ -53,12 +53,12 @@ suite("turns", () => {
     for (let nowMs = 0; nowMs < HOUR; nowMs += 5000) turnsAfter(pace, nowMs, 1);
     assert.deepEqual([pace.totals?.ratePerSecond, pace.slowedTo], [2, null]);
     turnsAfter(pace, HOUR, 51);
-    assert.equal(pace.slowedTo?.toFixed(2), "2.22");
+    assert.equal(pace.slowedTo?.toFixed(2), "2.24");
     turnsAfter(pace, 2 * HOUR, 201);
     assert.ok((pace.slowedTo ?? 0) > 5, "it rises faster and faster");
     const bounded = paceOf({ startPerSecond: 2, maxPerSecond: 3 });
     turnsAfter(bounded, 0, 2000);
-    assert.equal(bounded.totals?.ratePerSecond, 3);
+    assert.equal(bounded.slowedTo, 3);
   });
 });
 
@@ -77,15 +77,28 @@ suite("a refusal", () => {
     assert.equal(least.totals?.ratePerSecond, 0.1);
   });
 
-  test("takes back what the pace rose by if it comes before ten were let in, and slows the rise if it comes later", () => {
+  test("takes back what the pace rose by if it comes before nine were let in, and slows the rise if it comes later", () => {
     const pace = paceOf();
     turnsAfter(pace, 0, 10);
     refuse(pace, 0, 5000);
     assert.equal(pace.totals?.ratePerSecond, 2);
     turnsAfter(pace, 5000, 6);
-    assert.equal(pace.totals?.ratePerSecond, 2.84, "doubles in ten requests, no longer in five");
+    assert.equal(pace.slowedTo?.toFixed(2), "2.49", "doubles in 16 requests, no longer in four");
     refuse(pace, pace.nextMs, 1000);
     assert.equal(pace.totals?.ratePerSecond, 2);
+  });
+
+  test("leaves the next run the rate that was accepted since, and not how far the pace has risen", () => {
+    const pace = paceOf();
+    turnsAfter(pace, 0, 10);
+    refuse(pace, 0, 5000);
+    turnsAfter(pace, 5000, 100);
+    const { ratePerSecond } = pace.totals ?? {};
+    const slowedTo = pace.slowedTo ?? 0;
+    assert.ok(
+      ratePerSecond && ratePerSecond > 4 && ratePerSecond < slowedTo / 2,
+      `${ratePerSecond}, ${slowedTo}`,
+    );
   });
 
   test("that a lower pace did not prevent lifts it", () => {
