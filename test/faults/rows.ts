@@ -11,8 +11,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   A2: ["name of the service does not resolve", "retried once, then 21; the sentence names the host"],
   A3: ["connection never comes about", "ended by the connect timeout, retried"],
   A4: [
-    "certificate self-signed, expired, of another host, or an old TLS",
-    "2, no request sent, no switch to trust it",
+    "certificate self-signed, expired, of another host; an old TLS; a client certificate wanted",
+    "2 with the advice that helps, no switch to trust it",
   ],
   A5: ["connection reset before an answer", "retried"],
   A6: ["connection reset in the middle of a body", "the whole request again, never a range of it"],

@@ -1,7 +1,7 @@
 /** Connections to the service, kept from request to request. */
 import { hash } from "node:crypto";
 import type { LookupFunction } from "node:net";
-import { type Dispatcher, Pool, ProxyAgent } from "undici";
+import { buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
 import { codeOf } from "../../common/errors.ts";
 import type { Log } from "../../common/log.ts";
 import type { HttpProxy } from "../../common/proxy.ts";
@@ -149,7 +149,8 @@ function openDispatcher({ url, proxy, connections, limits, lookup }: ConnectionC
     headersTimeout: limits.headersMs,
     bodyTimeout: limits.bodyMs,
   };
-  if (proxy === null) return new Pool(url.origin, { ...options, connect });
+  const connector = buildConnector({ ...connect, allowH2: false });
+  if (proxy === null) return new Pool(url.origin, { ...options, connect: closingOnError(connector) });
   return new ProxyAgent({
     ...options,
     uri: proxy.url.reveal(),
@@ -158,4 +159,17 @@ function openDispatcher({ url, proxy, connections, limits, lookup }: ConnectionC
     requestTls: { ...connect, allowH2: false },
     clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: limits.headersMs }),
   });
+}
+
+/**
+ * Closes a connection on its first error, which is then the one that is thrown: over TLS 1.3 a service asks for a client
+ * certificate after the handshake, in an alert before it closes.
+ */
+function closingOnError(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...outcome) => {
+      const [, socket] = outcome;
+      socket?.once("error", () => socket.destroy());
+      callback(...outcome);
+    });
 }

@@ -54,10 +54,29 @@ const FAILURES: readonly {
     says: "does not speak TLS ({code}); check the port of the URL, or write http:// for a service on this machine.",
   },
   {
-    codes:
-      /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|HOSTNAME_MISMATCH|EPROTO)/,
+    codes: /^ERR_SSL_.*ALERT_(CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE)$/,
     code: "source.tls",
-    says: "is not trusted ({code}): its certificate or TLS version is not accepted; check the URL, or add your certificate authority with NODE_EXTRA_CA_CERTS.",
+    says: "wants a client certificate, or ciphers that are not offered ({code}); ask its operator for access with the token alone, or set {url} to a forwarder on this machine that has the certificate.",
+  },
+  {
+    codes: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
+    code: "source.tls",
+    says: "has a certificate that has expired or is not valid yet ({code}); check this machine's clock, or ask its operator to renew the certificate.",
+  },
+  {
+    codes: /^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
+    code: "source.tls",
+    says: "has a certificate for another host ({code}); check the host name in the URL ({url}).",
+  },
+  {
+    codes: /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED$|INVALID_CA$)/,
+    code: "source.tls",
+    says: "has a certificate of an authority that is unknown here ({code}); check the URL ({url}), or add the authority with NODE_EXTRA_CA_CERTS.",
+  },
+  {
+    codes: /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|EPROTO)/,
+    code: "source.tls",
+    says: "is not trusted ({code}): its certificate or TLS version is not accepted; check the URL ({url}), or ask its operator.",
   },
 ];
 
