@@ -48,8 +48,8 @@ suite("a run that is compared with the run before", () => {
     await chmod(first.directory, 0o755);
     await chmod(database, 0o644);
     await writeFile(database, "no database");
-    const { verdict, changes, drift, warnings, previousRun } = await exported();
-    assert.deepEqual([verdict, changes, drift, previousRun], ["complete", null, null, null]);
+    const { verdict, changes, drift, warnings, comparedWith } = await exported();
+    assert.deepEqual([verdict, changes, drift, comparedWith], ["complete", null, null, null]);
     assert.match(warnings.join("\n"), new RegExp(`^The run could not be compared with ${first.run}: `, "m"));
   });
 });

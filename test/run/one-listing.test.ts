@@ -103,10 +103,12 @@ suite("G8: an interrupted run", () => {
         assert.equal(summary.verdict, "complete");
         assert.deepEqual(await staged(out), []);
         await assertSame(summary, whole);
-        // Of what lands, each answer was asked for once; the pass that certifies it is made anew.
+        // Of what lands, each answer was asked for once; the pass that certifies it is made anew, and one page of one
+        // item tells which instance answers.
         const keyOf = ({ kind, mode, page, id }: Question) =>
           `${kind} ${mode} ${kind === "list" ? page : ""} ${id}`;
-        const lands = ({ kind, mode }: Question) => kind === "item" || (kind === "list" && mode !== "basic");
+        const lands = ({ kind, mode, perPage }: Question) =>
+          kind === "item" || (kind === "list" && mode !== "basic" && perPage > 1);
         const [first, second] = [before, service.questions].map((list) => list.filter(lands).map(keyOf));
         const twice = second?.filter((key) => first?.includes(key)) ?? [];
         // What was under way when it was ended has no answer yet.

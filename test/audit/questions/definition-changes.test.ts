@@ -226,7 +226,11 @@ long("destinations and fields are called and found by what the two runs called t
   // Its values are as before: what is told is told of the destination.
   const told = async (from: number, to: number, destination: string) =>
     (await definitions(from, to, nights, { destination })).map((row) => [row.destination, row.definition]);
-  const unnamed = ["destination: name", "destination: supports custom field mappings"];
+  const unnamed = [
+    "destination: name",
+    "destination: supports custom field mappings",
+    "destination: receives values",
+  ];
   for (const destination of ["Hub", "web-id"])
     assert.deepEqual(
       await told(2, 3, destination),
