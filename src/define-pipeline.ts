@@ -72,7 +72,10 @@ const loader = z
 
 const tableTest = z
   .looseObject({ name: z.string(), severity: z.enum(["error", "warning"]) })
-  .refine((given) => "sql" in given || "failOn" in given, "expected a test, made by test or mappingCoverage");
+  .refine(
+    (given) => ["sql", "failOn", "max"].some((member) => member in given),
+    "expected a test, made by test, mappingCoverage or lostValues",
+  );
 
 /** Form of a composition. It also detects stages in the wrong list. */
 const specForm = z.strictObject({
@@ -235,7 +238,7 @@ function auditFaults({ audit = [], transform }: PipelineSpec): string[] {
     ...duplicatesIn(audit.map(({ name }) => name)).map((name) => `audit has two tests called "${name}"`),
     ...faultUnless(
       audit.every((test) => "sql" in test) || transform.some(({ name }) => name === "mappedValues"),
-      "mappingCoverage needs mappedValues() in transform",
+      "mappingCoverage and lostValues need mappedValues() in transform",
     ),
   ];
 }

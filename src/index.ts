@@ -5,7 +5,14 @@
  * - {@link createService} serves a content set by the read interface.
  */
 
-export { type MappingCoverageOptions, mappingCoverage, type TestOptions, test } from "./audit/stages.ts";
+export {
+  type LostValuesOptions,
+  lostValues,
+  type MappingCoverageOptions,
+  mappingCoverage,
+  type TestOptions,
+  test,
+} from "./audit/stages.ts";
 export { type ErrorCode, WarehouseError } from "./common/errors.ts";
 export type { Log, LogFields } from "./common/log.ts";
 export type { OnProgress, Progress, StageName } from "./common/progress.ts";
@@ -28,6 +35,7 @@ export type {
   Loader,
   LoadRun,
   LoadTable,
+  LossTest,
   Pipeline,
   PipelineSpec,
   QueryTest,

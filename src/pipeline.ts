@@ -150,8 +150,8 @@ export interface Loader {
   readonly stage?: (run: LoadRun) => Promise<StagedLoad>;
 }
 
-/** A condition that a run must meet to be published. Made by `test` and `mappingCoverage`. */
-export type Test = QueryTest | CoverageTest;
+/** A condition that a run must meet to be published. Made by `test`, `mappingCoverage` and `lostValues`. */
+export type Test = QueryTest | CoverageTest | LossTest;
 
 interface TestBase {
   /** Unique in the pipeline; `run_checks` has it after `test: `. */
@@ -170,6 +170,11 @@ export interface QueryTest extends TestBase {
 export interface CoverageTest extends TestBase {
   /** Allowed values by kind, as for `audit --fail-on`, at destinations that receive values. */
   readonly failOn: Readonly<Record<string, number>>;
+}
+
+export interface LossTest extends TestBase {
+  /** Values that may lose their external value from one run to the next. */
+  readonly max: number;
 }
 
 export type Severity = "error" | "warning";

@@ -15,6 +15,7 @@ import {
   duckdb,
   history,
   listing,
+  lostValues,
   mappedValues,
   mappingCoverage,
   parquet,
@@ -47,6 +48,7 @@ export default definePipeline({
       sql: "SELECT tag FROM previous.content_tags EXCEPT SELECT tag FROM content_tags",
       severity: "warning",
     }),
+    lostValues({ max: 20 }),
     mappingCoverage({ failOn: { unmapped: 1000, unknown_value: 20 } }),
   ],
 });

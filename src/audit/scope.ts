@@ -4,6 +4,7 @@ import { col } from "../common/answer.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { joinFirst, nearestSentence } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
+import { quoteLiteral } from "../storage/sql-text.ts";
 import { readRows } from "../storage/typed-rows.ts";
 
 /** IDs to keep to; undefined: all. */
@@ -11,6 +12,19 @@ export interface AuditScope {
   readonly destinationIds?: readonly string[] | undefined;
   readonly fieldIds?: readonly string[] | undefined;
   readonly contentTypeIds?: readonly string[] | undefined;
+}
+
+/** SQL condition on rows with the columns of these IDs. */
+export function scopeCondition({ destinationIds, fieldIds, contentTypeIds }: AuditScope): string {
+  const columns = {
+    destination_id: destinationIds,
+    custom_field_id: fieldIds,
+    content_type_id: contentTypeIds,
+  };
+  const conditions = Object.entries(columns).flatMap(([column, ids]) =>
+    ids === undefined ? [] : [`list_contains([${ids.map(quoteLiteral).join(", ")}]::VARCHAR[], ${column})`],
+  );
+  return ["true", ...conditions].join(" AND ");
 }
 
 export function isSelected(ids: readonly string[] | undefined, id: string): boolean {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { parseOptions } from "../common/parse-form.ts";
 import { describeValue } from "../common/printable.ts";
-import type { CoverageTest, QueryTest, Severity } from "../pipeline.ts";
+import type { CoverageTest, LossTest, QueryTest, Severity } from "../pipeline.ts";
 import { LIMIT_KINDS, type LimitKind } from "./mapping/value-counts.ts";
 
 export interface TestOptions {
@@ -36,7 +36,8 @@ export function test(options: TestOptions): QueryTest {
 /** Begins the names of the checks of `mappingCoverage`. */
 const COVERAGE = "mapping coverage";
 
-const severity = z.enum(["error", "warning"]).default("error");
+const severities = z.enum(["error", "warning"]);
+const severity = severities.default("error");
 
 const testOptions = z.strictObject({
   // The name is shown in tables and sentences.
@@ -63,6 +64,28 @@ export interface MappingCoverageOptions {
 export function mappingCoverage(options: MappingCoverageOptions): CoverageTest {
   return { name: COVERAGE, ...parseOptions("mappingCoverage", coverageOptions, options) };
 }
+
+export interface LostValuesOptions {
+  /** Values that may lose their external value from one run to the next; 0 by default. */
+  readonly max?: number;
+  /** `warning` (default): the run reports more. `error`: it is not published and exits with 25, unless `--accept-lost`. */
+  readonly severity?: Severity;
+}
+
+/**
+ * Limits values that lose their external value: `lostValues({ max: 20, severity: "error" })`. Passes if there is nothing
+ * to compare with. Needs `mappedValues()`.
+ */
+export function lostValues(options: LostValuesOptions = {}): LossTest {
+  return { name: LOSS, ...parseOptions("lostValues", lossOptions, options) };
+}
+
+const LOSS = "lost external values";
+
+const lossOptions = z.strictObject({
+  max: z.int().min(0).default(0),
+  severity: severities.default("warning"),
+});
 
 const coverageOptions = z.strictObject({
   failOn: z

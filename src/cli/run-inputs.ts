@@ -21,6 +21,7 @@ export function addRunOptions(command: CliCommand, sample: string, asIf?: string
       CONTRACTS,
     )
     .option("--accept-shrink", asIf ?? "publish although there is far less than before")
+    .option("--accept-lost", asIf ?? "publish although more external values were lost than a test allows")
     .option("--reread", asIf ?? "request all single items, unchanged ones too")
     .destinations()
     .option("--accept-new-address", asIf ?? "accept that the service's URL changed")

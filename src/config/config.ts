@@ -47,6 +47,8 @@ export interface Config
   readonly observe: ObserveSettings;
   /** Whether this run may have far less than the one before. */
   readonly acceptShrink: boolean;
+  /** Publish although `lostValues` fails. */
+  readonly acceptLost: boolean;
   /** Whether the service may have another address than in the run before. */
   readonly acceptNewAddress: boolean;
   /** Whether this run may lack tables that the current run has. */
@@ -82,6 +84,7 @@ export interface ConfigFlags {
   // The next three are no settings of the file, because they are approvals for one run.
   /** Publishes even if there is far less than in the run before. */
   readonly acceptShrink?: boolean | undefined;
+  readonly acceptLost?: boolean | undefined;
   /** Accepts another address of the service, if the instance's ID is the same. */
   readonly acceptNewAddress?: boolean | undefined;
   /** Publishes even if the pipeline lacks tables of the current run. */
@@ -139,6 +142,7 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     rereadDays: flags.reread === true ? 0 : settings.rereadDays,
     reread: flags.reread === true,
     acceptShrink: flags.acceptShrink === true,
+    acceptLost: flags.acceptLost === true,
     acceptNewAddress: flags.acceptNewAddress === true,
     acceptPipeline: flags.acceptPipeline === true,
     limit,

@@ -17,6 +17,8 @@ import type { Cell } from "../storage/table-builder.ts";
 import { contentCustomFieldValues, customFieldSelectValues, customFields } from "../tables/custom-fields.ts";
 import type { Table } from "../tables/declare.ts";
 import { customFieldMappings, customFieldMappingValues } from "../tables/destinations.ts";
+import { runHistory } from "../tables/history.ts";
+import type { Manifest } from "../warehouse/manifest.ts";
 import { fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRequest } from "./history.ts";
 import { loadSql } from "./load-sql.ts";
 import { exportTables, fillTable, type TableFiles } from "./load-table.ts";
@@ -92,6 +94,7 @@ async function openDatabase(
 export class WarehouseBuild implements AsyncDisposable {
   readonly #request: BuildRequest;
   readonly #interrupting: Disposable;
+  readonly #loaded = new Map<string, TableFiles>();
   #open: Awaited<ReturnType<typeof openDatabase>>;
 
   private constructor(request: BuildRequest, open: Awaited<ReturnType<typeof openDatabase>>) {
@@ -110,18 +113,14 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   /**
-   * Loads the tables of the pipeline, in the order of the pipeline. Staged tables are loaded two at a time, but never two
-   * wide ones. Tables made from other tables follow, each on both connections. Throws `verify.failed` if rows went missing.
+   * Loads the tables of the pipeline except custom ones, whose queries may read them. Staged tables are loaded two at a
+   * time, but never two wide ones. Tables made from other tables follow, each on both connections. Throws `verify.failed` if
+   * rows went missing.
    */
-  async loadData(): Promise<TableFiles[]> {
-    const { tables, signal, parts, stagedBytes, onTable } = this.#request;
-    const loaded = new Map<string, TableFiles>();
+  async loadData(): Promise<void> {
+    const { tables, parts, stagedBytes, onTable } = this.#request;
     onTable(0, tables.length);
-    const add = (table: TableFiles) => {
-      signal.throwIfAborted();
-      loaded.set(table.table, table);
-      onTable(loaded.size, tables.length);
-    };
+    const add = (table: TableFiles) => this.#add(table);
     const staged = tables.filter(({ stage }) => stage === "shared" || stage === "pooled" || stage === "item");
     const isDefinition = ({ name }: Table) => DEFINITIONS.has(name);
     for (const table of staged.filter(isDefinition)) add(await this.#loadStaged(this.connections[0], table));
@@ -137,8 +136,27 @@ export class WarehouseBuild implements AsyncDisposable {
       for (const table of job) add(await this.#loadStaged(connection, table));
     });
     for (const step of STEPS) for (const table of await this.#fill(step)) add(table);
-    for (const table of await this.#fillCustom()) add(table);
-    return tables.flatMap(({ name }) => loaded.get(name) ?? []);
+  }
+
+  /** Writes what the run lost and gained into its history, and fills custom tables. Returns all tables of the pipeline. */
+  async completeData(changes: Manifest["mappedChanges"]): Promise<TableFiles[]> {
+    const { tables, history } = this.#request;
+    const [connection] = this.connections;
+    const runs = tables.filter(({ name }) => name === runHistory.name);
+    if (runs.length > 0 && changes !== null) {
+      const update = `UPDATE ${runHistory.name} SET lost = $1, gained = $2 WHERE run = $3`;
+      await execute(connection, update, [changes.lost, changes.gained, history.run.run]);
+    }
+    const exported = await exportTables(this.connections, { tables: runs, bounds: [], ...this.#files });
+    for (const table of [...exported, ...(await this.#fillCustom())]) this.#add(table);
+    return tables.flatMap(({ name }) => this.#loaded.get(name) ?? []);
+  }
+
+  #add(table: TableFiles): void {
+    const { signal, onTable, tables } = this.#request;
+    signal.throwIfAborted();
+    this.#loaded.set(table.table, table);
+    onTable(this.#loaded.size, tables.length);
   }
 
   /** Values that do not read as the type of their custom field. */
@@ -222,7 +240,8 @@ export class WarehouseBuild implements AsyncDisposable {
     const itemBounds = mergeBounds(ranges, bytes, MIN_STEP_RANGES);
     const bounds = await fill(this.connections, { ...history, passthrough, itemBounds, rowsPerRange });
     const kept = { before: boundsBefore, rowsPerRange };
-    return exportTables(this.connections, { tables, bounds, kept, beside, ...this.#files });
+    const finished = tables.filter(({ name }) => name !== runHistory.name);
+    return exportTables(this.connections, { tables: finished, bounds, kept, beside, ...this.#files });
   }
 
   /**

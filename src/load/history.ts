@@ -82,6 +82,9 @@ function paramsOf({ run, passthrough, previous, absences }: HistoryRequest) {
     verdict: run.verdict,
     previous_run: previous.kind === "carried" ? previous.run : null,
     passthrough,
+    // Counted when the history is filled.
+    lost: null,
+    gained: null,
     package_version: run.packageVersion,
     history_version: HISTORY_VERSION,
     is_complete: run.verdict === "complete",

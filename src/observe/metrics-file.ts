@@ -86,7 +86,7 @@ function runMetrics(
 }
 
 function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
-  const { warehouse, run, pipeline, verdict, rows, bytesPublished, mappedValues } = outcome;
+  const { warehouse, run, pipeline, verdict, rows, bytesPublished, mappedValues, mappedChanges } = outcome;
   const gauge = gauges({ warehouse });
   const { listed, loaded, rejected, vanished, unread } = outcome.items;
   const items = Object.entries({ listed, loaded, rejected, vanished, unread });
@@ -108,6 +108,16 @@ function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
       "published_values_without_external_value",
       "Values without an external value in the last published run, by status and by whether their destination receives values.",
       mappedValues === null ? [] : withoutSamples(mappedValues),
+    ),
+    gauge(
+      "published_values_lost",
+      "Values of the last published run that lost their external value since the run before.",
+      mappedChanges?.lost ?? [],
+    ),
+    gauge(
+      "published_values_gained",
+      "Values of the last published run that gained an external value since the run before.",
+      mappedChanges?.gained ?? [],
     ),
     gauge("published_bytes", "Bytes of the files of the last published run.", bytesPublished),
   ];

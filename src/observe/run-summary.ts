@@ -40,9 +40,14 @@ export interface RunSummary
   readonly report: string | null;
   /** Old runs that were removed. */
   readonly removedRuns: readonly string[];
-  readonly warnings: readonly string[];
+  /** Those of the manifest, and of what came after: removed runs, deliveries, loaders. */
+  readonly warnings: string[];
   /** Warnings that the run before did not have, and one sentence for all checks that began to warn. */
   readonly newWarnings: readonly string[];
+  /** Warnings that the run before had too. */
+  readonly knownWarnings: number;
+  /** Values without an external value in the run before, at destinations that received values; null if not compared. */
+  readonly missingBefore: number | null;
   /** One for each target, in the order of the configuration. */
   readonly deliveries: readonly Delivery[];
   /** Why a custom loader could not make the run visible, as a warning says too; null if none failed. */

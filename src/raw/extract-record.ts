@@ -146,7 +146,7 @@ export const askedForm = z.strictObject({
     minShrink: count,
   }),
   /** What was accepted explicitly for this run. */
-  accepted: z.strictObject({ shrink: z.boolean(), newAddress: z.boolean() }),
+  accepted: z.strictObject({ shrink: z.boolean(), newAddress: z.boolean(), lost: z.boolean() }),
 });
 
 /** What was found while the service was read. */

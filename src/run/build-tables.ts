@@ -27,6 +27,8 @@ import { assertSameInstance, instanceOf } from "../warehouse/baseline.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
 import { nextAncestors } from "../warehouse/identity.ts";
 import { databaseOf, parseRunName } from "../warehouse/layout.ts";
+import type { Manifest } from "../warehouse/manifest.ts";
+import { compareMappedValues, runWithMappedValues } from "./compare.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
 import { concludeVerdict, judgeRun } from "./judge-run.ts";
 import { rowsOf, runTables } from "./run-tables.ts";
@@ -62,7 +64,13 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
       memoryLimitMb: memoryLimitMb(transformed.vectorBytes),
     },
   });
-  const data = await build.loadData();
+  await build.loadData();
+  const before = runWithMappedValues(run, facts);
+  const compared =
+    before === undefined
+      ? { mappedChanges: null, warnings: [] }
+      : await build.whileClosed(() => compareMappedValues(run, asked, before));
+  const data = await build.completeData(compared.mappedChanges);
   const misfits = await build.fieldTypeDrift();
   for (const { items: _items, ...entry } of misfits) tally.add(entry);
   const drift = addItemCounts(tally.sorted(), [...transformed.driftItems, ...misfits], facts.drift);
@@ -85,6 +93,7 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
     ...conclusion,
     instance,
     items: judged.accounting,
+    mappedChanges: compared.mappedChanges,
     replayOf: source.replayOf,
     loaders: pipeline.loaders.flatMap(({ publishes: what }) => what ?? []),
     versions: { package: VERSION, duckdb: duckdbVersion(), node: runtime.nodeVersion },
@@ -100,7 +109,7 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
   for (const made of runTables({ ...stated, ...ended }, pipeline, source.landed, { loaded, drift }))
     all.push(await build.load(made));
   await build.createViews();
-  const tested = await testTables(run, facts, { build, loaded, signal: runtime.signal });
+  const tested = await testTables(run, facts, { build, loaded, signal: runtime.signal, ...compared });
   const checks = [...judged.checks, ...tested.checks];
   const ofChecks = rowsOf(tablesOfRun.checks, checks, ({ name, examples = null }) => ({
     checkName: name,
@@ -112,7 +121,7 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
   const { emptyColumns, columns } = loaded;
   return {
     checks,
-    warnings: [...judged.warnings, ...tested.warnings],
+    warnings: [...compared.warnings, ...judged.warnings, ...tested.warnings],
     noMappedValues: judged.noMappedValues,
     tables: all,
     statement: { ...stated, rows: rowCounts(all), emptyColumns, columns },
@@ -171,10 +180,14 @@ async function boundsBefore({ baseline, pipeline, staging }: NewRun, log: Log): 
 async function testTables(
   { pipeline, staging, baseline: before }: NewRun,
   { asked }: ExtractRecord,
-  tested: { readonly build: WarehouseBuild; readonly loaded: TableFacts; readonly signal: AbortSignal },
+  tested: {
+    readonly build: WarehouseBuild;
+    readonly loaded: TableFacts;
+    readonly signal: AbortSignal;
+  } & Pick<Manifest, "mappedChanges">,
 ): Promise<CheckResults> {
   const { tests } = pipeline;
-  const { build, loaded: filled, signal } = tested;
+  const { build, loaded: filled, signal, mappedChanges } = tested;
   if (tests.length === 0) return { checks: [], warnings: [] };
   if (asked.limit !== null)
     return {
@@ -186,6 +199,7 @@ async function testTables(
     database: databaseOf(staging, publishes(pipeline, "duckdb")),
     before,
     filled,
+    mappedChanges,
     temporaryDirectory: staging.temporary,
     asked,
     signal,

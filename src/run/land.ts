@@ -207,7 +207,11 @@ function extractRecordOf(
       personalData: { ...treatmentOf(config.personalData), customFieldIds: personalFieldIds(personalFields) },
       documentSettings: settings,
       gates: { contract, maxRejects, maxShrinkPercent, minShrink },
-      accepted: { shrink: config.acceptShrink, newAddress: config.acceptNewAddress },
+      accepted: {
+        shrink: config.acceptShrink,
+        newAddress: config.acceptNewAddress,
+        lost: config.acceptLost,
+      },
     },
     found: {
       ...reading,

@@ -64,7 +64,9 @@ export async function makeRun(
   const progress = (done: number) => onProgress({ stage: "publish", done, total: 1, items, bytes: 0 });
   progress(0);
   await peak.measure();
-  const manifest = await publishRun(folder, staging, { ...built.statement, peakBytes: peak.bytes }, clock);
+  const texts = built.warnings.map(warningText);
+  const draft = { ...built.statement, warnings: texts, peakBytes: peak.bytes };
+  const manifest = await publishRun(folder, staging, draft, clock);
   // Before the commits: a loader that fails for many nights must not fill the disk.
   const pruned = await prune(folder, settings.keepRuns).catch(asWarehouseError);
   const failure = await loads.commit();
@@ -107,6 +109,8 @@ export async function makeRun(
     // The failure of a loader is reported every night, so it is never new.
     warnings: [...warnings.map(warningText), ...(failure === null ? [] : [failure.message])],
     newWarnings: sentences(newCauses),
+    knownWarnings: new Set(causes).size - newCauses.size,
+    missingBefore: built.missingBefore,
     deliveries,
     loadFailure: failure && { code: failure.code, message: failure.message },
   };

@@ -136,7 +136,7 @@ async function landAgain(
     asked: {
       ...facts.asked,
       pipeline: { name: pipeline.name, module: pipelineModule(pipelineUrl) },
-      accepted: { shrink: false, newAddress: false },
+      accepted: { shrink: false, newAddress: false, lost: false },
     },
     found: { ...facts.found, startedAt: new Date(startedMs).toISOString(), resumedAt: [] },
   });

@@ -1,13 +1,14 @@
-/** Shows what a run did, at a glance. */
-import { DIFFERENT_TIMES, isOfMostItems } from "../audit/checks/checks.ts";
-import { countWithoutAtReceivers, valuesText } from "../audit/mapping/value-counts.ts";
+/** Shows what a run did, at a glance: first what to look at, in about ten lines. */
+import { relative } from "node:path";
+import { countWithoutAtReceivers, receivingDestinations } from "../audit/mapping/value-counts.ts";
 import { type DriftLine, type DriftPart, isNewDrift } from "../audit/questions/drift.ts";
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
 import { count, duration, megabytes, pluralize } from "../common/figures.ts";
 import { joinFirst } from "../common/nearest.ts";
-import { printable } from "../common/printable.ts";
+import { printable, printableLine } from "../common/printable.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
-import { isRunTable } from "../tables/all.ts";
+import { wrapText } from "../show/terminal.ts";
+import { parseRunName } from "../warehouse/layout.ts";
 
 /** `advice` completes the command to type next; `null`: nobody reads it. */
 export function summaryAnswer(summary: RunSummary, advice: ((words: string) => string) | null): Answer {
@@ -17,11 +18,7 @@ export function summaryAnswer(summary: RunSummary, advice: ((words: string) => s
   const rows = lines.flatMap(([name, ...texts]) =>
     texts.flatMap((text) =>
       typeof text === "string"
-        ? {
-            name,
-            text: text.replaceAll(/\s*\n\s*/g, " "),
-            notable: ["Unsettled", "Limited", "Rejected", "Warning"].includes(name),
-          }
+        ? { name, text: text.replaceAll(/\s*\n\s*/g, " "), notable: name === LOOK_AT }
         : [],
     ),
   );
@@ -31,8 +28,10 @@ export function summaryAnswer(summary: RunSummary, advice: ((words: string) => s
     limited: ["Limited", "; a run without --limit reads all items"],
   }[verdict];
   const lacking = noMappedValues === null ? "" : ", WITHOUT MAPPED VALUES";
+  const things = thingsToLookAt(summary).length;
+  const looks = things === 0 ? "" : `, ${pluralize(things, "thing")} to look at`;
   return {
-    lead: `${word}${lacking}: run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}${so}`,
+    lead: `${word}${lacking}${looks}: run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}${so}`,
     isWell: verdict !== "unsettled" && noMappedValues === null,
     facts: { run, sequence, verdict },
     sections: [section({ key: "summary", title: "Summary", columns: FACT_COLUMNS, rows, isLines: true })],
@@ -41,125 +40,145 @@ export function summaryAnswer(summary: RunSummary, advice: ((words: string) => s
 
 type Line = readonly [name: string, ...texts: (string | null | false)[]];
 
+const LOOK_AT = "Look at";
+
+/** Lines of the summary, the first one included, and the width of their texts on a screen of 100 columns. */
+const MOST_LINES = 10;
+const TEXT_WIDTH = 87;
+
 /** Texts by name; a name without texts is not shown. */
 function linesOf(summary: RunSummary): readonly Line[] {
-  const { items, found, verdict, replayOf, deliveries, removedRuns, mappedValues, resumed } = summary;
-  const { requests, singleItems, throttled, outages } = found;
-  const { rejected } = items;
-  const delivered = deliveries.filter(({ state }) => state !== "failed").map(deliveryText);
-  const failed = deliveries.filter(({ state }) => state === "failed").map(({ target }) => printable(target));
-  const received = `${count(requests.count)}, ${megabytes(requests.bytes)} received`;
-  const limited =
-    throttled?.ratePerSecond && `limited to about ${throttled.ratePerSecond} requests a second; `;
-  const refused = throttled && `the service refused ${pluralize(throttled.refused, "request")}`;
-  const singly = resumed?.items ? ` and ${pluralize(resumed.items, "single item")}` : "";
-  const reused =
-    singleItems.reused > 0 &&
-    `${pluralize(singleItems.reused, "unchanged single item")}; ${count(singleItems.requested)} requested`;
+  const facts = factsOf(summary);
+  const lines = facts
+    .flatMap(([, ...texts]) => texts.filter((text) => typeof text === "string"))
+    .reduce((sum, text) => sum + wrapText(text, TEXT_WIDTH, MOST_LINES).length, 2);
+  return [[LOOK_AT, ...firstThings(thingsToLookAt(summary), MOST_LINES - lines)], ...facts];
+}
+
+/** As many as fit into the lines. */
+function firstThings(things: readonly string[], lines: number): string[] {
+  const shown: string[] = [];
+  let left = lines;
+  for (const thing of things) {
+    const isLast = shown.length === things.length - 1;
+    const wrapped = wrapText(thing, TEXT_WIDTH, Math.max(1, isLast ? left : left - 1));
+    if (shown.length > 0 && left < (isLast ? 1 : 2)) break;
+    shown.push(wrapped.join(" "));
+    left -= wrapped.length;
+  }
+  const more = things.length - shown.length;
+  return more === 0 ? shown : [...shown, `and ${count(more)} more: content-warehouse runs show`];
+}
+
+function factsOf(summary: RunSummary): readonly Line[] {
   return [
     ["Items", itemsText(summary)],
-    ["Values", mappedValues && valuesText(mappedValues)],
-    ["Evidence", evidenceText(summary)],
-    ["Rows", rowsText(summary)],
-    ["Requests", replayOf === null && received],
-    ["Reused", replayOf === null && reused],
-    ["Throttled", refused && `${limited ?? ""}${refused}; \`ratePerSecond\` sets an upper bound`],
-    ["Outages", outages && `${count(outages.count)}; the run waited ${duration(outages.seconds)} in all`],
-    ["Resumed", resumed && `${pluralize(resumed.pages, "page")}${singly} from the interrupted run`],
-    ["Replay of", replayOf],
+    ["Mapped", mappedText(summary), receptionsText(summary)],
+    ["Missing", missingText(summary)],
+    ["Fields", fieldsText(summary)],
+    ["Known", knownText(summary)],
     ["Published", publishedText(summary)],
-    ["Report", summary.report],
-    [verdict === "limited" ? "Limited" : "Unsettled", ...summary.reasons],
-    [
-      "Rejected",
-      rejected > 0 &&
-        `${pluralize(rejected, "listed document")}: see run_rejects, with a row for each reading that failed`,
-    ],
-    ["Differing", contradictionText(summary)],
-    ["Drift", ...driftTexts(summary)],
-    ["Checks", checksText(summary)],
-    ["Delivered", delivered.length > 0 && delivered.join(", ")],
-    ["Warning", failed.length > 0 && `NOT delivered to ${failed.join(", ")}`],
-    ["Removed", removedRuns.length > 0 && pluralize(removedRuns.length, "old run")],
-    ["Warning", ...summary.warnings],
   ];
 }
 
-function deliveryText({ target, state, milliseconds }: RunSummary["deliveries"][number]): string {
-  return state === "present"
-    ? `${target} already had it`
-    : `to ${target} in ${duration(milliseconds / 1000)}`;
+/** Why the run is not complete, and new warnings. */
+function thingsToLookAt({ reasons, newWarnings }: RunSummary): readonly string[] {
+  return [...reasons, ...newWarnings];
 }
 
-function itemsText({ items, changes, comparedWith }: RunSummary): string {
+function sinceText({ comparedWith }: RunSummary): string {
+  const sequence = parseRunName(comparedWith ?? "")?.sequence;
+  return sequence === undefined ? "" : ` since run ${sequence}`;
+}
+
+function itemsText(summary: RunSummary): string {
+  const { items, changes, replayOf } = summary;
   const { listed, loaded, rejected, vanished, unread } = items;
-  const gone = vanished > 0 ? `, ${count(vanished)} vanished` : "";
-  const left = unread > 0 ? `, ${count(unread)} unread` : "";
-  const became = `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${gone}${left}`;
-  if (changes === null) return became;
+  const others = [
+    rejected > 0 && `${count(rejected)} rejected: see run_rejects`,
+    vanished > 0 && `${count(vanished)} vanished`,
+    unread > 0 && `${count(unread)} unread`,
+    replayOf !== null && `a replay of ${replayOf}`,
+  ].filter((text) => text !== false);
+  const became = [loaded === listed ? count(loaded) : `${count(loaded)} of ${count(listed)}`, ...others];
+  if (changes === null) return became.join(", ");
   const edited = changes.edited === null ? "" : `, ${count(changes.edited)} edited`;
-  return `${became}; ${count(changes.new)} new${edited}, ${count(changes.removed)} removed since ${comparedWith}`;
+  return `${became.join(", ")}; ${count(changes.new)} new${edited}, ${count(changes.removed)} removed${sinceText(summary)}`;
 }
 
-function publishedText({ directory, bytesPublished, filesPublished, unchanged }: RunSummary): string {
-  const size = megabytes(bytesPublished);
-  if (unchanged === null) return `${directory} (${size})`;
-  const { files, bytes } = unchanged;
-  return `${directory} (${size}; ${count(files)} of ${pluralize(filesPublished, "file")}, ${megabytes(bytes)}, as in the run before)`;
+function mappedText({ mappedChanges, mappedValues }: RunSummary): string | false {
+  if (mappedValues === null) return false;
+  if (mappedChanges === null) return `${count(mappedValues.mapped)} values`;
+  const { changed, lost, gained, largest } = mappedChanges;
+  const [most] = largest;
+  const where = most && ` (most in ${printableLine(most.field)} at ${printableLine(most.destination)})`;
+  return `${pluralize(changed, "item")} sent differently; ${count(lost)} values lost${where ?? ""}, ${count(gained)} gained`;
 }
 
-/** Fields in which documents of an item contradict each other, unless they make the run unsettled. */
-function contradictionText({ drift, found: { modesDiffer }, items: { loaded } }: RunSummary): string | false {
-  const lines = (drift?.contradictions ?? []).filter(
-    ({ count: times, kind, path }) =>
-      times > 0 &&
-      (kind === "views_differ" || isOfMostItems(times, loaded)) &&
-      !(modesDiffer && path === "content.updated_at"),
+function receptionsText({ mappedChanges }: RunSummary): string | false {
+  const texts = (mappedChanges?.receptions ?? []).map(
+    ({ destination, receives }) =>
+      `${JSON.stringify(printableLine(destination))} ${receives ? "now receives" : "no longer receives"} values`,
   );
-  const named = lines.map(({ path, count: times }) => `${path} (${count(times)})`);
-  const fields = `${pluralize(lines.length, "field")}: ${joinFirst(named, NAMED)}`;
-  return (
-    lines.length > 0 && `answers for one item contradict each other in ${fields}; the later answer counts`
+  return texts.length > 0 && joinFirst(texts, 2);
+}
+
+/** Values without an external value at destinations that receive values. */
+function missingText({ mappedValues, missingBefore }: RunSummary): string | false {
+  if (mappedValues === null) return false;
+  const receivers = receivingDestinations(mappedValues.destinations);
+  if (receivers.length === 0 && mappedValues.destinations.length > 0)
+    return "no destination receives values: see `destinations` in the configuration";
+  const sum = (kind: "unmapped" | "unknown") => receivers.reduce((total, each) => total + each[kind], 0);
+  const missing = countWithoutAtReceivers(mappedValues);
+  const kinds =
+    missing === 0 ? "" : ` (${count(sum("unmapped"))} unmapped, ${count(sum("unknown"))} unknown)`;
+  return `${pluralize(missing, "value")}${kinds}${missingBefore === null ? "" : `; ${count(missingBefore)} before`}`;
+}
+
+function knownText(summary: RunSummary): string | false {
+  const { knownWarnings, drift } = summary;
+  const isKnown = (line: DriftLine) => !isTold(summary)(line);
+  const known = DRIFT.flatMap(([part]) => drift?.[part] ?? []).filter(isKnown).length;
+  const texts = [
+    knownWarnings > 0 && pluralize(knownWarnings, "warning"),
+    known > 0 && `${pluralize(known, "field")} unlike the specification`,
+  ].filter((text) => text !== false);
+  return texts.length > 0 && `${texts.join(" and ")}, as before: content-warehouse runs show`;
+}
+
+function publishedText({
+  bytesPublished,
+  unchanged,
+  comparedWith,
+  report,
+  deliveries,
+  removedRuns,
+}: RunSummary): string {
+  const sequence = parseRunName(comparedWith ?? "")?.sequence ?? "before";
+  const same = unchanged === null ? "" : ` (${megabytes(unchanged.bytes)} shared with run ${sequence})`;
+  const delivered = deliveries.map(({ target, state }) =>
+    state === "failed"
+      ? `NOT delivered to ${printable(target)}`
+      : `${state === "present" ? "already at" : "delivered to"} ${printable(target)}`,
   );
+  const removed = removedRuns.length === 0 ? [] : [`${pluralize(removedRuns.length, "old run")} removed`];
+  const page = report === null ? [] : [`page: ${nearestPath(report)}`];
+  return [`${megabytes(bytesPublished)}${same}`, ...delivered, ...removed, ...page].join(", ");
 }
 
-function evidenceText({ verdict, found: { passes, modesDiffer }, items }: RunSummary): string {
-  const complete = verdict === "complete";
-  const agree = {
-    complete: passes.length > 2 ? `of ${passes.length} passes the last two agree` : "two passes agree",
-    unsettled: "the answers do not agree",
-    limited: "not certified",
-  }[verdict];
-  const told = complete ? passes.slice(-2) : passes;
-  const seen = told.map((pass) => `${pass.mode} ${count(pass.distinctItems)} items`).join(", ");
-  const times = complete && modesDiffer ? `; ${DIFFERENT_TIMES}` : "";
-  return `${agree}: ${seen}; the service counts ${count(items.counted)}${times}`;
+/** Path from the working directory, if the file is below it. */
+function nearestPath(path: string): string {
+  const near = relative("", path);
+  return near.startsWith("..") ? path : near;
 }
 
-function rowsText({ rows }: RunSummary): string {
-  const data = Object.entries(rows)
-    .filter(([table]) => !isRunTable(table))
-    .toSorted(([, a], [, b]) => b - a);
-  const total = data.reduce((sum, [, number]) => sum + number, 0);
-  const named = data.slice(0, 3).map(([table, number]) => `${table} ${count(number)}`);
-  return `${count(total)} in ${pluralize(data.length, "table")} of data; most in ${named.join(", ")}`;
-}
-
-function checksText({ checks: { passed, warnings } }: RunSummary): string {
-  if (warnings.length === 0) return `all ${pluralize(passed, "check")} passed`;
-  const named = warnings.map(({ name, figure }) => `${name}: ${count(figure)}`);
-  return `${count(passed)} passed, ${pluralize(warnings.length, "warning")}: ${joinFirst(named, 3)}`;
-}
-
-/** Largest number of fields named in a line. */
-const NAMED = 5;
-
-/** Departures from the specification, by kind. What the personal-data policy does is none. */
-const DRIFT: readonly (readonly [part: Exclude<DriftPart, "policy">, one: string, several: string])[] = [
-  ["newFields", "new field", "new fields"],
-  ["vanishedFields", "vanished field", "vanished fields"],
-  ["changedTypes", "changed type", "changed types"],
-  ["outsideContract", "field with values outside the contract", "fields with values outside the contract"],
+/** Departures from the specification, by kind, and how many are named. What the personal-data policy does is none. */
+const DRIFT: readonly (readonly [part: Exclude<DriftPart, "policy">, what: string, named: number])[] = [
+  ["newFields", "new", 3],
+  ["vanishedFields", "vanished", 3],
+  ["changedTypes", "of another type", 0],
+  ["outsideContract", "with values of another type", 0],
 ];
 
 /** Whether a departure is told by name: in a first run each, then those since the run before. */
@@ -167,26 +186,21 @@ function isTold({ comparedWith }: RunSummary): (line: DriftLine) => boolean {
   return (line) => comparedWith === null || isNewDrift(line) || line.count === 0;
 }
 
-/** Departures by name, those that were known before as a figure. */
-function driftTexts(summary: RunSummary): string[] {
-  const { drift } = summary;
-  if (drift === null) return [];
-  const told = DRIFT.flatMap(([part, one, several]) => {
-    const paths = drift[part].filter(isTold(summary)).map(({ path }) => path);
-    const what = paths.length === 1 ? one : several;
-    return paths.length === 0 ? [] : [`${count(paths.length)} ${what}: ${joinFirst(paths, NAMED)}`];
+function fieldsText(summary: RunSummary): string | false {
+  const told = DRIFT.flatMap(([part, what, named]) => {
+    const paths = (summary.drift?.[part] ?? []).filter(isTold(summary)).map(({ path }) => path);
+    const names = named > 0 ? `: ${joinFirst(paths, named)}` : "";
+    return paths.length === 0 ? [] : [`${count(paths.length)} ${what}${names}`];
   });
-  const all = DRIFT.flatMap(([part]) => drift[part]);
-  const known = all.length - all.filter(isTold(summary)).length;
-  const lists = '"content-warehouse runs show --section drift" lists them';
-  return known === 0 ? told : [...told, `${count(known)} known before; ${lists}`];
+  return told.length > 0 && told.join("; ");
 }
 
 /** The command that shows what is most worth a look. */
 function nextCommand(summary: RunSummary): string {
-  const { items, mappedValues, changes, drift, comparedWith } = summary;
+  const { items, mappedValues, mappedChanges, changes, drift, comparedWith } = summary;
   const isDrifting =
     comparedWith !== null && drift !== null && DRIFT.some(([part]) => drift[part].some(isTold(summary)));
+  if (mappedChanges !== null && mappedChanges.lost > 0) return "diff --values";
   if (items.rejected > 0) return "runs show --section rejects";
   if (isDrifting) return "runs show --section drift";
   if (mappedValues !== null && countWithoutAtReceivers(mappedValues) > 0) return "audit";

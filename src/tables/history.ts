@@ -70,6 +70,11 @@ export const runHistory = defineTable({
       comment: "Whether the run's payloads include values of fields whose type has no value mappings.",
       required: true,
     }),
+    integer("lost", {
+      comment:
+        "Values that this run and the run before have, at destinations that receive values in both, that lost their external value; NULL if nothing could be compared.",
+    }),
+    integer("gained", { comment: "The same: values that gained an external value." }),
     text("package_version", { comment: "Version of content-warehouse that ran.", required: true }),
     integer("history_version", {
       comment: "Format version of the history that the run wrote.",

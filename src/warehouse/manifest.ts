@@ -72,6 +72,8 @@ const statement = z.object({
   /** `complete`: two passes in a row agreed. `limited`: only the first items were read. */
   verdict: z.enum(VERDICTS),
   reasons: z.array(z.string()),
+  /** Sentences. Checks that warn are in `run_checks`. */
+  warnings: z.array(z.string()),
   items: accounting,
   /**
    * Items compared with the run before. `edited`: with another `updated_at`; `null` if a run has none. `null` if not
@@ -80,6 +82,26 @@ const statement = z.object({
   changes: z.object({ new: count, edited: count.nullable(), removed: count }).nullable(),
   /** Values with and without an external value. `null` if the pipeline makes none. */
   mappedValues: z.object({ ...values, destinations: z.array(valuesAt) }).nullable(),
+  /**
+   * Values that both runs have, compared with the run before at destinations that receive values in both: how many lost or
+   * gained their external value. `items`: those with a lost value. `null` if there is nothing to compare with, or if a run
+   * did not read all items.
+   */
+  mappedChanges: z
+    .object({
+      items: count,
+      /** Items whose payload differs, is new or is gone. */
+      changed: count,
+      lost: count,
+      gained: count,
+      /** Where most were lost, the largest first. `cause`: a clause, if one definition explains them all. */
+      largest: z.array(
+        z.object({ destination: z.string(), field: z.string(), lost: count, cause: z.string().nullable() }),
+      ),
+      /** Destinations that receive values in only one of the runs. */
+      receptions: z.array(z.object({ destination: z.string(), receives: z.boolean() })),
+    })
+    .nullable(),
   /** By table, whose name is also that of a folder. */
   rows: z.record(z.string().regex(/^[a-z_][a-z0-9_]*$/), count),
   /** `table.column` of columns without any value in tables with rows, except personal columns and `extra`. */
@@ -114,7 +136,7 @@ type RunStatement = z.infer<typeof statement>;
 /** Statement of a run that is not published yet. */
 export type ManifestDraft = Omit<RunStatement, "endedAt">;
 /** Statement of a run whose tables are built. */
-export type BuiltStatement = Omit<ManifestDraft, "peakBytes">;
+export type BuiltStatement = Omit<ManifestDraft, "peakBytes" | "warnings">;
 export type Manifest = z.infer<typeof manifest>;
 export type Accounting = Readonly<Manifest["items"]>;
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
+import type { RunSummary } from "../../src/observe/run-summary.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { applyChanges } from "../../src/service/load.ts";
 import { HISTORY } from "../run/running.ts";
@@ -14,7 +15,13 @@ export interface Site {
   readonly out: string;
   /** Removed when the tests of the file are done. */
   readonly folder: string;
-  /** Exports a content set from a service at the address of the first. Answers the run's name. */
+  /** Exports a content set from a service at the address of the first. */
+  exported(
+    data: string,
+    pipeline?: "nightly" | URL,
+    flags?: { readonly acceptLost?: true },
+  ): Promise<RunSummary>;
+  /** The same. Answers the run's name. */
   night(data: string, pipeline?: "nightly" | URL): Promise<string>;
 }
 
@@ -57,7 +64,7 @@ export async function site(settings: Readonly<Record<string, unknown>> = {}): Pr
   const out = join(folder, "warehouse");
   const config = join(folder, "content-warehouse.config.json");
   let port = 0;
-  const night = async (data: string, pipeline: "nightly" | URL = new URL(HISTORY)) => {
+  const exported: Site["exported"] = async (data, pipeline = new URL(HISTORY), flags = {}) => {
     const service = await serviceAt({ data, port });
     port = service.port;
     const { tokens, destinations } = service.contentSet;
@@ -67,11 +74,12 @@ export async function site(settings: Readonly<Record<string, unknown>> = {}): Pr
     const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token };
     try {
       // Nights of one warehouse may have pipelines with fewer tables.
-      const run = { pipeline, warehouse: out, cwd: folder, env, config, acceptPipeline: true };
-      return (await runPipeline(run)).run;
+      const run = { pipeline, warehouse: out, cwd: folder, env, config, acceptPipeline: true, ...flags };
+      return await runPipeline(run);
     } finally {
       await service.close();
     }
   };
-  return { out, folder, night };
+  const night: Site["night"] = async (...given) => (await exported(...given)).run;
+  return { out, folder, exported, night };
 }

@@ -22,6 +22,7 @@ const WELL: Series = {
   'run_exit_code{warehouse="/srv/warehouse"}': () => 0,
   'current_pinned_timestamp_seconds{warehouse="/srv/warehouse"}': () => null,
   'published_verdict{warehouse="/srv/warehouse",verdict="unsettled"}': () => 0,
+  'published_values_lost{warehouse="/srv/warehouse"}': () => 0,
 };
 
 interface Case {
@@ -55,6 +56,8 @@ const CASES: readonly Case[] = [
     loud: 26 * HOURS,
   },
   { alert: "WarehouseUnsettled", changes: {}, quiet: 30 * HOURS, loud: null },
+  { alert: "ExternalValuesLost", changes: { "published_values_lost{}": () => 1 }, quiet: -1, loud: 0 },
+  { alert: "ExternalValuesLost", changes: {}, quiet: 5, loud: null },
   {
     alert: "WarehouseRunHangs",
     changes: { "attempt_timestamp_seconds{}": () => 600 },

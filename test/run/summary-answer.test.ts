@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
-import type { Check } from "../../src/audit/checks/checks.ts";
 import type { DriftLine } from "../../src/audit/questions/drift.ts";
 import { takesColours } from "../../src/cli/commands/run.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
@@ -67,6 +66,7 @@ const COMPLETE: RunSummary = {
   unchanged: null,
   comparedWith: null,
   changes: null,
+  mappedChanges: null,
   mappedValues: { mapped: 7_012, unmapped: 0, unknown: 0, destinations: [] },
   drift: {
     newFields: [],
@@ -81,6 +81,8 @@ const COMPLETE: RunSummary = {
   removedRuns: [],
   warnings: [],
   newWarnings: [],
+  knownWarnings: 0,
+  missingBefore: null,
   deliveries: [],
   loadFailure: null,
   noMappedValues: null,
@@ -106,76 +108,78 @@ function lacking(...places: readonly (readonly [name: string | null, Reception, 
 }
 
 const NO_DRIFT = COMPLETE.drift ?? assert.fail();
-const WARNED = ["a", "b", "c", "d"].map((name, place): Check => {
-  return { name, verdict: "warning", figure: [2, 1, 3000, 1][place] ?? 0, expected: 0, detail: "" };
-});
+const CHANGED = {
+  changed: 474,
+  items: 138,
+  lost: 138,
+  gained: 0,
+  largest: [{ destination: "Web CMS", field: "market", lost: 138, cause: "its mapping was removed" }],
+  receptions: [],
+};
 
 /** What is different about the run, and lines of its summary. */
 const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]])[] = [
   [
     {},
-    /^Complete: run 000042-20261120T020000Z of nightly, 1 min 23 s\n/,
-    /Evidence +two passes agree: dynamic /,
+    /^Complete: run 000042-20261120T020000Z of nightly, 1 min 23 s\n\n {2}Items {6}12,345\n/,
+    /\n {2}Published {2}45\.6 MB, page: \/srv\/warehouse\/runs\/.*\/report\.html\n/,
   ],
-  [
-    COMPARED,
-    /Items +12,345 listed, 12,345 loaded, 0 rejected; 3 new, 12 edited, 1 removed since 000041-20261119T020000Z\n/,
-    /Next +content-warehouse diff\n$/,
-  ],
+  [COMPARED, /Items +12,345; 3 new, 12 edited, 1 removed since run 41\n/, /Next +content-warehouse diff\n$/],
   [{ ...COMPARED, changes: { ...CHANGES, edited: null } }, /; 3 new, 1 removed since /],
   [
+    { ...COMPARED, items: { ...COMPLETE.items, rejected: 2, loaded: 12_343 } },
+    /Items +12,343 of 12,345, 2 rejected: see run_rejects; 3 new/,
+  ],
+  [
     // No destination that receives values lacks one.
-    lacking(["Print", "unsupported", 2], [null, "ignored", 1]),
-    /Values +4 mapped, 5 without an external value \(3 unmapped, 2 unknown\): 0 at destinations that receive values\n/,
+    lacking(["Print", "unsupported", 2], ["Web", "receiving", -1]),
+    /Missing +0 values\n/,
     /Next +content-warehouse diff\n/,
   ],
   [
-    lacking(["Web", "receiving", 2], ["Print", "ignored", 1]),
-    /: 3 at destinations that receive values\n/,
+    { ...lacking(["Web", "receiving", 2], ["Print", "ignored", 1]), missingBefore: 1 },
+    /Missing +3 values \(2 unmapped, 1 unknown\); 1 before\n/,
     /Next +content-warehouse audit\n/,
+  ],
+  [
+    lacking(["Print", "ignored", 1]),
+    /Missing +no destination receives values: see `destinations` in the configuration\n/,
+  ],
+  [
+    { ...COMPARED, mappedChanges: CHANGED },
+    /Mapped +474 items sent differently; 138 values lost \(most in market at Web CMS\), 0 gained\n/,
+    /Next +content-warehouse diff --values\n$/,
+  ],
+  [
+    { ...COMPARED, mappedChanges: { ...CHANGED, receptions: [{ destination: "Print", receives: false }] } },
+    /\n {2}Mapped +"Print" no longer receives values\n/,
   ],
   [
     {
       comparedWith: PREVIOUS,
+      knownWarnings: 11,
       drift: {
         ...NO_DRIFT,
         newFields: [line("feeling", 6, 0), line("ai_summary", 4, 4), line("mood", 4, 4)],
         vanishedFields: [line("wordcount", 0, 480)],
-        policyFields: 1,
       },
     },
-    /\n {2}Drift {6}1 new field: feeling\n {2}Drift {6}1 vanished field: wordcount\n {2}Drift {6}2 known before; "content-warehouse runs show --section drift" lists them\n/,
+    /\n {2}Fields +1 new: feeling; 1 vanished: wordcount\n {2}Known +11 warnings and 2 fields unlike the specification, as before: content-warehouse runs show\n/,
     /Next +content-warehouse runs show --section drift\n/,
   ],
   [
     // What a first run finds is not new.
-    { drift: { ...NO_DRIFT, newFields: "abcdefg".split("").map((path) => line(path, 1, null)) } },
-    /Drift +7 new fields: a, b, c, d, e and 2 more/,
+    { drift: { ...NO_DRIFT, newFields: "abcde".split("").map((path) => line(path, 1, null)) } },
+    /Fields +5 new: a, b, c and 2 more/,
     /Next +content-warehouse sql /,
   ],
   [
-    { checks: { passed: 170, warnings: WARNED } },
-    /Checks +170 passed, 4 warnings: a: 2, b: 1, c: 3,000 and 1 more\n/,
-  ],
-  [
-    { found: { ...COMPLETE.found, throttled: { ratePerSecond: 4.8, refused: 12 } } },
-    /\n {2}Throttled {2}limited to about 4\.8 requests a second; the service refused 12 requests; `ratePerSecond` sets an upper bound\n/,
-  ],
-  [
-    { found: { ...COMPLETE.found, passes: [...COMPLETE.found.passes, pass(3, "basic", 12_345)] } },
-    /Evidence +of 3 passes the last two agree: full 12,345 items, basic 12,345 items; /,
+    { ...COMPARED, unchanged: { files: 3, bytes: 500_000 }, removedRuns: ["000034-20261112T020000Z"] },
+    /Published +45\.6 MB \(0\.5 MB shared with run 41\), 1 old run removed, page: /,
   ],
   [
     { verdict: "limited", warehouse: resolve("first-look") },
     /^ {2}Next +content-warehouse sql "FROM content LIMIT 5"$/m,
-  ],
-  [
-    { found: { ...COMPLETE.found, singleItems: { requested: 220, reused: 9780 } } },
-    /^ *Reused +9,780 unchanged single items; 220 requested$/m,
-  ],
-  [
-    { resumed: { pages: 37, items: 1200 } },
-    /^ {2}Resumed {4}37 pages and 1,200 single items from the interrupted run$/m,
   ],
 ];
 
@@ -194,41 +198,43 @@ test("colours are for a terminal that takes them, unless they are refused", () =
   assert.equal(takes({}, false, true), false);
 });
 
-test("an unsettled run says so first, and everything that is worth a look has a line", () => {
-  const items = { ...COMPLETE.items, loaded: 12_341, rejected: 3, vanished: 1 };
+test("an unsettled run says so first, with what to look at", () => {
   const text = summaryText({
     ...COMPLETE,
     verdict: "unsettled",
     reasons: ["2 items differ", "the full pass is not clean"],
-    items,
-    removedRuns: ["000034-20261112T020000Z", "000035-20261113T020000Z"],
-    warnings: ['There is no destination "Site".'],
+    items: { ...COMPLETE.items, loaded: 12_341, rejected: 3, vanished: 1 },
+    newWarnings: ['There is no destination "Site".'],
     milliseconds: 900,
   });
   assert.equal(
     text,
-    `UNSETTLED: run 000042-20261120T020000Z of nightly, 0.9 s; published, but not certified; run again later
+    `UNSETTLED, 3 things to look at: run 000042-20261120T020000Z of nightly, 0.9 s; published, but not certified; run again later
 
-  Items      12,345 listed, 12,341 loaded, 3 rejected, 1 vanished
-  Values     7,012 mapped, 0 without an external value
-  Evidence   the answers do not agree: dynamic 12,345 items, full 12,345 items; the service counts 12,345
-  Rows       42,353 in 5 tables of data; most in content_tags 30,000, content 12,345, users 7
-  Requests   260, 123.5 MB received
-  Published  /srv/warehouse/runs/000042-20261120T020000Z (45.6 MB)
-  Report     /srv/warehouse/runs/000042-20261120T020000Z/report.html
-  Unsettled  2 items differ
-  Unsettled  the full pass is not clean
-  Rejected   3 listed documents: see run_rejects, with a row for each reading that failed
-  Checks     all 172 checks passed
-  Removed    2 old runs
-  Warning    There is no destination "Site".
+  Look at    2 items differ
+  Look at    the full pass is not clean
+  Look at    There is no destination "Site".
+  Items      12,341 of 12,345, 3 rejected: see run_rejects, 1 vanished
+  Mapped     7,012 values
+  Missing    0 values
+  Published  45.6 MB, page: /srv/warehouse/runs/000042-20261120T020000Z/report.html
   Next       content-warehouse runs show --section rejects
 `,
   );
 });
 
+test("a summary has ten lines at 100 columns, however many and long the things to look at are", () => {
+  const long = "a warning that is longer than a line of the summary has room for, and goes on and on ";
+  for (const newWarnings of [[long.repeat(9)], [long.repeat(2), long, long], Array(30).fill("short")]) {
+    const run = { ...COMPLETE, ...COMPARED, mappedChanges: CHANGED, knownWarnings: 11, newWarnings };
+    const text = summaryText(run, { width: 100 });
+    assert.ok(text.split("\n").filter((line) => line !== "").length <= 10, text);
+    assert.match(text, /\n {2}Look at {4}\S/);
+  }
+});
+
 test("text of foreign origin steers no terminal and begins no line of its own", () => {
   const warning = "Named \u001b[2J\u202eevil\n  Items      none";
-  const text = summaryText({ ...COMPLETE, warnings: [warning] });
-  assert.match(text, /\n {2}Warning {4}Named \[2Jevil Items {6}none\n {2}Next /);
+  const text = summaryText({ ...COMPLETE, newWarnings: [warning] });
+  assert.match(text, /\n {2}Look at {4}Named \[2Jevil Items {6}none\n {2}Items /);
 });

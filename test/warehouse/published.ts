@@ -51,7 +51,7 @@ export const ASKED: RunAsked = {
   personalData: { policy: "drop", keyId: null, customFieldIds: [] },
   documentSettings: { version: "", policy: "", hashKey: "", aliases: "", personalFields: "", columns: "" },
   gates: { contract: "evolve", maxRejects: null, maxShrinkPercent: 20, minShrink: 5 },
-  accepted: { shrink: false, newAddress: false },
+  accepted: { shrink: false, newAddress: false, lost: false },
 };
 
 export const FOUND: RunFound = {
@@ -82,6 +82,7 @@ export function statement(
     instance: { id: "instance-1", origin: "https://example.org" },
     verdict: "complete",
     reasons: [],
+    warnings: [],
     rows: { content: items, content_tags: items },
     items: {
       listed: items,
@@ -94,6 +95,7 @@ export function statement(
     },
     changes: null,
     mappedValues: null,
+    mappedChanges: null,
     emptyColumns: [],
     columns: [],
     peakBytes: 1,

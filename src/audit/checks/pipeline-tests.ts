@@ -5,7 +5,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
-import type { CoverageTest, QueryTest, Severity, Test } from "../../pipeline.ts";
+import type { CoverageTest, LossTest, QueryTest, Severity, Test } from "../../pipeline.ts";
 import type { RunAsked } from "../../raw/extract-record.ts";
 import {
   type Database,
@@ -17,8 +17,10 @@ import { execute, scalar } from "../../storage/duckdb.ts";
 import { failureText } from "../../storage/duckdb-error.ts";
 import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { type Baseline, mayShow, type PublishedBaseline } from "../../warehouse/baseline.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
 import { tableSql, tablesSourceOf } from "../../warehouse/published-tables.ts";
 import { WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
+import { lossText } from "../mapping/lost-and-gained.ts";
 import {
   LIMIT_KINDS,
   LIMIT_TEXTS,
@@ -40,6 +42,8 @@ interface TestRun {
   /** Existing folder where DuckDB spills blocks. */
   readonly temporaryDirectory: string;
   readonly asked: RunAsked;
+  /** Null: there is nothing to compare with. */
+  readonly mappedChanges: Manifest["mappedChanges"];
   readonly filled: Pick<TableFacts, "columns" | "emptyColumns">;
   /** Interrupts the query that is running. */
   readonly signal: AbortSignal;
@@ -60,7 +64,8 @@ export async function runTests(run: TestRun): Promise<CheckResults> {
   const results: CheckResults[] = [];
   for (const test of run.tests) {
     run.signal.throwIfAborted();
-    results.push("sql" in test ? await runQueryTest(test, open) : await runCoverageTest(test, open));
+    if ("sql" in test) results.push(await runQueryTest(test, open));
+    else results.push("max" in test ? judgeLoss(test, open) : await runCoverageTest(test, open));
   }
   return joinResults(results);
 }
@@ -132,6 +137,16 @@ async function runCoverageTest(
     results.push(testResult({ ...testCheck(limits, figure, examples), reads: ["content_mapped_values"] }));
   }
   return joinResults(results);
+}
+
+function judgeLoss({ name, max, severity }: LossTest, { mappedChanges, asked }: OpenTestRun): CheckResults {
+  const reads = ["content_mapped_values"];
+  const isAccepted = asked.accepted.lost;
+  const limits = { name, severity: isAccepted ? ("warning" as const) : severity, limit: max };
+  const check = { ...testCheck(limits, mappedChanges?.lost ?? 0, undefined), reads };
+  if (mappedChanges === null) return testResult({ ...check, detail: "there is nothing to compare with" });
+  const how = isAccepted ? ", accepted with --accept-lost" : "";
+  return testResult({ ...check, detail: `${lossText(mappedChanges)}${how}` });
 }
 
 async function runQueryTest(test: QueryTest, run: OpenTestRun): Promise<CheckResults> {
@@ -240,6 +255,6 @@ export function assertTestsPassed({ checks }: CheckResults): void {
   throw new WarehouseError(
     "audit.threshold",
     `${failed.length === 1 ? "A test" : pluralize(failed.length, "test")} of the pipeline failed: ${joinFirst(failed.map(failureOf), 3)}; nothing was published. ` +
-      'Look at the failing rows in run_checks of the staged run. Correct the content, or accept it with the test\'s limit or `severity: "warning"`.',
+      'Look at the failing rows in run_checks of the staged run. Correct the content, or accept it with the test\'s limit or `severity: "warning"`; run with --accept-lost to accept lost values once.',
   );
 }

@@ -6,7 +6,11 @@ const hidden = col.text({ hidden: true });
 
 /** Columns of a change: of one value of one item, or of all items that changed in the same way. */
 export const CHANGE = {
-  change: col.text({ required: true, of: ["gained", "lost", "changed", "reordered", "alike"], hidden: true }),
+  change: col.text({
+    required: true,
+    of: ["lost", "gained", "added", "taken_away", "changed", "reordered", "alike"],
+    hidden: true,
+  }),
   value_id_before: hidden,
   value_id_after: hidden,
   value_before: hidden,

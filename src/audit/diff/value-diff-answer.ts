@@ -39,6 +39,8 @@ export function diffQuestion(
           history_of: wanted,
           items_with_changed_values: diff.items,
           values_changed: diff.values,
+          lost: diff.lost,
+          gained: diff.gained,
           payloads_changed: diff.payloads,
           items_with_changed_payload: diff.payloadItems,
         },
@@ -69,7 +71,7 @@ function leadOf({ before, after }: RunPair, basis: string, diff: ValueDiff): str
 }
 
 function changeSentences(diff: ValueDiff): string[] {
-  const { values, items, payloads, payloadItems, otherItems, largest, receptionChanges } = diff;
+  const { values, items, lost, gained, payloads, payloadItems, otherItems, largest, receptionChanges } = diff;
   const others = receptionChanges.map(({ destination: name, reception, items: received }) => {
     const accepts = reception === "began" ? "now accepts mappings" : "no longer accepts mappings";
     return `${JSON.stringify(printableLine(name))} ${accepts}: ${pluralize(received, "item")}.`;
@@ -81,7 +83,9 @@ function changeSentences(diff: ValueDiff): string[] {
     const because = `${some}because ${printableLine(largest.clause)}`;
     const differ =
       payloads === 0 ? "no payload changed" : `${pluralize(payloadItems, "item")} whose payloads changed`;
-    return [`${pluralize(items, "item")} whose mapped values changed, ${because}; ${differ}.`, ...others];
+    const external = `${pluralize(lost, "value")} lost the external value, ${count(gained)} gained one.`;
+    const changed = `${pluralize(items, "item")} whose mapped values changed, ${because}; ${differ}.`;
+    return [changed, ...(lost + gained > 0 ? [external] : []), ...others];
   }
   if (others.length > 0)
     return ["Nothing changed at destinations that receive values in both runs.", ...others];

@@ -27,8 +27,10 @@ const CAUSES_COUNTED = {
   ...CAUSES_OF,
   items: col.count({ required: true, dispensable: 1 }),
   values: counted,
-  gained: counted,
   lost: counted,
+  gained: counted,
+  added: col.count({ required: true, dispensable: 2 }),
+  taken_away: col.count({ required: true, dispensable: 3 }),
   changed: counted,
   reordered: counted,
   alike: col.count({ required: true, head: "no payload change" }),
@@ -65,6 +67,8 @@ const WORDS = {
 const TOTALS = {
   items: counted,
   values: counted,
+  lost: counted,
+  gained: counted,
   /** Payloads that differ, and their items. */
   payloads: counted,
   payloadItems: counted,

@@ -1,5 +1,5 @@
 /** Answers `runs show`: the facts of one run, and from its own tables checks, passes, rejects, requests and tables. */
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import {
   type Answer,
@@ -9,11 +9,14 @@ import {
   type Section,
   section,
 } from "../../common/answer.ts";
-import { count, duration, fileSize, minuteOf, pluralize } from "../../common/figures.ts";
+import { count, duration, fileSize, megabytes, minuteOf, pluralize } from "../../common/figures.ts";
 import { parseExact } from "../../common/json.ts";
 import { readRows } from "../../storage/typed-rows.ts";
+import { isRunTable } from "../../tables/all.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
 import { runBefore, unchangedFiles } from "../../warehouse/publish.ts";
-import { CHECK_COLUMNS, type RunCheck, readChecks, TEST_PREFIX } from "../checks/checks.ts";
+import { CHECK_COLUMNS, DIFFERENT_TIMES, type RunCheck, readChecks, TEST_PREFIX } from "../checks/checks.ts";
+import { lossText } from "../mapping/lost-and-gained.ts";
 import { countWithoutValue, valuesText } from "../mapping/value-counts.ts";
 import type { ReadableRun } from "../open-run.ts";
 import { runListRow } from "./runs.ts";
@@ -79,11 +82,13 @@ function figuresOf(
 }
 
 function aboutSection(
-  { run, manifest, current }: ReadableRun,
+  { run, directory, manifest, current }: ReadableRun,
   same: ReturnType<typeof unchangedFiles> | undefined,
 ): Section {
   const { asked, found, instance, verdict, versions, previousRun } = manifest;
-  const { items, mappedValues, replayOf } = manifest;
+  const { items, mappedValues, mappedChanges, replayOf } = manifest;
+  const { outages } = found;
+  const page = manifest.files.find(({ path }) => path.endsWith(".html"));
   const { policy, keyId } = asked.personalData;
   const { change, took_ms, size_bytes } = runListRow({ run, sequence: manifest.sequence }, manifest, "");
   const took = duration((took_ms ?? 0) / 1000);
@@ -103,18 +108,60 @@ function aboutSection(
     ["Pipeline", asked.pipeline.name],
     ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
     ["Started", `${minuteOf(new Date(found.startedAt))} UTC, took ${took}`],
-    ["Verdict", verdict],
+    ["Folder", directory],
+    ["Verdict", [verdict, ...manifest.reasons].join("; ")],
+    ["Evidence", evidenceText(manifest)],
     ["Items", counts.filter((text) => text !== false).join(", ")],
     change !== null && ["Change", change],
     mappedValues !== null && ["Values", valuesText(mappedValues)],
+    mappedChanges !== null && mappedChanges.lost > 0 && ["Lost", lossText(mappedChanges)],
+    mappedChanges !== null && ["Gained", pluralize(mappedChanges.gained, "value")],
+    ["Rows", rowsText(manifest)],
+    replayOf === null && ["Requests", requestsText(manifest)],
+    found.resumedAt.length > 0 && ["Resumed", found.resumedAt.join(", ")],
+    outages !== null && [
+      "Outages",
+      `${count(outages.count)}; the run waited ${duration(outages.seconds)} in all`,
+    ],
     ["Before it", previousRun ?? "no run"],
     replayOf !== null && ["Replay of", replayOf],
     ["Personal data", policy + (keyId === null ? "" : `, key ${keyId}`)],
     ["Made by", `content-warehouse ${versions.package}, DuckDB ${versions.duckdb}, Node ${versions.node}`],
     ["Size", size],
+    page !== undefined && ["Page", join(directory, page.path)],
+    ...manifest.warnings.map((text): [string, string] => ["Warning", text]),
   ];
   const rows = lines.filter((line) => line !== false).map(([name, text]) => ({ name, text, notable: false }));
   return section({ key: "about", title: "Run", columns: FACT_COLUMNS, rows, isLines: true });
+}
+
+/** `two passes agree: dynamic 500 items, full 500 items; the service counts 500`. */
+function evidenceText({ verdict, found: { passes, modesDiffer }, items }: Manifest): string {
+  const complete = verdict === "complete";
+  const agree = {
+    complete: passes.length > 2 ? `of ${passes.length} passes the last two agree` : "two passes agree",
+    unsettled: "the answers do not agree",
+    limited: "not certified",
+  }[verdict];
+  const told = complete ? passes.slice(-2) : passes;
+  const seen = told.map((pass) => `${pass.mode} ${count(pass.distinctItems)} items`).join(", ");
+  const times = complete && modesDiffer ? `; ${DIFFERENT_TIMES}` : "";
+  return `${agree}: ${seen}; the service counts ${count(items.counted)}${times}`;
+}
+
+function rowsText({ rows }: Manifest): string {
+  const data = Object.entries(rows)
+    .filter(([table]) => !isRunTable(table))
+    .toSorted(([, a], [, b]) => b - a);
+  const total = data.reduce((sum, [, number]) => sum + number, 0);
+  const named = data.slice(0, 3).map(([table, number]) => `${table} ${count(number)}`);
+  return `${count(total)} in ${pluralize(data.length, "table")} of data; most in ${named.join(", ")}`;
+}
+
+function requestsText({ found: { requests, singleItems } }: Manifest): string {
+  const received = `${count(requests.count)}, ${megabytes(requests.bytes)} received`;
+  if (singleItems.reused === 0) return received;
+  return `${received}; single items: ${count(singleItems.reused)} unchanged, not requested again, ${count(singleItems.requested)} requested`;
 }
 
 /** Sections of a run from its own tables, for `runs show` or for a page. */

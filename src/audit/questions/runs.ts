@@ -33,6 +33,9 @@ const RUNS = {
   new: col.count({ hidden: true }),
   edited: col.count({ hidden: true }),
   removed: col.count({ hidden: true }),
+  /** Values that lost or gained their external value since the run before. */
+  lost: col.count(),
+  gained: col.count(),
   rejected: col.count({ dispensable: 1 }),
   /** At all destinations: unmapped and unknown values. */
   without_external_value: col.count({ head: "without", dispensable: 2 }),
@@ -60,7 +63,7 @@ export function runListRow(
   manifest: Omit<Manifest, "rows"> | undefined,
   mark: RunListRow["mark"],
 ): RunListRow {
-  const { items, mappedValues, changes } = manifest ?? {};
+  const { items, mappedValues, mappedChanges, changes } = manifest ?? {};
   return {
     mark,
     current: mark === "*",
@@ -73,6 +76,8 @@ export function runListRow(
     new: changes?.new ?? null,
     edited: changes?.edited ?? null,
     removed: changes?.removed ?? null,
+    lost: mappedChanges?.lost ?? null,
+    gained: mappedChanges?.gained ?? null,
     rejected: items?.rejected ?? null,
     without_external_value: (mappedValues && countWithoutValue(mappedValues)) ?? null,
     unmapped: mappedValues?.unmapped ?? null,
@@ -109,7 +114,7 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
 
 /** Explains the columns of the list. */
 const RUNS_LEGEND =
-  "change: new +, edited ~, removed -, since the run before; without: values without an external value; receiving: those of them at destinations that receive values";
+  "change: new +, edited ~, removed -, since the run before; lost, gained: values that lost or gained their external value; without: values without an external value; receiving: those of them at destinations that receive values";
 
 function keptRunsSection(runs: readonly RunListRow[]): Section {
   const outside = "; / is not in the history of the current run: replaced or rolled back";

@@ -5,27 +5,29 @@ import {
   countWithoutValue,
   type DestinationCounts,
   kindsText,
-  LIMIT_KINDS,
-  LIMIT_TEXTS,
-  type LimitKind,
   mappedCounts,
   receivingDestinations,
   sumCounts,
 } from "../../audit/mapping/value-counts.ts";
-import type { OpenedRun } from "../../audit/open-run.ts";
+import { findReadableRun, missingTables, type OpenedRun, type RunSelection } from "../../audit/open-run.ts";
 import { type Coverage, coverageSections, readCoverage } from "../../audit/questions/coverage.ts";
+import {
+  assertWithinLimits,
+  GATE_KINDS,
+  needsRunBefore,
+  type ValueLimit,
+} from "../../audit/questions/value-limits.ts";
 import { resolveScope } from "../../audit/scope.ts";
 import type { Answer } from "../../common/answer.ts";
-import { invalidConfig, WarehouseError } from "../../common/errors.ts";
+import { invalidConfig, noAnswer, WarehouseError } from "../../common/errors.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { type AnswerFlags, sectionName, showAnswer } from "../../show/answer.ts";
-import { outputFolder } from "../../warehouse/layout.ts";
+import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
+import { runBefore } from "../../warehouse/publish.ts";
 import { CliCommand, type CliEnvironment, processEnvironment } from "../command.ts";
 import { openOutputFile } from "../user-file.ts";
 import { withRuns } from "../with-run.ts";
-
-type ValueLimits = ReadonlyMap<LimitKind, number>;
 
 interface AuditFlags extends AnswerFlags {
   readonly warehouse: string;
@@ -34,7 +36,7 @@ interface AuditFlags extends AnswerFlags {
   readonly value?: string;
   readonly status?: MappingStatus;
   readonly contentType?: string;
-  readonly failOn?: ValueLimits;
+  readonly failOn?: readonly ValueLimit[];
   readonly exportMapping?: string;
 }
 
@@ -42,11 +44,12 @@ const EXAMPLES = `
 Examples:
   $ content-warehouse audit --destination "Web CMS" --status unmapped
   $ content-warehouse audit 42 --section values --format csv > values.csv
-  $ content-warehouse audit --fail-on unknown_value,unmapped=100
+  $ content-warehouse audit --fail-on lost=20,unmapped=+10
 
 All columns but "items" count values: rows of content_mapped_values. --fail-on
 counts only destinations that receive values, within the filters; the section
-"destinations" shows which do.
+"destinations" shows which do. lost: values without the external value that they
+had in the run before; unmapped=+10: ten more than in the run before.
 `;
 
 const SECTIONS = [
@@ -71,7 +74,7 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
     .answerForm(SECTIONS)
     .option(
       "--fail-on <kinds>",
-      `exit with 25 if there are any (or more than N, with =N): ${joinWords(LIMIT_KINDS, "or")}`,
+      `exit with 25 if there are any (or more than N, with =N): ${joinWords(GATE_KINDS, "or")}`,
       limits,
     )
     .option("--export-mapping <file>", "also write all mappings, as what-if reads them")
@@ -79,36 +82,58 @@ export function auditCommand(environment = processEnvironment()): CliCommand {
     .action((run: string, options: AuditFlags) =>
       withRuns(
         options.warehouse,
-        async () => ({ wanted: run }),
+        (folder) => selectRuns(folder, run, options.failOn),
         (opened) => audit(environment, opened, options),
       ),
     );
 }
 
-function limits(text: string): ValueLimits {
-  const found = new Map<LimitKind, number>();
-  for (const part of text.split(",")) {
-    const [, name, number = "0"] = /^\s*([a-z_]+)(?:=(\d{1,15}))?\s*$/.exec(part) ?? [];
-    const kind = LIMIT_KINDS.find((each) => each === name);
-    if (kind === undefined) {
+function limits(text: string): readonly ValueLimit[] {
+  const found = text.split(",").map((part) => {
+    const [, name, plus = "", number = "0"] = /^\s*([a-z_]+)(?:=(\+?)(\d{1,15}))?\s*$/.exec(part) ?? [];
+    const kind = GATE_KINDS.find((each) => each === name);
+    const isRelative = plus === "+";
+    if (kind === undefined || (kind === "lost" && isRelative)) {
       throw new InvalidArgumentError(
-        `Give ${joinWords(LIMIT_KINDS, "or")}, several with commas, each with =N if some are allowed.`,
+        `Give ${joinWords(GATE_KINDS, "or")}, several with commas, each with =N if some are allowed, or except lost with =+N for more than in the run before.`,
       );
     }
-    found.set(kind, Number(number));
-  }
-  return found;
+    return { kind, limit: Number(number), isRelative };
+  });
+  return [...new Map(found.map((limit) => [limit.kind, limit])).values()];
+}
+
+/** The run, and the run before if a limit compares with it and it can be read. */
+async function selectRuns(
+  folder: OutputFolder,
+  wanted: string,
+  failOn: readonly ValueLimit[] = [],
+): Promise<RunSelection> {
+  if (!needsRunBefore(failOn)) return { wanted };
+  const { manifest } = await findReadableRun(folder, wanted);
+  const before = await runBefore(folder.runs, manifest);
+  const isMapped = before !== undefined && missingTables(before.manifest.rows).length === 0;
+  return { wanted: manifest.run, beside: isMapped ? (manifest.previousRun ?? undefined) : undefined };
 }
 
 const DEFINITIONS_ALONE = "is about definitions, to which --status and --value do not apply; leave them out";
 
 async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: AuditFlags): Promise<void> {
-  const { destination, field, contentType, status, value, exportMapping: file } = options;
+  const { destination, field, contentType, status, value, exportMapping: file, failOn = [] } = options;
+  if (needsRunBefore(failOn) && (status !== undefined || value !== undefined))
+    throw invalidConfig("--fail-on compares runs without --status and --value; leave them out.");
   await using named =
     file === undefined
       ? undefined
       : await openOutputFile(file, "--export-mapping", outputFolder(options.warehouse));
-  const scope = await resolveScope(opened.connection, { destination, field, contentType });
+  const scope = await resolveScope(opened.connection, { destination, field, contentType }).catch(
+    (thrown: unknown) => {
+      // A gate over something that does not exist must not look like a wrong call, which a script may ignore.
+      if (failOn.length > 0 && thrown instanceof WarehouseError && thrown.code === "config.not_found")
+        throw noAnswer(thrown.message);
+      throw thrown;
+    },
+  );
   const coverage = await readCoverage(opened.connection, { ...scope, status, value });
   const answer = coverageAnswer(opened, coverage);
   const { section } = options;
@@ -119,7 +144,7 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: A
     const text = await exportMapping(opened.connection);
     err.write(await named.write(text, `has the mappings of ${opened.run}`));
   }
-  assertWithin(coverage, options.failOn);
+  for (const note of await assertWithinLimits(opened, { scope, coverage }, failOn)) err.write(`${note}\n`);
 }
 
 function coverageAnswer({ run, manifest }: OpenedRun, coverage: Coverage): Answer {
@@ -157,20 +182,5 @@ function totalText({ coverage, destinations }: Coverage, run: string): string {
     `${count(countWithoutValue(counts))} without an external value (${kindsText(counts)}), ` +
     `${count(sum("no_value_mapping", received))} of fields without a value mapping, ` +
     `${count(ambiguous)} ambiguous, ${count(collision)} sent under a name shared by several fields.${apart}`
-  );
-}
-
-function assertWithin({ destinations, coverage }: Coverage, allowed: ValueLimits = new Map()): void {
-  const totals = sumCounts(receivingDestinations(destinations));
-  const exceeded = [...allowed].filter(([kind, limit]) => totals[kind] > limit);
-  if (exceeded.length === 0) return;
-  const parts = exceeded.map(([kind, limit]) => {
-    const worst = receivingDestinations(coverage).toSorted((a, b) => b[kind] - a[kind])[0];
-    const where = `${worst?.custom_field ?? worst?.custom_field_id} at ${worst?.destination ?? worst?.destination_id}`;
-    return `${count(totals[kind])} ${LIMIT_TEXTS[kind]} at destinations that receive values (limit: ${count(limit)}; most of them in ${where}: ${count(worst?.[kind] ?? 0)})`;
-  });
-  throw new WarehouseError(
-    "audit.threshold",
-    `There are ${joinWords(parts, "and")}; "content-warehouse audit" shows which, and "explain" why.`,
   );
 }

@@ -51,7 +51,7 @@ export function runCommand(environment = processEnvironment()): CliCommand {
     .addOption(
       new Option("--limit <items>", "read only the first items, into ./first-look")
         .argParser(positive)
-        .conflicts(["reread", "acceptShrink", "acceptNewAddress", "acceptPipeline"]),
+        .conflicts(["reread", "acceptShrink", "acceptLost", "acceptNewAddress", "acceptPipeline"]),
     )
     .option("--quiet", "print only failures and new warnings")
     .logFormat()

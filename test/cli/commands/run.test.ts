@@ -91,11 +91,8 @@ suite("a run against a service", () => {
     const { text, err, exitCode } = await run([SMALL, "--warehouse", "./warehouse"], against(service), cwd);
     assert.equal(exitCode, 0);
     assert.match(err, /^(?:\d\d:\d\d:\d\d info {2}[a-z ]+: .*\n)*$/, "nothing but progress");
-    assert.match(
-      text,
-      /^Complete: run 000001-\d{8}T\d{6}Z of small, .* s\n\n {2}Items +12 listed, 12 loaded, 0 rejected\n/,
-    );
-    assert.ok(text.includes(`  Published  ${join(cwd, "warehouse/runs/000001-")}`));
+    assert.match(text, /^Complete: run 000001-\d{8}T\d{6}Z of small, .* s\n\n {2}Items +12\n/);
+    assert.match(text, /\n {2}Published {2}\d/);
     assert.doesNotMatch(text, /\n {2}Next /, "nobody reads it");
     const credentials = basicCredentials(new Secret(CANARY));
     assert.deepEqual([...service.authorizations], [credentials]);

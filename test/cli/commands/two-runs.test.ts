@@ -71,7 +71,7 @@ const ANSWERS = [
     diffCommand,
     ["--values"],
     {
-      "Changes by cause": "cause, values, gained, lost, changed, reordered, no payload change",
+      "Changes by cause": "cause, values, lost, gained, changed, reordered, no payload change",
       "Changes of definitions": "definition, destination, field, value, before, after",
       "What changed": "cause, destination, field, items, value, before, after",
     },

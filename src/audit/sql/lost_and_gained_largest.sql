@@ -1,0 +1,22 @@
+-- Fields and destinations of lost_and_gained where most values were lost. The cause is named if it is one for all.
+SELECT
+  coalesce(any_value(destination.identification), lost.destination_id) AS destination,
+  coalesce(any_value(field.name), lost.custom_field_id) AS field,
+  sum(lost.lost)::BIGINT AS lost,
+  CASE
+    WHEN NOT bool_or(has_mapping) THEN 'its mapping was removed'
+    WHEN count(*) = count(lost.entry) AND count(DISTINCT lost.entry) = 1 AND NOT bool_or(has_entry)
+      THEN 'the entry for ' || to_json(any_value(lost.text)) || ' was removed'
+  END AS cause
+FROM (
+  SELECT
+    *,
+    (custom_field_id, destination_id) IN (SELECT (custom_field_id, destination_id) FROM custom_field_mappings) AS has_mapping,
+    entry IN (SELECT mapping_value_id FROM custom_field_mapping_values) AS has_entry
+  FROM lost_and_gained
+  WHERE lost > 0
+) AS lost
+LEFT JOIN destinations AS destination USING (destination_id)
+LEFT JOIN custom_fields AS field USING (custom_field_id)
+GROUP BY lost.destination_id, lost.custom_field_id
+ORDER BY lost DESC, destination, field, lost.destination_id, lost.custom_field_id
