@@ -81,9 +81,9 @@ function factsOf(summary: RunSummary): readonly Line[] {
   ];
 }
 
-/** Why the run is not complete, and new warnings. */
-function thingsToLookAt({ reasons, newWarnings }: RunSummary): readonly string[] {
-  return [...reasons, ...newWarnings];
+/** Why the run is not complete, unless `--limit` asked for that, and new warnings. */
+function thingsToLookAt({ verdict, reasons, newWarnings }: RunSummary): readonly string[] {
+  return verdict === "limited" ? newWarnings : [...reasons, ...newWarnings];
 }
 
 function sinceText({ comparedWith }: RunSummary): string {
@@ -92,15 +92,16 @@ function sinceText({ comparedWith }: RunSummary): string {
 }
 
 function itemsText(summary: RunSummary): string {
-  const { items, changes, replayOf } = summary;
-  const { listed, loaded, rejected, vanished, unread } = items;
+  const { items, changes, replayOf, verdict } = summary;
+  const { loaded, rejected, vanished, unread } = items;
+  const all = verdict === "limited" ? items.counted : items.listed;
   const others = [
     rejected > 0 && `${count(rejected)} rejected: see run_rejects`,
     vanished > 0 && `${count(vanished)} vanished`,
     unread > 0 && `${count(unread)} unread`,
     replayOf !== null && `a replay of ${replayOf}`,
   ].filter((text) => text !== false);
-  const became = [loaded === listed ? count(loaded) : `${count(loaded)} of ${count(listed)}`, ...others];
+  const became = [loaded === all ? count(loaded) : `${count(loaded)} of ${count(all)}`, ...others];
   if (changes === null) return became.join(", ");
   const edited = changes.edited === null ? "" : `, ${count(changes.edited)} edited`;
   return `${became.join(", ")}; ${count(changes.new)} new${edited}, ${count(changes.removed)} removed${sinceText(summary)}`;
