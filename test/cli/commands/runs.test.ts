@@ -132,10 +132,7 @@ test("the list has the change since the run before and what is unmapped, in 80 c
     narrow.split("\n").every((line) => line.length <= 80),
     narrow,
   );
-  assert.match(
-    narrow,
-    /^Runs \(verdict: complete;[^)]* lost: none;[^)]*\)\n/,
-  );
+  assert.match(narrow, /^Runs \(verdict: complete;[^)]* lost: none;[^)]*\)\n/);
   assert.match(narrow, /│ run +│ items │ change +│/);
   const shown = await capture(runsCommand, ["show", "2", "--warehouse", out]);
   assert.match(shown, /\n {2}Items +3 listed, 3 loaded, 0 rejected\n {2}Change +\+1 ~1 -2\n/);
