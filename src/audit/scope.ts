@@ -14,17 +14,15 @@ export interface AuditScope {
   readonly contentTypeIds?: readonly string[] | undefined;
 }
 
-/** SQL condition on rows with the columns of these IDs. */
-export function scopeCondition({ destinationIds, fieldIds, contentTypeIds }: AuditScope): string {
-  const columns = {
-    destination_id: destinationIds,
-    custom_field_id: fieldIds,
-    content_type_id: contentTypeIds,
-  };
-  const conditions = Object.entries(columns).flatMap(([column, ids]) =>
-    ids === undefined ? [] : [`list_contains([${ids.map(quoteLiteral).join(", ")}]::VARCHAR[], ${column})`],
-  );
-  return ["true", ...conditions].join(" AND ");
+/** SQL condition on rows of values. `content`: table of their items. */
+export function scopeCondition(
+  { destinationIds, fieldIds, contentTypeIds }: AuditScope,
+  content = "content",
+): string {
+  const isAmong = (column: string, ids: readonly string[] | undefined) =>
+    ids === undefined ? "true" : `list_contains([${ids.map(quoteLiteral).join(", ")}]::VARCHAR[], ${column})`;
+  const ofTypes = `content_id IN (SELECT content_id FROM ${content} WHERE ${isAmong("content_type_id", contentTypeIds)})`;
+  return `${isAmong("destination_id", destinationIds)} AND ${isAmong("custom_field_id", fieldIds)} AND ${ofTypes}`;
 }
 
 export function isSelected(ids: readonly string[] | undefined, id: string): boolean {
