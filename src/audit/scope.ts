@@ -1,7 +1,7 @@
 /** Resolves names of destinations, custom fields and content types to IDs. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col } from "../common/answer.ts";
-import { WarehouseError } from "../common/errors.ts";
+import { noAnswer, WarehouseError } from "../common/errors.ts";
 import { joinFirst, nearestSentence } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
@@ -35,7 +35,7 @@ export interface ScopeNames {
   readonly field?: string | undefined;
 }
 
-/** Several entities may share a name. Throws `config.not_found` for a name that the run does not have. */
+/** Several entities may share a name. Throws `answer.nothing` for a name that the run does not have. */
 export async function resolveScope(
   connection: DuckDBConnection,
   { destination, field, contentType }: ScopeNames & { readonly contentType?: string | undefined },
@@ -57,7 +57,7 @@ const NAMED = { id: col.text({ required: true }), name: col.text(), platform: co
 
 /**
  * IDs with this name, or the ID itself. `candidates`: SQL that selects `id` and `name`. Returns undefined if
- * `wanted` is. Throws `config.not_found` with the nearest names.
+ * `wanted` is. Throws `answer.nothing` with the nearest names.
  */
 export async function readIds(
   connection: DuckDBConnection,
@@ -70,7 +70,7 @@ export async function readIds(
   const known = await readRows(connection, NAMED, sql);
   const { ids, nearest } = findNamed(known, wanted);
   if (ids.length > 0) return ids;
-  throw notFound(`There is no ${what} "${wanted}" in the run.${nearest}`);
+  throw noAnswer(`There is no ${what} "${wanted}" in the run.${nearest}`);
 }
 
 /**

@@ -64,9 +64,9 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
       memoryLimitMb: memoryLimitMb(transformed.vectorBytes),
     },
   });
-  await build.loadData();
-  const compared = await compareMappedValues(run, facts, (read) => build.whileClosed(read));
-  const data = await build.completeData(compared.mappedChanges);
+  const { data, compared } = await build.loadData(() =>
+    compareMappedValues(run, facts, (read) => build.whileClosed(read)),
+  );
   const misfits = await build.fieldTypeDrift();
   for (const { items: _items, ...entry } of misfits) tally.add(entry);
   const drift = addItemCounts(tally.sorted(), [...transformed.driftItems, ...misfits], facts.drift);

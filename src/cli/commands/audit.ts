@@ -20,7 +20,7 @@ import {
 } from "../../audit/questions/value-limits.ts";
 import { resolveScope } from "../../audit/scope.ts";
 import type { Answer } from "../../common/answer.ts";
-import { invalidConfig, noAnswer, WarehouseError } from "../../common/errors.ts";
+import { invalidConfig } from "../../common/errors.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { type AnswerFlags, sectionName, showAnswer } from "../../show/answer.ts";
@@ -129,14 +129,7 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: A
     file === undefined
       ? undefined
       : await openOutputFile(file, "--export-mapping", outputFolder(options.warehouse));
-  const scope = await resolveScope(opened.connection, { destination, field, contentType }).catch(
-    (thrown: unknown) => {
-      // A gate over something that does not exist must not look like a wrong call, which a script may ignore.
-      if (failOn.length > 0 && thrown instanceof WarehouseError && thrown.code === "config.not_found")
-        throw noAnswer(thrown.message);
-      throw thrown;
-    },
-  );
+  const scope = await resolveScope(opened.connection, { destination, field, contentType });
   const coverage = await readCoverage(opened.connection, { ...scope, status, value });
   const answer = coverageAnswer(opened, coverage);
   const { section } = options;
