@@ -68,7 +68,7 @@ export async function assertWithinLimits(
   if (exceeded.length === 0) return notes;
   throw new WarehouseError(
     "audit.threshold",
-    `There are ${joinWords(exceeded, "and")}; "content-warehouse audit" shows which, and "explain" why.`,
+    `There are ${joinWords(exceeded, "and")}; "content-warehouse audit" shows what is missing, "diff --values" what was lost, and "explain" why.`,
   );
 }
 
