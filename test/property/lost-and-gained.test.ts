@@ -100,10 +100,10 @@ test("what five nights lost and gained is the same by the SQL, by the mapping pr
 
 /** The same by pairing the copies of each value of each item: first those alike, then the others. */
 function changesBetween(old: MappingWorld, now: MappingWorld, passthrough: boolean) {
-  const receivers = old.destinations.flatMap(({ destinationId, supportsMappings }) => {
-    const other = now.destinations.find((each) => each.destinationId === destinationId);
-    return supportsMappings === true && other?.supportsMappings === true ? [destinationId] : [];
-  });
+  const receives = (world: MappingWorld, id: string) =>
+    world.destinations.some((each) => each.destinationId === id && each.supportsMappings !== false);
+  const ids = old.destinations.map(({ destinationId }) => destinationId);
+  const receivers = ids.filter((id) => receives(old, id) && receives(now, id));
   const found = { items: 0, lost: 0, gained: 0 };
   for (const item of old.items) {
     const other = now.items.find(({ contentId }) => contentId === item.contentId);
