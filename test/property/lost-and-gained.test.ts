@@ -43,6 +43,7 @@ const EDITS: readonly Edit[][] = [
     { kind: "item_presence", choices: [1, 0, 0, 0] },
   ],
   [
+    { kind: "entry", choices: [1, 0, 1, 4] },
     { kind: "field_type", choices: [0, 2, 0, 0] },
     { kind: "item_copies", choices: [3, 0, 0, 1] },
     { kind: "item_presence", choices: [1, 0, 0, 0] },
@@ -142,7 +143,9 @@ function sentCopies(
   const sent = new Set(
     mappedValues
       .filter((row) => row.destinationId === destinationId && row.externalFieldName !== null)
-      .filter(({ status }) => status === "mapped" || (passthrough && status === "no_value_mapping"))
+      .filter(({ status, externalValue }) =>
+        status === "mapped" ? externalValue !== null : passthrough && status === "no_value_mapping",
+      )
       .map(({ customFieldId, ordinal }) => `${customFieldId} ${ordinal}`),
   );
   const copies = new Map<string, boolean[]>();
