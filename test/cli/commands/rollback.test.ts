@@ -260,7 +260,7 @@ test("runs rollback, where a target has the runs", async (t) => {
       assert.equal(refused.error?.exitCode, 26);
       assert.match(
         refused.error?.message ?? "",
-        /is current now, but .* install it with: npm install --global pg/,
+        /is current now, but .* install them with: npm install --global pg@/,
       );
       assert.equal(await readlink(join(world.folders.A, "current")), `runs/${first}`);
     },
