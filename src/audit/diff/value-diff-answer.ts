@@ -18,7 +18,7 @@ export function diffQuestion(
     readonly before: string;
     readonly after: string;
     readonly cause?: Cause | undefined;
-    /** Show only this item: ID or slug. */
+    /** Show only this item: ID, slug or title. */
     readonly item?: string | undefined;
     /** Whether the changes of each item are listed. With `item` they always are. */
     readonly items?: boolean | undefined;
@@ -56,7 +56,8 @@ export function diffQuestion(
 }
 
 /** Items of the run, and those that its history knows by ID. */
-const ITEMS_KNOWN = "FROM content SELECT content_id, slug UNION FROM content_history SELECT content_id, NULL";
+const ITEMS_KNOWN =
+  "FROM content SELECT content_id, slug, title UNION FROM content_history SELECT content_id, NULL, NULL";
 
 /** Which runs were compared, how reliable that is, and what changed. `basis`: run whose history knows both. */
 function leadOf({ before, after }: RunPair, basis: string, diff: ValueDiff): string {
@@ -71,27 +72,36 @@ function leadOf({ before, after }: RunPair, basis: string, diff: ValueDiff): str
 }
 
 function changeSentences(diff: ValueDiff): string[] {
-  const { values, items, lost, gained, payloads, payloadItems, otherItems, largest, receptionChanges } = diff;
-  const others = receptionChanges.map(({ destination: name, reception, items: received }) => {
-    const accepts = reception === "began" ? "now accepts mappings" : "no longer accepts mappings";
-    return `${JSON.stringify(printableLine(name))} ${accepts}: ${pluralize(received, "item")}.`;
-  });
-  if (otherItems > 0)
-    others.push(`Not counted: ${pluralize(otherItems, "item")} at destinations that receive no values.`);
-  if (values > 0 && largest !== undefined) {
-    const some = largest.items === items ? "" : `${count(largest.items)} of them `;
-    const because = `${some}because ${printableLine(largest.clause)}`;
-    const differ =
-      payloads === 0 ? "no payload changed" : `${pluralize(payloadItems, "item")} whose payloads changed`;
-    const external = `${pluralize(lost, "value")} lost the external value, ${count(gained)} gained one.`;
-    const changed = `${pluralize(items, "item")} whose mapped values changed, ${because}; ${differ}.`;
-    return [changed, ...(lost + gained > 0 ? [external] : []), ...others];
+  const { values, items, lost, gained, payloadItems, otherItems, largest, receptionChanges } = diff;
+  const definitions = diff.definitions.rows.length;
+  const sentences: string[] = [];
+  if (values > 0) {
+    const sent = payloadItems === items ? "all of these" : payloadItems === 0 ? "none" : count(payloadItems);
+    const are = payloadItems > 1 ? "are" : "is";
+    const of = payloadItems === items || payloadItems === 0 ? "" : " of these items";
+    sentences.push(
+      `Mapped values of ${pluralize(items, "item")} changed; ${sent}${of} ${are} sent differently.`,
+    );
+    if (lost + gained > 0)
+      sentences.push(`${pluralize(lost, "value")} lost the external value, ${count(gained)} gained one.`);
+    if (largest !== undefined)
+      sentences.push(
+        `${largest.items === items ? "Cause" : `Most frequent cause (${pluralize(largest.items, "item")})`}: ${largest.cause}.`,
+      );
+  } else {
+    const which = diff.isFiltered ? " that matches the filters" : "";
+    const did = definitions === 0 ? "." : `; ${pluralize(definitions, "definition")} did.`;
+    sentences.push(`No mapped value${which} changed${did}`);
   }
-  if (others.length > 0)
-    return ["Nothing changed at destinations that receive values in both runs.", ...others];
-  return diff.isFiltered
-    ? ["Nothing that matches the filters changed."]
-    : ["Nothing changed: every mapped value is as it was."];
+  for (const { destination, reception, items: received } of receptionChanges) {
+    const receives = reception === "began" ? "now receives values" : "no longer receives values";
+    sentences.push(
+      `${JSON.stringify(printableLine(destination))} ${receives}: ${pluralize(received, "item")}.`,
+    );
+  }
+  if (otherItems > 0)
+    sentences.push(`Not counted: ${pluralize(otherItems, "item")} at destinations that receive nothing.`);
+  return sentences;
 }
 
 /** Rows of a list before it is unfolded. */
@@ -100,6 +110,7 @@ const ROWS_SHOWN = 10;
 /** `run`: run whose history the connection has. */
 export async function diffForReport(connection: DuckDBConnection, pair: RunPair, run: string) {
   const diff = await diffValues(connection, pair);
+  const inPage = ["destination", "custom_field", "value", "before", "after"];
   const lines = await diff.readLines("change <> 'alike'");
   const same = await diff.readLines("change = 'alike' AND reception = 'receiving'");
   return {
@@ -109,16 +120,18 @@ export async function diffForReport(connection: DuckDBConnection, pair: RunPair,
     largest: lines.rows.filter(({ reception }) => reception === "receiving").slice(0, 5),
     sections: [
       ...diff.counted,
-      { ...lines.section, limit: ROWS_SHOWN },
+      { ...lines.section, shows: ["cause", ...inPage, "items"], limit: ROWS_SHOWN },
       {
         ...(await diff.readItems("change <> 'alike'")),
         title: "Item by item",
+        shows: ["content_id", "title", ...inPage, "cause"],
         limit: ROWS_SHOWN,
         all: "--items --format csv",
       },
       {
         ...same.section,
         key: "alike",
+        shows: ["cause", ...inPage, "items"],
         title: "No payload change",
         lead: `${count(diff.alike)} mapped values: the destination receives the same; only the status, a flag or an unsent value differs.`,
         limit: 0,

@@ -20,7 +20,7 @@ const LINE = {
   /** API path if known, otherwise table and column. */
   path: col.text({ ...required, head: "field" }),
   /** `empty`: an API field without any value; `unlisted`: a value that the specification does not list. */
-  kind: col.text({ ...required, of: [...DRIFT_KINDS, "empty", "unlisted"], hidden: true }),
+  kind: col.text({ ...required, of: [...DRIFT_KINDS, "empty", "unlisted"] }),
   count: col.count(required),
   /** Items that show it; null: unknown. */
   items: col.count(),
@@ -234,13 +234,23 @@ function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
     columns: {
       path,
       kind,
-      status: col.text({ hidden: !isCompared }),
+      status: col.text(),
       count,
       items,
-      before: { ...before, hidden: !isCompared },
-      meaning: col.text({ head: "what", hidden: !hasMeanings }),
+      before,
+      meaning: col.text({ head: "what" }),
       ...examples,
     },
+    shows: [
+      "path",
+      ...(isCompared ? (["status"] as const) : []),
+      "count",
+      "items",
+      ...(isCompared ? (["before"] as const) : []),
+      ...(hasMeanings ? (["meaning"] as const) : []),
+      "example",
+      "exampleContentId",
+    ],
     rows: lines.map((line) => ({
       ...line,
       status: line.before === null ? null : isNewDrift(line) ? "new" : known,
