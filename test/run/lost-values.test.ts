@@ -44,7 +44,7 @@ test("the night of an entry that was removed says how many values lost their ext
     [1, "product_line", "Web CMS", lost],
   );
   assert.match(place?.cause ?? "", /^the entry for ".+" was removed$/);
-  assert.equal(newWarnings.filter((text) => text.startsWith("External values were lost since ")).length, 1);
+  assert.equal(newWarnings.filter((text) => text.startsWith("External values lost since run ")).length, 1);
   assert.match(summaryText(loss), /^Complete, 1 thing to look at: /);
   assert.match(summaryText(loss), /\n {2}Next +content-warehouse diff --values\n$/);
 });

@@ -38,12 +38,12 @@ const RUNS = {
   lost: col.count(),
   gained: col.count(),
   rejected: col.count(),
-  /** At all destinations: unmapped and unknown values. */
+  /** Unmapped and unknown values at destinations that receive values. */
+  without_external_value_receiving: col.count({ head: "missing" }),
+  /** The same at all destinations. */
   without_external_value: col.count(),
   unmapped: col.count(),
   unknown_value: col.count(),
-  /** At destinations that receive values. */
-  without_external_value_receiving: col.count({ head: "missing" }),
   took_ms: col.milliseconds({ head: "took" }),
   size_bytes: col.bytes({ head: "size" }),
   /** The run that it is a replay of; shown if there is one. */

@@ -116,7 +116,7 @@ suite("what the configuration names and the service does not have", () => {
   test("a destination that only a mapping names is told, until it is named or ignored", () => {
     const elsewhere = { destinations: [lookup(CSM)] };
     const { warnings, checks } = check({}, { lookups: elsewhere });
-    assert.match(JSON.stringify(warnings), /1 destination in mappings has no name \(d-1\)\. If the service /);
+    assert.match(JSON.stringify(warnings), /1 destination in mappings has no name \(d-1\)\. Name it in /);
     assert.partialDeepStrictEqual(
       checks.find(({ name }) => name === "destinations in mappings that have no name"),
       { verdict: "warning", figure: 1, detail: "d-1" },
