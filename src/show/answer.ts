@@ -86,14 +86,15 @@ function shownText({ kind }: Pick<AnswerColumn, "kind">, cell: AnswerCell): stri
   return cell.map((text) => (/[,"]|^$/.test(text) ? JSON.stringify(text) : text)).join(", ");
 }
 
-/** Columns that people see. `textIn`: text of the cell in a row. */
-export function shownColumns({ columns, shows }: Pick<Section, "columns" | "shows">) {
-  return (shows ?? Object.keys(columns)).flatMap((name) => {
+/** Columns that people see: of those after the first, the ones with any text. `textIn`: text of the cell in a row. */
+export function shownColumns({ columns, shows, rows }: Pick<Section, "columns" | "shows" | "rows">) {
+  return (shows ?? Object.keys(columns)).flatMap((name, place) => {
     const column = columns[name];
     if (column === undefined) return [];
     const { kind, head = name.replaceAll("_", " "), shown } = column;
     const textIn = (row: SectionRow): string =>
       shownText(column, (shown === undefined ? row[name] : shown(row)) ?? null);
+    if (place > 0 && rows.length > 0 && rows.every((row) => textIn(row) === "")) return [];
     return [{ name, kind, head, isFigure: Object.hasOwn(NUMBERS, kind), textIn }];
   });
 }

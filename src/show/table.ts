@@ -42,9 +42,9 @@ const SHORT_WIDTH = 16;
 interface LayoutLimits {
   /** Width of the screen in cells; `undefined`: nothing is cut. */
   readonly width: number | undefined;
-  /** How many of the first columns are never left out (default: 1). */
+  /** How many of the first columns name a row, so that they are neither left out nor cut (default: 1). */
   readonly keys?: number | undefined;
-  /** Most lines of a cell (default: 6). */
+  /** Most lines of a cell (default: 6). With 1, names of rows are cut too. */
   readonly maxLines?: number;
 }
 const MAX_LINES = 6;
@@ -90,7 +90,9 @@ export function layOutTable(
   const draw = (cells: readonly string[], isHead = false) => {
     const lines = shown.map((_, place) => {
       const text = printableLine(cells[place] ?? "");
-      return width === undefined ? [text] : wrapText(text, widthAt(place), maxLines);
+      return width === undefined
+        ? [text]
+        : wrapText(text, widthAt(place), place < keys && maxLines > 1 ? text.length : maxLines);
     });
     const height = Math.max(...lines.map(({ length }) => length));
     return Array.from({ length: height }, (_, number) => {

@@ -76,12 +76,10 @@ function changeSentences(diff: ValueDiff): string[] {
   const definitions = diff.definitions.rows.length;
   const sentences: string[] = [];
   if (values > 0) {
-    const sent = payloadItems === items ? "all of these" : payloadItems === 0 ? "none" : count(payloadItems);
-    const are = payloadItems > 1 ? "are" : "is";
-    const of = payloadItems === items || payloadItems === 0 ? "" : " of these items";
-    sentences.push(
-      `Mapped values of ${pluralize(items, "item")} changed; ${sent}${of} ${are} sent differently.`,
-    );
+    const all = items === 1 ? "it is" : "all are";
+    const some = `${count(payloadItems)} of these items ${payloadItems === 1 ? "is" : "are"}`;
+    const sent = payloadItems === 0 ? "none is" : payloadItems === items ? all : some;
+    sentences.push(`Mapped values of ${pluralize(items, "item")} changed; ${sent} sent differently.`);
     if (lost + gained > 0)
       sentences.push(`${pluralize(lost, "value")} lost the external value, ${count(gained)} gained one.`);
     if (largest !== undefined)

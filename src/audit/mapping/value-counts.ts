@@ -123,12 +123,16 @@ export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
   unsupported: "supports no mappings",
 };
 
-/** `5,800 mapped, 835 without an external value (825 unmapped, 10 unknown): 450 at destinations that receive values`. */
-export function valuesText(counts: MappedCounts): string {
-  const [all, received] = [countWithoutValue(counts), countWithoutAtReceivers(counts)];
-  const kinds = all === 0 ? "" : ` (${kindsText(counts)})`;
-  const places = all === received ? "" : `: ${count(received)} at destinations that receive values`;
-  return `${count(counts.mapped)} mapped, ${count(all)} without an external value${kinds}${places}`;
+/** `5,468 mapped, 662 missing (654 unmapped, 8 unknown)` at destinations that receive values, and how many elsewhere. */
+export function valuesText({ destinations }: MappedCounts): string {
+  const sum = (name: "mapped" | "unmapped" | "unknown", some = receivingDestinations(destinations)) =>
+    some.reduce((total, each) => total + each[name], 0);
+  const [unmapped, unknown] = [sum("unmapped"), sum("unknown")];
+  const kinds = unmapped + unknown === 0 ? "" : ` (${kindsText({ unmapped, unknown })})`;
+  const others = destinations.filter(({ reception }) => reception !== "receiving");
+  const more = sum("mapped", others) + sum("unmapped", others) + sum("unknown", others);
+  const elsewhere = more === 0 ? "" : `; ${count(more)} more at destinations that receive nothing`;
+  return `${count(sum("mapped"))} mapped, ${count(unmapped + unknown)} missing${kinds}${elsewhere}`;
 }
 
 export function kindsText({ unmapped, unknown }: Pick<MappedCounts, "unmapped" | "unknown">) {

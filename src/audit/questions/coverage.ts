@@ -203,7 +203,10 @@ export function coverageSections({ coverage, destinations, values, definitions, 
     section({
       key: "coverage",
       title: "Coverage, in values",
-      none: "no mapped field has such a value",
+      none:
+        definitions === undefined
+          ? "no mapped field has such a value"
+          : "no destination receives values; see `destinations` in the configuration",
       shows: ["destination", "custom_field", ...COVERAGE_SHOWN],
       isGrouped: true,
       columns: { ...COVERAGE, no_value_mapping: col.count({ ...some, head }) },

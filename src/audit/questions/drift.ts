@@ -224,8 +224,6 @@ export function driftSections(drift: DriftReport): Section[] {
 
 function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
   const { path, kind, count, items, before, ...examples } = LINE;
-  const isCompared = lines.some((line) => line.before !== null);
-  const hasMeanings = lines.some((line) => KINDS[line.kind][1] !== "");
   const known = part === "vanishedFields" ? "gone" : "known";
   return section({
     key: part,
@@ -241,16 +239,7 @@ function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
       meaning: col.text({ head: "what" }),
       ...examples,
     },
-    shows: [
-      "path",
-      ...(isCompared ? (["status"] as const) : []),
-      "count",
-      "items",
-      ...(isCompared ? (["before"] as const) : []),
-      ...(hasMeanings ? (["meaning"] as const) : []),
-      "example",
-      "exampleContentId",
-    ],
+    shows: ["path", "status", "count", "items", "before", "meaning", "example", "exampleContentId"],
     rows: lines.map((line) => ({
       ...line,
       status: line.before === null ? null : isNewDrift(line) ? "new" : known,

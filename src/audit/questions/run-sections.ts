@@ -99,8 +99,7 @@ function aboutSection(
     `${count(rejected)} rejected`,
     ...rest,
   ];
-  const unchanged =
-    same === undefined ? "" : `; ${count(same.files)} of them, ${fileSize(same.bytes)}, as in the run before`;
+  const unchanged = same === undefined ? "" : ` (${fileSize(same.bytes)} shared with the run before)`;
   const size = `${fileSize(size_bytes ?? 0)} in ${pluralize(manifest.files.length, "file")}${unchanged}`;
   const lines: ([string, string] | false)[] = [
     ["Run", current ? `${run} (current)` : run],
@@ -286,6 +285,7 @@ export async function readRejectsSection(connection: DuckDBConnection, limit: nu
     lead:
       rows.length === 0 ? undefined : "Each document, or item asked for singly, that could not be loaded.",
     columns: REJECTS,
+    shows: ["reject", "mode", "pass", "page", "position", "content_id", "reason"],
     rows,
     total: rows[0]?.total ?? 0,
     limit: 100,

@@ -102,12 +102,14 @@ async function withHead<C extends RunSelection>(
 const ROWS_SHOWN = 10;
 /** Sections that a screen shows only if one answer is shown. */
 const ONLY_IN_FULL: readonly string[] = ["columns", "causes", "only_in_one"];
+/** Sections that are not about one item. */
+const OF_RUNS: readonly string[] = [...ONLY_IN_FULL, "definitions"];
 
 /** An answer with the first rows of its lists; all rows if one item is asked for. */
 function inBrief(head: Head, { item }: Pick<DiffFlags, "item">): Answer {
   if (head instanceof WarehouseError) return { lead: head.message, facts: {}, sections: [] };
   const sections = head.sections.map((each) => {
-    if (ONLY_IN_FULL.includes(each.key)) return { ...each, limit: 0 };
+    if ((item === undefined ? ONLY_IN_FULL : OF_RUNS).includes(each.key)) return { ...each, limit: 0 };
     return item === undefined && each.limit !== 0 ? { ...each, limit: ROWS_SHOWN } : each;
   });
   return { ...head, sections };

@@ -118,9 +118,9 @@ function named(fieldName: string, destinations: MappingWorld["destinations"]): M
   return { fields: fields.map((field) => ({ ...field, name: fieldName })), destinations, items };
 }
 
-let shared: Nights;
+let four: Nights;
 before(async () => {
-  shared = await nightsOf(WORLDS);
+  four = await nightsOf(WORLDS);
 });
 
 interface Filter {
@@ -132,7 +132,7 @@ interface Filter {
 async function reasons(
   from: number,
   to: number,
-  nights = shared,
+  nights = four,
   filter: Filter = { field: "region" },
 ): Promise<unknown[][]> {
   const pair = { before: runOf(from), after: runOf(to) };
@@ -163,7 +163,7 @@ test("a value of which nobody knew whether it is archived is not said to be so n
   const renamed = (from: string, to: string) =>
     `the select value "${to}" changed (shown as "${from}" -> "${to}", text "${from}" -> "${to}"`;
   const why = async (from: number) =>
-    (await reasons(from, from + 1, shared, { field: "archived" })).map(([, , told]) => told);
+    (await reasons(from, from + 1, four, { field: "archived" })).map(([, , told]) => told);
   assert.deepEqual(await why(1), [`${renamed("Nordics", "North")}, archived none -> no)`]);
   assert.deepEqual(await why(2), [`${renamed("North", "Nordics")}, archived no -> yes)`]);
   assert.deepEqual(await why(3), [`${renamed("Nordics", "North")}, archived yes -> no)`]);
@@ -171,13 +171,34 @@ test("a value of which nobody knew whether it is archived is not said to be so n
 
 test("another order is a change; a place that only others moved by coming or going is none", async () => {
   const changes = async (from: number) =>
-    (await definitions(from, from + 1, shared, { field: "ordered" })).map(({ definition }) => definition);
+    (await definitions(from, from + 1, four, { field: "ordered" })).map(({ definition }) => definition);
   assert.deepEqual(await changes(1), ['select value "a": removed']);
   assert.deepEqual(await changes(2), ['select value "b": order', 'select value "north-id": order']);
 });
 
+/** An item with a value of two fields; the second is sent under this name, the first as "market". */
+function shared(name: string): MappingWorld {
+  const [first, second] = [
+    world("Nordics", "nordic", "web-id"),
+    world("Nordics", "n", "web-id", ["item"], "launch"),
+  ];
+  const fields = second.fields.map((field) => ({
+    ...field,
+    mappings: field.mappings.map((mapping) => ({ ...mapping, externalFieldName: name })),
+  }));
+  const values = [first, second].flatMap(({ items }) => items.flatMap((item) => item.values));
+  return { ...first, fields: [...first.fields, ...fields], items: [{ contentId: "item", values }] };
+}
+
+test("a collision that begins or ends names the other field", async () => {
+  const nights = await nightsOf([shared("market"), shared("other"), shared("market")]);
+  const told = async (from: number) => (await reasons(from, from + 1, nights)).map(([, , cause]) => cause);
+  assert.deepEqual(await told(1), ['launch is no longer sent as "market"']);
+  assert.deepEqual(await told(2), ['launch is now sent as "market"']);
+});
+
 test("a mapping that goes to another destination is the reason at both", async () => {
-  const moved = 'the mapping "region" changed (destination "web-id" -> "print-id")';
+  const moved = 'the mapping "market" changed (destination "web-id" -> "print-id")';
   const entry = 'the external value "nordic" for "North" became "north"';
   const renamed =
     'the select value "North" changed (shown as "Nordics" -> "North", text "Nordics" -> "North")';

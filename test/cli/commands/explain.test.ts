@@ -19,7 +19,7 @@ test("an explanation begins with what each destination receives and what is miss
   const [, ofArchive = ""] = values.split("\nPrint Archive (supports no mappings)\n");
   assert.match(ofArchive, /│ season +│ AW24 \(Autumn\/Winter 2024\) +│ unmapped; archived +│ +│/);
   assert.match(values, /│ See the range +│ no_value_mapping +│ +│ /);
-  assert.doesNotMatch(values, /[0-9a-f]{24}(?! *\n)/, "no IDs but that of a destination without a name");
+  assert.doesNotMatch(values, /^│.*[0-9a-f]{24}.*│$/m);
   assert.match(without, /│ Print Archive +│ language, owner_team, seo_title, region, /);
 });
 
@@ -74,7 +74,7 @@ test("with --steps, one field at one destination is explained rule by rule, with
   for (const { sha256 } of evidence) assert.match(sha256, /^[0-9a-f]{64}$/);
   assert.match(
     await explain(...asked),
-    /│ region +│ +6 │ caf893c7c05eb1c37b247cec +│ the entry 99d2ad268cd71d3690522f18 makes it "nordic"/,
+    /│ region +│ +6 │ caf893c7c05eb1c37b247cec │ the entry 99d2ad268cd71d3690522f18 makes it "nordic"/,
   );
 });
 
@@ -84,7 +84,7 @@ test("an item is found by its title too; a title of several items lists them wit
   assert.equal(error?.code, "config.not_found");
   assert.match(
     error?.message ?? "",
-    /^2 items have the title "Monthly planning": [0-9a-f]{24} \(\w+, edited \d{4}-\d\d-\d\d\) and [0-9a-f]{24} \(.*\); name one by its ID\.$/,
+    /^2 items have the title "Monthly planning": [0-9a-f]{24} \(Shared Draft, edited \d{4}-\d\d-\d\d\), [0-9a-f]{24} \(.*\); name one by its ID\.$/,
   );
 });
 
@@ -111,9 +111,9 @@ test("json has what the tables say, narrowed by the filters", async () => {
     await explain(SLUG, "--field", "region", "--destination", "Web CMS"),
     /^Web CMS: market "nordic"\nWhy your tent is wet inside/,
   );
-  assert.equal(
+  assert.match(
     await explain(SLUG, "--field", "region", "--destination", "Web CMS", "--section", "payloads"),
-    `Web CMS: market "nordic"\n${all.lead.split("\n").at(-1).replace(" last", "\nlast")}\n\n  Web CMS  market     nordic\n`,
+    /\n\n {2}Web CMS {2}market {5}nordic\n\n/,
   );
   assert.deepEqual(all.next, ["--steps shows each rule, the entry and the document behind every value."]);
   const destinations = all.destinations.map((each: Record<string, unknown>) =>

@@ -75,8 +75,10 @@ test("on a screen what does not fit is drawn as records, or columns are left out
     /^ {2}column_0 +cell 0\n[\s\S]* {2}column_29 +cell 29\n1 row, 30 columns\n$/,
   );
   const rows = await narrow(`${many} FROM range(21)`);
-  assert.match(rows, /^┌[\s\S]*\nleft out: column_5, .* and \d\d more; /);
-  assert.match(rows.replaceAll("\n", " "), /`--format csv` has all columns 21 rows, 30 columns $/);
+  assert.match(
+    rows.replaceAll("\n", " "),
+    /^┌.* left out: column_5, .* and 17 more; `--format csv` has all columns 21 rows, 30 columns $/,
+  );
   assert.ok((await ask(wide)).includes("ab ".repeat(99)));
   assert.ok((await ask(many)).includes("cell 29"));
 });

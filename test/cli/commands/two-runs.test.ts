@@ -41,7 +41,7 @@ const ANSWERS = [
     [...ITEM, "--steps"],
     {
       "Step by step": "field, rule, input, result, evidence",
-      "Where this was read": "what, request, answered, SHA-256, file",
+      "Where this was read": "what, pass, page, position, SHA-256, file",
     },
   ],
   [
