@@ -80,8 +80,10 @@ function changeSentences(diff: ValueDiff): string[] {
     const some = `${count(payloadItems)} of these items ${payloadItems === 1 ? "is" : "are"}`;
     const sent = payloadItems === 0 ? "none is" : payloadItems === items ? all : some;
     sentences.push(`Mapped values of ${pluralize(items, "item")} changed; ${sent} sent differently.`);
-    if (lost + gained > 0)
-      sentences.push(`${pluralize(lost, "value")} lost the external value, ${count(gained)} gained one.`);
+    const gains =
+      lost > 0 ? `${count(gained)} gained one` : `${pluralize(gained, "value")} gained an external value`;
+    const moves = [lost > 0 && `${pluralize(lost, "value")} lost the external value`, gained > 0 && gains];
+    if (lost + gained > 0) sentences.push(`${moves.filter((move) => move !== false).join(", ")}.`);
     if (largest !== undefined)
       sentences.push(
         `${largest.items === items ? "Cause" : `Most frequent cause (${pluralize(largest.items, "item")})`}: ${largest.cause}.`,
