@@ -3,9 +3,10 @@ import { basename, join, relative } from "node:path";
 import { isOfMostItems } from "../audit/checks/checks.ts";
 import {
   countWithoutAtReceivers,
+  countWithoutValue,
   kindsText,
-  type MappedCounts,
   receivingDestinations,
+  sumReceivers,
 } from "../audit/mapping/value-counts.ts";
 import { type DriftLine, type DriftPart, isNewDrift } from "../audit/questions/drift.ts";
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
@@ -136,25 +137,13 @@ function receptionsText({ mappedChanges }: RunSummary): string | false {
 /** Values without an external value at destinations that receive values. */
 function missingText({ mappedValues, missingBefore }: RunSummary): string | false {
   if (mappedValues === null) return false;
-  const { receivers, unmapped, unknown } = sumReceivers(mappedValues);
-  if (receivers === 0 && mappedValues.destinations.length > 0)
+  const { destinations } = mappedValues;
+  if (destinations.length > 0 && receivingDestinations(destinations).length === 0)
     return "no destination receives values: see `destinations` in the configuration";
-  const missing = unmapped + unknown;
-  const kinds = missing === 0 ? "" : ` (${kindsText({ unmapped, unknown })})`;
+  const received = sumReceivers(mappedValues);
+  const missing = countWithoutValue(received);
+  const kinds = missing === 0 ? "" : ` (${kindsText(received)})`;
   return `${pluralize(missing, "value")}${kinds}${missingBefore === null ? "" : `; ${count(missingBefore)} before`}`;
-}
-
-/** Numbers of values at destinations that receive values. */
-function sumReceivers({ destinations }: MappedCounts) {
-  const receivers = receivingDestinations(destinations);
-  const sum = (kind: "mapped" | "unmapped" | "unknown") =>
-    receivers.reduce((total, each) => total + each[kind], 0);
-  return {
-    receivers: receivers.length,
-    mapped: sum("mapped"),
-    unmapped: sum("unmapped"),
-    unknown: sum("unknown"),
-  };
 }
 
 function publishedText(summary: RunSummary): string {

@@ -112,9 +112,17 @@ export function countWithoutValue({ unmapped, unknown }: Pick<MappedCounts, "unm
   return unmapped + unknown;
 }
 
+/** Numbers of values at destinations that receive values. */
+export function sumReceivers({ destinations }: MappedCounts) {
+  const receivers = receivingDestinations(destinations);
+  const sum = (kind: "mapped" | "unmapped" | "unknown") =>
+    receivers.reduce((total, each) => total + each[kind], 0);
+  return { mapped: sum("mapped"), unmapped: sum("unmapped"), unknown: sum("unknown") };
+}
+
 /** Values without an external value at destinations that receive values. */
-export function countWithoutAtReceivers({ destinations }: MappedCounts): number {
-  return receivingDestinations(destinations).reduce((total, each) => total + countWithoutValue(each), 0);
+export function countWithoutAtReceivers(counts: MappedCounts): number {
+  return countWithoutValue(sumReceivers(counts));
 }
 
 export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
@@ -123,16 +131,11 @@ export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
   unsupported: "supports no mappings",
 };
 
-/** `5,468 mapped, 662 missing (654 unmapped, 8 unknown)` at destinations that receive values, and how many elsewhere. */
-export function valuesText({ destinations }: MappedCounts): string {
-  const sum = (name: "mapped" | "unmapped" | "unknown", some = receivingDestinations(destinations)) =>
-    some.reduce((total, each) => total + each[name], 0);
-  const [unmapped, unknown] = [sum("unmapped"), sum("unknown")];
-  const kinds = unmapped + unknown === 0 ? "" : ` (${kindsText({ unmapped, unknown })})`;
-  const others = destinations.filter(({ reception }) => reception !== "receiving");
-  const more = sum("mapped", others) + sum("unmapped", others) + sum("unknown", others);
-  const elsewhere = more === 0 ? "" : `; ${count(more)} more at destinations that receive nothing`;
-  return `${count(sum("mapped"))} mapped, ${count(unmapped + unknown)} missing${kinds}${elsewhere}`;
+/** `5,225 mapped, 450 missing (442 unmapped, 8 unknown)`, at destinations that receive values. */
+export function valuesText(counts: MappedCounts): string {
+  const received = sumReceivers(counts);
+  const missing = countWithoutValue(received);
+  return `${count(received.mapped)} mapped, ${count(missing)} missing${missing === 0 ? "" : ` (${kindsText(received)})`}`;
 }
 
 export function kindsText({ unmapped, unknown }: Pick<MappedCounts, "unmapped" | "unknown">) {
