@@ -80,10 +80,8 @@ export interface Section<C extends AnswerColumns = AnswerColumns> {
   readonly none?: string | undefined;
   readonly columns: C;
   readonly rows: readonly AnswerRow<C>[];
-  /** Columns that people see, in order; `undefined`: all. Programs get all columns. */
+  /** Columns that people see, in order, of which the first two name a row; `undefined`: all. Programs get all columns. */
   readonly shows?: readonly (keyof C & string)[] | undefined;
-  /** How many of the first columns that people see name a row, so that no screen leaves them out (default: 1). */
-  readonly keys?: number | undefined;
   /** Whether a screen shows a table for each text of the first column, under it. */
   readonly isGrouped?: boolean | undefined;
   /** Reads all rows in chunks, if `rows` has only the first; `undefined` if it has all. */

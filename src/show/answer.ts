@@ -158,7 +158,7 @@ const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
 
 /** A table; if the section is grouped, one under each text of the first column. */
 function drawSection(section: Section, some: readonly SectionRow[], screen: ScreenForm): string {
-  const { keys, isGrouped = false } = section;
+  const { isGrouped = false } = section;
   const [first, ...others] = shownColumns(section);
   if (first === undefined) return "";
   const inTable = isGrouped ? others : [first, ...others];
@@ -174,7 +174,7 @@ function drawSection(section: Section, some: readonly SectionRow[], screen: Scre
   const cells = [...groups].map(([head, rows]) => {
     return [head, rows.map((row) => inTable.map(({ textIn }) => textIn(row)))] as const;
   });
-  return drawTables(columns, new Map(cells), { width: screen.width, keys });
+  return drawTables(columns, new Map(cells), { width: screen.width });
 }
 
 function paintStatus(text: string): string {

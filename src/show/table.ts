@@ -42,14 +42,14 @@ const SHORT_WIDTH = 16;
 interface LayoutLimits {
   /** Width of the screen in cells; `undefined`: nothing is cut. */
   readonly width: number | undefined;
-  /** How many of the first columns name a row, so that they are neither left out nor cut (default: 1). */
-  readonly keys?: number | undefined;
   /** Most lines of a cell (default: 6). With 1, names of rows are cut too. */
   readonly maxLines?: number;
 }
 const MAX_LINES = 6;
 /** Most rows that are drawn as records. */
 const MAX_RECORDS = 20;
+/** How many of the first columns name a row, so that they are never left out. */
+const KEYS = 2;
 
 /** Rows under a heading; an empty heading is left out. */
 export type RowGroups = ReadonlyMap<string, TextTable["rows"]>;
@@ -74,14 +74,11 @@ export function drawTables(columns: readonly TextColumn[], groups: RowGroups, li
 
 /**
  * Lays out a table. With a width, texts take several lines, the longest first; columns that still do not fit are left out
- * from the right, but never the first `keys`, which name a row.
+ * from the right, but never the first two, which name a row.
  */
-export function layOutTable(
-  table: TextTable,
-  { width, keys = 1, maxLines = MAX_LINES }: LayoutLimits,
-): TableLayout {
+export function layOutTable(table: TextTable, { width, maxLines = MAX_LINES }: LayoutLimits): TableLayout {
   const columns = measureColumns(table);
-  const fitting = width === undefined ? columns.length : Math.max(keys, numberThatFits(columns, width));
+  const fitting = width === undefined ? columns.length : Math.max(KEYS, numberThatFits(columns, width));
   const shown = columns.slice(0, fitting);
   const widths = width === undefined ? columns.map(({ natural }) => natural) : columnWidths(shown, width);
   const widthAt = (place: number) => widths[place] ?? 1;
@@ -92,7 +89,7 @@ export function layOutTable(
       const text = printableLine(cells[place] ?? "");
       return width === undefined
         ? [text]
-        : wrapText(text, widthAt(place), place < keys && maxLines > 1 ? text.length : maxLines);
+        : wrapText(text, widthAt(place), place < KEYS && maxLines > 1 ? text.length : maxLines);
     });
     const height = Math.max(...lines.map(({ length }) => length));
     return Array.from({ length: height }, (_, number) => {

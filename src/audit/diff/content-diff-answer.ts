@@ -41,7 +41,6 @@ export function contentDiffQuestion({
         title: "What changed in the content",
         columns: CHANGES,
         shows: ["title", "what", "before", "after"],
-        keys: 2,
         ...(await readList(connection, CHANGES, ALL_CHANGES, (row) => row)),
         limit: isNarrow ? undefined : 0,
       });
@@ -138,7 +137,6 @@ async function compareContent(
       none: "",
       title: "Changes by table and column",
       columns: COLUMNS,
-      keys: 2,
       rows: await readRows(connection, COLUMNS, COLUMN_COUNTS),
       limit: 100,
     }),

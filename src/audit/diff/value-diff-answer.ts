@@ -10,6 +10,7 @@ import { type PairSelection, type RunPair, selectValueRuns, unsettledSentence } 
 import { diffValues } from "./value-diff.ts";
 
 type ValueDiff = Awaited<ReturnType<typeof diffValues>>;
+type ChangeLine = Awaited<ReturnType<ValueDiff["readLines"]>>["rows"][number];
 
 /** Throws `answer.nothing` if no history knows both runs. */
 export function diffQuestion(
@@ -32,7 +33,7 @@ export function diffQuestion(
       const diff = await diffValues(opened.connection, pair, { cause, destination, field, item: id });
       const lines = await diff.readLines();
       return {
-        lead: leadOf(pair, wanted, diff),
+        lead: leadOf(pair, wanted, diff, lines.rows[0]),
         facts: {
           from: { ...pair.before },
           to: { ...pair.after },
@@ -59,20 +60,20 @@ export function diffQuestion(
 const ITEMS_KNOWN =
   "FROM content SELECT content_id, slug, title UNION FROM content_history SELECT content_id, NULL, NULL";
 
-/** Which runs were compared, how reliable that is, and what changed. `basis`: run whose history knows both. */
-function leadOf({ before, after }: RunPair, basis: string, diff: ValueDiff): string {
+/** Which runs were compared, how reliable that is, and what changed. `basis`: run whose history knows both; `first`: the change of most items. */
+function leadOf({ before, after }: RunPair, basis: string, diff: ValueDiff, first?: ChangeLine): string {
   const sentences = [
     `From run ${before.run} to run ${after.run}, by the history of run ${basis}.`,
     unsettledSentence([before, after], "what it did not see counts as unchanged"),
     diff.sendsOtherwise &&
       "Their pipelines differ in sending values of fields without value mappings as they are; that does not count as a change.",
-    ...changeSentences(diff),
+    ...changeSentences(diff, first),
   ];
   return sentences.filter((sentence) => sentence !== false).join(" ");
 }
 
-function changeSentences(diff: ValueDiff): string[] {
-  const { values, items, lost, gained, payloadItems, otherItems, largest, receptionChanges } = diff;
+function changeSentences(diff: ValueDiff, first?: ChangeLine): string[] {
+  const { values, items, lost, gained, payloadItems, otherItems, receptionChanges } = diff;
   const definitions = diff.definitions.rows.length;
   const sentences: string[] = [];
   if (values > 0) {
@@ -84,10 +85,8 @@ function changeSentences(diff: ValueDiff): string[] {
       lost > 0 ? `${count(gained)} gained one` : `${pluralize(gained, "value")} gained an external value`;
     const moves = [lost > 0 && `${pluralize(lost, "value")} lost the external value`, gained > 0 && gains];
     if (lost + gained > 0) sentences.push(`${moves.filter((move) => move !== false).join(", ")}.`);
-    if (largest !== undefined)
-      sentences.push(
-        `${largest.items === items ? "Cause" : `Most frequent cause (${pluralize(largest.items, "item")})`}: ${largest.cause}.`,
-      );
+    if (first?.reception === "receiving")
+      sentences.push(`Most frequent cause (${pluralize(first.items, "item")}): ${first.cause}.`);
   } else {
     const which = diff.isFiltered ? " that matches the filters" : "";
     const did = definitions === 0 ? "." : `; ${pluralize(definitions, "definition")} did.`;
@@ -114,7 +113,7 @@ export async function diffForReport(connection: DuckDBConnection, pair: RunPair,
   const lines = await diff.readLines("change <> 'alike'");
   const same = await diff.readLines("change = 'alike' AND reception = 'receiving'");
   return {
-    lead: leadOf(pair, run, diff),
+    lead: leadOf(pair, run, diff, lines.rows[0]),
     totals: diff,
     /** The changes that touch most items, at destinations that receive values in both runs. */
     largest: lines.rows.filter(({ reception }) => reception === "receiving").slice(0, 5),

@@ -82,17 +82,6 @@ const RECEPTION_CHANGE = {
   items: counted,
 } as const;
 
-const LARGEST = {
-  ...CAUSES_OF,
-  destination_id: col.text(),
-  custom_field_id: col.text(),
-  value_id_before: col.text(),
-  value_id_after: col.text(),
-  name_before: col.text(),
-  name_after: col.text(),
-  items: counted,
-} as const;
-
 /**
  * Compares two runs that the history on the connection knows both, and creates the temporary view `diff_shown` of the
  * changes. The filter has a destination and a field by name or ID, and an item by ID. Throws `answer.nothing` for a
@@ -125,7 +114,6 @@ export async function diffValues(
   const [totals] = await readRows(connection, TOTALS, loadSql("audit_diff_totals"));
   if (totals === undefined) throw new TypeError("the changes have no totals");
   const why = await readDefinitionChanges(connection, ...runs);
-  const [largest] = await readRows(connection, LARGEST, loadSql("audit_diff_largest"));
   const causes = await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes"));
   const definitions = await definitionsSection(connection);
   return {
@@ -133,8 +121,6 @@ export async function diffValues(
     /** Changed definitions. */
     definitions,
     isFiltered: Object.values(filter).some((each) => each !== undefined),
-    /** The cause that touches most items, with their number; undefined if nothing changed. */
-    largest: largest && { items: largest.items, cause: causeOf(why, largest) },
     /** Destinations that began or ceased to receive values. */
     receptionChanges: await readRows(connection, RECEPTION_CHANGE, loadSql("audit_diff_receptions"), runs),
     /** Values of which destinations receive the same. */
@@ -191,7 +177,6 @@ function changeLists(connection: DuckDBConnection, why: ReasonFinder) {
         title: "Items",
         columns: { ...CHANGE_ITEMS, ...WORDS },
         shows: ["destination", "title", "what", "before", "after", "cause"],
-        keys: 2,
         isGrouped: true,
         ...(await readList(connection, CHANGE_ITEMS, list("audit_diff_items", some), inWords)),
       }),
@@ -265,12 +250,12 @@ function inFieldOf(row: AnswerRow<typeof VALUE_CHANGE>) {
 }
 
 /** Why a value changed, as one clause. */
-function causeOf(why: ReasonFinder, change: Omit<AnswerRow<typeof LARGEST>, "items">): string {
+function causeOf(why: ReasonFinder, change: AnswerRow<typeof VALUE_CHANGE>): string {
   const texts = (...some: readonly (string | null)[]) => [...new Set(some.filter((text) => text !== null))];
   return why({
     causes: wordsIn(change.causes),
-    destinationId: change.destination_id ?? "",
-    customFieldId: change.custom_field_id ?? "",
+    destinationId: change.destination_id,
+    customFieldId: change.custom_field_id,
     valueIds: texts(change.value_id_before, change.value_id_after),
     names: texts(change.name_before, change.name_after),
   });

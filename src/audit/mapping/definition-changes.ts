@@ -201,7 +201,6 @@ export async function definitionsSection(connection: DuckDBConnection): Promise<
     title: "Changes of definitions",
     columns: DEFINITION_CHANGES,
     shows: ["definition", "destination", "custom_field", "before", "after"],
-    keys: 3,
     rows,
   });
 }
@@ -252,7 +251,7 @@ function clauseOf(change: DefinitionChange): string {
   const value = valueText ?? valueId;
   const own = (after ?? before)?.[member];
   const about = kind === "entry" && value !== null ? ` for ${quoted(value)}` : "";
-  const subject = `the ${called}${about === "" ? ` ${quoted(value ?? own ?? id)}` : about}`;
+  const subject = about === "" ? `the ${called} ${quoted(value ?? own ?? id)}` : `the entry${about}`;
   if (before === null || after === null)
     return `${subject} was ${before === null ? "added" : "removed"}${about === "" ? "" : ` (${quoted(own)})`}`;
   const parts = partsOf(change);

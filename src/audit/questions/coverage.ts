@@ -83,14 +83,13 @@ const VALUES = {
   collision: col.count(some),
 } as const;
 
-type DefinitionTable = Pick<Section, "title" | "columns" | "shows" | "keys" | "isGrouped">;
+type DefinitionTable = Pick<Section, "title" | "columns" | "shows" | "isGrouped">;
 
 /** Sections about definitions, each read by the SQL file of its name. */
 const DEFINITIONS: Readonly<Record<string, DefinitionTable>> = {
   unused_entries: {
     title: "Mapping entries that no item uses",
     shows: ["destination", "custom_field", "value", "external_value", "reason"],
-    keys: 2,
     isGrouped: true,
     columns: {
       ...RECEIVER,
@@ -116,7 +115,6 @@ const DEFINITIONS: Readonly<Record<string, DefinitionTable>> = {
   many_to_one: {
     title: "Many-to-one values",
     shows: ["destination", "external_field_name", "external_value", "given_by", "uses"],
-    keys: 2,
     isGrouped: true,
     columns: {
       ...RECEIVER,
@@ -232,7 +230,6 @@ export function coverageSections({ coverage, destinations, values, definitions, 
         definitions === undefined ? "Values" : "Values that are unmapped, unknown, archived or ambiguous",
       columns: VALUES,
       shows: ["destination", "custom_field", "value", "status", "external_value", "items"],
-      keys: 2,
       isGrouped: true,
       rows: values,
     }),

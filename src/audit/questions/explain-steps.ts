@@ -35,7 +35,6 @@ export function stepsSection(explanation: ItemExplanation, scope: AuditScope): S
     none: "no destination maps a field of which this item has a value",
     columns: STEPS,
     shows: ["destination", "custom_field", "rule", "input", "result", "evidence"],
-    keys: 2,
     isGrouped: true,
     rows: destinations.flatMap((destination) => destinationRows(explanation, destination, scope)),
     limit: 10_000,

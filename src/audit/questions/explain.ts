@@ -281,7 +281,6 @@ function valuesSection(explanation: ItemExplanation, targets: readonly ScopedDes
     title: "Result for each value",
     columns: VALUES,
     shows: ["destination", "custom_field", "value", "status", "external_value", "cause"],
-    keys: 2,
     isGrouped: true,
     rows,
     limit: 1000,

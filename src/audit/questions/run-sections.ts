@@ -205,7 +205,6 @@ async function passesSection(connection: DuckDBConnection): Promise<Section> {
     key: "passes",
     title: "Passes over the listing",
     columns: PASSES,
-    keys: 2,
     rows: await readRows(connection, PASSES, "FROM run_passes ORDER BY pass"),
     limit: 100,
   });

@@ -129,7 +129,6 @@ function keptRunsSection(runs: readonly RunListRow[]): Section {
     none: "nothing was published yet",
     columns: RUNS,
     shows: ["mark", "run", "verdict", "items", "change", "values", "replay_of"],
-    keys: 2,
     rows: runs,
     limit: 1000,
   });
