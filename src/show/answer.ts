@@ -174,7 +174,7 @@ function drawSection(section: Section, some: readonly SectionRow[], screen: Scre
   const cells = [...groups].map(([head, rows]) => {
     return [head, rows.map((row) => inTable.map(({ textIn }) => textIn(row)))] as const;
   });
-  return drawTables(columns, new Map(cells), { width: screen.width });
+  return drawTables(columns, new Map(cells), { width: screen.width }, section.total ?? section.rows.length);
 }
 
 function paintStatus(text: string): string {

@@ -56,12 +56,18 @@ export type RowGroups = ReadonlyMap<string, TextTable["rows"]>;
 
 /**
  * Draws a table for each group, with the same widths. Up to 20 rows that do not fit without a cut are drawn as records
- * instead.
+ * instead. `total`: number of rows if there are more than these.
  */
-export function drawTables(columns: readonly TextColumn[], groups: RowGroups, limits: LayoutLimits): string {
+export function drawTables(
+  columns: readonly TextColumn[],
+  groups: RowGroups,
+  limits: LayoutLimits,
+  total = 0,
+): string {
   const { width } = limits;
   const rows = [...groups.values()].flat();
-  const isRecords = width !== undefined && rows.length <= MAX_RECORDS && !fits({ columns, rows }, limits);
+  const isShort = Math.max(total, rows.length) <= MAX_RECORDS;
+  const isRecords = width !== undefined && isShort && !fits({ columns, rows }, limits);
   const layout = layOutTable({ columns, rows }, limits);
   const drawn = [...groups].map(([head, group]) => {
     const texts = isRecords

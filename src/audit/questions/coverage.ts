@@ -229,7 +229,7 @@ export function coverageSections({ coverage, destinations, values, definitions, 
       title:
         definitions === undefined ? "Values" : "Values that are unmapped, unknown, archived or ambiguous",
       columns: VALUES,
-      shows: ["destination", "custom_field", "value", "status", "external_value", "items"],
+      shows: ["destination", "custom_field", "value", "status", "items", "external_value"],
       isGrouped: true,
       rows: values,
     }),
