@@ -41,7 +41,7 @@ export async function prepareQuery(
     // SHOW, DESCRIBE and SUMMARIZE are SELECT for DuckDB.
     if (type !== StatementType.SELECT)
       throw refuseQuery(
-        `${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE or SUMMARIZE, or with EXPLAIN and no comment before it.`,
+        "Only reading is allowed: begin with SELECT, FROM, WITH, SHOW, DESCRIBE, SUMMARIZE or EXPLAIN.",
       );
     return {
       /** Whether the result is text for people. */

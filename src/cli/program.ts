@@ -99,6 +99,9 @@ export async function program(
     .version(VERSION, "-V, --version", "print the version")
     .option("--debug", "show the stack trace of a failure")
     .option("--no-color", "print no colours; NO_COLOR does the same")
+    .on("option:no-color", () => {
+      process.env.NO_COLOR = "1";
+    })
     .addHelpText("after", AFTER)
     .helpCommand(false);
   for (const { name, group, make } of COMMANDS) {
@@ -124,9 +127,16 @@ export async function program(
 }
 
 /** A `config.invalid` of commander's message; `undefined` if commander only printed help or the version. */
-function usageError({ message }: CommanderError, command: Command): WarehouseError | undefined {
+function usageError({ message, code }: CommanderError, command: Command): WarehouseError | undefined {
   if (!message.startsWith("error: ")) return undefined;
   const path = commandPath(command);
+  const [asked = "", run = ""] = command.args;
+  if (code === "commander.excessArguments" && command.options.some(({ long }) => long === "--run"))
+    return invalidConfig(
+      command.name() === "sql" && !/\s/.test(asked)
+        ? `"${path}": the query has several arguments; put it in quotation marks.`
+        : `"${path}": to ask another run, use --run ${printable(run, 100)}.`,
+    );
   const fault = printable(message.slice("error: ".length).replaceAll("\n", " "), 1000).replace(/\.?$/, ".");
   const help = fault.includes("(Did you mean ") ? "" : ` See "${path} --help".`;
   return invalidConfig(`"${path}": ${fault}${help}`);

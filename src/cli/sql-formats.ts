@@ -22,7 +22,7 @@ import {
 import { pluralize } from "../common/figures.ts";
 import { jsonAsItIs, jsonText, markdownText, printableText } from "../common/printable.ts";
 import { csvTexts, jsonArray, markdownRow, rowTexts } from "../show/rows.ts";
-import { layOutTable, type TableLayout, type TextColumn } from "../show/table.ts";
+import { drawTables, layOutTable, type TableLayout, type TextColumn } from "../show/table.ts";
 
 type QueryRow = readonly DuckDBValue[];
 
@@ -103,14 +103,14 @@ const LAYOUT_CHARACTERS = 8 * 1024 * 1024;
 
 /** A screen gets the first rows and the number of all, files and pipes get all rows with nothing cut. */
 async function* tableTexts(result: DuckDBResult, width: number | undefined): AsyncIterable<string> {
-  const columns = columnsOf(result);
+  const declared = columnsOf(result);
   const mostFirst = width === undefined ? LAYOUT_ROWS : SCREEN_ROWS;
   const first: string[][] = [];
   let characters = 0;
   let total = 0;
   let layout = undefined as TableLayout | undefined;
   const firstText = () => {
-    layout = layOutTable({ columns, rows: first }, width);
+    layout = layOutTable({ columns: withWhole(declared, first), rows: first }, { width, maxLines: 1 });
     return layout.head + first.map(layout.row).join("");
   };
   yield* rowTexts(rowsOf(result), (row) => {
@@ -121,10 +121,23 @@ async function* tableTexts(result: DuckDBResult, width: number | undefined): Asy
     characters += cells.join("").length;
     return first.length < mostFirst && characters < LAYOUT_CHARACTERS ? "" : firstText();
   });
-  if (layout === undefined) yield firstText();
-  const size = `${pluralize(total, "row")}, ${pluralize(columns.length, "column")}\n`;
+  yield layout === undefined
+    ? drawTables(withWhole(declared, first), new Map([["", first]]), { width, maxLines: 1 })
+    : `${layout.foot}${layout.leftOut}`;
+  const size = `${pluralize(total, "row")}, ${pluralize(declared.length, "column")}\n`;
   const isCut = width !== undefined && total > first.length;
-  yield `${layout?.foot}${layout?.leftOut}${isCut ? `${first.length} of ${size}pipe the output or add --out for all rows\n` : size}`;
+  yield isCut ? `${first.length} of ${size}pipe the output or add --out for all rows\n` : size;
+}
+
+/** Longest word that is never broken, such as an ID or an instant, in characters. */
+const WHOLE_LENGTH = 36;
+
+/** Columns of words keep their width; texts with blanks become narrower. */
+function withWhole(columns: readonly TextColumn[], rows: readonly (readonly string[])[]): TextColumn[] {
+  return columns.map((column, place) => {
+    const isWord = (text = "") => text.length <= WHOLE_LENGTH && !text.includes(" ");
+    return { ...column, whole: rows.every((cells) => isWord(cells[place])) };
+  });
 }
 
 function shownText(value: DuckDBValue): string {

@@ -24,19 +24,10 @@ export interface AnswerColumn<K extends CellKind = CellKind> {
   readonly kind: K;
   /** Heading; `undefined` means the name with spaces. A column with an empty heading is left out of pages. */
   readonly head?: string | undefined;
-  /** Only in JSON and CSV. */
-  readonly hidden?: boolean | undefined;
   /** Repeats other columns in words, so CSV leaves it out. */
   readonly isWords?: boolean | undefined;
-  /** Column of the same section shown where this one is empty, such as the ID of a thing without a name. */
-  readonly standIn?: string | undefined;
-  /** Column of the same section shown in brackets where its text differs, such as the display of a value. */
-  readonly beside?: string | undefined;
-  /**
-   * A narrow screen leaves these columns out, the highest number first: IDs, and columns that repeat others. Then texts are
-   * cut, and only then other columns are left out, the last first, instants and figures at the end.
-   */
-  readonly dispensable?: number | undefined;
+  /** Cell that people see instead, made from its row, such as the ID of a thing without a name. */
+  readonly shown?: ((row: Readonly<Record<string, AnswerCell>>) => AnswerCell | undefined) | undefined;
   /** Whether it is never null. */
   readonly required?: boolean | undefined;
   /** All texts that it can have; `undefined` means any. */
@@ -89,11 +80,10 @@ export interface Section<C extends AnswerColumns = AnswerColumns> {
   readonly none?: string | undefined;
   readonly columns: C;
   readonly rows: readonly AnswerRow<C>[];
-  /**
-   * Heading of a second table for people, with the rows whose `reception` is not `receiving`: destinations that receive no
-   * values. `undefined`: one table has all rows.
-   */
-  readonly apart?: string | undefined;
+  /** Columns that people see, in order, of which the first two name a row; `undefined`: all. Programs get all columns. */
+  readonly shows?: readonly (keyof C & string)[] | undefined;
+  /** Whether a screen shows a table for each text of the first column, under it. */
+  readonly isGrouped?: boolean | undefined;
   /** Reads all rows in chunks, if `rows` has only the first; `undefined` if it has all. */
   readonly every?: (() => AsyncIterable<readonly AnswerRow<C>[]>) | undefined;
   /** Number of all rows; `undefined` if `rows` has all. */
@@ -112,19 +102,11 @@ export const FACT_COLUMNS = {
   /** A sentence, or lines to copy. */
   text: col.text({ required: true }),
   /** Whether it needs attention. */
-  notable: col.flag({ hidden: true }),
+  notable: col.flag(),
 } as const satisfies AnswerColumns;
 
-/** Makes a section. The compiler checks that rows fit, and that columns name only columns of the section. */
-export function section<const C extends AnswerColumns>(
-  given: Section<C> & {
-    readonly columns: {
-      readonly [N in keyof C]: AnswerColumn & {
-        readonly [O in "standIn" | "beside"]?: (keyof C & string) | undefined;
-      };
-    };
-  },
-): Section {
+/** Makes a section. The compiler checks that rows fit, and that it shows only columns that it has. */
+export function section<const C extends AnswerColumns>(given: Section<C>): Section {
   return given as unknown as Section;
 }
 

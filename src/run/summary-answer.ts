@@ -41,7 +41,16 @@ export function summaryAnswer(summary: RunSummary, advice: ((words: string) => s
     lead: `${word}${lacking}${looks}: run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}${so}`,
     isWell: verdict !== "unsettled" && noMappedValues === null,
     facts: { run, sequence, verdict },
-    sections: [section({ key: "summary", title: "Summary", columns: FACT_COLUMNS, rows, isLines: true })],
+    sections: [
+      section({
+        key: "summary",
+        title: "Summary",
+        columns: FACT_COLUMNS,
+        shows: ["name", "text"],
+        rows,
+        isLines: true,
+      }),
+    ],
   };
 }
 

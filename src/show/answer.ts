@@ -1,12 +1,12 @@
 /** Writes an answer for people as text or Markdown, or for programs as JSON or CSV. */
-import type { Writable } from "node:stream";
 import { styleText } from "node:util";
 import type { Answer, AnswerCell, AnswerColumn, CellKind, Section } from "../common/answer.ts";
 import { count, duration, fileSize, minuteOf, pluralize } from "../common/figures.ts";
 import { jsonText, markdownSentence, markdownText } from "../common/printable.ts";
 import { csvTexts, jsonArray, markdownRow, rowTexts } from "./rows.ts";
-import { constantColumns, layOutTable, type TextColumn } from "./table.ts";
-import { paragraph, printableText, writeAll } from "./terminal.ts";
+import { drawTables, type TextColumn } from "./table.ts";
+import type { TerminalEnvironment } from "./terminal.ts";
+import { displayWidth, paragraph, printableText, takesColours, widthOf, writeAll } from "./terminal.ts";
 
 export const ANSWER_FORMATS = ["table", "json", "csv", "markdown"] as const;
 
@@ -28,27 +28,32 @@ export function sectionName(key: string): string {
   return key.replaceAll("_", "-").replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** Writes an answer as wide as the screen is. A section that it lacks is shown like one without rows. */
+/** Writes an answer. A section that it lacks is shown like one without rows. */
 export async function showAnswer(
-  out: Writable & { readonly columns?: number | undefined },
+  environment: TerminalEnvironment,
   answer: Answer,
   { format, section, spreadsheet = false, limit }: AnswerFlags,
 ): Promise<void> {
   const sections: Section[] = [];
   // Sections share a connection, on which a second stream would end the first.
   for (const each of answer.sections)
-    if (section === undefined || sectionName(each.key) === section)
+    if (section === undefined)
       sections.push(limit === undefined ? each : await withLimit(each, limit, format));
-  const { columns: width } = out;
+    else if (sectionName(each.key) === section) {
+      const asked = { ...each, limit: each.limit === 0 ? undefined : each.limit };
+      sections.push(limit === undefined ? asked : await withLimit(asked, limit, format));
+    }
+  const { out } = environment;
   const shown = { ...answer, sections };
+  const screen = { width: widthOf(environment), isColoured: takesColours(environment) };
   const texts = {
-    table: () => [answerText(shown, { width, isColoured: false })],
+    table: () => [answerText(shown, screen)],
     markdown: () => markdownTexts(shown),
     json: () => jsonTexts(shown),
     csv: () =>
       sections[0] === undefined
         ? []
-        : sectionCsv(sections[0], { spreadsheet, toScreen: width !== undefined }),
+        : sectionCsv(sections[0], { spreadsheet, toScreen: out.columns !== undefined }),
   };
   await writeAll(out, texts[format]());
 }
@@ -81,21 +86,16 @@ function shownText({ kind }: Pick<AnswerColumn, "kind">, cell: AnswerCell): stri
   return cell.map((text) => (/[,"]|^$/.test(text) ? JSON.stringify(text) : text)).join(", ");
 }
 
-/**
- * Columns that people see. `textIn`: text of the cell in a row; an empty one shows its stand-in, and another text beside it
- * goes in brackets.
- */
-export function shownColumns({ columns }: Pick<Section, "columns">) {
-  const shown = Object.entries(columns).filter(([, { hidden }]) => hidden !== true);
-  return shown.map(([name, column]) => {
-    const { kind, dispensable, head = name.replaceAll("_", " "), standIn, beside = "" } = column;
-    const textIn = (row: SectionRow): string => {
-      const isEmpty = row[name] === null && standIn !== undefined;
-      const text = shownText(column, row[isEmpty ? standIn : name] ?? null);
-      const other = row[beside] ?? text;
-      return other === text ? text : `${text} (${other})`;
-    };
-    return { name, kind, dispensable, head, isFigure: Object.hasOwn(NUMBERS, kind), textIn };
+/** Columns that people see: of those after the first, the ones with any text. `textIn`: text of the cell in a row. */
+export function shownColumns({ columns, shows, rows }: Pick<Section, "columns" | "shows" | "rows">) {
+  return (shows ?? Object.keys(columns)).flatMap((name, place) => {
+    const column = columns[name];
+    if (column === undefined) return [];
+    const { kind, head = name.replaceAll("_", " "), shown } = column;
+    const textIn = (row: SectionRow): string =>
+      shownText(column, (shown === undefined ? row[name] : shown(row)) ?? null);
+    if (place > 0 && rows.length > 0 && rows.every((row) => textIn(row) === "")) return [];
+    return [{ name, kind, head, isFigure: Object.hasOwn(NUMBERS, kind), textIn }];
   });
 }
 
@@ -110,27 +110,9 @@ export function answerText(answer: Answer, screen: ScreenForm): string {
   const { lead, sections, next = [] } = answer;
   return [
     ...(lead === "" ? [] : [leadText(answer, screen)]),
-    ...sections
-      .flatMap(splitByReception)
-      .filter(isShown)
-      .map((section) => sectionText(section, screen)),
+    ...sections.filter(isShown).map((section) => sectionText(section, screen)),
     ...(next.length === 0 ? [] : [next.map((text) => sentence(text, screen)).join("")]),
   ].join("\n");
-}
-
-/** Rows of destinations that receive no values get a table of their own, if the section has a title for it. */
-function splitByReception(section: Section): Section[] {
-  const { apart: title, rows } = section;
-  const [received = [], others = []] = [true, false].map((receives) =>
-    rows.filter(({ reception }) => (reception === undefined || reception === "receiving") === receives),
-  );
-  if (title === undefined || others.length === 0) return [section];
-  // Rows of destinations that receive values come first, so all of them are here.
-  const total = (section.total ?? rows.length) - received.length;
-  return [
-    { ...section, rows: received, total: received.length },
-    { ...section, title, lead: undefined, rows: others, total },
-  ];
 }
 
 /** A section without rows and sentences is for programs only. */
@@ -164,52 +146,65 @@ function sectionText(section: Section, screen: ScreenForm): string {
   const others = some.length === 0 ? pluralize(more, "row") : `and ${pluralize(more, "more row")}`;
   const rest = more === 0 ? "" : sentence(`${others}; --limit ${more + some.length} shows all`, screen);
   if (some.length === 0) return `${title}\n${leading}${rest}`;
-  const drawn = drawSection(section, some, screen);
-  return `${drawn.title}${leading}${drawn.table}${rest}`;
+  return `${sentence(title, screen)}${leading}${drawSection(section, some, screen)}${rest}`;
 }
 
-/** On a narrow screen, cells that are equal in all rows move into the title. */
-function drawSection(section: Section, some: readonly SectionRow[], screen: ScreenForm) {
-  const { width } = screen;
-  const shown = shownColumns(section);
-  const columns = shown.map(({ head, kind, dispensable, isFigure }): TextColumn => {
+const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
+  mapped: "green",
+  unmapped: "yellow",
+  unknown_value: "red",
+  no_value_mapping: "dim",
+};
+
+/** A table; if the section is grouped, one under each text of the first column. */
+function drawSection(section: Section, some: readonly SectionRow[], screen: ScreenForm): string {
+  const { isGrouped = false } = section;
+  const [first, ...others] = shownColumns(section);
+  if (first === undefined) return "";
+  const inTable = isGrouped ? others : [first, ...others];
+  const columns = inTable.map(({ name, head, kind, isFigure }): TextColumn => {
     return {
       name: head,
       align: isFigure ? "right" : "left",
-      dispensable,
-      kept: (isFigure || kind === "instant") && dispensable === undefined,
-      wraps: true,
-      ...((kind === "name" || kind === "instant") && { whole: true }),
+      whole: kind === "name" || kind === "instant",
+      paint: screen.isColoured && name === "status" ? paintStatus : undefined,
     };
   });
-  const cells = (row: SectionRow) => shown.map(({ textIn }) => textIn(row));
-  const all = { columns, rows: section.rows.map(cells) };
-  const isAll = section.rows.length >= (section.total ?? 0);
-  const constant = width === undefined || !isAll ? [] : constantColumns(all, width);
-  const others = <T>(row: readonly T[]) => row.filter((_, at) => !constant.includes(at));
-  const equal = constant.map((at) => `${columns[at]?.name}: ${all.rows[0]?.[at] || "none"}`);
-  const rows = some.map((row) => others(cells(row)));
-  const { head, row, foot, leftOut } = layOutTable({ columns: others(columns), rows }, width);
-  return {
-    title: sentence(`${section.title}${equal.length === 0 ? "" : ` (${equal.join("; ")})`}`, screen),
-    table: [head, ...rows.map(row), foot, leftOut].join(""),
-  };
+  const groups = Map.groupBy(some, (row) => (isGrouped ? first.textIn(row) : ""));
+  const cells = [...groups].map(([head, rows]) => {
+    return [head, rows.map((row) => inTable.map(({ textIn }) => textIn(row)))] as const;
+  });
+  return drawTables(columns, new Map(cells), { width: screen.width }, section.total ?? section.rows.length);
 }
 
-/** A line for each row: its names, then its text, which continues below itself. */
-function linesText(section: Section, { width, isColoured }: ScreenForm): string {
+function paintStatus(text: string): string {
+  return text.replace(/^\w+/, (status) => {
+    const colour = STATUS_COLOURS[status];
+    return colour === undefined ? status : painted(colour, status);
+  });
+}
+
+/** Narrowest text beside names, in cells. */
+const LEAST_TEXT = 24;
+
+/** A line for each row: its names, then its text, which continues below itself, or below long names. */
+function linesText(section: Section, { width = Number.POSITIVE_INFINITY, isColoured }: ScreenForm): string {
   const shown = shownColumns(section);
   const names = shown.slice(0, -1).map(({ textIn }, at) => {
-    const cells = section.rows.map(textIn);
-    const nameWidth = Math.max(at === shown.length - 2 ? 10 : 0, ...cells.map(({ length }) => length));
-    return cells.map((cell) => cell.padEnd(nameWidth));
+    const cells = section.rows.map((row) => printableText(textIn(row)));
+    const nameWidth = Math.max(at === shown.length - 2 ? 10 : 0, ...cells.map(displayWidth));
+    return cells.map((cell) => cell + " ".repeat(nameWidth - displayWidth(cell)));
   });
   return section.rows
     .map((row, index) => {
-      const start = names.map((cells) => cells[index]).join("  ");
-      const line = indented(`  ${start} `, shown.at(-1)?.textIn(row) ?? "", width);
+      const start = `  ${names.map((cells) => cells[index]).join("  ")} `;
+      const text = shown.at(-1)?.textIn(row) ?? "";
+      const isBelow = width - displayWidth(start) < LEAST_TEXT;
+      const line = isBelow
+        ? `${start.trimEnd()}\n${indented("    ", text, width)}`
+        : indented(start, text, width);
       if (!isColoured) return line;
-      const name = start.trimEnd();
+      const name = start.trim();
       return `  ${painted(row.notable === true ? "yellow" : "dim", name)}${line.slice(2 + name.length)}`;
     })
     .join("");
@@ -225,13 +220,15 @@ function indented(lead: string, text: string, width: number | undefined): string
   return [paragraph(lead, first, width), ...further].join("");
 }
 
-function painted(colour: "green" | "yellow" | "dim", text: string): string {
+type Colour = "green" | "yellow" | "red" | "dim";
+
+function painted(colour: Colour, text: string): string {
   return styleText(colour, text, { validateStream: false });
 }
 
 /** Second-level headings with tables, for a page or a ticket. */
 async function* markdownTexts({ lead, sections, next = [] }: Answer): AsyncIterable<string> {
-  const shown = sections.flatMap(splitByReception).filter((each) => isShown({ ...each, limit: 1 }));
+  const shown = sections.filter((each) => isShown({ ...each, limit: 1 }));
   let separator = "";
   for (const part of [...lead.split("\n"), ...shown, ...next]) {
     if (part === "") continue;

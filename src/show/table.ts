@@ -1,4 +1,4 @@
-/** Draws tables with lines for a terminal or a file. */
+/** Draws rows as tables with lines, or as records, for a terminal or a file. */
 import { joinFirst } from "../common/nearest.ts";
 import { displayWidth, paragraph, printableLine, wrapText } from "./terminal.ts";
 
@@ -6,14 +6,10 @@ export interface TextColumn {
   readonly name: string;
   /** Numbers are on the right, and never cut. */
   readonly align: "left" | "right";
-  /** For instants and names that are typed again: cut only if no other layout fits. */
-  readonly whole?: true;
-  /** Whether a wide cell takes several lines; undefined: it is cut. */
-  readonly wraps?: true;
-  /** A narrow screen leaves out the highest number first, of equal ones the last; undefined: 0. */
-  readonly dispensable?: number | undefined;
-  /** Whether it is left out last: an instant, or a figure that others add up to. */
-  readonly kept?: boolean;
+  /** For instants and names that are typed again: never cut, unless no layout has room for them. */
+  readonly whole?: boolean;
+  /** Colours a text of the column. */
+  readonly paint?: ((text: string) => string) | undefined;
 }
 
 interface TextTable {
@@ -33,81 +29,134 @@ export interface TableLayout {
 }
 
 interface MeasuredColumn extends TextColumn {
-  readonly index: number;
   /** Width of the longest text. */
   readonly natural: number;
   /** Width of the longest cell, or of the longest word of the head. */
   readonly unbroken: number;
 }
 
-/** Narrowest column of cut text, in cells; below this, columns are left out. */
-const MIN_WIDTH = 8;
-/** The same in a table that leaves out columns. */
-const MIN_WIDTH_WITH_FEWER = 14;
-/** Most lines of a cell. */
+/** Narrowest column of wrapped text, in cells. */
+const MIN_WIDTH = 11;
+/** Widest text that is left in one line if it can be, in cells. */
+const SHORT_WIDTH = 16;
+interface LayoutLimits {
+  /** Width of the screen in cells; `undefined`: nothing is cut. */
+  readonly width: number | undefined;
+  /** Most lines of a cell (default: 6). With 1, names of rows are cut too. */
+  readonly maxLines?: number;
+}
 const MAX_LINES = 6;
+/** Most rows that are drawn as records. */
+const MAX_RECORDS = 20;
+/** How many of the first columns name a row, so that they are never left out. */
+const KEYS = 2;
 
-/** Lays out a table; with a width, long cells are cut and columns that do not fit are left out. */
-export function layOutTable(table: TextTable, width: number | undefined): TableLayout {
+/** Rows under a heading; an empty heading is left out. */
+export type RowGroups = ReadonlyMap<string, TextTable["rows"]>;
+
+/**
+ * Draws a table for each group, with the same widths. Up to 20 rows that do not fit without a cut are drawn as records
+ * instead. `total`: number of rows if there are more than these.
+ */
+export function drawTables(
+  columns: readonly TextColumn[],
+  groups: RowGroups,
+  limits: LayoutLimits,
+  total = 0,
+): string {
+  const { width } = limits;
+  const rows = [...groups.values()].flat();
+  const isShort = Math.max(total, rows.length) <= MAX_RECORDS;
+  const isRecords = width !== undefined && isShort && !fits({ columns, rows }, limits);
+  const layout = layOutTable({ columns, rows }, limits);
+  const drawn = [...groups].map(([head, group]) => {
+    const texts = isRecords
+      ? recordTexts({ columns, rows: group }, width).join("\n")
+      : [layout.head, ...group.map(layout.row), layout.foot].join("");
+    return (head === "" ? "" : paragraph("", printableLine(head), width)) + texts;
+  });
+  return isRecords ? drawn.join("\n") : drawn.join("") + layout.leftOut;
+}
+
+/**
+ * Lays out a table. With a width, texts take several lines, the longest first; columns that still do not fit are left out
+ * from the right, but never the first two, which name a row.
+ */
+export function layOutTable(table: TextTable, { width, maxLines = MAX_LINES }: LayoutLimits): TableLayout {
   const columns = measureColumns(table);
-  const shown = width === undefined ? columns : fittingColumns(columns, width);
+  const fitting = width === undefined ? columns.length : Math.max(KEYS, numberThatFits(columns, width));
+  const shown = columns.slice(0, fitting);
   const widths = width === undefined ? columns.map(({ natural }) => natural) : columnWidths(shown, width);
   const widthAt = (place: number) => widths[place] ?? 1;
   const line = (left: string, middle: string, right: string) =>
     `${left}${shown.map((_, place) => "─".repeat(widthAt(place) + 2)).join(middle)}${right}\n`;
-  const row = (cells: readonly string[]) => {
-    const lines = shown.map(({ align, index, natural, wraps }, place) => {
-      const text = printableLine(cells[index] ?? "");
-      const isCut = width !== undefined && (align === "left" || widthAt(place) < natural);
-      return isCut ? wrapText(text, widthAt(place), wraps === true ? MAX_LINES : 1) : [text];
+  const draw = (cells: readonly string[], isHead = false) => {
+    const lines = shown.map((_, place) => {
+      const text = printableLine(cells[place] ?? "");
+      return width === undefined
+        ? [text]
+        : wrapText(text, widthAt(place), place < KEYS && maxLines > 1 ? text.length : maxLines);
     });
     const height = Math.max(...lines.map(({ length }) => length));
     return Array.from({ length: height }, (_, number) => {
-      const texts = shown.map(({ align }, place) => {
+      const texts = shown.map(({ align, paint }, place) => {
         const text = lines[place]?.[number] ?? "";
         const space = " ".repeat(Math.max(0, widthAt(place) - displayWidth(text)));
-        return align === "right" ? space + text : text + space;
+        const painted = isHead || paint === undefined ? text : paint(text);
+        return align === "right" ? space + painted : painted + space;
       });
       return `│ ${texts.join(" │ ")} │\n`;
     }).join("");
   };
-  const others = columns.filter((each) => !shown.includes(each)).map(({ name }) => name);
-  const leftOut = `left out: ${joinFirst(others, 8)}; widen the terminal or pipe the output`;
+  const others = columns.slice(fitting).map(({ name }) => name);
+  const leftOut = `left out: ${joinFirst(others, 8)}; \`--format csv\` has all columns`;
+  const names = columns.map(({ name }) => name);
   return {
-    head: [line("┌", "┬", "┐"), row(columns.map(({ name }) => name)), line("├", "┼", "┤")].join(""),
-    row,
+    head: [line("┌", "┬", "┐"), draw(names, true), line("├", "┼", "┤")].join(""),
+    row: (cells) => draw(cells),
     foot: line("└", "┴", "┘"),
     leftOut: others.length === 0 ? "" : paragraph("", printableLine(leftOut), width),
   };
 }
 
-/**
- * Indexes of columns with the same text in all rows, which can move into the title of a table that is too wide. In a
- * table of one row only as many as needed.
- */
-export function constantColumns(table: TextTable, width: number): number[] {
-  const { rows } = table;
+/** Whether all columns fit, with no cell cut. */
+function fits(table: TextTable, { width = 0, maxLines = MAX_LINES }: LayoutLimits): boolean {
   const columns = measureColumns(table);
-  const left = new Set(columns);
-  const minWidth = rows.length === 1 ? MIN_WIDTH_WITH_FEWER : Number.POSITIVE_INFINITY;
-  for (const column of columns) {
-    if (left.size === 1 || fits([...left], minWidth, width)) break;
-    if (rows.every((cells) => cells[column.index] === rows[0]?.[column.index])) left.delete(column);
-  }
-  return columns.filter((column) => !left.has(column)).map(({ index }) => index);
+  if (numberThatFits(columns, width) < columns.length) return false;
+  const widths = columnWidths(columns, width);
+  return table.rows.every((cells) =>
+    cells.every((cell, place) => {
+      const lines = wrapText(printableLine(cell), widths[place] ?? 1, maxLines + 1);
+      return lines.length <= maxLines;
+    }),
+  );
 }
 
-function fittingColumns(columns: readonly MeasuredColumn[], width: number): readonly MeasuredColumn[] {
-  let shown = columns;
-  while (shown.length > 1) {
-    const some = shown.filter(({ kept }) => kept !== true);
-    const least = (some.length > 0 ? some : shown).reduce((a, b) =>
-      (b.dispensable ?? 0) >= (a.dispensable ?? 0) ? b : a,
-    );
-    if (fits(shown, least.dispensable === undefined ? MIN_WIDTH : MIN_WIDTH_WITH_FEWER, width)) break;
-    shown = shown.filter((each) => each !== least);
-  }
-  return shown;
+/** How many columns fit, counted from the left. */
+function numberThatFits(columns: readonly MeasuredColumn[], width: number): number {
+  let used = tableWidth([]);
+  const tooWide = columns.findIndex((column) => {
+    used += leastWidth(column) + 3;
+    return used > width;
+  });
+  return tooWide === -1 ? columns.length : tooWide;
+}
+
+/** A line for each column that is not empty; the first always, since it names the row. */
+function recordTexts({ columns, rows }: TextTable, width: number): string[] {
+  const names = columns.map(({ name }) => printableLine(name));
+  const nameWidth = Math.max(...names.map(displayWidth));
+  return rows.map((cells) =>
+    columns
+      .map(({ paint = String }, place) => {
+        const text = printableLine(cells[place] ?? "");
+        const name = names[place] ?? "";
+        const lead = `  ${name}${" ".repeat(nameWidth - displayWidth(name))}  `;
+        if (text === "" && place > 0) return "";
+        return `${lead + paint(paragraph(lead, text, width).slice(lead.length, -1))}\n`;
+      })
+      .join(""),
+  );
 }
 
 function measureColumns({ columns, rows }: TextTable): MeasuredColumn[] {
@@ -115,33 +164,42 @@ function measureColumns({ columns, rows }: TextTable): MeasuredColumn[] {
     const name = printableLine(column.name);
     const width = (cells: readonly string[]) => displayWidth(printableLine(cells[index] ?? ""));
     const cells = rows.reduce((most, row) => Math.max(most, width(row)), 0);
-    const words = column.wraps === true ? name.split(" ") : [name];
-    const unbroken = Math.max(cells, ...words.map(displayWidth));
-    return { ...column, name, index, natural: Math.max(cells, displayWidth(name)), unbroken };
+    const unbroken = Math.max(cells, ...name.split(" ").map(displayWidth));
+    return { ...column, name, natural: Math.max(cells, displayWidth(name)), unbroken };
   });
 }
 
-/** Least width of a column: all of a number or a name, else `minWidth`. */
-function leastWidth({ align, whole, natural, unbroken }: MeasuredColumn, minWidth: number): number {
-  return align === "right" || whole === true ? unbroken : Math.min(natural, minWidth);
+/** Least width of a column: all of a number or a name, else a part of the text. */
+function leastWidth({ align, whole, natural, unbroken }: MeasuredColumn): number {
+  return align === "right" || whole === true ? unbroken : Math.min(natural, MIN_WIDTH);
 }
 
-function fits(columns: readonly MeasuredColumn[], minWidth: number, width: number): boolean {
-  return tableWidth(columns.map((each) => leastWidth(each, minWidth))) <= width;
-}
-
-/** If the columns do not all fit, heads of figures are wrapped, and the widest texts made narrower. */
+/**
+ * Widths of columns that fit: the room goes to short texts that it lets stay in one line, then to the longest texts. If the
+ * least widths do not fit, names break too.
+ */
 function columnWidths(columns: readonly MeasuredColumn[], width: number): readonly number[] {
-  const natural = columns.map((each) => each.natural);
-  if (tableWidth(natural) <= width) return natural;
-  for (let cap = Math.max(MIN_WIDTH, ...natural); cap >= 1; cap--) {
-    const widths = columns.map((each) => {
-      const least = leastWidth(each, MIN_WIDTH);
-      return each.align === "right" ? least : Math.max(least, Math.min(each.natural, cap));
-    });
-    if (tableWidth(widths) <= width) return widths;
+  const least = columns.map(leastWidth);
+  const room = width - tableWidth(least);
+  if (room < 0) {
+    const equal = Math.max(1, Math.floor((width - tableWidth([])) / columns.length) - 3);
+    return least.map((each) => Math.min(each, equal));
   }
-  return [Math.max(1, width - tableWidth([0]))];
+  const widths = [...least];
+  let left = room;
+  for (const [place, { align, natural }] of columns.entries()) {
+    const lacks = natural - (widths[place] ?? 0);
+    if (align === "right" || natural > SHORT_WIDTH || lacks > left) continue;
+    widths[place] = natural;
+    left -= lacks;
+  }
+  const lines = (place: number) => (columns[place]?.natural ?? 0) / (widths[place] ?? 1);
+  for (; left > 0; left--) {
+    const longest = columns.reduce((most, _, place) => (lines(place) > lines(most) ? place : most), 0);
+    if (lines(longest) <= 1) break;
+    widths[longest] = (widths[longest] ?? 0) + 1;
+  }
+  return widths;
 }
 
 /** Each column has a line and two blanks, and one more line ends the table. */

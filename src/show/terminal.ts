@@ -6,6 +6,25 @@ import { jsonText, printableText } from "../common/printable.ts";
 
 export { printableLine, printableText } from "../common/printable.ts";
 
+/** Where an answer is written. `columns`: width of the screen in characters; `undefined` for files and pipes. */
+export interface TerminalEnvironment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly out: Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined };
+}
+
+/** Width of an answer in a pipe or file, in characters. */
+const PIPED_WIDTH = 120;
+
+/** Width of an answer: of the screen, else `COLUMNS`, else 120 characters. */
+export function widthOf({ env, out }: TerminalEnvironment): number {
+  return out.columns ?? (Number(env.COLUMNS) || PIPED_WIDTH);
+}
+
+/** Whether to print colours: only to a terminal, and not with `NO_COLOR` (no-color.org) or `TERM=dumb`. */
+export function takesColours({ env, out }: TerminalEnvironment): boolean {
+  return out.isTTY === true && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
+}
+
 /** Loaded for the first text that is not ASCII, because its tables take a twentieth of the time to start. */
 const load = createRequire(import.meta.url);
 const stringWidth = (): typeof import("string-width") => load("string-width");

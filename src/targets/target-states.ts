@@ -10,24 +10,23 @@ import type { CurrentRun } from "./published-run.ts";
 const TARGETS = {
   target: col.name({ required: true }),
   run: col.name({ required: true, head: "last run" }),
-  sequence: col.count({ hidden: true }),
+  sequence: col.count(),
   published: col.instant(),
   /** After a rollback: number of the latest run that the target had. */
-  rollback_of: col.count({ hidden: true }),
+  rollback_of: col.count(),
   /** Number of the run that readers of the warehouse folder see. */
-  here: col.count({ hidden: true }),
+  here: col.count(),
   /** `current`: the target has the run that readers of the warehouse folder see. */
   state: col.text({
     required: true,
     of: ["current", "behind", "ahead", "other", "empty", "failed"],
-    hidden: true,
   }),
   says: col.name({ required: true, head: "state" }),
   /** Arguments of the command that makes the two equal. */
-  command: col.text({ hidden: true }),
+  command: col.text(),
   /** Why the target could not be asked. */
-  code: col.text({ hidden: true }),
-  problem: col.text({ hidden: true }),
+  code: col.text(),
+  problem: col.text(),
 } as const;
 type TargetStatus = AnswerRow<typeof TARGETS>;
 
@@ -46,7 +45,16 @@ export async function compareTargets(
   const answer = {
     lead: `The warehouse folder has ${current === undefined ? "no run" : `the run ${current.run}`}.`,
     facts: { current: current?.run ?? null },
-    sections: [section({ key: "targets", title: "Targets", columns: TARGETS, rows, limit: 1000 })],
+    sections: [
+      section({
+        key: "targets",
+        title: "Targets",
+        columns: TARGETS,
+        shows: ["target", "run", "published", "says"],
+        rows,
+        limit: 1000,
+      }),
+    ],
     next: rows.flatMap(({ target, command, here }) => {
       if (command === null) return [];
       const effect = command.endsWith(RESTORE)

@@ -68,8 +68,8 @@ async function run(
   const endWith = (exitCode: number) => {
     written.exitCode = exitCode;
   };
-  // Advised commands do not depend on how the tests were started.
-  const env = { ...process.env, npm_command: undefined };
+  // Advised commands do not depend on how the tests were started, and no sentence is broken without `columns`.
+  const env = { ...process.env, npm_command: undefined, COLUMNS: "1000" };
   const environment = {
     err,
     endWith,

@@ -34,10 +34,12 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["serve --port 99999", "option '--port <n>' argument '99999' is invalid"],
   ["serve --data nope", "The content set nope has no readable"],
 
-  ["sql SELECT 1", "too many arguments"],
+  ["sql SELECT 1", "put it in quotation marks."],
+  ["sql", "use --run 1.", ["SELECT 1", "1"]],
+  ["explain fellgate-mid 1", "use --run 1."],
   ["sql", 'Did you mean "content"', ["FROM contnt"]],
   ["sql", '"title"', ["SELECT titel FROM content"]],
-  ["sql", "is not a question; begin with SELECT", ["DROP TABLE content"]],
+  ["sql", "Only reading is allowed: begin with SELECT", ["DROP TABLE content"]],
 
   ["runs rollback 2", 'There is no run "2"'],
   ["runs rollback 1", "There is no warehouse in ", NOWHERE],

@@ -177,7 +177,7 @@ test("a query that cannot be asked is told before a request, with its name and w
     ["FROM previous.content WHERE titel = ''", 'Referenced column "titel" not found'],
     ["FROM run_checks", "Table with name run_checks does not exist"],
     ["PRAGMA version", "it gives no rows to count; begin with SELECT, FROM or WITH"],
-    ["DELETE FROM content", "DELETE is not a question"],
+    ["DELETE FROM content", "Only reading is allowed"],
     ["SELECT 1; SELECT 2", "there are 2 SQL statements"],
     ["-- nothing", "the query has no SQL statement"],
     ["EXPLAIN FROM content", "it gives no rows to count"],

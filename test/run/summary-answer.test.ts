@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import type { DriftLine } from "../../src/audit/questions/drift.ts";
-import { takesColours } from "../../src/cli/commands/run.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
 import type { PassRecord } from "../../src/raw/extract-record.ts";
+import { takesColours } from "../../src/show/terminal.ts";
 import type { Reception } from "../../src/warehouse/manifest.ts";
 import { FOUND } from "../warehouse/published.ts";
 import { summaryText } from "./summary-text.ts";
@@ -189,13 +189,12 @@ test("what is different about a run has its line, and the next command shows why
 });
 
 test("colours are for a terminal that takes them, unless they are refused", () => {
-  const takes = (env: Readonly<Record<string, string>>, isTTY: boolean, color: boolean) =>
-    takesColours({ env, out: Object.assign(new PassThrough(), { isTTY }) }, { color });
-  assert.equal(takes({}, true, true), true);
-  assert.equal(takes({ NO_COLOR: "1" }, true, true), false);
-  assert.equal(takes({ TERM: "dumb" }, true, true), false);
-  assert.equal(takes({}, true, false), false);
-  assert.equal(takes({}, false, true), false);
+  const takes = (env: Readonly<Record<string, string>>, isTTY: boolean) =>
+    takesColours({ env, out: Object.assign(new PassThrough(), { isTTY }) });
+  assert.equal(takes({}, true), true);
+  assert.equal(takes({ NO_COLOR: "1" }, true), false);
+  assert.equal(takes({ TERM: "dumb" }, true), false);
+  assert.equal(takes({}, false), false);
 });
 
 test("an unsettled run says so first, with what to look at", () => {

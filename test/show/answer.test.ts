@@ -2,20 +2,22 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { type Answer, col, section } from "../../src/common/answer.ts";
-import { type AnswerFlags, showAnswer } from "../../src/show/answer.ts";
+import { type AnswerFlags, answerText, showAnswer } from "../../src/show/answer.ts";
+import type { TerminalEnvironment } from "../../src/show/terminal.ts";
 import { readRows } from "../../src/storage/typed-rows.ts";
 
 const COLUMNS = {
-  item_id: col.name({ required: true, hidden: true }),
-  item: col.text({ standIn: "item_id" }),
+  item_id: col.name({ required: true }),
+  item: col.text({ shown: (row) => row.item ?? row.item_id }),
   values: col.count({ required: true }),
   size: col.bytes(),
   covered: col.share(),
   sent: col.list(),
   since: col.instant({ head: "so since" }),
-  isOld: col.flag({ required: true, hidden: true }),
+  isOld: col.flag({ required: true }),
 } as const;
 
 // @ts-expect-error: an option of a column is spelled as it is declared
@@ -29,16 +31,25 @@ const SQL = `
 
 const connection = await (await DuckDBInstance.create(":memory:")).connect();
 
-async function drawn(form: Partial<AnswerFlags>): Promise<string> {
+async function drawn(
+  form: Partial<AnswerFlags>,
+  { env = {}, ...terminal }: Partial<TerminalEnvironment["out"] & Pick<TerminalEnvironment, "env">> = {},
+): Promise<string> {
   const rows = await readRows(connection, COLUMNS, SQL);
   const sections = [
-    section({ key: "items", title: "Items", columns: COLUMNS, rows }),
+    section({
+      key: "items",
+      title: "Items",
+      columns: COLUMNS,
+      shows: ["item", "values", "size", "covered", "sent", "since"],
+      rows,
+    }),
     section({ key: "none", title: "Others", columns: { item: col.text() }, rows: [] }),
   ];
   const answer: Answer = { lead: "Two items.", facts: { run: "r1" }, sections, next: ["Run again."] };
-  const out = new PassThrough();
+  const out = Object.assign(new PassThrough(), terminal);
   const written = buffer(out);
-  await showAnswer(out, answer, { format: "table", ...form });
+  await showAnswer({ out, env }, answer, { format: "table", ...form });
   out.end();
   return String(await written);
 }
@@ -61,6 +72,74 @@ Others: none
 Run again.
 `,
   );
+});
+
+test("what does not fit becomes records, without empty lines; a pipe is as wide as COLUMNS", async () => {
+  const records = `Items
+  item      =one
+  values    1,234
+  size      5 kB
+  covered   50.0 %
+  sent      x, "y,z"
+  so since  2026-11-20 02:00
+
+  item      b
+  values    0
+`;
+  assert.ok((await drawn({}, { columns: 60 })).includes(records));
+  assert.ok((await drawn({}, { env: { COLUMNS: "60" } })).includes(records));
+  assert.ok((await drawn({}, { env: { COLUMNS: "70" } })).includes("│ item │"));
+});
+
+test("rows stand under the text of the first column, in tables of equal widths", async () => {
+  const columns = { site: col.text(), field: col.text(), status: col.text() };
+  const rows = [
+    { site: "Web CMS", field: "region", status: "mapped" },
+    { site: "Portal", field: "season", status: "unmapped" },
+    { site: "Web CMS", field: "x", status: "mapped" },
+  ];
+  const sections = [section({ key: "values", title: "Values", columns, rows, isGrouped: true })];
+  const draw = async (isTTY: boolean) => {
+    const out = Object.assign(new PassThrough(), { columns: 60, isTTY });
+    const written = buffer(out);
+    await showAnswer({ out, env: {} }, { lead: "", facts: {}, sections }, { format: "table" });
+    out.end();
+    return String(await written);
+  };
+  const plain = `Values
+Web CMS
+┌────────┬──────────┐
+│ field  │ status   │
+├────────┼──────────┤
+│ region │ mapped   │
+│ x      │ mapped   │
+└────────┴──────────┘
+Portal
+┌────────┬──────────┐
+│ field  │ status   │
+├────────┼──────────┤
+│ season │ unmapped │
+└────────┴──────────┘
+`;
+  assert.equal(await draw(false), plain);
+  const coloured = await draw(true);
+  assert.ok(
+    coloured.includes("\u001b[32mmapped\u001b[39m") && coloured.includes("\u001b[33munmapped"),
+    coloured,
+  );
+  assert.equal(stripVTControlCharacters(coloured), plain);
+});
+
+test("lines keep all of a long text, below names that leave no room beside them", async () => {
+  const columns = { site: col.text(), sent: col.list() };
+  const rows = [{ site: "A site", sent: Array.from({ length: 40 }, (_, index) => `value-${index}`) }];
+  for (const site of ["A site", "A site with a name that is longer than the screen has room"]) {
+    const lines = rows.map((row) => ({ ...row, site }));
+    const sections = [section({ key: "sent", title: "Sent", columns, rows: lines, isLines: true })];
+    const text = answerText({ lead: "", facts: {}, sections }, { width: 60, isColoured: false });
+    assert.match(text.replaceAll(/\s+/g, " "), /value-0, value-1, .* value-39 $/);
+    for (const line of text.split("\n")) assert.ok(line.length <= Math.max(60, site.length + 2), line);
+  }
 });
 
 test("JSON and CSV have every column, exact", async () => {
@@ -101,6 +180,6 @@ test("a misspelled column does not compile", () => {
   section({ key: "k", title: "t", columns, rows: [{ itme: "a" }] });
   // @ts-expect-error a count is no text
   section({ key: "k", title: "t", columns, rows: [{ item: 1 }] });
-  // @ts-expect-error no such column to stand in
-  section({ key: "k", title: "t", columns: { item: col.text({ standIn: "itme_id" }) }, rows: [] });
+  // @ts-expect-error no such column to show
+  section({ key: "k", title: "t", columns, shows: ["itme"], rows: [] });
 });

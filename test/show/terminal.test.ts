@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { test } from "node:test";
-import { constantColumns, layOutTable } from "../../src/show/table.ts";
+import { drawTables, layOutTable } from "../../src/show/table.ts";
 import { displayWidth, wrapText, writeAll } from "../../src/show/terminal.ts";
 import fc from "../properties.ts";
 
@@ -49,7 +49,7 @@ test("a cut text is never wider than asked, and one that fits is left alone", ()
 });
 
 function drawTable(table: Parameters<typeof layOutTable>[0], width: number | undefined): string {
-  const { head, row, foot, leftOut } = layOutTable(table, width);
+  const { head, row, foot, leftOut } = layOutTable(table, { width });
   return [head, ...table.rows.map(row), foot, leftOut].join("");
 }
 
@@ -79,55 +79,47 @@ test("every line of a table has the same width, and fits the screen where a colu
   );
 });
 
-test("no number and no name that is typed again is cut; what does not fit is left out, and that is said", () => {
-  const columns = [
-    { name: "run", align: "left", whole: true },
-    { name: "text", align: "left" },
-    { name: "bytes", align: "right" },
-  ] as const;
-  const table = { columns, rows: [["000001-20261120T020000Z", "so long that it is cut", "1,234,567,890"]] };
-  const cut = drawTable(table, 60);
-  assert.match(cut, /│ 000001-20261120T020000Z │ so long that … │ 1,234,567,890 │\n└.*┘\n$/);
-  const short = drawTable(table, 45);
-  assert.match(short, /│ 000001-20261120T020000Z │ so long that i… │\n/);
-  assert.match(short, /\nleft out: bytes; widen the terminal or pipe\nthe output\n$/);
-  const [run, text, bytes] = columns;
-  const dispensable = { columns: [run, { ...text, dispensable: 1 }, bytes], rows: table.rows };
+const columns = [
+  { name: "run", align: "left", whole: true },
+  { name: "text", align: "left" },
+  { name: "bytes", align: "right" },
+] as const;
+const ROW = ["000001-20261120T020000Z", "a text of several words", "1,234,567,890"];
+
+test("texts take several lines before a number or a name that is typed again does; the longest gets the room", () => {
+  const table = { columns, rows: [ROW] };
   assert.match(
-    drawTable(dispensable, 50),
-    /│ 000001-20261120T020000Z │ 1,234,567,890 │\n.*\nleft out: text; /,
+    drawTable(table, 60),
+    /│ 000001-20261120T020000Z │ a text of +│ 1,234,567,890 │\n│ +│ several words +│ +│\n/,
   );
+  const texts = [
+    { name: "field", align: "left" },
+    { name: "why", align: "left" },
+  ] as const;
+  const drawn = drawTable({ columns: texts, rows: [["a region or two", "x ".repeat(50)]] }, 50);
+  assert.match(drawn, /\n│ a region or two │ (x ){10,}/);
 });
 
-test("an instant and a figure stay where texts go, and a name breaks within rather than be cut", () => {
-  const text = (name: string) => ({ name, align: "left", wraps: true }) as const;
-  const columns = [
-    text("field"),
-    { ...text("why"), dispensable: 1 },
-    { ...text("since"), kept: true },
-    { name: "no payload change", align: "right", wraps: true, kept: true },
-    text("other"),
-  ] as const;
-  const table = {
-    columns,
-    rows: [["no_value_mapping", "its ID", "2026-11-20 02:00", "1,234", "x".repeat(9)]],
-  };
+test("of more than 20 rows columns are left out from the right, but not the first two, and a line names them", () => {
+  const rows = Array.from({ length: 21 }, () => ROW);
+  const draw = (width: number) => drawTables(columns, new Map([["", rows]]), { width });
+  assert.match(draw(45), /│ 000001-20261120T020000Z │ a text of +│\n/);
+  assert.match(draw(45), /\nleft out: bytes; `--format csv` has all\ncolumns\n$/);
+  const narrow = draw(30);
+  assert.match(narrow, /│ 000001- +│ a text of +│\n│ 20261120T02 │ several +│\n/);
+  for (const line of narrow.split("\n")) assert.ok(line.length <= 30, line);
+});
+
+test("up to 20 rows are records if a column does not fit, or if a cell would be cut", () => {
+  const draw = (row: readonly string[], width: number) =>
+    drawTables(columns, new Map([["", [row]]]), { width });
   assert.equal(
-    drawTable(table, 48),
-    `┌───────────┬───────────┬─────────┬───────────┐
-│ field     │ since     │      no │ other     │
-│           │           │ payload │           │
-│           │           │  change │           │
-├───────────┼───────────┼─────────┼───────────┤
-│ no_value_ │ 2026-11-  │   1,234 │ xxxxxxxxx │
-│ mapping   │ 20 02:00  │         │           │
-└───────────┴───────────┴─────────┴───────────┘
-left out: why; widen the terminal or pipe the
-output
-`,
+    draw(ROW, 45),
+    "  run    000001-20261120T020000Z\n  text   a text of several words\n  bytes  1,234,567,890\n",
   );
-  assert.match(drawTable(table, 32), /│ since +│ +no │\n/);
-  assert.deepEqual(constantColumns({ columns, rows: [...table.rows, ...table.rows] }, 50), [0, 1]);
+  const long = ROW.with(1, "word ".repeat(100).trim());
+  assert.match(draw(long, 70), /^ {2}run {4}0/);
+  assert.equal(draw(long, 70).split("word").length, 101);
 });
 
 test("writing waits for a slow reader, and throws what is no closed pipe", async () => {

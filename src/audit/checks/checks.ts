@@ -132,7 +132,7 @@ export const CHECK_COLUMNS = {
   expected: col.count(),
   detail: col.text(),
   /** JSON list of failing rows. */
-  examples: col.text({ hidden: true }),
+  examples: col.text(),
 } as const;
 export type RunCheck = AnswerRow<typeof CHECK_COLUMNS>;
 

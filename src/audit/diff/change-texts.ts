@@ -2,32 +2,31 @@
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { printableLine } from "../../common/printable.ts";
 
-const hidden = col.text({ hidden: true });
+const optional = col.text();
 
 /** Columns of a change: of one value of one item, or of all items that changed in the same way. */
 export const CHANGE = {
   change: col.text({
     required: true,
     of: ["lost", "gained", "added", "taken_away", "changed", "reordered", "alike"],
-    hidden: true,
   }),
-  value_id_before: hidden,
-  value_id_after: hidden,
-  value_before: hidden,
-  value_after: hidden,
-  name_before: hidden,
-  name_after: hidden,
-  external_value_before: hidden,
-  external_value_after: hidden,
+  value_id_before: optional,
+  value_id_after: optional,
+  value_before: optional,
+  value_after: optional,
+  name_before: optional,
+  name_after: optional,
+  external_value_before: optional,
+  external_value_after: optional,
   /** Both are null if the change applies to a field whatever its values are. */
-  status_before: hidden,
-  status_after: hidden,
-  flags_before: hidden,
-  flags_after: hidden,
-  mapping_id_before: hidden,
-  mapping_id_after: hidden,
-  mapping_value_id_before: hidden,
-  mapping_value_id_after: hidden,
+  status_before: optional,
+  status_after: optional,
+  flags_before: optional,
+  flags_after: optional,
+  mapping_id_before: optional,
+  mapping_id_after: optional,
+  mapping_value_id_before: optional,
+  mapping_value_id_after: optional,
 } as const;
 
 type Change = AnswerRow<typeof CHANGE>;

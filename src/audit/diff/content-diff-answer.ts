@@ -4,6 +4,7 @@ import { type AnswerRow, col, type Section, section } from "../../common/answer.
 import { count, pluralize } from "../../common/figures.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
+import { ITEM } from "../columns.ts";
 import type { RunQuestion } from "../open-run.ts";
 import { readList } from "../queries.ts";
 import { findItemId } from "../questions/find-item.ts";
@@ -21,7 +22,7 @@ export function contentDiffQuestion({
   readonly after: string;
   /** Compare only this table. */
   readonly table?: string | undefined;
-  /** Compare only this item: ID, or slug in either run. */
+  /** Compare only this item: ID, or slug or title in either run. */
   readonly item?: string | undefined;
 }): RunQuestion<PairSelection> {
   return {
@@ -39,6 +40,7 @@ export function contentDiffQuestion({
         none: "",
         title: "What changed in the content",
         columns: CHANGES,
+        shows: ["title", "what", "before", "after"],
         ...(await readList(connection, CHANGES, ALL_CHANGES, (row) => row)),
         limit: isNarrow ? undefined : 0,
       });
@@ -52,27 +54,28 @@ export function contentDiffQuestion({
   };
 }
 
-const EITHER = "FROM content SELECT content_id, slug UNION FROM before_content SELECT content_id, slug";
+const EITHER =
+  "FROM content SELECT content_id, slug, title UNION FROM before_content SELECT content_id, slug, title";
 
 const required = { required: true } as const;
-const CHANGE = { of: ["added", "removed", "changed"], required: true } as const;
+const CHANGE = { of: ["added", "removed", "changed", "reordered"], required: true } as const;
 
 const COLUMNS = {
-  table: col.name(required),
-  column: col.name({ head: "column" }),
-  items: col.count({ required: true }),
+  table: col.text(required),
+  column: col.text(),
+  items: col.count(required),
   changed: col.count(required),
   added: col.count(required),
   removed: col.count(required),
+  reordered: col.count(required),
 } as const;
 
 const CHANGES = {
-  content_id: col.name({ required: true, hidden: true }),
-  title: col.text({ head: "item", standIn: "content_id" }),
-  table: col.text({ required: true, hidden: true }),
-  row: col.text({ hidden: true }),
-  column: col.text({ hidden: true }),
-  change: col.text({ ...CHANGE, hidden: true }),
+  ...ITEM,
+  table: col.text({ required: true }),
+  row: col.text(),
+  column: col.text(),
+  change: col.text(CHANGE),
   /** The same in words: `content_custom_field_values region: value`. */
   what: col.text({ ...required, isWords: true }),
   before: col.text(),
@@ -80,19 +83,12 @@ const CHANGES = {
 } as const;
 
 const ITEMS = {
-  content_id: col.name({ required: true, head: "item", dispensable: 1 }),
-  title: col.text({ standIn: "content_id" }),
+  ...ITEM,
   change: col.text(CHANGE),
   /** `content.title`, or the name of a table whose rows changed. */
-  columns: col.list({ hidden: true }),
+  columns: col.list(),
   /** The same in words: `title: "Tents" -> "Tarps", custom field region`. */
   what: col.text({ isWords: true }),
-} as const;
-const PAGE_ITEMS = {
-  ...ITEMS,
-  title: col.text(),
-  columns: col.list(),
-  what: col.text({ hidden: true }),
 } as const;
 
 const ONE_SIDED = {
@@ -149,6 +145,7 @@ async function compareContent(
       none: "",
       title: "Items whose content changed",
       columns: ITEMS,
+      shows: ["title", "change", "what"],
       ...(await readList(connection, ITEMS, CHANGED_ITEMS, (row) => row)),
     }),
     onlyInOne: section({
@@ -167,7 +164,8 @@ function changeSentence(counts: AnswerRow<typeof COUNTS>, table: string): string
   const changed = counts.items_with_changed_content;
   if (added + removed + changed === 0) return "Nothing changed.";
   if (table !== "content") return `${pluralize(changed, "item")} with other rows of ${table}.`;
-  return `${pluralize(added, "item")} added, ${count(removed)} removed, ${count(edited)} edited; ${pluralize(changed, "item")} with changed content.`;
+  const dated = edited === 0 ? "" : ` (${count(edited)} of them with a new \`updated_at\`)`;
+  return `${pluralize(added, "item")} added, ${count(removed)} removed, ${count(changed)} changed${dated}.`;
 }
 
 const COUNTS = {
@@ -188,7 +186,7 @@ const COUNT = `
 const COLUMN_COUNTS = `
   SELECT "table", "column", count(DISTINCT content_id) AS items,
     count(*) FILTER (change = 'changed') AS changed, count(*) FILTER (change = 'added') AS added,
-    count(*) FILTER (change = 'removed') AS removed
+    count(*) FILTER (change = 'removed') AS removed, count(*) FILTER (change = 'reordered') AS reordered
   FROM content_changes GROUP BY ALL ORDER BY min(table_place), min(column_place)`;
 
 const TITLES = `
@@ -231,7 +229,7 @@ const CHANGED_ITEMS = `
         WHEN 'content' THEN replace("column", '_', ' ')
         WHEN 'content_custom_field_values' THEN concat('custom field ', "row")
         ELSE replace(regexp_replace("table", '^content_', ''), '_', ' ')
-      END, ${VALUES_TOLD}) AS what
+      END, CASE WHEN change = 'reordered' THEN ' (order)' END, ${VALUES_TOLD}) AS what
     FROM content_changes
   ),
   whats AS (
@@ -272,7 +270,8 @@ export async function contentDiffForReport(
     {
       ...items,
       lead: `\`content-warehouse diff ${before} ${after} --content\` has each change, before and after.`,
-      columns: PAGE_ITEMS,
+      columns: { ...ITEMS, title: col.text() },
+      shows: ["content_id", "title", "change", "columns"],
       rows,
       every: undefined,
       all: "--content --format json",

@@ -1,7 +1,7 @@
 /**
  * Compares the content of two runs, table by table, with the same two SQL statements for each. Rows are matched by the
- * key of their table without its ordinal. Lists have no other key, so their rows are added or removed. The order of
- * rows is not compared.
+ * key of their table without its ordinal. Lists have no other key, so their rows are added or removed. Another order of
+ * the same rows is a change of its own.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { DYNAMIC_COLUMNS, type DynamicColumn, isDynamicColumn } from "../../api/dynamic.ts";
@@ -170,7 +170,8 @@ function marksOf({ name, key, isList, isOrdered, columns }: ComparedTable, place
   const own = key.map((column) => `t.${quoteIdentifier(column)}`);
   const named = key.map((column) => `named(${quoteLiteral(column)}, t.${quoteIdentifier(column)}::VARCHAR)`);
   // Not 0, whose hash is 0: a row without other cells would not count.
-  const listed = (cells: readonly string[]) => ["1", ...own, ...cells].join(", ");
+  const rowPlace = isOrdered ? "t.ordinal" : "0";
+  const listed = (cells: readonly string[]) => ["1", rowPlace, ...own, ...cells].join(", ");
   const cells = columns.map((column) => {
     const text = `unsigned_text(${textOf(value(column), column)})`;
     return column.isSingly ? `CASE WHEN unread.content_id IS NULL THEN ${text} END` : text;
@@ -188,7 +189,7 @@ function marksOf({ name, key, isList, isOrdered, columns }: ComparedTable, place
     hashed: listed(cells),
     cells: `[${cells.join(", ")}]::VARCHAR[]`,
     key: `[${named.join(", ")}]::VARCHAR[]`,
-    place: isOrdered ? "t.ordinal" : "0",
+    place: rowPlace,
     is_list: String(isList),
     bytes: ["0", ...bytes].join(" + "),
     before: rows("before_"),

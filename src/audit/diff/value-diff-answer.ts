@@ -10,6 +10,7 @@ import { type PairSelection, type RunPair, selectValueRuns, unsettledSentence } 
 import { diffValues } from "./value-diff.ts";
 
 type ValueDiff = Awaited<ReturnType<typeof diffValues>>;
+type ChangeLine = Awaited<ReturnType<ValueDiff["readLines"]>>["rows"][number];
 
 /** Throws `answer.nothing` if no history knows both runs. */
 export function diffQuestion(
@@ -18,7 +19,7 @@ export function diffQuestion(
     readonly before: string;
     readonly after: string;
     readonly cause?: Cause | undefined;
-    /** Show only this item: ID or slug. */
+    /** Show only this item: ID, slug or title. */
     readonly item?: string | undefined;
     /** Whether the changes of each item are listed. With `item` they always are. */
     readonly items?: boolean | undefined;
@@ -32,7 +33,7 @@ export function diffQuestion(
       const diff = await diffValues(opened.connection, pair, { cause, destination, field, item: id });
       const lines = await diff.readLines();
       return {
-        lead: leadOf(pair, wanted, diff),
+        lead: leadOf(pair, wanted, diff, lines.rows[0]),
         facts: {
           from: { ...pair.before },
           to: { ...pair.after },
@@ -56,42 +57,50 @@ export function diffQuestion(
 }
 
 /** Items of the run, and those that its history knows by ID. */
-const ITEMS_KNOWN = "FROM content SELECT content_id, slug UNION FROM content_history SELECT content_id, NULL";
+const ITEMS_KNOWN =
+  "FROM content SELECT content_id, slug, title UNION FROM content_history SELECT content_id, NULL, NULL";
 
-/** Which runs were compared, how reliable that is, and what changed. `basis`: run whose history knows both. */
-function leadOf({ before, after }: RunPair, basis: string, diff: ValueDiff): string {
+/** Which runs were compared, how reliable that is, and what changed. `basis`: run whose history knows both; `first`: the change of most items. */
+function leadOf({ before, after }: RunPair, basis: string, diff: ValueDiff, first?: ChangeLine): string {
   const sentences = [
     `From run ${before.run} to run ${after.run}, by the history of run ${basis}.`,
     unsettledSentence([before, after], "what it did not see counts as unchanged"),
     diff.sendsOtherwise &&
       "Their pipelines differ in sending values of fields without value mappings as they are; that does not count as a change.",
-    ...changeSentences(diff),
+    ...changeSentences(diff, first),
   ];
   return sentences.filter((sentence) => sentence !== false).join(" ");
 }
 
-function changeSentences(diff: ValueDiff): string[] {
-  const { values, items, lost, gained, payloads, payloadItems, otherItems, largest, receptionChanges } = diff;
-  const others = receptionChanges.map(({ destination: name, reception, items: received }) => {
-    const accepts = reception === "began" ? "now accepts mappings" : "no longer accepts mappings";
-    return `${JSON.stringify(printableLine(name))} ${accepts}: ${pluralize(received, "item")}.`;
-  });
-  if (otherItems > 0)
-    others.push(`Not counted: ${pluralize(otherItems, "item")} at destinations that receive no values.`);
-  if (values > 0 && largest !== undefined) {
-    const some = largest.items === items ? "" : `${count(largest.items)} of them `;
-    const because = `${some}because ${printableLine(largest.clause)}`;
-    const differ =
-      payloads === 0 ? "no payload changed" : `${pluralize(payloadItems, "item")} whose payloads changed`;
-    const external = `${pluralize(lost, "value")} lost the external value, ${count(gained)} gained one.`;
-    const changed = `${pluralize(items, "item")} whose mapped values changed, ${because}; ${differ}.`;
-    return [changed, ...(lost + gained > 0 ? [external] : []), ...others];
+function changeSentences(diff: ValueDiff, first?: ChangeLine): string[] {
+  const { values, items, lost, gained, payloadItems, otherItems, receptionChanges } = diff;
+  const definitions = diff.definitions.rows.length;
+  const sentences: string[] = [];
+  if (values > 0) {
+    const all = items === 1 ? "it is" : "all are";
+    const some = `${count(payloadItems)} of these items ${payloadItems === 1 ? "is" : "are"}`;
+    const sent = payloadItems === 0 ? "none is" : payloadItems === items ? all : some;
+    sentences.push(`Mapped values of ${pluralize(items, "item")} changed; ${sent} sent differently.`);
+    const gains =
+      lost > 0 ? `${count(gained)} gained one` : `${pluralize(gained, "value")} gained an external value`;
+    const moves = [lost > 0 && `${pluralize(lost, "value")} lost the external value`, gained > 0 && gains];
+    if (lost + gained > 0) sentences.push(`${moves.filter((move) => move !== false).join(", ")}.`);
+    if (first?.reception === "receiving")
+      sentences.push(`Most frequent cause (${pluralize(first.items, "item")}): ${first.cause}.`);
+  } else {
+    const which = diff.isFiltered ? " that matches the filters" : "";
+    const did = definitions === 0 ? "." : `; ${pluralize(definitions, "definition")} did.`;
+    sentences.push(`No mapped value${which} changed${did}`);
   }
-  if (others.length > 0)
-    return ["Nothing changed at destinations that receive values in both runs.", ...others];
-  return diff.isFiltered
-    ? ["Nothing that matches the filters changed."]
-    : ["Nothing changed: every mapped value is as it was."];
+  for (const { destination, reception, items: received } of receptionChanges) {
+    const receives = reception === "began" ? "now receives values" : "no longer receives values";
+    sentences.push(
+      `${JSON.stringify(printableLine(destination))} ${receives}: ${pluralize(received, "item")}.`,
+    );
+  }
+  if (otherItems > 0)
+    sentences.push(`Not counted: ${pluralize(otherItems, "item")} at destinations that receive nothing.`);
+  return sentences;
 }
 
 /** Rows of a list before it is unfolded. */
@@ -100,25 +109,28 @@ const ROWS_SHOWN = 10;
 /** `run`: run whose history the connection has. */
 export async function diffForReport(connection: DuckDBConnection, pair: RunPair, run: string) {
   const diff = await diffValues(connection, pair);
+  const inPage = ["destination", "custom_field", "value", "before", "after"];
   const lines = await diff.readLines("change <> 'alike'");
   const same = await diff.readLines("change = 'alike' AND reception = 'receiving'");
   return {
-    lead: leadOf(pair, run, diff),
+    lead: leadOf(pair, run, diff, lines.rows[0]),
     totals: diff,
     /** The changes that touch most items, at destinations that receive values in both runs. */
     largest: lines.rows.filter(({ reception }) => reception === "receiving").slice(0, 5),
     sections: [
       ...diff.counted,
-      { ...lines.section, limit: ROWS_SHOWN },
+      { ...lines.section, shows: ["cause", ...inPage, "items"], limit: ROWS_SHOWN },
       {
         ...(await diff.readItems("change <> 'alike'")),
         title: "Item by item",
+        shows: ["content_id", "title", ...inPage, "cause"],
         limit: ROWS_SHOWN,
         all: "--items --format csv",
       },
       {
         ...same.section,
         key: "alike",
+        shows: ["cause", ...inPage, "items"],
         title: "No payload change",
         lead: `${count(diff.alike)} mapped values: the destination receives the same; only the status, a flag or an unsent value differs.`,
         limit: 0,

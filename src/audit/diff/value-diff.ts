@@ -1,43 +1,42 @@
 /** Compares the mapped values of two runs by the history that knows both. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, section } from "../../common/answer.ts";
-import { joinWords } from "../../common/nearest.ts";
-import { printableLine } from "../../common/printable.ts";
 import { historySql } from "../../load/load-sql.ts";
 import { createHistoryMacros } from "../../load/views.ts";
 import { all, execute } from "../../storage/duckdb.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { CAUSES, type Cause } from "../../tables/history.ts";
+import type { Cause } from "../../tables/history.ts";
+import { DESTINATION, FIELD, ITEM } from "../columns.ts";
 import {
+  causeText,
   definitionsSection,
   type ReasonFinder,
   readDefinitionChanges,
 } from "../mapping/definition-changes.ts";
 import { createTempTable, loadSql, readList } from "../queries.ts";
-import { DESTINATION, FIELD } from "../questions/coverage.ts";
 import { readIds } from "../scope.ts";
 import { CHANGE, changeTexts, wordsIn } from "./change-texts.ts";
 import type { RunPair } from "./run-pair.ts";
 
 const counted = col.count({ required: true });
-const CAUSES_OF = { causes: col.text({ required: true, hidden: true }) } as const;
+const CAUSES_OF = { causes: col.text({ required: true }) } as const;
 
 const CAUSES_COUNTED = {
   ...CAUSES_OF,
-  items: col.count({ required: true, dispensable: 1 }),
+  items: col.count({ required: true }),
   values: counted,
   lost: counted,
   gained: counted,
-  added: col.count({ required: true, dispensable: 2 }),
-  taken_away: col.count({ required: true, dispensable: 3 }),
+  added: col.count({ required: true }),
+  taken_away: col.count({ required: true }),
   changed: counted,
   reordered: counted,
   alike: col.count({ required: true, head: "no payload change" }),
 } as const;
 
 /** Whether the destination receives values in both runs, only the later one, only the earlier one, or neither. */
-const RECEPTION = col.text({ required: true, of: ["receiving", "began", "ceased", "none"], hidden: true });
+const RECEPTION = col.text({ required: true, of: ["receiving", "began", "ceased", "none"] });
 
 const VALUE_CHANGE = { ...CAUSES_OF, ...DESTINATION, reception: RECEPTION, ...FIELD, ...CHANGE } as const;
 
@@ -45,22 +44,23 @@ const VALUE_CHANGE = { ...CAUSES_OF, ...DESTINATION, reception: RECEPTION, ...FI
 const CHANGE_LINES = {
   ...VALUE_CHANGE,
   items: counted,
-  values: col.count({ required: true, hidden: true }),
+  values: col.count({ required: true }),
 } as const;
 
 const CHANGE_ITEMS = {
-  content_id: col.name({ required: true, head: "item", dispensable: 2 }),
-  title: col.text({ standIn: "content_id" }),
+  ...ITEM,
   ...VALUE_CHANGE,
 } as const;
 
 /** The same in words. */
 const CAUSE = { cause: col.text({ isWords: true }) } as const;
 const WORDS = {
+  ...CAUSE,
+  /** The value, and with its field. */
   value: col.text({ isWords: true }),
+  what: col.text({ head: "value", isWords: true }),
   before: col.text({ isWords: true }),
   after: col.text({ isWords: true }),
-  why: col.text({ dispensable: 1 }),
 } as const;
 
 /** Totals at destinations that receive values in both runs. */
@@ -81,33 +81,6 @@ const RECEPTION_CHANGE = {
   reception: RECEPTION,
   items: counted,
 } as const;
-
-const LARGEST = {
-  ...CAUSES_OF,
-  destination_id: col.text(),
-  custom_field_id: col.text(),
-  value_id_before: col.text(),
-  value_id_after: col.text(),
-  name_before: col.text(),
-  name_after: col.text(),
-  items: counted,
-} as const;
-
-/** Causes without a definition behind them, as clauses. */
-const CAUSE_CLAUSES: Readonly<Record<Cause, string>> = {
-  first_seen: "they are new",
-  item_removed: "they were removed",
-  item_returned: "they returned",
-  item_changed: "they were edited",
-  destination_changed: "a destination changed",
-  mapping_changed: "mappings changed",
-  collision_began: "their name is now shared with another field",
-  collision_ended: "their name is no longer shared with another field",
-  definition_changed: "definitions of fields changed",
-  reordered: "the order of their values changed",
-};
-
-const APART = "The same at destinations that do not receive values in both runs";
 
 /**
  * Compares two runs that the history on the connection knows both, and creates the temporary view `diff_shown` of the
@@ -141,13 +114,13 @@ export async function diffValues(
   const [totals] = await readRows(connection, TOTALS, loadSql("audit_diff_totals"));
   if (totals === undefined) throw new TypeError("the changes have no totals");
   const why = await readDefinitionChanges(connection, ...runs);
-  const [largest] = await readRows(connection, LARGEST, loadSql("audit_diff_largest"));
   const causes = await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes"));
+  const definitions = await definitionsSection(connection);
   return {
     ...totals,
+    /** Changed definitions. */
+    definitions,
     isFiltered: Object.values(filter).some((each) => each !== undefined),
-    /** The cause that touches most items, as a clause, with their number; undefined if nothing changed. */
-    largest: largest && { items: largest.items, clause: causeClause(why, largest) },
     /** Destinations that began or ceased to receive values. */
     receptionChanges: await readRows(connection, RECEPTION_CHANGE, loadSql("audit_diff_receptions"), runs),
     /** Values of which destinations receive the same. */
@@ -162,11 +135,12 @@ export async function diffValues(
         key: "causes",
         none: "",
         title: "Changes by cause",
-        columns: { cause: col.name({ isWords: true }), ...CAUSES_COUNTED },
-        rows: causes.map((row) => ({ ...row, cause: wordsIn(row.causes).join(", ") })),
+        columns: { ...CAUSE, ...CAUSES_COUNTED },
+        shows: ["cause", "items", "values", "lost", "gained", "changed", "reordered", "alike"],
+        rows: causes.map((row) => ({ ...row, cause: causeText(wordsIn(row.causes)) })),
         limit: 100,
       }),
-      await definitionsSection(connection),
+      definitions,
     ],
     ...changeLists(connection, why),
   };
@@ -176,22 +150,23 @@ export async function diffValues(
 function changeLists(connection: DuckDBConnection, why: ReasonFinder) {
   const inWords = <R extends AnswerRow<typeof VALUE_CHANGE>>(row: R) => ({
     ...row,
-    cause: wordsIn(row.causes).join(", "),
-    ...changeTexts(row),
-    why: reasonsOf(why, row)
-      .map((text) => printableLine(text))
-      .join("; "),
+    cause: causeOf(why, row),
+    ...inFieldOf(row),
   });
   const list = (step: string, some: string) => fillMarks(loadSql(step), { some });
   return {
     /** A line for each change. */
     readLines: async (some = "true") => {
       const lines = await readList(connection, CHANGE_LINES, list("audit_diff_lines", some), inWords);
-      const columns = { ...CAUSE, ...CHANGE_LINES, ...WORDS };
+      const columns = { ...CHANGE_LINES, ...WORDS };
       const title = "What changed in the mapped values";
       return {
         rows: lines.rows,
-        section: section({ key: "lines", none: "", title, apart: APART, columns, ...lines }),
+        section: section({
+          ...{ key: "lines", none: "", title, columns, isGrouped: true },
+          shows: ["destination", "what", "before", "after", "items", "cause"],
+          ...lines,
+        }),
       };
     },
     /** The changes of each item. */
@@ -200,8 +175,9 @@ function changeLists(connection: DuckDBConnection, why: ReasonFinder) {
         key: "items",
         none: "",
         title: "Items",
-        apart: APART,
-        columns: { ...CHANGE_ITEMS, ...CAUSE, ...WORDS },
+        columns: { ...CHANGE_ITEMS, ...WORDS },
+        shows: ["destination", "title", "what", "before", "after", "cause"],
+        isGrouped: true,
         ...(await readList(connection, CHANGE_ITEMS, list("audit_diff_items", some), inWords)),
       }),
   };
@@ -268,20 +244,19 @@ const SHOWN = `
     AND (diff_filter.field_ids IS NULL OR list_contains(diff_filter.field_ids, custom_field_id))
     AND (diff_filter.item IS NULL OR content_id = diff_filter.item)`;
 
-/** Clauses on the definitions behind a change. */
-function reasonsOf(why: ReasonFinder, change: Omit<AnswerRow<typeof LARGEST>, "items">): string[] {
+function inFieldOf(row: AnswerRow<typeof VALUE_CHANGE>) {
+  const texts = changeTexts(row);
+  return { ...texts, what: [row.custom_field ?? row.custom_field_id, texts.value ?? ""].join(" ").trimEnd() };
+}
+
+/** Why a value changed, as one clause. */
+function causeOf(why: ReasonFinder, change: AnswerRow<typeof VALUE_CHANGE>): string {
   const texts = (...some: readonly (string | null)[]) => [...new Set(some.filter((text) => text !== null))];
   return why({
     causes: wordsIn(change.causes),
-    destinationId: change.destination_id ?? "",
-    customFieldId: change.custom_field_id ?? "",
+    destinationId: change.destination_id,
+    customFieldId: change.custom_field_id,
     valueIds: texts(change.value_id_before, change.value_id_after),
     names: texts(change.name_before, change.name_after),
   });
-}
-
-function causeClause(why: ReasonFinder, largest: AnswerRow<typeof LARGEST>): string {
-  const clauses = reasonsOf(why, largest);
-  const causes = CAUSES.filter((cause) => wordsIn(largest.causes).includes(cause));
-  return joinWords(clauses.length > 0 ? clauses : causes.map((cause) => CAUSE_CLAUSES[cause]), "and");
 }

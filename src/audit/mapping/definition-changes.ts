@@ -2,10 +2,19 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
+import { joinWords } from "../../common/nearest.ts";
+import { printableLine } from "../../common/printable.ts";
 import { fillMarks, quoteIdentifier } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Table } from "../../tables/declare.ts";
-import { DEFINITION_HISTORIES, definitionColumns, definitionKey } from "../../tables/history.ts";
+import {
+  CAUSES,
+  type Cause,
+  DEFINITION_HISTORIES,
+  definitionColumns,
+  definitionKey,
+} from "../../tables/history.ts";
+import { DESTINATION, FIELD, VALUE } from "../columns.ts";
 import { createTempTable, loadSql } from "../queries.ts";
 
 const definition = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable();
@@ -44,8 +53,34 @@ interface ChangedValue {
   readonly names: readonly string[];
 }
 
-/** Finds the definitions behind a changed value. Returns clauses in the order of its causes, or none. */
-export type ReasonFinder = (value: ChangedValue) => string[];
+/** Says why a value changed, in one clause. */
+export type ReasonFinder = (value: ChangedValue) => string;
+
+/** Causes without a definition behind them. */
+const CAUSE_TEXTS: Readonly<Record<Cause, string>> = {
+  first_seen: "the item is new",
+  item_removed: "the item was removed",
+  item_returned: "the item returned",
+  item_changed: "the item was edited",
+  destination_changed: "the destination changed",
+  mapping_changed: "the mapping changed",
+  collision_began: "another field is now sent under the same name",
+  collision_ended: "no other field is sent under the same name any more",
+  definition_changed: "the definition of the field changed",
+  reordered: "the order of the values changed",
+};
+
+/** Causes as one clause. `reasonsOf`: what is known of each. */
+export function causeText(
+  causes: readonly string[],
+  reasonsOf: (cause: Cause) => readonly string[] = () => [],
+): string {
+  const clauses = CAUSES.filter((cause) => causes.includes(cause)).flatMap((cause) => {
+    const reasons = reasonsOf(cause);
+    return reasons.length > 0 ? reasons : CAUSE_TEXTS[cause];
+  });
+  return joinWords([...new Set(clauses)], "and");
+}
 
 /**
  * Reads the net changes between two runs, by their sequence numbers, from the tables of the history, and creates the
@@ -60,15 +95,33 @@ export async function readDefinitionChanges(
   const sql = fillMarks(loadSql("audit_diff_definitions"), Object.fromEntries(sides));
   await createTempTable(connection, "diff_definitions", sql, [from, to]);
   const changes = (await readRows(connection, CHANGE, "FROM diff_definitions")).map(withSides);
-  const known = new Map<string, string[]>();
+  const fields = await readRows(connection, FIELD_NAME, FIELD_NAMES);
+  const nameOf = new Map(fields.map(({ custom_field_id, name }) => [custom_field_id, name]));
+  const known = new Map<string, string>();
   return (value) => {
     const { causes, destinationId, customFieldId, valueIds, names } = value;
     const key = JSON.stringify([causes, destinationId, customFieldId, valueIds, names]);
-    const found =
-      known.get(key) ?? causes.flatMap((cause) => changesBehind(changes, cause, value).map(clauseOf));
+    const reasonsOf = (cause: Cause) =>
+      changesBehind(changes, cause, value).map((change) => {
+        const field = nameOf.get(change.customFieldId ?? "") ?? change.customFieldId;
+        const now = { collision_began: "now", collision_ended: "no longer" }[String(cause)];
+        const name = names.find((each) => isNamed(change, each));
+        return printableLine(
+          now === undefined ? clauseOf(change) : `${field} is ${now} sent as ${quoted(name)}`,
+        );
+      });
+    const found = known.get(key) ?? causeText(causes, reasonsOf);
     known.set(key, found);
-    return [...new Set(found)];
+    return found;
   };
+}
+
+const FIELD_NAME = { custom_field_id: col.text({ required: true }), name: col.text() } as const;
+const FIELD_NAMES = `
+  SELECT custom_field_id, arg_max(name, valid_from) AS name FROM custom_field_history GROUP BY custom_field_id`;
+
+function isNamed({ before, after }: DefinitionChange, name: string): boolean {
+  return [before, after].some((side) => side?.external_field_name === name);
 }
 
 function sidesSql(history: Table): string {
@@ -94,34 +147,30 @@ function changesBehind(
     return changes.filter(({ kind, id }) => kind === "destination" && id === destinationId);
   if (cause === "definition_changed")
     return ofField.filter((each) => each.kind === "field" || (each.kind === "value" && isOfValue(each)));
-  if (cause !== "mapping_changed") return [];
-  const own = ofField.filter(
-    (each) =>
-      each.destinationId === destinationId &&
-      (each.kind === "mapping" || (each.kind === "entry" && isOfValue(each))),
-  );
-  if (own.length > 0) return own;
-  // Mappings of other fields with its external name.
-  return changes.filter(
-    (each) =>
-      each.kind === "mapping" &&
-      each.destinationId === destinationId &&
-      [each.before, each.after].some((side) => names.includes(String(side?.external_field_name ?? ""))),
+  const there = changes.filter((each) => each.destinationId === destinationId);
+  const isOwn = (each: DefinitionChange) => each.customFieldId === customFieldId;
+  if (cause === "mapping_changed")
+    return there.filter(
+      (each) => isOwn(each) && (each.kind === "mapping" || (each.kind === "entry" && isOfValue(each))),
+    );
+  if (cause !== "collision_began" && cause !== "collision_ended") return [];
+  return there.filter(
+    (each) => each.kind === "mapping" && !isOwn(each) && names.some((name) => isNamed(each, name)),
   );
 }
 
 /** A change of one property of a definition. */
 const DEFINITION_CHANGES = {
-  kind: col.text({ required: true, hidden: true }),
-  id: col.name({ required: true, hidden: true }),
-  destination_id: col.name({ hidden: true }),
-  destination: col.text({ standIn: "destination_id" }),
-  custom_field_id: col.name({ hidden: true }),
-  custom_field: col.text({ standIn: "custom_field_id", head: "field" }),
-  value_id: col.name({ hidden: true }),
-  value: col.text({ standIn: "value_id" }),
+  kind: col.text({ required: true }),
+  id: col.name({ required: true }),
+  destination_id: col.name(),
+  destination: DESTINATION.destination,
+  custom_field_id: col.name(),
+  custom_field: FIELD.custom_field,
+  value_id: col.name(),
+  value: VALUE.value,
   /** The changed property, or `added` or `removed`. */
-  what: col.text({ required: true, hidden: true }),
+  what: col.text({ required: true }),
   definition: col.text({ required: true, isWords: true }),
   before: col.text({ required: true }),
   after: col.text({ required: true }),
@@ -132,6 +181,7 @@ export async function definitionsSection(connection: DuckDBConnection): Promise<
   const changes = await readRows(connection, NAMED_CHANGE, loadSql("audit_diff_definitions_shown"));
   const rows = changes.map(withSides).flatMap((row) => {
     const kind = KINDS[row.kind][0];
+    const value = row.valueText ?? row.valueId;
     return partsOf(row).map((part) => ({
       kind,
       id: row.id,
@@ -142,7 +192,7 @@ export async function definitionsSection(connection: DuckDBConnection): Promise<
       value_id: row.valueId,
       value: row.valueText,
       ...part,
-      definition: `${kind}: ${part.what}`,
+      definition: `${kind}${value === null ? "" : ` ${quoted(value)}`}: ${part.what}`,
     }));
   });
   return section({
@@ -150,6 +200,7 @@ export async function definitionsSection(connection: DuckDBConnection): Promise<
     none: "",
     title: "Changes of definitions",
     columns: DEFINITION_CHANGES,
+    shows: ["definition", "destination", "custom_field", "before", "after"],
     rows,
   });
 }
@@ -198,14 +249,11 @@ function clauseOf(change: DefinitionChange): string {
   const { kind, id, valueId, valueText, before, after } = change;
   const [called, member] = KINDS[kind];
   const value = valueText ?? valueId;
+  const own = (after ?? before)?.[member];
   const about = kind === "entry" && value !== null ? ` for ${quoted(value)}` : "";
-  const own = quoted((after ?? before)?.[member]);
-  const isMapping = kind === "mapping" || kind === "entry";
-  const subject = isMapping
-    ? `${called} ${id}${about}`
-    : `${called} ${quoted(value ?? after?.[member] ?? id)}`;
+  const subject = about === "" ? `the ${called} ${quoted(value ?? own ?? id)}` : `the entry${about}`;
   if (before === null || after === null)
-    return `${subject} was ${before === null ? "added" : "removed"}${isMapping ? ` (${own})` : ""}`;
+    return `${subject} was ${before === null ? "added" : "removed"}${about === "" ? "" : ` (${quoted(own)})`}`;
   const parts = partsOf(change);
   const [part] = parts;
   if (part !== undefined && parts.length === 1 && part.what.startsWith("external "))

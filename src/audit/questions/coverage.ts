@@ -1,17 +1,17 @@
 /** Answers `audit`: how many values the mappings of a run cover. Counts range by range of items. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type AnswerColumns, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
+import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { noAnswer } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
 import { MAPPED_VALUES_PER_RANGE, prepareMappings, rangeParams } from "../../load/mapped-values.ts";
 import { all } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
+import { FIELD, RECEIVER, VALUE } from "../columns.ts";
 import { MAPPING_STATUSES, type MappingStatus } from "../mapped-value.ts";
 import {
   type DestinationCounts,
   prepareReceptions,
-  RECEPTION,
   RECEPTION_TEXT,
   readPassthrough,
   sumCounts,
@@ -25,125 +25,115 @@ export interface CoverageFilter extends AuditScope {
   readonly value?: string | undefined;
 }
 
-/** A destination or field without a name is shown by its ID. */
-export const DESTINATION = {
-  destination_id: col.text({ required: true, hidden: true }),
-  destination: col.text({ standIn: "destination_id" }),
-} as const;
-export const RECEIVER = { ...DESTINATION, reception: { ...RECEPTION, hidden: true } } as const;
-export const FIELD = {
-  custom_field_id: col.text({ required: true, hidden: true }),
-  custom_field: col.text({ head: "field", standIn: "custom_field_id" }),
-} as const;
-
 const some = { required: true } as const;
-
-/** A select value: internal text and display text. */
-export const VALUE = {
-  value: col.text({ standIn: "value_id", beside: "display" }),
-  display: col.text({ hidden: true }),
-} as const;
 
 const COVERAGE = {
   ...RECEIVER,
   ...FIELD,
-  field_type: col.text({ hidden: true }),
-  external_field_name: col.text({ head: "external name", dispensable: 3 }),
-  items: col.count({ ...some, dispensable: 2 }),
-  items_without_external_value: col.count({ ...some, hidden: true }),
+  field_type: col.text(),
+  external_field_name: col.text({ head: "external name" }),
+  items: col.count(some),
+  items_without_external_value: col.count(some),
   values: col.count(some),
   mapped: col.count(some),
   unmapped: col.count(some),
   unknown_value: col.count({ ...some, head: "unknown" }),
   no_value_mapping: col.count(some),
-  archived: col.count({ ...some, dispensable: 5 }),
-  ambiguous: col.count({ ...some, dispensable: 6 }),
-  matched_by_text: col.count({ ...some, hidden: true }),
-  collision: col.count({ ...some, dispensable: 7 }),
-  entries: col.count({ ...some, hidden: true }),
-  entries_unused: col.count({ ...some, head: "unused", dispensable: 4 }),
+  archived: col.count(some),
+  ambiguous: col.count(some),
+  matched_by_text: col.count(some),
+  collision: col.count(some),
+  entries: col.count(some),
+  entries_unused: col.count({ ...some, head: "unused" }),
 } as const;
+
+const COVERAGE_SHOWN = [
+  "values",
+  "mapped",
+  "unmapped",
+  "unknown_value",
+  "no_value_mapping",
+  "ambiguous",
+] as const;
 
 const DESTINATIONS_COVERED = {
   ...RECEIVER,
   why: col.text(some),
   mapped: col.count(some),
-  without_external_value: col.count({ ...some, head: "without external value" }),
+  without_external_value: col.count({ ...some, head: "missing" }),
   unmapped: col.count(some),
   unknown_value: col.count({ ...some, head: "unknown" }),
-  ambiguous: col.count({ ...some, dispensable: 1 }),
-  collision: col.count({ ...some, dispensable: 2 }),
+  ambiguous: col.count(some),
+  collision: col.count(some),
 } as const;
 
 const VALUES = {
   ...RECEIVER,
   ...FIELD,
-  external_field_name: col.text({ hidden: true }),
-  value_id: col.text({ hidden: true }),
+  external_field_name: col.text(),
+  value_id: col.text(),
   ...VALUE,
   status: col.text({ ...some, of: MAPPING_STATUSES }),
   external_value: col.text(),
-  archived: col.flag({ ...some, dispensable: 2 }),
+  archived: col.flag(some),
   items: col.count(some),
-  uses: col.count({ ...some, hidden: true }),
-  ambiguous: col.count({ ...some, dispensable: 3 }),
-  matched_by_text: col.count({ ...some, hidden: true }),
-  collision: col.count({ ...some, hidden: true }),
+  uses: col.count(some),
+  ambiguous: col.count(some),
+  matched_by_text: col.count(some),
+  collision: col.count(some),
 } as const;
 
-const OTHERS = "The same at destinations that receive no values";
-
-interface DefinitionTable {
-  readonly title: string;
-  readonly apart?: string;
-  readonly columns: AnswerColumns;
-}
+type DefinitionTable = Pick<Section, "title" | "columns" | "shows" | "isGrouped">;
 
 /** Sections about definitions, each read by the SQL file of its name. */
 const DEFINITIONS: Readonly<Record<string, DefinitionTable>> = {
   unused_entries: {
     title: "Mapping entries that no item uses",
-    apart: OTHERS,
+    shows: ["destination", "custom_field", "value", "external_value", "reason"],
+    isGrouped: true,
     columns: {
       ...RECEIVER,
       ...FIELD,
-      external_field_name: col.text({ hidden: true }),
-      mapping_id: col.text({ hidden: true }),
-      mapping_value_id: col.text({ hidden: true }),
-      value_id: col.text({ hidden: true }),
+      external_field_name: col.text(),
+      mapping_id: col.text(),
+      mapping_value_id: col.text(),
+      value_id: col.text(),
       ...VALUE,
-      external_value: col.text({ dispensable: 1 }),
+      external_value: col.text(),
       reason: col.text(some),
     },
   },
   unmapped_fields: {
     title: "Fields with values that no destination maps",
+    shows: ["custom_field", "field_type", "items"],
     columns: {
       ...FIELD,
-      field_type: col.text({ head: "type", dispensable: 1 }),
+      field_type: col.text({ head: "type" }),
       items: col.count(some),
     },
   },
   many_to_one: {
     title: "Many-to-one values",
-    apart: OTHERS,
+    shows: ["destination", "external_field_name", "external_value", "given_by", "uses"],
+    isGrouped: true,
     columns: {
       ...RECEIVER,
       external_field_name: col.text({ head: "external name" }),
       external_value: col.text(),
-      internal_values: col.count({ ...some, hidden: true }),
+      internal_values: col.count(some),
       given_by: col.text(some),
-      uses: col.count({ ...some, dispensable: 1 }),
+      uses: col.count(some),
     },
   },
   collisions: {
     title: "Name collisions",
-    apart: OTHERS,
+    shows: ["destination", "external_field_name", "custom_fields", "uses"],
+    isGrouped: true,
     columns: {
       ...RECEIVER,
       external_field_name: col.text({ head: "external name" }),
       custom_fields: col.text({ ...some, head: "fields" }),
-      uses: col.count({ ...some, dispensable: 1 }),
+      uses: col.count(some),
     },
   },
 };
@@ -211,9 +201,13 @@ export function coverageSections({ coverage, destinations, values, definitions, 
     section({
       key: "coverage",
       title: "Coverage, in values",
-      apart: OTHERS,
-      none: "no mapped field has such a value",
-      columns: { ...COVERAGE, no_value_mapping: { ...COVERAGE.no_value_mapping, head } },
+      none:
+        definitions === undefined
+          ? "no mapped field has such a value"
+          : "no destination receives values; see `destinations` in the configuration",
+      shows: ["destination", "custom_field", ...COVERAGE_SHOWN],
+      isGrouped: true,
+      columns: { ...COVERAGE, no_value_mapping: col.count({ ...some, head }) },
       rows: coverage,
       limit: 100,
     }),
@@ -222,6 +216,7 @@ export function coverageSections({ coverage, destinations, values, definitions, 
       title: "Destinations",
       lead: "Percentages, warnings and --fail-on count only destinations that receive values.",
       columns: DESTINATIONS_COVERED,
+      shows: ["destination", "mapped", "without_external_value", "unmapped", "unknown_value", "ambiguous"],
       rows: destinations.map((each) => ({
         ...each,
         why: RECEPTION_TEXT[each.reception],
@@ -233,8 +228,9 @@ export function coverageSections({ coverage, destinations, values, definitions, 
       key: "values",
       title:
         definitions === undefined ? "Values" : "Values that are unmapped, unknown, archived or ambiguous",
-      apart: OTHERS,
       columns: VALUES,
+      shows: ["destination", "custom_field", "value", "status", "items", "external_value"],
+      isGrouped: true,
       rows: values,
     }),
     ...(definitions ?? []),

@@ -20,7 +20,7 @@ const LINE = {
   /** API path if known, otherwise table and column. */
   path: col.text({ ...required, head: "field" }),
   /** `empty`: an API field without any value; `unlisted`: a value that the specification does not list. */
-  kind: col.text({ ...required, of: [...DRIFT_KINDS, "empty", "unlisted"], hidden: true }),
+  kind: col.text({ ...required, of: [...DRIFT_KINDS, "empty", "unlisted"] }),
   count: col.count(required),
   /** Items that show it; null: unknown. */
   items: col.count(),
@@ -224,8 +224,6 @@ export function driftSections(drift: DriftReport): Section[] {
 
 function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
   const { path, kind, count, items, before, ...examples } = LINE;
-  const isCompared = lines.some((line) => line.before !== null);
-  const hasMeanings = lines.some((line) => KINDS[line.kind][1] !== "");
   const known = part === "vanishedFields" ? "gone" : "known";
   return section({
     key: part,
@@ -234,13 +232,14 @@ function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
     columns: {
       path,
       kind,
-      status: col.text({ hidden: !isCompared }),
+      status: col.text(),
       count,
       items,
-      before: { ...before, hidden: !isCompared },
-      meaning: col.text({ head: "what", hidden: !hasMeanings }),
+      before,
+      meaning: col.text({ head: "what" }),
       ...examples,
     },
+    shows: ["path", "status", "count", "items", "before", "meaning", "example", "exampleContentId"],
     rows: lines.map((line) => ({
       ...line,
       status: line.before === null ? null : isNewDrift(line) ? "new" : known,

@@ -117,7 +117,7 @@ const EVIDENCE = {
   pass: col.count(),
   page: col.count(),
   position: col.count(),
-  sha256: col.name({ required: true, head: "SHA-256", dispensable: 1 }),
+  sha256: col.name({ required: true, head: "SHA-256" }),
   file: col.text(),
 } as const;
 type EvidenceRow = AnswerRow<typeof EVIDENCE>;

@@ -9,7 +9,7 @@ import { jsonText } from "../../raw/values.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Reception } from "../../warehouse/manifest.ts";
 import { MAPPED_VALUE, type MappedValue } from "../mapped-value.ts";
-import { type ReasonFinder, readDefinitionChanges } from "../mapping/definition-changes.ts";
+import { causeText, type ReasonFinder, readDefinitionChanges } from "../mapping/definition-changes.ts";
 import { readDefinitions } from "../mapping/definitions.ts";
 import { prepareReceptions, RECEPTION, readPassthrough } from "../mapping/value-counts.ts";
 import type { OpenedRun } from "../open-run.ts";
@@ -171,8 +171,8 @@ const VERSION = {
   sequenceBefore: col.count(),
 } as const;
 
-/** Since when, and why, a mapped value is as it is. `why`: changes of definitions behind it, in words. */
-type ValueVersion = AnswerRow<typeof VERSION> & { readonly why: readonly string[] };
+/** Since when, and why, a mapped value is as it is. */
+type ValueVersion = AnswerRow<typeof VERSION> & { readonly cause: string };
 
 type Key = Pick<MappedValue, "destinationId" | "customFieldId" | "valueId" | "value" | "matchedByText">;
 
@@ -192,7 +192,8 @@ export async function readValueVersions(
       behind.set(run, await readDefinitionChanges(connection, sequenceBefore, sequence));
     const valueIds = valueId === null ? [] : [valueId];
     const names = externalFieldName === null ? [] : [externalFieldName];
-    found.set(keyOf(row), { ...row, why: behind.get(run)?.({ ...row, valueIds, names }) ?? [] });
+    const cause = behind.get(run)?.({ ...row, valueIds, names }) ?? causeText(row.causes);
+    found.set(keyOf(row), { ...row, cause });
   }
   return (value) => found.get(keyOf(value));
 }

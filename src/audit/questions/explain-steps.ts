@@ -1,9 +1,9 @@
 /** Explains the mapped values of an item rule by rule. */
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { joinWords } from "../../common/nearest.ts";
+import { DESTINATION, FIELD } from "../columns.ts";
 import type { MappedValue } from "../mapped-value.ts";
 import { type AuditScope, isSelected } from "../scope.ts";
-import { DESTINATION } from "./coverage.ts";
 import type { ItemExplanation } from "./explain-facts.ts";
 
 type Definitions = ItemExplanation["definitions"];
@@ -14,8 +14,8 @@ type ItemValue = ItemExplanation["values"][number];
 
 const STEPS = {
   ...DESTINATION,
-  custom_field_id: col.text({ hidden: true }),
-  custom_field: col.text({ head: "field", standIn: "custom_field_id" }),
+  custom_field_id: col.text(),
+  custom_field: FIELD.custom_field,
   /** Number of the rule in the mapping procedure. Rule 8 repeats 2 to 6 for every field. */
   rule: col.count({ required: true }),
   input: col.text(),
@@ -34,6 +34,8 @@ export function stepsSection(explanation: ItemExplanation, scope: AuditScope): S
     title: "Step by step, by the rules of the mapping procedure",
     none: "no destination maps a field of which this item has a value",
     columns: STEPS,
+    shows: ["destination", "custom_field", "rule", "input", "result", "evidence"],
+    isGrouped: true,
     rows: destinations.flatMap((destination) => destinationRows(explanation, destination, scope)),
     limit: 10_000,
   });
@@ -161,14 +163,15 @@ function inputText(
   if (row.status === "no_value_mapping") return "a value as it is";
   if (row.valueId === null) return "neither an ID nor the text of any value of the field";
   const offered = selectValues.find(({ valueId }) => valueId === row.valueId);
-  const own =
-    offered === undefined
-      ? ", which the field does not offer"
-      : `: ${selectValueText(offered)}${offered.archived ? ", which is archived" : ""}`;
-  if (!row.matchedByText) {
-    if (value?.inputIsId === true) return `a value ID, as custom_field_value_ids says${own}`;
-    return `${offered === undefined ? "a value ID, since a mapping of the field has it as one" : "the ID of a value of the field"}${own}`;
+  const archived = offered?.archived === true ? ", which is archived" : "";
+  if (!row.matchedByText && value?.inputIsId === true) {
+    const what = offered === undefined ? "a value that the field does not offer" : selectValueText(offered);
+    return `the ID of ${what} (from \`custom_field_value_ids\`)${archived}`;
   }
+  const own =
+    offered === undefined ? ", which the field does not offer" : `: ${selectValueText(offered)}${archived}`;
+  if (!row.matchedByText)
+    return `${offered === undefined ? "a value ID, since a mapping of the field has it as one" : "the ID of a value of the field"}${own}`;
   const input = value?.input;
   const ids = fittingValues(selectValues, input).map(({ valueId }) => valueId);
   const several = ids.length < 2 ? "" : `; it fits ${ids.join(", ")}, so this is ambiguous`;

@@ -1,15 +1,15 @@
 /** The answer of `explain`: what each destination receives of an item, and why. */
 import { type Answer, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { minuteOf } from "../../common/figures.ts";
-import { joinWords } from "../../common/nearest.ts";
+import { printableLine } from "../../common/printable.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
 import { runsIn } from "../../warehouse/layout.ts";
 import type { Reception } from "../../warehouse/manifest.ts";
+import { DESTINATION, FIELD, RECEIVER, shortTitle, VALUE } from "../columns.ts";
 import { MAPPING_STATUSES } from "../mapped-value.ts";
 import { RECEPTION_TEXT } from "../mapping/value-counts.ts";
 import type { OpenedRun, RunQuestion, RunSelection } from "../open-run.ts";
 import { type AuditScope, isSelected, resolveScope, type ScopeNames } from "../scope.ts";
-import { DESTINATION, FIELD, RECEIVER, VALUE } from "./coverage.ts";
 import { evidenceSection } from "./evidence.ts";
 import { explainItem, type ItemExplanation } from "./explain-facts.ts";
 import { outcomeOf, stepsSection } from "./explain-steps.ts";
@@ -24,26 +24,34 @@ const PAYLOADS = {
 const VALUES = {
   ...RECEIVER,
   ...FIELD,
-  ordinal: col.count({ required: true, hidden: true }),
-  value_id: col.text({ hidden: true }),
+  ordinal: col.count({ required: true }),
+  value_id: col.text(),
   ...VALUE,
-  archived: col.flag({ required: true, hidden: true }),
-  status: col.text({ required: true, of: MAPPING_STATUSES }),
-  external_field_name: col.text({ hidden: true }),
+  archived: col.flag({ required: true }),
+  status: col.text({
+    required: true,
+    of: MAPPING_STATUSES,
+    shown: ({ status, notes }) => [status, notes].filter((text) => text != null).join("; "),
+  }),
+  external_field_name: col.text(),
   external_value: col.text(),
-  mapping_id: col.text({ hidden: true }),
-  mapping_value_id: col.text({ hidden: true }),
-  ambiguous: col.flag({ required: true, hidden: true }),
-  matched_by_text: col.flag({ required: true, hidden: true }),
-  collision: col.flag({ required: true, hidden: true }),
+  mapping_id: col.text(),
+  mapping_value_id: col.text(),
+  ambiguous: col.flag({ required: true }),
+  matched_by_text: col.flag({ required: true }),
+  collision: col.flag({ required: true }),
   /** What is unusual about the value, as `audit` counts it. */
   notes: col.text(),
   /** Why it is sent or not. */
-  why: col.text({ required: true, dispensable: 1 }),
+  why: col.text({ required: true }),
   /** Run in which the value became so, and its start; null: the run has no history. */
-  since: col.name({ hidden: true }),
-  since_started_at: col.instant({ head: "since" }),
-  cause: col.text(),
+  since: col.name(),
+  since_started_at: col.instant(),
+  cause: col.text({
+    head: "since",
+    shown: ({ since_started_at: since, cause }) =>
+      since instanceof Date ? `${minuteOf(since)}: ${cause}` : null,
+  }),
 } as const;
 
 const NOT_MAPPED = {
@@ -58,7 +66,7 @@ export function explainQuestion({
   steps = false,
   run = "current",
 }: ScopeNames & {
-  /** ID or slug of an item. */
+  /** ID, slug or title of an item. */
   readonly item: string;
   /** Name or number of a run; undefined: the current one. */
   readonly run?: string | undefined;
@@ -101,11 +109,11 @@ export function explainAnswer(
   { steps, ...scope }: AuditScope & { readonly steps: boolean },
 ): Answer {
   const { item, passthrough, evidence } = explanation;
-  const request = evidence.document?.request;
-  const read = request && `, read with request ${request.request}, answered ${minute(request.answered)}`;
   const targets = scopedDestinations(explanation, scope);
+  const lines = byReception(targets).map((target) => destinationLine(explanation, target, scope));
+  const unsettled = verdict === "complete" ? "" : `, which is ${verdict}`;
   return {
-    lead: `${itemText(item)}. Published by run ${run}${verdict === "complete" ? "" : `, which is ${verdict}`}${read ?? ""}.`,
+    lead: [...lines, `${itemText(item)}. Published by run ${run}${unsettled}.`].join("\n"),
     facts: {
       run,
       verdict,
@@ -154,9 +162,6 @@ function byReception(targets: readonly ScopedDestination[]): ScopedDestination[]
   return targets.toSorted((a, b) => isOther(a) - isOther(b));
 }
 
-/** Characters of a title in a sentence. */
-const TITLE_LENGTH = 240;
-
 function itemText({ contentId, slug, title, contentType, updatedAt }: ItemExplanation["item"]): string {
   const name = title ?? "An item without a title";
   const facts = [
@@ -165,39 +170,82 @@ function itemText({ contentId, slug, title, contentType, updatedAt }: ItemExplan
     contentType !== null && `content type "${contentType}"`,
     updatedAt !== null && `last edited ${minute(new Date(updatedAt))}`,
   ].filter((fact) => fact !== false);
-  const short = name.length > TITLE_LENGTH ? `${name.slice(0, TITLE_LENGTH - 1)}…` : name;
-  return `${short}: ${facts.join(", ")}`;
+  return `${shortTitle(name)}: ${facts.join(", ")}`;
 }
 
 function minute(instant: Date): string {
   return `${minuteOf(instant)} UTC`;
 }
 
-function payloadsSection({ payloads }: ItemExplanation, targets: readonly ScopedDestination[]): Section {
-  const sent = byReception(targets)
-    .filter(({ values }) => values.length > 0)
-    .map(({ cells, values }) => {
-      const names = new Set(values.map(({ externalFieldName }) => externalFieldName));
-      const members = payloads.filter(
-        ({ destinationId, name }) => destinationId === cells.destination_id && names.has(name),
-      );
-      return { cells, members };
-    });
-  const nameOf = (cells: ScopedDestination["cells"]) => cells.destination ?? cells.destination_id;
-  const others = targets
-    .filter(({ cells }) => cells.reception !== "receiving")
-    .map(({ cells }) => `${nameOf(cells)} (${RECEPTION_TEXT[cells.reception]})`);
+/** Members of a destination's payload, of the fields in the scope. */
+function membersOf({ payloads }: ItemExplanation, { cells, values }: ScopedDestination) {
+  const names = new Set(values.map(({ externalFieldName }) => externalFieldName));
+  return payloads.filter(
+    ({ destinationId, name }) => destinationId === cells.destination_id && names.has(name),
+  );
+}
+
+/** `Web CMS: market "en-gb", product_family missing: no entry for "Care & Repair"`. */
+function destinationLine(
+  explanation: ItemExplanation,
+  target: ScopedDestination,
+  { fieldIds }: AuditScope,
+): string {
+  const { cells, values } = target;
+  const name = printableLine(cells.destination ?? cells.destination_id);
+  if (cells.reception !== "receiving") return `${name}: nothing (${RECEPTION_TEXT[cells.reception]})`;
+  const sent = membersOf(explanation, target).map(
+    (each) => `${each.name} ${each.values.map(quoted).join(", ")}`,
+  );
+  const missing = Map.groupBy(
+    values.filter(({ status, externalValue }) => status !== "no_value_mapping" && externalValue === null),
+    (row) => `${row.externalFieldName ?? fieldName(explanation, row.customFieldId)} missing: ${lackOf(row)}`,
+  );
+  const lacks = [...missing].map(
+    ([text, rows]) =>
+      `${text} ${[...new Set(rows.map(({ value, valueId }) => quoted(value ?? valueId)))].join(", ")}`,
+  );
+  const [first] = fieldIds ?? [];
+  const isGiven = explanation.values.some(({ customFieldId }) => customFieldId === first);
+  const why = [
+    values.length > 0 && "its values are of fields without value mappings",
+    first === undefined && "none of the item's fields is mapped there",
+    isGiven ? "the field is not mapped there" : "the item has no value of the field",
+  ].find((each) => each !== false);
+  const texts = [...sent, ...lacks];
+  return `${name}: ${texts.length === 0 ? `nothing, because ${why}` : texts.join(", ")}`;
+}
+
+/** What a value lacks to be sent; the value follows. */
+function lackOf({ status, externalFieldName }: ItemExplanation["mappedValues"][number]): string {
+  if (status === "unmapped") return "no entry for";
+  if (status === "unknown_value") return "the field has no value";
+  return externalFieldName === null ? "no external name for" : "no external value for";
+}
+
+function fieldName({ definitions }: ItemExplanation, id: string): string {
+  return definitions.fields.find(({ customFieldId }) => customFieldId === id)?.name ?? id;
+}
+
+function quoted(text: string | null): string {
+  return JSON.stringify(printableLine(text ?? ""));
+}
+
+/** A screen has the same in the first lines. */
+function payloadsSection(explanation: ItemExplanation, targets: readonly ScopedDestination[]): Section {
   return section({
     key: "payloads",
     title: "What destinations receive",
-    apart: "What others would get, if they received values",
-    lead: others.length === 0 ? undefined : `No values go to ${joinWords(others, "and")}.`,
-    none: sent.length > 0 ? "nothing" : "nothing; no destination maps a field of which this item has a value",
+    none: "",
     columns: PAYLOADS,
-    rows: sent.flatMap(({ cells, members }) =>
-      members.map(({ name, values }) => ({ ...cells, external_field_name: name, values })),
+    shows: ["destination", "external_field_name", "values"],
+    isLines: true,
+    rows: byReception(targets).flatMap((target) =>
+      membersOf(explanation, target).map(({ name, values }) => {
+        return { ...target.cells, external_field_name: name, values };
+      }),
     ),
-    limit: 1000,
+    limit: 0,
   });
 }
 
@@ -231,8 +279,9 @@ function valuesSection(explanation: ItemExplanation, targets: readonly ScopedDes
   return section({
     key: "values",
     title: "Result for each value",
-    apart: "Result at destinations that receive no values",
     columns: VALUES,
+    shows: ["destination", "custom_field", "value", "status", "external_value", "cause"],
+    isGrouped: true,
     rows,
     limit: 1000,
   });
@@ -242,13 +291,12 @@ function sinceCells(
   since: ReturnType<ItemExplanation["sinceOf"]>,
 ): Pick<AnswerRow<typeof VALUES>, "since" | "since_started_at" | "cause"> {
   if (since === undefined) return { since: null, since_started_at: null, cause: null };
-  const { run, startedAt, causes, begins, orderedAt, why } = since;
-  const because = why.length === 0 ? "" : ` (${why.join("; ")})`;
+  const { run, startedAt, begins, orderedAt, cause } = since;
   const ordered = orderedAt === null ? "" : `; order changed ${minute(orderedAt)}`;
   return {
     since: run,
     since_started_at: startedAt,
-    cause: `${begins ? "the history begins" : `${causes.join(", ")}${because}`}${ordered}`,
+    cause: `${begins ? "the history begins" : cause}${ordered}`,
   };
 }
 
@@ -273,6 +321,7 @@ function notMappedSection(
     title: "Fields with a value but no mapping",
     none: "",
     columns: NOT_MAPPED,
+    shows: ["destination", "fields"],
     rows: rows.filter((row) => row.fields.length > 0),
     limit: 1000,
   });

@@ -99,8 +99,7 @@ function aboutSection(
     `${count(rejected)} rejected`,
     ...rest,
   ];
-  const unchanged =
-    same === undefined ? "" : `; ${count(same.files)} of them, ${fileSize(same.bytes)}, as in the run before`;
+  const unchanged = same === undefined ? "" : ` (${fileSize(same.bytes)} shared with the run before)`;
   const size = `${fileSize(size_bytes ?? 0)} in ${pluralize(manifest.files.length, "file")}${unchanged}`;
   const lines: ([string, string] | false)[] = [
     ["Run", current ? `${run} (current)` : run],
@@ -133,7 +132,14 @@ function aboutSection(
     ...manifest.warnings.map((text): [string, string] => ["Warning", text]),
   ];
   const rows = lines.filter((line) => line !== false).map(([name, text]) => ({ name, text, notable: false }));
-  return section({ key: "about", title: "Run", columns: FACT_COLUMNS, rows, isLines: true });
+  return section({
+    key: "about",
+    title: "Run",
+    columns: FACT_COLUMNS,
+    shows: ["name", "text"],
+    rows,
+    isLines: true,
+  });
 }
 
 /** `two passes agree: dynamic 500 items, full 500 items; the service counts 500`. */
@@ -187,9 +193,9 @@ const PASSES = {
   mode: col.name(required),
   pages: col.count(required),
   distinct_items: col.count({ ...required, head: "items" }),
-  duplicates: col.count({ ...required, head: "repeats", dispensable: 1 }),
-  count_before: col.count({ dispensable: 3 }),
-  count_after: col.count({ dispensable: 2 }),
+  duplicates: col.count({ ...required, head: "repeats" }),
+  count_before: col.count(),
+  count_after: col.count(),
   clean: col.flag(required),
   reason: col.text(),
 } as const;
@@ -216,6 +222,7 @@ function checksSection(checks: readonly RunCheck[]): Section {
         ? `All ${pluralize(passed, "check")} passed.`
         : `${pluralize(passed, "check")} passed; \`runs show --section checks --format csv\` lists them. Not passed:`,
     columns: CHECK_COLUMNS,
+    shows: ["check_name", "verdict", "figure", "expected", "detail"],
     rows: checks,
     total: poor,
     limit: poor,
@@ -224,7 +231,7 @@ function checksSection(checks: readonly RunCheck[]): Section {
 
 const FAILING_ROWS = {
   check_name: col.text({ ...required, head: "check" }),
-  counted: col.count({ ...required, dispensable: 1 }),
+  counted: col.count(required),
   row: col.text(required),
 } as const;
 
@@ -263,12 +270,12 @@ const REJECTS = {
   position: col.count(),
   content_id: col.name({ head: "item" }),
   reason: col.text(required),
-  document: col.text({ hidden: true }),
-  sha256: col.text({ hidden: true }),
+  document: col.text(),
+  sha256: col.text(),
 } as const;
 /** Reads the first rejects, at most `limit`, and their number. */
 export async function readRejectsSection(connection: DuckDBConnection, limit: number): Promise<Section> {
-  const columns = { ...REJECTS, total: col.count({ ...required, hidden: true }) } as const;
+  const columns = { ...REJECTS, total: col.count(required) } as const;
   const sql = "SELECT *, count(*) OVER () AS total FROM run_rejects ORDER BY reject LIMIT $1";
   const rows = await readRows(connection, columns, sql, [limit]);
   return section({
@@ -277,6 +284,7 @@ export async function readRejectsSection(connection: DuckDBConnection, limit: nu
     lead:
       rows.length === 0 ? undefined : "Each document, or item asked for singly, that could not be loaded.",
     columns: REJECTS,
+    shows: ["reject", "mode", "pass", "page", "position", "content_id", "reason"],
     rows,
     total: rows[0]?.total ?? 0,
     limit: 100,

@@ -22,33 +22,33 @@ const RUNS = {
   /** `*`: the current run. `/`: a run outside of its history (replaced or rolled back). */
   mark: col.name({ head: "", required: true }),
   /** The same as a flag, for programs. */
-  current: col.flag({ required: true, hidden: true }),
+  current: col.flag({ required: true }),
   run: col.name({ required: true }),
-  sequence: col.count({ required: true, hidden: true }),
-  started_at: col.instant({ hidden: true }),
+  sequence: col.count({ required: true }),
+  started_at: col.instant(),
   /** `unreadable`: the manifest is missing or damaged; other cells are empty. */
   verdict: col.name({ required: true }),
   items: col.count(),
   change: col.name(),
-  new: col.count({ hidden: true }),
-  edited: col.count({ hidden: true }),
-  removed: col.count({ hidden: true }),
+  new: col.count(),
+  edited: col.count(),
+  removed: col.count(),
   /** Values that lost or gained their external value since the run before. */
+  values: col.name({ isWords: true }),
   lost: col.count(),
   gained: col.count(),
-  rejected: col.count({ dispensable: 1 }),
+  rejected: col.count(),
   /** Unmapped and unknown values at destinations that receive values. */
   without_external_value_receiving: col.count({ head: "missing" }),
   /** The same at all destinations. */
-  without_external_value: col.count({ hidden: true }),
-  unmapped: col.count({ hidden: true }),
-  unknown_value: col.count({ hidden: true }),
-  took_ms: col.milliseconds({ head: "took", dispensable: 3 }),
-  size_bytes: col.bytes({ head: "size", dispensable: 4 }),
+  without_external_value: col.count(),
+  unmapped: col.count(),
+  unknown_value: col.count(),
+  took_ms: col.milliseconds({ head: "took" }),
+  size_bytes: col.bytes({ head: "size" }),
   /** The run that it is a replay of; shown if there is one. */
-  replay_of: col.name({ hidden: true }),
+  replay_of: col.name(),
 } as const;
-const WITH_REPLAYS = { ...RUNS, replay_of: col.name({ head: "replay of" }) };
 type RunListRow = AnswerRow<typeof RUNS>;
 
 /** Whether a run certainly does not belong to this history. The history is unknown before its oldest run. */
@@ -76,6 +76,7 @@ export function runListRow(
     new: changes?.new ?? null,
     edited: changes?.edited ?? null,
     removed: changes?.removed ?? null,
+    values: mappedChanges ? `-${count(mappedChanges.lost)} +${count(mappedChanges.gained)}` : null,
     lost: mappedChanges?.lost ?? null,
     gained: mappedChanges?.gained ?? null,
     rejected: items?.rejected ?? null,
@@ -114,7 +115,7 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
 
 /** Explains the columns of the list. */
 const RUNS_LEGEND =
-  "change: new +, edited ~, removed -, since the run before; lost, gained: values that lost or gained their external value; missing: values without one at destinations that receive values";
+  "change: new +, edited ~, removed - since the run before; values: those that lost - or gained + their external value";
 
 function keptRunsSection(runs: readonly RunListRow[]): Section {
   const outside = "; / is not in the history of the current run: replaced or rolled back";
@@ -126,7 +127,8 @@ function keptRunsSection(runs: readonly RunListRow[]): Section {
         ? undefined
         : `* is the current one; ${RUNS_LEGEND}${runs.some(({ mark }) => mark === "/") ? outside : ""}.`,
     none: "nothing was published yet",
-    columns: runs.some(({ replay_of }) => replay_of !== null) ? WITH_REPLAYS : RUNS,
+    columns: RUNS,
+    shows: ["mark", "run", "verdict", "items", "change", "values", "replay_of"],
     rows: runs,
     limit: 1000,
   });

@@ -13,21 +13,21 @@ import {
 import { execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
+import { FIELD, ITEM, RECEIVER, VALUE } from "../columns.ts";
 import { type DefinitionIndex, readDefinitions } from "../mapping/definitions.ts";
 import { invalidMapping, type MappingRow } from "../mapping/mapping-file.ts";
 import { prepareReceptions, readPassthrough, receivingDestinations } from "../mapping/value-counts.ts";
 import type { RunQuestion } from "../open-run.ts";
 import { createTempTable, fillTempTable, itemBounds, loadSql, readList } from "../queries.ts";
-import { FIELD, RECEIVER, VALUE } from "./coverage.ts";
 
 const counted = col.count({ required: true });
-const hidden = col.text({ hidden: true });
+const optional = col.text();
 const SENT = {
-  change: col.text({ required: true, hidden: true }),
-  name_before: hidden,
-  external_value_before: hidden,
-  name_after: hidden,
-  external_value_after: hidden,
+  change: col.text({ required: true }),
+  name_before: optional,
+  external_value_before: optional,
+  name_after: optional,
+  external_value_after: optional,
 } as const;
 
 const WORDS = { sends: col.text({ isWords: true }), would_send: col.text({ isWords: true }) } as const;
@@ -56,7 +56,7 @@ const GROUPS = {
 const VALUES = {
   ...RECEIVER,
   ...FIELD,
-  value_id: hidden,
+  value_id: optional,
   ...VALUE,
   ...SENT,
   items: counted,
@@ -64,17 +64,14 @@ const VALUES = {
 
 /** A row per changed value of an item. */
 const ITEMS = {
-  content_id: col.name({ required: true, head: "item", dispensable: 1 }),
-  title: col.text({ standIn: "content_id" }),
+  ...ITEM,
   ...RECEIVER,
   ...FIELD,
-  ordinal: col.count({ required: true, hidden: true }),
-  value_id: hidden,
-  value: hidden,
+  ordinal: col.count({ required: true }),
+  value_id: optional,
+  value: optional,
   ...SENT,
 } as const;
-
-const APART = "The same at destinations that receive no values";
 
 /** `rows`: the edited mappings. */
 export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQuestion {
@@ -98,18 +95,19 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQue
           section({
             key: "groups",
             title: "Changes by destination and field",
-            apart: APART,
             none: "",
             columns: GROUPS,
+            shows: ["destination", "custom_field", "items", "values", "gained", "lost", "changed"],
             rows: groups,
             limit: 100,
           }),
           section({
             key: "values",
             title: "What would change, by value",
-            apart: APART,
             none: "",
             columns: { ...VALUES, ...WORDS },
+            shows: ["destination", "custom_field", "value", "sends", "would_send", "items"],
+            isGrouped: true,
             rows: byValue.map(withWords),
           }),
           section({
@@ -117,6 +115,7 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQue
             title: "Items",
             none: "",
             columns: { ...ITEMS, ...WORDS },
+            shows: ["title", "destination", "custom_field", "sends", "would_send"],
             ...items,
           }),
         ],

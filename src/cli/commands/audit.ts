@@ -121,7 +121,7 @@ async function selectRuns(
 
 const DEFINITIONS_ALONE = "is about definitions, to which --status and --value do not apply; leave them out";
 
-async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: AuditFlags): Promise<void> {
+async function audit(environment: CliEnvironment, opened: OpenedRun, options: AuditFlags): Promise<void> {
   const { destination, field, contentType, status, value, exportMapping: file, failOn = [] } = options;
   if (failOn.some(comparesRuns) && (status !== undefined || value !== undefined))
     throw invalidConfig("--fail-on compares runs without --status and --value; leave them out.");
@@ -135,12 +135,13 @@ async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: A
   const { section } = options;
   if (section !== undefined && !answer.sections.some(({ key }) => sectionName(key) === section))
     throw invalidConfig(`The section ${section} ${DEFINITIONS_ALONE}.`);
-  await showAnswer(out, answer, options);
+  await showAnswer(environment, answer, options);
   if (named !== undefined) {
     const text = await exportMapping(opened.connection);
-    err.write(await named.write(text, `has the mappings of ${opened.run}`));
+    environment.err.write(await named.write(text, `has the mappings of ${opened.run}`));
   }
-  for (const note of await assertWithinLimits(opened, { scope, coverage }, failOn)) err.write(`${note}\n`);
+  for (const note of await assertWithinLimits(opened, { scope, coverage }, failOn))
+    environment.err.write(`${note}\n`);
 }
 
 function coverageAnswer({ run, manifest }: OpenedRun, coverage: Coverage): Answer {
@@ -163,20 +164,20 @@ function totalsOf(destinations: readonly DestinationCounts[]) {
   return { ...sum, without_external_value: sum.unmapped + sum.unknown_value };
 }
 
+/** The parts of the first sentence add up; those of the second overlap. */
 function totalText({ coverage, destinations }: Coverage, run: string): string {
   const received = receivingDestinations(coverage);
   const sum = (name: "values" | "no_value_mapping", rows: typeof coverage) =>
     rows.reduce((total, row) => total + row[name], 0);
-  const { ambiguous, collision } = sumCounts(received);
+  const { mapped, ambiguous, collision } = sumCounts(received);
   const counts = mappedCounts(receivingDestinations(destinations));
   const values = sum("values", received);
   const others = sum("values", coverage) - values;
-  const apart =
-    others === 0 ? "" : ` Another ${pluralize(others, "value")} at destinations that receive none.`;
-  return (
-    `${pluralize(values, "value")} at destinations that receive values, in the run ${run}: ` +
-    `${count(countWithoutValue(counts))} without an external value (${kindsText(counts)}), ` +
-    `${count(sum("no_value_mapping", received))} of fields without a value mapping, ` +
-    `${count(ambiguous)} ambiguous, ${count(collision)} sent under a name shared by several fields.${apart}`
-  );
+  const missing = countWithoutValue(counts);
+  const kinds = missing === 0 ? "" : ` (${kindsText(counts)})`;
+  return [
+    `${pluralize(values, "value")} at destinations that receive values, in run ${run}: ${count(mapped)} mapped, ${count(missing)} missing${kinds}, ${count(sum("no_value_mapping", received))} of fields without value mappings.`,
+    `Of these, ${count(ambiguous)} are ambiguous, ${count(collision)} share a name.`,
+    ...(others === 0 ? [] : [`${pluralize(others, "more value")} at destinations that receive nothing.`]),
+  ].join(" ");
 }

@@ -31,7 +31,7 @@ async function checkSetup(
   flags: RunInputFlags & AnswerFlags,
   environment: CliEnvironment,
 ): Promise<void> {
-  const { out, err, endWith } = environment;
+  const { err, endWith } = environment;
   const { url, inputs } = runInputs(pipeline, flags, environment);
   using stop = new StopSignals("the check is not finished");
   const { answer, exitCode } = await check({
@@ -41,6 +41,6 @@ async function checkSetup(
     signal: stop.signal,
     ...thisMachine(),
   });
-  await showAnswer(out, answer, flags);
+  await showAnswer(environment, answer, flags);
   if (exitCode !== 0) endWith(exitCode);
 }

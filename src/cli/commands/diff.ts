@@ -35,7 +35,7 @@ user, is compared only if --table names its table. CSV has the changes of mapped
 values; with --items those of each item, with --content those of the content.
 `;
 
-export function diffCommand({ out } = processEnvironment()): CliCommand {
+export function diffCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("diff")
     .argument("[run-a]", "name or number of the earlier run", "previous")
     .argument("[run-b]", "name or number of the later run", "current")
@@ -47,22 +47,33 @@ export function diffCommand({ out } = processEnvironment()): CliCommand {
     .addOption(new Option("--content", "only the content, in full").conflicts(["values", ...OF_VALUES]))
     .addOption(new Option("--values", "only the mapped values, in full").conflicts("table"))
     .addOption(new Option("--table <table>", "only the content of this table").conflicts([...OF_VALUES]))
-    .option("--item <item>", "only this item, by ID or slug, with each of its changes")
+    .option("--item <item>", "only this item, by ID, slug or title, with each of its changes")
     .answerForm()
     .addHelpText("after", EXAMPLES)
     .action((before: string, after: string, options: DiffFlags) => {
       const { warehouse, content, values, table } = options;
       const asked = { before, after, ...options };
-      const shown = (answer: Answer) => showAnswer(out, wanted(answer, options), options);
+      const shown = (answer: Answer) => showAnswer(environment, wanted(answer, options), options);
       if (content === true || table !== undefined)
         return withAnswer(warehouse, contentDiffQuestion(asked), shown);
       if (values === true || OF_VALUES.some((name) => options[name] !== undefined))
         return withAnswer(warehouse, diffQuestion(asked), shown);
-      return withHead(warehouse, contentDiffQuestion(asked), (ofContent) =>
-        withHead(warehouse, diffQuestion(asked), (ofValues) => shown(both(ofContent, ofValues, asked))),
-      );
+      return withHead(warehouse, diffQuestion(asked), async (values) => {
+        // The changes of values are found sooner than those of the content.
+        const isEarly = options.format === "table" && !(values instanceof WarehouseError);
+        const first = inBrief(values, options);
+        if (isEarly) await shown(first);
+        await withHead(warehouse, contentDiffQuestion(asked), (content) => {
+          if (values instanceof WarehouseError && content instanceof WarehouseError) throw values;
+          const second = { ...inBrief(content, options), next: options.item === undefined ? [IN_FULL] : [] };
+          if (isEarly) environment.out.write("\n");
+          return shown(isEarly ? second : merged(first, second));
+        });
+      });
     });
 }
+
+const IN_FULL = "Use --content or --values for all changes of one kind, --item for one item.";
 
 /** Options that apply only to mapped values. */
 const OF_VALUES = ["cause", "destination", "field", "items"] as const;
@@ -90,25 +101,26 @@ async function withHead<C extends RunSelection>(
 /** Rows of each list if both answers are shown. */
 const ROWS_SHOWN = 10;
 /** Sections that a screen shows only if one answer is shown. */
-const ONLY_IN_FULL: readonly string[] = ["columns", "causes", "definitions", "only_in_one"];
+const ONLY_IN_FULL: readonly string[] = ["columns", "causes", "only_in_one"];
+/** Sections that are not about one item. */
+const OF_RUNS: readonly string[] = [...ONLY_IN_FULL, "definitions"];
 
-/** Both answers with their first rows; all rows if one item is asked for. Throws if neither question has an answer. */
-function both(content: Head, values: Head, { item }: Pick<DiffFlags, "item">): Answer {
-  const heads = [content, values];
-  const answers = heads.filter((head): head is Answer => !(head instanceof WarehouseError));
-  if (values instanceof WarehouseError && answers.length === 0) throw values;
-  const sections = answers.flatMap((answer) => answer.sections);
+/** An answer with the first rows of its lists; all rows if one item is asked for. */
+function inBrief(head: Head, { item }: Pick<DiffFlags, "item">): Answer {
+  if (head instanceof WarehouseError) return { lead: head.message, facts: {}, sections: [] };
+  const sections = head.sections.map((each) => {
+    if ((item === undefined ? ONLY_IN_FULL : OF_RUNS).includes(each.key)) return { ...each, limit: 0 };
+    return item === undefined && each.limit !== 0 ? { ...each, limit: ROWS_SHOWN } : each;
+  });
+  return { ...head, sections };
+}
+
+function merged(first: Answer, second: Answer): Answer {
   return {
-    lead: heads.map((head) => (head instanceof WarehouseError ? head.message : head.lead)).join("\n"),
-    facts: Object.assign({}, ...answers.map(({ facts }) => facts)),
-    sections: sections.map((each) => {
-      if (ONLY_IN_FULL.includes(each.key)) return { ...each, limit: 0 };
-      return item === undefined && each.limit !== 0 ? { ...each, limit: ROWS_SHOWN } : each;
-    }),
-    next:
-      item === undefined
-        ? ["Use --content or --values for all changes of one kind, --item for one item."]
-        : [],
+    ...second,
+    lead: `${first.lead}\n${second.lead}`,
+    facts: { ...first.facts, ...second.facts },
+    sections: [...first.sections, ...second.sections],
   };
 }
 

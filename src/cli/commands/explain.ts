@@ -22,9 +22,9 @@ payload_as_of with "sql". Exit code 3: the run does not have the item. 31: the
 published values differ from the raw document.
 `;
 
-export function explainCommand({ out, endWith } = processEnvironment()): CliCommand {
+export function explainCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("explain")
-    .argument("<item>", "ID or slug of an item")
+    .argument("<item>", "ID, slug or title of an item")
     .warehouse()
     .option("--destination <name>", "only this destination: name, name:platform or ID")
     .option("--field <name>", "only this custom field, by name or ID")
@@ -38,8 +38,8 @@ export function explainCommand({ out, endWith } = processEnvironment()): CliComm
         await withAnswer(warehouse, explainQuestion({ item, ...request, steps }), async (answer) => {
           // CSV has nothing but a table.
           if (answer.isNothing === true && format === "csv") throw noAnswer(answer.lead);
-          await showAnswer(out, answer, { format, section, spreadsheet, limit });
-          if (answer.isNothing === true) endWith(exitCodeFor("answer.nothing"));
+          await showAnswer(environment, answer, { format, section, spreadsheet, limit });
+          if (answer.isNothing === true) environment.endWith(exitCodeFor("answer.nothing"));
         });
       },
     );

@@ -52,7 +52,7 @@ function statusCommand(environment: CliEnvironment): CliCommand {
     .action(async (options: TargetFlags & AnswerFlags) => {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("nothing was changed");
-      await showAnswer(environment.out, await lake.open(stop.signal, lakeStatus), options);
+      await showAnswer(environment, await lake.open(stop.signal, lakeStatus), options);
     });
 }
 

@@ -33,7 +33,6 @@ export function replayCommand(environment = processEnvironment()): CliCommand {
         readonly config?: string;
         readonly acceptPipeline?: true;
         readonly json?: true;
-        readonly color?: boolean;
       }) => {
         const { cwd, env, err } = environment;
         const folder = openWarehouseFolder(options.warehouse);

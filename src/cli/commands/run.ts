@@ -9,7 +9,7 @@ import { thisMachine } from "../../run/inputs.ts";
 import { leftoverText, runExport } from "../../run/run.ts";
 import { summaryAnswer, thingsToLookAt } from "../../run/summary-answer.ts";
 import { answerText } from "../../show/answer.ts";
-import { jsonLine, printableLine, wrapText, writeOutcome } from "../../show/terminal.ts";
+import { jsonLine, printableLine, takesColours, wrapText, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
 import { commandAdvice } from "../advice.ts";
 import {
@@ -27,8 +27,6 @@ interface RunFlags extends RunInputFlags {
   readonly quiet?: true;
   readonly logFormat?: LogFormat;
   readonly json?: true;
-  /** False with the program's `--no-color`. */
-  readonly color?: boolean;
 }
 
 const EXAMPLES = `
@@ -58,9 +56,7 @@ export function runCommand(environment = processEnvironment()): CliCommand {
     .logFormat()
     .option("--json", "print the summary as one JSON object")
     .addHelpText("after", EXAMPLES)
-    .action((pipeline: string, _flags: RunFlags, command: CliCommand) =>
-      run(pipeline, command.optsWithGlobals<RunFlags>(), environment),
-    );
+    .action((pipeline: string, flags: RunFlags) => run(pipeline, flags, environment));
 }
 
 async function run(pipeline: string, flags: RunFlags, environment: CliEnvironment): Promise<void> {
@@ -97,7 +93,7 @@ const COLUMNS = 80;
 /** Prints the summary of a published run, with `quiet` only what to look at, then what failed; sets the exit code. */
 export async function endRun(
   { summary, failure }: Awaited<ReturnType<typeof runExport>>,
-  flags: Pick<RunFlags, "quiet" | "json" | "color">,
+  flags: Pick<RunFlags, "quiet" | "json">,
   environment: CliEnvironment,
   log: Log,
 ): Promise<void> {
@@ -105,7 +101,7 @@ export async function endRun(
   const { out, endWith } = environment;
   if (quiet === true) for (const thing of thingsToLookAt(summary)) log.warn(thing);
   if (quiet !== true || json === true) {
-    const screen = { width: out.columns, isColoured: takesColours(environment, flags) };
+    const screen = { width: out.columns, isColoured: takesColours(environment) };
     const advice = out.isTTY === true ? await commandAdvice(environment, summary.warehouse) : null;
     const text = json === true ? jsonLine(summary) : answerText(summaryAnswer(summary, advice), screen);
     await writeOutcome(environment, { text, done: "The run is published, but its summary" });
@@ -114,14 +110,6 @@ export async function endRun(
     if (error != null) log.error(error.message, { code: error.code });
   const exitCode = exitCodeOf(summary);
   if (exitCode !== 0) endWith(exitCode);
-}
-
-/** Whether to print colours: only to a terminal, and not with `NO_COLOR` (no-color.org) or `TERM=dumb`. */
-export function takesColours(
-  { env, out }: Pick<CliEnvironment, "env" | "out">,
-  { color = true }: { readonly color?: boolean },
-): boolean {
-  return out.isTTY === true && color && (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb";
 }
 
 const STAGES: Record<StageName, readonly [label: string, unit: string]> = {

@@ -52,11 +52,11 @@ function subcommand(name: string, description: string, example: string): CliComm
     .addHelpText("after", `\nExample:\n  $ content-warehouse runs ${example}\n`);
 }
 
-function listCommand({ out }: CliEnvironment): CliCommand {
+function listCommand(environment: CliEnvironment): CliCommand {
   return subcommand("list", "list the published runs, newest first", "list --warehouse /srv/warehouse")
     .answerForm()
     .action(async ({ warehouse, ...form }: AnswerFlags & { readonly warehouse: string }) => {
-      await showAnswer(out, await runsAnswer(openWarehouseFolder(warehouse)), form);
+      await showAnswer(environment, await runsAnswer(openWarehouseFolder(warehouse)), form);
     });
 }
 
@@ -96,7 +96,7 @@ function showCommand(environment: CliEnvironment): CliCommand {
     });
 }
 
-async function showRun({ out }: CliEnvironment, run: string, { warehouse, ...form }: ShowFlags) {
+async function showRun(environment: CliEnvironment, run: string, { warehouse, ...form }: ShowFlags) {
   const found = await findReadableRun(openWarehouseFolder(warehouse, "answer.nothing"), run);
   const answer = (connection?: DuckDBConnection) => runAnswer(found, connection);
   const shown =
@@ -107,21 +107,21 @@ async function showRun({ out }: CliEnvironment, run: string, { warehouse, ...for
           async () => ({ wanted: found.run, anyPipeline: true }),
           ({ connection }) => answer(connection),
         );
-  await showAnswer(out, shown, form);
+  await showAnswer(environment, shown, form);
 }
 
 /** CSV has one table; its column `kind` says which section a row is from. */
-function showDrift({ out }: CliEnvironment, run: string, { warehouse, section, ...form }: ShowFlags) {
+function showDrift(environment: CliEnvironment, run: string, { warehouse, section, ...form }: ShowFlags) {
   const asked = section === PERSONAL_SECTION ? PERSONAL_SECTION : "drift";
   return withAnswer(warehouse, driftQuestion(run, asked), (answer) => {
     const [first, ...rest] = answer.sections;
-    if (form.format !== "csv" || first === undefined) return showAnswer(out, answer, form);
+    if (form.format !== "csv" || first === undefined) return showAnswer(environment, answer, form);
     const rows = [first, ...rest].flatMap((part) => part.rows);
-    return showAnswer(out, { ...answer, sections: [{ ...first, rows }] }, form);
+    return showAnswer(environment, { ...answer, sections: [{ ...first, rows }] }, form);
   });
 }
 
-function showRejects({ out }: CliEnvironment, run: string, { warehouse, ...form }: ShowFlags) {
+function showRejects(environment: CliEnvironment, run: string, { warehouse, ...form }: ShowFlags) {
   return withRuns(
     warehouse,
     async () => ({ wanted: run, anyPipeline: true }),
@@ -129,7 +129,11 @@ function showRejects({ out }: CliEnvironment, run: string, { warehouse, ...form 
       const rejects = await readRejectsSection(opened.connection, Number.MAX_SAFE_INTEGER);
       const total = rejects.rows.length;
       const lead = `${total === 0 ? "No rejects" : pluralize(total, "reject")} in the run ${opened.run}.`;
-      await showAnswer(out, { lead, facts: { run: opened.run }, sections: [{ ...rejects, none: "" }] }, form);
+      await showAnswer(
+        environment,
+        { lead, facts: { run: opened.run }, sections: [{ ...rejects, none: "" }] },
+        form,
+      );
     },
   );
 }
@@ -141,7 +145,7 @@ async function showTargets(environment: CliEnvironment, run: string, options: Sh
   const current = await readCurrentRun(outputFolder(options.warehouse));
   using stop = new StopSignals("the targets were not listed");
   const { answer, failed } = await compareTargets(targets, current, stop.signal);
-  await showAnswer(environment.out, answer, options);
+  await showAnswer(environment, answer, options);
   if (failed.length > 0)
     throw new WarehouseError(
       "target.unavailable",

@@ -6,7 +6,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { jsonText } from "../../common/printable.ts";
 import { VERSION } from "../../common/version.ts";
-import { displayWidth, paragraph, printableLine, writeAll } from "../../show/terminal.ts";
+import { displayWidth, paragraph, printableLine, widthOf, writeAll } from "../../show/terminal.ts";
 import { PUBLISHED_CATALOG } from "../../storage/database.ts";
 import { DUCKDB_TYPES } from "../../storage/ddl.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
@@ -34,7 +34,7 @@ const FORMATS = {
   json: (tables: readonly SchemaTable[]) => `${jsonText(schemaDocument(tables), 2)}\n`,
   dbt: schemaDbt,
   mermaid: schemaMermaid,
-} satisfies Readonly<Record<string, (tables: readonly SchemaTable[], width: number | undefined) => string>>;
+} satisfies Readonly<Record<string, (tables: readonly SchemaTable[], width: number) => string>>;
 
 const EXAMPLES = `
 Examples:
@@ -47,7 +47,7 @@ shows the columns of content_wide and what the policy did to personal columns.
 For tables of your own pipeline: content-warehouse sql "DESCRIBE table".
 `;
 
-export function schemaCommand({ out } = processEnvironment()): CliCommand {
+export function schemaCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("schema")
     .argument("[table]", "only this table or view")
     .choice("--format <format>", "format of the description", Object.keys(FORMATS), "text")
@@ -66,7 +66,8 @@ export function schemaCommand({ out } = processEnvironment()): CliCommand {
         const policy = run?.manifest.asked.personalData.policy ?? "keep";
         const named = name === undefined ? [...TABLES, ...VIEWS] : [tableNamed(name)];
         const tables = named.map((table) => addPolicyComments(table, policy));
-        await writeAll(out, [FORMATS[options.format](await withColumnsOf(run, tables), out.columns)]);
+        const shown = FORMATS[options.format](await withColumnsOf(run, tables), widthOf(environment));
+        await writeAll(environment.out, [shown]);
       },
     );
 }
@@ -129,13 +130,13 @@ const INSTANTS =
   "A timestamp is an instant, TIMESTAMPTZ in UTC. DuckDB shows it and computes its day in the time zone of the machine, unless the session begins with: SET TimeZone = 'UTC' (other tools: docs/tables.md#time-zones)";
 
 /** A block for each table: its comment, then each column with its meaning and API fields. A note if there are instants. */
-function schemaText(tables: readonly SchemaTable[], width: number | undefined): string {
+function schemaText(tables: readonly SchemaTable[], width: number): string {
   const hasInstants = tables.some(({ columns }) => columns.some(({ type }) => type === "timestamp"));
   const blocks = tables.map((table) => tableText(table, width));
   return [...blocks, ...(hasInstants ? [paragraph("", INSTANTS, width)] : [])].join("\n");
 }
 
-function tableText(table: SchemaTable, width: number | undefined): string {
+function tableText(table: SchemaTable, width: number): string {
   const names = Math.max(...table.columns.map(({ name }) => displayWidth(printableLine(name))));
   const columns = table.columns.map((column) => columnText(table, column, { names, width }));
   return [paragraph("", `${table.name}: ${table.comment}`, width), ...columns].join("");
@@ -145,7 +146,7 @@ function tableText(table: SchemaTable, width: number | undefined): string {
 function columnText(
   table: SchemaTable,
   column: SchemaColumn,
-  { names, width }: { readonly names: number; readonly width: number | undefined },
+  { names, width }: { readonly names: number; readonly width: number },
 ): string {
   const marks = columnMarks(table, column);
   const meaning = `${printableLine(column.comment)}${marks.length === 0 ? "" : ` [${marks.join(", ")}]`}`;

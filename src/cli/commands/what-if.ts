@@ -23,7 +23,7 @@ or names, remove rows, or add rows (the ID of an added entry is empty). The
 service is not needed, and nothing is published.
 `;
 
-export function whatIfCommand({ out } = processEnvironment()): CliCommand {
+export function whatIfCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("what-if")
     .argument("[run]", "name or number of a run", "current")
     .requiredOption("--mapping <file>", "the edited mapping, as CSV (required)")
@@ -34,7 +34,11 @@ export function whatIfCommand({ out } = processEnvironment()): CliCommand {
       const { mapping: file } = options;
       const rows = readMapping(await readInputFile("The mapping file", file), file);
       await withAnswer(options.warehouse, whatIfQuestion(run, rows), (answer) =>
-        showAnswer(out, answer, options.format === "csv" ? { section: CSV_HAS, ...options } : options),
+        showAnswer(
+          environment,
+          answer,
+          options.format === "csv" ? { section: CSV_HAS, ...options } : options,
+        ),
       );
     });
 }

@@ -212,15 +212,14 @@ function auditor({ coverage, valueChanges, earlier, unsent }: OverviewFacts): Re
   };
 }
 
-/** `Web CMS, region "UK & Ireland": "en-gb" → "en-uk-ie"`, and `70 items, mapping edited`. */
+/** `Web CMS, region "UK & Ireland": "en-gb" → "en-uk-ie"`, and `70 items: the external value "en-gb" became "en-uk-ie"`. */
 function changeEntry(change: ValueChanges["largest"][number]): OverviewEntry {
   const field = `${cut(change.custom_field ?? change.custom_field_id)} ${cut(change.value ?? "")}`.trimEnd();
   const [before, after] = [change.before, change.after].map((text) => cut(text) || "nothing");
-  const cause = change.cause.replaceAll("_changed", " edited").replaceAll("_", " ");
   return {
     id: "changes-lines",
     what: `${cut(change.destination ?? change.destination_id)}, ${field}: ${before} → ${after}`,
-    more: `${pluralize(change.items, "item")}, ${cause}`,
+    more: `${pluralize(change.items, "item")}: ${change.cause}`,
   };
 }
 

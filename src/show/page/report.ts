@@ -17,7 +17,7 @@ import { readRejectsSection, readRunSections } from "../../audit/questions/run-s
 import { comparisonText, type EarlierRuns, earlierRunsSection } from "../../audit/questions/runs.ts";
 import { col, type Section } from "../../common/answer.ts";
 import { asWarehouseError } from "../../common/errors.ts";
-import { count, duration, minuteOf, pluralize } from "../../common/figures.ts";
+import { count, minuteOf, pluralize } from "../../common/figures.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { sameRun } from "../../warehouse/identity.ts";
 import { nameOf } from "../../warehouse/layout.ts";
@@ -53,15 +53,14 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
   // If one fails, the other must end too before its connection is closed.
   await Promise.allSettled(readings);
   const [coverage, { changes, items }] = await Promise.all(readings);
-  const { sequence, verdict, packageVersion, startedAt, endedAt } = row;
-  const took = duration((endedAt.getTime() - startedAt.getTime()) / 1000);
+  const { sequence, verdict, packageVersion, startedAt } = row;
   const instance = await instanceName(connection, row, Object.keys(manifest.rows));
   return pageMarkup({
     name: `${instance}, run ${sequence}: ${verdict} · content-warehouse`,
     generator: `content-warehouse ${packageVersion}`,
     heading: foreign(instance),
     // The script of the page adds how long ago the run was.
-    subtitle: html`Run ${sequence}, <time datetime="${startedAt.toISOString()}">${minuteOf(startedAt)} UTC</time>, ${took}<span id="age"></span>`,
+    subtitle: html`Run ${sequence}, <time datetime="${startedAt.toISOString()}">${minuteOf(startedAt)} UTC</time><span id="age"></span>`,
     overview: overviewOf({
       run: row,
       checks,

@@ -177,13 +177,13 @@ const INSTANCE_COLUMNS = {
   tables: col.count(required),
   rows: col.count(required),
   origin: col.text({ head: "service" }),
-  id: col.text({ hidden: true }),
-  sequence: col.count({ hidden: true }),
-  delivery: col.count({ hidden: true }),
+  id: col.text(),
+  sequence: col.count(),
+  delivery: col.count(),
   /** Whether a later delivery has not finished. */
-  unfinished: col.flag({ ...required, hidden: true }),
+  unfinished: col.flag(required),
   /** Tables with rows that the last run does not have. */
-  stray_tables: col.list({ ...required, hidden: true }),
+  stray_tables: col.list(required),
 } as const;
 
 /** `tables`: those in which the instance may have files. */
@@ -239,6 +239,7 @@ export async function lakeStatus(session: LakeSession): Promise<Answer> {
         title: "Instances",
         none: "",
         columns: INSTANCE_COLUMNS,
+        shows: ["instance", "run", "verdict", "delivered", "tables", "rows", "origin"],
         rows,
         limit: 1000,
       }),

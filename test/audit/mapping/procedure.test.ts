@@ -65,7 +65,7 @@ test("an explanation says how each string was read, and that a field has no mapp
   for (const said of [
     "5 the item has no value",
     "5 a value ID, since a mapping of the field has it as one",
-    "5 a value ID, as custom_field_value_ids says",
+    "5 the ID of a value that the field does not offer (from `custom_field_value_ids`)",
     "5 the ID of a value of the field",
     "5 no ID, but the text of a value",
     "5 no ID, but the display text of a value",

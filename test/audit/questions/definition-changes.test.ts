@@ -118,9 +118,9 @@ function named(fieldName: string, destinations: MappingWorld["destinations"]): M
   return { fields: fields.map((field) => ({ ...field, name: fieldName })), destinations, items };
 }
 
-let shared: Nights;
+let four: Nights;
 before(async () => {
-  shared = await nightsOf(WORLDS);
+  four = await nightsOf(WORLDS);
 });
 
 interface Filter {
@@ -132,12 +132,12 @@ interface Filter {
 async function reasons(
   from: number,
   to: number,
-  nights = shared,
+  nights = four,
   filter: Filter = { field: "region" },
 ): Promise<unknown[][]> {
   const pair = { before: runOf(from), after: runOf(to) };
   const { rows } = await (await diffValues(nights.connection, pair, filter)).readLines();
-  return rows.map((row) => [row.destination, row.change, row.why]);
+  return rows.map((row) => [row.destination, row.change, row.cause]);
 }
 
 /** The rows of changed definitions. */
@@ -161,9 +161,9 @@ test("a reason is told by the definitions of the two runs, whatever became of th
 
 test("a value of which nobody knew whether it is archived is not said to be so no longer", async () => {
   const renamed = (from: string, to: string) =>
-    `select value "${to}" changed (shown as "${from}" -> "${to}", text "${from}" -> "${to}"`;
+    `the select value "${to}" changed (shown as "${from}" -> "${to}", text "${from}" -> "${to}"`;
   const why = async (from: number) =>
-    (await reasons(from, from + 1, shared, { field: "archived" })).map(([, , told]) => told);
+    (await reasons(from, from + 1, four, { field: "archived" })).map(([, , told]) => told);
   assert.deepEqual(await why(1), [`${renamed("Nordics", "North")}, archived none -> no)`]);
   assert.deepEqual(await why(2), [`${renamed("North", "Nordics")}, archived no -> yes)`]);
   assert.deepEqual(await why(3), [`${renamed("Nordics", "North")}, archived yes -> no)`]);
@@ -171,24 +171,44 @@ test("a value of which nobody knew whether it is archived is not said to be so n
 
 test("another order is a change; a place that only others moved by coming or going is none", async () => {
   const changes = async (from: number) =>
-    (await definitions(from, from + 1, shared, { field: "ordered" })).map(
-      ({ definition, value }) => `${value} ${definition}`,
-    );
-  assert.deepEqual(await changes(1), ["a select value: removed"]);
-  assert.deepEqual(await changes(2), ["b select value: order", "north-id select value: order"]);
+    (await definitions(from, from + 1, four, { field: "ordered" })).map(({ definition }) => definition);
+  assert.deepEqual(await changes(1), ['select value "a": removed']);
+  assert.deepEqual(await changes(2), ['select value "b": order', 'select value "north-id": order']);
+});
+
+/** An item with a value of two fields; the second is sent under this name, the first as "market". */
+function shared(name: string): MappingWorld {
+  const [first, second] = [
+    world("Nordics", "nordic", "web-id"),
+    world("Nordics", "n", "web-id", ["item"], "launch"),
+  ];
+  const fields = second.fields.map((field) => ({
+    ...field,
+    mappings: field.mappings.map((mapping) => ({ ...mapping, externalFieldName: name })),
+  }));
+  const values = [first, second].flatMap(({ items }) => items.flatMap((item) => item.values));
+  return { ...first, fields: [...first.fields, ...fields], items: [{ contentId: "item", values }] };
+}
+
+test("a collision that begins or ends names the other field", async () => {
+  const nights = await nightsOf([shared("market"), shared("other"), shared("market")]);
+  const told = async (from: number) => (await reasons(from, from + 1, nights)).map(([, , cause]) => cause);
+  assert.deepEqual(await told(1), ['launch is no longer sent as "market"']);
+  assert.deepEqual(await told(2), ['launch is now sent as "market"']);
 });
 
 test("a mapping that goes to another destination is the reason at both", async () => {
-  const moved = 'mapping mapping-id changed (destination "web-id" -> "print-id")';
+  const moved = 'the mapping "market" changed (destination "web-id" -> "print-id")';
   const entry = 'the external value "nordic" for "North" became "north"';
-  const renamed = 'select value "North" changed (shown as "Nordics" -> "North", text "Nordics" -> "North")';
+  const renamed =
+    'the select value "North" changed (shown as "Nordics" -> "North", text "Nordics" -> "North")';
   assert.deepEqual(await reasons(2, 3), [
     ["Web CMS", "lost", moved],
-    ["Print Archive", "gained", `${moved}; ${renamed}`],
+    ["Print Archive", "gained", `${moved} and ${renamed}`],
   ]);
   assert.deepEqual(await reasons(1, 3), [
-    ["Web CMS", "lost", `${moved}; ${entry}`],
-    ["Print Archive", "gained", `${moved}; ${entry}; ${renamed}`],
+    ["Web CMS", "lost", `${moved} and ${entry}`],
+    ["Print Archive", "gained", `${moved}, ${entry} and ${renamed}`],
   ]);
 });
 
@@ -205,11 +225,17 @@ long(
     const from = (before: string, after = "north") =>
       `the external value "${before}" for "Nordics" became "${after}"`;
     const since = async (item: string, some = nights) => {
-      const { causes, why } = await versionOf(some, item);
-      return [causes.join(" "), ...why];
+      const { causes, cause } = await versionOf(some, item);
+      return [causes.join(" "), cause];
     };
-    assert.deepEqual(await since("early"), ["item_returned mapping_changed", from("nordic")]);
-    assert.deepEqual(await since("late"), ["item_returned mapping_changed", from("northern")]);
+    assert.deepEqual(await since("early"), [
+      "item_returned mapping_changed",
+      `the item returned and ${from("nordic")}`,
+    ]);
+    assert.deepEqual(await since("late"), [
+      "item_returned mapping_changed",
+      `the item returned and ${from("northern")}`,
+    ]);
     const later = await nightsOf([...worlds, world("Nordics", "n", "web-id", ["early", "late", "stays"])]);
     assert.deepEqual(await since("late", later), ["mapping_changed", from("north", "n")]);
   },

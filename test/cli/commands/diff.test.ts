@@ -60,10 +60,13 @@ long("filters narrow every part of the answer, and the items can be listed", asy
   );
   assert.deepEqual([json.from.run, json.to.run, json.history_of], [first, second, second]);
   assert.equal(json.lines.length, 1);
-  assert.equal(json.lines[0].why, 'the external value "en-gb" for "UK & Ireland" became "en-uk-ie"');
+  assert.equal(json.lines[0].cause, 'the external value "en-gb" for "UK & Ireland" became "en-uk-ie"');
   const csv = async (...args: string[]) => (await diff(...asked, "--format", "csv", ...args)).split("\n");
   assert.deepEqual([(await csv()).length, (await csv("--items")).length], [3, 72]);
-  assert.match(await diff(...asked, "--field", "season"), / Nothing that matches the filters changed\.\n/);
+  assert.match(
+    await diff(...asked, "--field", "season"),
+    / No mapped value\s+that matches the filters changed\.\n/,
+  );
 });
 
 test("two runs that no history knows both are compared row by row, as their tables are, and no cause is guessed", async () => {
@@ -91,8 +94,8 @@ test("two runs that no history knows both are compared row by row, as their tabl
 test("the runs are the one before and the current one unless they are named", async () => {
   const text = await diff("--values");
   assert.equal(
-    text,
-    `From run ${first} to run ${third}, by the history of run ${third}. Nothing changed: every mapped value is as it was.\n`,
+    text.replaceAll("\n", " "),
+    `From run ${first} to run ${third}, by the history of run ${third}. No mapped value changed. `,
   );
 });
 
@@ -117,37 +120,48 @@ long(
     ] as const) {
       await writeFile(manifest, text);
       for (const runs of asked) assert.match((await failed(...runs))[1], why, runs.join(" "));
-      assert.match(await diff("1", "2"), new RegExp(`by the history of run ${second}\\.`));
+      assert.match(await diff("1", "2"), new RegExp(`by the history of run\\s+${second}\\.`));
     }
     await writeFile(manifest, written);
-    assert.match(await diff(), /Nothing changed/);
+    assert.match(await diff(), /No mapped value\s+changed\./);
   },
 );
 
 test("H22, H23: both heads are shown, each with its total and first rows: removed items first, one line an item", async () => {
-  const removed = "696e3c5a9df0deca35000140";
   const edited = "6967a4fa9df0deca3500013d";
   const text = await diff("1", "2");
-  const [lead = "", ...parts] = text.split("\n\n");
+  const parts = text.split("\n\n");
+  const sentences = parts.map((part) => part.replaceAll("\n", " "));
   assert.match(
-    lead,
-    /^Content of run .* 0 items added, 1 removed, 4 edited; 4 items with changed content\.\nFrom run .* \d+ items whose mapped values changed, \d+ of them because the external value "en-gb" for "UK & Ireland" became "en-uk-ie"; \d+ items whose payloads changed\. "Print Archive" now accepts mappings: \d+ items\./,
+    sentences[0] ?? "",
+    /^From run .* Mapped values of \d+ items changed; \d+ of these items are sent differently\. .*Most frequent cause \(\d+ items\): the external value "en-gb" for "UK & Ireland" became "en-uk-ie"\. "Print Archive" now receives values: \d+ items\.$/,
+  );
+  assert.match(
+    sentences[3] ?? "",
+    /^Content of run .* 0 items added, 1 removed, 4 changed \(4 of them with a new `updated_at`\)\.$/,
   );
   assert.deepEqual(
     parts.map((part) => part.split("\n")[0]),
     [
-      "Items whose content changed",
+      parts[0]?.split("\n")[0],
+      "Changes of definitions",
       "What changed in the mapped values",
+      parts[3]?.split("\n")[0],
+      "Items whose content changed",
       "Use --content or --values for all changes of one kind, --item for one item.",
     ],
   );
-  const items = (parts[0] ?? "").split("\n").slice(4, -1);
+  const items = (parts[4] ?? "").split("\n").slice(4, -1);
   assert.equal(items.length, 5);
-  assert.match(items[0] ?? "", new RegExp(`│ ${removed} │ .* │ removed │ +│`));
-  assert.match(parts[0] ?? "", new RegExp(`│ ${edited} │ .* │ changed │ custom field region +│`));
+  assert.match(items[0] ?? "", /^│ Walking from hut to hut for the first time +│ removed │ +│$/);
+  assert.match(parts[4] ?? "", /│ Picos de Europa .* │ changed │ custom field region +│/);
+  assert.match(parts[1] ?? "", /│ mapping entry "Care & Repair": added +│ Web CMS +│ product_line +│/);
   const ofItem = await diff("1", "2", "--item", edited);
   assert.match(ofItem, /│ content_custom_field_values region: value +│ Southern Europe +│ Nordics +│/);
-  assert.match(ofItem, new RegExp(`│ ${edited} │ .* │ Web CMS +│ region .*│ "es-it" +│ "nordic" +│`));
+  assert.match(
+    ofItem,
+    /\nWeb CMS\n[\s\S]*│ Picos de Europa .* │ region .*│ "es-it" +│ "nordic" +│ the item was edited +│/,
+  );
   // A fact stands once in CSV: not as words beside its columns.
   const [heads = ""] = (await diff("1", "2", "--format", "csv")).split("\n");
   for (const words of ["cause", "value", "before", "after"])
@@ -159,7 +173,7 @@ test("H22, H23: both heads are shown, each with its total and first rows: remove
     "--warehouse",
     out,
   ]);
-  assert.match(reordered, /│ the history begins; order changed \S+ \S+ UTC +│/);
+  assert.match(reordered, /: the history begins; order changed \S+ \S+ UTC +│/);
 });
 
 test("H21: totals count destinations that receive values in both runs; one that begins to receive is a sentence", async () => {
@@ -175,7 +189,7 @@ test("H21: totals count destinations that receive values in both runs; one that 
   const [items, values, received] = expected.split("\n")[1]?.split(",").map(Number) ?? [];
   assert.deepEqual([json.items_with_changed_values, json.values_changed], [items, values]);
   assert.ok(Number(items) > 0 && Number(received) > 0, expected);
-  assert.ok(json.lead.includes(` "Print Archive" now accepts mappings: ${received} items.`), json.lead);
+  assert.ok(json.lead.includes(` "Print Archive" now receives values: ${received} items.`), json.lead);
   const causes = json.causes.reduce((sum: number, each: { values: number }) => sum + each.values, 0);
   assert.equal(causes, values);
   assert.ok(json.lines.every(({ reception }: Record<string, string>) => reception === "receiving"));
@@ -250,7 +264,7 @@ test("the first screen and the leading sentence count the items and payloads tha
     `${figure(items)} items whose mapped values changed payloads that differ: ${figure(payloads)}, of ${figure(payload_items)} items`,
   );
   assert.ok(
-    page.section.includes(` ${figure(items)} items whose mapped values changed, `),
+    page.section.includes(`Mapped values of ${figure(items)} items changed; `),
     page.section.slice(0, 400),
   );
 });
@@ -272,7 +286,8 @@ test("item by item: the changes are those of the payloads that differ, and what 
     JOIN custom_fields AS fields USING (custom_field_id)
     WHERE later.external_value IS DISTINCT FROM earlier.external_value AND later.status = 'mapped'`);
   const shown = rows.filter(
-    ({ cause, before = "" }) => cause === "mapping_changed" && !before.startsWith("as "),
+    ({ cause = "", before = "" }) =>
+      /^the (?:external value|mapping)/.test(cause) && !before.startsWith("as "),
   );
   const text = (value: unknown) => (value === null ? "nothing" : JSON.stringify(value));
   const isRename = ({ before = "" }: Readonly<Record<string, string>>) => before.includes(" as ");
@@ -289,11 +304,6 @@ test("item by item: the changes are those of the payloads that differ, and what 
   );
   const causes = rows.map(({ cause }) => cause);
   assert.ok(new Set(causes).size > 2);
-  assert.deepEqual(
-    causes.filter((cause, place) => cause !== causes[place - 1]).length,
-    new Set(causes).size,
-    "cause by cause",
-  );
   const folded = page.root.first("details#changes-alike");
   assert.match(folded?.first("summary")?.textContent ?? "", /^No payload change \d+ rows$/);
   assert.match(folded?.first(".lead")?.textContent ?? "", /^\d+ mapped values: /);
@@ -360,10 +370,7 @@ test("after the first run the section says so in one sentence, and the first scr
 test("a run whose files are gone is compared by the history, and not explained", async () => {
   await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);
   const text = await diff("1", "3");
-  assert.match(
-    text,
-    /^There is no run "\S+" in .*\nFrom run .* Nothing changed: every mapped value is as it was\.\n/,
-  );
+  assert.match(text, /^From run [\s\S]*\sNo\s+mapped value\s+changed\.\n\nThere is no run "\S+" in /);
   const { error } = await outcome(explainCommand, [ITEM, "--run", "1", "--warehouse", out]);
   assert.deepEqual([error?.code, error?.exitCode], ["answer.nothing", 3]);
   assert.match(error?.message ?? "", /^There is no run "1" in /);

@@ -2,29 +2,31 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
-import { capture } from "../capture.ts";
+import { capture, outcome } from "../capture.ts";
 
 const out = await sampleWarehouse();
 const SLUG = "why-your-tent-is-wet-inside-and-what-to-do-about-it";
 const explain = (...args: string[]) => capture(explainCommand, [...args, "--warehouse", out]);
 
-test("an explanation has what each destination receives, those that receive no values apart, and what became of each value", async () => {
+test("an explanation begins with what each destination receives and what is missing, then has each value", async () => {
   const text = await explain("fellgate-mid");
-  const [, receives = "", apart = "", values = "", others = "", without = ""] = text.split("\n\n");
-  assert.match(apart, /\n│ Print Archive +│ SECTION +│ D +│/);
-  for (const table of [receives, values]) assert.doesNotMatch(table, /\n│ Print Archive /);
+  const [lines = "", values = "", without = ""] = text.split("\n\n");
+  assert.match(lines, /\nWeb CMS: .*"hike-multi", .*, season_code missing: no entry for "AW24"\n/s);
   assert.match(
-    others,
-    /│ Print Archive +│ season +│ AW24 \(Autumn\/Winter 2024\) +│ unmapped +│ +│ archived +│ .*5435482451ec3cfb8be8fe6b/,
+    lines,
+    /\nPrint Archive: nothing \(supports no mappings\)\nFellgate Mid: item 670cd6f29df0deca3500001a, /,
   );
-  assert.match(values, /│ See the range +│ no_value_mapping │ +│ +│ /);
+  const [, ofArchive = ""] = values.split("\nPrint Archive (supports no mappings)\n");
+  assert.match(ofArchive, /│ season +│ AW24 \(Autumn\/Winter 2024\) +│ unmapped; archived +│ +│/);
+  assert.match(values, /│ See the range +│ no_value_mapping +│ +│ /);
+  assert.doesNotMatch(values, /^│.*[0-9a-f]{24}.*│$/m);
   assert.match(without, /│ Print Archive +│ language, owner_team, seo_title, region, /);
 });
 
 test("of a field without a value in the item it says so, and not that nothing is mapped", async () => {
   assert.match(
-    (await explain(SLUG, "--destination", "Web CMS", "--field", "production_hours")).replaceAll("\n", " "),
-    /nothing; no destination maps a field of which this item has a value/,
+    await explain(SLUG, "--destination", "Web CMS", "--field", "production_hours"),
+    /^Web CMS: nothing, because the item has no value of the field\nWhy your tent /,
   );
 });
 
@@ -51,7 +53,7 @@ test("with --steps, one field at one destination is explained rule by rule, with
       null,
     ],
     [4, "multiselect", "it has value mappings: each value is looked up", null],
-    [5, value, 'a value ID, as custom_field_value_ids says: "Nordics"', `/custom_fields/${id} ["${value}"]`],
+    [5, value, 'the ID of "Nordics" (from `custom_field_value_ids`)', `/custom_fields/${id} ["${value}"]`],
     [6, value, 'the entry 99d2ad268cd71d3690522f18 makes it "nordic"', null],
     [7, "market", '["nordic"]', "content_external_payloads"],
   ]);
@@ -72,7 +74,17 @@ test("with --steps, one field at one destination is explained rule by rule, with
   for (const { sha256 } of evidence) assert.match(sha256, /^[0-9a-f]{64}$/);
   assert.match(
     await explain(...asked),
-    /│ Web CMS +│ region │ +6 │ caf893c7c05eb1c37b247cec +│ the entry 99d2ad268cd71d3690522f18 makes it "nordic"/,
+    /│ region +│ +6 │ caf893c7c05eb1c37b247cec │ the entry 99d2ad268cd71d3690522f18 makes it "nordic"/,
+  );
+});
+
+test("an item is found by its title too; a title of several items lists them with type, day and ID", async () => {
+  assert.match(await explain(" FELLGATE mid"), /Fellgate Mid: item 670cd6f29df0deca3500001a, /);
+  const { error } = await outcome(explainCommand, ["Monthly planning", "--warehouse", out]);
+  assert.equal(error?.code, "config.not_found");
+  assert.match(
+    error?.message ?? "",
+    /^2 items have the title "Monthly planning": [0-9a-f]{24} \(Shared Draft, edited \d{4}-\d\d-\d\d\), [0-9a-f]{24} \(.*\); name one by its ID\.$/,
   );
 });
 
@@ -94,7 +106,15 @@ test("json has what the tables say, narrowed by the filters", async () => {
   ]);
   const all = JSON.parse(await explain(SLUG, "--format", "json"));
   assert.equal(all.values.length, 17);
-  assert.match(all.lead, /^Why your tent is wet inside, .*, answered \S+ \S+ UTC\.$/);
+  assert.match(all.lead, /\nWhy your tent is wet inside, .* Published by run \S+\.$/);
+  assert.match(
+    await explain(SLUG, "--field", "region", "--destination", "Web CMS"),
+    /^Web CMS: market "nordic"\nWhy your tent is wet inside/,
+  );
+  assert.match(
+    await explain(SLUG, "--field", "region", "--destination", "Web CMS", "--section", "payloads"),
+    /\n\n {2}Web CMS {2}market {5}nordic\n\n/,
+  );
   assert.deepEqual(all.next, ["--steps shows each rule, the entry and the document behind every value."]);
   const destinations = all.destinations.map((each: Record<string, unknown>) =>
     [each.identification, each.lookedUp, each.supportsMappings, each.reception].join(" "),

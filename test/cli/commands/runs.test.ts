@@ -46,17 +46,12 @@ test("the list says of each run when it was, what came of it, and which one read
   const { runs } = await warehouse(t);
   const text = await runs("list");
   assert.equal(text, await runs());
-  const [, , , head, , newest, older] = text
+  const [head, newest, older] = text
     .split("\n")
+    .filter((line) => line.startsWith("│"))
     .map((line) => line.split("│").map((cell) => cell.trim()));
-  assert.equal(
-    head?.slice(1, -1).join("|"),
-    "|run|verdict|items|change|lost|gained|rejected|missing|took|size",
-  );
-  assert.match(
-    newest?.slice(1, -1).join("|") ?? "",
-    /^\*\|000002-20261120T020000Z\|complete\|2\|\|\|\|0\|\|1 min 3 s\|\d+ kB$/,
-  );
+  assert.equal(head?.slice(1, -1).join("|"), "|run|verdict|items");
+  assert.match(newest?.slice(1, -1).join("|") ?? "", /^\*\|000002-20261120T020000Z\|complete\|2$/);
   assert.deepEqual(older?.slice(1, 3), ["", FIRST]);
 });
 
@@ -66,8 +61,8 @@ test("a run that cannot be read is listed, with the reason below", async (t) => 
   await chmod(file, 0o644);
   await writeFile(file, "{");
   const text = await runs();
-  assert.match(text, /000001-20261120T020000Z │ unreadable │ +│ +│ +│ +│ +│ +│/);
-  assert.match(text, /\nThe manifest .* cannot be read \(it is not JSON\)/);
+  assert.match(text, /000001-20261120T020000Z │ unreadable │ +│/);
+  assert.match(text, /\nThe manifest .* cannot be read \(it is not\s+JSON\)/);
   await assert.rejects(runs("show", "1"), { code: "verify.failed" });
 });
 
@@ -80,7 +75,7 @@ test("a run with staged files that is not published is named below the list", as
   await mkdir(join(out, ".staging", "000003-20261121T020000Z", "result"));
   assert.match(
     await runs(),
-    /\nNot published: 000003-\S+, which failed a check .* the next run, which starts over/,
+    /\nNot published: 000003-\S+, which failed a check .* the next run,\s+which starts over/,
   );
 });
 
@@ -126,14 +121,13 @@ test("the list has the change since the run before and what is unmapped, in 80 c
   ];
   const { unchanged } = await exportFrom({ url: service.url, out });
   const runs = (columns?: number) => capture(runsCommand, ["--warehouse", out], columns);
-  assert.match(await runs(), /│ \* │ 000002-\S+ │ complete │ +3 │ \+1 ~1 -2 │ +│ +│ +0 │ +│/);
+  assert.match(await runs(), /│ \* │ 000002-\S+ │ complete │ +3 │ \+1 ~1 -2 │/);
   const narrow = await runs(80);
   assert.ok(
     narrow.split("\n").every((line) => line.length <= 80),
     narrow,
   );
-  assert.match(narrow, /^Runs \(verdict: complete;[^)]* lost: none;[^)]*\)\n/);
-  assert.match(narrow, /│ run +│ items │ change +│/);
+  assert.match(narrow, /│ run +│ verdict +│ items │ change +│\n/);
   const shown = await capture(runsCommand, ["show", "2", "--warehouse", out]);
   assert.match(shown, /\n {2}Items +3 listed, 3 loaded, 0 rejected\n {2}Change +\+1 ~1 -2\n/);
   const json = (...args: string[]) => capture(runsCommand, [...args, "--format", "json", "--warehouse", out]);

@@ -1,6 +1,7 @@
 -- Changed rows of a table in the items of diff_range. Equal rows of both runs cancel out one for one. The remaining rows
 -- are paired by key, in their order: a pair gives a row for each column that differs, a row without a partner is shown as
--- a whole. Lists have no key, so their rows are added or removed.
+-- a whole. Lists have no key, so their rows are added or removed. Rows of one key that are the same in another order are
+-- one change.
 --
 -- key            of a row, beside its item and its place, as texts; names where they have any
 -- place          of a row in its list
@@ -34,6 +35,13 @@ differing AS (
   GROUP BY content_id, own_key, digest, copy
   HAVING count(*) = 1
 ),
+orders AS (
+  SELECT content_id, own_key
+  FROM numbered
+  GROUP BY content_id, own_key
+  HAVING list(digest ORDER BY place, digest) FILTER (is_before) <> list(digest ORDER BY place, digest) FILTER (NOT is_before)
+    AND list(digest ORDER BY digest) FILTER (is_before) = list(digest ORDER BY digest) FILTER (NOT is_before)
+),
 turns AS (
   SELECT *, row_number() OVER (PARTITION BY is_before, content_id, own_key ORDER BY place, cells) AS turn
   FROM differing
@@ -66,6 +74,9 @@ changes AS (
     WHERE was IS NOT NULL AND is_now IS NOT NULL
   )
   WHERE was[column_place] IS DISTINCT FROM is_now[column_place]
+  UNION ALL BY NAME
+  SELECT content_id, own_key, 0 AS place, 'reordered' AS change, 0 AS column_place
+  FROM orders
 )
 SELECT
   content_id,
