@@ -115,6 +115,31 @@ export const customFieldSelectValues = sharedTable({
   ],
 });
 
+export const contentTypeCustomFields = defineTable({
+  name: "content_type_custom_fields",
+  comment:
+    "Custom fields of each content type: those that at least one full document of the type lists, with or without a value. If the service leaves empty fields out of its documents, these are the fields in use.",
+  stage: "shared",
+  key: ["content_type_id", "custom_field_id"],
+  references: [reference("content_type_id", "content_types"), reference("custom_field_id", "custom_fields")],
+  columns: [
+    text("content_type_id", {
+      from: ["full:content_type", "full:content_type.id"],
+      comment: "Content type; content_types.content_type_id.",
+      required: true,
+    }),
+    text("custom_field_id", {
+      from: ["full:custom_fields", "full:custom_fields[].id"],
+      comment: "Custom field; custom_fields.custom_field_id.",
+      required: true,
+    }),
+    integer("items", {
+      comment: "Number of items of the type whose full document lists the field.",
+      required: true,
+    }),
+  ],
+});
+
 export const contentCustomFieldValues = itemTable({
   name: "content_custom_field_values",
   comment: "Custom field values of an item, one row per value.",
