@@ -28,6 +28,11 @@ interface FieldColumn {
   readonly comment: string;
 }
 
+interface ViewSettings extends FieldTextLimits {
+  /** Keys of `content.extra` that `content_wide` has a column for, whether or not an item has them. */
+  readonly extraColumns?: readonly string[];
+}
+
 /** Tables that the views of mapped values read. */
 export const TABLES_OF_VIEWS: readonly string[] = [
   "content",
@@ -39,19 +44,25 @@ function hasViews(tables: ReadonlySet<string>): boolean {
   return TABLES_OF_VIEWS.every((name) => tables.has(name));
 }
 
-/** Creates the views and macros whose tables the database has. */
+/** Creates the views and macros whose tables the database has. `extraColumns`: see {@link ViewSettings}. */
 export async function createViewsAndMacros(
   connection: DuckDBConnection,
   tables: ReadonlySet<string>,
+  extraColumns: readonly string[],
 ): Promise<void> {
-  if (hasViews(tables)) await createViews(connection);
+  if (hasViews(tables)) await createViews(connection, { extraColumns });
   if (tables.has("mapped_value_history")) await createHistoryMacros(connection);
 }
 
 /** Creates or replaces the views of mapped values, with their comments. */
-export async function createViews(connection: DuckDBConnection, limits?: FieldTextLimits): Promise<void> {
+export async function createViews(
+  connection: DuckDBConnection,
+  { extraColumns = [], ...limits }: ViewSettings = {},
+): Promise<void> {
   const join = await fillFieldTexts(connection, limits);
-  await createWideView(connection, contentWide, await wideColumns(connection), { join });
+  const fields = await wideColumns(connection);
+  const columns = [...fields, ...columnsOfExtra(extraColumns, fields)];
+  await createWideView(connection, contentWide, columns, { join });
   await createWideView(connection, contentMappedWide, await externalFieldColumns(connection));
   const coverage = fillMarks(loadSql("view_mapping_coverage"), {
     mapping_targets: loadSql("mapping_targets"),
@@ -129,6 +140,19 @@ async function wideColumns(connection: DuckDBConnection) {
     const expression = row.column_type === null ? text : `TRY_CAST(${text} AS ${row.column_type})`;
     return { name, expression, comment: commentOf(row) };
   });
+}
+
+/** Columns of `content_wide` for keys of `content.extra`. A column of a custom field or of `content` keeps its name. */
+function columnsOfExtra(extraColumns: readonly string[], fields: readonly FieldColumn[]): FieldColumn[] {
+  const names = distinctColumnNames(
+    extraColumns.map((key) => ({ name: `extra_${key}`, tags: ["API field"] })),
+    [...contentWide.columns, ...fields].map(({ name }) => name),
+  );
+  return extraColumns.map((key, index) => ({
+    name: names[index] ?? "",
+    expression: `content.extra ->> ${quoteLiteral(`/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`)}`,
+    comment: `API field ${key}, by the setting extraColumns: a text, or the JSON of another value; NULL where an item lacks it.`,
+  }));
 }
 
 /**
