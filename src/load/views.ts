@@ -1,7 +1,7 @@
 /** Creates the views and macros of a warehouse. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type DriftEntry, type DriftItemCount, driftExample } from "../raw/drift.ts";
-import { emptyColumns } from "../storage/ddl.ts";
+import { emptyColumns, tableComment } from "../storage/ddl.ts";
 import { all, execute, type QueryRow, scalar } from "../storage/duckdb.ts";
 import { rangesOf } from "../storage/id-ranges.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
@@ -120,7 +120,7 @@ async function createView(
     const comment = quoteLiteral(column.comment.replaceAll("\0", "\uFFFD"));
     return `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${comment}`;
   });
-  comments.unshift(`COMMENT ON VIEW ${name} IS ${quoteLiteral(view.comment)}`);
+  comments.unshift(`COMMENT ON VIEW ${name} IS ${quoteLiteral(tableComment(view))}`);
   // One text for all comments: the engine takes several steps for each text.
   await execute(connection, comments.join(";\n"));
 }
@@ -232,7 +232,7 @@ async function fillFieldTexts(
        content_id VARCHAR NOT NULL, texts MAP(INTEGER, VARCHAR), lists MAP(INTEGER, VARCHAR[])
      );
      COMMENT ON TABLE ${TABLE} IS 'Internal table behind content_wide: the texts of each item by the number of the custom field. Query content_wide instead.';
-     COMMENT ON COLUMN ${TABLE}.content_id IS 'Item; content.content_id.';
+     COMMENT ON COLUMN ${TABLE}.content_id IS 'Item → content.content_id.';
      COMMENT ON COLUMN ${TABLE}.texts IS 'Texts by the number of the custom field.';
      COMMENT ON COLUMN ${TABLE}.lists IS 'Lists of texts by the number of the custom field.'`,
   );

@@ -81,7 +81,7 @@ export const customFieldSelectValues = sharedTable({
   key: ["custom_field_id", "value_id"],
   references: [reference("custom_field_id", "custom_fields")],
   columns: [
-    text("custom_field_id", { comment: "Custom field; custom_fields.custom_field_id.", required: true }),
+    text("custom_field_id", { comment: "Custom field → custom_fields.custom_field_id.", required: true }),
     text("value_id", {
       from: [
         "custom_field_definition:formatted_select_values",
@@ -124,13 +124,13 @@ export const contentTypeCustomFields = defineTable({
   references: [reference("content_type_id", "content_types"), reference("custom_field_id", "custom_fields")],
   columns: [
     text("content_type_id", {
-      from: ["full:content_type", "full:content_type.id"],
-      comment: "Content type; content_types.content_type_id.",
+      from: ["basic:content_type", "basic:content_type.id", "full:content_type.id"],
+      comment: "Content type → content_types.content_type_id.",
       required: true,
     }),
     text("custom_field_id", {
       from: ["full:custom_fields", "full:custom_fields[].id"],
-      comment: "Custom field; custom_fields.custom_field_id.",
+      comment: "Custom field → custom_fields.custom_field_id.",
       required: true,
     }),
     integer("items", {
@@ -142,7 +142,8 @@ export const contentTypeCustomFields = defineTable({
 
 export const contentCustomFieldValues = itemTable({
   name: "content_custom_field_values",
-  comment: "Custom field values of an item, one row per value.",
+  comment:
+    "Custom field values of an item, one row per value. A value may repeat: count items by DISTINCT content_id.",
   key: ["custom_field_id", "ordinal"],
   references: [reference("custom_field_id", "custom_fields")],
   columns: [
@@ -157,7 +158,7 @@ export const contentCustomFieldValues = itemTable({
         "full:custom_fields",
         "full:custom_fields[].id",
       ],
-      comment: "Custom field; custom_fields.custom_field_id.",
+      comment: "Custom field → custom_fields.custom_field_id.",
       required: true,
     }),
     integer("ordinal", { comment: "Position among the field's values, from 0.", required: true }),
@@ -168,7 +169,7 @@ export const contentCustomFieldValues = itemTable({
         "dynamic:custom_fields",
         "full:custom_fields[].value",
       ],
-      comment: "Value ID of a select or multiselect field; custom_field_select_values.value_id.",
+      comment: "Value ID of a select or multiselect field → custom_field_select_values.value_id.",
     }),
     text("value", {
       from: [
@@ -182,7 +183,7 @@ export const contentCustomFieldValues = itemTable({
     }),
     text("select_value", {
       comment:
-        "Value of the select value that the item means, however it was sent: by its ID, else by its text; custom_field_select_values.value. NULL where the field offers no such value.",
+        "Value of the select value that the item means, however it was sent: by its ID, else by its text → custom_field_select_values.value. NULL where the field offers no such value.",
     }),
     json("value_json", {
       from: [
@@ -203,7 +204,7 @@ export const contentCustomFieldValues = itemTable({
         "dynamic:custom_fields_details[].value",
         "full:custom_fields[].value",
       ],
-      comment: "File of a file or image field; custom_field_files.file_id.",
+      comment: "File of a file or image field → custom_field_files.file_id.",
     }),
     fieldDetail.timestamp("updated_at", { comment: "When the value was last changed." }),
     boolean("previewable", {
@@ -235,7 +236,7 @@ export const customFieldFiles = defineTable({
     file.text("file_url", { comment: "URL of the file." }),
     file.text("preview_url", { comment: "URL of a preview." }),
     file.boolean("previewable", { comment: "Whether a preview exists." }),
-    file.text("uploaded_by", { comment: "User who uploaded the file; users.user_id." }),
+    file.text("uploaded_by", { comment: "User who uploaded the file → users.user_id." }),
     file.text("image_title", { comment: "Title, for an image." }),
     file.text("image_caption", { comment: "Caption, for an image." }),
     file.text("image_alt", { comment: "Alternative text, for an image." }),

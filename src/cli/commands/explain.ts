@@ -26,8 +26,8 @@ Examples:
   $ content-warehouse explain fellgate-mid --evidence fellgate-mid.json
 
 The file of --evidence has all destinations and fields, and the documents of the
-item as the run kept them; docs/audit.md has a check that needs nothing else. An
-existing file is replaced once the new one is complete, and only you can read it.
+item as the run kept them; docs/audit.md has a check that needs nothing else. It
+replaces an existing file, once it is complete; only you can read it.
 
 For runs that are no longer kept, use the macros mapped_values_as_of and
 payload_as_of with "sql". Exit code 3: the run does not have the item, or with
