@@ -5,7 +5,7 @@ import { count } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
-import { hasAllMappedValues, lossText, readMappedChanges } from "../mapping/lost-and-gained.ts";
+import { lossText, readMappedChanges } from "../mapping/lost-and-gained.ts";
 import {
   LIMIT_KINDS,
   LIMIT_TEXTS,
@@ -27,8 +27,8 @@ export interface ValueLimit {
   readonly isRelative: boolean;
 }
 
-export function needsRunBefore(limits: readonly ValueLimit[]): boolean {
-  return limits.some(({ kind, isRelative }) => kind === "lost" || isRelative);
+export function comparesRuns({ kind, isRelative }: Pick<ValueLimit, "kind" | "isRelative">): boolean {
+  return kind === "lost" || isRelative;
 }
 
 /**
@@ -40,29 +40,28 @@ export async function assertWithinLimits(
   { scope, coverage }: { readonly scope: AuditScope; readonly coverage: Coverage },
   limits: readonly ValueLimit[],
 ): Promise<string[]> {
-  const { manifest, before } = opened;
-  const isComparable = hasAllMappedValues(manifest) && before !== undefined && hasAllMappedValues(before);
+  const { connection, manifest, before } = opened;
   const totals = sumCounts(receivingDestinations(coverage.destinations));
   const hasValues = receivingDestinations(coverage.coverage).some(({ values }) => values > 0);
   const notes: string[] = [];
   const exceeded: string[] = [];
   for (const { kind, limit, isRelative } of limits) {
-    if ((kind === "lost" || isRelative) && !isComparable) {
+    const nothingCounted = `--fail-on ${kind} passed: there is no value to count at destinations that receive values.`;
+    if (comparesRuns({ kind, isRelative }) && before === undefined) {
       notes.push(
         `--fail-on ${kind} passed: there is no run before to compare with, or a run did not read all items.`,
       );
     } else if (kind === "lost") {
-      const changes = await readMappedChanges(opened.connection, {
-        passthrough: await readPassthrough(opened.connection),
-        showsTexts: before !== undefined && mayShow(before.asked, manifest.asked),
-        scope,
-      });
+      const passthrough = await readPassthrough(connection);
+      const showsTexts = before !== undefined && mayShow(before.asked, manifest.asked);
+      const changes = await readMappedChanges(connection, { passthrough, showsTexts, scope });
       if (changes.lost > limit)
         exceeded.push(
           `external values lost since run ${before?.run} (limit: ${count(limit)}): ${lossText(changes)}`,
         );
+      else if (!hasValues) notes.push(nothingCounted);
     } else if (!hasValues) {
-      notes.push(`--fail-on ${kind} passed: there is no value to count at destinations that receive values.`);
+      notes.push(nothingCounted);
     } else {
       const allowed = isRelative ? limit + (await countBefore(opened, scope, kind)) : limit;
       if (totals[kind] > allowed) exceeded.push(countText(coverage, kind, totals[kind], allowed));
@@ -71,7 +70,7 @@ export async function assertWithinLimits(
   if (exceeded.length === 0) return notes;
   throw new WarehouseError(
     "audit.threshold",
-    `There are ${joinWords(exceeded, "and")}; "content-warehouse audit" shows which, and "explain" why.`,
+    `There are ${joinWords(exceeded, "and")}; "content-warehouse audit" shows what is missing, "diff --values" what was lost, and "explain" why.`,
   );
 }
 
@@ -87,8 +86,7 @@ async function countBefore({ connection }: OpenedRun, scope: AuditScope, kind: L
   const sql = `
     SELECT count(*) AS number FROM before_content_mapped_values
     SEMI JOIN (FROM before_destinations WHERE receives) USING (destination_id)
-    JOIN (SELECT content_id, content_type_id FROM before_content) USING (content_id)
-    WHERE ${isStatus ? `status = '${kind}'` : kind} AND ${scopeCondition(scope)}`;
+    WHERE ${isStatus ? `status = '${kind}'` : kind} AND ${scopeCondition(scope, "before_content")}`;
   const [row] = await readRows(connection, { number: col.count({ required: true }) }, sql);
   return row?.number ?? 0;
 }
