@@ -28,14 +28,15 @@ interface OutputFile extends AsyncDisposable {
 }
 
 /**
- * Opens a file, which `option` names, before the work for it begins. A new file takes the place of a regular one, with its owner and rights;
- * what other programs have open, such as `/dev/stdout`, is written itself. Throws `config.output` if it cannot be written,
- * or would lie among published or staged runs, which never change.
+ * Opens a file, which `option` names, before the work for it begins. A new file takes the place of a regular one, with its
+ * owner and, without `mode`, its rights; what other programs have open, such as `/dev/stdout`, is written itself. Throws
+ * `config.output` if it cannot be written, or would lie among published or staged runs, which never change.
  */
 export async function openOutputFile(
   file: string,
   option: string,
   { runs, staging }: OutputFolder,
+  mode?: number,
 ): Promise<OutputFile> {
   const target = await resolveLinks(resolve(file));
   for (const folder of [runs, staging]) {
@@ -52,7 +53,7 @@ export async function openOutputFile(
   const opening = async () => {
     if (before !== undefined) await access(target, constants.W_OK);
     if (isReplaced) await rm(path, { force: true });
-    return open(path, isReplaced ? "wx" : constants.O_WRONLY);
+    return open(path, isReplaced ? "wx" : constants.O_WRONLY, mode);
   };
   const handle = await opening().catch((cause: unknown) => {
     throw notWritten(file, option, cause);
@@ -72,7 +73,7 @@ export async function openOutputFile(
         await handle.writeFile(pieces());
         if (isReplaced && before !== undefined) {
           await handle.chown(before.uid, before.gid);
-          await handle.chmod(before.mode & 0o7777);
+          await handle.chmod(mode ?? before.mode & 0o7777);
         }
         if (isReplaced) await rename(path, target);
       } catch (cause) {

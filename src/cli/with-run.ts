@@ -23,7 +23,7 @@ export async function withRuns<C extends RunSelection, T>(
 export function withAnswer<C extends RunSelection>(
   warehouse: string,
   { choose, answer }: RunQuestion<C>,
-  use: (answer: Answer) => Promise<void>,
+  use: (answer: Answer, opened: OpenedRun) => Promise<void>,
 ): Promise<void> {
-  return withRuns(warehouse, choose, async (opened, chosen) => use(await answer(opened, chosen)));
+  return withRuns(warehouse, choose, async (opened, chosen) => use(await answer(opened, chosen), opened));
 }

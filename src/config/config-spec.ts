@@ -129,6 +129,9 @@ export const configSpec = z.strictObject({
     "Destinations, by ID, name or name:platform, that receive no values: they are not warned of and not counted.",
   ),
   customFields: decidesData(texts.describe("Custom fields to look up in addition to those that items have.")),
+  extraColumns: texts.describe(
+    "Fields of items that the specification does not know: each is a column `extra_<name>` of content_wide.",
+  ),
   columns: decidesData(
     z
       .array(text)

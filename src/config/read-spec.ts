@@ -1,5 +1,6 @@
 /** Reads settings: checks the form of each, then what they mean together. */
 import { DYNAMIC_COLUMN_NAMES, isDynamicColumn } from "../api/dynamic.ts";
+import { apiFieldProblem } from "../api/fields.ts";
 import { invalidConfig, type WarehouseError } from "../common/errors.ts";
 import { nearestSentence } from "../common/nearest.ts";
 import { parseForm } from "../common/parse-form.ts";
@@ -28,6 +29,7 @@ export function readSettings(
   const faults = [
     ...columnFaults(settings),
     ...personalFieldFaults(settings),
+    ...extraColumnFaults(settings),
     ...(metricsFile?.includes(INSTANCE) && instance === undefined
       ? [`\`metricsFile\`: set CONTENT_WAREHOUSE_INSTANCE, the name that \`${INSTANCE}\` stands for`]
       : []),
@@ -71,6 +73,17 @@ function personalFieldFaults({ personalFields, aliases }: Settings): string[] {
         ]
       : [],
   );
+}
+
+/** Fields that tables have columns for, which are never in `extra`, and repeated ones. */
+function extraColumnFaults({ extraColumns, aliases }: Settings): string[] {
+  return extraColumns.flatMap((name, place) => {
+    const known = aliases[name] ?? name;
+    const isKnown = ["dynamic", "full"].some((shape) => apiFieldProblem(`${shape}:${known}`) === null);
+    if (!isKnown && extraColumns.indexOf(name) === place) return [];
+    const why = isKnown ? "the specification has it, so a table has it already" : "it is named twice";
+    return [`\`extraColumns[${place}]\`: leave out "${printable(name)}": ${why}`];
+  });
 }
 
 /**

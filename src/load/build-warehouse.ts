@@ -42,6 +42,8 @@ export interface BuildRequest {
   /** Ranges of the files of the run before, which this run keeps. Empty: new ranges are cut. */
   readonly boundsBefore: BoundsByTable;
   readonly passthrough: boolean;
+  /** See `createViews`. */
+  readonly extraColumns: readonly string[];
   /** Queries of custom tables by table name, in the order in which they run. */
   readonly queries: Readonly<Record<string, string>>;
   readonly sequence: number;
@@ -171,7 +173,7 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   async createViews(): Promise<void> {
-    await createViewsAndMacros(this.connections[0], this.#names);
+    await createViewsAndMacros(this.connections[0], this.#names, this.#request.extraColumns);
   }
 
   /** Closes the database, so that `read` can open it, and opens it again. */

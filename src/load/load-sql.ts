@@ -26,6 +26,8 @@ export function historySql(step: string, load = loadSql): string {
     payload: payloads("item"),
     versions: loadSql("mapped_value_versions"),
     since: loadSql("view_mapped_value_since"),
+    run_as_of: loadSql("run_as_of"),
+    asked_run: fillMarks(loadSql("asked_run"), { run_as_of: loadSql("run_as_of") }),
     ordered_values: loadSql("ordered_values"),
     reordered_values: loadSql("reordered_values"),
   });

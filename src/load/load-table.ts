@@ -220,7 +220,13 @@ type Folders = Pick<BuildSettings, "file" | "staging" | "temporaryDirectory">;
  */
 export async function rebuildDatabase(
   folders: Folders,
-  tables: readonly Pick<LoadTable, "table" | "files">[],
+  {
+    tables,
+    extraColumns,
+  }: {
+    readonly tables: readonly Pick<LoadTable, "table" | "files">[];
+    readonly extraColumns: readonly string[];
+  },
   signal: AbortSignal,
 ): Promise<void> {
   const files = tables.flatMap((each) => each.files);
@@ -231,7 +237,11 @@ export async function rebuildDatabase(
     signal.throwIfAborted();
     await createTableFromFiles(database.connection, table, paths);
   }
-  await createViewsAndMacros(database.connection, new Set(tables.map(({ table }) => table.name)));
+  await createViewsAndMacros(
+    database.connection,
+    new Set(tables.map(({ table }) => table.name)),
+    extraColumns,
+  );
   await database.close();
 }
 

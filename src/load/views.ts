@@ -1,7 +1,7 @@
 /** Creates the views and macros of a warehouse. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type DriftEntry, type DriftItemCount, driftExample } from "../raw/drift.ts";
-import { emptyColumns } from "../storage/ddl.ts";
+import { emptyColumns, tableComment } from "../storage/ddl.ts";
 import { all, execute, type QueryRow, scalar } from "../storage/duckdb.ts";
 import { rangesOf } from "../storage/id-ranges.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
@@ -28,6 +28,11 @@ interface FieldColumn {
   readonly comment: string;
 }
 
+interface ViewSettings extends FieldTextLimits {
+  /** Keys of `content.extra` that `content_wide` has a column for, whether or not an item has them. */
+  readonly extraColumns?: readonly string[];
+}
+
 /** Tables that the views of mapped values read. */
 export const TABLES_OF_VIEWS: readonly string[] = [
   "content",
@@ -39,19 +44,25 @@ function hasViews(tables: ReadonlySet<string>): boolean {
   return TABLES_OF_VIEWS.every((name) => tables.has(name));
 }
 
-/** Creates the views and macros whose tables the database has. */
+/** Creates the views and macros whose tables the database has. `extraColumns`: see {@link ViewSettings}. */
 export async function createViewsAndMacros(
   connection: DuckDBConnection,
   tables: ReadonlySet<string>,
+  extraColumns: readonly string[],
 ): Promise<void> {
-  if (hasViews(tables)) await createViews(connection);
+  if (hasViews(tables)) await createViews(connection, { extraColumns });
   if (tables.has("mapped_value_history")) await createHistoryMacros(connection);
 }
 
 /** Creates or replaces the views of mapped values, with their comments. */
-export async function createViews(connection: DuckDBConnection, limits?: FieldTextLimits): Promise<void> {
+export async function createViews(
+  connection: DuckDBConnection,
+  { extraColumns = [], ...limits }: ViewSettings = {},
+): Promise<void> {
   const join = await fillFieldTexts(connection, limits);
-  await createWideView(connection, contentWide, await wideColumns(connection), { join });
+  const fields = await wideColumns(connection);
+  const columns = [...fields, ...columnsOfExtra(extraColumns, fields)];
+  await createWideView(connection, contentWide, columns, { join });
   await createWideView(connection, contentMappedWide, await externalFieldColumns(connection));
   const coverage = fillMarks(loadSql("view_mapping_coverage"), {
     mapping_targets: loadSql("mapping_targets"),
@@ -109,7 +120,7 @@ async function createView(
     const comment = quoteLiteral(column.comment.replaceAll("\0", "\uFFFD"));
     return `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${comment}`;
   });
-  comments.unshift(`COMMENT ON VIEW ${name} IS ${quoteLiteral(view.comment)}`);
+  comments.unshift(`COMMENT ON VIEW ${name} IS ${quoteLiteral(tableComment(view))}`);
   // One text for all comments: the engine takes several steps for each text.
   await execute(connection, comments.join(";\n"));
 }
@@ -129,6 +140,19 @@ async function wideColumns(connection: DuckDBConnection) {
     const expression = row.column_type === null ? text : `TRY_CAST(${text} AS ${row.column_type})`;
     return { name, expression, comment: commentOf(row) };
   });
+}
+
+/** Columns of `content_wide` for keys of `content.extra`. A column of a custom field or of `content` keeps its name. */
+function columnsOfExtra(extraColumns: readonly string[], fields: readonly FieldColumn[]): FieldColumn[] {
+  const names = distinctColumnNames(
+    extraColumns.map((key) => ({ name: `extra_${key}`, tags: ["API field"] })),
+    [...contentWide.columns, ...fields].map(({ name }) => name),
+  );
+  return extraColumns.map((key, index) => ({
+    name: names[index] ?? "",
+    expression: `content.extra ->> ${quoteLiteral(`/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`)}`,
+    comment: `API field ${key}, by the setting extraColumns: a text, or the JSON of another value; NULL where an item lacks it.`,
+  }));
 }
 
 /**
@@ -208,7 +232,7 @@ async function fillFieldTexts(
        content_id VARCHAR NOT NULL, texts MAP(INTEGER, VARCHAR), lists MAP(INTEGER, VARCHAR[])
      );
      COMMENT ON TABLE ${TABLE} IS 'Internal table behind content_wide: the texts of each item by the number of the custom field. Query content_wide instead.';
-     COMMENT ON COLUMN ${TABLE}.content_id IS 'Item; content.content_id.';
+     COMMENT ON COLUMN ${TABLE}.content_id IS 'Item → content.content_id.';
      COMMENT ON COLUMN ${TABLE}.texts IS 'Texts by the number of the custom field.';
      COMMENT ON COLUMN ${TABLE}.lists IS 'Lists of texts by the number of the custom field.'`,
   );

@@ -121,6 +121,8 @@ export const askedForm = z.strictObject({
   allDestinations: z.boolean(),
   /** Destinations without warnings, as configured. */
   ignoreDestinations: z.array(z.string()).readonly(),
+  /** Fields of items beyond the specification that `content_wide` has columns for. */
+  extraColumns: z.array(z.string()).readonly(),
   /** Whether definitions of custom fields were requested. */
   definitions: z.boolean(),
   /** Custom fields that the configuration names. */

@@ -214,6 +214,7 @@ function buildPlan(
   return {
     tables: pipeline.tables.map((table) => addPolicyComments(table, asked.personalData.policy)),
     passthrough: pipeline.passthrough,
+    extraColumns: asked.extraColumns,
     queries: pipeline.queries,
     sequence,
     finalDirectory: publishes(pipeline, "parquet") ? staging.result : staging.root,

@@ -199,6 +199,7 @@ function extractRecordOf(
       destinations: session.wanted.map(({ name, platform }) => ({ name, platform })),
       allDestinations: config.source.kind === "sample" && config.destinations.length === 0,
       ignoreDestinations: config.ignoreDestinations,
+      extraColumns: config.extraColumns,
       definitions: run.pipeline.customFields !== undefined,
       customFields: config.customFields,
       aliases: config.aliases,

@@ -26,9 +26,10 @@ const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, j
  */
 export async function createTable(
   connection: DuckDBConnection,
-  { name, comment, columns }: Table,
+  table: Table,
   bodies: readonly string[] = [],
 ): Promise<void> {
+  const { name, columns } = table;
   const quoted = quoteIdentifier(name);
   const definitions = columns.map((column) => {
     const required = column.nullable ? "" : " NOT NULL";
@@ -42,11 +43,16 @@ export async function createTable(
   const statements = [
     "BEGIN",
     `CREATE TABLE ${quoted} (\n  ${definitions.join(",\n  ")}\n)`,
-    `COMMENT ON TABLE ${quoted} IS ${quoteLiteral(comment)}`,
+    `COMMENT ON TABLE ${quoted} IS ${quoteLiteral(tableComment(table))}`,
     ...comments,
     "COMMIT",
   ];
   await execute(connection, statements.join(";\n"));
+}
+
+/** The comment of a table or view in a database, with its key: there is no constraint that says it. */
+export function tableComment({ comment, key }: Pick<Table, "comment" | "key">): string {
+  return key.length === 0 ? comment : `${comment} Key: ${key.join(", ")}.`;
 }
 
 /** Select list from a staged part to the final Parquet file. */

@@ -2,6 +2,7 @@
 import { content } from "./content.ts";
 import {
   contentCustomFieldValues,
+  contentTypeCustomFields,
   customFieldFiles,
   customFieldSelectValues,
   customFields,
@@ -28,6 +29,7 @@ export const CONTENT_TABLES = [
   ...ENTITY_TABLES,
   customFields,
   customFieldSelectValues,
+  contentTypeCustomFields,
   contentCustomFieldValues,
   customFieldFiles,
   destinations,

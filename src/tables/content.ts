@@ -29,12 +29,14 @@ export const content = defineTable({
       comment:
         "URL-safe name. The specification calls it unique; run_checks counts items that share one. Join by content_id.",
     }),
-    basicAndDynamic.text("title", { comment: "Title; NULL for an item without one." }),
-    basicAndDynamic.text("preferred_title", { comment: "Title, or `(no title)` where there is none." }),
+    basicAndDynamic.text("title", {
+      comment: "Title as the service escapes it, such as `&amp;`; NULL for an item without one.",
+    }),
+    basicAndDynamic.text("preferred_title", { comment: "Title, escaped as in title, or `(no title)`." }),
     dynamic.text("preferred_title_sort", { comment: "The preferred title in lower case, for sorting." }),
     text("content_type_id", {
       from: ["basic:content_type", "basic:content_type.id", "full:content_type.id", "dynamic:content_type"],
-      comment: "Content type; content_types.content_type_id.",
+      comment: "Content type → content_types.content_type_id.",
     }),
     dynamic.text("body_type", { comment: "Kind of body: `html`, `event`, `photo`, `video` and others." }),
     basic.text("state", {
@@ -67,7 +69,10 @@ export const content = defineTable({
     }),
     dynamic.timestamp("created_at", { comment: "When the item was created." }),
     basicAndDynamic.timestamp("updated_at", { comment: "When a user last updated the item." }),
-    dynamic.timestamp("updated", { comment: "When the item was last updated; see also updated_at." }),
+    dynamic.timestamp("updated", {
+      comment:
+        "Last update, as the service shows it; updated_at is the raw instant, by which versions are told apart.",
+    }),
     dynamic.timestamp("deleted_at", { comment: "When the item was deleted; NULL if it was not." }),
     dynamic.timestamp("completed_date", { comment: "When the item moved to the stage `complete`." }),
     dynamic.timestamp("assigned_date", { comment: "When the item was assigned to its assignee." }),
@@ -81,20 +86,21 @@ export const content = defineTable({
     }),
     text("assignee_id", {
       from: ["basic:assignee_id", "dynamic:author"],
-      comment: "User the item is assigned to; users.user_id.",
+      comment: "User the item is assigned to → users.user_id.",
     }),
     text("creator_id", {
       from: ["basic:creator_id", "dynamic:creator"],
-      comment: "User who created the item; users.user_id.",
+      comment: "User who created the item → users.user_id.",
     }),
-    text("owner_id", { from: ["full:owner"], comment: "User who owns the item; users.user_id." }),
+    text("owner_id", { from: ["full:owner"], comment: "User who owns the item → users.user_id." }),
     text("last_updated_by_id", {
       from: ["full:last_updated_by.id", "full:last_updated_by_details.id"],
-      comment: "User who last updated the item; users.user_id.",
+      comment: "User who last updated the item → users.user_id. NULL where the service names nobody.",
     }),
     instanceId(["dynamic:newsroom_id", "dynamic:instance.id"]),
     acl.text("access_summary", {
-      comment: "Who may view the item: `PUBLIC`, `PRIVATE`, `PRIVATE_INSTANCE` or `PRIVATE_MEMBERS`.",
+      comment:
+        "Who may view the item: `PUBLIC`, `PRIVATE`, `PRIVATE_INSTANCE` or `PRIVATE_MEMBERS`. NULL where the service does not say, which is not `PUBLIC`.",
     }),
     dynamic.boolean("can_modify", { comment: "Whether the user of the export's token can update the item." }),
     dynamic.boolean("can_destroy", {
@@ -106,7 +112,9 @@ export const content = defineTable({
     }),
     dynamic.text("body_fragment", { comment: "Body as sanitized HTML." }),
     dynamic.text("excerpt", { comment: "Excerpt of the body." }),
-    dynamic.bigint("wordcount", { comment: "Number of words in the body." }),
+    dynamic.bigint("wordcount", {
+      comment: "Number of words in the body; NULL where the service counts none, which is not 0.",
+    }),
     dynamic.bigint("content_number", {
       comment: "Sequential number of the item; NULL where the instance does not number its items.",
     }),
@@ -131,7 +139,7 @@ export const content = defineTable({
       comment: "URL of the recording of a webinar that has taken place.",
     }),
     dynamic.text("localized_from_id", {
-      comment: "Item that this one is a localization of; content.content_id.",
+      comment: "Item that this one is a localization of → content.content_id.",
     }),
     dynamic.text("repository_notes", { comment: "Usage notes for the gallery." }),
     dynamic.text("social_media_channel", { comment: "Channel, for social media content." }),

@@ -81,7 +81,7 @@ export const customFieldSelectValues = sharedTable({
   key: ["custom_field_id", "value_id"],
   references: [reference("custom_field_id", "custom_fields")],
   columns: [
-    text("custom_field_id", { comment: "Custom field; custom_fields.custom_field_id.", required: true }),
+    text("custom_field_id", { comment: "Custom field → custom_fields.custom_field_id.", required: true }),
     text("value_id", {
       from: [
         "custom_field_definition:formatted_select_values",
@@ -115,9 +115,35 @@ export const customFieldSelectValues = sharedTable({
   ],
 });
 
+export const contentTypeCustomFields = defineTable({
+  name: "content_type_custom_fields",
+  comment:
+    "Custom fields of each content type: those that at least one full document of the type lists, with or without a value. If the service leaves empty fields out of its documents, these are the fields in use.",
+  stage: "shared",
+  key: ["content_type_id", "custom_field_id"],
+  references: [reference("content_type_id", "content_types"), reference("custom_field_id", "custom_fields")],
+  columns: [
+    text("content_type_id", {
+      from: ["basic:content_type", "basic:content_type.id", "full:content_type.id"],
+      comment: "Content type → content_types.content_type_id.",
+      required: true,
+    }),
+    text("custom_field_id", {
+      from: ["full:custom_fields", "full:custom_fields[].id"],
+      comment: "Custom field → custom_fields.custom_field_id.",
+      required: true,
+    }),
+    integer("items", {
+      comment: "Number of items of the type whose full document lists the field.",
+      required: true,
+    }),
+  ],
+});
+
 export const contentCustomFieldValues = itemTable({
   name: "content_custom_field_values",
-  comment: "Custom field values of an item, one row per value.",
+  comment:
+    "Custom field values of an item, one row per value. A value may repeat: count items by DISTINCT content_id.",
   key: ["custom_field_id", "ordinal"],
   references: [reference("custom_field_id", "custom_fields")],
   columns: [
@@ -132,7 +158,7 @@ export const contentCustomFieldValues = itemTable({
         "full:custom_fields",
         "full:custom_fields[].id",
       ],
-      comment: "Custom field; custom_fields.custom_field_id.",
+      comment: "Custom field → custom_fields.custom_field_id.",
       required: true,
     }),
     integer("ordinal", { comment: "Position among the field's values, from 0.", required: true }),
@@ -143,7 +169,7 @@ export const contentCustomFieldValues = itemTable({
         "dynamic:custom_fields",
         "full:custom_fields[].value",
       ],
-      comment: "Value ID of a select or multiselect field; custom_field_select_values.value_id.",
+      comment: "Value ID of a select or multiselect field → custom_field_select_values.value_id.",
     }),
     text("value", {
       from: [
@@ -157,7 +183,7 @@ export const contentCustomFieldValues = itemTable({
     }),
     text("select_value", {
       comment:
-        "Value of the select value that the item means, however it was sent: by its ID, else by its text; custom_field_select_values.value. NULL where the field offers no such value.",
+        "Value of the select value that the item means, however it was sent: by its ID, else by its text → custom_field_select_values.value. NULL where the field offers no such value.",
     }),
     json("value_json", {
       from: [
@@ -178,7 +204,7 @@ export const contentCustomFieldValues = itemTable({
         "dynamic:custom_fields_details[].value",
         "full:custom_fields[].value",
       ],
-      comment: "File of a file or image field; custom_field_files.file_id.",
+      comment: "File of a file or image field → custom_field_files.file_id.",
     }),
     fieldDetail.timestamp("updated_at", { comment: "When the value was last changed." }),
     boolean("previewable", {
@@ -210,7 +236,7 @@ export const customFieldFiles = defineTable({
     file.text("file_url", { comment: "URL of the file." }),
     file.text("preview_url", { comment: "URL of a preview." }),
     file.boolean("previewable", { comment: "Whether a preview exists." }),
-    file.text("uploaded_by", { comment: "User who uploaded the file; users.user_id." }),
+    file.text("uploaded_by", { comment: "User who uploaded the file → users.user_id." }),
     file.text("image_title", { comment: "Title, for an image." }),
     file.text("image_caption", { comment: "Caption, for an image." }),
     file.text("image_alt", { comment: "Alternative text, for an image." }),

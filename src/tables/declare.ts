@@ -218,7 +218,7 @@ export const EXTRA: Column = json("extra", {
 });
 
 export function instanceId(from: readonly ApiField[]): Column {
-  return text("instance_id", { from, comment: "Instance of the service; instances.instance_id." });
+  return text("instance_id", { from, comment: "Instance of the service → instances.instance_id." });
 }
 
 export function reference(column: string, table: string, to: string = column): Reference {
@@ -234,7 +234,7 @@ export function defineTable<const Name extends string>(declaration: TableDeclara
 }
 
 const ITEM = reference("content_id", "content");
-export const contentId = text("content_id", { comment: "Item; content.content_id.", required: true });
+export const contentId = text("content_id", { comment: "Item → content.content_id.", required: true });
 
 /** A table of rows of an item. Adds `content_id`, first in key and columns, and `extra`. */
 export function itemTable<const Name extends string>(

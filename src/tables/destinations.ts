@@ -52,10 +52,10 @@ export const customFieldMappings = sharedTable({
       comment: "Mapping ID.",
       required: true,
     }),
-    text("custom_field_id", { comment: "Custom field; custom_fields.custom_field_id.", required: true }),
+    text("custom_field_id", { comment: "Custom field → custom_fields.custom_field_id.", required: true }),
     text("destination_id", {
       from: ["custom_field_definition:mappings[].external_site_id"],
-      comment: "Destination; destinations.destination_id.",
+      comment: "Destination → destinations.destination_id.",
     }),
     integer("ordinal", {
       comment: "Position among the field's mappings, from 0; the first for a destination counts.",
@@ -79,11 +79,11 @@ export const customFieldMappingValues = sharedTable({
       comment: "ID of the mapping entry.",
       required: true,
     }),
-    text("mapping_id", { comment: "Mapping; custom_field_mappings.mapping_id.", required: true }),
+    text("mapping_id", { comment: "Mapping → custom_field_mappings.mapping_id.", required: true }),
     integer("ordinal", { comment: "Position among the mapping's entries, from 0.", required: true }),
     text("value_id", {
       from: ["custom_field_definition:mappings[].values[].value_id"],
-      comment: "Value that is mapped; custom_field_select_values.value_id.",
+      comment: "Value that is mapped → custom_field_select_values.value_id.",
     }),
     text("external_value", {
       from: ["custom_field_definition:mappings[].values[].value"],
@@ -93,18 +93,18 @@ export const customFieldMappingValues = sharedTable({
 });
 
 const destinationId = text("destination_id", {
-  comment: "Destination; destinations.destination_id.",
+  comment: "Destination → destinations.destination_id.",
   required: true,
 });
 const receives = boolean("receives", {
-  comment: "Whether the destination receives it; destinations.receives.",
+  comment: "Whether the destination receives it → destinations.receives.",
   required: true,
 });
 
 export const contentMappedValues = defineTable({
   name: "content_mapped_values",
   comment:
-    "Mapped values: for each item, destination and value of a mapped field, the external value, or why there is none.",
+    "Mapped values: for each item, destination and value of a mapped field, the external value, or why there is none. A value may repeat: count items by DISTINCT content_id.",
   stage: "derived",
   key: ["content_id", "destination_id", "custom_field_id", "ordinal"],
   references: [
@@ -115,16 +115,16 @@ export const contentMappedValues = defineTable({
   columns: [
     contentId,
     destinationId,
-    text("custom_field_id", { comment: "Custom field; custom_fields.custom_field_id.", required: true }),
+    text("custom_field_id", { comment: "Custom field → custom_fields.custom_field_id.", required: true }),
     integer("ordinal", { comment: "Position among the field's values, from 0.", required: true }),
     text("external_field_name", { comment: "Name of the field at the destination." }),
-    text("value_id", { comment: "Value of the item; custom_field_select_values.value_id." }),
+    text("value_id", { comment: "Value of the item → custom_field_select_values.value_id." }),
     text("value", {
       comment: "Text of the value; the value itself for a field whose type has no value mappings.",
     }),
-    text("mapping_id", { comment: "Mapping that was used; custom_field_mappings.mapping_id." }),
+    text("mapping_id", { comment: "Mapping that was used → custom_field_mappings.mapping_id." }),
     text("mapping_value_id", {
-      comment: "Mapping entry that was used; custom_field_mapping_values.mapping_value_id.",
+      comment: "Mapping entry that was used → custom_field_mapping_values.mapping_value_id.",
     }),
     text("external_value", { comment: "Value for the destination; NULL unless the status is `mapped`." }),
     text("status", {

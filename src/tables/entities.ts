@@ -20,7 +20,7 @@ const contentType = columnsOf(
 const campaign = columnsOf("dynamic:campaign_details[]", "dynamic:initiatives_details[]");
 const instance = columnsOf("dynamic:instance");
 
-const userId = text("user_id", { comment: "User; users.user_id.", required: true });
+const userId = text("user_id", { comment: "User → users.user_id.", required: true });
 const ordinal = integer("ordinal", { comment: "Position in the list, from 0.", required: true });
 
 export const ENTITY_TABLES = [

@@ -22,7 +22,7 @@ export type Cause = (typeof CAUSES)[number];
 
 /** Columns on when a row held, from a run (inclusive) to a run (exclusive), and on the causes. */
 const INTERVAL: readonly Column[] = [
-  text("valid_from_run", { comment: "First run in which the row held; run_history.run.", required: true }),
+  text("valid_from_run", { comment: "First run in which the row held → run_history.run.", required: true }),
   timestamp("valid_from", { comment: "Start of that run, to the second.", required: true }),
   text("valid_to_run", { comment: "First run in which the row no longer held; NULL while it holds." }),
   timestamp("valid_to", { comment: "Start of that run; NULL while it holds." }),
@@ -88,11 +88,11 @@ const contentId = text("content_id", {
   required: true,
 });
 const destinationId = text("destination_id", {
-  comment: "Destination; destination_history.destination_id.",
+  comment: "Destination → destination_history.destination_id.",
   required: true,
 });
 const customFieldId = text("custom_field_id", {
-  comment: "Custom field; custom_field_history.custom_field_id.",
+  comment: "Custom field → custom_field_history.custom_field_id.",
   required: true,
 });
 
@@ -105,7 +105,7 @@ const contentHistory = historyTable(
   },
   [
     text("last_seen_run", {
-      comment: "Last run that had the item; run_history.run. NULL: the newest of run_history.",
+      comment: "Last run that had the item → run_history.run. NULL: the newest of run_history.",
     }),
     text("values_digest", {
       comment: "Digest of the item's mapped values in that run; the next run compares it.",
@@ -191,9 +191,9 @@ const mappingHistory = historyTable({
   comment: "Versions of mappings: the name of a custom field at a destination.",
   key: ["mapping_id"],
   columns: [
-    text("mapping_id", { comment: "Mapping; mapping_history.mapping_id.", required: true }),
+    text("mapping_id", { comment: "Mapping → mapping_history.mapping_id.", required: true }),
     customFieldId,
-    text("destination_id", { comment: "Destination; destination_history.destination_id." }),
+    text("destination_id", { comment: "Destination → destination_history.destination_id." }),
     integer("ordinal", {
       comment: "Position among the field's mappings, from 0; the first for a destination counts.",
       required: true,
@@ -208,9 +208,9 @@ const mappingValueHistory = historyTable({
   key: ["mapping_value_id"],
   columns: [
     text("mapping_value_id", { comment: "ID of the mapping entry.", required: true }),
-    text("mapping_id", { comment: "Mapping; mapping_history.mapping_id.", required: true }),
+    text("mapping_id", { comment: "Mapping → mapping_history.mapping_id.", required: true }),
     integer("ordinal", { comment: "Position among the mapping's entries, from 0.", required: true }),
-    text("value_id", { comment: "Value that is mapped; select_value_history.value_id." }),
+    text("value_id", { comment: "Value that is mapped → select_value_history.value_id." }),
     text("external_value", { comment: "Value that the destination receives instead." }),
   ],
 });

@@ -31,8 +31,10 @@ function texts<const Name extends string>({
   at,
   ...rest
 }: ListDeclaration<Name> & { readonly column: string; readonly at: readonly ApiField[] }): Table<Name> {
-  const element = text(column, { from: at, comment: "Element; NULL where the source has null." });
-  return list({ ...rest, at, columns: [element] });
+  const [parent] = rest.references ?? [];
+  const of = parent === undefined ? "" : ` → ${parent.table}.${parent.to}`;
+  const comment = `Element${of}. It may repeat; NULL where the source has null.`;
+  return list({ ...rest, at, columns: [text(column, { from: at, comment })] });
 }
 
 export const LIST_TABLES = [
@@ -148,7 +150,7 @@ export const LIST_TABLES = [
     columns: [
       text("user_id", {
         from: ["dynamic:currently_editing", "dynamic:currently_editing[].id"],
-        comment: "User; users.user_id.",
+        comment: "User → users.user_id.",
       }),
       editor.text("name", { comment: "Name of the user.", personal: true }),
       editor.text("avatar_url", { comment: "URL of the user's picture.", personal: true }),
@@ -180,7 +182,7 @@ export const LIST_TABLES = [
     name: "content_favorites",
     comment: "Users who have an item as a favorite, and since when.",
     columns: [
-      text("user_id", { from: ["dynamic:favorited_by_users"], comment: "User; users.user_id." }),
+      text("user_id", { from: ["dynamic:favorited_by_users"], comment: "User → users.user_id." }),
       timestamp("favorite_date", {
         from: ["dynamic:favorite_dates"],
         comment: "When the user made the item a favorite.",

@@ -120,7 +120,7 @@ const requests = defineTable({
         "What was asked for: a listing (`dynamic`, `full`, `basic`), an `item`, `destinations` or `custom_fields`.",
       required: true,
     }),
-    integer("pass", { comment: "Pass that the request belongs to; run_passes.pass." }),
+    integer("pass", { comment: "Pass that the request belongs to → run_passes.pass." }),
     integer("page", { from: ["envelope:pagination.current"], comment: "Page of the listing." }),
     integer("position", {
       comment:
@@ -162,7 +162,7 @@ const documents = defineTable({
       required: true,
     }),
     integer("request", {
-      comment: "Request that it was the answer to; run_requests.request. NULL where an earlier run read it.",
+      comment: "Request that it was the answer to → run_requests.request. NULL where an earlier run read it.",
     }),
     timestamp("observed_at", {
       comment: "Date header of the answer; this machine's clock where there was none.",
@@ -187,7 +187,7 @@ const rejects = defineTable({
   columns: [
     integer("reject", { comment: "Number of the reject, from 1.", required: true }),
     text("mode", { comment: "Request that had the document, as in run_requests.mode.", required: true }),
-    integer("pass", { comment: "Pass; run_passes.pass." }),
+    integer("pass", { comment: "Pass → run_passes.pass." }),
     integer("page", { comment: "Page of the listing." }),
     integer("position", { comment: "Position on the page, from 0." }),
     text("content_id", { comment: "Item, where it is known." }),

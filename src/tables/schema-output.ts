@@ -29,17 +29,10 @@ function described({ name, comment, key, references, columns }: SchemaTable) {
   };
 }
 
-/** Marks of a column: `key`, `not null`, `personal`, `→ users`. */
+/** Marks of a column: `key`, `not null`, `personal`. Its comment says which column it refers to. */
 export function columnMarks(table: SchemaTable, { name, nullable, personal }: SchemaColumn): string[] {
   const isKey = table.key.includes(name);
-  const references = table.references.flatMap(({ columns, table }) =>
-    columns.includes(name) ? [`→ ${table}`] : [],
-  );
-  return [
-    ...(isKey ? ["key"] : nullable ? [] : ["not null"]),
-    ...(personal ? ["personal"] : []),
-    ...references,
-  ];
+  return [...(isKey ? ["key"] : nullable ? [] : ["not null"]), ...(personal ? ["personal"] : [])];
 }
 
 /** An entity-relationship diagram of keys and references. Views have neither, and are left out. */

@@ -24,7 +24,8 @@ export const contentWide = view({
     "content with one column per custom field, by its name: a DOUBLE, DATE or BOOLEAN if the field is of such a type, " +
     "a list of texts for a multiselect, else a text. A value that does not read as the type is NULL here and text in " +
     "content_custom_field_values. A select field gives the value of the select value, a file field the file ID, with " +
-    "columns for the file's name and URL.",
+    "columns for the file's name and URL. The setting `extraColumns` adds a column `extra_<name>` for a field that the " +
+    "specification does not know.",
   key: content.key,
   references: content.references,
   columns: content.columns,
@@ -65,7 +66,7 @@ export const mappingCoverageView = view({
     shown(customFields, "name", { name: "custom_field", comment: "Technical name of the custom field." }),
     shown(contentMappedValues, "external_field_name"),
     shown(customFieldSelectValues, "value_id", {
-      comment: "Value that is offered, mapped or used; custom_field_select_values.value_id.",
+      comment: "Value that is offered, mapped or used → custom_field_select_values.value_id.",
     }),
     shown(contentMappedValues, "value", {
       comment: "Text of the value; NULL for a field whose type has no value mappings.",
@@ -158,12 +159,12 @@ const runCollisions = view({
   key: ["run", "destination_id", "external_field_name", "custom_field_id", "other_custom_field_id"],
   references: [],
   columns: [
-    text("run", { comment: "Run; run_history.run.", required: true }),
+    text("run", { comment: "Run → run_history.run.", required: true }),
     held("destination_id"),
     text("external_field_name", { comment: "Name of both fields at the destination.", required: true }),
     held("custom_field_id"),
     text("other_custom_field_id", {
-      comment: "The other custom field; custom_field_history.custom_field_id.",
+      comment: "The other custom field → custom_field_history.custom_field_id.",
       required: true,
     }),
   ],

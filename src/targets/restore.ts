@@ -115,7 +115,12 @@ async function restoreDatabase(staging: StagingFolder, signal: AbortSignal): Pro
   const { manifest, sha256 } = await readManifestFile(directory);
   if (!manifest.loaders.includes("duckdb") || existsSync(file)) return;
   const tables = await readRunTables({ directory, manifest }, temporaryDirectory);
-  await rebuildDatabase({ file, staging: staging.root, temporaryDirectory }, tables, signal);
+  const { extraColumns } = manifest.asked;
+  await rebuildDatabase(
+    { file, staging: staging.root, temporaryDirectory },
+    { tables, extraColumns },
+    signal,
+  );
   signal.throwIfAborted();
   const content = await digestFile(file);
   await rm(join(directory, MANIFEST_FILE));

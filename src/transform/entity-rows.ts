@@ -12,6 +12,7 @@ import { DATA_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
 import type { Entity, EntityStore } from "./entity-store.ts";
 import { columnOf } from "./joined-rows.ts";
+import type { ListedField } from "./listed-fields.ts";
 import { toList } from "./rows.ts";
 
 /** Rows of the shared tables, by table, in any order. Adds the definitions of the lookup to the store, as the newest. */
@@ -31,6 +32,7 @@ export function makeEntityRows(facts: {
   for (const user of store.of("users")) rows.addUser(user);
   const lookedUp = new Set(definitions.map(({ id }) => id));
   for (const field of store.of("custom_fields")) rows.addCustomField(field, lookedUp.has(field.id));
+  for (const listed of store.listedFields.take()) rows.addListedField(listed);
   rows.addDestinations(destinations, rows.addMappings(definitions), new Set(facts.ignored));
   return rows.byTable;
 }
@@ -99,6 +101,11 @@ class EntityRows {
       const cell = readCell(this.#subject, columnOf(table, column), column, element, extra);
       this.#put(table, { user_id: userId, ordinal, [column]: cell, extra: extra.cell() });
     });
+  }
+
+  addListedField({ contentTypeId, customFieldId, items }: ListedField): void {
+    const table = tableNamed("content_type_custom_fields");
+    this.#put(table, { content_type_id: contentTypeId, custom_field_id: customFieldId, items });
   }
 
   addCustomField({ id, attributes, unknown }: Entity, from_lookup: boolean): void {

@@ -5,6 +5,7 @@
 
 import { isObject, type JsonObject, parseExact } from "../common/json.ts";
 import { ExtraFields, type ItemDocument, keepMisplaced, type RawItem, type Shape } from "../raw/document.ts";
+import { ListedFields } from "./listed-fields.ts";
 import { toList } from "./rows.ts";
 
 /** Entities by the name of their table. */
@@ -57,10 +58,12 @@ interface EntityDescription {
 
 /** Keeps the newest description for each set of attributes, so that no attribute is lost. */
 export class EntityPool {
+  readonly listedFields = new ListedFields();
   /** By kind and ID. */
   readonly #newest = new Map<string, EntityDescription[]>();
 
   describe(item: RawItem): void {
+    this.listedFields.count(item);
     for (const view of item.views) {
       for (const field of DESCRIPTION_FIELDS) {
         if (field.shape !== view.shape) continue;
@@ -140,6 +143,7 @@ type EntityPart = Omit<Entity, "id"> & { readonly order: number; readonly shape:
 
 /** All descriptions of a run. Memory grows with the number of entities, not of items. */
 export class EntityStore {
+  readonly listedFields = new ListedFields();
   readonly #things = new Map<EntityKind, Map<string, EntityPart[]>>();
 
   add(version: EntityVersion): void {

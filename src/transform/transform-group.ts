@@ -15,6 +15,7 @@ import { customFieldValueRows } from "./custom-fields.ts";
 import { customRows } from "./custom-tables.ts";
 import { EntityPool, type EntityVersion } from "./entity-store.ts";
 import { fileRow, JOINED_ROWS } from "./joined-rows.ts";
+import type { ListedField } from "./listed-fields.ts";
 import { loadPipeline } from "./pipelines.ts";
 import { declaredRows, type RowMaker } from "./rows.ts";
 
@@ -35,6 +36,7 @@ interface TablePart {
 export interface TransformOutput {
   readonly parts: readonly TablePart[];
   readonly versions: readonly EntityVersion[];
+  readonly listedFields: readonly ListedField[];
   readonly drift: readonly DriftEntry[];
   readonly driftItems: readonly DriftItemCount[];
 }
@@ -176,7 +178,8 @@ export class GroupTransformer {
     const parts = this.#written;
     this.#written = [];
     const driftItems = this.#drift.itemCounts();
-    return { parts, versions: this.#pool.take(), drift: this.#drift.take(), driftItems };
+    const listedFields = this.#pool.listedFields.take();
+    return { parts, versions: this.#pool.take(), listedFields, drift: this.#drift.take(), driftItems };
   }
 
   /** Writes the tables with at least this number of bytes in memory. */

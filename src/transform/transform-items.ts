@@ -213,6 +213,7 @@ function together(results: readonly TransformOutput[]) {
       parts.set(table, [...(parts.get(table) ?? []), part]);
     }
     for (const version of result.versions) store.add(version);
+    for (const listed of result.listedFields) store.listedFields.add(listed);
     for (const entry of result.drift) drift.add(entry);
   }
   const driftItems = results.flatMap((result) => result.driftItems);

@@ -81,6 +81,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
   const given: ConfigSpec = {
     ignoreDestinations: ["Shop:Mail"],
     customFields: ["color"],
+    extraColumns: ["editor_rating"],
     columns: ["id", "custom_fields"],
     details: "all",
     perPage: 25,
@@ -316,6 +317,11 @@ const WRONG: readonly (readonly [spec: unknown, says: string])[] = [
     { personalFields: ["owner_team", "updated_at"] },
     '`personalFields[1]`: listings are compared by "updated_at", which is not personal; leave it out',
   ],
+  [
+    { extraColumns: ["rating", "title"] },
+    '`extraColumns[1]`: leave out "title": the specification has it, so a table has it already',
+  ],
+  [{ extraColumns: ["rating", "rating"] }, '`extraColumns[1]`: leave out "rating": it is named twice'],
   [
     { columns: ["id", "titel"] },
     '`columns[1]`: there is no column "titel". The nearest is "title". If the service has one, add it to `aliases`: { "titel": "titel" }',

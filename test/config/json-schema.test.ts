@@ -53,6 +53,7 @@ const GOOD: readonly ConfigSpec[] = [
     destinations: [{ name: "Website" }, { name: "Shop", platform: "Mail" }],
     personalData: { policy: "keep" },
     personalFields: ["owner_team"],
+    extraColumns: ["editor_rating"],
     ignoreDestinations: ["Shop:Mail", "20ff76a286238f962af5b190"],
   },
   { perPage: "auto", ratePerSecond: null, maxRejects: "0.5%", aliases: { a: "b" }, columns: ["id"] },

@@ -309,21 +309,44 @@ long("a further copy of a value begins and ends by itself, because the item chan
   );
 });
 
-long(
-  "orders runs by their number where the clock went back, and knows nothing before the first",
-  async () => {
-    const renamed = worldWith((draft) => {
-      draft.name = "subjects";
-    });
-    const startedAt = new Date(Date.UTC(2025, 11, 31));
-    await runNights([worldWith(), { world: renamed, startedAt }]);
-    const names = (instant: string) =>
-      lines(`SELECT DISTINCT external_field_name FROM mapped_values_as_of('${instant}')`);
-    assert.deepEqual(await names("2025-12-30T00:00:00Z"), []);
-    assert.deepEqual(await names("2025-12-31T12:00:00Z"), ["subjects"]);
-    assert.deepEqual(await names("2026-01-02T00:00:00Z"), ["subjects"]);
-  },
-);
+long("orders runs by their number where the clock went back", async () => {
+  const renamed = worldWith((draft) => {
+    draft.name = "subjects";
+  });
+  const startedAt = new Date(Date.UTC(2025, 11, 31));
+  await runNights([worldWith(), { world: renamed, startedAt }]);
+  const names = (instant: string) =>
+    lines(`SELECT DISTINCT external_field_name FROM mapped_values_as_of('${instant}')`);
+  assert.deepEqual(await names("2025-12-31T12:00:00Z"), ["subjects"]);
+  assert.deepEqual(await names("2026-01-02T00:00:00Z"), ["subjects"]);
+});
+
+test("a date means its end in UTC, and a time before the first run is an error", async () => {
+  const renamed = worldWith((draft) => {
+    draft.name = "subjects";
+  });
+  await runNights([worldWith(), { world: renamed, startedAt: new Date("2026-03-01T23:30:00Z") }]);
+  const names = (instant: string) =>
+    lines(`SELECT DISTINCT external_field_name FROM mapped_values_as_of(${instant})`);
+  const sent = (instant: string) =>
+    lines(`SELECT DISTINCT json_keys(payload)::VARCHAR FROM payloads_as_of(${instant})`);
+  assert.notDeepEqual(await names("'2026-03-01T12:00:00Z'"), ["subjects"]);
+  for (const date of ["'2026-03-01'", "DATE '2026-03-01'", "'2026-03-01T23:30:00Z'"])
+    assert.deepEqual([await names(date), await sent(date)], [["subjects"], ["[subjects]"]], date);
+  const [item = ""] = await lines("SELECT content_id, destination_id FROM mapped_value_intervals LIMIT 1");
+  const ids = item
+    .split(" | ")
+    .map((id) => `'${id}'`)
+    .join(", ");
+  for (const early of ["'2025-12-31'", "DATE '2025-12-31'", "'2026-01-01T01:59:59Z'"]) {
+    for (const asked of [names, sent])
+      await assert.rejects(
+        asked(early),
+        /No run had started by 202\S+; the first one started at 2026-01-01 02:00:00\+00\. Ask for a later time\./,
+      );
+    assert.deepEqual(await lines(`SELECT payload_as_of(${ids}, ${early})`), ["null"]);
+  }
+});
 
 test("says of a run that it does not know", async () => {
   await runNights([worldWith()]);

@@ -165,7 +165,7 @@ for (const parts of [[], [[]]]) {
       UNION ALL (SELECT comment FROM duckdb_columns() WHERE NOT internal ORDER BY column_index)`;
     assert.deepEqual(
       (await all(at.connection, comments)).map((row) => row.comment),
-      [TAGS.comment, ...TAGS.columns.map((each) => each.comment)],
+      [`${TAGS.comment} Key: content_id, ordinal.`, ...TAGS.columns.map((each) => each.comment)],
     );
   });
 }

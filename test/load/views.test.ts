@@ -98,6 +98,23 @@ test("content_wide shows the text of an offered value, the file, the JSON text o
   ]);
 });
 
+test("a column of `extraColumns` whose name a custom field has gets a tag, and the field keeps its name", async () => {
+  await emptyTables(connection);
+  await fillTables(connection, {
+    fields: [field({ name: "extra_rating" })],
+    destinations: [],
+    items: [item("i1", { f1: ["of the field"] })],
+  });
+  await execute(connection, `UPDATE content SET extra = '{"rating": "of the item", "Rating": 2}'`);
+  await createViews(connection, { extraColumns: ["rating", "Rating"] });
+  assert.deepEqual(
+    await rowsOf(
+      `SELECT extra_rating, "extra_rating (API field)", "extra_Rating (API field) #2" FROM content_wide`,
+    ),
+    [["of the field", "of the item", "2"]],
+  );
+});
+
 /** Texts of some type, each with what it reads as; undefined: as nothing. */
 const TYPED: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   number: { "1": 1, "-2.50": -2.5, "1e3": 1000, ...nothing("12,5", "NaN", "1e999", " 1", "1_0") },

@@ -14,6 +14,11 @@ export class Mentions {
   /** Fields that `full` shows, and those of which an item has a value that `custom_fields_details` shows. */
   readonly #fields = new Set<string>();
   readonly #detailedFields = new Set<string>();
+  /** Items by content type and field that `full` lists. */
+  readonly #listedFields = new Map<
+    string,
+    { content_type_id: string; custom_field_id: string; items: number }
+  >();
   #items = 0;
 
   constructor(set: ContentSetFolder) {
@@ -34,7 +39,12 @@ export class Mentions {
     for (const { id, content_types } of this.#set.fields) {
       const hasValue = Object.hasOwn(values, id);
       const isCarried = content_types === undefined || content_types.includes(document.content_type);
-      if (hasValue || isCarried) this.#fields.add(id);
+      if (hasValue || isCarried) {
+        this.#fields.add(id);
+        const of = { content_type_id: document.content_type, custom_field_id: id };
+        const listed = this.#listedFields.get(JSON.stringify(of)) ?? { ...of, items: 0 };
+        this.#listedFields.set(JSON.stringify(of), { ...listed, items: listed.items + 1 });
+      }
       if (hasValue) this.#detailedFields.add(id);
     }
   }
@@ -60,6 +70,7 @@ export class Mentions {
         extra: null,
       });
     }
+    for (const listed of this.#listedFields.values()) emit("content_type_custom_fields", listed);
     if (this.#items > 0) {
       const { id, name, subdomain } = instance;
       emit("instances", { instance_id: id, name, subdomain, extra: null });

@@ -16,6 +16,25 @@ function dynamic(id: string, document: JsonObject): Answer {
   return { shape: "dynamic", document: { id, ...document } };
 }
 
+test("a content type has the fields that its full documents list, each with the number of items", () => {
+  const item = (id: string, content_type: unknown, ...fields: unknown[]) => [
+    full(id, { content_type, custom_fields: fields }),
+  ];
+  const made = transform([
+    item("i1", { id: "post" }, { id: "topic", value: "bread" }, { id: "mood", value: null }),
+    // As `basic` has it: the ID alone. A field that is listed twice counts once.
+    item("i2", "post", { id: "topic" }, { id: "topic" }, { name: "without an ID" }),
+    item("i3", { id: "event" }, { id: "topic" }),
+    item("i4", { id: "event" }),
+    item("i5", null, { id: "topic" }),
+    // Read again: the latest full document counts.
+    [...item("i6", "photo", { id: "old" }), ...item("i6", "photo", { id: "new" })],
+    [dynamic("i7", { content_type: "dynamic-only", custom_fields: { topic: "bread" } })],
+  ]);
+  const found = rowsOf(made, "content_type_custom_fields").map((row) => Object.values(row).join(" "));
+  assert.deepEqual(found.toSorted(), ["event topic 1", "photo new 1", "post mood 1", "post topic 2"]);
+});
+
 describe("a thing that several answers describe", () => {
   test("has the newest description's attributes, and what it lacks of older ones, of its kind or another", () => {
     const made = transform([

@@ -54,6 +54,7 @@ export function transform(
 ): Transformed {
   const drift = new Drift();
   pool.take();
+  pool.listedFields.take();
   made = new Map(DATA_TABLES.map(({ name }) => [name, []]));
   const prepare = documentPreparer(options);
   let order = 0;
@@ -88,6 +89,7 @@ const SCHEMAS = { custom_field_definition: customFieldDefinition, destination };
 function shared({ destinations, definitions }: Lookups, options: PrepareSettings, drift: Drift) {
   const store = new EntityStore();
   for (const version of pool.take()) store.add(version);
+  for (const listed of pool.listedFields.take()) store.listedFields.add(listed);
   const prepare = lookupPreparer(options);
   const answersOf = (resource: LookupResource, documents: readonly JsonObject[]) =>
     documents.map(copyOf).map((answer) => {

@@ -252,3 +252,16 @@ test("the item that this is shown with has every API field", () => {
   );
   assert.deepEqual(lost, []);
 });
+
+test("the comment of a column that refers to another names it", () => {
+  for (const { name, columns, references } of [...TABLES, ...VIEWS]) {
+    for (const {
+      columns: [from = ""],
+      table,
+      to: [to],
+    } of references) {
+      const comment = columns.find((each) => each.name === from)?.comment ?? "";
+      assert.ok(comment.includes(` → ${table}.${to}`), `${name}.${from}: ${comment}`);
+    }
+  }
+});

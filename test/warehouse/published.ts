@@ -43,6 +43,7 @@ export const ASKED: RunAsked = {
   destinations: [],
   allDestinations: false,
   ignoreDestinations: [],
+  extraColumns: [],
   definitions: true,
   customFields: [],
   aliases: {},

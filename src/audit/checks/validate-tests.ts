@@ -52,7 +52,7 @@ async function createEmpty(
   const name = quoteIdentifier(catalog);
   await execute(connection, `ATTACH ':memory:' AS ${name}; USE ${name}`);
   for (const table of tables) await createTable(connection, table);
-  await createViewsAndMacros(connection, new Set(tables.map((table) => table.name)));
+  await createViewsAndMacros(connection, new Set(tables.map((table) => table.name)), []);
 }
 
 /** Whether a query may be right once the run has made the wide views. */

@@ -222,12 +222,16 @@ export function driftSections(drift: DriftReport): Section[] {
   return DRIFT_PARTS.map((part) => partSection(part, drift[part]));
 }
 
+const EXTRA_COLUMNS =
+  "Their values are in `extra`. Name fields of items in the setting `extraColumns` for columns of content_wide.";
+
 function partSection(part: DriftPart, lines: readonly DriftLine[]): Section {
   const { path, kind, count, items, before, ...examples } = LINE;
   const known = part === "vanishedFields" ? "gone" : "known";
   return section({
     key: part,
     title: TITLES[part],
+    lead: part === "newFields" && lines.length > 0 ? EXTRA_COLUMNS : undefined,
     limit: 100,
     columns: {
       path,

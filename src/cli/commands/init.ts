@@ -27,7 +27,8 @@ Example:
 
 Writes ${CONFIG_FILE} into the working directory and
 overwrites nothing. With a token, in CONTENT_API_TOKEN or in the file, it asks
-the service for the destinations of its items and adds them.
+the service for the destinations of its items and adds them. Without one, it
+makes an empty file for it that only you can read (mode 0600).
 `;
 
 /** Maximum number of destinations looked up; each is one request. */
@@ -56,8 +57,10 @@ async function init(flags: InitFlags, environment: CliEnvironment): Promise<void
     writeConfig({ url, tokenFile: flags.tokenFile, destinations }, first, environment);
   const file = flags.tokenFile;
   const variable = nonEmpty(env.CONTENT_API_TOKEN) && "CONTENT_API_TOKEN";
-  if (variable === undefined && !existsSync(tokenFile))
-    return write([], `put the API token into ${file}, then: chmod 600 ${file}`);
+  if (variable === undefined && !existsSync(tokenFile)) {
+    await createFile(tokenFile, file, "", 0o600);
+    return write([], `put the API token into ${file}, which only you can read`);
+  }
   try {
     await write(await destinationsAt({ url, tokenFile }, environment));
   } catch (thrown) {
@@ -80,16 +83,21 @@ async function writeConfig(
   const schema = relative(cwd, packagePath("config.schema.json"));
   const $schema = schema.startsWith(".") ? schema : `./${schema}`;
   const text = `${JSON.stringify({ $schema, ...settings }, null, 2)}\n`;
-  await writeFile(resolve(cwd, CONFIG_FILE), text, { flag: "wx" }).catch((cause: unknown) => {
-    const code = codeOf(cause) ?? "unknown reason";
-    if (code === "EEXIST") throw exists(CONFIG_FILE);
-    const why = `The file ${CONFIG_FILE} cannot be written (${code}); run init in another folder.`;
-    throw new WarehouseError("config.output", why, { cause });
-  });
+  await createFile(resolve(cwd, CONFIG_FILE), CONFIG_FILE, text, 0o666);
   const advice = await commandAdvice(environment);
   const next = [...first, ...["check", "run nightly --limit 20"].map(advice)];
   const lines = [`Written: ${CONFIG_FILE}`, "Next:", ...next.map((line) => `  ${line}`)];
   await writeResult(out, `${lines.join("\n")}\n`);
+}
+
+/** Throws `config.output` if the file, which messages call `name`, exists or cannot be written. */
+async function createFile(path: string, name: string, text: string, mode: number): Promise<void> {
+  await writeFile(path, text, { flag: "wx", mode }).catch((cause: unknown) => {
+    const code = codeOf(cause) ?? "unknown reason";
+    if (code === "EEXIST") throw exists(name);
+    const why = `The file ${name} cannot be written (${code}); run init in another folder.`;
+    throw new WarehouseError("config.output", why, { cause });
+  });
 }
 
 /** Address of the service as the file will have it. Throws `config.invalid`. */

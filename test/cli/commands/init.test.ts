@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { after, suite, test } from "node:test";
 import { initCommand } from "../../../src/cli/commands/init.ts";
@@ -53,10 +53,9 @@ test("without a token the service is not asked, and the next step is the token",
   const cwd = await temporaryFolder(t);
   const { text, error } = await init(cwd, [], { CONTENT_API_URL: "http://127.0.0.1:1" });
   assert.equal(error, undefined);
-  assert.match(
-    text,
-    /^Written: .*\nNext:\n {2}put the API token into \.\/token, then: chmod 600 \.\/token\n/,
-  );
+  assert.match(text, /^Written: .*\nNext:\n {2}put the API token into \.\/token, which only you can read\n/);
+  assert.equal((await stat(join(cwd, "token"))).mode & 0o777, 0o600);
+  assert.equal(await readFile(join(cwd, "token"), "utf8"), "");
   assert.match(await readFile(join(cwd, CONFIG), "utf8"), /"destinations": \[\]/);
 });
 

@@ -61,6 +61,10 @@ test("drift names what is new since the run before, and of a first run says that
     compared.split("\n").every((line) => line.length <= 80),
     compared,
   );
+  assert.match(
+    compared.replaceAll("\n", " "),
+    /Name fields of items in the setting `extraColumns` for columns of content_wide\./,
+  );
   const { newFields, vanishedFields, ...rest } = JSON.parse(await drift(["2", "--format", "json"]));
   assert.deepEqual([rest.run, rest.previousRun], [second.run, first.run]);
   const isFeeling = ({ path }: { path: string }) => path === "feeling";

@@ -10,14 +10,10 @@ CREATE OR REPLACE MACRO payload_as_of(content_id, destination_id, instant) AS (
       AND (intervals.valid_to_sequence IS NULL OR intervals.valid_to_sequence > run_history.sequence)
     WHERE intervals.content_id = asked.item
       AND intervals.destination_id = asked.destination
-      AND run_history.sequence = (
-        SELECT max(until.sequence)
-        FROM run_history AS until
-        WHERE until.started_at <= CAST(asked.at AS TIMESTAMPTZ)
-      )
+      AND run_history.sequence = (/* run_as_of */)
   )
   SELECT CAST(payloads.payload AS JSON)
   FROM (/* payload */) AS payloads
 );
 COMMENT ON MACRO payload_as_of IS
-'The payload of an item for a destination at an instant; NULL where there was none. Names are resolved in the current database; if several are attached, use USE first. Instants are timestamps with a time zone, or texts that can be read as such.'
+'The payload of an item for a destination at an instant; NULL where there was none. Names are resolved in the current database; if several are attached, use USE first. Instants are timestamps with a time zone, or texts that can be read as such; a date is its end in UTC.'
