@@ -142,9 +142,12 @@ export async function diffValues(
   if (totals === undefined) throw new TypeError("the changes have no totals");
   const why = await readDefinitionChanges(connection, ...runs);
   const [largest] = await readRows(connection, LARGEST, loadSql("audit_diff_largest"));
-  const causes = await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes"));
+  const counts = await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes"));
+  const causes = counts.map((row) => ({ ...row, cause: wordsIn(row.causes).join(", ") }));
   return {
     ...totals,
+    /** By cause, those that touch most items first. */
+    causes,
     isFiltered: Object.values(filter).some((each) => each !== undefined),
     /** The cause that touches most items, as a clause, with their number; undefined if nothing changed. */
     largest: largest && { items: largest.items, clause: causeClause(why, largest) },
@@ -163,7 +166,7 @@ export async function diffValues(
         none: "",
         title: "Changes by cause",
         columns: { cause: col.name({ isWords: true }), ...CAUSES_COUNTED },
-        rows: causes.map((row) => ({ ...row, cause: wordsIn(row.causes).join(", ") })),
+        rows: causes,
         limit: 100,
       }),
       await definitionsSection(connection),

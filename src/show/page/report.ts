@@ -7,13 +7,14 @@ import { readChecks } from "../../audit/checks/checks.ts";
 import { contentDiffForReport } from "../../audit/diff/content-diff-answer.ts";
 import type { RunPair } from "../../audit/diff/run-pair.ts";
 import { diffForReport } from "../../audit/diff/value-diff-answer.ts";
-import { receivingDestinations } from "../../audit/mapping/value-counts.ts";
+import { mappedCounts, receivingDestinations } from "../../audit/mapping/value-counts.ts";
 import { listFiles, missingTables, type OpenedRun, openViews, runTables } from "../../audit/open-run.ts";
 import { type Coverage, coverageSections, readCoverage } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftOf, driftSections, PERSONAL_SECTION } from "../../audit/questions/drift.ts";
 import { type ReportLimits, readReportItems } from "../../audit/questions/items.ts";
 import { isHistoryIn, type RunRow, readRunHistory, readRunRow } from "../../audit/questions/run-history.ts";
 import { readRejectsSection, readRunSections } from "../../audit/questions/run-sections.ts";
+import { readRunShares } from "../../audit/questions/run-shares.ts";
 import { comparisonText, type EarlierRuns, earlierRunsSection } from "../../audit/questions/runs.ts";
 import { col, type Section } from "../../common/answer.ts";
 import { asWarehouseError } from "../../common/errors.ts";
@@ -22,6 +23,7 @@ import { readRows } from "../../storage/typed-rows.ts";
 import { sameRun } from "../../warehouse/identity.ts";
 import { nameOf } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
+import { causesPicture, coveragePicture, missesPicture, runsPicture } from "./answer-pictures.ts";
 import { overviewOf, whyNothingMapped } from "./overview.ts";
 import { foreign, html, type Markup, type PagePart, pageMarkup, ROWS_LIMIT } from "./page.ts";
 
@@ -31,7 +33,7 @@ const REPORT_FILE = "report.html";
 interface ReportRun extends Pick<OpenedRun, "connection" | "connect"> {
   /** Folder of the Parquet files. */
   readonly directory: string;
-  readonly manifest: Pick<Manifest, "rows" | "emptyColumns" | "changes" | "asked">;
+  readonly manifest: Pick<Manifest, "rows" | "emptyColumns" | "changes" | "mappedChanges" | "asked">;
   readonly earlier: EarlierRuns;
 }
 
@@ -53,6 +55,7 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
   // If one fails, the other must end too before its connection is closed.
   await Promise.allSettled(readings);
   const [coverage, { changes, items }] = await Promise.all(readings);
+  const shares = isHistoryIn(manifest) ? await readRunShares(connection) : [];
   const { sequence, verdict, packageVersion, startedAt, endedAt } = row;
   const took = duration((endedAt.getTime() - startedAt.getTime()) / 1000);
   const instance = await instanceName(connection, row, Object.keys(manifest.rows));
@@ -68,9 +71,10 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
       checksBefore,
       coverage,
       drift,
-      itemChanges: manifest.changes,
+      changes: manifest,
       valueChanges: changes.values,
       earlier,
+      shares,
       unsent: items.unsent,
     }),
     parts: [
@@ -78,13 +82,26 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
       changes.part,
       driftPart(drift, earlier, sequence),
       await readRunPart(run, row),
-      { id: "runs", name: "Runs", command: "runs", sections: [earlierRunsSection(earlier)] },
+      {
+        id: "runs",
+        name: "Runs",
+        command: "runs",
+        picture: pictureOf(
+          "Over the runs",
+          runsPicture(shares, mappedCounts(coverage.destinations).destinations),
+        ),
+        sections: [earlierRunsSection(earlier)],
+      },
       itemsPart(items),
     ],
     hasItems: items.shown > 0,
     items: items.packed,
     foot: foot(row),
   });
+}
+
+function pictureOf(title: string, markup: Markup | undefined) {
+  return markup && { title, markup };
 }
 
 /** `instance_url` of a run of the sample. */
@@ -133,7 +150,9 @@ function coveragePart(coverage: Coverage, sequence: number): PagePart {
   });
   const nothing = whyNothingMapped(coverage);
   const lead = nothing === undefined ? "" : `There is no value to look at: ${nothing}.`;
-  return { id: "coverage", name: "Coverage", command: `audit ${sequence}`, lead, sections };
+  const fields = coveragePicture(coverage);
+  const picture = pictureOf("By destination and field", fields && html`${fields}${missesPicture(without)}`);
+  return { id: "coverage", name: "Coverage", command: `audit ${sequence}`, lead, picture, sections };
 }
 
 const WITHOUT_HISTORY =
@@ -155,6 +174,7 @@ async function readChanges(connection: DuckDBConnection, run: RunRow, { manifest
     id: "changes",
     name: "Changes",
     command: before === undefined ? "diff" : `diff ${before.sequence} ${run.sequence}`,
+    picture: pictureOf("By cause", diff && causesPicture(diff.totals.causes)),
     lead: diff?.lead ?? (hasHistory ? FIRST_IN_HISTORY : WITHOUT_HISTORY),
     sections: [...(diff?.sections ?? []), ...content],
   };

@@ -48,6 +48,11 @@
   }
   addEventListener("hashchange", unfoldNamed);
   unfoldNamed();
+  // The address names the section that is opened, so that it can be sent to somebody.
+  for (const section of document.querySelectorAll("details[id]"))
+    section.firstElementChild.addEventListener("click", () => {
+      if (!section.open) history.replaceState(null, "", `#${section.id}`);
+    });
   // Folded sections are printed too.
   addEventListener("beforeprint", () => {
     for (const each of document.querySelectorAll("details")) each.open = true;
