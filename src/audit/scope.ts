@@ -1,7 +1,7 @@
 /** Resolves names of destinations, custom fields and content types to IDs. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { col } from "../common/answer.ts";
-import { WarehouseError } from "../common/errors.ts";
+import { noAnswer, WarehouseError } from "../common/errors.ts";
 import { joinFirst, nearestSentence } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
@@ -14,17 +14,15 @@ export interface AuditScope {
   readonly contentTypeIds?: readonly string[] | undefined;
 }
 
-/** SQL condition on rows with the columns of these IDs. */
-export function scopeCondition({ destinationIds, fieldIds, contentTypeIds }: AuditScope): string {
-  const columns = {
-    destination_id: destinationIds,
-    custom_field_id: fieldIds,
-    content_type_id: contentTypeIds,
-  };
-  const conditions = Object.entries(columns).flatMap(([column, ids]) =>
-    ids === undefined ? [] : [`list_contains([${ids.map(quoteLiteral).join(", ")}]::VARCHAR[], ${column})`],
-  );
-  return ["true", ...conditions].join(" AND ");
+/** SQL condition on rows of values. `content`: table of their items. */
+export function scopeCondition(
+  { destinationIds, fieldIds, contentTypeIds }: AuditScope,
+  content = "content",
+): string {
+  const isAmong = (column: string, ids: readonly string[] | undefined) =>
+    ids === undefined ? "true" : `list_contains([${ids.map(quoteLiteral).join(", ")}]::VARCHAR[], ${column})`;
+  const ofTypes = `content_id IN (SELECT content_id FROM ${content} WHERE ${isAmong("content_type_id", contentTypeIds)})`;
+  return `${isAmong("destination_id", destinationIds)} AND ${isAmong("custom_field_id", fieldIds)} AND ${ofTypes}`;
 }
 
 export function isSelected(ids: readonly string[] | undefined, id: string): boolean {
@@ -37,7 +35,7 @@ export interface ScopeNames {
   readonly field?: string | undefined;
 }
 
-/** Several entities may share a name. Throws `config.not_found` for a name that the run does not have. */
+/** Several entities may share a name. Throws `answer.nothing` for a name that the run does not have. */
 export async function resolveScope(
   connection: DuckDBConnection,
   { destination, field, contentType }: ScopeNames & { readonly contentType?: string | undefined },
@@ -59,7 +57,7 @@ const NAMED = { id: col.text({ required: true }), name: col.text(), platform: co
 
 /**
  * IDs with this name, or the ID itself. `candidates`: SQL that selects `id` and `name`. Returns undefined if
- * `wanted` is. Throws `config.not_found` with the nearest names.
+ * `wanted` is. Throws `answer.nothing` with the nearest names.
  */
 export async function readIds(
   connection: DuckDBConnection,
@@ -72,7 +70,7 @@ export async function readIds(
   const known = await readRows(connection, NAMED, sql);
   const { ids, nearest } = findNamed(known, wanted);
   if (ids.length > 0) return ids;
-  throw notFound(`There is no ${what} "${wanted}" in the run.${nearest}`);
+  throw noAnswer(`There is no ${what} "${wanted}" in the run.${nearest}`);
 }
 
 /**

@@ -94,7 +94,6 @@ async function openDatabase(
 export class WarehouseBuild implements AsyncDisposable {
   readonly #request: BuildRequest;
   readonly #interrupting: Disposable;
-  readonly #loaded = new Map<string, TableFiles>();
   #open: Awaited<ReturnType<typeof openDatabase>>;
 
   private constructor(request: BuildRequest, open: Awaited<ReturnType<typeof openDatabase>>) {
@@ -113,14 +112,19 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   /**
-   * Loads the tables of the pipeline except custom ones, whose queries may read them. Staged tables are loaded two at a
-   * time, but never two wide ones. Tables made from other tables follow, each on both connections. Throws `verify.failed` if
-   * rows went missing.
+   * Loads the tables of the pipeline, in the order of the pipeline. Staged tables are loaded two at a time, but never two
+   * wide ones. Tables made from other tables follow, each on both connections. `compare`: compares them with those of the
+   * run before; custom tables may read what it finds. Throws `verify.failed` if rows went missing.
    */
-  async loadData(): Promise<void> {
-    const { tables, parts, stagedBytes, onTable } = this.#request;
+  async loadData<Compared extends Pick<Manifest, "mappedChanges">>(compare: () => Promise<Compared>) {
+    const { tables, signal, parts, stagedBytes, onTable } = this.#request;
+    const loaded = new Map<string, TableFiles>();
     onTable(0, tables.length);
-    const add = (table: TableFiles) => this.#add(table);
+    const add = (table: TableFiles) => {
+      signal.throwIfAborted();
+      loaded.set(table.table, table);
+      onTable(loaded.size, tables.length);
+    };
     const staged = tables.filter(({ stage }) => stage === "shared" || stage === "pooled" || stage === "item");
     const isDefinition = ({ name }: Table) => DEFINITIONS.has(name);
     for (const table of staged.filter(isDefinition)) add(await this.#loadStaged(this.connections[0], table));
@@ -136,27 +140,21 @@ export class WarehouseBuild implements AsyncDisposable {
       for (const table of job) add(await this.#loadStaged(connection, table));
     });
     for (const step of STEPS) for (const table of await this.#fill(step)) add(table);
+    const compared = await compare();
+    for (const table of await this.#finishRunHistory(compared)) add(table);
+    for (const table of await this.#fillCustom()) add(table);
+    return { data: tables.flatMap(({ name }) => loaded.get(name) ?? []), compared };
   }
 
-  /** Writes what the run lost and gained into its history, and fills custom tables. Returns all tables of the pipeline. */
-  async completeData(changes: Manifest["mappedChanges"]): Promise<TableFiles[]> {
+  /** Writes what the run lost and gained into its history. */
+  async #finishRunHistory({ mappedChanges }: Pick<Manifest, "mappedChanges">): Promise<TableFiles[]> {
     const { tables, history } = this.#request;
-    const [connection] = this.connections;
-    const runs = tables.filter(({ name }) => name === runHistory.name);
-    if (runs.length > 0 && changes !== null) {
+    const finished = tables.filter(({ name }) => name === runHistory.name);
+    if (finished.length > 0 && mappedChanges !== null) {
       const update = `UPDATE ${runHistory.name} SET lost = $1, gained = $2 WHERE run = $3`;
-      await execute(connection, update, [changes.lost, changes.gained, history.run.run]);
+      await execute(this.connections[0], update, [mappedChanges.lost, mappedChanges.gained, history.run.run]);
     }
-    const exported = await exportTables(this.connections, { tables: runs, bounds: [], ...this.#files });
-    for (const table of [...exported, ...(await this.#fillCustom())]) this.#add(table);
-    return tables.flatMap(({ name }) => this.#loaded.get(name) ?? []);
-  }
-
-  #add(table: TableFiles): void {
-    const { signal, onTable, tables } = this.#request;
-    signal.throwIfAborted();
-    this.#loaded.set(table.table, table);
-    onTable(this.#loaded.size, tables.length);
+    return exportTables(this.connections, { tables: finished, bounds: [], ...this.#files });
   }
 
   /** Values that do not read as the type of their custom field. */

@@ -28,7 +28,7 @@ import type { PeakUse } from "../warehouse/disk.ts";
 import { nextAncestors } from "../warehouse/identity.ts";
 import { databaseOf, parseRunName } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
-import { compareMappedValues, runWithMappedValues } from "./compare.ts";
+import { compareMappedValues } from "./compare.ts";
 import type { BuildSource, NewRun, Runtime } from "./inputs.ts";
 import { concludeVerdict, judgeRun } from "./judge-run.ts";
 import { rowsOf, runTables } from "./run-tables.ts";
@@ -64,13 +64,9 @@ export async function buildTables(run: NewRun, source: BuildSource, peak: PeakUs
       memoryLimitMb: memoryLimitMb(transformed.vectorBytes),
     },
   });
-  await build.loadData();
-  const before = runWithMappedValues(run, facts);
-  const compared =
-    before === undefined
-      ? { mappedChanges: null, warnings: [] }
-      : await build.whileClosed(() => compareMappedValues(run, asked, before));
-  const data = await build.completeData(compared.mappedChanges);
+  const { data, compared } = await build.loadData(() =>
+    compareMappedValues(run, facts, (read) => build.whileClosed(read)),
+  );
   const misfits = await build.fieldTypeDrift();
   for (const { items: _items, ...entry } of misfits) tally.add(entry);
   const drift = addItemCounts(tally.sorted(), [...transformed.driftItems, ...misfits], facts.drift);

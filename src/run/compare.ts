@@ -1,5 +1,5 @@
 /** Compares the staged tables of a run with the run before. A failure is a warning. */
-import { hasAllMappedValues, lossWarnings, readMappedChanges } from "../audit/mapping/lost-and-gained.ts";
+import { hasAllMappedValues, lossText, readMappedChanges } from "../audit/mapping/lost-and-gained.ts";
 import {
   countWithoutAtReceivers,
   mappedCounts,
@@ -12,40 +12,42 @@ import { asWarehouseError } from "../common/errors.ts";
 import { TABLES_OF_VIEWS } from "../load/views.ts";
 import type { RunSummary } from "../observe/run-summary.ts";
 import { publishes } from "../pipeline.ts";
-import type { ExtractRecord, RunAsked } from "../raw/extract-record.ts";
+import type { ExtractRecord } from "../raw/extract-record.ts";
 import { mayShow, type PublishedBaseline } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { BuiltStatement } from "../warehouse/manifest.ts";
 import type { NewRun } from "./inputs.ts";
 
-/** The run before, if the mapped values of both can be compared; `undefined` if not. */
-export function runWithMappedValues(
-  { baseline, pipeline }: NewRun,
-  { asked: { limit }, items }: ExtractRecord,
-): PublishedBaseline | undefined {
-  const rows = Object.fromEntries(pipeline.tables.map(({ name }) => [name, 0]));
-  const verdict = limit === null ? "complete" : "limited";
-  const isComparable = hasAllMappedValues({ rows, verdict, items: { unread: items.unread.notAsked } });
-  return isComparable && baseline.kind === "run" && hasAllMappedValues(baseline.manifest)
-    ? baseline
-    : undefined;
-}
-
-/** Counts the mapped values that were lost and gained. */
+/**
+ * Counts the mapped values that were lost and gained; null if there is nothing to compare with. `whileClosed`: lets the
+ * staged database be read.
+ */
 export async function compareMappedValues(
   run: NewRun,
-  asked: RunAsked,
-  before: PublishedBaseline,
+  { asked, items }: ExtractRecord,
+  whileClosed: <Result>(read: () => Promise<Result>) => Promise<Result>,
 ): Promise<Pick<RunSummary, "mappedChanges" | "warnings">> {
-  try {
-    await using database = await openStaged(run, TABLES_OF_VIEWS, before);
-    const showsTexts = mayShow(before.manifest.asked, asked);
-    const request = { passthrough: run.pipeline.passthrough, showsTexts };
-    const mappedChanges = await readMappedChanges(database.connection, request);
-    return { mappedChanges, warnings: lossWarnings(mappedChanges, before.run) };
-  } catch (thrown) {
-    return { mappedChanges: null, warnings: [notComparedText(before.run, thrown)] };
-  }
+  const { baseline: before, pipeline } = run;
+  const tables = pipeline.tables.map(({ name }) => name);
+  if (
+    before.kind !== "run" ||
+    !hasAllMappedValues(tables, { unread: items.unread.notAsked }) ||
+    !hasAllMappedValues(Object.keys(before.manifest.rows), before.manifest.items)
+  )
+    return { mappedChanges: null, warnings: [] };
+  return whileClosed(async () => {
+    try {
+      await using database = await openStaged(run, TABLES_OF_VIEWS, before);
+      const showsTexts = mayShow(before.manifest.asked, asked);
+      const request = { passthrough: pipeline.passthrough, showsTexts };
+      const mappedChanges = await readMappedChanges(database.connection, request);
+      // Each loss is new, so its warning names the run before.
+      const text = `External values were lost since run ${before.run}, ${lossText(mappedChanges)}; "content-warehouse diff --values" shows them.`;
+      return { mappedChanges, warnings: mappedChanges.lost === 0 ? [] : [text] };
+    } catch (thrown) {
+      return { mappedChanges: null, warnings: [notComparedText(before.run, thrown)] };
+    }
+  });
 }
 
 export async function compareWithPrevious(
@@ -74,14 +76,8 @@ export async function compareWithPrevious(
     };
   } catch (thrown) {
     const warnings = [notComparedText(before?.run ?? "the specification", thrown)];
-    return {
-      comparedWith: null,
-      changes: null,
-      mappedValues: null,
-      missingBefore: null,
-      drift: null,
-      warnings,
-    };
+    const none = { comparedWith: null, changes: null, mappedValues: null, missingBefore: null, drift: null };
+    return { ...none, warnings };
   }
 }
 

@@ -43,7 +43,7 @@ export function concludeVerdict(
     ...disagreements,
     ...contradictions.map(({ path, count, contentId }) => {
       const more = count === 1 ? "" : ` and ${count - 1} more`;
-      return `dynamic and full answers of different updated_at contradict each other in ${path} of ${contentId}${more}`;
+      return `${path} of ${contentId}${more}: dynamic and full answers of different updated_at contradict each other`;
     }),
   ];
   if (limit !== null)

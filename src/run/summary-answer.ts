@@ -1,6 +1,12 @@
 /** Shows what a run did, at a glance: first what to look at, in about ten lines. */
 import { relative } from "node:path";
-import { countWithoutAtReceivers, receivingDestinations } from "../audit/mapping/value-counts.ts";
+import { isOfMostItems } from "../audit/checks/checks.ts";
+import {
+  countWithoutAtReceivers,
+  kindsText,
+  type MappedCounts,
+  receivingDestinations,
+} from "../audit/mapping/value-counts.ts";
 import { type DriftLine, type DriftPart, isNewDrift } from "../audit/questions/drift.ts";
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
 import { count, duration, megabytes, pluralize } from "../common/figures.ts";
@@ -24,7 +30,7 @@ export function summaryAnswer(summary: RunSummary, advice: ((words: string) => s
   );
   const [word, so] = {
     complete: ["Complete", ""],
-    unsettled: ["UNSETTLED", "; published, but not certified; run again later"],
+    unsettled: ["UNSETTLED", "; run again later"],
     limited: ["Limited", "; a run without --limit reads all items"],
   }[verdict];
   const lacking = noMappedValues === null ? "" : ", WITHOUT MAPPED VALUES";
@@ -49,25 +55,21 @@ const TEXT_WIDTH = 87;
 /** Texts by name; a name without texts is not shown. */
 function linesOf(summary: RunSummary): readonly Line[] {
   const facts = factsOf(summary);
-  const lines = facts
-    .flatMap(([, ...texts]) => texts.filter((text) => typeof text === "string"))
-    .reduce((sum, text) => sum + wrapText(text, TEXT_WIDTH, MOST_LINES).length, 2);
-  return [[LOOK_AT, ...firstThings(thingsToLookAt(summary), MOST_LINES - lines)], ...facts];
+  const texts = facts.flatMap(([, ...some]) => some.filter((text) => typeof text === "string"));
+  // Besides these, the first line and the next command.
+  const left = MOST_LINES - 2 - texts.flatMap((text) => wrapText(text, TEXT_WIDTH, MOST_LINES)).length;
+  return [[LOOK_AT, ...fitThings(thingsToLookAt(summary), Math.max(2, left))], ...facts];
 }
 
-/** As many as fit into the lines. */
-function firstThings(things: readonly string[], lines: number): string[] {
-  const shown: string[] = [];
-  let left = lines;
-  for (const thing of things) {
-    const isLast = shown.length === things.length - 1;
-    const wrapped = wrapText(thing, TEXT_WIDTH, Math.max(1, isLast ? left : left - 1));
-    if (shown.length > 0 && left < (isLast ? 1 : 2)) break;
-    shown.push(wrapped.join(" "));
-    left -= wrapped.length;
-  }
+/** All things if they fit into the lines, else a line of each of the first. */
+function fitThings(things: readonly string[], lines: number): readonly string[] {
+  if (things.flatMap((thing) => wrapText(thing, TEXT_WIDTH, lines + 1)).length <= lines) return things;
+  const shown = things.slice(0, things.length > lines ? lines - 1 : lines);
   const more = things.length - shown.length;
-  return more === 0 ? shown : [...shown, `and ${count(more)} more: content-warehouse runs show`];
+  return [
+    ...shown.flatMap((thing) => wrapText(thing, TEXT_WIDTH, things.length === 1 ? lines : 1).join(" ")),
+    ...(more === 0 ? [] : [`and ${count(more)} more: see \`runs show\``]),
+  ];
 }
 
 function factsOf(summary: RunSummary): readonly Line[] {
@@ -81,9 +83,9 @@ function factsOf(summary: RunSummary): readonly Line[] {
   ];
 }
 
-/** Why the run is not complete, and new warnings. */
-function thingsToLookAt({ reasons, newWarnings }: RunSummary): readonly string[] {
-  return [...reasons, ...newWarnings];
+/** Why the run is not complete, unless `--limit` asked for that, and new warnings. */
+function thingsToLookAt({ verdict, reasons, newWarnings }: RunSummary): readonly string[] {
+  return verdict === "limited" ? newWarnings : [...reasons, ...newWarnings];
 }
 
 function sinceText({ comparedWith }: RunSummary): string {
@@ -92,15 +94,16 @@ function sinceText({ comparedWith }: RunSummary): string {
 }
 
 function itemsText(summary: RunSummary): string {
-  const { items, changes, replayOf } = summary;
-  const { listed, loaded, rejected, vanished, unread } = items;
+  const { items, changes, replayOf, verdict } = summary;
+  const { loaded, rejected, vanished, unread } = items;
+  const all = verdict === "limited" ? items.counted : items.listed;
   const others = [
     rejected > 0 && `${count(rejected)} rejected: see run_rejects`,
     vanished > 0 && `${count(vanished)} vanished`,
     unread > 0 && `${count(unread)} unread`,
     replayOf !== null && `a replay of ${replayOf}`,
   ].filter((text) => text !== false);
-  const became = [loaded === listed ? count(loaded) : `${count(loaded)} of ${count(listed)}`, ...others];
+  const became = [loaded === all ? count(loaded) : `${count(loaded)} of ${count(all)}`, ...others];
   if (changes === null) return became.join(", ");
   const edited = changes.edited === null ? "" : `, ${count(changes.edited)} edited`;
   return `${became.join(", ")}; ${count(changes.new)} new${edited}, ${count(changes.removed)} removed${sinceText(summary)}`;
@@ -108,11 +111,13 @@ function itemsText(summary: RunSummary): string {
 
 function mappedText({ mappedChanges, mappedValues }: RunSummary): string | false {
   if (mappedValues === null) return false;
-  if (mappedChanges === null) return `${count(mappedValues.mapped)} values`;
+  const { mapped } = sumReceivers(mappedValues);
+  if (mappedChanges === null) return pluralize(mapped, "value");
   const { changed, lost, gained, largest } = mappedChanges;
   const [most] = largest;
-  const where = most && ` (most in ${printableLine(most.field)} at ${printableLine(most.destination)})`;
-  return `${pluralize(changed, "item")} sent differently; ${count(lost)} values lost${where ?? ""}, ${count(gained)} gained`;
+  const where = most === undefined ? "" : ` (most in ${most.field} at ${most.destination})`;
+  const went = `${count(lost)} lost${printableLine(where)}, ${count(gained)} gained`;
+  return `${pluralize(mapped, "value")}: ${went}; ${pluralize(changed, "item")} sent differently`;
 }
 
 function receptionsText({ mappedChanges }: RunSummary): string | false {
@@ -126,25 +131,25 @@ function receptionsText({ mappedChanges }: RunSummary): string | false {
 /** Values without an external value at destinations that receive values. */
 function missingText({ mappedValues, missingBefore }: RunSummary): string | false {
   if (mappedValues === null) return false;
-  const receivers = receivingDestinations(mappedValues.destinations);
-  if (receivers.length === 0 && mappedValues.destinations.length > 0)
+  const { receivers, unmapped, unknown } = sumReceivers(mappedValues);
+  if (receivers === 0 && mappedValues.destinations.length > 0)
     return "no destination receives values: see `destinations` in the configuration";
-  const sum = (kind: "unmapped" | "unknown") => receivers.reduce((total, each) => total + each[kind], 0);
-  const missing = countWithoutAtReceivers(mappedValues);
-  const kinds =
-    missing === 0 ? "" : ` (${count(sum("unmapped"))} unmapped, ${count(sum("unknown"))} unknown)`;
+  const missing = unmapped + unknown;
+  const kinds = missing === 0 ? "" : ` (${kindsText({ unmapped, unknown })})`;
   return `${pluralize(missing, "value")}${kinds}${missingBefore === null ? "" : `; ${count(missingBefore)} before`}`;
 }
 
-function knownText(summary: RunSummary): string | false {
-  const { knownWarnings, drift } = summary;
-  const isKnown = (line: DriftLine) => !isTold(summary)(line);
-  const known = DRIFT.flatMap(([part]) => drift?.[part] ?? []).filter(isKnown).length;
-  const texts = [
-    knownWarnings > 0 && pluralize(knownWarnings, "warning"),
-    known > 0 && `${pluralize(known, "field")} unlike the specification`,
-  ].filter((text) => text !== false);
-  return texts.length > 0 && `${texts.join(" and ")}, as before: content-warehouse runs show`;
+/** Numbers of values at destinations that receive values. */
+function sumReceivers({ destinations }: MappedCounts) {
+  const receivers = receivingDestinations(destinations);
+  const sum = (kind: "mapped" | "unmapped" | "unknown") =>
+    receivers.reduce((total, each) => total + each[kind], 0);
+  return {
+    receivers: receivers.length,
+    mapped: sum("mapped"),
+    unmapped: sum("unmapped"),
+    unknown: sum("unknown"),
+  };
 }
 
 function publishedText({
@@ -173,36 +178,57 @@ function nearestPath(path: string): string {
   return near.startsWith("..") ? path : near;
 }
 
-/** Departures from the specification, by kind, and how many are named. What the personal-data policy does is none. */
-const DRIFT: readonly (readonly [part: Exclude<DriftPart, "policy">, what: string, named: number])[] = [
-  ["newFields", "new", 3],
-  ["vanishedFields", "vanished", 3],
-  ["changedTypes", "of another type", 0],
-  ["outsideContract", "with values of another type", 0],
+/** Largest number of fields named of a kind. */
+const NAMED = 3;
+
+/** Departures from the specification, by kind. What the personal-data policy does is none. */
+const DRIFT: readonly (readonly [part: Exclude<DriftPart, "policy">, what: string])[] = [
+  ["newFields", "new"],
+  ["vanishedFields", "vanished"],
+  ["changedTypes", "of another type"],
+  ["outsideContract", "with values of another type"],
+  ["contradictions", "in which answers for one item contradict each other"],
 ];
 
-/** Whether a departure is told by name: in a first run each, then those since the run before. */
-function isTold({ comparedWith }: RunSummary): (line: DriftLine) => boolean {
-  return (line) => comparedWith === null || isNewDrift(line) || line.count === 0;
+/** Departures that are told by name (in a first run each, then those since the run before), and how many are known. */
+function driftOf({ drift, comparedWith, found: { modesDiffer }, items: { loaded } }: RunSummary) {
+  const isNew = (line: DriftLine) => comparedWith === null || isNewDrift(line) || line.count === 0;
+  // Other contradictions make the run unsettled.
+  const counts = ({ kind, count: times, path }: DriftLine) =>
+    kind === "versions_differ"
+      ? isOfMostItems(times, loaded)
+      : !(kind === "views_differ" && modesDiffer && path === "content.updated_at");
+  const lines = DRIFT.flatMap(([part, what]) =>
+    (drift?.[part] ?? []).filter(counts).map((line) => ({ what, line })),
+  );
+  const told = lines.filter(({ line }) => isNew(line));
+  return { told: Map.groupBy(told, ({ what }) => what), known: lines.length - told.length };
 }
 
 function fieldsText(summary: RunSummary): string | false {
-  const told = DRIFT.flatMap(([part, what, named]) => {
-    const paths = (summary.drift?.[part] ?? []).filter(isTold(summary)).map(({ path }) => path);
-    const names = named > 0 ? `: ${joinFirst(paths, named)}` : "";
-    return paths.length === 0 ? [] : [`${count(paths.length)} ${what}${names}`];
+  const told = [...driftOf(summary).told].map(([what, lines]) => {
+    const paths = lines.map(({ line }) => line.path);
+    return `${count(paths.length)} ${what}: ${joinFirst(paths, NAMED)}`;
   });
   return told.length > 0 && told.join("; ");
 }
 
+function knownText(summary: RunSummary): string | false {
+  const { knownWarnings } = summary;
+  const { known } = driftOf(summary);
+  const texts = [
+    knownWarnings > 0 && pluralize(knownWarnings, "warning"),
+    known > 0 && `drift in ${pluralize(known, "field")}`,
+  ].filter((text) => text !== false);
+  return texts.length > 0 && `${texts.join(", ")}: see \`runs show\``;
+}
+
 /** The command that shows what is most worth a look. */
 function nextCommand(summary: RunSummary): string {
-  const { items, mappedValues, mappedChanges, changes, drift, comparedWith } = summary;
-  const isDrifting =
-    comparedWith !== null && drift !== null && DRIFT.some(([part]) => drift[part].some(isTold(summary)));
+  const { items, mappedValues, mappedChanges, changes, comparedWith } = summary;
   if (mappedChanges !== null && mappedChanges.lost > 0) return "diff --values";
   if (items.rejected > 0) return "runs show --section rejects";
-  if (isDrifting) return "runs show --section drift";
+  if (comparedWith !== null && driftOf(summary).told.size > 0) return "runs show --section drift";
   if (mappedValues !== null && countWithoutAtReceivers(mappedValues) > 0) return "audit";
   return mappedValues !== null && changes !== null ? "diff" : 'sql "FROM content LIMIT 5"';
 }

@@ -143,7 +143,7 @@ export function unchangedFiles(files: readonly PublishedFile[], before: readonly
 export async function runBefore(
   runs: string,
   { previousRun }: Pick<Manifest, "previousRun">,
-): Promise<PublishedFiles | undefined> {
+): Promise<(PublishedFiles & { readonly manifest: Manifest }) | undefined> {
   if (previousRun === null) return undefined;
   const directory = join(runs, previousRun);
   const manifest = await readManifest(directory).catch((thrown: unknown) => {

@@ -61,6 +61,7 @@ const DEFAULTS = {
   observe: { onFinish: null, metricsFile: null },
   reread: false,
   acceptShrink: false,
+  acceptLost: false,
   acceptNewAddress: false,
   acceptPipeline: false,
   limit: null,

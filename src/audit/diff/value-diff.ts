@@ -111,7 +111,7 @@ const APART = "The same at destinations that do not receive values in both runs"
 
 /**
  * Compares two runs that the history on the connection knows both, and creates the temporary view `diff_shown` of the
- * changes. The filter has a destination and a field by name or ID, and an item by ID. Throws `config.not_found` for a
+ * changes. The filter has a destination and a field by name or ID, and an item by ID. Throws `answer.nothing` for a
  * destination or field that the history does not know.
  */
 export async function diffValues(

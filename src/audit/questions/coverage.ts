@@ -1,6 +1,7 @@
 /** Answers `audit`: how many values the mappings of a run cover. Counts range by range of items. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerColumns, type AnswerRow, col, type Section, section } from "../../common/answer.ts";
+import { noAnswer } from "../../common/errors.ts";
 import { nearestSentence } from "../../common/nearest.ts";
 import { MAPPED_VALUES_PER_RANGE, prepareMappings, rangeParams } from "../../load/mapped-values.ts";
 import { all } from "../../storage/duckdb.ts";
@@ -16,7 +17,7 @@ import {
   sumCounts,
 } from "../mapping/value-counts.ts";
 import { createTempTable, fillTempTable, itemBounds, loadSql } from "../queries.ts";
-import { type AuditScope, notFound } from "../scope.ts";
+import type { AuditScope } from "../scope.ts";
 
 export interface CoverageFilter extends AuditScope {
   readonly status?: MappingStatus | undefined;
@@ -149,7 +150,7 @@ const DEFINITIONS: Readonly<Record<string, DefinitionTable>> = {
 
 export type Coverage = Awaited<ReturnType<typeof readCoverage>>;
 
-/** Counts coverage; the SQL files describe the columns. Throws `config.not_found` for a value that no item has. */
+/** Counts coverage; the SQL files describe the columns. Throws `answer.nothing` for a value that no item has. */
 export async function readCoverage(
   connection: DuckDBConnection,
   filter: CoverageFilter,
@@ -281,5 +282,5 @@ async function assertKnownValue(connection: DuckDBConnection, value: string): Pr
   if ((await all(connection, USED, [value])).length > 0) return;
   const names = (await all(connection, KNOWN_VALUES)).map(({ name }) => String(name ?? ""));
   const near = nearestSentence(value, names, "Nothing in the run is similar.");
-  throw notFound(`No item of the run has the value "${value}".${names.includes(value) ? "" : near}`);
+  throw noAnswer(`No item of the run has the value "${value}".${names.includes(value) ? "" : near}`);
 }

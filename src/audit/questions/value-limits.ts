@@ -5,7 +5,7 @@ import { count } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { mayShow } from "../../warehouse/baseline.ts";
-import { hasAllMappedValues, lossText, readMappedChanges } from "../mapping/lost-and-gained.ts";
+import { lossText, readMappedChanges } from "../mapping/lost-and-gained.ts";
 import {
   LIMIT_KINDS,
   LIMIT_TEXTS,
@@ -27,8 +27,8 @@ export interface ValueLimit {
   readonly isRelative: boolean;
 }
 
-export function needsRunBefore(limits: readonly ValueLimit[]): boolean {
-  return limits.some(({ kind, isRelative }) => kind === "lost" || isRelative);
+export function comparesRuns({ kind, isRelative }: Pick<ValueLimit, "kind" | "isRelative">): boolean {
+  return kind === "lost" || isRelative;
 }
 
 /**
@@ -40,23 +40,20 @@ export async function assertWithinLimits(
   { scope, coverage }: { readonly scope: AuditScope; readonly coverage: Coverage },
   limits: readonly ValueLimit[],
 ): Promise<string[]> {
-  const { manifest, before } = opened;
-  const isComparable = hasAllMappedValues(manifest) && before !== undefined && hasAllMappedValues(before);
+  const { connection, manifest, before } = opened;
   const totals = sumCounts(receivingDestinations(coverage.destinations));
   const hasValues = receivingDestinations(coverage.coverage).some(({ values }) => values > 0);
   const notes: string[] = [];
   const exceeded: string[] = [];
   for (const { kind, limit, isRelative } of limits) {
-    if ((kind === "lost" || isRelative) && !isComparable) {
+    if (comparesRuns({ kind, isRelative }) && before === undefined) {
       notes.push(
         `--fail-on ${kind} passed: there is no run before to compare with, or a run did not read all items.`,
       );
     } else if (kind === "lost") {
-      const changes = await readMappedChanges(opened.connection, {
-        passthrough: await readPassthrough(opened.connection),
-        showsTexts: before !== undefined && mayShow(before.asked, manifest.asked),
-        scope,
-      });
+      const passthrough = await readPassthrough(connection);
+      const showsTexts = before !== undefined && mayShow(before.asked, manifest.asked);
+      const changes = await readMappedChanges(connection, { passthrough, showsTexts, scope });
       if (changes.lost > limit)
         exceeded.push(
           `external values lost since run ${before?.run} (limit: ${count(limit)}): ${lossText(changes)}`,
@@ -87,8 +84,7 @@ async function countBefore({ connection }: OpenedRun, scope: AuditScope, kind: L
   const sql = `
     SELECT count(*) AS number FROM before_content_mapped_values
     SEMI JOIN (FROM before_destinations WHERE receives) USING (destination_id)
-    JOIN (SELECT content_id, content_type_id FROM before_content) USING (content_id)
-    WHERE ${isStatus ? `status = '${kind}'` : kind} AND ${scopeCondition(scope)}`;
+    WHERE ${isStatus ? `status = '${kind}'` : kind} AND ${scopeCondition(scope, "before_content")}`;
   const [row] = await readRows(connection, { number: col.count({ required: true }) }, sql);
   return row?.number ?? 0;
 }

@@ -1,4 +1,4 @@
--- Fields and destinations of lost_and_gained where most values were lost. The cause is named if it is one for all.
+-- The ten fields at destinations in lost_and_gained where most values were lost. The cause is named if it is one for all.
 SELECT
   coalesce(any_value(destination.identification), lost.destination_id) AS destination,
   coalesce(any_value(field.name), lost.custom_field_id) AS field,
@@ -20,3 +20,4 @@ LEFT JOIN destinations AS destination USING (destination_id)
 LEFT JOIN custom_fields AS field USING (custom_field_id)
 GROUP BY lost.destination_id, lost.custom_field_id
 ORDER BY lost DESC, destination, field, lost.destination_id, lost.custom_field_id
+LIMIT 10

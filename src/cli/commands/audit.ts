@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { MAPPING_STATUSES, type MappingStatus } from "../../audit/mapped-value.ts";
+import { hasAllMappedValues } from "../../audit/mapping/lost-and-gained.ts";
 import { exportMapping } from "../../audit/mapping/mapping-file.ts";
 import {
   countWithoutValue,
@@ -9,17 +10,17 @@ import {
   receivingDestinations,
   sumCounts,
 } from "../../audit/mapping/value-counts.ts";
-import { findReadableRun, missingTables, type OpenedRun, type RunSelection } from "../../audit/open-run.ts";
+import { findReadableRun, type OpenedRun, type RunSelection } from "../../audit/open-run.ts";
 import { type Coverage, coverageSections, readCoverage } from "../../audit/questions/coverage.ts";
 import {
   assertWithinLimits,
+  comparesRuns,
   GATE_KINDS,
-  needsRunBefore,
   type ValueLimit,
 } from "../../audit/questions/value-limits.ts";
 import { resolveScope } from "../../audit/scope.ts";
 import type { Answer } from "../../common/answer.ts";
-import { invalidConfig, noAnswer, WarehouseError } from "../../common/errors.ts";
+import { invalidConfig } from "../../common/errors.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinWords } from "../../common/nearest.ts";
 import { type AnswerFlags, sectionName, showAnswer } from "../../show/answer.ts";
@@ -109,31 +110,26 @@ async function selectRuns(
   wanted: string,
   failOn: readonly ValueLimit[] = [],
 ): Promise<RunSelection> {
-  if (!needsRunBefore(failOn)) return { wanted };
+  if (!failOn.some(comparesRuns)) return { wanted };
   const { manifest } = await findReadableRun(folder, wanted);
-  const before = await runBefore(folder.runs, manifest);
-  const isMapped = before !== undefined && missingTables(before.manifest.rows).length === 0;
-  return { wanted: manifest.run, beside: isMapped ? (manifest.previousRun ?? undefined) : undefined };
+  const before = (await runBefore(folder.runs, manifest))?.manifest;
+  const isComparable = [manifest, before].every(
+    (each) => each !== undefined && hasAllMappedValues(Object.keys(each.rows), each.items),
+  );
+  return { wanted: manifest.run, beside: isComparable ? before?.run : undefined };
 }
 
 const DEFINITIONS_ALONE = "is about definitions, to which --status and --value do not apply; leave them out";
 
 async function audit({ out, err }: CliEnvironment, opened: OpenedRun, options: AuditFlags): Promise<void> {
   const { destination, field, contentType, status, value, exportMapping: file, failOn = [] } = options;
-  if (needsRunBefore(failOn) && (status !== undefined || value !== undefined))
+  if (failOn.some(comparesRuns) && (status !== undefined || value !== undefined))
     throw invalidConfig("--fail-on compares runs without --status and --value; leave them out.");
   await using named =
     file === undefined
       ? undefined
       : await openOutputFile(file, "--export-mapping", outputFolder(options.warehouse));
-  const scope = await resolveScope(opened.connection, { destination, field, contentType }).catch(
-    (thrown: unknown) => {
-      // A gate over something that does not exist must not look like a wrong call, which a script may ignore.
-      if (failOn.length > 0 && thrown instanceof WarehouseError && thrown.code === "config.not_found")
-        throw noAnswer(thrown.message);
-      throw thrown;
-    },
-  );
+  const scope = await resolveScope(opened.connection, { destination, field, contentType });
   const coverage = await readCoverage(opened.connection, { ...scope, status, value });
   const answer = coverageAnswer(opened, coverage);
   const { section } = options;

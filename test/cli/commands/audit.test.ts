@@ -140,7 +140,7 @@ test("a file that cannot be written is told before anything is asked, and a fail
   const [kept, fresh] = [join(out, "..", "kept.csv"), join(out, "..", "fresh.csv")];
   await writeFile(kept, "mine");
   for (const file of [kept, fresh]) {
-    assert.equal((await asked(file, "--destination", "Nowhere")).error?.code, "config.not_found");
+    assert.equal((await asked(file, "--destination", "Nowhere")).error?.code, "answer.nothing");
   }
   assert.equal(await readFile(kept, "utf8"), "mine");
   await assert.rejects(stat(fresh), { code: "ENOENT" });
