@@ -1,13 +1,13 @@
 /** Pictures of answers: coverage, causes of changes, and the runs. Texts of the service are cut, and tables have them whole. */
+import { WITHOUT_EXTERNAL_VALUE } from "../../audit/mapped-value.ts";
 import { type MappedCounts, receivingDestinations } from "../../audit/mapping/value-counts.ts";
 import type { Coverage } from "../../audit/questions/coverage.ts";
-import type { RunRow } from "../../audit/questions/run-history.ts";
-import type { RunShare } from "../../audit/questions/run-shares.ts";
+import type { RunRow, RunShare } from "../../audit/questions/run-history.ts";
 import type { EarlierRuns } from "../../audit/questions/runs.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { cut, foreign, html, type Markup } from "./page.ts";
-import { type BarRow, barTable, type RunPoint, runColumns, runLine } from "./pictures.ts";
+import { type BarRow, bar, barTable, type RunPoint, runColumns, runLine } from "./pictures.ts";
 
 /** `93.4%`; only all is 100% and only none is 0%. `whole` is not 0. */
 export function percent(part: number, whole: number): string {
@@ -17,8 +17,8 @@ export function percent(part: number, whole: number): string {
   return `${share.toFixed(1)}%`;
 }
 
-/** Destinations of a picture, fields of each, and values; tables have the others. */
-const MOST = { destinations: 12, fields: 12, values: 12 } as const;
+/** Rows and figures of a picture; tables have the others. */
+const MOST = { fields: 60, values: 12, destinations: 12 } as const;
 
 type FieldCoverage = Coverage["coverage"][number];
 
@@ -39,39 +39,39 @@ export function coveragePicture({ coverage, passthrough }: Coverage): Markup | u
     const parts = partsOf(rows, passthrough);
     return { label, parts, cells: [parts.mapped, parts.missing, parts.unsent].map(count), isTotal };
   };
-  const groups = [...Map.groupBy(receivingDestinations(coverage), (each) => each.destination_id).values()];
-  const rows = groups.slice(0, MOST.destinations).flatMap((fields) => {
-    const missing = (field: FieldCoverage) => field.unmapped + field.unknown_value;
-    const sorted = fields.toSorted((a, b) => missing(b) - missing(a) || b.values - a.values);
-    const others = sorted.slice(MOST.fields);
-    const [first] = fields;
-    return [
-      row(foreign(cut(first?.destination ?? first?.destination_id ?? "")), fields, true),
-      ...sorted
-        .slice(0, MOST.fields)
-        .map((each) => row(foreign(cut(each.custom_field ?? each.custom_field_id)), [each])),
-      ...(others.length > 0 ? [row(html`${pluralize(others.length, "more field")}`, others)] : []),
-    ];
-  });
+  const missing = (field: FieldCoverage) => field.unmapped + field.unknown_value;
+  const groups = Map.groupBy(receivingDestinations(coverage), (each) => each.destination_id);
+  const rows = [...groups].flatMap(([id, fields]) => [
+    row(foreign(cut(fields[0]?.destination ?? id)), fields, true),
+    ...fields
+      .toSorted((a, b) => missing(b) - missing(a) || b.values - a.values)
+      .map((each) => row(foreign(cut(each.custom_field ?? each.custom_field_id)), [each])),
+  ]);
   if (rows.length === 0) return undefined;
-  const more = groups.length - MOST.destinations;
-  return html`${LEGEND}${barTable("Values by destination and field", ["field", "values", "mapped", "missing", "not sent"], rows)}
-${more > 0 && html`<p class="note">${pluralize(more, "more destination")} below.</p>`}`;
+  const more = rows.length - MOST.fields;
+  const heads = ["field", "values", "mapped", "missing", "not sent"];
+  return html`${LEGEND}${barTable("Values by destination and field", heads, rows.slice(0, MOST.fields))}
+${more > 0 && html`<p class="note">${pluralize(more, "more row")} below.</p>`}`;
 }
 
-const LEGEND = html`<ul class="legend" aria-hidden="true"><li class="mapped">mapped</li><li class="missing">missing: no external value</li><li class="unsent">not sent: the field has no value mappings</li></ul>\n`;
+const LEGEND = html`<p class="legend note" aria-hidden="true">${(
+  [
+    ["mapped", "mapped"],
+    ["missing", "missing: no external value"],
+    ["unsent", "not sent: the field has no value mappings"],
+  ] as const
+).map(([kind, text]) => html`${bar({ [kind]: 1 }, 1, text)}${text}`)}</p>\n`;
 
-const MISSES = { unmapped: "no entry", unknown_value: "not in the field’s list" } as const;
-
-/** The values that most items miss, of `values`: those without an external value. */
-export function missesPicture(values: Coverage["values"]): Markup | "" {
-  const first = receivingDestinations(values).slice(0, MOST.values);
-  const rows = first.map((each) => {
+/** The values that most items miss. */
+export function missesPicture({ values }: Coverage): Markup | "" {
+  const missing = receivingDestinations(values).filter(({ status }) =>
+    WITHOUT_EXTERNAL_VALUE.some((each) => each === status),
+  );
+  const rows = missing.slice(0, MOST.values).map((each) => {
     const value = cut(each.value ?? each.value_id ?? "without text");
     const where = `${cut(each.custom_field ?? each.custom_field_id)} at ${cut(each.destination ?? each.destination_id)}`;
-    const why = each.status === "unknown_value" ? MISSES.unknown_value : MISSES.unmapped;
     return {
-      label: html`${foreign(value)} <span class="note">${foreign(where)}, ${why}</span>`,
+      label: html`${foreign(value)} <span class="note">${foreign(where)}</span>`,
       parts: { missing: each.items },
       cells: [count(each.items)],
     };
@@ -91,7 +91,7 @@ export function causesPicture(
     parts: { mapped: items },
     cells: [items, lost].map(count),
   }));
-  return barTable("Changes by cause", ["cause", "share", "items", "values lost"], rows, ["items"]);
+  return barTable("Items by cause", ["cause", "share", "items", "values lost"], rows, ["items"]);
 }
 
 /** A line of the share that a destination has mapped. */
@@ -110,13 +110,12 @@ export function contentColumns(
 ): Markup {
   const runs = [...listed.toReversed(), { sequence, ...changes }];
   const figures = (["new", "edited", "removed"] as const).map((kind) => {
-    const points = runs.flatMap((each): RunPoint[] => {
-      const value = each[kind];
-      return value === null ? [] : [{ sequence: each.sequence, value }];
-    });
-    const last = points.at(-1);
-    if (last?.sequence !== sequence) return "";
-    return html`<li><a href="#changes-content"><strong>${count(last.value)}</strong> ${kind}</a>${runColumns(`Items ${kind}`, points)}</li>\n`;
+    const known = runs.map((each) => ({ sequence: each.sequence, value: each[kind] }));
+    const points = known.filter((point): point is RunPoint => point.value !== null);
+    return (
+      changes[kind] !== null &&
+      html`<li><a href="#changes-content"><strong>${count(changes[kind])}</strong> ${kind}</a>${runColumns(`Items ${kind}`, points)}</li>\n`
+    );
   });
   return html`<ul class="figures">${figures}</ul>\n`;
 }

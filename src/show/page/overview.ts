@@ -13,8 +13,7 @@ import {
 } from "../../audit/mapping/value-counts.ts";
 import type { Coverage } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNewDrift } from "../../audit/questions/drift.ts";
-import type { RunRow } from "../../audit/questions/run-history.ts";
-import type { RunShare } from "../../audit/questions/run-shares.ts";
+import type { RunRow, RunShare } from "../../audit/questions/run-history.ts";
 import type { EarlierRuns } from "../../audit/questions/runs.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
@@ -176,7 +175,7 @@ function missingBlock({ coverage, earlier, shares, unsent, changes }: OverviewFa
 ${
   nothing !== undefined
     ? list([{ id: "coverage", what: "No value to look at", more: nothing }])
-    : html`<p><a href="#coverage-without">${pluralize(missing, "value")} without an external value</a><span class="note">${told}</span></p>
+    : html`<p><a href="#coverage-values">${pluralize(missing, "value")} without an external value</a><span class="note">${told}</span></p>
 ${barTable("Missing values by destination", heads, rows)}
 ${list([
   ...lineIf(others, "coverage-destinations", pluralize(others, "more destination")),

@@ -86,8 +86,8 @@ export async function pageMarkup(page: {
   readonly parts: readonly PagePart[];
   /** Whether there are items to search. */
   readonly hasItems: boolean;
-  /** Rows of the items as gzipped JSON. */
-  readonly items: Buffer;
+  /** Rows of the items, in blocks of base64. */
+  readonly items: readonly string[];
 }): Promise<string> {
   const [style = "", code = ""] = await Promise.all(
     ["page.css", "items.js"].map((name) => readFile(new URL(`./browser/${name}`, import.meta.url), "utf8")),
@@ -126,7 +126,7 @@ ${page.hasItems && SEARCH}</div></div>
 <main id="main" tabindex="-1">
 ${page.overview}${page.parts.map(partMarkup)}</main>
 <footer><p>${page.foot}</p></footer>
-<script type="text/plain" id="data">${page.items.toString("base64")}</script>
+<script type="text/plain" id="data">${page.items.join("\n")}</script>
 <script>${new Markup(script)}</script>
 </body>
 </html>
@@ -136,7 +136,7 @@ ${page.overview}${page.parts.map(partMarkup)}</main>
 /** The script of the page shows the search form. */
 const SEARCH = html`<form id="search" role="search" aria-label="Items" hidden>
 <label for="words">Find item</label>
-<input id="words" type="search" autocomplete="off" spellcheck="false" placeholder="title, ID, type, field, value, status">
+<input id="words" type="search" autocomplete="off" spellcheck="false" placeholder="title, ID, slug, value ( / )">
 </form>
 `;
 
@@ -166,6 +166,9 @@ ${markup}</details>
 `;
 }
 
+/** Rows of a table that is printed as a whole. */
+const PRINTED_ROWS = 25;
+
 /** Most rows of a table in the page. */
 export const ROWS_LIMIT = 500;
 
@@ -178,7 +181,7 @@ function sectionMarkup(
   if (rows.length === 0) return html`<p class="note" id="${id}">${title}: ${none}</p>\n`;
   const shown = rows.slice(0, Math.min(total, ROWS_LIMIT));
   const more = total - shown.length;
-  return html`<details class="answer" id="${id}"${isOpen && html` open`}>
+  return html`<details class="answer${shown.length > PRINTED_ROWS && " long"}" id="${id}"${isOpen && html` open`}>
 <summary><h3>${title}</h3> <span class="note">${pluralize(total, "row")}</span></summary>
 ${lead !== undefined && html`<p class="lead">${sentence(lead)}</p>\n`}<div class="scroll" role="group" tabindex="0" aria-label="${title}">${table({ ...section, rows: shown })}</div>
 ${more > 0 && html`<p class="note">${pluralize(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}

@@ -10,7 +10,7 @@ export type BarParts = Readonly<Partial<Record<(typeof BAR_KINDS)[number], numbe
 const THINNEST = 0.5;
 
 /** A stacked bar. `most`: number of values that a full bar has. */
-function bar(parts: BarParts, most: number, title: string): Markup {
+export function bar(parts: BarParts, most: number, title: string): Markup {
   let left = 0;
   const drawn = BAR_KINDS.map((kind) => {
     const number = parts[kind] ?? 0;
@@ -96,7 +96,7 @@ export function runColumns(what: string, points: readonly RunPoint[]): Markup {
     const left = 100 - (points.length - index) * step;
     return html`<rect${index === points.length - 1 && html` class="last"`} x="${round(left)}" y="${round(24 - height)}" width="${round(step * 0.7)}" height="${round(height)}"/>`;
   });
-  return html`<svg class="columns" viewBox="0 0 100 24" preserveAspectRatio="none" role="img"><title>${titleOf(what, points, count)}</title><rect class="ground" y="23.5" width="100" height="0.5"/>${drawn}</svg>`;
+  return html`<svg class="columns" viewBox="0 0 100 24" preserveAspectRatio="none" role="img"><title>${titleOf(what, points, count)}</title><rect y="23.5" width="100" height="0.5"/>${drawn}</svg>`;
 }
 
 function round(number: number): string {

@@ -78,7 +78,7 @@ test("a change that took external values away comes before one that touches more
 });
 
 test("the bars of causes and of values that items miss have the numbers of their tables", async () => {
-  const causes = tableRecords(root, "Changes by cause");
+  const causes = tableRecords(root, "Items by cause");
   assert.ok(causes.length > 1);
   for (const { share, items } of causes) assert.equal(share, `${items} items`);
   const [most] = await rowsOf(`
