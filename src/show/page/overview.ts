@@ -159,14 +159,7 @@ function missingBlock({ coverage, earlier, shares, unsent, changes }: OverviewFa
   const { lost = 0, gained = 0 } = changes.mappedChanges ?? {};
   const missing = countWithoutAtReceivers(now);
   const others = Math.max(0, receiving.length - DESTINATIONS_SHOWN);
-  const heads = [
-    "destination",
-    "values",
-    "missing",
-    ...(before ? ["before"] : []),
-    "mapped",
-    "over the runs",
-  ];
+  const heads = ["destination", "values", "missing", ...(before ? ["before"] : []), "mapped", "trend"];
   const told =
     changes.mappedChanges === null
       ? ""
