@@ -24,7 +24,12 @@ export const EXIT_CODES: readonly (readonly [
   [0, "done", "ok", "The run is complete and published, or limited if --limit was given."],
   [1, "stop", "internal failure", "Run again with --debug to see where it failed, and report it."],
   [2, "stop", "configuration", 'Correct what the message names; see "content-warehouse help configuration".'],
-  [3, "stop", "nothing to answer", "No run or item is as asked, or none is published yet; see the message."],
+  [
+    3,
+    "stop",
+    "nothing to answer",
+    "No run, item, destination, field or value is as asked, or no run is published yet; see the message.",
+  ],
   [10, "done", "published but unsettled", "The content changed meanwhile; run again at a quieter time."],
   [20, "stop", "credentials", "Check the API token and what it may read."],
   [21, "retry", "service unavailable", "Run again later: the run resumes from what it has read."],

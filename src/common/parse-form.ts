@@ -19,15 +19,22 @@ export function parseForm<Output>(
   const result = schema.safeParse(given, { error: unknownKeysMessage });
   if (result.success) return { value: result.data };
   return {
-    faults: result.error.issues.map(({ path, message }) => {
-      const place = z.core.toDotPath(path);
-      return printable(place === "" ? plain(message) : `\`${place}\`: ${plain(message)}`, 1000);
+    faults: result.error.issues.map((issue) => {
+      const place = z.core.toDotPath(issue.path);
+      return printable(place === "" ? faultOf(issue) : `\`${place}\`: ${faultOf(issue)}`, 1000);
     }),
   };
 }
 
-/** A message without the words of the validator. */
-function plain(message: string): string {
+/** The first fault of a file or a response, with its path and without data: ` at pagination.next: expected ...`. */
+export function firstFault({ issues: [issue] }: z.ZodError): string {
+  if (issue === undefined) return "";
+  const path = issue.path.length === 0 ? "" : ` at ${printable(issue.path.join("."))}`;
+  return `${path}: ${faultOf(issue)}`;
+}
+
+/** The message of a fault without the words of the validator. */
+function faultOf({ message }: z.core.$ZodIssue): string {
   return message
     .replace(/^(?:Invalid [a-z ]+|Too \w+)[.:] expected/i, "expected")
     .replace(/received (undefined)?/, (_, missing) => (missing ? "found nothing" : "found "));

@@ -42,7 +42,7 @@ export async function compareMappedValues(
       const request = { passthrough: pipeline.passthrough, showsTexts };
       const mappedChanges = await readMappedChanges(database.connection, request);
       // Each loss is new, so its warning names the run before.
-      const text = `External values were lost since run ${before.run}, ${lossText(mappedChanges)}; "content-warehouse diff --values" shows them.`;
+      const text = `External values lost since run ${before.manifest.sequence}: ${lossText(mappedChanges)}.`;
       return { mappedChanges, warnings: mappedChanges.lost === 0 ? [] : [text] };
     } catch (thrown) {
       return { mappedChanges: null, warnings: [notComparedText(before.run, thrown)] };

@@ -5,8 +5,8 @@ import { removedDestinationText } from "../audit/checks/configured-names.ts";
 import { personalFieldsSentence } from "../audit/checks/personal-fields.ts";
 import { invalidConfig } from "../common/errors.ts";
 import { count, duration, pluralize } from "../common/figures.ts";
-import { didYouMean, nearestSentence } from "../common/nearest.ts";
-import { printable } from "../common/printable.ts";
+import { didYouMean, joinFirst, nearestSentence } from "../common/nearest.ts";
+import { printable, printableLine } from "../common/printable.ts";
 import type { HttpProxy } from "../common/proxy.ts";
 import type { Secret } from "../common/secret.ts";
 import { faultsError } from "../config/read-spec.ts";
@@ -102,14 +102,14 @@ async function lookUpDestinations(
 ): Promise<DestinationLookup> {
   listener.begin("destinations");
   const found = await lookups.destinations(wanted, signal);
-  await assertNoneMisspelled(found, baseline, () =>
-    new Probe(client, config.aliases, signal).destinationNames(),
-  );
+  const namesOfItems = () => new Probe(client, config.aliases, signal).destinationNames();
+  await assertNoneMisspelled(found, baseline, namesOfItems);
   // A run reports these by its checks.
   if (!isRehearsal) return found;
   const gone = found.unmatched.map(({ name, platform }) => removedDestinationText(name, platform));
-  if (wanted.length === 0) listener.warn("none are configured, so they appear under their IDs");
-  else if (gone.length > 0) listener.warn(gone.join(" "));
+  if (wanted.length === 0)
+    listener.warn(`none are configured, so they appear under their IDs${seenText(await namesOfItems())}`);
+  else if (gone.length > 0) listener.warn(`${gone.join(" ")}${seenText(await namesOfItems())}`);
   else listener.note(`${count(wanted.length)} found`);
   return found;
 }
@@ -137,7 +137,13 @@ async function assertNoneMisspelled(
     if (names.includes(name)) return `${no}, but items have that name, so it is on another platform.`;
     return `${no}${didYouMean(name, [...names, ...known])}.`;
   });
-  throw invalidConfig(`${sentences.join(" ")} Correct \`destinations\` or --destination.`);
+  throw invalidConfig(`${sentences.join(" ")} Correct \`destinations\` or --destination${seenText(names)}.`);
+}
+
+/** Names that items show: a destination is found by name and platform, and items show only its name. */
+function seenText(names: readonly string[]): string {
+  if (names.length === 0) return "";
+  return ` (seen in items: ${printableLine(joinFirst(names, 10))}; another platform may have the name)`;
 }
 
 /**

@@ -1,11 +1,12 @@
 /** Shows what a run did, at a glance: first what to look at, in about ten lines. */
-import { relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { isOfMostItems } from "../audit/checks/checks.ts";
 import {
   countWithoutAtReceivers,
+  countWithoutValue,
   kindsText,
-  type MappedCounts,
   receivingDestinations,
+  sumReceivers,
 } from "../audit/mapping/value-counts.ts";
 import { type DriftLine, type DriftPart, isNewDrift } from "../audit/questions/drift.ts";
 import { type Answer, FACT_COLUMNS, section } from "../common/answer.ts";
@@ -61,15 +62,14 @@ function linesOf(summary: RunSummary): readonly Line[] {
   return [[LOOK_AT, ...fitThings(thingsToLookAt(summary), Math.max(2, left))], ...facts];
 }
 
-/** All things if they fit into the lines, else a line of each of the first. */
+/** All things if they fit into the lines, else the first sentences of the first. */
 function fitThings(things: readonly string[], lines: number): readonly string[] {
   if (things.flatMap((thing) => wrapText(thing, TEXT_WIDTH, lines + 1)).length <= lines) return things;
   const shown = things.slice(0, things.length > lines ? lines - 1 : lines);
+  const each = Math.floor(lines / things.length) || 1;
+  const begun = shown.map((thing) => wrapText(thing.split(/(?<=\.) /)[0] ?? "", TEXT_WIDTH, each).join(" "));
   const more = things.length - shown.length;
-  return [
-    ...shown.flatMap((thing) => wrapText(thing, TEXT_WIDTH, things.length === 1 ? lines : 1).join(" ")),
-    ...(more === 0 ? [] : [`and ${count(more)} more: see \`runs show\``]),
-  ];
+  return more === 0 ? begun : [...begun, `and ${count(more)} more: see \`runs show\``];
 }
 
 function factsOf(summary: RunSummary): readonly Line[] {
@@ -77,15 +77,15 @@ function factsOf(summary: RunSummary): readonly Line[] {
     ["Items", itemsText(summary)],
     ["Mapped", mappedText(summary), receptionsText(summary)],
     ["Missing", missingText(summary)],
-    ["Fields", fieldsText(summary)],
+    ["Fields", driftOf(summary).told.join("; ") || null],
     ["Known", knownText(summary)],
     ["Published", publishedText(summary)],
   ];
 }
 
-/** Why the run is not complete, unless `--limit` asked for that, and new warnings. */
+/** Why the run is unsettled, and new warnings. */
 function thingsToLookAt({ verdict, reasons, newWarnings }: RunSummary): readonly string[] {
-  return verdict === "limited" ? newWarnings : [...reasons, ...newWarnings];
+  return verdict === "unsettled" ? [reasons.join("; "), ...newWarnings] : newWarnings;
 }
 
 function sinceText({ comparedWith }: RunSummary): string {
@@ -113,11 +113,8 @@ function mappedText({ mappedChanges, mappedValues }: RunSummary): string | false
   if (mappedValues === null) return false;
   const { mapped } = sumReceivers(mappedValues);
   if (mappedChanges === null) return pluralize(mapped, "value");
-  const { changed, lost, gained, largest } = mappedChanges;
-  const [most] = largest;
-  const where = most === undefined ? "" : ` (most in ${most.field} at ${most.destination})`;
-  const went = `${count(lost)} lost${printableLine(where)}, ${count(gained)} gained`;
-  return `${pluralize(mapped, "value")}: ${went}; ${pluralize(changed, "item")} sent differently`;
+  const { changed, lost, gained } = mappedChanges;
+  return `${pluralize(mapped, "value")}: ${count(lost)} lost, ${count(gained)} gained; ${pluralize(changed, "item")} sent differently`;
 }
 
 function receptionsText({ mappedChanges }: RunSummary): string | false {
@@ -131,35 +128,17 @@ function receptionsText({ mappedChanges }: RunSummary): string | false {
 /** Values without an external value at destinations that receive values. */
 function missingText({ mappedValues, missingBefore }: RunSummary): string | false {
   if (mappedValues === null) return false;
-  const { receivers, unmapped, unknown } = sumReceivers(mappedValues);
-  if (receivers === 0 && mappedValues.destinations.length > 0)
+  const { destinations } = mappedValues;
+  if (destinations.length > 0 && receivingDestinations(destinations).length === 0)
     return "no destination receives values: see `destinations` in the configuration";
-  const missing = unmapped + unknown;
-  const kinds = missing === 0 ? "" : ` (${kindsText({ unmapped, unknown })})`;
+  const received = sumReceivers(mappedValues);
+  const missing = countWithoutValue(received);
+  const kinds = missing === 0 ? "" : ` (${kindsText(received)})`;
   return `${pluralize(missing, "value")}${kinds}${missingBefore === null ? "" : `; ${count(missingBefore)} before`}`;
 }
 
-/** Numbers of values at destinations that receive values. */
-function sumReceivers({ destinations }: MappedCounts) {
-  const receivers = receivingDestinations(destinations);
-  const sum = (kind: "mapped" | "unmapped" | "unknown") =>
-    receivers.reduce((total, each) => total + each[kind], 0);
-  return {
-    receivers: receivers.length,
-    mapped: sum("mapped"),
-    unmapped: sum("unmapped"),
-    unknown: sum("unknown"),
-  };
-}
-
-function publishedText({
-  bytesPublished,
-  unchanged,
-  comparedWith,
-  report,
-  deliveries,
-  removedRuns,
-}: RunSummary): string {
+function publishedText(summary: RunSummary): string {
+  const { bytesPublished, unchanged, comparedWith, warehouse, report, deliveries, removedRuns } = summary;
   const sequence = parseRunName(comparedWith ?? "")?.sequence ?? "before";
   const same = unchanged === null ? "" : ` (${megabytes(unchanged.bytes)} shared with run ${sequence})`;
   const delivered = deliveries.map(({ target, state }) =>
@@ -168,7 +147,7 @@ function publishedText({
       : `${state === "present" ? "already at" : "delivered to"} ${printable(target)}`,
   );
   const removed = removedRuns.length === 0 ? [] : [`${pluralize(removedRuns.length, "old run")} removed`];
-  const page = report === null ? [] : [`page: ${nearestPath(report)}`];
+  const page = report === null ? [] : [`page: ${nearestPath(join(warehouse, "current", basename(report)))}`];
   return [`${megabytes(bytesPublished)}${same}`, ...delivered, ...removed, ...page].join(", ");
 }
 
@@ -178,19 +157,16 @@ function nearestPath(path: string): string {
   return near.startsWith("..") ? path : near;
 }
 
-/** Largest number of fields named of a kind. */
-const NAMED = 3;
-
-/** Departures from the specification, by kind. What the personal-data policy does is none. */
-const DRIFT: readonly (readonly [part: Exclude<DriftPart, "policy">, what: string])[] = [
-  ["newFields", "new"],
-  ["vanishedFields", "vanished"],
-  ["changedTypes", "of another type"],
-  ["outsideContract", "with values of another type"],
-  ["contradictions", "in which answers for one item contradict each other"],
+/** Departures from the specification, by kind, and how many are named. What the personal-data policy does is none. */
+const DRIFT: readonly (readonly [part: Exclude<DriftPart, "policy">, what: string, named: number])[] = [
+  ["newFields", "new", 2],
+  ["vanishedFields", "vanished", 2],
+  ["changedTypes", "of another type", 0],
+  ["outsideContract", "with values of another type", 0],
+  ["contradictions", "in which answers for one item contradict each other", 3],
 ];
 
-/** Departures that are told by name (in a first run each, then those since the run before), and how many are known. */
+/** Departures that are told (in a first run all, then those since the run before), and how many are known. */
 function driftOf({ drift, comparedWith, found: { modesDiffer }, items: { loaded } }: RunSummary) {
   const isNew = (line: DriftLine) => comparedWith === null || isNewDrift(line) || line.count === 0;
   // Other contradictions make the run unsettled.
@@ -198,19 +174,13 @@ function driftOf({ drift, comparedWith, found: { modesDiffer }, items: { loaded 
     kind === "versions_differ"
       ? isOfMostItems(times, loaded)
       : !(kind === "views_differ" && modesDiffer && path === "content.updated_at");
-  const lines = DRIFT.flatMap(([part, what]) =>
-    (drift?.[part] ?? []).filter(counts).map((line) => ({ what, line })),
-  );
-  const told = lines.filter(({ line }) => isNew(line));
-  return { told: Map.groupBy(told, ({ what }) => what), known: lines.length - told.length };
-}
-
-function fieldsText(summary: RunSummary): string | false {
-  const told = [...driftOf(summary).told].map(([what, lines]) => {
-    const paths = lines.map(({ line }) => line.path);
-    return `${count(paths.length)} ${what}: ${joinFirst(paths, NAMED)}`;
+  const parts = DRIFT.map(([part, ...words]) => ({ words, lines: (drift?.[part] ?? []).filter(counts) }));
+  const told = parts.flatMap(({ words: [what, named], lines }) => {
+    const paths = lines.filter(isNew).map(({ path }) => path);
+    const names = named === 0 ? "" : `: ${joinFirst(paths, named)}`;
+    return paths.length === 0 ? [] : [`${count(paths.length)} ${what}${names}`];
   });
-  return told.length > 0 && told.join("; ");
+  return { told, known: parts.flatMap(({ lines }) => lines.filter((line) => !isNew(line))).length };
 }
 
 function knownText(summary: RunSummary): string | false {
@@ -228,7 +198,7 @@ function nextCommand(summary: RunSummary): string {
   const { items, mappedValues, mappedChanges, changes, comparedWith } = summary;
   if (mappedChanges !== null && mappedChanges.lost > 0) return "diff --values";
   if (items.rejected > 0) return "runs show --section rejects";
-  if (comparedWith !== null && driftOf(summary).told.size > 0) return "runs show --section drift";
+  if (comparedWith !== null && driftOf(summary).told.length > 0) return "runs show --section drift";
   if (mappedValues !== null && countWithoutAtReceivers(mappedValues) > 0) return "audit";
   return mappedValues !== null && changes !== null ? "diff" : 'sql "FROM content LIMIT 5"';
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
 import { parseIfJson } from "../common/json.ts";
+import { firstFault } from "../common/parse-form.ts";
 import { relativePath } from "../common/relative-path.ts";
 import { VERDICTS } from "../common/verdict.ts";
 import { askedForm, foundForm } from "../raw/extract-record.ts";
@@ -200,9 +201,7 @@ export function parseManifest(
     const sha256 = parsed.data.restored?.sha256 ?? createHash("sha256").update(bytes).digest("hex");
     return { manifest: parsed.data, sha256 };
   }
-  const issue = parsed.error.issues[0];
-  const where = issue === undefined || issue.path.length === 0 ? "the whole" : issue.path.join(".");
-  throw unreadable(`${where}: ${issue?.message ?? "unexpected"}`, parsed.error);
+  throw unreadable(`it is not a manifest${firstFault(parsed.error)}`, parsed.error);
 }
 
 function unreadableError(file: string, reason: string, cause?: unknown): WarehouseError {

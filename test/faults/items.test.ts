@@ -70,7 +70,7 @@ const BAD: Readonly<Record<string, readonly [reply: Reply, reason: string, docum
   ],
   "C13: no object": [
     { body: { response: null } },
-    "the service did not send a content item at response: Invalid input: expected object, received null",
+    "the service did not send a content item at response: expected object, found null",
   ],
 };
 

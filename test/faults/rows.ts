@@ -235,6 +235,19 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   ],
   H22: ["mapping edit that touches most of the changed items", "diff names it, with their number"],
   H23: ["removed item among many changed ones", "diff shows it first"],
+  H24: [
+    "mapping entry that is removed, so that values lose their external value",
+    "0 and a new warning with their number and the entry, with --quiet too; the alert fires",
+  ],
+  H25: [
+    "the same where `lostValues` is an error",
+    "25, nothing published; --accept-lost lets one run through",
+  ],
+  H26: [
+    "gate with no run before, over no value, or over a name that is not there",
+    "passes and says so; 3 for the name",
+  ],
+  H27: ["first or limited run, or a run with unread items", "lost and gained are NULL, not 0"],
   I1: ["reader opens during the switch", "the old run or the new one"],
   I2: ["reader resolves current twice", "each run says its number in its database and its files"],
   I3: ["reader searches all of runs/", "only complete runs there"],

@@ -7,7 +7,7 @@ export interface Draft {
   readonly types: Map<string, string>;
   readonly selectValues: Map<string, SelectValue[]>;
   /** By `field destination`: the external field name and the entries, by value ID. */
-  readonly mappings: Map<string, { name: string; readonly entries: Map<string, string> }>;
+  readonly mappings: Map<string, { name: string; readonly entries: Map<string, string | null> }>;
   readonly supports: Map<string, boolean>;
   /** By item, by field: what the item gives, with nulls where it gives nothing. */
   readonly items: Map<string, Map<string, (string | null)[]>>;
@@ -56,7 +56,7 @@ const EDITS = {
   entry(draft: Draft, [field, destination, value, to]: Choices) {
     const mapping = draft.mappings.get(`${pick(FIELDS, field)} ${pick(DESTINATIONS, destination)}`);
     if (to % 3 === 0) mapping?.entries.delete(pick(VALUES, value));
-    else mapping?.entries.set(pick(VALUES, value), `external ${to % 5}`);
+    else mapping?.entries.set(pick(VALUES, value), to % 5 === 4 ? null : `external ${to % 5}`);
   },
   external_field_name(draft: Draft, [field, destination, to]: Choices) {
     const mapping = draft.mappings.get(`${pick(FIELDS, field)} ${pick(DESTINATIONS, destination)}`);

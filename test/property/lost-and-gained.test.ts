@@ -43,6 +43,7 @@ const EDITS: readonly Edit[][] = [
     { kind: "item_presence", choices: [1, 0, 0, 0] },
   ],
   [
+    { kind: "entry", choices: [1, 0, 1, 4] },
     { kind: "field_type", choices: [0, 2, 0, 0] },
     { kind: "item_copies", choices: [3, 0, 0, 1] },
     { kind: "item_presence", choices: [1, 0, 0, 0] },
@@ -100,10 +101,10 @@ test("what five nights lost and gained is the same by the SQL, by the mapping pr
 
 /** The same by pairing the copies of each value of each item: first those alike, then the others. */
 function changesBetween(old: MappingWorld, now: MappingWorld, passthrough: boolean) {
-  const receivers = old.destinations.flatMap(({ destinationId, supportsMappings }) => {
-    const other = now.destinations.find((each) => each.destinationId === destinationId);
-    return supportsMappings === true && other?.supportsMappings === true ? [destinationId] : [];
-  });
+  const receives = (world: MappingWorld, id: string) =>
+    world.destinations.some((each) => each.destinationId === id && each.supportsMappings !== false);
+  const ids = old.destinations.map(({ destinationId }) => destinationId);
+  const receivers = ids.filter((id) => receives(old, id) && receives(now, id));
   const found = { items: 0, lost: 0, gained: 0 };
   for (const item of old.items) {
     const other = now.items.find(({ contentId }) => contentId === item.contentId);
@@ -142,7 +143,9 @@ function sentCopies(
   const sent = new Set(
     mappedValues
       .filter((row) => row.destinationId === destinationId && row.externalFieldName !== null)
-      .filter(({ status }) => status === "mapped" || (passthrough && status === "no_value_mapping"))
+      .filter(({ status, externalValue }) =>
+        status === "mapped" ? externalValue !== null : passthrough && status === "no_value_mapping",
+      )
       .map(({ customFieldId, ordinal }) => `${customFieldId} ${ordinal}`),
   );
   const copies = new Map<string, boolean[]>();

@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { hasAllMappedValues } from "../../src/audit/mapping/lost-and-gained.ts";
 import { auditCommand } from "../../src/cli/commands/audit.ts";
 import { diffCommand } from "../../src/cli/commands/diff.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../src/cli/commands/sql.ts";
+import { TABLES_OF_VIEWS } from "../../src/load/views.ts";
 import { fewSampleNights, site } from "../audit/two-nights.ts";
 import { capture, outcome } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
@@ -33,7 +35,7 @@ const first = await exported(whole);
 const loss = await exported(lacking);
 const gain = await exported(whole);
 
-test("the night of an entry that was removed says how many values lost their external value, and why", () => {
+test("H24: the night of an entry that was removed says how many values lost their external value, and why", () => {
   assert.equal(first.mappedChanges, null);
   const { mappedChanges, newWarnings } = loss;
   const { lost = 0, items, gained, largest = [] } = mappedChanges ?? {};
@@ -44,7 +46,7 @@ test("the night of an entry that was removed says how many values lost their ext
     [1, "product_line", "Web CMS", lost],
   );
   assert.match(place?.cause ?? "", /^the entry for ".+" was removed$/);
-  assert.equal(newWarnings.filter((text) => text.startsWith("External values were lost since ")).length, 1);
+  assert.equal(newWarnings.filter((text) => text.startsWith("External values lost since run ")).length, 1);
   assert.match(summaryText(loss), /^Complete, 1 thing to look at: /);
   assert.match(summaryText(loss), /\n {2}Next +content-warehouse diff --values\n$/);
 });
@@ -89,7 +91,7 @@ test("the history, the list of runs and the comparison of two runs have the same
   }
 });
 
-test("a gate counts what was lost, and what there is more than in the run before", async () => {
+test("H26: a gate counts what was lost, and what there is more than in the run before, or says that it compares nothing", async () => {
   const { lost = 0 } = loss.mappedChanges ?? {};
   const audit = async (...args: string[]) => {
     const { exitCode, err } = await outcome(auditCommand, [...args, "--warehouse", out]);
@@ -104,10 +106,23 @@ test("a gate counts what was lost, and what there is more than in the run before
   const [code, passed] = await audit("1", "--fail-on", "lost");
   assert.equal(code, 0);
   assert.match(String(passed), /^--fail-on lost passed: there is no run before to compare with/);
-  assert.equal((await audit("2", "--field", "missing", "--fail-on", "lost"))[0], 3);
+  const nothing = "there is no value to count at destinations that receive values.";
+  for (const kind of ["unmapped", "lost"])
+    assert.deepEqual(await audit("2", "--destination", "Print Archive", "--fail-on", kind), [
+      0,
+      `--fail-on ${kind} passed: ${nothing}\n`,
+    ]);
+  for (const name of ["--field", "--destination"])
+    assert.equal((await audit("2", name, "missing", "--fail-on", "lost"))[0], 3);
 });
 
-test("a test of the pipeline blocks a night that lost values, unless it is accepted", async () => {
+test("H27: mapped values of some items are compared with nothing", () => {
+  assert.equal(hasAllMappedValues(TABLES_OF_VIEWS, { unread: 0 }), true);
+  assert.equal(hasAllMappedValues(TABLES_OF_VIEWS, { unread: 1 }), false);
+  assert.equal(hasAllMappedValues(TABLES_OF_VIEWS.slice(1), { unread: 0 }), false);
+});
+
+test("H25: a test of the pipeline blocks a night that lost values, unless it is accepted", async () => {
   const lossless = new URL("./lossless-pipeline.ts", import.meta.url);
   const { message } = await failsWith("audit.threshold", exported(lacking, lossless));
   assert.match(message, /"lost external values" found \d+ failing rows?, limit: 0; .* --accept-lost /);

@@ -1,7 +1,6 @@
 /** What keeps a run from its end and is known beforehand: `check` names it, and ends as `run` does. */
 import assert from "node:assert/strict";
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { type ResolveHookSync, registerHooks } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
@@ -12,6 +11,7 @@ import { removeTree } from "../../src/common/tree.ts";
 import { acquireLock, prepareOutput } from "../../src/warehouse/lock.ts";
 import { outcome } from "../cli/capture.ts";
 import { few } from "../long.ts";
+import { missingPackage } from "../missing-package.ts";
 import { CANARY, temporaryFolder, treeOf } from "./running.ts";
 import { item, type Reply, Scripted } from "./scripted.ts";
 
@@ -150,12 +150,7 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Fault>>>> = {
       world.service.script = () => assert.fail("the service is asked");
     },
     "K2: a target whose package is not installed": (world) => {
-      const resolve: ResolveHookSync = (name, context, next) => {
-        if (name !== "pg") return next(name, context);
-        throw Object.assign(new Error("there is no pg"), { code: "ERR_MODULE_NOT_FOUND" });
-      };
-      const hooks = registerHooks({ resolve });
-      world.t.after(() => hooks.deregister());
+      missingPackage(world.t, "pg");
       world.settings.targets = [{ type: "postgres", url: "postgres://nobody@127.0.0.1:1/nothing" }];
       world.service.script = () => assert.fail("the service is asked");
     },

@@ -171,7 +171,8 @@ long("a pipeline of one loader publishes its files alone, of its tables and the 
     tables.filter((name) => !isRunTable(name)),
     ["content", "content_events", "content_tags"],
   );
-  const duckdb = await exportFrom({ ...common, pipelineUrl: only("duckdb") });
+  const config = { acceptPipeline: true };
+  const duckdb = await exportFrom({ ...common, config, pipelineUrl: only("duckdb") });
   assert.deepEqual((await readdir(duckdb.directory)).sort(), ["manifest.json", "raw", "warehouse.duckdb"]);
   const parquetFiles = "SELECT DISTINCT parquet_files, parquet_bytes FROM run_tables";
   assert.deepEqual(await rowsOf(duckdb.directory, parquetFiles), [["0", "0"]]);

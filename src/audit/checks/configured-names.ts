@@ -77,11 +77,11 @@ function checkNameless({ lookups, rows }: NameMatching, ignored: readonly string
   const named = new Set([...lookups.destinations.map(({ id }) => id), ...ignored]);
   const all = rows[MAPPED_VALUES] === undefined ? [] : [...mappedDestinations(lookups)];
   const ids = all.filter((id) => !named.has(id)).sort();
-  const [have, it] = ids.length === 1 ? ["has", "it"] : ["have", "one of them"];
+  const [have, them, are] = ids.length === 1 ? ["has", "it", "it is"] : ["have", "them", "one is"];
   const shown = ids.map((id) => printable(id));
   return checkWithWarning(
     noneNamed("destinations in mappings that have no name", ids),
-    `${pluralize(ids.length, "destination")} in mappings ${have} no name (${joinFirst(shown, 5)}). If the service no longer has ${it}, remove its mappings there, or name it in \`ignoreDestinations\`; otherwise name it in \`destinations\` or with \`--destination\`.`,
+    `${pluralize(ids.length, "destination")} in mappings ${have} no name (${joinFirst(shown, 5)}). Name ${them} in \`destinations\`; if ${are} gone, list it in \`ignoreDestinations\`.`,
   );
 }
 

@@ -62,10 +62,11 @@ export async function readMappedChanges(
   };
 }
 
-/** `138 values of 120 items: 64 of market at Web CMS (the entry for "Care & Repair" was removed), ...` */
+/** `138 values of 126 items (70 of region at Web CMS: the entry for "UK & Ireland" was removed and 3 more)`. */
 export function lossText({ lost, items, largest }: MappedChanges): string {
   const named = largest.map(({ field, destination, lost: some, cause }) =>
-    printableLine(`${count(some)} of ${field} at ${destination}${cause === null ? "" : ` (${cause})`}`),
+    printableLine(`${count(some)} of ${field} at ${destination}${cause === null ? "" : `: ${cause}`}`),
   );
-  return `${pluralize(lost, "value")} of ${pluralize(items, "item")}: ${joinFirst(named, 2)}`;
+  const where = named.length === 0 ? "" : ` (${joinFirst(named, 1)})`;
+  return `${pluralize(lost, "value")} of ${pluralize(items, "item")}${where}`;
 }

@@ -112,9 +112,17 @@ export function countWithoutValue({ unmapped, unknown }: Pick<MappedCounts, "unm
   return unmapped + unknown;
 }
 
+/** Numbers of values at destinations that receive values. */
+export function sumReceivers({ destinations }: MappedCounts) {
+  const receivers = receivingDestinations(destinations);
+  const sum = (kind: "mapped" | "unmapped" | "unknown") =>
+    receivers.reduce((total, each) => total + each[kind], 0);
+  return { mapped: sum("mapped"), unmapped: sum("unmapped"), unknown: sum("unknown") };
+}
+
 /** Values without an external value at destinations that receive values. */
-export function countWithoutAtReceivers({ destinations }: MappedCounts): number {
-  return receivingDestinations(destinations).reduce((total, each) => total + countWithoutValue(each), 0);
+export function countWithoutAtReceivers(counts: MappedCounts): number {
+  return countWithoutValue(sumReceivers(counts));
 }
 
 export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
@@ -123,12 +131,11 @@ export const RECEPTION_TEXT: Readonly<Record<Reception, string>> = {
   unsupported: "supports no mappings",
 };
 
-/** `5,800 mapped, 835 without an external value (825 unmapped, 10 unknown): 450 at destinations that receive values`. */
+/** `5,225 mapped, 450 missing (442 unmapped, 8 unknown)`, at destinations that receive values. */
 export function valuesText(counts: MappedCounts): string {
-  const [all, received] = [countWithoutValue(counts), countWithoutAtReceivers(counts)];
-  const kinds = all === 0 ? "" : ` (${kindsText(counts)})`;
-  const places = all === received ? "" : `: ${count(received)} at destinations that receive values`;
-  return `${count(counts.mapped)} mapped, ${count(all)} without an external value${kinds}${places}`;
+  const received = sumReceivers(counts);
+  const missing = countWithoutValue(received);
+  return `${count(received.mapped)} mapped, ${count(missing)} missing${missing === 0 ? "" : ` (${kindsText(received)})`}`;
 }
 
 export function kindsText({ unmapped, unknown }: Pick<MappedCounts, "unmapped" | "unknown">) {

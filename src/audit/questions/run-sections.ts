@@ -16,7 +16,6 @@ import { isRunTable } from "../../tables/all.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { runBefore, unchangedFiles } from "../../warehouse/publish.ts";
 import { CHECK_COLUMNS, DIFFERENT_TIMES, type RunCheck, readChecks, TEST_PREFIX } from "../checks/checks.ts";
-import { lossText } from "../mapping/lost-and-gained.ts";
 import { countWithoutValue, valuesText } from "../mapping/value-counts.ts";
 import type { ReadableRun } from "../open-run.ts";
 import { runListRow } from "./runs.ts";
@@ -114,8 +113,10 @@ function aboutSection(
     ["Items", counts.filter((text) => text !== false).join(", ")],
     change !== null && ["Change", change],
     mappedValues !== null && ["Values", valuesText(mappedValues)],
-    mappedChanges !== null && mappedChanges.lost > 0 && ["Lost", lossText(mappedChanges)],
-    mappedChanges !== null && ["Gained", pluralize(mappedChanges.gained, "value")],
+    mappedChanges !== null && [
+      "Lost",
+      `${pluralize(mappedChanges.lost, "value")}; ${count(mappedChanges.gained)} gained`,
+    ],
     ["Rows", rowsText(manifest)],
     replayOf === null && ["Requests", requestsText(manifest)],
     found.resumedAt.length > 0 && ["Resumed", found.resumedAt.join(", ")],
@@ -158,8 +159,9 @@ function rowsText({ rows }: Manifest): string {
   return `${count(total)} in ${pluralize(data.length, "table")} of data; most in ${named.join(", ")}`;
 }
 
-function requestsText({ found: { requests, singleItems } }: Manifest): string {
-  const received = `${count(requests.count)}, ${megabytes(requests.bytes)} received`;
+function requestsText({ found: { requests, singleItems, throttled } }: Manifest): string {
+  const refused = throttled === null ? "" : `, ${count(throttled.refused)} refused for their rate`;
+  const received = `${count(requests.count)}${refused}, ${megabytes(requests.bytes)} received`;
   if (singleItems.reused === 0) return received;
   return `${received}; single items: ${count(singleItems.reused)} unchanged, not requested again, ${count(singleItems.requested)} requested`;
 }

@@ -37,12 +37,12 @@ const RUNS = {
   lost: col.count(),
   gained: col.count(),
   rejected: col.count({ dispensable: 1 }),
-  /** At all destinations: unmapped and unknown values. */
-  without_external_value: col.count({ head: "without", dispensable: 2 }),
-  unmapped: col.count({ dispensable: 6 }),
-  unknown_value: col.count({ head: "unknown", dispensable: 7 }),
-  /** At destinations that receive values. */
-  without_external_value_receiving: col.count({ head: "receiving", dispensable: 5 }),
+  /** Unmapped and unknown values at destinations that receive values. */
+  without_external_value_receiving: col.count({ head: "missing" }),
+  /** The same at all destinations. */
+  without_external_value: col.count({ hidden: true }),
+  unmapped: col.count({ hidden: true }),
+  unknown_value: col.count({ hidden: true }),
   took_ms: col.milliseconds({ head: "took", dispensable: 3 }),
   size_bytes: col.bytes({ head: "size", dispensable: 4 }),
   /** The run that it is a replay of; shown if there is one. */
@@ -114,7 +114,7 @@ export async function runsAnswer(folder: OutputFolder): Promise<Answer> {
 
 /** Explains the columns of the list. */
 const RUNS_LEGEND =
-  "change: new +, edited ~, removed -, since the run before; lost, gained: values that lost or gained their external value; without: values without an external value; receiving: those of them at destinations that receive values";
+  "change: new +, edited ~, removed -, since the run before; lost, gained: values that lost or gained their external value; missing: values without one at destinations that receive values";
 
 function keptRunsSection(runs: readonly RunListRow[]): Section {
   const outside = "; / is not in the history of the current run: replaced or rolled back";

@@ -46,6 +46,7 @@ export async function assertWithinLimits(
   const notes: string[] = [];
   const exceeded: string[] = [];
   for (const { kind, limit, isRelative } of limits) {
+    const nothingCounted = `--fail-on ${kind} passed: there is no value to count at destinations that receive values.`;
     if (comparesRuns({ kind, isRelative }) && before === undefined) {
       notes.push(
         `--fail-on ${kind} passed: there is no run before to compare with, or a run did not read all items.`,
@@ -58,8 +59,9 @@ export async function assertWithinLimits(
         exceeded.push(
           `external values lost since run ${before?.run} (limit: ${count(limit)}): ${lossText(changes)}`,
         );
+      else if (!hasValues) notes.push(nothingCounted);
     } else if (!hasValues) {
-      notes.push(`--fail-on ${kind} passed: there is no value to count at destinations that receive values.`);
+      notes.push(nothingCounted);
     } else {
       const allowed = isRelative ? limit + (await countBefore(opened, scope, kind)) : limit;
       if (totals[kind] > allowed) exceeded.push(countText(coverage, kind, totals[kind], allowed));
@@ -68,7 +70,7 @@ export async function assertWithinLimits(
   if (exceeded.length === 0) return notes;
   throw new WarehouseError(
     "audit.threshold",
-    `There are ${joinWords(exceeded, "and")}; "content-warehouse audit" shows which, and "explain" why.`,
+    `There are ${joinWords(exceeded, "and")}; "content-warehouse audit" shows what is missing, "diff --values" what was lost, and "explain" why.`,
   );
 }
 

@@ -17,7 +17,10 @@ mapped AS NOT MATERIALIZED (
   SELECT
     *,
     external_field_name IS NOT NULL
-    AND (status = 'mapped' OR (status = 'no_value_mapping' AND $1::BOOLEAN)) AS is_sent
+    AND CASE
+      WHEN status = 'mapped' THEN external_value
+      WHEN status = 'no_value_mapping' AND $1::BOOLEAN THEN value
+    END IS NOT NULL AS is_sent
   FROM (
     SELECT *, true AS is_now
     FROM content_mapped_values

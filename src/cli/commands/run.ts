@@ -39,9 +39,10 @@ Examples:
 
 The token comes from CONTENT_API_TOKEN or the setting \`tokenFile\`.
 
-Exit codes: 0 complete. 10 published, but passes or documents disagree.
-24 far less than in the run before: find out why; if that is right, run once
-with --accept-shrink. 26 published, but not delivered: use "deliver".
+Exit codes: 0: complete. 10: published, but the content changed while it was
+read. 26: published here, not delivered; use "deliver". All others: nothing
+published. 24: far less than in the run before. 25: a test of the pipeline
+failed. If that is right, run once with --accept-shrink or --accept-lost.
 A run with --limit is neither certified nor delivered, and ends with 0.
 `;
 

@@ -180,7 +180,9 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
       ).catch((thrown: unknown) => ({ deliveries: failedDeliveries(targets, thrown) }));
       await writeResult(out, deliveryText(run, deliveries));
       const failure = deliveryError(run, deliveries, { command, state: "is current now, but " });
-      if (failure !== undefined) throw failure;
+      if (failure === undefined) return;
+      // 2 says that nothing was done, also where a package of a target is missing.
+      throw failure.exitCode === 2 ? new WarehouseError("target.refused", failure.message) : failure;
     });
 }
 

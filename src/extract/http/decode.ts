@@ -7,6 +7,7 @@ import { gunzipSync } from "node:zlib";
 import { z } from "zod";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { isObject, parseExact } from "../../common/json.ts";
+import { firstFault } from "../../common/parse-form.ts";
 import { asSentence, printable } from "../../common/printable.ts";
 import { MAX_ATTEMPTS, SourceError, tooDeep, tooLarge } from "./source-error.ts";
 
@@ -109,14 +110,6 @@ function notJson(text: string, error: unknown): SourceError {
   return new SourceError("source.damaged", `The service sent a body that is not JSON (${size}${place}).`);
 }
 
-/** The first problem of a value, with its path and without data: ` at pagination.next: expected ...`. */
-function firstProblem(error: z.ZodError): string {
-  const [issue] = error.issues;
-  if (issue === undefined) return "";
-  const path = issue.path.length === 0 ? "" : ` at ${printable(issue.path.join("."))}`;
-  return `${path}: ${issue.message}`;
-}
-
 /** Throws if a body is a web page, or an error that came with status 200. */
 export function assertAnswered(text: string): void {
   const body = readBody(text);
@@ -137,7 +130,7 @@ export function misfit(body: unknown, expected: string, problem: z.ZodError): So
   if (isObject(body) && "error" in body) return errorInside(body.error);
   return new SourceError(
     "source.protocol",
-    `The service did not send ${expected}${firstProblem(problem)}; check that the URL names a content service of version 1.`,
+    `The service did not send ${expected}${firstFault(problem)}; check that the URL names a content service of version 1.`,
   );
 }
 

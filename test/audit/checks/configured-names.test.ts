@@ -116,7 +116,7 @@ suite("what the configuration names and the service does not have", () => {
   test("a destination that only a mapping names is told, until it is named or ignored", () => {
     const elsewhere = { destinations: [lookup(CSM)] };
     const { warnings, checks } = check({}, { lookups: elsewhere });
-    assert.match(JSON.stringify(warnings), /1 destination in mappings has no name \(d-1\)\. If the service /);
+    assert.match(JSON.stringify(warnings), /1 destination in mappings has no name \(d-1\)\. Name it in /);
     assert.partialDeepStrictEqual(
       checks.find(({ name }) => name === "destinations in mappings that have no name"),
       { verdict: "warning", figure: 1, detail: "d-1" },
@@ -151,7 +151,7 @@ async function night(
 test("a destination that is gone is a warning, and without mapped values the summary begins with that", async (t) => {
   const summary = await night(t, named("Web CSM"), [CSM]);
   assert.equal(summary.noMappedValues, summary.warnings[0]);
-  assert.match(summaryText(summary), /^Complete, WITHOUT MAPPED VALUES: /);
+  assert.match(summaryText(summary), /^Complete, WITHOUT MAPPED VALUES, 3 things to look at: /);
   const found = "SELECT verdict, figure, detail FROM run_checks WHERE check_name LIKE '%does not have'";
   assert.deepEqual((await rowsOf(summary.directory, found))[0], ["warning", "1", "Web CSM"]);
 });

@@ -103,7 +103,10 @@ long("H2: what was never there, what the policy takes away, and extra are not mi
     await rowsOf(directory, "SELECT count(event_end_date)::INTEGER, count(*)::INTEGER FROM content_events"),
     [[0, 3]],
   );
-  assert.deepEqual(warnings, []);
+  assert.deepEqual(
+    warnings.filter((warning) => !warning.startsWith("`personalData` is ")),
+    [],
+  );
 });
 
 test("H2, C15: an id that vanishes from all items, or becomes a number, ends with 23", async (t) => {

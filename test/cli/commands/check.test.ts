@@ -121,6 +121,25 @@ test("the service is asked for one item, for full items and for each destination
   assert.equal(step("configuration")?.detail, "content-warehouse.config.json");
 });
 
+test("the names that items show are listed if no destination is configured, or one is gone or misspelled", async (t) => {
+  const cwd = await temporaryFolder(t);
+  const shown = ["Web CMS", "Partner Portal"].map((name, i) =>
+    item(`c-${i}`, i, { publish_destination: name }),
+  );
+  const service = await Scripted.start(t, shown);
+  const seen = " (seen in items: Web CMS, Partner Portal; another platform may have the name)";
+  const told = async (destinations: object[]) => {
+    await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify({ destinations }));
+    const { step } = await found(cwd, at(service));
+    return [step("destinations")?.status, step("destinations")?.detail];
+  };
+  assert.deepEqual(await told([]), ["warning", `none are configured, so they appear under their IDs${seen}`]);
+  assert.deepEqual(await told([{ name: "Intranet" }]), [
+    "failed",
+    `There is no destination "Intranet" on platform "External". Correct \`destinations\` or --destination${seen}.`,
+  ]);
+});
+
 test("J4: custom fields whose names look personal are a warning, but for those that the policy covers; unknown names fail", async (t) => {
   const cwd = await temporaryFolder(t);
   const fields = ["author_email", "region", "customer_phone"].map((name) => ({ id: name, name, value: "x" }));

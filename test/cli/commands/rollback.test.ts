@@ -14,6 +14,7 @@ import { exitCodeOf } from "../../../src/observe/outcome.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { FileStore } from "../../../src/targets/store/file-store.ts";
 import { type PublishedFile, readManifest } from "../../../src/warehouse/manifest.ts";
+import { missingPackage } from "../../missing-package.ts";
 import { NEVER } from "../../never.ts";
 import { temporaryFolder } from "../../run/running.ts";
 import { dies, digestIn, type Machine, nightOn, type World, worldOf } from "../../run/two-machines.ts";
@@ -246,6 +247,22 @@ test("runs rollback, where a target has the runs", async (t) => {
       assert.equal((await a(runsCommand, "rollback", "2", "--deliver")).error?.exitCode, 2);
       await configure([{ type: "lake" }]);
       assert.match((await a(runsCommand, "rollback", "2")).text, new RegExp(`^current is now ${second}\n`));
+    },
+  );
+
+  await t.test(
+    "K2: a rollback is not said to have done nothing where a package of a target is missing",
+    async (t) => {
+      const { configure, world, a } = await copyOf(t, base, folder);
+      await configure([{ type: "postgres", url: "postgres://nobody@127.0.0.1:1/nothing" }]);
+      missingPackage(t, "pg");
+      const refused = await a(runsCommand, "rollback", "1", "--deliver");
+      assert.equal(refused.error?.exitCode, 26);
+      assert.match(
+        refused.error?.message ?? "",
+        /is current now, but .* install them with: npm install --global pg@/,
+      );
+      assert.equal(await readlink(join(world.folders.A, "current")), `runs/${first}`);
     },
   );
 });

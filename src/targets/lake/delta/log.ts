@@ -6,6 +6,7 @@ import { parquetReadObjects } from "hyparquet";
 import { z } from "zod";
 import { WarehouseError } from "../../../common/errors.ts";
 import { parseIfJson } from "../../../common/json.ts";
+import { firstFault } from "../../../common/parse-form.ts";
 import { inTemporaryFolder } from "../../../common/temporary-folder.ts";
 import { openForScanning } from "../../../storage/database.ts";
 import { execute } from "../../../storage/duckdb.ts";
@@ -208,7 +209,7 @@ function finished(store: Store, replay: ReturnType<typeof newReplay>): TableStat
 
 /** What is wrong with an action, in parentheses; empty if it is no action at all. */
 function faultIn(cause: unknown): string {
-  return cause instanceof z.ZodError ? ` (${cause.issues[0]?.message})` : "";
+  return cause instanceof z.ZodError ? ` (${firstFault(cause).replace(/^\W+/, "")})` : "";
 }
 
 function damagedLog(store: Store, table: string, what: string, cause?: unknown): WarehouseError {

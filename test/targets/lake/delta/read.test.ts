@@ -123,7 +123,7 @@ suite("a log", () => {
     [
       "F22: with a path that leads out of the table once it is decoded",
       commits(JSON.stringify({ remove: { path: "instance=a%2F..%2F../x" } })),
-      /version 2 is not as the protocol says \(the path "instance=a%2F\.\.%2F\.\.\/x" leads out of its folder\)/,
+      /version 2 is not as the protocol says \(at remove\.path: the path "instance=a%2F\.\.%2F\.\.\/x" leads out of its folder\)/,
     ],
     [
       "without a protocol",
