@@ -106,14 +106,10 @@ function thingsToLookAt({ run, checks, checksBefore, changes: { mappedChanges } 
   const fresh = checks.filter((check) => isWarning(check) && !known.has(check.check_name));
   const named = fresh.map(({ check_name, figure }) => `${check_name}: ${count(figure)}`);
   const isFirst = checksBefore === undefined;
-  const lost = mappedChanges?.lost ?? 0;
   return [
-    ...lineIf(
-      lost,
-      "changes-lines",
-      `${pluralize(lost, "value")} lost the external value`,
-      mappedChanges === null ? "" : lossText(mappedChanges).replace(/^.*? of /, "of "),
-    ),
+    ...(mappedChanges !== null && mappedChanges.lost > 0
+      ? [{ id: "changes-lines", what: "External values lost", more: lossText(mappedChanges) }]
+      : []),
     ...lineIf(
       fresh.length,
       "run-checks",
@@ -148,7 +144,7 @@ function missingBlock({ coverage, earlier, shares, unsent, changes }: OverviewFa
       cells: [
         html`<strong>${count(missing)}</strong>`,
         before && (then === undefined ? "" : count(countWithoutValue(then))),
-        percent(each.mapped, each.mapped + missing),
+        each.mapped + missing === 0 ? "" : percent(each.mapped, each.mapped + missing),
         shareLine(shares, each.id, each.name ?? each.id),
       ].filter((cell) => cell !== undefined),
     };
@@ -205,13 +201,11 @@ ${list(lines)}</div>
 
 /** New, edited and removed items, with a column for each kept run. */
 function contentBlock({ run, changes: { changes }, earlier }: OverviewFacts): Markup {
-  if (changes === null) {
-    const why = earlier.previous === null ? "the first run" : "not compared with the run before";
-    return html`<h3>Content</h3>\n<p><a href="#items">${pluralize(run.itemsLoaded, "item")}</a><span class="note">, ${why}</span></p>\n`;
-  }
+  const { previous } = earlier;
+  const why = previous === null ? "the first run" : "not compared with the run before";
   return html`<h3>Content</h3>
-<p><a href="#items">${pluralize(run.itemsLoaded, "item")}</a><span class="note">, compared with run ${earlier.previous ?? ""}</span></p>
-${contentColumns(run, changes, earlier)}`;
+<p><a href="#items">${pluralize(run.itemsLoaded, "item")}</a><span class="note">, ${changes === null ? why : `compared with run ${previous ?? ""}`}</span></p>
+${changes !== null && contentColumns(run, changes, earlier)}`;
 }
 
 const DRIFT_TEXTS: Readonly<Record<Exclude<DriftPart, "policy">, string>> = {

@@ -208,7 +208,7 @@ test("beside what it misses a destination has what it missed before; one that re
 test("values that were lost are the first thing to look at, with where most were", () => {
   assert.equal(
     beside.look[0],
-    '138 values lost the external value of 120 items: 64 of market at Web CMS (the entry for "Care & Repair" was removed)',
+    'External values lost 138 values of 120 items (64 of market at Web CMS: the entry for "Care & Repair" was removed)',
   );
   assert.ok(
     beside.sentences.some((each) => each.endsWith(", 138 lost and 3 gained since run 41")),
