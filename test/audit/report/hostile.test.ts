@@ -17,7 +17,7 @@ const ELEMENTS =
   "input label li main meta nav noscript p path pre rect script section small span strong style summary svg table tbody td " +
   "th thead time title tr ul";
 const ATTRIBUTES =
-  "aria-hidden aria-label aria-labelledby autocomplete charset class content d datetime for height hidden href http-equiv " +
+  "aria-hidden aria-label aria-labelledby autocomplete charset class content d data-total datetime for height hidden href http-equiv " +
   "id lang name open placeholder preserveaspectratio preserveAspectRatio role scope spellcheck tabindex type viewBox width x y";
 
 test("hostile texts make no element, no attribute and no address", () => {

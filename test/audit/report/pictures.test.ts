@@ -38,7 +38,7 @@ test("the bars of destinations and fields have the counts of the mapped values, 
       SELECT identification AS destination, destination_id, f.name AS field, count_if(status = 'mapped') AS mapped,
         count_if(status IN ('unmapped', 'unknown_value')) AS missing, count_if(status = 'no_value_mapping') AS unsent
       FROM content_mapped_values JOIN destinations USING (destination_id) LEFT JOIN custom_fields f USING (custom_field_id)
-      WHERE receives GROUP BY GROUPING SETS ((1, 2, 3), (1, 2))
+      WHERE destinations.receives GROUP BY GROUPING SETS ((1, 2, 3), (1, 2))
     )
     SELECT coalesce(field, destination, destination_id) AS name, mapped, missing, unsent FROM counted`);
   const rows = tableRecords(root, "Values by destination and field");
