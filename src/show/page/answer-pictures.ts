@@ -78,7 +78,7 @@ export function missesPicture({ values }: Coverage): Markup | "" {
   });
   if (rows.length === 0) return "";
   const title = "Values that most items miss";
-  return html`<h4>${title}</h4>\n${barTable(title, ["value", "share", "items"], rows, ["", "items"])}\n`;
+  return html`<h4>${title}</h4>\n${barTable(title, ["value", "share", "items"], rows, "items")}\n`;
 }
 
 /** Items by cause of the change of their values. */
@@ -91,7 +91,7 @@ export function causesPicture(
     parts: { mapped: items },
     cells: [items, lost].map(count),
   }));
-  return barTable("Items by cause", ["cause", "share", "items", "values lost"], rows, ["items"]);
+  return barTable("Items by cause", ["cause", "share", "items", "values lost"], rows, "items");
 }
 
 /** A line of the share that a destination has mapped. */

@@ -2,9 +2,8 @@
 import { count } from "../../common/figures.ts";
 import { html, type Markup, type MarkupValue } from "./page.ts";
 
-/** What becomes of values: classes of the style sheet, which differ in lightness. */
-const BAR_KINDS = ["mapped", "missing", "unsent"] as const;
-export type BarParts = Readonly<Partial<Record<(typeof BAR_KINDS)[number], number>>>;
+/** Numbers of values in the order of drawing, by classes of the style sheet, which differ in lightness. */
+type BarParts = Readonly<Partial<Record<"mapped" | "missing" | "unsent", number>>>;
 
 /** Width of the thinnest part that is drawn, in percent. */
 const THINNEST = 0.5;
@@ -12,8 +11,7 @@ const THINNEST = 0.5;
 /** A stacked bar. `most`: number of values that a full bar has. */
 export function bar(parts: BarParts, most: number, title: string): Markup {
   let left = 0;
-  const drawn = BAR_KINDS.map((kind) => {
-    const number = parts[kind] ?? 0;
+  const drawn = Object.entries(parts).map(([kind, number]) => {
     const width = number === 0 ? 0 : Math.max(THINNEST, (number / most) * 100);
     left += width;
     return (
@@ -33,25 +31,25 @@ export interface BarRow {
   readonly isTotal?: boolean;
 }
 
-/** A table with a bar in each row. `heads`: of the label, the bar and the cells; `total`: number that a full bar has. */
+/** A table with a bar in each row. `heads`: of the label, the bar and the cells; `unit`: what the bars count, if not values. */
 export function barTable(
   caption: string,
   heads: readonly string[],
   rows: readonly BarRow[],
-  words: readonly string[] = BAR_KINDS,
+  unit?: string,
 ): Markup {
   const sumOf = (parts: BarParts) => Object.values(parts).reduce((sum, number) => sum + number, 0);
   const most = Math.max(1, ...rows.map(({ parts }) => sumOf(parts)));
-  const numbersOf = (parts: BarParts) =>
-    BAR_KINDS.flatMap((kind, index) =>
-      parts[kind] === undefined ? [] : [`${count(parts[kind])} ${words[index] ?? kind}`],
-    ).join(", ");
+  const titleIn = (parts: BarParts) =>
+    Object.entries(parts)
+      .map(([kind, number]) => `${count(number)} ${unit ?? (kind === "unsent" ? "not sent" : kind)}`)
+      .join(", ");
   return html`<div class="scroll" role="group" tabindex="0" aria-label="${caption}"><table class="bars">
 <caption class="visually-hidden">${caption}</caption>
 <thead><tr>${heads.map((head, index) => html`<th scope="col"${index > 1 && html` class="number"`}>${head}</th>`)}</tr></thead>
 <tbody>${rows.map(
     ({ label, parts, cells, isTotal = false }) =>
-      html`<tr${isTotal && html` class="total"`}><th scope="row">${label}</th><td>${bar(parts, most, numbersOf(parts))}</td>${cells.map((cell) => html`<td class="number">${cell}</td>`)}</tr>\n`,
+      html`<tr${isTotal && html` class="total"`}><th scope="row">${label}</th><td>${bar(parts, most, titleIn(parts))}</td>${cells.map((cell) => html`<td class="number">${cell}</td>`)}</tr>\n`,
   )}</tbody>
 </table></div>`;
 }

@@ -51,7 +51,7 @@ test("the bars of destinations and fields have the counts of the mapped values, 
   for (const row of shown) assert.ok(known.includes(row), `${row}\n${known.join("\n")}`);
   assert.deepEqual(
     rows.map(({ values }) => values),
-    rows.map((row) => `${row.mapped} mapped, ${row.missing} missing, ${row["not sent"]} unsent`),
+    rows.map((row) => `${row.mapped} mapped, ${row.missing} missing, ${row["not sent"]} not sent`),
   );
 });
 
