@@ -65,8 +65,12 @@ export function toSafeInteger(value: DuckDBValue): number {
 }
 
 /** Result of one statement, whose chunks are fetched as they are read. */
-export async function stream(connection: DuckDBConnection, sql: string): Promise<DuckDBResult> {
-  return attempt(async () => connection.stream(sql));
+export async function stream(
+  connection: DuckDBConnection,
+  sql: string,
+  params: QueryParams = [],
+): Promise<DuckDBResult> {
+  return attempt(async () => connection.stream(sql, bound(params)));
 }
 
 /** A SELECT with its parameters. */

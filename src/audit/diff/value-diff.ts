@@ -114,10 +114,13 @@ export async function diffValues(
   const [totals] = await readRows(connection, TOTALS, loadSql("audit_diff_totals"));
   if (totals === undefined) throw new TypeError("the changes have no totals");
   const why = await readDefinitionChanges(connection, ...runs);
-  const causes = await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes"));
+  const counts = await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes"));
+  const causes = counts.map((row) => ({ ...row, cause: causeText(wordsIn(row.causes)) }));
   const definitions = await definitionsSection(connection);
   return {
     ...totals,
+    /** By cause, those that touch most items first. */
+    causes,
     /** Changed definitions. */
     definitions,
     isFiltered: Object.values(filter).some((each) => each !== undefined),
@@ -137,7 +140,7 @@ export async function diffValues(
         title: "Changes by cause",
         columns: { ...CAUSE, ...CAUSES_COUNTED },
         shows: ["cause", "items", "values", "lost", "gained", "changed", "reordered", "alike"],
-        rows: causes.map((row) => ({ ...row, cause: causeText(wordsIn(row.causes)) })),
+        rows: causes,
         limit: 100,
       }),
       definitions,

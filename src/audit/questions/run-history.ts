@@ -5,6 +5,7 @@ import { VERDICTS } from "../../common/verdict.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
+import { loadSql } from "../queries.ts";
 
 const required = { required: true } as const;
 
@@ -34,6 +35,19 @@ export function readRunHistory(connection: DuckDBConnection): Promise<RunHistory
        strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') AS started_at
      FROM run_history ORDER BY sequence DESC`,
   );
+}
+
+const RUN_SHARE = {
+  destination_id: col.text(required),
+  sequence: col.count(required),
+  mapped: col.count(required),
+  missing: col.count(required),
+} as const;
+export type RunShare = AnswerRow<typeof RUN_SHARE>;
+
+/** Reads the mapped values of each destination in the latest 60 runs of the history in which it received any, oldest first. */
+export function readRunShares(connection: DuckDBConnection): Promise<RunShare[]> {
+  return readRows(connection, RUN_SHARE, loadSql("report_shares"), [60]);
 }
 
 const RUN = {

@@ -5,9 +5,10 @@
 --
 -- without_external_value  values that a destination that receives values does not get: unmapped or unknown
 -- unsent                  mapped values that are not sent: the entry has no external value, or the mapping names no field
+-- changed                 whether a value began or ceased to hold in this run
 -- flagged                 values that are archived, ambiguous, or sent under a name shared by several fields
 --
--- Reads audit_receptions.
+-- Reads audit_receptions and report_changed.
 WITH of_item AS (
   SELECT
     content_id,
@@ -25,6 +26,7 @@ SELECT
   content.content_id,
   coalesce(of_item.without_external_value, 0) AS without_external_value,
   coalesce(of_item.unsent, 0) AS unsent,
+  content.content_id IN (FROM report_changed) AS changed,
   coalesce(of_item.flagged, 0) AS flagged,
   coalesce(of_item.values, 0) AS values
 FROM content

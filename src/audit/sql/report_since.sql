@@ -1,11 +1,11 @@
--- The current versions of the chosen items' mapped values: since when they are sent so, and why. The mark is the text of
+-- The current versions of the mapped values in the page: since when they are sent so, and why. The mark is the text of
 -- mapped_value_since.
 --
 -- text  of a value that has no ID
 WITH mapped_value_history AS (
   SELECT *
   FROM main.mapped_value_history
-  SEMI JOIN report_chosen USING (content_id)
+  SEMI JOIN (FROM report_chosen WHERE has_values) USING (content_id)
 ),
 held AS (
   SELECT

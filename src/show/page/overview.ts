@@ -1,41 +1,34 @@
-/** The first screen of the report: the verdict, and what is new for an operator, an analyst and an auditor. */
+/** The first screen of the report: the verdict and what to look at, then missing values, changes, content and new fields. */
 import { DIFFERENT_TIMES, type RunCheck, SAME_TIMES_CHECK } from "../../audit/checks/checks.ts";
 import { MAPPED_VALUES_CHECK } from "../../audit/checks/configured-names.ts";
 import type { diffForReport } from "../../audit/diff/value-diff-answer.ts";
+import { lossText } from "../../audit/mapping/lost-and-gained.ts";
 import {
+  countWithoutAtReceivers,
   countWithoutValue,
-  kindsText,
   type MappedCounts,
   mappedCounts,
   RECEPTION_TEXT,
   receivingDestinations,
-  sumCounts,
 } from "../../audit/mapping/value-counts.ts";
 import type { Coverage } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNewDrift } from "../../audit/questions/drift.ts";
-import type { RunRow } from "../../audit/questions/run-history.ts";
+import type { RunRow, RunShare } from "../../audit/questions/run-history.ts";
 import type { EarlierRuns } from "../../audit/questions/runs.ts";
 import { count, pluralize } from "../../common/figures.ts";
 import { joinFirst } from "../../common/nearest.ts";
 import type { Verdict } from "../../common/verdict.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
+import { contentColumns, percent, shareLine } from "./answer-pictures.ts";
 import { cut, foreign, html, type Markup } from "./page.ts";
+import { barTable } from "./pictures.ts";
 
-/** A figure with its noun, or a line. */
-interface OverviewEntry {
-  /** Address of the section with all of it. */
+/** A line with the address of the section that has all of it. */
+interface OverviewLine {
   readonly id: string;
   readonly what: string;
   readonly more?: string | undefined;
 }
-
-interface ReaderSummary {
-  readonly name: string;
-  readonly figures: readonly OverviewEntry[];
-  readonly lines: readonly OverviewEntry[];
-}
-
-type ValueChanges = Pick<Awaited<ReturnType<typeof diffForReport>>, "totals" | "largest">;
 
 interface OverviewFacts {
   readonly run: RunRow;
@@ -44,11 +37,12 @@ interface OverviewFacts {
   readonly checksBefore: readonly RunCheck[] | undefined;
   readonly coverage: Coverage;
   readonly drift: DriftReport;
-  readonly itemChanges: Manifest["changes"];
-  /** Changes of mapped values, with a row for each; `undefined` if the run before cannot be compared. */
-  /** Undefined if nothing can be compared. */
-  readonly valueChanges: ValueChanges | undefined;
+  readonly changes: Pick<Manifest, "changes" | "mappedChanges">;
+  /** Changes of mapped values by the history; undefined if nothing can be compared. */
+  readonly valueChanges: Awaited<ReturnType<typeof diffForReport>> | undefined;
   readonly earlier: EarlierRuns;
+  /** Empty without a history. */
+  readonly shares: readonly RunShare[];
   /** Number of values that are mapped and not sent. */
   readonly unsent: number;
 }
@@ -77,25 +71,20 @@ export function overviewOf(facts: OverviewFacts): Markup {
   ];
   const isGood = isComplete && noValues === undefined;
   const verdict = `${word}${noValues === undefined ? "" : ", without mapped values"}`;
+  const things = thingsToLookAt(facts);
   return html`<section id="overview" aria-labelledby="overview-title">
 <h2 id="overview-title" class="visually-hidden">Overview</h2>
 <p class="verdict ${isGood ? "good" : "poor"}"><strong><span aria-hidden="true">${isGood ? "✓" : "!"}</span> ${verdict}</strong>: ${foreign(sentences.join(" "))}</p>
-${[operator(facts), analyst(facts), auditor(facts)].map(readerMarkup)}</section>
+${things.length > 0 && html`<div class="look"><h3>Look at</h3>\n${list(things)}</div>\n`}<div class="blocks">
+<div>${missingBlock(facts)}</div>
+<div>${contentBlock(facts)}${fieldsBlock(facts)}</div>
+</div>
+${changesBlock(facts)}</section>
 `;
 }
 
-function readerMarkup({ name, figures, lines }: ReaderSummary): Markup {
-  return html`<div class="reader">
-<h3>${name}</h3>
-<ul class="figures">${figures.map(entryMarkup)}</ul>
-${lines.length > 0 && html`<ul class="lines">${lines.map(entryMarkup)}</ul>\n`}</div>
-`;
-}
-
-/** A number at the beginning is set in large type. */
-function entryMarkup({ id, what, more = "" }: OverviewEntry): Markup {
-  const [, figure, noun = what] = /^([\d.,]+%?) (.*)$/s.exec(what) ?? [];
-  return html`<li><a href="#${id}">${figure !== undefined && html`<strong>${figure}</strong> `}${foreign(noun)}</a>${more !== "" && html` <span class="note">${foreign(more)}</span>`}</li>\n`;
+function list(lines: readonly OverviewLine[]): Markup {
+  return html`<ul class="lines">${lines.map(({ id, what, more = "" }) => html`<li><a href="#${id}">${foreign(what)}</a>${more !== "" && html` <span class="note">${foreign(more)}</span>`}</li>\n`)}</ul>\n`;
 }
 
 function isWarning({ verdict }: RunCheck): boolean {
@@ -105,9 +94,118 @@ function isWarning({ verdict }: RunCheck): boolean {
 /** Names that one line lists; its section has the others. */
 const NAMED = 3;
 
-/** An entry, or none if nothing was counted. `id`: address of the section with all of it. */
-function entryIf(number: number, id: string, what: string, more = ""): OverviewEntry[] {
+/** A line, or none if nothing was counted. */
+function lineIf(number: number, id: string, what: string, more = ""): OverviewLine[] {
   return number === 0 ? [] : [{ id, what, more }];
+}
+
+/** Values that were lost, new warnings, and items that were not loaded. In the first run all warnings are new. */
+function thingsToLookAt({ run, checks, checksBefore, changes: { mappedChanges } }: OverviewFacts) {
+  const { itemsRejected, itemsRemoved, itemsUnread } = run;
+  const known = new Set(checksBefore?.filter(isWarning).map(({ check_name }) => check_name));
+  const fresh = checks.filter((check) => isWarning(check) && !known.has(check.check_name));
+  const named = fresh.map(({ check_name, figure }) => `${check_name}: ${count(figure)}`);
+  const isFirst = checksBefore === undefined;
+  return [
+    ...(mappedChanges !== null && mappedChanges.lost > 0
+      ? [{ id: "changes-lines", what: "External values lost", more: lossText(mappedChanges) }]
+      : []),
+    ...lineIf(
+      fresh.length,
+      "run-checks",
+      pluralize(fresh.length, isFirst ? "warning" : "new warning"),
+      joinFirst(named, NAMED),
+    ),
+    ...lineIf(itemsRejected, "run-rejects", `${pluralize(itemsRejected, "item")} rejected`),
+    ...lineIf(itemsRemoved, "run-passes", `${pluralize(itemsRemoved, "item")} gone since listed`),
+    ...lineIf(itemsUnread, "run-passes", `${pluralize(itemsUnread, "item")} listed too late to be read`),
+  ];
+}
+
+/** Destinations of the first screen; its section has the others. */
+const DESTINATIONS_SHOWN = 5;
+
+/** Values that each destination misses, now and in the run before, with a line of the mapped share over the runs. */
+function missingBlock({ coverage, earlier, shares, unsent, changes }: OverviewFacts): Markup {
+  const nothing = whyNothingMapped(coverage);
+  const now = mappedCounts(coverage.destinations);
+  const before = earlier.before?.manifest.mappedValues ?? undefined;
+  const countsIn = (counts: MappedCounts | undefined, id: string) =>
+    receivingDestinations(counts?.destinations ?? []).find((each) => each.id === id);
+  const receiving = receivingDestinations(now.destinations).toSorted(
+    (a, b) => countWithoutValue(b) - countWithoutValue(a),
+  );
+  const rows = receiving.slice(0, DESTINATIONS_SHOWN).map((each) => {
+    const missing = countWithoutValue(each);
+    const then = countsIn(before, each.id);
+    return {
+      label: html`${foreign(cut(each.name ?? each.id))}${before && then === undefined && html` <span class="note">now receives values</span>`}`,
+      parts: { mapped: each.mapped, missing },
+      cells: [
+        html`<strong>${count(missing)}</strong>`,
+        before && (then === undefined ? "" : count(countWithoutValue(then))),
+        each.mapped + missing === 0 ? "" : percent(each.mapped, each.mapped + missing),
+        shareLine(shares, each.id, each.name ?? each.id),
+      ].filter((cell) => cell !== undefined),
+    };
+  });
+  const ceased = now.destinations.filter(
+    ({ id }) => countsIn(now, id) === undefined && countsIn(before, id) !== undefined,
+  );
+  const { lost = 0, gained = 0 } = changes.mappedChanges ?? {};
+  const missing = countWithoutAtReceivers(now);
+  const others = Math.max(0, receiving.length - DESTINATIONS_SHOWN);
+  const heads = ["destination", "values", "missing", ...(before ? ["before"] : []), "mapped", "trend"];
+  const told =
+    changes.mappedChanges === null
+      ? ""
+      : `, ${count(lost)} lost and ${count(gained)} gained since run ${earlier.previous ?? ""}`;
+  return html`<h3>Missing values</h3>
+${
+  nothing !== undefined
+    ? list([{ id: "coverage", what: "No value to look at", more: nothing }])
+    : html`<p><a href="#coverage-values">${pluralize(missing, "value")} without an external value</a><span class="note">${told}</span></p>
+${barTable("Missing values by destination", heads, rows)}
+${list([
+  ...lineIf(others, "coverage-destinations", pluralize(others, "more destination")),
+  ...ceased.map((each) => ({
+    id: "coverage-destinations",
+    what: `${cut(each.name ?? each.id)} no longer receives values`,
+    more: RECEPTION_TEXT[each.reception],
+  })),
+  ...lineIf(unsent, "items", `${pluralize(unsent, "mapped value")} not sent`, "no external value or name"),
+])}`
+}`;
+}
+
+/** The changes that took away most external values, then those that touch most items. */
+function changesBlock({ valueChanges }: OverviewFacts): Markup | "" {
+  if (valueChanges === undefined) return "";
+  const { items, payloads, payloadItems } = valueChanges.totals;
+  const lines = valueChanges.largest.map((change) => {
+    const field =
+      `${cut(change.custom_field ?? change.custom_field_id)} ${cut(change.value ?? "")}`.trimEnd();
+    const [before, after] = [change.before, change.after].map((text) => cut(text) || "nothing");
+    const cause = change.cause.replaceAll("_changed", " edited").replaceAll("_", " ");
+    return {
+      id: "changes-lines",
+      what: `${cut(change.destination ?? change.destination_id)}, ${field}: ${before} → ${after}`,
+      more: `${pluralize(change.items, "item")}${change.change === "lost" ? " lost it" : ""}, ${cause}`,
+    };
+  });
+  return html`<div class="changes"><h3>Changes</h3>
+<p><a href="#changes">${pluralize(items, "item")} with changed values</a><span class="note">, ${pluralize(payloads, "payload")} of ${pluralize(payloadItems, "item")} sent differently</span></p>
+${list(lines)}</div>
+`;
+}
+
+/** New, edited and removed items, with a column for each kept run. */
+function contentBlock({ run, changes: { changes }, earlier }: OverviewFacts): Markup {
+  const { previous } = earlier;
+  const why = previous === null ? "the first run" : "not compared with the run before";
+  return html`<h3>Content</h3>
+<p><a href="#items">${pluralize(run.itemsLoaded, "item")}</a><span class="note">, ${changes === null ? why : `compared with run ${previous ?? ""}`}</span></p>
+${changes !== null && contentColumns(run, changes, earlier)}`;
 }
 
 const DRIFT_TEXTS: Readonly<Record<Exclude<DriftPart, "policy">, string>> = {
@@ -118,135 +216,20 @@ const DRIFT_TEXTS: Readonly<Record<Exclude<DriftPart, "policy">, string>> = {
   contradictions: "in which answers contradict each other",
 };
 
-/** New warnings, rejects and new drift. In the first run everything is new. */
-function operator({ run, checks, checksBefore, drift, earlier }: OverviewFacts): ReaderSummary {
-  const { itemsRejected, itemsRemoved, itemsUnread } = run;
-  const known = new Set(checksBefore?.filter(isWarning).map(({ check_name }) => check_name));
-  const warned = checks.filter(isWarning);
-  const fresh = warned.filter(({ check_name }) => !known.has(check_name));
-  const named = fresh.map(({ check_name, figure }) => `${check_name}: ${count(figure)}`);
+/** Drift since the run before; in the first run, all. */
+function fieldsBlock({ drift, checksBefore, earlier }: OverviewFacts): Markup {
   const isFirst = checksBefore === undefined;
-  const newIn = (part: DriftPart) =>
-    drift[part].filter((line) => isFirst || part === "vanishedFields" || isNewDrift(line));
   const since = earlier.before === undefined ? "" : ` since run ${earlier.before.sequence}`;
-  return {
-    name: "Operator",
-    figures: [
-      {
-        id: "run-checks",
-        what: pluralize(fresh.length, isFirst ? "warning" : "new warning"),
-        more: isFirst
-          ? `of ${pluralize(checks.length, "check")}`
-          : `${count(warned.length - fresh.length)} known`,
-      },
-      { id: "run-rejects", what: `${count(itemsRejected)} rejected` },
-      ...entryIf(itemsRemoved, "run-passes", `${count(itemsRemoved)} gone since listed`),
-      ...entryIf(itemsUnread, "run-passes", `${count(itemsUnread)} listed too late to be read`),
-      { id: "drift-newFields", what: pluralize(newIn("newFields").length, "new field") },
-    ],
-    lines: [
-      ...entryIf(fresh.length, "run-checks", isFirst ? "Warnings" : "New warnings", joinFirst(named, NAMED)),
-      ...DRIFT_PARTS.filter((part) => part !== "policy").flatMap((part) => {
-        const fields = newIn(part).map(({ path, count: times, items, before }) => {
-          const often = items === null ? pluralize(times, "time") : pluralize(items, "item");
-          return `${path} (${times === 0 ? `had ${pluralize(before ?? 0, "value")}` : often})`;
-        });
-        const what = `${pluralize(fields.length, "field")} ${DRIFT_TEXTS[part]}${since}`;
-        return entryIf(fields.length, `drift-${part}`, what, joinFirst(fields, NAMED));
-      }),
-    ],
-  };
-}
-
-const BARS = "▁▂▃▄▅▆▇█";
-
-/** New, edited and removed items, and a bar for each of the last 14 nights. */
-function analyst({ run, itemChanges, earlier }: OverviewFacts): ReaderSummary {
-  const name = "Analyst";
-  if (itemChanges === null) {
-    const more = earlier.previous === null ? "the first run" : "not compared with the run before";
-    return { name, figures: [{ id: "items", what: pluralize(run.itemsLoaded, "item"), more }], lines: [] };
-  }
-  const nights = [itemChanges, ...earlier.listed].slice(0, 14).flatMap((night) => {
-    const { new: added, edited, removed } = night;
-    return added === null || removed === null ? [] : [added + (edited ?? 0) + removed];
+  const lines = DRIFT_PARTS.filter((part) => part !== "policy").flatMap((part) => {
+    const found = drift[part].filter((line) => isFirst || part === "vanishedFields" || isNewDrift(line));
+    const fields = found.map(({ path, count: times, items, before }) => {
+      const often = items === null ? pluralize(times, "time") : pluralize(items, "item");
+      return `${path} (${times === 0 ? `had ${pluralize(before ?? 0, "value")}` : often})`;
+    });
+    const what = `${pluralize(fields.length, "field")} ${DRIFT_TEXTS[part]}`;
+    return lineIf(fields.length, `drift-${part}`, what, joinFirst(fields, NAMED));
   });
-  const most = Math.max(1, ...nights);
-  const bars = nights.map((items) => BARS[Math.ceil((items / most) * (BARS.length - 1))]).reverse();
-  const id = "changes-content";
-  const figures = [
-    { id, what: `${pluralize(itemChanges.new, "item")} new` },
-    ...(itemChanges.edited === null ? [] : [{ id, what: `${count(itemChanges.edited)} edited` }]),
-    { id, what: `${count(itemChanges.removed)} removed` },
-    ...entryIf(
-      nights.length - 1,
-      "runs",
-      bars.join(""),
-      `in the last ${nights.length} nights, up to ${pluralize(most, "item")}`,
-    ),
-  ];
-  return { name, figures, lines: [] };
-}
-
-/** The mapped share of each destination that receives values, the largest changes, and what is missing. */
-function auditor({ coverage, valueChanges, earlier, unsent }: OverviewFacts): ReaderSummary {
-  const counts = mappedCounts(coverage.destinations);
-  const nothing = whyNothingMapped(coverage);
-  const shares = mappedShares(counts, earlier.before?.manifest.mappedValues ?? undefined);
-  const others = Math.max(0, shares.length - 5);
-  const lines: OverviewEntry[] = [];
-  if (valueChanges !== undefined) {
-    const { items, payloads, payloadItems } = valueChanges.totals;
-    const what = `${pluralize(items, "item")} whose mapped values changed`;
-    const more = `payloads that differ: ${count(payloads)}, of ${pluralize(payloadItems, "item")}`;
-    lines.push({ id: "changes", what, more }, ...valueChanges.largest.map(changeEntry));
-  }
-  return {
-    name: "Auditor",
-    figures: [
-      ...(nothing === undefined ? [] : [{ id: "coverage", what: "No value to look at", more: nothing }]),
-      ...shares.slice(0, 5),
-      ...entryIf(others, "coverage-destinations", pluralize(others, "more destination")),
-    ],
-    lines: [...lines, ...(nothing === undefined ? missingValues(coverage, unsent) : [])],
-  };
-}
-
-/** `Web CMS, region "UK & Ireland": "en-gb" → "en-uk-ie"`, and `70 items: the external value "en-gb" became "en-uk-ie"`. */
-function changeEntry(change: ValueChanges["largest"][number]): OverviewEntry {
-  const field = `${cut(change.custom_field ?? change.custom_field_id)} ${cut(change.value ?? "")}`.trimEnd();
-  const [before, after] = [change.before, change.after].map((text) => cut(text) || "nothing");
-  return {
-    id: "changes-lines",
-    what: `${cut(change.destination ?? change.destination_id)}, ${field}: ${before} → ${after}`,
-    more: `${pluralize(change.items, "item")}: ${change.cause}`,
-  };
-}
-
-/** `93.4%`; only all is 100% and only none is 0%. `whole` is not 0. */
-function percent(part: number, whole: number): string {
-  if (part === whole) return "100%";
-  if (part === 0) return "0%";
-  const share = Math.min(99.9, Math.max(0.1, (part / whole) * 100));
-  return `${share.toFixed(1)}%`;
-}
-
-/** Destinations that receive values now, or did in the run before. */
-function mappedShares({ destinations }: MappedCounts, before: MappedCounts | undefined): OverviewEntry[] {
-  const shareIn = (counts: MappedCounts["destinations"] | undefined, id: string) => {
-    const found = receivingDestinations(counts ?? []).find((each) => each.id === id);
-    const possible = found === undefined ? 0 : found.mapped + countWithoutValue(found);
-    return found === undefined || possible === 0 ? undefined : percent(found.mapped, possible);
-  };
-  return destinations.flatMap((each): OverviewEntry[] => {
-    const id = "coverage-destinations";
-    const name = cut(each.name ?? each.id);
-    const [now, then] = [destinations, before?.destinations].map((counts) => shareIn(counts, each.id));
-    const lost = { id, what: `${name} no longer receives values`, more: RECEPTION_TEXT[each.reception] };
-    if (now === undefined) return then === undefined ? [] : [lost];
-    const more = before === undefined ? "" : then === undefined ? "now receives values" : `was ${then}`;
-    return [{ id, what: `${now} mapped at ${name}`, more }];
-  });
+  return html`<h3>New fields</h3>\n${lines.length > 0 ? list(lines) : html`<p class="note">none${since}</p>\n`}`;
 }
 
 /** Why no value could be mapped, as a clause; undefined if one could. */
@@ -256,17 +239,4 @@ export function whyNothingMapped(coverage: Coverage): string | undefined {
   return coverage.coverage.length === 0
     ? "no custom field is mapped for a destination"
     : "no item has a value of a field with a value mapping";
-}
-
-/** Values without an external value, and mapped ones that are not sent, at destinations that receive values. */
-function missingValues({ destinations }: Coverage, unsent: number): OverviewEntry[] {
-  const { unmapped, unknown_value: unknown } = sumCounts(receivingDestinations(destinations));
-  return [
-    {
-      id: "coverage-without",
-      what: `${pluralize(unmapped + unknown, "value")} without an external value`,
-      more: kindsText({ unmapped, unknown }),
-    },
-    ...entryIf(unsent, "items", `${pluralize(unsent, "mapped value")} not sent`, "no external value or name"),
-  ];
 }

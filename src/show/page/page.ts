@@ -14,6 +14,8 @@ export interface PagePart extends Partial<Pick<Answer, "lead" | "next">>, Pick<A
   readonly command: string;
   /** Stands before the sections. */
   readonly body?: Markup;
+  /** An open section before the others; without one, the first of them is open. */
+  readonly picture?: { readonly title: string; readonly markup: Markup } | undefined;
 }
 
 /** HTML that goes into a page as it is. Only this module makes it from text. */
@@ -25,7 +27,7 @@ export class Markup {
   }
 }
 
-type MarkupValue = Markup | string | number | null | undefined | false | readonly MarkupValue[];
+export type MarkupValue = Markup | string | number | null | undefined | false | readonly MarkupValue[];
 
 /** Markup from a template. Its values are escaped, for text and for quoted attributes alike. */
 export function html(template: TemplateStringsArray, ...values: readonly MarkupValue[]): Markup {
@@ -84,8 +86,8 @@ export async function pageMarkup(page: {
   readonly parts: readonly PagePart[];
   /** Whether there are items to search. */
   readonly hasItems: boolean;
-  /** Rows of the items as gzipped JSON. */
-  readonly items: Buffer;
+  /** Rows of the items, in blocks of base64. */
+  readonly items: readonly string[];
 }): Promise<string> {
   const [style = "", code = ""] = await Promise.all(
     ["page.css", "items.js"].map((name) => readFile(new URL(`./browser/${name}`, import.meta.url), "utf8")),
@@ -118,13 +120,13 @@ export async function pageMarkup(page: {
 <h1>${page.heading}</h1>
 <p class="lead">${page.subtitle}</p>
 </header>
-<div class="bar"><div>
+<div class="top"><div>
 <nav aria-label="Sections"><ul>${page.parts.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
 ${page.hasItems && SEARCH}</div></div>
 <main id="main" tabindex="-1">
 ${page.overview}${page.parts.map(partMarkup)}</main>
 <footer><p>${page.foot}</p></footer>
-<script type="text/plain" id="data">${page.items.toString("base64")}</script>
+<script type="text/plain" id="data">${page.items.join("\n")}</script>
 <script>${new Markup(script)}</script>
 </body>
 </html>
@@ -134,19 +136,22 @@ ${page.overview}${page.parts.map(partMarkup)}</main>
 /** The script of the page shows the search form. */
 const SEARCH = html`<form id="search" role="search" aria-label="Items" hidden>
 <label for="words">Find item</label>
-<input id="words" type="search" autocomplete="off" spellcheck="false" placeholder="title, ID, type, field, value, status">
+<input id="words" type="search" autocomplete="off" spellcheck="false" placeholder="title, ID, slug, value ( / )">
 </form>
 `;
 
-function partMarkup({ id, name, lead = "", sections, next = [], command, body }: PagePart): Markup {
-  const markup = (some: readonly Section[]) =>
-    some.map((section) => sectionMarkup(section, `${id}-${section.key}`, command));
+function partMarkup(part: PagePart): Markup {
+  const { id, name, lead = "", sections, next = [], command, body, picture } = part;
+  const markup = (some: readonly Section[], opensFirst = false) =>
+    some.map((section, index) =>
+      sectionMarkup(section, { id: `${id}-${section.key}`, command, isOpen: opensFirst && index === 0 }),
+    );
   const full = sections.filter(({ rows }) => rows.length > 0);
   const empty = sections.filter(({ rows }) => rows.length === 0);
   const titles = empty.map(({ title }) => title).join(", ");
   return html`<section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title"><a href="#${id}">${name}</a></h2>
-${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${body}${markup(full)}${next.map((text) => html`<p class="note">${sentence(text)}</p>\n`)}${
+${lead !== "" && html`<p class="lead">${sentence(lead)}</p>\n`}${body}${picture && pictureMarkup(`${id}-picture`, picture)}${markup(full, picture === undefined)}${next.map((text) => html`<p class="note">${sentence(text)}</p>\n`)}${
   empty.length > 0 &&
   html`<details class="note"><summary>Without rows: ${titles}</summary>
 ${markup(empty)}</details>`
@@ -154,19 +159,31 @@ ${markup(empty)}</details>`
 `;
 }
 
+function pictureMarkup(id: string, { title, markup }: NonNullable<PagePart["picture"]>): Markup {
+  return html`<details class="answer" id="${id}" open>
+<summary><h3>${title}</h3></summary>
+${markup}</details>
+`;
+}
+
+/** Rows of a table that is printed as a whole. */
+const PRINTED_ROWS = 25;
+
 /** Most rows of a table in the page. */
 export const ROWS_LIMIT = 500;
 
 /** `id`: address of the section in the page; `command`: gives the same answer with all rows. */
-function sectionMarkup(section: Section, id: string, command: string): Markup {
+function sectionMarkup(
+  section: Section,
+  { id, command, isOpen }: { readonly id: string; readonly command: string; readonly isOpen: boolean },
+): Markup {
   const { title, lead, none = "none", rows, total = rows.length, all = "--format json" } = section;
   if (rows.length === 0) return html`<p class="note" id="${id}">${title}: ${none}</p>\n`;
   const shown = rows.slice(0, Math.min(total, ROWS_LIMIT));
   const more = total - shown.length;
-  return html`<details class="answer" id="${id}">
+  return html`<details class="answer${shown.length > PRINTED_ROWS && " long"}" id="${id}"${isOpen && html` open`}>
 <summary><h3>${title}</h3> <span class="note">${pluralize(total, "row")}</span></summary>
-${lead !== undefined && html`<p class="lead">${sentence(lead)}</p>\n`}<p class="note"><a href="#${id}">Link to this section</a></p>
-<div class="scroll" role="group" tabindex="0" aria-label="${title}">${table({ ...section, rows: shown })}</div>
+${lead !== undefined && html`<p class="lead">${sentence(lead)}</p>\n`}<div class="scroll" role="group" tabindex="0" aria-label="${title}">${table({ ...section, rows: shown })}</div>
 ${more > 0 && html`<p class="note">${pluralize(more, "more row")}: <code>content-warehouse ${command} ${all}</code> has all.</p>`}
 </details>
 `;

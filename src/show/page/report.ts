@@ -7,12 +7,18 @@ import { readChecks } from "../../audit/checks/checks.ts";
 import { contentDiffForReport } from "../../audit/diff/content-diff-answer.ts";
 import type { RunPair } from "../../audit/diff/run-pair.ts";
 import { diffForReport } from "../../audit/diff/value-diff-answer.ts";
-import { receivingDestinations } from "../../audit/mapping/value-counts.ts";
+import { mappedCounts } from "../../audit/mapping/value-counts.ts";
 import { listFiles, missingTables, type OpenedRun, openViews, runTables } from "../../audit/open-run.ts";
 import { type Coverage, coverageSections, readCoverage } from "../../audit/questions/coverage.ts";
 import { type DriftReport, driftOf, driftSections, PERSONAL_SECTION } from "../../audit/questions/drift.ts";
 import { type ReportLimits, readReportItems } from "../../audit/questions/items.ts";
-import { isHistoryIn, type RunRow, readRunHistory, readRunRow } from "../../audit/questions/run-history.ts";
+import {
+  isHistoryIn,
+  type RunRow,
+  readRunHistory,
+  readRunRow,
+  readRunShares,
+} from "../../audit/questions/run-history.ts";
 import { readRejectsSection, readRunSections } from "../../audit/questions/run-sections.ts";
 import { comparisonText, type EarlierRuns, earlierRunsSection } from "../../audit/questions/runs.ts";
 import { col, type Section } from "../../common/answer.ts";
@@ -22,6 +28,7 @@ import { readRows } from "../../storage/typed-rows.ts";
 import { sameRun } from "../../warehouse/identity.ts";
 import { nameOf } from "../../warehouse/layout.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
+import { causesPicture, coveragePicture, missesPicture, runsPicture } from "./answer-pictures.ts";
 import { overviewOf, whyNothingMapped } from "./overview.ts";
 import { foreign, html, type Markup, type PagePart, pageMarkup, ROWS_LIMIT } from "./page.ts";
 
@@ -31,7 +38,7 @@ const REPORT_FILE = "report.html";
 interface ReportRun extends Pick<OpenedRun, "connection" | "connect"> {
   /** Folder of the Parquet files. */
   readonly directory: string;
-  readonly manifest: Pick<Manifest, "rows" | "emptyColumns" | "changes" | "asked">;
+  readonly manifest: Pick<Manifest, "rows" | "emptyColumns" | "changes" | "mappedChanges" | "asked">;
   readonly earlier: EarlierRuns;
 }
 
@@ -53,6 +60,7 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
   // If one fails, the other must end too before its connection is closed.
   await Promise.allSettled(readings);
   const [coverage, { changes, items }] = await Promise.all(readings);
+  const shares = isHistoryIn(manifest) ? await readRunShares(connection) : [];
   const { sequence, verdict, packageVersion, startedAt } = row;
   const instance = await instanceName(connection, row, Object.keys(manifest.rows));
   return pageMarkup({
@@ -67,9 +75,10 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
       checksBefore,
       coverage,
       drift,
-      itemChanges: manifest.changes,
+      changes: manifest,
       valueChanges: changes.values,
       earlier,
+      shares,
       unsent: items.unsent,
     }),
     parts: [
@@ -77,13 +86,26 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
       changes.part,
       driftPart(drift, earlier, sequence),
       await readRunPart(run, row),
-      { id: "runs", name: "Runs", command: "runs", sections: [earlierRunsSection(earlier)] },
+      {
+        id: "runs",
+        name: "Runs",
+        command: "runs",
+        picture: pictureOf(
+          "Over the runs",
+          runsPicture(shares, mappedCounts(coverage.destinations).destinations),
+        ),
+        sections: [earlierRunsSection(earlier)],
+      },
       itemsPart(items),
     ],
     hasItems: items.shown > 0,
     items: items.packed,
     foot: foot(row),
   });
+}
+
+function pictureOf(title: string, markup: Markup | undefined) {
+  return markup && { title, markup };
 }
 
 /** `instance_url` of a run of the sample. */
@@ -109,30 +131,17 @@ function foot(row: RunRow): Markup {
   return html`Run <code>${run}</code> of ${service}, read by the pipeline ${foreign(pipeline)}. Made by content-warehouse ${packageVersion} from the tables of the run, and those of the kept runs before it (DuckDB ${duckdbVersion}, Node ${nodeVersion}). Personal data: ${personalData}; the report shows no personal columns. Times are UTC.`;
 }
 
-/** Splits the section of values in two: those without an external value, receiving destinations first, and the others. */
 function coveragePart(coverage: Coverage, sequence: number): PagePart {
-  const without = coverage.values.filter(({ status }) => status === "unmapped" || status === "unknown_value");
-  const received = receivingDestinations(without);
-  const sections = coverageSections(coverage).flatMap((section) => {
-    if (section.key !== "values") return [section];
-    return [
-      {
-        ...section,
-        key: "without",
-        title: "Values without an external value",
-        lead: "The value that touches most items first, those of destinations that receive none at the end.",
-        rows: [...received, ...without.filter((row) => !received.includes(row))],
-      },
-      {
-        ...section,
-        title: "Mapped values that are archived or ambiguous",
-        rows: coverage.values.filter((row) => !without.includes(row)),
-      },
-    ];
-  });
   const nothing = whyNothingMapped(coverage);
-  const lead = nothing === undefined ? "" : `There is no value to look at: ${nothing}.`;
-  return { id: "coverage", name: "Coverage", command: `audit ${sequence}`, lead, sections };
+  const picture = coveragePicture(coverage);
+  return {
+    id: "coverage",
+    name: "Coverage",
+    command: `audit ${sequence}`,
+    lead: nothing === undefined ? "" : `There is no value to look at: ${nothing}.`,
+    picture: pictureOf("By destination and field", picture && html`${picture}${missesPicture(coverage)}`),
+    sections: coverageSections(coverage),
+  };
 }
 
 const WITHOUT_HISTORY =
@@ -154,6 +163,7 @@ async function readChanges(connection: DuckDBConnection, run: RunRow, { manifest
     id: "changes",
     name: "Changes",
     command: before === undefined ? "diff" : `diff ${before.sequence} ${run.sequence}`,
+    picture: pictureOf("By cause", diff && causesPicture(diff.totals.causes)),
     lead: diff?.lead ?? (hasHistory ? FIRST_IN_HISTORY : WITHOUT_HISTORY),
     sections: [...(diff?.sections ?? []), ...content],
   };
@@ -209,27 +219,29 @@ async function readRunPart({ connection, directory, manifest }: ReportRun, row: 
   return { id: "run", name: "Run", command: `runs show ${row.sequence}`, sections, next };
 }
 
-const ITEM_TABLE = html`<noscript><p class="note">The search of items needs the script of this page, which this browser does not run. All else is here, and <code>content-warehouse explain ITEM</code> answers for each item.</p></noscript>
-<p id="found" role="status" class="note"></p>
-<div class="scroll" id="item-table" role="group" tabindex="0" aria-label="Items that were found" hidden><table>
-<caption class="visually-hidden">Items</caption>
-<thead><tr><th scope="col">title</th><th scope="col">type</th><th scope="col">published</th><th scope="col" class="number">values</th><th scope="col" class="number">without external value, receiving</th></tr></thead>
-<tbody id="item-rows"></tbody>
-</table></div>
-<p><button id="more" type="button" hidden>Show more</button></p>
-<dialog id="item" aria-labelledby="item-title"></dialog>
-`;
+const NO_SCRIPT = html`<noscript><p class="note">The search of items needs the script of this page, which this browser does not run. All else is here, and <code>content-warehouse explain ITEM</code> answers for each item.</p></noscript>`;
 
 /** The script of the page fills the table of items. */
 function itemsPart({ total, shown }: Readonly<Record<"total" | "shown", number>>): PagePart {
-  const rest = `The page shows ${count(shown)} of ${pluralize(total, "item")}, those that need attention first; use \`content-warehouse explain ITEM\` for the other ${count(total - shown)}.`;
+  const rest = `The page has ${count(shown)} of ${pluralize(total, "item")}, those that need attention first; use \`content-warehouse explain ITEM\` for the other ${count(total - shown)}.`;
   return {
     id: "items",
     name: "Items",
     command: "explain",
     lead: total === 0 ? "The service listed no item." : shown < total ? rest : "",
     sections: [],
-    ...(shown > 0 && { body: ITEM_TABLE }),
+    ...(shown > 0 && {
+      body: html`${NO_SCRIPT}
+<p id="found" role="status" class="note" data-total="${total}"></p>
+<div class="scroll" id="item-table" role="group" tabindex="0" aria-label="Items that were found" hidden><table>
+<caption class="visually-hidden">Items</caption>
+<thead><tr><th scope="col">title</th><th scope="col">type</th><th scope="col">published</th><th scope="col" class="number">values</th><th scope="col" class="number">missing</th></tr></thead>
+<tbody id="item-rows"></tbody>
+</table></div>
+<p><button id="more" type="button" hidden>Show more</button></p>
+<dialog id="item" aria-labelledby="item-title"></dialog>
+`,
+    }),
   };
 }
 

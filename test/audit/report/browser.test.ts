@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { OpenedRun } from "../../../src/audit/open-run.ts";
+import type { ReportLimits } from "../../../src/audit/questions/items.ts";
 import { reportOf } from "../../../src/show/page/report.ts";
 import { PUBLISHED_CATALOG } from "../../../src/storage/database.ts";
 import { all, execute } from "../../../src/storage/duckdb.ts";
@@ -63,6 +65,27 @@ async function open(t: TestContext, options: BrowserContextOptions = {}, hash = 
   return { page, offences };
 }
 
+/** The report of the sample with other queries in place of tables, where `{}` is the table itself. */
+async function openEdited(
+  t: TestContext,
+  run: OpenedRun,
+  edits: Readonly<Record<string, string>>,
+  limits?: ReportLimits,
+): Promise<Opened & { readonly bytes: number }> {
+  for (const [table, query] of Object.entries(edits))
+    await execute(
+      run.connection,
+      `CREATE OR REPLACE VIEW ${table} AS ${query.replace("{}", `${PUBLISHED_CATALOG}.${table}`)}`,
+    );
+  const html = await reportOf({ ...run, earlier: { previous: null, before: undefined, listed: [] } }, limits);
+  const file = join(sample, "..", "edited.html");
+  await writeFile(file, html);
+  const opened = await open(t);
+  await opened.page.goto(pathToFileURL(file).href);
+  opened.offences.length = 0;
+  return { ...opened, bytes: Buffer.byteLength(html) };
+}
+
 const words = (page: Page) => page.getByRole("searchbox");
 const titles = (page: Page) => page.locator("#item-rows a").allTextContents();
 const found = (page: Page) => page.locator("#found").textContent();
@@ -74,7 +97,16 @@ test("the first screen says whether the run is good, and what needs attention", 
     (await page.locator(".verdict").textContent()) ?? "",
     new RegExp(`Complete: ${total} of ${total} items; `),
   );
-  assert.deepEqual(await page.locator(".reader h3").allTextContents(), ["Operator", "Analyst", "Auditor"]);
+  const headings = await page.locator("#overview h3").allTextContents();
+  assert.deepEqual(
+    headings,
+    either(
+      ["Look at", "Missing values", "Content", "New fields"],
+      ["Look at", "Missing values", "Content", "New fields", "Changes"],
+    ),
+  );
+  for (const part of await page.locator("main > section:has(details.answer)").all())
+    assert.equal(await part.locator("details[open]").count(), 1, "one section of each heading is open");
   assert.match((await page.locator("header .lead").textContent()) ?? "", / UTC, less than 1 h ago$/);
   const { y = 0, height = 0 } = (await page.locator("#overview").boundingBox()) ?? {};
   assert.ok(y > 0 && y + height <= 800, `${y} ${height}`);
@@ -92,18 +124,8 @@ test("long names and many destinations fit on the first screen", { skip }, async
     custom_field_mappings: `SELECT * REPLACE (destination_id || n AS destination_id, '${long}' AS external_field_name)
       FROM {}, range(9) copies(n)`,
   };
-  for (const [table, query] of Object.entries(edits))
-    await execute(
-      run.connection,
-      `CREATE OR REPLACE VIEW ${table} AS ${query.replace("{}", `${PUBLISHED_CATALOG}.${table}`)}`,
-    );
-  const html = await reportOf({ ...run, earlier: { previous: null, before: undefined, listed: [] } });
-  const file = join(sample, "..", "many.html");
-  await writeFile(file, html);
-  const { page, offences } = await open(t);
-  await page.goto(pathToFileURL(file).href);
-  offences.length = 0;
-  assert.equal(await page.locator(".figures a", { hasText: "% mapped at " }).count(), 5);
+  const { page } = await openEdited(t, run, edits);
+  assert.equal(await page.locator("#overview tbody tr").count(), 5);
   const { y = 0, height = 0 } = (await page.locator("#overview").boundingBox()) ?? {};
   assert.ok(y > 0 && y + height <= 844, `${y} ${height}`);
   await page.setViewportSize({ width: 390, height: 844 });
@@ -119,7 +141,7 @@ test("an item is found by its title, ID or a value, and shows its payloads with 
   await page.getByRole("button", { name: "Show 50 more" }).click();
   assert.equal((await titles(page)).length, 100);
   await words(page).fill("no item has this");
-  assert.equal(await found(page), `0 of ${total} items.`);
+  assert.equal(await found(page), `0 of ${total} items. The page has all items of the run.`);
   await using run = await opened(nights?.out ?? "");
   const mappedValues = await all(
     run.connection,
@@ -140,6 +162,18 @@ test("an item is found by its title, ID or a value, and shows its payloads with 
   const dialog = page.locator("#item");
   await dialog.waitFor();
   assert.match(page.url(), new RegExp(`#item=${id}$`));
+  const payloads = await all(
+    run.connection,
+    "SELECT payload::VARCHAR AS payload FROM content_external_payloads WHERE content_id = $1",
+    [id],
+  );
+  const texts = (some: readonly unknown[]) =>
+    some.map((text) => JSON.stringify(JSON.parse(String(text)))).sort();
+  const cards = await dialog.locator(".card pre").allTextContents();
+  assert.deepEqual(
+    texts(cards.filter((text) => text !== "{}")),
+    texts(payloads.map(({ payload }) => payload)),
+  );
   const told = await dialog.locator("tbody tr").allTextContents();
   for (const row of mappedValues) {
     const parts = [row.external_field_name, row.external_value, row.mapping_id, row.mapping_value_id].map(
@@ -169,6 +203,111 @@ test("an item is found by its title, ID or a value, and shows its payloads with 
   await page.keyboard.press("Escape");
   assert.ok(await dialog.isHidden());
   assert.equal(await page.evaluate("location.hash"), `#find=${id}`);
+});
+
+test("a card says what is missing, and why", { skip }, async (t) => {
+  const { page } = await open(t);
+  await using run = await opened(nights?.out ?? "");
+  const [lacking] = await all(
+    run.connection,
+    `SELECT content_id, external_field_name, value FROM content_mapped_values SEMI JOIN (FROM destinations WHERE receives)
+     USING (destination_id) WHERE status = 'unmapped' AND external_field_name IS NOT NULL ORDER BY ALL LIMIT 1`,
+  );
+  await page.evaluate(`location.hash = "item=${lacking?.content_id}"`);
+  const missing = page.locator("#item .card li", { hasText: String(lacking?.external_field_name) });
+  assert.ok(
+    (await missing.allTextContents()).includes(
+      `${lacking?.external_field_name} missing: no entry for ${JSON.stringify(lacking?.value)}`,
+    ),
+  );
+});
+
+test("whole titles come before those that begin with the words, and these before the others; / begins a search", {
+  skip,
+}, async (t) => {
+  await using run = await opened(sample);
+  const ids = "(SELECT content_id FROM content ORDER BY content_id LIMIT 3)";
+  const content = `SELECT * REPLACE (CASE row_number() OVER (ORDER BY content_id)
+      WHEN 1 THEN 'The zebra' WHEN 2 THEN 'Zebra crossing' WHEN 3 THEN 'Zebra' ELSE title END AS title) FROM {}`;
+  assert.equal((await all(run.connection, ids)).length, 3);
+  const limits = { items: 500, values: 3000, base64: 1e6 };
+  const { page } = await openEdited(t, run, { content }, limits);
+  await page.locator("#found", { hasText: "500 of 500" }).waitFor();
+  await page.keyboard.type("/zebra");
+  assert.equal(await words(page).inputValue(), "zebra");
+  assert.deepEqual(await titles(page), ["Zebra", "Zebra crossing", "The zebra"]);
+  await words(page).fill("no item has this");
+  assert.match(
+    (await found(page)) ?? "",
+    /^0 of 500 items\. The page has all items of the run, and the values of \d+\.$/,
+  );
+});
+
+test("a search that finds nothing in a part of the items says that it is a part", { skip }, async (t) => {
+  await using run = await opened(sample);
+  const { page } = await openEdited(t, run, {}, { items: 20, values: 3000, base64: 1e6 });
+  await page.locator("#found", { hasText: "20 of 20" }).waitFor();
+  await words(page).fill("no item has this");
+  assert.equal(
+    await found(page),
+    "0 of 20 items. The page has 20 of 500 items; content-warehouse explain ITEM finds the others.",
+  );
+});
+
+/** Copies of the rows of a table, each with items of its own. */
+const copied = (copies: number, columns = "") =>
+  `SELECT * REPLACE (content_id || '-' || n AS content_id${columns}) FROM {}, range(${copies}) copies(n)`;
+
+test("all of 50,000 items are found, in a page of less than 8 MB", { skip }, async (t) => {
+  await using run = await opened(sample);
+  const title = ", title || ' ' || substr(md5(content_id || n), 1, 12) AS title, slug || '-' || n AS slug";
+  const { page, bytes } = await openEdited(t, run, { content: copied(100, title) });
+  assert.ok(bytes < 8e6, String(bytes));
+  await page.locator("#found", { hasText: "50,000 of 50,000 items" }).waitFor();
+  const [last] = await all(
+    run.connection,
+    "SELECT content_id, slug, title FROM content ORDER BY content_id DESC LIMIT 1",
+  );
+  for (const name of [last?.content_id, last?.slug, last?.title]) {
+    await words(page).fill(String(name));
+    assert.equal((await titles(page))[0], last?.title);
+  }
+});
+
+test("3,000 items are printed on ten pages at most, and no column is cut", { skip }, async (t) => {
+  await using run = await opened(sample);
+  const edits = Object.fromEntries(
+    ["content", "content_mapped_values", "content_custom_field_values"].map((table) => [table, copied(6)]),
+  );
+  const { page } = await openEdited(t, run, edits);
+  await page.locator("#found", { hasText: "3,000 of 3,000 items" }).waitFor();
+  const pages = (await page.pdf({ format: "A4" })).toString("latin1").match(/\/Type \/Page\b/g)?.length ?? 0;
+  assert.ok(pages >= 3 && pages <= 10, String(pages));
+  await page.setViewportSize({ width: 718, height: 1000 });
+  await page.emulateMedia({ media: "print" });
+  const tables = await page
+    .locator("table")
+    .evaluateAll((all) =>
+      all.filter((each) => each.checkVisibility()).map((each) => each.getBoundingClientRect().right),
+    );
+  assert.ok(tables.length > 5, "definitions are unfolded");
+  assert.ok(Math.max(...tables) <= 718, String(tables));
+});
+
+test("on a narrow screen a table fits, or its edge shows that it scrolls", { skip }, async (t) => {
+  const { page } = await open(t, { viewport: { width: 390, height: 844 } });
+  await page.locator("#item-rows a").first().waitFor();
+  await page.locator("details").evaluateAll((all) => {
+    for (const each of all) each.setAttribute("open", "");
+  });
+  const edges = await page.evaluate<readonly { readonly fits: boolean; readonly shows: string }[]>(`
+    [...document.querySelectorAll("main table")].map(({ parentElement: box }) => {
+      const { overflowX, backgroundAttachment } = getComputedStyle(box);
+      return { fits: box.scrollWidth <= box.clientWidth, shows: overflowX + " " + backgroundAttachment };
+    })`);
+  assert.ok(edges.some(({ fits }) => fits) && edges.some(({ fits }) => !fits));
+  for (const { fits, shows } of edges)
+    assert.ok(fits || shows === "auto local, local, scroll, scroll", shows);
 });
 
 test("the address has the words of the search, and an address with words finds what they find", {

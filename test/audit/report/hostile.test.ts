@@ -13,11 +13,12 @@ const root = parsePage(page);
 
 /** Elements and attributes that the page is made of; a title can bring none. */
 const ELEMENTS =
-  "a bdi body button caption code dd details dialog div dl dt em footer form h1 h2 h3 head header html input label li main " +
-  "meta nav noscript p pre script section small span strong style summary table tbody td th thead time title tr ul";
+  "a bdi body button caption code dd details dialog div dl dt em figcaption figure footer form h1 h2 h3 h4 head header html " +
+  "input label li main meta nav noscript p path pre rect script section small span strong style summary svg table tbody td " +
+  "th thead time title tr ul";
 const ATTRIBUTES =
-  "aria-hidden aria-label aria-labelledby autocomplete charset class content datetime for hidden href http-equiv " +
-  "id lang name open placeholder role scope spellcheck tabindex type";
+  "aria-hidden aria-label aria-labelledby autocomplete charset class content d data-total datetime for height hidden href http-equiv " +
+  "id lang name open placeholder preserveaspectratio preserveAspectRatio role scope spellcheck tabindex type viewBox width x y";
 
 test("hostile texts make no element, no attribute and no address", () => {
   const elements = new Set(ELEMENTS.split(" "));

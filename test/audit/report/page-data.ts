@@ -30,16 +30,19 @@ export interface PageItem {
 }
 
 export function pageItems(page: string): Map<string, PageItem> {
-  const [, packed = ""] = /<script type="text\/plain" id="data">([A-Za-z0-9+/=]*)<\/script>/.exec(page) ?? [];
-  return new Map(packedItems(Buffer.from(packed, "base64")).map((item) => [item.id, itemOf(item)]));
+  const [, packed = ""] =
+    /<script type="text\/plain" id="data">([A-Za-z0-9+/=\n]*)<\/script>/.exec(page) ?? [];
+  return new Map(packedItems(packed.split("\n")).map((item) => [item.id, itemOf(item)]));
 }
 
-/** An item's row stands before those of its values. */
-function packedItems(packed: Uint8Array): Item[] {
+/** Blocks of items stand before those of their values, which name the index of their item. */
+function packedItems(blocks: readonly string[]): Item[] {
   const items: Item[] = [];
-  for (const row of JSON.parse(gunzipSync(packed).toString())) {
-    if (row.values === undefined) items.at(-1)?.values.push(row);
-    else items.push(row);
+  for (const row of blocks.flatMap((block) =>
+    JSON.parse(gunzipSync(Buffer.from(block, "base64")).toString()),
+  )) {
+    if (row.item === undefined) items.push({ ...row, values: [] });
+    else items[row.item]?.values.push(row);
   }
   return items;
 }

@@ -16,17 +16,20 @@ interface Edited {
   readonly tables?: Readonly<Record<string, string>>;
   readonly earlier?: EarlierRuns;
   readonly changes?: Manifest["changes"];
+  readonly mappedChanges?: Manifest["mappedChanges"];
 }
 
 const FIRST: EarlierRuns = { previous: null, before: undefined, listed: [] };
 
-async function pageOf({ tables = {}, earlier = FIRST, changes }: Edited) {
+const MISSING = "Missing values by destination";
+
+async function pageOf({ tables = {}, earlier = FIRST, changes = null, mappedChanges = null }: Edited) {
   await using run = await opened(out);
   for (const [table, query] of Object.entries(tables)) {
     const text = query.replace("{}", `${PUBLISHED_CATALOG}.${table.replace(/^before_/, "")}`);
     await execute(run.connection, `CREATE OR REPLACE VIEW ${table} AS ${text}`);
   }
-  const html = await reportOf({ ...run, manifest: { ...run.manifest, changes: changes ?? null }, earlier });
+  const html = await reportOf({ ...run, manifest: { ...run.manifest, changes, mappedChanges }, earlier });
   const page = parsePage(html);
   const textsOf = (selector: string) =>
     page.all(selector).map(({ textContent }) => textContent.replaceAll(/\s+/g, " ").trim());
@@ -36,9 +39,14 @@ async function pageOf({ tables = {}, earlier = FIRST, changes }: Edited) {
     verdict,
     heading: textsOf("h1")[0],
     isGreen: page.first(".verdict.good") !== undefined,
-    /** Figures of all readers, and their lines. */
-    figures: textsOf(".figures li"),
+    /** What to look at, and the other lines. */
+    look: textsOf(".look li"),
     lines: textsOf(".lines li"),
+    /** New, edited and removed items, and the sentences of the blocks. */
+    figures: textsOf(".figures a"),
+    sentences: textsOf("#overview p"),
+    /** Titles of pictures. */
+    titles: textsOf("#overview title"),
     section: (id: string) => textsOf(`#${id}`)[0] ?? "",
     records: (caption: string) => tableRecords(page, caption),
   };
@@ -131,18 +139,27 @@ async function pageBeside() {
         ('rank', 'type', 1, 'cc33', '"7"'), ('owner.email', 'personal_dropped', 8, NULL, NULL)`),
     },
     changes: { new: 1, edited: 1234, removed: 2 },
+    mappedChanges: {
+      ...{ items: 120, changed: 130, lost: 138, gained: 3, receptions: [] },
+      largest: [
+        {
+          ...{ destination: "Web CMS", field: "market", lost: 64 },
+          cause: 'the entry for "Care & Repair" was removed',
+        },
+      ],
+    },
     earlier: { previous: 41, before, listed: Array.from({ length: 20 }, () => ({ ...row, ...night })) },
   });
 }
 
 test("items: loaded, listed, rejected, gone and not read are those of the run", () => {
   assert.match(odd.verdict, /^✓ Complete: 1,500 of 1,504 items; two passes /);
-  assert.deepEqual(odd.figures.slice(1, 4), [
-    "2 rejected",
-    "1 gone since listed",
-    "1 listed too late to be read",
+  assert.deepEqual(odd.look.slice(1), [
+    "2 items rejected",
+    "1 item gone since listed",
+    "1 item listed too late to be read",
   ]);
-  assert.ok(odd.figures.includes("1,500 items the first run"));
+  assert.ok(odd.sentences.includes("1,500 items, the first run"));
   assert.deepEqual(cells(odd.records("Rejects"), "item", "mode", "page", "position", "reason"), [
     ["aa11", "dynamic", "2", "7", "the item's id is a number"],
     ["", "item", "", "", "its title is <b>no</b> text"],
@@ -162,40 +179,49 @@ test("the share that each destination has mapped, and values without an external
   );
   const [unmapped = 0, unknown = 0] = [counts?.unmapped, counts?.unknown].map(Number);
   assert.ok(
-    plain.lines.includes(
-      `${unmapped + unknown} values without an external value ${unmapped} unmapped, ${unknown} unknown`,
-    ),
-    plain.lines.join("\n"),
+    plain.sentences.includes(`${unmapped + unknown} values without an external value`),
+    plain.sentences.join("\n"),
   );
   const shares = await all(
     run.connection,
-    `SELECT coalesce(identification, destination_id) AS name, count_if(status = 'mapped') / count(*) AS share
+    `SELECT coalesce(identification, destination_id) AS name, count_if(status <> 'mapped')::INT AS missing,
+       count_if(status = 'mapped') / count(*) AS share
      FROM content_mapped_values JOIN destinations USING (destination_id)
      WHERE status <> 'no_value_mapping' AND supports_custom_field_mappings IS DISTINCT FROM false
-     GROUP BY identification, destination_id ORDER BY identification NULLS LAST`,
+     GROUP BY identification, destination_id ORDER BY count_if(status <> 'mapped') DESC`,
   );
   assert.deepEqual(
-    plain.figures.filter((each) => each.includes("%")),
-    shares.map(({ name, share }) => `${(100 * Number(share)).toFixed(1)}% mapped at ${name}`),
+    cells(plain.records(MISSING), "destination", "missing", "mapped"),
+    shares.map(({ name, missing, share }) => [name, String(missing), `${(100 * Number(share)).toFixed(1)}%`]),
   );
 });
 
-test("beside its share a destination has that of the night before; one that receives values since, or no longer, says so", () => {
-  assert.deepEqual(beside.figures.slice(-4), [
-    "91.1% mapped at Partner Portal was 50.0%",
-    "93.1% mapped at Web CMS now receives values",
-    "53.4% mapped at 20ff76a286238f962af5b190 was 50.0%",
-    "Print Archive no longer receives values supports no mappings",
+test("beside what it misses a destination has what it missed before; one that receives values since, or no longer, says so", () => {
+  assert.deepEqual(cells(beside.records(MISSING), "destination", "before"), [
+    ["Partner Portal", "1"],
+    ["20ff76a286238f962af5b190", "1"],
+    ["Web CMS now receives values", ""],
   ]);
+  assert.ok(beside.lines.includes("Print Archive no longer receives values supports no mappings"));
 });
 
-test("the items of the night are new, edited and removed, with a line over the kept nights", () => {
-  assert.deepEqual(beside.figures.slice(3, 7), [
-    "1 item new",
-    "1,234 edited",
-    "2 removed",
-    "▁▁▁▁▁▁▁▁▁▁▁▁▁█ in the last 14 nights, up to 1,237 items",
-  ]);
+test("values that were lost are the first thing to look at, with where most were", () => {
+  assert.equal(
+    beside.look[0],
+    'External values lost 138 values of 120 items (64 of market at Web CMS: the entry for "Care & Repair" was removed)',
+  );
+  assert.ok(
+    beside.sentences.some((each) => each.endsWith(", 138 lost and 3 gained since run 41")),
+    beside.sentences.join("\n"),
+  );
+});
+
+test("the items of the night are new, edited and removed, with a column for each kept night", () => {
+  assert.deepEqual(beside.figures, ["1 new", "1,234 edited", "2 removed"]);
+  const [added = "", edited = "", removed = ""] = beside.titles.filter((each) => each.startsWith("Items "));
+  assert.match(added, /^Items new: (run 1: 0, ){20}run 1: 1$/);
+  assert.equal(edited, "Items edited: run 1: 1,234", "nights that do not know it have none");
+  assert.match(removed, /^Items removed: (run 1: 0, ){20}run 1: 2$/);
 });
 
 test("where every value is mapped and every check passed, the figures say so", async () => {
@@ -207,10 +233,11 @@ test("where every value is mapped and every check passed, the figures say so", a
       destinations: replacing("coalesce(identification, 'Blog') AS identification"),
     },
   });
-  assert.match(page.figures.join("\n"), /^0 warnings of \d+ checks\n0 rejected\n0 new fields\n/);
-  const shares = page.figures.filter((each) => each.includes("%"));
-  assert.ok(shares.length > 1 && shares.every((each) => each.startsWith("100% mapped at ")));
-  assert.deepEqual(page.lines, ["0 values without an external value 0 unmapped, 0 unknown"]);
+  const rows = cells(page.records(MISSING), "missing", "mapped");
+  assert.ok(rows.length > 1 && rows.every((row) => row.join() === "0,100%"));
+  assert.ok(page.sentences.includes("0 values without an external value"));
+  assert.ok(page.sentences.includes("none"), "of new fields");
+  assert.deepEqual(page.lines, []);
 });
 
 for (const [name, tables, why] of [
@@ -229,8 +256,7 @@ for (const [name, tables, why] of [
     const passed = { run_checks: replacing("'passed' AS verdict"), run_drift: "FROM {} LIMIT 0" };
     const named = { destinations: replacing("coalesce(identification, 'Blog') AS identification") };
     const page = await pageOf({ tables: { ...tables, ...passed, ...named } });
-    assert.equal(page.figures.at(-1), `No value to look at ${why}`);
-    assert.deepEqual(page.lines, []);
+    assert.deepEqual(page.lines, [`No value to look at ${why}`]);
     assert.ok(page.section("coverage").includes(`There is no value to look at: ${why}.`));
     const told = page.html.replaceAll(/<script type="text\/plain".*?<\/script>/gs, "");
     assert.doesNotMatch(told, /[Ee]very value/);
@@ -242,15 +268,14 @@ test("checks: those that warn are counted and named; beside a run before, the ne
   const rows = await all(run.connection, "SELECT verdict FROM run_checks");
   const warnings = rows.filter(({ verdict }) => verdict !== "passed").length;
   assert.ok(warnings > 3);
-  assert.equal(plain.figures[0], `${warnings} warnings of ${rows.length} checks`);
-  const [named = ""] = plain.lines;
-  assert.match(
-    named,
-    /^Warnings custom fields that look personal and are published: 1, destinations in mappings that have no name: 1, /,
+  const [named = ""] = plain.look;
+  assert.ok(
+    named.startsWith(
+      `${warnings} warnings custom fields that look personal and are published: 1, ${NEW_WARNING}: 1, `,
+    ),
   );
   assert.ok(named.endsWith(` and ${warnings - 3} more`));
-  assert.equal(beside.figures[0], `1 new warning ${warnings - 1} known`);
-  assert.equal(beside.lines[0], `New warnings ${NEW_WARNING}: 1`);
+  assert.equal(beside.look[1], `1 new warning ${NEW_WARNING}: 1`);
 });
 
 test("the title is the instance's name; where nobody knows it, the host of the service", () => {
@@ -277,9 +302,8 @@ test("mapped values that are not sent all the same are counted", async () => {
 });
 
 test("drift: what is new since the run before needs attention, and the policy's own counts stand apart", () => {
-  assert.ok(beside.figures.includes("1 new field"));
-  assert.ok(beside.lines.includes("1 field not in the specification since run 41 ai_<b> (3 times)"));
-  assert.ok(beside.lines.includes("1 field without values since run 41 gone (had 6 values)"));
+  assert.ok(beside.lines.includes("1 field not in the specification ai_<b> (3 times)"));
+  assert.ok(beside.lines.includes("1 field without values gone (had 6 values)"));
   assert.ok(beside.lines.every((each) => !each.includes("rank") && !each.includes("owner.email")));
   assert.ok(!beside.html.includes("only-before"), "nothing that is only in the run before");
   assert.match(

@@ -1,5 +1,5 @@
--- The changes of diff_shown, one line per change however many items it touches. Changes of payloads come first, then those
--- that touch most items; destinations that do not receive values in both runs come last. The texts of fields without value
+-- The changes of diff_shown, one line per change however many items it touches. Changes of payloads come first, of these
+-- lost external values, then those that touch most items; destinations that do not receive values in both runs come last. The texts of fields without value
 -- mappings count together. A change of a whole field (external name, collision) is one line
 -- without a value. The mark stands for a condition.
 WITH judged AS (
@@ -53,4 +53,4 @@ SELECT lines.*, destinations.name AS destination, fields.name AS custom_field
 FROM lines
 LEFT JOIN diff_destinations AS destinations USING (destination_id)
 LEFT JOIN diff_fields AS fields USING (custom_field_id)
-ORDER BY lines.reception <> 'receiving', lines.change = 'alike', lines.items DESC, COLUMNS(lines.* EXCLUDE (items, "values"))
+ORDER BY lines.reception <> 'receiving', lines.change = 'alike', lines.change <> 'lost', lines.items DESC, COLUMNS(lines.* EXCLUDE (items, "values"))

@@ -48,22 +48,27 @@
   }
   addEventListener("hashchange", unfoldNamed);
   unfoldNamed();
-  // Folded sections are printed too.
-  addEventListener("beforeprint", () => {
-    for (const each of document.querySelectorAll("details")) each.open = true;
-  });
-
+  // The address names the section that is opened, so that it can be sent to somebody.
+  for (const section of document.querySelectorAll("details[id]"))
+    section.firstElementChild.addEventListener("click", () => {
+      if (!section.open) history.replaceState(null, "", `#${section.id}`);
+    });
   if (byId("search") === null) return;
-  const packed = Uint8Array.from(atob(byId("data").textContent), (character) => character.charCodeAt(0));
-  const rows = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  /** Rows of a block: gzipped JSON in base64. */
+  function unpacked(block) {
+    const bytes = Uint8Array.from(atob(block), (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).json();
+  }
+
+  // Blocks of items come before those of their values, which name the index of their item.
   const items = [];
-  // The row of an item comes before those of its values.
-  for (const row of await new Response(rows).json()) {
-    if (row.values === undefined) items.at(-1).values.push(row);
-    else items.push(row);
+  for (const row of (await Promise.all(byId("data").textContent.split("\n").map(unpacked))).flat()) {
+    if (row.item === undefined) items.push({ ...row, values: [] });
+    else items[row.item]?.values.push(row);
   }
   for (const item of items) {
-    const { id, title, type, values } = item;
+    const { id, slug, title, type, values } = item;
     const texts = values.flatMap((each) => [
       each.destination ?? each.destination_id,
       each.custom_field ?? each.custom_field_id,
@@ -73,7 +78,8 @@
       each.status,
       each.flags,
     ]);
-    item.search = [...new Set([title, id, type, ...texts.flat()])].join("\n").toLowerCase();
+    item.names = [title, id, slug].map((name) => (name ?? "").toLowerCase());
+    item.search = [...new Set([title, id, slug, type, ...texts.flat()])].join("\n").toLowerCase();
   }
 
   // The list.
@@ -82,9 +88,17 @@
   let found = items;
   let shown = 0;
 
+  /** 0: a whole title, ID or slug; 1: its beginning; 2: any text of the item; 3: not found. */
+  function rank({ names, search }, text) {
+    if (names.includes(text)) return 0;
+    if (names.some((name) => name.startsWith(text))) return 1;
+    return search.includes(text) ? 2 : 3;
+  }
+
   function search() {
     const text = words.value.trim().toLowerCase();
-    found = items.filter((item) => item.search.includes(text));
+    const ranks = Map.groupBy(items, (item) => (text === "" ? 0 : rank(item, text)));
+    found = [0, 1, 2].flatMap((each) => ranks.get(each) ?? []);
     shown = 0;
     byId("item-rows").replaceChildren();
     byId("item-table").hidden = found.length === 0;
@@ -99,7 +113,18 @@
     byId("more").hidden = shown === found.length;
     byId("more").textContent = `Show ${count(Math.min(PAGE_SIZE, found.length - shown))} more`;
     const part = shown < found.length ? `; the first ${count(shown)} are shown` : "";
-    byId("found").textContent = `${count(found.length)} of ${count(items.length)} items${part}.`;
+    const told = `${count(found.length)} of ${count(items.length)} items${part}.`;
+    byId("found").textContent = found.length === 0 ? `${told} ${extentText()}` : told;
+  }
+
+  /** Whether a search that finds nothing has seen all. */
+  function extentText() {
+    const total = Number(byId("found").dataset.total);
+    if (items.length < total)
+      return `The page has ${count(items.length)} of ${count(total)} items; content-warehouse explain ITEM finds the others.`;
+    const valued = items.filter((item) => item.values.length === item.count).length;
+    const values = valued === total ? "" : `, and the values of ${count(valued)}`;
+    return `The page has all items of the run${values}.`;
   }
 
   function titleOf({ title }) {
@@ -111,10 +136,15 @@
     return element(
       "tr",
       {},
-      element("th", { scope: "row" }, link),
+      element(
+        "th",
+        { scope: "row" },
+        link,
+        item.changed ? element("span", { class: "note" }, " changed") : [],
+      ),
       element("td", {}, foreign(item.type ?? "")),
       element("td", {}, item.published ?? "no"),
-      element("td", { class: "number" }, count(item.values.length)),
+      element("td", { class: "number" }, count(item.count)),
       element("td", { class: "number" }, count(item.without)),
     );
   }
@@ -156,28 +186,80 @@
 
   /** The address may be older than the page. */
   function missing(id) {
-    const told = " was removed, or the page has no room for it; this says which: ";
-    return [head("Not in this page"), note(code(id), told, code("content-warehouse explain ITEM"))];
+    return [head("Not in this page"), note(code(id), ` is not here. ${extentText()}`)];
   }
 
   function itemParts(item) {
     const published = item.published === null ? ", not published, " : `, published ${item.published}, `;
     const isApart = ({ reception }) => reception !== "receiving";
     const values = item.values.toSorted((a, b) => isApart(a) - isApart(b));
-    const parts = [...Map.groupBy(values, (value) => value.destination_id)].flatMap(([id, values]) => [
-      element("h3", {}, named(values[0].destination, id)),
-      ...(isApart(values[0]) ? [note("Receives no values; this is what it would get.")] : []),
-      valueTable(values, values[0].destination ?? id),
-    ]);
+    const cards = [...Map.groupBy(values, (value) => value.destination_id)].map(([id, some]) =>
+      card(some, some[0].destination ?? id),
+    );
+    const none =
+      item.count === 0
+        ? "No destination has a mapping for a value of this item."
+        : "The page has no room for the values of this item.";
     return [
       head(titleOf(item)),
       note(foreign(item.type ?? "no content type"), published, code(item.id)),
-      ...(parts.length === 0 ? [note("No destination has a mapping for a value of this item.")] : parts),
-      note(
-        "Rule by rule, with the request that says so: ",
-        code(`content-warehouse explain ${item.id} --steps`),
+      cards.length === 0 ? note(none) : element("div", { class: "cards" }, cards),
+      note("Rule by rule, with the request: ", code(`content-warehouse explain ${item.id} --steps`)),
+    ].flat();
+  }
+
+  /** What a destination receives of an item, what it misses and why, and how each value came about. */
+  function card(values, destination) {
+    const isApart = values[0].reception !== "receiving";
+    const sent = Map.groupBy(
+      values.filter((value) => value.sent !== null),
+      (value) => value.external_field_name,
+    );
+    const members = [...sent].map(([name, some], index) => [
+      index === 0 ? "{\n  " : ",\n  ",
+      foreign(JSON.stringify(name)),
+      ": [",
+      some.map((value, at) => [at === 0 ? "" : ", ", foreign(JSON.stringify(value.sent))]),
+      "]",
+    ]);
+    const unsent = values
+      .filter((value) => value.sent === null)
+      .map((value) =>
+        element(
+          "li",
+          {},
+          value.external_field_name === null
+            ? named(value.custom_field, value.custom_field_id)
+            : code(value.external_field_name),
+          " ",
+          foreign(reason(value)),
+        ),
+      );
+    return element(
+      "section",
+      { class: "card" },
+      element("h3", {}, foreign(destination)),
+      isApart ? note("Receives no values; this is what it would get.") : [],
+      element("pre", {}, members.length === 0 ? "{}" : [members, "\n}"]),
+      unsent.length === 0 ? [] : element("ul", { class: "note" }, unsent),
+      element(
+        "details",
+        {},
+        element("summary", {}, "Mapping, entry, since"),
+        valueTable(values, destination),
       ),
-    ];
+    );
+  }
+
+  /** Why nothing is sent of a value. */
+  function reason({ status, value, value_id, external_field_name, external_value }) {
+    const text = JSON.stringify(value ?? value_id ?? "");
+    if (external_field_name === null) return `not sent: the mapping of ${text} names no field`;
+    if (status === "unmapped") return `missing: no entry for ${text}`;
+    if (status === "unknown_value") return `missing: the field does not list ${text}`;
+    if (external_value === null && status === "mapped")
+      return `missing: the entry for ${text} has no external value`;
+    return "not sent: the field has no value mappings";
   }
 
   const HEADS = ["key", "sent", "field", "value", "status", "since"];
@@ -227,6 +309,11 @@
   addEventListener("hashchange", openNamed);
   addEventListener("hashchange", searchNamed);
   byId("search").hidden = false;
+  addEventListener("keydown", (event) => {
+    if (event.key !== "/" || dialog.open || event.target === words) return;
+    event.preventDefault();
+    words.focus();
+  });
   byId("search").addEventListener("submit", (event) => event.preventDefault());
   words.addEventListener("input", () => {
     nameSearch();

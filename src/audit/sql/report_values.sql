@@ -1,17 +1,12 @@
--- The chosen items and their mapped values as JSON. Values have the place of their item; the other columns of the order are
--- NULL in the row of the item itself.
+-- The mapped values of the chosen items with values as JSON, each with the index of its item.
 --
 -- $1  longest text, in characters; longer ones are cut
 --
 -- sent  what the destination receives, or would if it received values; NULL: nothing
 SELECT
-  chosen.place,
-  mapped_values.destination_id,
-  mapped_values.external_field_name,
-  mapped_values.custom_field_id,
-  mapped_values.ordinal,
   to_json(
     {
+      'item': chosen.place - 1,
       'destination_id': mapped_values.destination_id,
       'destination': receptions.destination,
       'reception': receptions.reception,
@@ -46,7 +41,7 @@ SELECT
     }
   )::VARCHAR AS row
 FROM content_mapped_values AS mapped_values
-JOIN report_chosen AS chosen USING (content_id)
+JOIN report_chosen AS chosen ON chosen.content_id = mapped_values.content_id AND chosen.has_values
 CROSS JOIN run
 LEFT JOIN audit_receptions AS receptions ON receptions.destination_id = mapped_values.destination_id
 LEFT JOIN custom_fields ON custom_fields.custom_field_id = mapped_values.custom_field_id
@@ -57,19 +52,9 @@ LEFT JOIN report_since AS since
   AND since.matched_by_text = mapped_values.matched_by_text
   AND since.value_id IS NOT DISTINCT FROM mapped_values.value_id
   AND since.text IS NOT DISTINCT FROM CASE WHEN mapped_values.value_id IS NULL THEN mapped_values.value END
-UNION ALL BY NAME
-SELECT
+ORDER BY
   chosen.place,
-  to_json(
-    {
-      'id': content_id,
-      'title': left(content.title, $1::BIGINT) || CASE WHEN length(content.title) > $1::BIGINT THEN '…' ELSE '' END,
-      'type': coalesce(content_types.display_name, content_types.field_name, content.content_type_id),
-      'published': strftime(content.published_date, '%Y-%m-%d'),
-      'without': chosen.without_external_value,
-      'values': []
-    }
-  )::VARCHAR AS row
-FROM report_chosen AS chosen
-JOIN content USING (content_id)
-LEFT JOIN content_types USING (content_type_id)
+  mapped_values.destination_id,
+  mapped_values.external_field_name NULLS LAST,
+  mapped_values.custom_field_id,
+  mapped_values.ordinal
