@@ -33,7 +33,7 @@ export function diffQuestion(
       const diff = await diffValues(opened.connection, pair, { cause, destination, field, item: id });
       const lines = await diff.readLines();
       return {
-        lead: leadOf(pair, wanted, diff, lines.rows[0]),
+        lead: leadOf(pair, wanted, diff, mostFrequent(lines.rows)),
         facts: {
           from: { ...pair.before },
           to: { ...pair.after },
@@ -72,6 +72,12 @@ function leadOf({ before, after }: RunPair, basis: string, diff: ValueDiff, firs
   return sentences.filter((sentence) => sentence !== false).join(" ");
 }
 
+/** The change of most items at destinations that receive values. */
+function mostFrequent(lines: readonly ChangeLine[]): ChangeLine | undefined {
+  const receiving = lines.filter(({ reception }) => reception === "receiving");
+  return receiving.toSorted((a, b) => b.items - a.items)[0];
+}
+
 function changeSentences(diff: ValueDiff, first?: ChangeLine): string[] {
   const { values, items, lost, gained, payloadItems, otherItems, receptionChanges } = diff;
   const definitions = diff.definitions.rows.length;
@@ -85,7 +91,7 @@ function changeSentences(diff: ValueDiff, first?: ChangeLine): string[] {
       lost > 0 ? `${count(gained)} gained one` : `${pluralize(gained, "value")} gained an external value`;
     const moves = [lost > 0 && `${pluralize(lost, "value")} lost the external value`, gained > 0 && gains];
     if (lost + gained > 0) sentences.push(`${moves.filter((move) => move !== false).join(", ")}.`);
-    if (first?.reception === "receiving")
+    if (first !== undefined)
       sentences.push(`Most frequent cause (${pluralize(first.items, "item")}): ${first.cause}.`);
   } else {
     const which = diff.isFiltered ? " that matches the filters" : "";
@@ -113,7 +119,7 @@ export async function diffForReport(connection: DuckDBConnection, pair: RunPair,
   const lines = await diff.readLines("change <> 'alike'");
   const same = await diff.readLines("change = 'alike' AND reception = 'receiving'");
   return {
-    lead: leadOf(pair, run, diff, lines.rows[0]),
+    lead: leadOf(pair, run, diff, mostFrequent(lines.rows)),
     totals: diff,
     /** The changes that touch most items, at destinations that receive values in both runs. */
     largest: lines.rows.filter(({ reception }) => reception === "receiving").slice(0, 5),

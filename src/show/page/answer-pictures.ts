@@ -87,7 +87,7 @@ export function causesPicture(
 ): Markup | undefined {
   if (causes.length === 0) return undefined;
   const rows = causes.map(({ cause, items, lost }) => ({
-    label: cause.replaceAll("_", " "),
+    label: cause,
     parts: { mapped: items },
     cells: [items, lost].map(count),
   }));

@@ -186,11 +186,10 @@ function changesBlock({ valueChanges }: OverviewFacts): Markup | "" {
     const field =
       `${cut(change.custom_field ?? change.custom_field_id)} ${cut(change.value ?? "")}`.trimEnd();
     const [before, after] = [change.before, change.after].map((text) => cut(text) || "nothing");
-    const cause = change.cause.replaceAll("_changed", " edited").replaceAll("_", " ");
     return {
       id: "changes-lines",
       what: `${cut(change.destination ?? change.destination_id)}, ${field}: ${before} → ${after}`,
-      more: `${pluralize(change.items, "item")}${change.change === "lost" ? " lost it" : ""}, ${cause}`,
+      more: `${pluralize(change.items, "item")}${change.change === "lost" ? " lost it" : ""}, ${change.cause}`,
     };
   });
   return html`<div class="changes"><h3>Changes</h3>
