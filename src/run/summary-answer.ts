@@ -57,18 +57,25 @@ export function summaryAnswer(summary: RunSummary, advice: ((words: string) => s
 type Line = readonly [name: string, ...texts: (string | null | false)[]];
 
 const LOOK_AT = "Look at";
+const KNOWN = "Known";
 
 /** Lines of the summary, the first one included, and the width of their texts on a screen of 100 columns. */
 const MOST_LINES = 10;
 const TEXT_WIDTH = 87;
 
-/** Texts by name; a name without texts is not shown. */
+/** Texts by name; a name without texts is not shown. What was known before gives way to what to look at. */
 function linesOf(summary: RunSummary): readonly Line[] {
+  const things = thingsToLookAt(summary);
   const facts = factsOf(summary);
+  const isShort = things.length > 0 && linesLeft(facts) < 2;
+  const shown = isShort ? facts.filter(([name]) => name !== KNOWN) : facts;
+  return [[LOOK_AT, ...fitThings(things, Math.max(2, linesLeft(shown)))], ...shown];
+}
+
+/** Lines besides these, the first one and the next command. */
+function linesLeft(facts: readonly Line[]): number {
   const texts = facts.flatMap(([, ...some]) => some.filter((text) => typeof text === "string"));
-  // Besides these, the first line and the next command.
-  const left = MOST_LINES - 2 - texts.flatMap((text) => wrapText(text, TEXT_WIDTH, MOST_LINES)).length;
-  return [[LOOK_AT, ...fitThings(thingsToLookAt(summary), Math.max(2, left))], ...facts];
+  return MOST_LINES - 2 - texts.flatMap((text) => wrapText(text, TEXT_WIDTH, MOST_LINES)).length;
 }
 
 /** All things if they fit into the lines, else the first sentences of the first. */
@@ -87,13 +94,13 @@ function factsOf(summary: RunSummary): readonly Line[] {
     ["Mapped", mappedText(summary), receptionsText(summary)],
     ["Missing", missingText(summary)],
     ["Fields", driftOf(summary).told.join("; ") || null],
-    ["Known", knownText(summary)],
+    [KNOWN, knownText(summary)],
     ["Published", publishedText(summary)],
   ];
 }
 
 /** Why the run is unsettled, and new warnings. */
-function thingsToLookAt({ verdict, reasons, newWarnings }: RunSummary): readonly string[] {
+export function thingsToLookAt({ verdict, reasons, newWarnings }: RunSummary): readonly string[] {
   return verdict === "unsettled" ? [reasons.join("; "), ...newWarnings] : newWarnings;
 }
 
@@ -147,7 +154,7 @@ function missingText({ mappedValues, missingBefore }: RunSummary): string | fals
 }
 
 function publishedText(summary: RunSummary): string {
-  const { bytesPublished, unchanged, comparedWith, warehouse, report, deliveries, removedRuns } = summary;
+  const { bytesPublished, unchanged, comparedWith, warehouse, report, deliveries } = summary;
   const sequence = parseRunName(comparedWith ?? "")?.sequence ?? "before";
   const same = unchanged === null ? "" : ` (${megabytes(unchanged.bytes)} shared with run ${sequence})`;
   const delivered = deliveries.map(({ target, state }) =>
@@ -155,9 +162,8 @@ function publishedText(summary: RunSummary): string {
       ? `NOT delivered to ${printable(target)}`
       : `${state === "present" ? "already at" : "delivered to"} ${printable(target)}`,
   );
-  const removed = removedRuns.length === 0 ? [] : [`${pluralize(removedRuns.length, "old run")} removed`];
   const page = report === null ? [] : [`page: ${nearestPath(join(warehouse, "current", basename(report)))}`];
-  return [`${megabytes(bytesPublished)}${same}`, ...delivered, ...removed, ...page].join(", ");
+  return [`${megabytes(bytesPublished)}${same}`, ...delivered, ...page].join(", ");
 }
 
 /** Path from the working directory, if the file is below it. */

@@ -50,6 +50,37 @@ const EDITS: readonly Edit[][] = [
   ],
 ];
 
+/** Two copies that become one without an entry; an entry that comes back, and then loses its external value. */
+const COPIES: readonly Edit[][] = [
+  [{ kind: "item_values", choices: [2, 1, 1, 8] }],
+  [
+    { kind: "entry", choices: [1, 0, 0, 1] },
+    { kind: "entry", choices: [1, 0, 1, 0] },
+    { kind: "item_values", choices: [2, 1, 8, 1] },
+  ],
+  [{ kind: "entry", choices: [1, 0, 1, 1] }],
+  [{ kind: "entry", choices: [1, 0, 1, 4] }],
+  [],
+];
+
+/** Values that are sent as they are; a destination begins and ceases to receive in nights in which mappings end. */
+const AS_IS: readonly Edit[][] = [
+  [
+    { kind: "item_values", choices: [2, 2, 8, 1] },
+    { kind: "item_values", choices: [2, 1, 7, 0] },
+  ],
+  [
+    { kind: "destination", choices: [1, 0, 0, 0] },
+    { kind: "mapping", choices: [1, 1, 0, 0] },
+  ],
+  [{ kind: "mapping", choices: [2, 1, 0, 0] }],
+  [{ kind: "mapping", choices: [1, 1, 0, 0] }],
+  [
+    { kind: "destination", choices: [1, 0, 0, 0] },
+    { kind: "mapping", choices: [1, 1, 0, 0] },
+  ],
+];
+
 test("what five nights lost and gained is the same by the SQL, by the mapping procedure, and by the history", async () => {
   const seen = { lost: 0, gained: 0 };
   await fc.assert(
@@ -94,7 +125,15 @@ test("what five nights lost and gained is the same by the SQL, by the mapping pr
         }
       },
     ),
-    { numRuns: many(2, 40), endOnFailure: true, examples: [[[0, 0, 0, 0], [...EDITS], false]] },
+    {
+      numRuns: many(4, 40),
+      endOnFailure: true,
+      examples: [
+        [[0, 0, 0, 0], [...EDITS], false],
+        [[0, 0, 0, 0], [...COPIES], false],
+        [[0, 0, 0, 0], [...AS_IS], true],
+      ],
+    },
   );
   assert.ok(seen.lost > 0 && seen.gained > 0, JSON.stringify(seen));
 });

@@ -174,8 +174,8 @@ const CASES: readonly (readonly [change: Partial<RunSummary>, ...lines: RegExp[]
     /Next +content-warehouse sql /,
   ],
   [
-    { ...COMPARED, unchanged: { files: 3, bytes: 500_000 }, removedRuns: ["000034-20261112T020000Z"] },
-    /Published +45\.6 MB \(0\.5 MB shared with run 41\), 1 old run removed, page: /,
+    { ...COMPARED, unchanged: { files: 3, bytes: 500_000 } },
+    /Published +45\.6 MB \(0\.5 MB shared with run 41\), page: /,
   ],
   [
     { verdict: "limited", warehouse: resolve("first-look") },
@@ -224,7 +224,9 @@ test("an unsettled run says so first, with what to look at", () => {
 test("a summary has ten lines at 100 columns, however many and long the things to look at are", () => {
   const long = "a warning that is longer than a line of the summary has room for, and goes on and on ";
   for (const newWarnings of [[long.repeat(9)], [long.repeat(2), long, long], Array(30).fill("short")]) {
-    const run = { ...COMPLETE, ...COMPARED, mappedChanges: CHANGED, knownWarnings: 11, newWarnings };
+    const drift = { ...NO_DRIFT, newFields: [line("feeling", 6, 0)] };
+    const mappedChanges = { ...CHANGED, receptions: [{ destination: "Print", receives: false }] };
+    const run = { ...COMPLETE, ...COMPARED, mappedChanges, drift, knownWarnings: 11, newWarnings };
     const text = summaryText(run, { width: 100 });
     assert.ok(text.split("\n").filter((line) => line !== "").length <= 10, text);
     assert.match(text, /\n {2}Look at {4}\S/);

@@ -7,7 +7,7 @@ import { loadConfig } from "../../config/config.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
 import { thisMachine } from "../../run/inputs.ts";
 import { leftoverText, runExport } from "../../run/run.ts";
-import { summaryAnswer } from "../../run/summary-answer.ts";
+import { summaryAnswer, thingsToLookAt } from "../../run/summary-answer.ts";
 import { answerText } from "../../show/answer.ts";
 import { jsonLine, printableLine, takesColours, wrapText, writeOutcome } from "../../show/terminal.ts";
 import { deliveryError } from "../../targets/deliver.ts";
@@ -52,7 +52,7 @@ export function runCommand(environment = processEnvironment()): CliCommand {
         .argParser(positive)
         .conflicts(["reread", "acceptShrink", "acceptLost", "acceptNewAddress", "acceptPipeline"]),
     )
-    .option("--quiet", "print only failures and new warnings")
+    .option("--quiet", "print only failures, new warnings, and why a run is unsettled")
     .logFormat()
     .option("--json", "print the summary as one JSON object")
     .addHelpText("after", EXAMPLES)
@@ -90,7 +90,7 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
 /** Width of a terminal that reports none, in characters. */
 const COLUMNS = 80;
 
-/** Prints the summary of a published run, with `quiet` only its new warnings, then what failed; sets the exit code. */
+/** Prints the summary of a published run, with `quiet` only what to look at, then what failed; sets the exit code. */
 export async function endRun(
   { summary, failure }: Awaited<ReturnType<typeof runExport>>,
   flags: Pick<RunFlags, "quiet" | "json">,
@@ -99,7 +99,7 @@ export async function endRun(
 ): Promise<void> {
   const { quiet, json } = flags;
   const { out, endWith } = environment;
-  if (quiet === true) for (const warning of summary.newWarnings) log.warn(warning);
+  if (quiet === true) for (const thing of thingsToLookAt(summary)) log.warn(thing);
   if (quiet !== true || json === true) {
     const screen = { width: out.columns, isColoured: takesColours(environment) };
     const advice = out.isTTY === true ? await commandAdvice(environment, summary.warehouse) : null;
