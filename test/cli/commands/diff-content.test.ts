@@ -280,7 +280,7 @@ test("what cannot be compared is told in a sentence, and ends with 2, or 3 if it
   assert.match(await refused(2, "--content", "--table", "users"), / of items in both runs\./);
   assert.match(
     await refused(3, "--content", "--item", "no-such-item"),
-    /^There is no item "no-such-item", neither by ID nor by slug\. /,
+    /^There is no item "no-such-item", neither by ID nor by slug or title\. /,
   );
   assert.match(await refused(3, "--item", "no-such-item"), /"no-such-item"/);
   assert.match(await refused(2, "2", "1", "--content"), /is later than/);

@@ -287,7 +287,7 @@ test("item by item: the changes are those of the payloads that differ, and what 
     WHERE later.external_value IS DISTINCT FROM earlier.external_value AND later.status = 'mapped'`);
   const shown = rows.filter(
     ({ cause = "", before = "" }) =>
-      /^the (?:external value|mapping)/.test(cause) && !before.startsWith("as "),
+      /^the (?:external value|entry|mapping)/.test(cause) && !before.startsWith("as "),
   );
   const text = (value: unknown) => (value === null ? "nothing" : JSON.stringify(value));
   const isRename = ({ before = "" }: Readonly<Record<string, string>>) => before.includes(" as ");
