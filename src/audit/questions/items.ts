@@ -9,7 +9,7 @@ import { prepareReceptions } from "../mapping/value-counts.ts";
 import { createTempTable, fillTempTable, itemBounds, loadSql } from "../queries.ts";
 
 /** Limits of one page: items, their mapped values, and characters of base64. */
-const REPORT_LIMITS = { items: 50_000, values: 100_000, base64: 6_500_000 };
+const REPORT_LIMITS = { items: 50_000, values: 50_000, base64: 6_500_000 };
 export type ReportLimits = Readonly<typeof REPORT_LIMITS>;
 
 /** Longest text of a value or title, in characters. */
