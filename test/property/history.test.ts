@@ -93,6 +93,7 @@ const EVERY_CAUSE: readonly Scripted[] = [
   ),
   complete(
     { kind: "external_field_name", choices: [1, 0, 2, 0] },
+    { kind: "entry", choices: [0, 0, 1, 1] },
     { kind: "mapping", choices: [2, 1, 0, 0] },
     { kind: "item_values", choices: [5, 0, 2, 8] },
   ),
