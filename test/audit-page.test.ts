@@ -60,8 +60,7 @@ async function programs(port: number): Promise<string> {
 function masked(text: string): string {
   return text
     .replace(/\b(0{5}([12]))-\d{8}T\d{6}Z/g, (_, number: string, at: string) => `${number}-${nightOf(at)}`)
-    .replace(/answered(\s)\d{4}-\d\d-\d\d(\s)\d\d:\d\d(\s)UTC/g, "answered$12026-11-21$202:00$3UTC")
-    .replace(/│ \d{4}-\d\d-\d\d \d\d:\d\d │/g, "│ 2026-11-21 02:00 │")
+    .replace(/│ \d{4}-\d\d-\d\d \d\d:\d\d: /g, "│ 2026-11-21 02:00: ")
     .replace(/\b[0-9a-f]{64}\b/g, "(SHA-256)".padEnd(64));
 }
 

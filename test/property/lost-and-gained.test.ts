@@ -71,9 +71,12 @@ const AS_IS: readonly Edit[][] = [
   ],
   [
     { kind: "destination", choices: [1, 0, 0, 0] },
-    { kind: "mapping", choices: [1, 1, 0, 0] },
+    { kind: "mapping", choices: [2, 1, 0, 0] },
   ],
-  [{ kind: "mapping", choices: [2, 1, 0, 0] }],
+  [
+    { kind: "mapping", choices: [1, 1, 0, 0] },
+    { kind: "entry", choices: [0, 0, 0, 0] },
+  ],
   [{ kind: "mapping", choices: [1, 1, 0, 0] }],
   [
     { kind: "destination", choices: [1, 0, 0, 0] },

@@ -4,7 +4,7 @@ import { type AnswerRow, col, type Section, section } from "../../common/answer.
 import { count, pluralize } from "../../common/figures.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { ITEM } from "../columns.ts";
+import { ITEM } from "../mapping/columns.ts";
 import type { RunQuestion } from "../open-run.ts";
 import { readList } from "../queries.ts";
 import { findItemId } from "../questions/find-item.ts";

@@ -7,7 +7,7 @@ import { all, execute } from "../../storage/duckdb.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Cause } from "../../tables/history.ts";
-import { DESTINATION, FIELD, ITEM } from "../columns.ts";
+import { DESTINATION, FIELD, ITEM } from "../mapping/columns.ts";
 import {
   causeText,
   definitionsSection,

@@ -14,8 +14,8 @@ import {
   definitionColumns,
   definitionKey,
 } from "../../tables/history.ts";
-import { DESTINATION, FIELD, VALUE } from "../columns.ts";
 import { createTempTable, loadSql } from "../queries.ts";
+import { DESTINATION, FIELD, VALUE } from "./columns.ts";
 
 const definition = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable();
 type DefinitionFields = z.output<typeof definition>;

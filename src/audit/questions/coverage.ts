@@ -7,8 +7,8 @@ import { MAPPED_VALUES_PER_RANGE, prepareMappings, rangeParams } from "../../loa
 import { all } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { FIELD, RECEIVER, VALUE } from "../columns.ts";
 import { MAPPING_STATUSES, type MappingStatus } from "../mapped-value.ts";
+import { FIELD, RECEIVER, VALUE } from "../mapping/columns.ts";
 import {
   type DestinationCounts,
   prepareReceptions,

@@ -1,8 +1,8 @@
 /** Explains the mapped values of an item rule by rule. */
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { joinWords } from "../../common/nearest.ts";
-import { DESTINATION, FIELD } from "../columns.ts";
 import type { MappedValue } from "../mapped-value.ts";
+import { DESTINATION, FIELD } from "../mapping/columns.ts";
 import { type AuditScope, isSelected } from "../scope.ts";
 import type { ItemExplanation } from "./explain-facts.ts";
 

@@ -13,7 +13,7 @@ import {
 import { execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { FIELD, ITEM, RECEIVER, VALUE } from "../columns.ts";
+import { FIELD, ITEM, RECEIVER, VALUE } from "../mapping/columns.ts";
 import { type DefinitionIndex, readDefinitions } from "../mapping/definitions.ts";
 import { invalidMapping, type MappingRow } from "../mapping/mapping-file.ts";
 import { prepareReceptions, readPassthrough, receivingDestinations } from "../mapping/value-counts.ts";

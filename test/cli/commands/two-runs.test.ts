@@ -105,10 +105,10 @@ test("at 60, 80 and 120 columns each column of an answer is there or named, and 
     }
 });
 
-/** Heads of the columns of the first table, or of the first record if that comes first. */
+/** Heads of the columns of the first table, or names of the lines of records. */
 function headsOf(text: string): string[] {
-  const [, record] = /^[^┌]*?\n((?: {2}\S.*\n)(?: {2}.*\n)+)/.exec(text) ?? [];
-  if (record !== undefined) return [...record.matchAll(/^ {2}(\S.*?) {2}/gm)].map(([, name = ""]) => name);
+  const [part = ""] = text.trimStart().split(/\n\n(?! )/, 1);
+  if (!part.includes("┌")) return [...part.matchAll(/^ {2}(\S.*?) {2}/gm)].map(([, name = ""]) => name);
   const [, below = ""] = text.split("├", 1)[0]?.split("┐\n") ?? [];
   const lines = below
     .trimEnd()

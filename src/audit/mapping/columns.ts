@@ -1,6 +1,6 @@
 /** Columns that several answers share: what people read of destinations, fields, values and items. */
-import { col } from "../common/answer.ts";
-import { RECEPTION, RECEPTION_TEXT } from "./mapping/value-counts.ts";
+import { col } from "../../common/answer.ts";
+import { RECEPTION, RECEPTION_TEXT } from "./value-counts.ts";
 
 const required = { required: true } as const;
 
