@@ -68,15 +68,13 @@ const AS_IS: readonly Edit[][] = [
   [
     { kind: "item_values", choices: [2, 2, 8, 1] },
     { kind: "item_values", choices: [2, 1, 7, 0] },
+    { kind: "entry", choices: [1, 1, 0, 1] },
   ],
   [
     { kind: "destination", choices: [1, 0, 0, 0] },
-    { kind: "mapping", choices: [2, 1, 0, 0] },
-  ],
-  [
     { kind: "mapping", choices: [1, 1, 0, 0] },
-    { kind: "entry", choices: [0, 0, 0, 0] },
   ],
+  [{ kind: "mapping", choices: [2, 1, 0, 0] }],
   [{ kind: "mapping", choices: [1, 1, 0, 0] }],
   [
     { kind: "destination", choices: [1, 0, 0, 0] },
