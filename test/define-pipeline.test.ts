@@ -245,7 +245,7 @@ suite("a composition is refused for", () => {
         transform: [contentTables({ only: ["content"] })],
         audit: [mappingCoverage({ failOn: { unmapped: 1 } })],
       },
-      "mappingCoverage needs mappedValues() in transform",
+      "mappingCoverage and lostValues need mappedValues() in transform",
     ],
     "stages that are none, or stand in a list that is not theirs": [
       {
