@@ -122,7 +122,7 @@ export async function diffForReport(connection: DuckDBConnection, pair: RunPair,
     lead: leadOf(pair, run, diff, mostFrequent(lines.rows)),
     totals: diff,
     /** The changes that touch most items, at destinations that receive values in both runs. */
-    largest: lines.rows.filter(({ reception }) => reception === "receiving").slice(0, 5),
+    largest: lines.rows.filter(({ reception }) => reception === "receiving").slice(0, 4),
     sections: [
       ...diff.counted,
       { ...lines.section, shows: ["cause", ...inPage, "items"], limit: ROWS_SHOWN },
