@@ -24,6 +24,7 @@ test("the library has one door, with these names in it", () => {
     "json",
     "lake",
     "listing",
+    "lostValues",
     "mappedValues",
     "mappingCoverage",
     "parquet",

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { explainCommand } from "../../src/cli/commands/explain.ts";
 import { type PageSummary, uncleanReasons } from "../../src/extract/passes/verdict.ts";
@@ -186,6 +188,9 @@ test("each document names the request that it was the answer to, of an item that
   const singly = documents.filter(([, , mode]) => mode === "item").map(([id, shape]) => `${id} ${shape}`);
   assert.deepEqual(singly, ["c-002 full", "c-002 dynamic", "c-006 dynamic"]);
   const [[request] = []] = await rowsOf(directory, ANSWER);
-  const told = await outcome(explainCommand, ["c-002", "--warehouse", out]);
-  assert.ok(told.text.includes(`, read with request ${request}, `), told.text);
+  const file = join(await temporaryFolder(t), "evidence.json");
+  await outcome(explainCommand, ["c-002", "--evidence", file, "--warehouse", out]);
+  const evidence = JSON.parse(await readFile(file, "utf8"));
+  const [last] = evidence.documents.filter(({ shape }: { shape: string }) => shape === "dynamic").slice(-1);
+  assert.equal(last.request, request);
 });

@@ -163,7 +163,8 @@ function changeSentence(counts: AnswerRow<typeof COUNTS>, table: string): string
   const { items_added: added, items_removed: removed, items_edited: edited } = counts;
   const changed = counts.items_with_changed_content;
   if (added + removed + changed === 0) return "Nothing changed.";
-  if (table !== "content") return `${pluralize(changed, "item")} with other rows of ${table}.`;
+  if (table !== "content")
+    return `${pluralize(changed, "item")} whose rows of ${table}, or their order, changed.`;
   const dated = edited === 0 ? "" : ` (${count(edited)} of them with a new \`updated_at\`)`;
   return `${pluralize(added, "item")} added, ${count(removed)} removed, ${count(changed)} changed${dated}.`;
 }

@@ -48,7 +48,7 @@ for (const loader of few(["duckdb", "parquet"], 1)) {
       const explained = await program(["explain", item, "--warehouse", out]);
       assert.deepEqual([explained.code, explained.stderr], [0, ""]);
       const filtered = await program(["audit", "--content-type", "no_such_type", "--warehouse", out]);
-      assert.equal(filtered.code, 2);
+      assert.equal(filtered.code, 3);
       assert.match(filtered.stderr, /no_such_type/);
     },
   );

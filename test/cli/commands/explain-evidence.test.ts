@@ -24,7 +24,7 @@ async function evidenceOf(t: TestContext, item: string, { out = sample, before =
 test("the evidence has the texts with their digests, and the steps and payloads that the answer shows", async (t) => {
   const { file, err, text } = await evidenceOf(t, SLUG);
   assert.match(err, /\/item\.json \(.* kB\) has the evidence of run 000001-/);
-  assert.match(text, /│ Web CMS +│ market +│ nordic +│/);
+  assert.match(text, /^Web CMS: .*market "nordic"$/m);
   const evidence = JSON.parse(await readFile(file, "utf8"));
   assert.deepEqual(
     evidence.documents.map(({ mode, shape }: Record<string, unknown>) => [mode, shape]),
