@@ -99,8 +99,8 @@ test("the current run is built again with a table that was written today, delive
   );
   const now = runs[0]?.directory ?? "";
   const before = join(folder.runs, second);
-  assert.match(text, new RegExp(`Replay of +${second}\n`));
-  assert.match(text, /Delivered +to lake in /);
+  assert.match(text, new RegExp(`, a replay of ${second}; `));
+  assert.match(text, /, delivered to lake, /);
   assert.deepEqual(await differingTables(before, now), []);
   const titles = await rowsOf(now, "SELECT title FROM content_titles WHERE content_id = 'c-003'");
   assert.deepEqual(titles, [["EDITED"]]);
