@@ -81,7 +81,7 @@ test("a query makes a table like any other: sorted by its key, with comments, in
   const inFile = await reader.rows(`SELECT ${columns} FROM '${files}/*.parquet'`);
   assert.deepEqual(inFile, expected, "in the order of the key");
   assert.deepEqual(await reader.rows("SELECT comment FROM duckdb_tables() WHERE table_name = 'counts'"), [
-    ["Items by what 'kind' they are."],
+    ["Items by what 'kind' they are. Key: kind, place."],
   ]);
   assert.deepEqual(
     await reader.rows(

@@ -103,7 +103,7 @@ test("paths in tampered files", async (t) => {
     const path = "parquet/../../../../../stolen";
     await changeCopy(path);
     const message = new RegExp(
-      `^${COPY}/manifest\\.json in file:\\S+ cannot be read \\(files\\.\\d+\\.path: the path "${path}" leads out of its folder\\); somebody changed it`,
+      `^${COPY}/manifest\\.json in file:\\S+ cannot be read \\(it is not a manifest at files\\.\\d+\\.path: the path "${path}" leads out of its folder\\); somebody changed it`,
     );
     const restored = await ask(restoreCommand, "--warehouse", empty);
     assert.ok(!existsSync(join(around, "deep/stolen")));
@@ -153,7 +153,7 @@ test("paths in tampered files", async (t) => {
       await writeFile(await unsealed(directory), changed);
     }
     const named =
-      /^The manifest \S+\/manifest\.json cannot be read \(files\.\d+\.path: the path "raw\/\.\.\/\.\.\/\.\.\/stolen\.parquet" leads out of its folder\)/;
+      /^The manifest \S+\/manifest\.json cannot be read \(it is not a manifest at files\.\d+\.path: the path "raw\/\.\.\/\.\.\/\.\.\/stolen\.parquet" leads out of its folder\)/;
     for (const [make, ...args] of [[runsCommand, "rollback", "1"], [replayCommand]] as const) {
       const { error } = await ask(make, ...args, "--warehouse", warehouse);
       assert.deepEqual([error?.code, error?.exitCode], ["verify.failed", 31]);
