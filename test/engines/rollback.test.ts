@@ -113,10 +113,7 @@ suite("a rollback with two targets", () => {
       GRANT CREATE ON SCHEMA public TO loader; ALTER VIEW public.items OWNER TO loader`);
     const rolledBack = await command("runs rollback 1");
     assert.equal(rolledBack.code, 0, rolledBack.stderr);
-    assert.match(
-      rolledBack.stdout,
-      /"content-warehouse runs rollback 1 --deliver --warehouse \S+" brings them to it/,
-    );
+    assert.match(rolledBack.stdout, /"content-warehouse runs rollback 1 --deliver" brings them to it/);
     const refused = await command("deliver");
     assert.equal(refused.code, 26, refused.stderr);
     assert.equal(
