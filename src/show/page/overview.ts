@@ -164,7 +164,7 @@ function missingBlock({ coverage, earlier, shares, unsent, changes }: OverviewFa
 ${
   nothing !== undefined
     ? list([{ id: "coverage", what: "No value to look at", more: nothing }])
-    : html`<p><a href="#coverage-values">${pluralize(missing, "value")} without an external value</a><span class="note">${told}</span></p>
+    : html`<p><a href="#coverage-values">${pluralize(missing, "missing value")}</a><span class="note">${told}</span></p>
 ${barTable("Missing values by destination", heads, rows)}
 ${list([
   ...lineIf(others, "coverage-destinations", pluralize(others, "more destination")),
