@@ -178,10 +178,7 @@ test("the share that each destination has mapped, and values without an external
      )`,
   );
   const [unmapped = 0, unknown = 0] = [counts?.unmapped, counts?.unknown].map(Number);
-  assert.ok(
-    plain.sentences.includes(`${unmapped + unknown} missing values`),
-    plain.sentences.join("\n"),
-  );
+  assert.ok(plain.sentences.includes(`${unmapped + unknown} missing values`), plain.sentences.join("\n"));
   const shares = await all(
     run.connection,
     `SELECT coalesce(identification, destination_id) AS name, count_if(status <> 'mapped')::INT AS missing,
