@@ -229,7 +229,9 @@ test("runs rollback, where a target has the runs", async (t) => {
     "a rollback goes on with the targets that failed, and waits for no configuration",
     async (t) => {
       const { configure, options, a } = await copyOf(t, base, folder);
-      const away = { type: "lake", name: "away", instance: INSTANCE, url: "file:///proc/no-lake" };
+      const file = join(await temporaryFolder(t), "file");
+      await writeFile(file, "where a folder is needed");
+      const away = { type: "lake", name: "away", instance: INSTANCE, url: `${pathToFileURL(file)}/lake` };
       await configure([away, { type: "lake", ...options }]);
       const part = await a(runsCommand, "rollback", "1", "--deliver");
       assert.match(
