@@ -70,7 +70,7 @@ const DRIFT = (lines: string) =>
 const plain = await pageOf({});
 
 const NORDIC = "external_value = 'nordic'";
-/** A first run with rejects, throttling, drift, passthrough and values that are not sent, whose instance has no name. */
+/** A first run with rejects, drift, passthrough and values that are not sent, whose instance has no name. */
 const odd = await pageOf({
   tables: {
     content_mapped_values: replacing(
@@ -78,11 +78,10 @@ const odd = await pageOf({
     ),
     run: replacing(
       `1504 AS items_listed, 1500 AS items_loaded, 2 AS items_rejected, 1 AS items_removed, 1 AS items_unread,
-       12 AS requests_refused, 4.5::DOUBLE AS rate_per_second, true AS passthrough,
+       true AS passthrough,
        'https://content.example.com/api' AS instance_url`,
     ),
     run_rejects: REJECTS,
-    run_requests: replacing("CASE WHEN request = 2 THEN 3 ELSE attempts END AS attempts"),
     run_drift: `SELECT * REPLACE (2 AS items) FROM (${DRIFT("('ai', 'unknown_field', 3, 'aa11', 'a summary')")})`,
     instances: replacing("NULL::VARCHAR AS name"),
   },
@@ -92,10 +91,7 @@ const LACKS_VALUES = "check_name = 'mapped values for the configured destination
 /** An unsettled run without mapped values, whose run before is no longer kept. */
 const unsettled = await pageOf({
   tables: {
-    run: replacing(
-      `'unsettled' AS verdict, 'pass 2 <b>differs</b>' AS reason, 0 AS requests_refused,
-       4.5::DOUBLE AS rate_per_second`,
-    ),
+    run: replacing("'unsettled' AS verdict, 'pass 2 <b>differs</b>' AS reason"),
     run_checks: replacing(
       `CASE WHEN ${LACKS_VALUES} THEN 'warning' ELSE verdict END AS verdict,
        CASE WHEN ${LACKS_VALUES} THEN 'There are none.' ELSE detail END AS detail`,
