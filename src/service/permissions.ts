@@ -33,10 +33,13 @@ export function admission(
         { "www-authenticate": 'Basic realm="Content API", charset="UTF-8"' },
       );
     count?.(token);
-    // An unknown user sees public items and may do nothing.
-    const unknown = { id, superadmin: false, role: "viewer", removed: false, group_ids: [] };
-    return users.get(id)?.user ?? unknown;
+    return users.get(id)?.user ?? strangerOf(id);
   };
+}
+
+/** An unknown user, who sees public items and may do nothing. */
+export function strangerOf(id: string): Actor {
+  return { id, superadmin: false, role: "viewer", removed: false, group_ids: [] };
 }
 
 /**

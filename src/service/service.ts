@@ -1,5 +1,6 @@
 /** The embedded service: the read interface over a content set. */
-import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import { once } from "node:events";
+import type { Server } from "node:http";
 import { codeOf, WarehouseError } from "../common/errors.ts";
 import { type ContentSet, loadContentSet, repeatContentSet } from "./load.ts";
 
@@ -18,8 +19,8 @@ export interface ServiceOptions {
   readonly rateLimit?: number;
   /** Delay of every response in milliseconds; 0 unless given. */
   readonly latency?: number;
-  /** A pino logger; false (the default) logs nothing. */
-  readonly logger?: FastifyBaseLogger | false;
+  /** Takes what was thrown where a request was answered with 500; ignored unless given. */
+  readonly onFailure?: (thrown: unknown) => void;
   /** Milliseconds since 1970, for the `Date` header and the rate limit. */
   readonly now?: () => number;
 }
@@ -43,43 +44,42 @@ const CLOSE_GRACE_MS = 1000;
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { data, repeat = 1, rateLimit, host = "127.0.0.1", port = 0 } = options;
-  const { maxPerPage = 100, latency = 0, logger = false, now = Date.now } = options;
+  const { maxPerPage = 100, latency = 0, onFailure = () => {}, now = Date.now } = options;
   if (data === undefined) {
     throw new WarehouseError("config.content_set", "A service needs `data`: the folder of a content set.");
   }
-  const once = typeof data === "string" ? await loadContentSet(data) : data;
-  const contentSet = repeat === 1 ? once : repeatContentSet(once, repeat);
-  // The framework takes a tenth of a command's start, so only a service imports it.
-  const { buildApp } = await import("./app.ts");
-  const app = buildApp({
-    set: contentSet,
-    maxPerPage,
-    rateLimit,
-    latencyMs: latency,
-    logger,
-    now,
-  });
+  const loaded = typeof data === "string" ? await loadContentSet(data) : data;
+  const contentSet = repeat === 1 ? loaded : repeatContentSet(loaded, repeat);
+  // Only a service needs its routes, and the contract that they load.
+  const { buildServer } = await import("./app.ts");
+  const server = buildServer({ set: contentSet, maxPerPage, rateLimit, latencyMs: latency, onFailure, now });
+  await listen(server, host, port);
+  const listensAt = portOf(server);
   const close = async () => {
-    const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
-    await app.close().finally(() => clearTimeout(deadline));
+    const closed = once(server, "close");
+    server.close();
+    const deadline = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+    await closed.finally(() => clearTimeout(deadline));
   };
-  try {
-    return { url: await listen(app, host, port), port: portOf(app), close, contentSet };
-  } catch (thrown) {
-    await close();
-    throw thrown;
-  }
+  return { url: urlOf(host, listensAt), port: listensAt, close, contentSet };
 }
 
-/** The port, which a URL leaves out if it is the default of its scheme. */
-function portOf({ server }: FastifyInstance): number {
+function portOf(server: Server): number {
   const address = server.address();
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
+/** URL at which this machine reaches the service. */
+function urlOf(host: string, port: number): string {
+  const reached = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
+  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
   try {
-    return await app.listen({ host, port });
+    const listening = once(server, "listening");
+    server.listen({ host, port });
+    await listening;
   } catch (cause) {
     const code = codeOf(cause);
     const reason = code === undefined ? "" : ` (${code})`;

@@ -33,12 +33,15 @@ interface MeasuredColumn extends TextColumn {
   readonly natural: number;
   /** Width of the longest cell, or of the longest word of the head. */
   readonly unbroken: number;
+  /** Width of the longest word. */
+  readonly word: number;
 }
 
 /** Narrowest column of wrapped text, in cells. */
 const MIN_WIDTH = 11;
-/** Widest text that is left in one line if it can be, in cells. */
+/** Widest text that is left in one line if it can be, and widest word that is not broken then, in cells. */
 const SHORT_WIDTH = 16;
+const WORD_WIDTH = 24;
 interface LayoutLimits {
   /** Width of the screen in cells; `undefined`: nothing is cut. */
   readonly width: number | undefined;
@@ -164,8 +167,16 @@ function measureColumns({ columns, rows }: TextTable): MeasuredColumn[] {
     const name = printableLine(column.name);
     const width = (cells: readonly string[]) => displayWidth(printableLine(cells[index] ?? ""));
     const cells = rows.reduce((most, row) => Math.max(most, width(row)), 0);
-    const unbroken = Math.max(cells, ...name.split(" ").map(displayWidth));
-    return { ...column, name, natural: Math.max(cells, displayWidth(name)), unbroken };
+    const wordWidth = (text: string) => Math.max(...text.split(" ").map(displayWidth));
+    const ofName = wordWidth(name);
+    const word = rows.reduce(
+      (most, row) => Math.max(most, wordWidth(printableLine(row[index] ?? ""))),
+      ofName,
+    );
+    return {
+      ...column,
+      ...{ name, natural: Math.max(cells, displayWidth(name)), unbroken: Math.max(cells, ofName), word },
+    };
   });
 }
 
@@ -175,8 +186,8 @@ function leastWidth({ align, whole, natural, unbroken }: MeasuredColumn): number
 }
 
 /**
- * Widths of columns that fit: the room goes to short texts that it lets stay in one line, then to the longest texts. If the
- * least widths do not fit, names break too.
+ * Widths of columns that fit: the room goes to short texts that it lets stay in one line and to words that it lets stay
+ * whole, then to the longest texts. If the least widths do not fit, names break too.
  */
 function columnWidths(columns: readonly MeasuredColumn[], width: number): readonly number[] {
   const least = columns.map(leastWidth);
@@ -187,10 +198,11 @@ function columnWidths(columns: readonly MeasuredColumn[], width: number): readon
   }
   const widths = [...least];
   let left = room;
-  for (const [place, { align, natural }] of columns.entries()) {
-    const lacks = natural - (widths[place] ?? 0);
-    if (align === "right" || natural > SHORT_WIDTH || lacks > left) continue;
-    widths[place] = natural;
+  for (const [place, { align, natural, word }] of columns.entries()) {
+    const wanted = natural <= SHORT_WIDTH ? natural : word;
+    const lacks = wanted - (widths[place] ?? 0);
+    if (align === "right" || wanted > WORD_WIDTH || lacks <= 0 || lacks > left) continue;
+    widths[place] = wanted;
     left -= lacks;
   }
   const lines = (place: number) => (columns[place]?.natural ?? 0) / (widths[place] ?? 1);

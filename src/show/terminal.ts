@@ -17,7 +17,8 @@ const PIPED_WIDTH = 120;
 
 /** Width of an answer: of the screen, else `COLUMNS`, else 120 characters. */
 export function widthOf({ env, out }: TerminalEnvironment): number {
-  return out.columns ?? (Number(env.COLUMNS) || PIPED_WIDTH);
+  // A terminal without a window, as of a job runner, has 0 columns.
+  return out.columns || Number(env.COLUMNS) || PIPED_WIDTH;
 }
 
 /** Whether to print colours: only to a terminal, and not with `NO_COLOR` (no-color.org) or `TERM=dumb`. */

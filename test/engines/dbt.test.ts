@@ -136,26 +136,24 @@ suite("a dbt project on the sources that are written", () => {
     await night(few, "nightly");
     const sources = await capture(schemaCommand, ["--format", "dbt", "--warehouse", out]);
     const selected = ["--select", "source:content_warehouse.users"];
-    for (const packages of DBT) {
-      const { manifest } = await build(packages, sources, { selected });
-      assert.ok(!manifest.includes(CANARY));
-      for (const view of ["content_wide", "content_mapped_wide"]) {
-        const query = `SELECT column_name AS name, comment FROM duckdb_columns() WHERE table_name = '${view}' ORDER BY name`;
-        const known = JSON.parse(await capture(sqlCommand, [query, "--json", "--warehouse", out]));
-        assert.ok(
-          known.some(({ name }: { name: string }) => name.includes("{{")),
-          view,
-        );
-        const described = Object.values<Record<"name" | "description", string>>(
-          JSON.parse(manifest).sources[`source.articles.content_warehouse.${view}`].columns,
-        );
-        assert.deepEqual(
-          described
-            .map(({ name, description: comment }) => ({ name, comment }))
-            .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-          known,
-        );
-      }
+    const { manifest } = await build(DBT[1], sources, { selected });
+    assert.ok(!manifest.includes(CANARY));
+    for (const view of ["content_wide", "content_mapped_wide"]) {
+      const query = `SELECT column_name AS name, comment FROM duckdb_columns() WHERE table_name = '${view}' ORDER BY name`;
+      const known = JSON.parse(await capture(sqlCommand, [query, "--json", "--warehouse", out]));
+      assert.ok(
+        known.some(({ name }: { name: string }) => name.includes("{{")),
+        view,
+      );
+      const described = Object.values<Record<"name" | "description", string>>(
+        JSON.parse(manifest).sources[`source.articles.content_warehouse.${view}`].columns,
+      );
+      assert.deepEqual(
+        described
+          .map(({ name, description: comment }) => ({ name, comment }))
+          .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+        known,
+      );
     }
   });
 

@@ -1,12 +1,12 @@
 /**
  * What npm installs: a clone, the tarball alone, with each line of the pages that installs an optional package, and beside
- * the oldest and the newest of these packages.
+ * the oldest of these packages.
  */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { packagePath } from "../../src/common/package-root.ts";
 import { VERSION } from "../../src/common/version.ts";
@@ -40,13 +40,15 @@ async function done(command: string, more?: NodeJS.ProcessEnv): Promise<Ran> {
   return result;
 }
 
-/** Path of a new tarball. */
-async function packed(): Promise<string> {
-  const { stdout } = await done(
-    `cd ${packagePath(".")} && npm pack --silent --json --pack-destination ${cwd}`,
+const tarballs = await temporaryFolder({ after });
+let tarball: Promise<string> | undefined;
+
+/** Path of the tarball, which is packed once. */
+function packed(): Promise<string> {
+  tarball ??= done(`cd ${packagePath(".")} && npm pack --silent --json --pack-destination ${tarballs}`).then(
+    ({ stdout }) => join(tarballs, JSON.parse(stdout)[0].filename),
   );
-  const [{ filename }] = JSON.parse(stdout);
-  return join(cwd, filename);
+  return tarball;
 }
 
 const S3 =
@@ -109,44 +111,37 @@ test("npm ci alone makes the command work in a clone", async (t) => {
   assert.equal((await done("npx content-warehouse --version", inCache)).stdout, `${VERSION}\n`);
 });
 
-type Packages = Readonly<Record<string, string>>;
-const { peerDependencies, devDependencies } = JSON.parse(
-  await readFile(packagePath("package.json"), "utf8"),
-) as Record<"peerDependencies" | "devDependencies", Packages>;
+const { peerDependencies } = JSON.parse(await readFile(packagePath("package.json"), "utf8")) as {
+  readonly peerDependencies: Readonly<Record<string, string>>;
+};
 
-for (const [end, versionOf] of Object.entries({
-  oldest: (_name: string, range: string) => /\d+\.\d+\.\d+/.exec(range)?.[0],
-  newest: (name: string) => devDependencies[name],
-}))
-  test(`npm installs the tarball beside the ${end} optional packages, and both targets work`, async (t) => {
-    cwd = await temporaryFolder(t);
-    await using s3 = await startS3();
-    await using postgres = await startPostgres();
-    const targets = [
-      { type: "lake", url: `s3://${s3.bucket}/lake`, instance: "main", endpoint: s3.endpoint },
-      { type: "postgres", url: "postgres:///postgres" },
-    ];
-    const config = JSON.stringify({ targets });
-    const peers = Object.entries(peerDependencies).map(
-      ([name, range]) => `${name}@${versionOf(name, range)}`,
-    );
-    await done(`npm init --yes && npm install --save-exact --no-audit --no-fund ${peers.join(" ")}`);
-    await done(`npm install --no-audit --no-fund ${await packed()}`);
-    for (const peer of peers) {
-      const [, name, version] = /^(.+)@(.+)$/.exec(peer) ?? [];
-      const text = await readFile(join(cwd, `node_modules/${name}/package.json`), "utf8");
-      assert.equal(JSON.parse(text).version, version, name);
-    }
-    const env = { ...s3.env, ...postgres.env("postgres"), PATH: `${cwd}/node_modules/.bin:${PATH}` };
-    await done(
-      `${written("both.json", config)}content-warehouse run nightly --sample --config both.json`,
-      env,
-    );
-    await done("content-warehouse run nightly --sample --config both.json", env);
-    const { stdout } = await done("content-warehouse lake verify --full --config both.json", env);
-    assert.match(stdout, /main/);
-    const admin = await postgres.connect();
-    const { rows } = await admin.query("SELECT count(*)::int AS items FROM content_warehouse.content");
-    await admin.end();
-    assert.deepEqual(rows, [{ items: 500 }]);
-  });
+// Other tests have the newest, and the line of each page installs them.
+test("npm installs the tarball beside the oldest optional packages, and both targets work", async (t) => {
+  cwd = await temporaryFolder(t);
+  await using s3 = await startS3();
+  await using postgres = await startPostgres();
+  const targets = [
+    { type: "lake", url: `s3://${s3.bucket}/lake`, instance: "main", endpoint: s3.endpoint },
+    { type: "postgres", url: "postgres:///postgres" },
+  ];
+  const config = JSON.stringify({ targets });
+  const peers = Object.entries(peerDependencies).map(
+    ([name, range]) => `${name}@${/\d+\.\d+\.\d+/.exec(range)?.[0]}`,
+  );
+  await done(`npm init --yes && npm install --save-exact --no-audit --no-fund ${peers.join(" ")}`);
+  await done(`npm install --no-audit --no-fund ${await packed()}`);
+  for (const peer of peers) {
+    const [, name, version] = /^(.+)@(.+)$/.exec(peer) ?? [];
+    const text = await readFile(join(cwd, `node_modules/${name}/package.json`), "utf8");
+    assert.equal(JSON.parse(text).version, version, name);
+  }
+  const env = { ...s3.env, ...postgres.env("postgres"), PATH: `${cwd}/node_modules/.bin:${PATH}` };
+  await done(`${written("both.json", config)}content-warehouse run nightly --sample --config both.json`, env);
+  await done("content-warehouse run nightly --sample --config both.json", env);
+  const { stdout } = await done("content-warehouse lake verify --full --config both.json", env);
+  assert.match(stdout, /main/);
+  const admin = await postgres.connect();
+  const { rows } = await admin.query("SELECT count(*)::int AS items FROM content_warehouse.content");
+  await admin.end();
+  assert.deepEqual(rows, [{ items: 500 }]);
+});

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { Writable } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { test } from "node:test";
 import { drawTables, layOutTable } from "../../src/show/table.ts";
-import { displayWidth, wrapText, writeAll } from "../../src/show/terminal.ts";
+import { displayWidth, widthOf, wrapText, writeAll } from "../../src/show/terminal.ts";
 import fc from "../properties.ts";
 
 test("a text is as wide as a terminal shows it", () => {
@@ -98,6 +98,26 @@ test("texts take several lines before a number or a name that is typed again doe
   ] as const;
   const drawn = drawTable({ columns: texts, rows: [["a region or two", "x ".repeat(50)]] }, 50);
   assert.match(drawn, /\n│ a region or two │ (x ){10,}/);
+});
+
+test("a word stays whole while a longer text can take more lines", () => {
+  const columns = ["value", "since"].map((name) => ({ name, align: "left" as const }));
+  const rows = [
+    ["for Schulklassen", "x".repeat(20)],
+    ["Papier & Pergament", "the history begins ".repeat(4).trim()],
+  ];
+  const text = drawTables(columns, new Map([["", rows]]), { width: 36 });
+  assert.match(text, /│ (for )?Schulklassen +│/);
+  assert.match(text, /│ Papier & +│/);
+});
+
+test("a terminal that tells no width takes COLUMNS, or has 120", () => {
+  const out = (columns?: number) => Object.assign(new PassThrough(), { isTTY: true, columns });
+  assert.equal(widthOf({ env: {}, out: out(80) }), 80);
+  for (const columns of [0, undefined]) {
+    assert.equal(widthOf({ env: { COLUMNS: "100" }, out: out(columns) }), 100);
+    assert.equal(widthOf({ env: {}, out: out(columns) }), 120);
+  }
 });
 
 test("of more than 20 rows columns are left out from the right, but not the first two, and a line names them", () => {

@@ -1,7 +1,7 @@
 /** `serve`: serves a content set as the service would. */
 import { once } from "node:events";
+import { inspect } from "node:util";
 import { Option } from "commander";
-import pino from "pino";
 import { packagePath } from "../../common/package-root.ts";
 import { inTemporaryFolder } from "../../common/temporary-folder.ts";
 import { applyChanges } from "../../service/load.ts";
@@ -66,8 +66,9 @@ async function serveUntilStopped(options: ServeFlags, environment: CliEnvironmen
 }
 
 async function serveFolder(options: ServeFlags, environment: CliEnvironment): Promise<void> {
-  const logger = pino({ level: "error" }, pino.destination({ fd: 2, sync: true }));
-  const service = await createService({ ...options, logger });
+  const { err } = environment;
+  const onFailure = (thrown: unknown) => err.write(`A request failed: ${inspect(thrown)}\n`);
+  const service = await createService({ ...options, onFailure });
   using stop = new StopSignals("the service is closed");
   try {
     await writeResult(environment.out, `${introduction(service, options)}\n`);
