@@ -29,10 +29,10 @@ Examples:
   $ content-warehouse diff --content --table content_tags
 
 A line for mapped values is one change, however many items it touches; --items
-lists the items. Content is compared if both runs are kept. What changes with the
-moment, or with the user, is compared only if --table names its table. CSV has
-the changes of mapped values; with --items those of each item, with --content
-those of the content.
+lists the items. Content is compared if both runs are kept. What changes with
+the moment, or with the user, is compared only if --table names its table. CSV
+has the changes of mapped values; with --items those of each item, with
+--content those of the content.
 `;
 
 export function diffCommand(environment = processEnvironment()): CliCommand {
