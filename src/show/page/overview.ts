@@ -65,7 +65,7 @@ export function overviewOf(facts: OverviewFacts): Markup {
   const noValues = warned.find(({ check_name }) => check_name === MAPPED_VALUES_CHECK);
   const hasOtherTimes = isComplete && warned.some(({ check_name }) => check_name === SAME_TIMES_CHECK);
   const sentences = [
-    `${count(itemsLoaded)} of ${pluralize(itemsListed, "item")}; ${why}${isComplete || reason === null ? "" : `: ${reason}`}.`,
+    `${run.verdict === "limited" ? "" : `${count(itemsLoaded)} of `}${pluralize(itemsListed, "item")}; ${why}${isComplete || reason === null ? "" : `: ${reason}`}.`,
     ...(hasOtherTimes ? [`In this service ${DIFFERENT_TIMES}.`] : []),
     ...(noValues === undefined ? [] : [noValues.detail ?? ""]),
   ];
@@ -164,7 +164,7 @@ function missingBlock({ coverage, earlier, shares, unsent, changes }: OverviewFa
 ${
   nothing !== undefined
     ? list([{ id: "coverage", what: "No value to look at", more: nothing }])
-    : html`<p><a href="#coverage-values">${pluralize(missing, "value")} without an external value</a><span class="note">${told}</span></p>
+    : html`<p><a href="#coverage-values">${pluralize(missing, "missing value")}</a><span class="note">${told}</span></p>
 ${barTable("Missing values by destination", heads, rows)}
 ${list([
   ...lineIf(others, "coverage-destinations", pluralize(others, "more destination")),
