@@ -271,6 +271,16 @@ test("checks: those that warn are counted and named; beside a run before, the ne
   assert.equal(beside.look[1], `1 new warning ${NEW_WARNING}: 1`);
 });
 
+test("checks: the rows behind a figure are in the page, but not those that a test of the pipeline counts", async () => {
+  const check = (name: string, row: string) =>
+    `SELECT '${name}' AS check_name, 'warning' AS verdict, 1 AS figure, 0 AS expected, '' AS detail,
+       '[{"row": "${row}"}]'::JSON AS examples`;
+  const checks = [check("slugs", "of a check"), check("test: own", "of a test")];
+  const { html } = await pageOf({ tables: { run_checks: checks.join(" UNION ALL ") } });
+  assert.ok(html.includes("of a check") && html.includes("test: own"));
+  assert.doesNotMatch(html, /of a test/);
+});
+
 test("the title is the instance's name; where nobody knows it, the host of the service", () => {
   assert.equal(plain.heading, "Tarnbrook Outdoor");
   assert.match(plain.html, /<title>Tarnbrook Outdoor, run 1: complete · content-warehouse<\/title>/);
