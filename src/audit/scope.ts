@@ -14,14 +14,19 @@ export interface AuditScope {
   readonly contentTypeIds?: readonly string[] | undefined;
 }
 
+/** SQL condition that keeps to rows with these IDs. */
+export function isAmong(column: string, ids: readonly string[] | undefined): string {
+  if (ids === undefined) return "true";
+  return `list_contains([${ids.map(quoteLiteral).join(", ")}]::VARCHAR[], ${column})`;
+}
+
 /** SQL condition on rows of values. `content`: table of their items. */
 export function scopeCondition(
   { destinationIds, fieldIds, contentTypeIds }: AuditScope,
   content = "content",
 ): string {
-  const isAmong = (column: string, ids: readonly string[] | undefined) =>
-    ids === undefined ? "true" : `list_contains([${ids.map(quoteLiteral).join(", ")}]::VARCHAR[], ${column})`;
-  const ofTypes = `content_id IN (SELECT content_id FROM ${content} WHERE ${isAmong("content_type_id", contentTypeIds)})`;
+  const items = `SELECT content_id FROM ${content} WHERE ${isAmong("content_type_id", contentTypeIds)}`;
+  const ofTypes = contentTypeIds === undefined ? "true" : `content_id IN (${items})`;
   return `${isAmong("destination_id", destinationIds)} AND ${isAmong("custom_field_id", fieldIds)} AND ${ofTypes}`;
 }
 

@@ -120,10 +120,11 @@ export class CliCommand extends Command {
     return this.addOption(new Option(flags, description).choices(choices).default(unlessGiven));
   }
 
-  /** Options for the form of an answer. `sections`: keys of its sections; `inCsv`: the section that CSV has by default. */
-  answerForm(sections: readonly string[] = [], inCsv = sections[0] ?? ""): this {
+  /** Options for the form of an answer. `sections`: keys of its sections. */
+  answerForm(sections: readonly string[] = []): this {
     this.formats().option("--limit <n>", "rows of each table (default: as fits a screen)", positive);
-    if (sections.length === 0) return this;
+    const [inCsv] = sections;
+    if (inCsv === undefined) return this;
     const description = `only this section (default for CSV: ${sectionName(inCsv)})`;
     return this.choice("--section <section>", description, sections.map(sectionName));
   }

@@ -68,7 +68,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   audit: "show which values the mappings cover, and which they do not",
   explain: "explain the external values of an item, step by step",
   diff: "show what changed between two runs, and why",
-  "what-if": "show what an edited mapping would change, and for which items",
+  "what-if": "show what an edited mapping would change, value by value",
   deliver: "deliver a published run to the configured targets",
   lake: "show, verify and clean up the lake, or remove an instance",
   restore: "bring the last run back from a lake",

@@ -11,8 +11,6 @@ export interface AnswerCellTypes {
   readonly count: number | null;
   readonly bytes: number | null;
   readonly milliseconds: number | null;
-  /** From 0 to 1. */
-  readonly share: number | null;
   readonly flag: boolean | null;
   readonly instant: Date | null;
   readonly list: readonly string[] | null;
@@ -63,7 +61,6 @@ export const col = {
   count: columnOf("count"),
   bytes: columnOf("bytes"),
   milliseconds: columnOf("milliseconds"),
-  share: columnOf("share"),
   flag: columnOf("flag"),
   instant: columnOf("instant"),
   list: columnOf("list"),

@@ -141,11 +141,6 @@ function judgeSingles({ items, found }: ExtractRecord): CheckResults {
   );
   const others = [
     countCheck(
-      "unchanged single items reused",
-      singleItems.reused,
-      "the fields that only single items have may be up to `rereadDays` old",
-    ),
-    countCheck(
       "items that were asked for again because passes differed",
       items.repaired,
       `${items.vanished.length} of the listed items are gone`,

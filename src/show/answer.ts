@@ -74,7 +74,6 @@ const NUMBERS: Readonly<Partial<Record<CellKind, (value: number) => string>>> = 
   count,
   bytes: fileSize,
   milliseconds: (value) => duration(value / 1000),
-  share: (value) => `${(100 * value).toFixed(1)} %`,
 };
 
 /** Text of a cell for people. Elements of a list with commas are quoted. */

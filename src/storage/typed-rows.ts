@@ -78,7 +78,6 @@ const CELLS: Readonly<Record<CellKind, (value: Given) => AnswerCell | undefined>
   count: toSafeInteger,
   bytes: toSafeInteger,
   milliseconds: number,
-  share: number,
   flag: (value) => (typeof value === "boolean" ? value : undefined),
   instant: (value) =>
     value instanceof DuckDBTimestampTZValue ? new Date(Number(value.micros / 1000n)) : undefined,

@@ -1,4 +1,4 @@
-/** The declared tables as JSON and as a Mermaid diagram. */
+/** The declared tables as JSON, and what marks their columns. */
 import { isView, type SchemaColumn, type SchemaTable } from "./declare.ts";
 
 /** Tables and views as JSON. `unplaced`: API fields that no column comes from, each with its reason. */
@@ -33,28 +33,4 @@ function described({ name, comment, key, references, columns }: SchemaTable) {
 export function columnMarks(table: SchemaTable, { name, nullable, personal }: SchemaColumn): string[] {
   const isKey = table.key.includes(name);
   return [...(isKey ? ["key"] : nullable ? [] : ["not null"]), ...(personal ? ["personal"] : [])];
-}
-
-/** An entity-relationship diagram of keys and references. Views have neither, and are left out. */
-export function schemaMermaid(tables: readonly SchemaTable[]): string {
-  const shown = tables.filter((table) => !isView(table));
-  const entities = shown.flatMap(({ name, key, references, columns }) => {
-    const referring = new Set(references.flatMap((reference) => reference.columns));
-    const roles = (column: string) => [
-      ...(key.includes(column) ? ["PK"] : []),
-      ...(referring.has(column) ? ["FK"] : []),
-    ];
-    const rows = columns.filter((column) => roles(column.name).length > 0);
-    return [
-      `  ${name} {`,
-      ...rows.map((column) => `    ${column.type} ${column.name} ${roles(column.name).join(",")}`),
-      "  }",
-    ];
-  });
-  const lines = shown.flatMap(({ name, references }) =>
-    references
-      .filter(({ table }) => shown.some((each) => each.name === table))
-      .map(({ table, columns }) => `  ${table} ||--o{ ${name} : "${columns.join(", ")}"`),
-  );
-  return ["erDiagram", ...entities, ...lines, ""].join("\n");
 }

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { silentLog } from "../../src/common/log.ts";
 import type { RunSummary } from "../../src/observe/run-summary.ts";
+import { capture } from "../cli/capture.ts";
 import { failsWith } from "../failing.ts";
 import { few, long } from "../long.ts";
 import { type ExportOptions, HurriedClock, scriptedWorld } from "../run/running.ts";
@@ -77,7 +79,11 @@ for (const perSecond of few([5, 1], 1)) {
     assert.ok(refused <= 0.05 * late.length, `${refused} of ${late.length}`);
     const ratePerSecond = summary.found.throttled?.ratePerSecond ?? 0;
     assert.ok(ratePerSecond > 0.8 * perSecond && ratePerSecond < 1.2 * perSecond, String(ratePerSecond));
-    assert.equal(summary.found.throttled?.refused, met.length - answered);
+    const refusals = met.length - answered;
+    assert.equal(summary.found.throttled?.refused, refusals);
+    const shown = await capture(runsCommand, ["show", "--warehouse", summary.warehouse]);
+    const told = `${refusals} refused for their rate, limited to about ${ratePerSecond} a second, `;
+    assert.ok(shown.replaceAll(/\s+/g, " ").includes(told), shown);
   });
 }
 

@@ -14,7 +14,7 @@ const COLUMNS = {
   item: col.text({ shown: (row) => row.item ?? row.item_id }),
   values: col.count({ required: true }),
   size: col.bytes(),
-  covered: col.share(),
+  elapsed: col.milliseconds(),
   sent: col.list(),
   since: col.instant({ head: "so since" }),
   isOld: col.flag({ required: true }),
@@ -25,9 +25,9 @@ col.count({ required: true, chrat: "length" });
 
 const SQL = `
   SELECT * FROM (VALUES
-    ('a', '=one', 1234, 5000::BIGINT, 0.5::DOUBLE, ['x', 'y,z'], '2026-11-20 02:00:00+00'::TIMESTAMPTZ, true),
+    ('a', '=one', 1234, 5000::BIGINT, 1500::DOUBLE, ['x', 'y,z'], '2026-11-20 02:00:00+00'::TIMESTAMPTZ, true),
     ('b', NULL, 0, NULL, NULL, NULL, NULL, NULL)
-  ) AS v(item_id, item, "values", size, covered, sent, since, is_old)`;
+  ) AS v(item_id, item, "values", size, elapsed, sent, since, is_old)`;
 
 const connection = await (await DuckDBInstance.create(":memory:")).connect();
 
@@ -41,7 +41,7 @@ async function drawn(
       key: "items",
       title: "Items",
       columns: COLUMNS,
-      shows: ["item", "values", "size", "covered", "sent", "since"],
+      shows: ["item", "values", "size", "elapsed", "sent", "since"],
       rows,
     }),
     section({ key: "none", title: "Others", columns: { item: col.text() }, rows: [] }),
@@ -61,9 +61,9 @@ test("an answer is a leading sentence, tables, and what to do next", async () =>
 
 Items
 ┌──────┬────────┬──────┬─────────┬──────────┬──────────────────┐
-│ item │ values │ size │ covered │ sent     │ so since         │
+│ item │ values │ size │ elapsed │ sent     │ so since         │
 ├──────┼────────┼──────┼─────────┼──────────┼──────────────────┤
-│ =one │  1,234 │ 5 kB │  50.0 % │ x, "y,z" │ 2026-11-20 02:00 │
+│ =one │  1,234 │ 5 kB │   1.5 s │ x, "y,z" │ 2026-11-20 02:00 │
 │ b    │      0 │      │         │          │                  │
 └──────┴────────┴──────┴─────────┴──────────┴──────────────────┘
 
@@ -79,7 +79,7 @@ test("what does not fit becomes records, without empty lines; a pipe is as wide 
   item      =one
   values    1,234
   size      5 kB
-  covered   50.0 %
+  elapsed   1.5 s
   sent      x, "y,z"
   so since  2026-11-20 02:00
 
@@ -147,14 +147,14 @@ test("JSON and CSV have every column, exact", async () => {
   assert.deepEqual(rest, { run: "r1", lead: "Two items.", next: ["Run again."], none: [] });
   assert.deepEqual(items, [
     {
-      ...{ item_id: "a", item: "=one", values: 1234, size: 5000, covered: 0.5 },
+      ...{ item_id: "a", item: "=one", values: 1234, size: 5000, elapsed: 1500 },
       ...{ sent: ["x", "y,z"], since: "2026-11-20T02:00:00Z", isOld: true },
     },
-    { item_id: "b", item: null, values: 0, size: null, covered: null, sent: null, since: null, isOld: false },
+    { item_id: "b", item: null, values: 0, size: null, elapsed: null, sent: null, since: null, isOld: false },
   ]);
   assert.equal(
     await drawn({ format: "csv", spreadsheet: true }),
-    '\uFEFFitem_id,item,values,size,covered,sent,since,isOld\na,\'=one,1234,5000,0.5,"[""x"",""y,z""]",2026-11-20T02:00:00Z,true\nb,,0,,,,,false\n',
+    '\uFEFFitem_id,item,values,size,elapsed,sent,since,isOld\na,\'=one,1234,5000,1500,"[""x"",""y,z""]",2026-11-20T02:00:00Z,true\nb,,0,,,,,false\n',
   );
 });
 

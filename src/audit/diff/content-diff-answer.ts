@@ -2,6 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col, type Section, section } from "../../common/answer.ts";
 import { count, pluralize } from "../../common/figures.ts";
+import { joinFirst } from "../../common/nearest.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { ITEM } from "../mapping/columns.ts";
@@ -33,7 +34,7 @@ export function contentDiffQuestion({
       const runs = { pair, before, after: manifest };
       const item = wanted === undefined ? undefined : await findItemId(opened, wanted, EITHER);
       const compared = await compareContent(connection, runs, { table, item });
-      const { lead, counts, columns, items, onlyInOne } = compared;
+      const { lead, counts, items } = compared;
       const isNarrow = item !== undefined || table !== undefined;
       const changes = section({
         key: "changes",
@@ -48,7 +49,7 @@ export function contentDiffQuestion({
         lead,
         facts: { from: { ...pair.before }, to: { ...pair.after }, item: item ?? null, ...counts },
         // The run stays open while the lists are read.
-        sections: [columns, changes, item === undefined ? items : { ...items, limit: 0 }, onlyInOne],
+        sections: [changes, item === undefined ? items : { ...items, limit: 0 }],
       };
     },
   };
@@ -59,16 +60,6 @@ const EITHER =
 
 const required = { required: true } as const;
 const CHANGE = { of: ["added", "removed", "changed", "reordered"], required: true } as const;
-
-const COLUMNS = {
-  table: col.text(required),
-  column: col.text(),
-  items: col.count(required),
-  changed: col.count(required),
-  added: col.count(required),
-  removed: col.count(required),
-  reordered: col.count(required),
-} as const;
 
 const CHANGES = {
   ...ITEM,
@@ -89,12 +80,6 @@ const ITEMS = {
   columns: col.list(),
   /** The same in words: `title: "Tents" -> "Tarps", custom field region`. */
   what: col.text({ isWords: true }),
-} as const;
-
-const ONE_SIDED = {
-  table: col.name(required),
-  column: col.name(),
-  run: col.name({ required: true, head: "only in run" }),
 } as const;
 
 type ComparedManifest = Pick<Manifest, "rows" | "asked">;
@@ -128,18 +113,11 @@ async function compareContent(
     policies[0] !== policies[1] &&
       `Their policies for personal data differ (${policies.join(", then ")}), and so do the columns with such data.`,
     changeSentence(counts, table ?? "content"),
+    oneSided.length > 0 && `Not compared, because only one run has them: ${joinFirst(oneSided, 5)}.`,
   ];
   return {
     counts,
     lead: sentences.filter((sentence) => sentence !== false).join(" "),
-    columns: section({
-      key: "columns",
-      none: "",
-      title: "Changes by table and column",
-      columns: COLUMNS,
-      rows: await readRows(connection, COLUMNS, COLUMN_COUNTS),
-      limit: 100,
-    }),
     items: section({
       key: "content_items",
       none: "",
@@ -147,13 +125,6 @@ async function compareContent(
       columns: ITEMS,
       shows: ["title", "change", "what"],
       ...(await readList(connection, ITEMS, CHANGED_ITEMS, (row) => row)),
-    }),
-    onlyInOne: section({
-      key: "only_in_one",
-      none: "",
-      title: "Not compared: only one run has it",
-      columns: ONE_SIDED,
-      rows: oneSided.map(({ side, ...place }) => ({ ...place, run: pair[side].run })),
     }),
   };
 }
@@ -183,12 +154,6 @@ const COUNT = `
     count(DISTINCT content_id) FILTER ("table" = 'content' AND "column" = 'updated_at') AS items_edited,
     count(DISTINCT content_id) AS items_with_changed_content
   FROM content_changes`;
-
-const COLUMN_COUNTS = `
-  SELECT "table", "column", count(DISTINCT content_id) AS items,
-    count(*) FILTER (change = 'changed') AS changed, count(*) FILTER (change = 'added') AS added,
-    count(*) FILTER (change = 'removed') AS removed, count(*) FILTER (change = 'reordered') AS reordered
-  FROM content_changes GROUP BY ALL ORDER BY min(table_place), min(column_place)`;
 
 const TITLES = `
   titles AS (
@@ -259,7 +224,7 @@ export async function contentDiffForReport(
   connection: DuckDBConnection,
   runs: ContentRuns,
 ): Promise<Section[]> {
-  const { lead, columns, items, onlyInOne } = await compareContent(connection, runs);
+  const { lead, items } = await compareContent(connection, runs);
   const [before, after] = [runs.pair.before.sequence, runs.pair.after.sequence];
   const rows = items.rows.map((row) => ({
     ...row,
@@ -267,17 +232,17 @@ export async function contentDiffForReport(
     what: null,
   }));
   const sections: Section[] = [
-    { ...columns, key: "content", title: "Changes of content", lead, none: lead },
     {
       ...items,
-      lead: `\`content-warehouse diff ${before} ${after} --content\` has each change, before and after.`,
+      key: "content",
+      lead: `${lead} \`content-warehouse diff ${before} ${after} --content\` has each change, before and after.`,
+      none: lead,
       columns: { ...ITEMS, title: col.text() },
       shows: ["content_id", "title", "change", "columns"],
       rows,
       every: undefined,
       all: "--content --format json",
     },
-    { ...onlyInOne, key: "content_only_in_one" },
   ];
   return sections.filter((each) => each.rows.length > 0 || each.none !== "");
 }

@@ -19,23 +19,22 @@ type Types = ReadonlyMap<string, string>;
 type Rows = Readonly<Record<string, number>>;
 
 /**
- * Finds the tables of items that both runs have (`content` first), and what only one run has; `column` is null for a
- * whole table. `wanted`: a table asked for by name, also one of mapped values.
+ * Finds the tables of items that both runs have (`content` first), and the tables and columns that only one run has.
+ * `wanted`: a table asked for by name, also one of mapped values.
  */
 function comparedTables(columns: ReadonlyMap<string, Types>, before: Rows, after: Rows, wanted?: string) {
   const tables: ComparedTable[] = [];
-  const oneSided: { table: string; column: string | null; side: "before" | "after" }[] = [];
+  const oneSided: { table: string; name: string }[] = [];
   for (const name of new Set(["content", ...Object.keys(after), ...Object.keys(before)])) {
     const was = Object.hasOwn(before, name) ? columns.get(`before_${name}`) : undefined;
     const is = Object.hasOwn(after, name) ? columns.get(name) : undefined;
     const isAsked = name === wanted && MAPPED_VALUE_TABLES.some((table) => table.name === name);
     if (!isAsked && (DERIVED.has(name) || isRunTable(name) || !(is ?? was)?.has("content_id"))) continue;
     if (was !== undefined && is !== undefined) tables.push(comparedTable(name, was, is));
-    for (const [side, own, other] of [["before", was, is] as const, ["after", is, was] as const]) {
-      if (own !== undefined && other === undefined) oneSided.push({ table: name, column: null, side });
-      for (const column of own?.keys() ?? [])
-        if (other?.has(column) === false) oneSided.push({ table: name, column, side });
-    }
+    if (was === undefined || is === undefined) oneSided.push({ table: name, name });
+    else
+      for (const column of new Set([...was.keys(), ...is.keys()]))
+        if (!was.has(column) || !is.has(column)) oneSided.push({ table: name, name: `${name}.${column}` });
   }
   return { tables, oneSided };
 }
@@ -113,8 +112,8 @@ function isOf(column: Column | undefined, is: (field: DynamicColumn) => boolean)
 /**
  * Creates the temporary tables `diff_alone` (items that only one run has, if `content` is compared: `content_id`,
  * `change`) and `content_changes`. The connection has the earlier run's tables as `before_*`; `before`, `after`: rows by
- * table. `table`: the only table to compare, then with its volatile columns; `item`: ID of the only item. Returns what
- * only one run has. Throws `config.not_found` if the runs do not both have the table.
+ * table. `table`: the only table to compare, then with its volatile columns; `item`: ID of the only item. Returns the
+ * names of tables and columns that only one run has. Throws `config.not_found` if the runs do not both have the table.
  */
 export async function diffContent(
   connection: DuckDBConnection,
@@ -144,7 +143,7 @@ export async function diffContent(
     if (columns.length < table.columns.length && columns.every(({ name }) => name === "extra")) continue;
     await diffTable(connection, marksOf({ ...table, columns }, place));
   }
-  return both.oneSided.filter((each) => isWanted(each.table));
+  return both.oneSided.filter((each) => isWanted(each.table)).map(({ name }) => name);
 }
 
 /** Adds the changes of a table to `content_changes`. */

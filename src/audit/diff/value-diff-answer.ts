@@ -1,4 +1,4 @@
-/** The answer of `diff --values`: changes of mapped values by cause, by definition, by value and by item. */
+/** The answer of `diff --values`: changes of mapped values by definition, by value and by item. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { count, pluralize } from "../../common/figures.ts";
 import { printableLine } from "../../common/printable.ts";
@@ -47,7 +47,7 @@ export function diffQuestion(
         },
         // The connection stays open while the lists are read.
         sections: [
-          ...diff.counted,
+          diff.definitions,
           { ...lines.section, ...(id !== undefined && { limit: 0 }) },
           ...(items ? [await diff.readItems()] : []),
         ],
@@ -109,37 +109,24 @@ function changeSentences(diff: ValueDiff, first?: ChangeLine): string[] {
   return sentences;
 }
 
-/** Rows of a list before it is unfolded. */
-const ROWS_SHOWN = 10;
-
 /** `run`: run whose history the connection has. */
 export async function diffForReport(connection: DuckDBConnection, pair: RunPair, run: string) {
   const diff = await diffValues(connection, pair);
-  const inPage = ["destination", "custom_field", "value", "before", "after"];
-  const lines = await diff.readLines("change <> 'alike'");
-  const same = await diff.readLines("change = 'alike' AND reception = 'receiving'");
+  const lines = await diff.readLines();
+  const receiving = lines.rows.filter(
+    ({ reception, change }) => reception === "receiving" && change !== "alike",
+  );
   return {
     lead: leadOf(pair, run, diff, mostFrequent(lines.rows)),
     totals: diff,
     /** The changes that touch most items, at destinations that receive values in both runs. */
-    largest: lines.rows.filter(({ reception }) => reception === "receiving").slice(0, 4),
+    largest: receiving.slice(0, 4),
     sections: [
-      ...diff.counted,
-      { ...lines.section, shows: ["cause", ...inPage, "items"], limit: ROWS_SHOWN },
+      diff.definitions,
       {
-        ...(await diff.readItems("change <> 'alike'")),
-        title: "Item by item",
-        shows: ["content_id", "title", ...inPage, "cause"],
-        limit: ROWS_SHOWN,
-        all: "--items --format csv",
-      },
-      {
-        ...same.section,
-        key: "alike",
-        shows: ["cause", ...inPage, "items"],
-        title: "No payload change",
-        lead: `${count(diff.alike)} mapped values: the destination receives the same; only the status, a flag or an unsent value differs.`,
-        limit: 0,
+        ...lines.section,
+        shows: ["cause", "destination", "custom_field", "value", "before", "after", "items"],
+        limit: 10,
       },
     ],
   };

@@ -4,7 +4,7 @@ import { type AnswerRow, col, section } from "../../common/answer.ts";
 import { historySql } from "../../load/load-sql.ts";
 import { createHistoryMacros } from "../../load/views.ts";
 import { all, execute } from "../../storage/duckdb.ts";
-import { fillMarks } from "../../storage/sql-text.ts";
+import { fillMarks, quoteLiteral } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import type { Cause } from "../../tables/history.ts";
 import { DESTINATION, FIELD, ITEM } from "../mapping/columns.ts";
@@ -15,25 +15,14 @@ import {
   readDefinitionChanges,
 } from "../mapping/definition-changes.ts";
 import { createTempTable, loadSql, readList } from "../queries.ts";
-import { readIds } from "../scope.ts";
+import { isAmong, readIds, scopeCondition } from "../scope.ts";
 import { CHANGE, changeTexts, wordsIn } from "./change-texts.ts";
 import type { RunPair } from "./run-pair.ts";
 
 const counted = col.count({ required: true });
 const CAUSES_OF = { causes: col.text({ required: true }) } as const;
 
-const CAUSES_COUNTED = {
-  ...CAUSES_OF,
-  items: col.count({ required: true }),
-  values: counted,
-  lost: counted,
-  gained: counted,
-  added: col.count({ required: true }),
-  taken_away: col.count({ required: true }),
-  changed: counted,
-  reordered: counted,
-  alike: col.count({ required: true, head: "no payload change" }),
-} as const;
+const CAUSES_COUNTED = { ...CAUSES_OF, items: counted, lost: counted } as const;
 
 /** Whether the destination receives values in both runs, only the later one, only the earlier one, or neither. */
 const RECEPTION = col.text({ required: true, of: ["receiving", "began", "ceased", "none"] });
@@ -44,18 +33,14 @@ const VALUE_CHANGE = { ...CAUSES_OF, ...DESTINATION, reception: RECEPTION, ...FI
 const CHANGE_LINES = {
   ...VALUE_CHANGE,
   items: counted,
-  values: col.count({ required: true }),
+  values: counted,
 } as const;
 
-const CHANGE_ITEMS = {
-  ...ITEM,
-  ...VALUE_CHANGE,
-} as const;
+const CHANGE_ITEMS = { ...ITEM, ...VALUE_CHANGE } as const;
 
 /** The same in words. */
-const CAUSE = { cause: col.text({ isWords: true }) } as const;
 const WORDS = {
-  ...CAUSE,
+  cause: col.text({ isWords: true }),
   /** The value, and with its field. */
   value: col.text({ isWords: true }),
   what: col.text({ head: "value", isWords: true }),
@@ -99,68 +84,54 @@ export async function diffValues(
 ) {
   const runs = [before.sequence, after.sequence] as const;
   const passthrough = await createChanges(connection, runs);
-  const { cause = null, destination, field, item = null } = filter;
-  const [destinations, fields] = [
-    await readIds(connection, "destination", destination, DESTINATIONS),
-    await readIds(connection, "custom field", field, FIELDS),
-  ].map((ids) => (ids === undefined ? null : JSON.stringify(ids)));
-  await createTempTable(connection, "diff_filter", FILTER, [
-    cause,
-    destinations ?? null,
-    fields ?? null,
-    item,
-  ]);
-  await execute(connection, SHOWN);
+  const { cause, destination, field, item } = filter;
+  const destinationIds = await readIds(connection, "destination", destination, DESTINATIONS);
+  const fieldIds = await readIds(connection, "custom field", field, FIELDS);
+  const ofItem = isAmong("content_id", item === undefined ? undefined : [item]);
+  const scope = `${scopeCondition({ destinationIds, fieldIds })} AND ${ofItem}`;
+  const ofCause = cause === undefined ? "true" : `list_contains(causes, ${quoteLiteral(cause)})`;
+  await execute(connection, `${SHOWN} WHERE ${scope} AND ${ofCause}`);
   const [totals] = await readRows(connection, TOTALS, loadSql("audit_diff_totals"));
   if (totals === undefined) throw new TypeError("the changes have no totals");
   const why = await readDefinitionChanges(connection, ...runs);
   const counts = await readRows(connection, CAUSES_COUNTED, loadSql("audit_diff_causes"));
-  const causes = counts.map((row) => ({ ...row, cause: causeText(wordsIn(row.causes)) }));
-  const definitions = await definitionsSection(connection);
   return {
     ...totals,
-    /** By cause, those that touch most items first. */
-    causes,
+    /** By cause, those that touch most values first. */
+    causes: counts.map((row) => ({ ...row, cause: causeText(wordsIn(row.causes)) })),
     /** Changed definitions. */
-    definitions,
+    definitions: await definitionsSection(connection, { cause, destinationIds, fieldIds }),
     isFiltered: Object.values(filter).some((each) => each !== undefined),
     /** Destinations that began or ceased to receive values. */
-    receptionChanges: await readRows(connection, RECEPTION_CHANGE, loadSql("audit_diff_receptions"), runs),
-    /** Values of which destinations receive the same. */
-    alike: causes.reduce((sum, each) => sum + each.alike, 0),
+    receptionChanges:
+      cause === undefined || cause === "destination_changed"
+        ? await readRows(
+            connection,
+            RECEPTION_CHANGE,
+            fillMarks(loadSql("audit_diff_receptions"), { scope }),
+            runs,
+          )
+        : [],
     /**
      * Whether the pipelines differ in sending values of fields without value mappings. This does not count as a
      * change: both runs are compared as the later one sends.
      */
     sendsOtherwise: passthrough.at(0) !== passthrough.at(-1),
-    counted: [
-      section({
-        key: "causes",
-        none: "",
-        title: "Changes by cause",
-        columns: { ...CAUSE, ...CAUSES_COUNTED },
-        shows: ["cause", "items", "values", "lost", "gained", "changed", "reordered", "alike"],
-        rows: causes,
-        limit: 100,
-      }),
-      definitions,
-    ],
     ...changeLists(connection, why),
   };
 }
 
-/** Functions that read the lists of changes. `some`: SQL condition. */
+/** Functions that read the lists of changes. */
 function changeLists(connection: DuckDBConnection, why: ReasonFinder) {
   const inWords = <R extends AnswerRow<typeof VALUE_CHANGE>>(row: R) => ({
     ...row,
     cause: causeOf(why, row),
     ...inFieldOf(row),
   });
-  const list = (step: string, some: string) => fillMarks(loadSql(step), { some });
   return {
     /** A line for each change. */
-    readLines: async (some = "true") => {
-      const lines = await readList(connection, CHANGE_LINES, list("audit_diff_lines", some), inWords);
+    readLines: async () => {
+      const lines = await readList(connection, CHANGE_LINES, loadSql("audit_diff_lines"), inWords);
       const columns = { ...CHANGE_LINES, ...WORDS };
       const title = "What changed in the mapped values";
       return {
@@ -173,7 +144,7 @@ function changeLists(connection: DuckDBConnection, why: ReasonFinder) {
       };
     },
     /** The changes of each item. */
-    readItems: async (some = "true") =>
+    readItems: async () =>
       section({
         key: "items",
         none: "",
@@ -181,7 +152,7 @@ function changeLists(connection: DuckDBConnection, why: ReasonFinder) {
         columns: { ...CHANGE_ITEMS, ...WORDS },
         shows: ["destination", "title", "what", "before", "after", "cause"],
         isGrouped: true,
-        ...(await readList(connection, CHANGE_ITEMS, list("audit_diff_items", some), inWords)),
+        ...(await readList(connection, CHANGE_ITEMS, loadSql("audit_diff_items"), inWords)),
       }),
   };
 }
@@ -232,20 +203,12 @@ const DESTINATIONS =
   "SELECT destination_id AS id, unnest([name, name_before]) AS name FROM diff_destinations";
 const FIELDS = "SELECT custom_field_id AS id, unnest([name, name_before]) AS name FROM diff_fields";
 
-const FILTER = `
-  SELECT $1::VARCHAR AS cause, CAST($2::JSON AS VARCHAR[]) AS destination_ids, CAST($3::JSON AS VARCHAR[]) AS field_ids,
-    $4::VARCHAR AS item`;
-
 const SHOWN = `
   CREATE OR REPLACE TEMP VIEW diff_shown AS
   SELECT diff_changes.*, CASE
       WHEN received AND receives THEN 'receiving' WHEN receives THEN 'began' WHEN received THEN 'ceased' ELSE 'none'
     END AS reception
-  FROM diff_changes CROSS JOIN diff_filter LEFT JOIN diff_destinations USING (destination_id)
-  WHERE (diff_filter.cause IS NULL OR list_contains(diff_changes.causes, diff_filter.cause))
-    AND (diff_filter.destination_ids IS NULL OR list_contains(diff_filter.destination_ids, destination_id))
-    AND (diff_filter.field_ids IS NULL OR list_contains(diff_filter.field_ids, custom_field_id))
-    AND (diff_filter.item IS NULL OR content_id = diff_filter.item)`;
+  FROM diff_changes LEFT JOIN diff_destinations USING (destination_id)`;
 
 function inFieldOf(row: AnswerRow<typeof VALUE_CHANGE>) {
   const texts = changeTexts(row);

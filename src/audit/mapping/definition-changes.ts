@@ -15,6 +15,7 @@ import {
   definitionKey,
 } from "../../tables/history.ts";
 import { createTempTable, loadSql } from "../queries.ts";
+import { type AuditScope, isSelected } from "../scope.ts";
 import { DESTINATION, FIELD, VALUE } from "./columns.ts";
 
 const definition = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable();
@@ -176,10 +177,19 @@ const DEFINITION_CHANGES = {
   after: col.text({ required: true }),
 } as const;
 
-/** Shows the rows of `diff_definitions` that match `diff_filter`. */
-export async function definitionsSection(connection: DuckDBConnection): Promise<Section> {
+/** Shows the rows of `diff_definitions`. Fields and select values belong to no destination. */
+export async function definitionsSection(
+  connection: DuckDBConnection,
+  { cause, destinationIds, fieldIds }: AuditScope & { readonly cause: Cause | undefined },
+): Promise<Section> {
   const changes = await readRows(connection, NAMED_CHANGE, loadSql("audit_diff_definitions_shown"));
-  const rows = changes.map(withSides).flatMap((row) => {
+  const shown = changes.filter(
+    ({ kind, destinationId, customFieldId }) =>
+      (cause === undefined || cause === KINDS[kind][2]) &&
+      (destinationId === null || isSelected(destinationIds, destinationId)) &&
+      (customFieldId === null || isSelected(fieldIds, customFieldId)),
+  );
+  const rows = shown.map(withSides).flatMap((row) => {
     const kind = KINDS[row.kind][0];
     const value = row.valueText ?? row.valueId;
     return partsOf(row).map((part) => ({
@@ -205,13 +215,15 @@ export async function definitionsSection(connection: DuckDBConnection): Promise<
   });
 }
 
-/** Name of each kind of definition, and the property that identifies one that was added or removed. */
-const KINDS: Readonly<Record<DefinitionChange["kind"], readonly [called: string, member: string]>> = {
-  destination: ["destination", "identification"],
-  mapping: ["mapping", "external_field_name"],
-  entry: ["mapping entry", "external_value"],
-  field: ["custom field", "name"],
-  value: ["select value", "value"],
+/** Name of each kind of definition, the property that identifies one that was added or removed, and the cause of its changes. */
+const KINDS: Readonly<
+  Record<DefinitionChange["kind"], readonly [called: string, member: string, cause: Cause]>
+> = {
+  destination: ["destination", "identification", "destination_changed"],
+  mapping: ["mapping", "external_field_name", "mapping_changed"],
+  entry: ["mapping entry", "external_value", "mapping_changed"],
+  field: ["custom field", "name", "definition_changed"],
+  value: ["select value", "value", "definition_changed"],
 };
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -244,6 +256,15 @@ function partsOf({ kind, before, after }: DefinitionChange) {
   return counting.map((name) => part(NAMES[name] ?? name, name));
 }
 
+/** A clause on what a field lost its external values by: `the entry for "Nordics" was removed`. */
+export function removalText(kind: "mapping" | "entry", value: string | null): string {
+  return `${kind === "mapping" ? "its mapping" : entryText(value)} was removed`;
+}
+
+function entryText(value: string | null): string {
+  return `the entry for ${quoted(value)}`;
+}
+
 /** A clause of a sentence: `the external name "Dealers" became "Dealer Codes"`. */
 function clauseOf(change: DefinitionChange): string {
   const { kind, id, valueId, valueText, before, after } = change;
@@ -251,7 +272,7 @@ function clauseOf(change: DefinitionChange): string {
   const value = valueText ?? valueId;
   const own = (after ?? before)?.[member];
   const about = kind === "entry" && value !== null ? ` for ${quoted(value)}` : "";
-  const subject = about === "" ? `the ${called} ${quoted(value ?? own ?? id)}` : `the entry${about}`;
+  const subject = about === "" ? `the ${called} ${quoted(value ?? own ?? id)}` : entryText(value);
   if (before === null || after === null)
     return `${subject} was ${before === null ? "added" : "removed"}${about === "" ? "" : ` (${quoted(own)})`}`;
   const parts = partsOf(change);

@@ -9,6 +9,7 @@ import { readRows } from "../../storage/typed-rows.ts";
 import type { Accounting, Manifest } from "../../warehouse/manifest.ts";
 import { createTempTable, loadSql } from "../queries.ts";
 import { type AuditScope, scopeCondition } from "../scope.ts";
+import { removalText } from "./definition-changes.ts";
 
 type MappedChanges = NonNullable<Manifest["mappedChanges"]>;
 
@@ -19,7 +20,8 @@ const LARGEST = {
   destination: col.text(some),
   field: col.text(some),
   lost: counted,
-  cause: col.text(),
+  removed: col.text({ of: ["mapping", "entry"] }),
+  text: col.text(),
 } as const;
 const RECEPTION = { destination: col.text(some), receives: col.flag(some) } as const;
 
@@ -57,7 +59,10 @@ export async function readMappedChanges(
   const largest = await readRows(connection, LARGEST, loadSql("lost_and_gained_largest"));
   return {
     ...totals,
-    largest: showsTexts ? largest : largest.map((each) => ({ ...each, cause: null })),
+    largest: largest.map(({ removed, text, ...each }) => ({
+      ...each,
+      cause: showsTexts && removed !== null ? removalText(removed, text) : null,
+    })),
     receptions: await readRows(connection, RECEPTION, RECEPTIONS_CHANGED),
   };
 }

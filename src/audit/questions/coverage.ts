@@ -6,6 +6,7 @@ import { nearestSentence } from "../../common/nearest.ts";
 import { MAPPED_VALUES_PER_RANGE, prepareMappings, rangeParams } from "../../load/mapped-values.ts";
 import { all } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
+import { fillMarks } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { MAPPING_STATUSES, type MappingStatus } from "../mapped-value.ts";
 import { FIELD, RECEIVER, VALUE } from "../mapping/columns.ts";
@@ -17,7 +18,7 @@ import {
   sumCounts,
 } from "../mapping/value-counts.ts";
 import { createTempTable, fillTempTable, itemBounds, loadSql } from "../queries.ts";
-import type { AuditScope } from "../scope.ts";
+import { type AuditScope, isAmong, scopeCondition } from "../scope.ts";
 
 export interface CoverageFilter extends AuditScope {
   readonly status?: MappingStatus | undefined;
@@ -32,8 +33,6 @@ const COVERAGE = {
   ...FIELD,
   field_type: col.text(),
   external_field_name: col.text({ head: "external name" }),
-  items: col.count(some),
-  items_without_external_value: col.count(some),
   values: col.count(some),
   mapped: col.count(some),
   unmapped: col.count(some),
@@ -103,28 +102,6 @@ const DEFINITIONS: Readonly<Record<string, DefinitionTable>> = {
       reason: col.text(some),
     },
   },
-  unmapped_fields: {
-    title: "Fields with values that no destination maps",
-    shows: ["custom_field", "field_type", "items"],
-    columns: {
-      ...FIELD,
-      field_type: col.text({ head: "type" }),
-      items: col.count(some),
-    },
-  },
-  many_to_one: {
-    title: "Many-to-one values",
-    shows: ["destination", "external_field_name", "external_value", "given_by", "uses"],
-    isGrouped: true,
-    columns: {
-      ...RECEIVER,
-      external_field_name: col.text({ head: "external name" }),
-      external_value: col.text(),
-      internal_values: col.count(some),
-      given_by: col.text(some),
-      uses: col.count(some),
-    },
-  },
   collisions: {
     title: "Name collisions",
     shows: ["destination", "external_field_name", "custom_fields", "uses"],
@@ -148,28 +125,21 @@ export async function readCoverage(
 ) {
   await prepareMappings(connection);
   await prepareReceptions(connection);
-  for (const [name, ids] of [
-    ["audit_destinations", filter.destinationIds],
-    ["audit_fields", filter.fieldIds],
-    ["audit_left_out", filter.contentTypeIds],
-  ] as const)
-    await createTempTable(connection, name, FILTER_TABLES[name], [ids ? JSON.stringify(ids) : null]);
+  const sql = (step: string) =>
+    fillMarks(loadSql(step), {
+      scope: scopeCondition(filter),
+      destinations: isAmong("destination_id", filter.destinationIds),
+      fields: isAmong("custom_field_id", filter.fieldIds),
+    });
   await createTempTable(connection, "audit_used_entries", USED_ENTRIES);
   if (filter.value !== undefined) await assertKnownValue(connection, filter.value);
   const given = [filter.status ?? null, filter.value ?? null];
   for (const [index, range] of rangesOf(await itemBounds(connection, rowsPerRange)).entries()) {
-    for (const [name, params] of [
-      ["audit_field_counts", given],
-      ["audit_value_counts", given.slice(1)],
-      ["audit_unmapped_counts", []],
-    ] as const)
-      await fillTempTable(connection, name, loadSql(name), {
-        index,
-        params: [...rangeParams(range), ...params],
-      });
+    const params = [...rangeParams(range), filter.value ?? null];
+    await fillTempTable(connection, "audit_value_counts", sql("audit_value_counts"), { index, params });
   }
   const isNarrow = filter.status !== undefined || filter.value !== undefined;
-  const coverage = await readRows(connection, COVERAGE, loadSql("audit_coverage"), given);
+  const coverage = await readRows(connection, COVERAGE, sql("audit_coverage"), given);
   return {
     /** Per destination and mapped custom field. */
     coverage,
@@ -178,7 +148,7 @@ export async function readCoverage(
     /** Values that are not mapped, archived or ambiguous. With a filter by status or value: all that match. */
     values: await readRows(connection, VALUES, loadSql("audit_values"), [...given, !isNarrow]),
     /** Sections about definitions; undefined with a filter by status or value, which does not apply to them. */
-    definitions: isNarrow ? undefined : await definitionSections(connection),
+    definitions: isNarrow ? undefined : await definitionSections(connection, sql),
     passthrough: await readPassthrough(connection),
   };
 }
@@ -237,31 +207,17 @@ export function coverageSections({ coverage, destinations, values, definitions, 
   ];
 }
 
-async function definitionSections(connection: DuckDBConnection): Promise<Section[]> {
+async function definitionSections(
+  connection: DuckDBConnection,
+  sql: (step: string) => string,
+): Promise<Section[]> {
   const sections: Section[] = [];
   for (const [key, table] of Object.entries(DEFINITIONS)) {
-    const rows = await readRows(connection, table.columns, loadSql(`audit_${key}`));
+    const rows = await readRows(connection, table.columns, sql(`audit_${key}`));
     sections.push(section({ key, ...table, rows }));
   }
   return sections;
 }
-
-/** Whether a column is in a list, which is bound as JSON text because an empty list has no type; NULL has all. */
-const isListed = (column: string) =>
-  `($1::VARCHAR IS NULL OR ${column} IN (SELECT unnest(from_json($1::JSON, '["VARCHAR"]'))))`;
-
-/** Tables of the filter that the SQL files join. */
-const FILTER_TABLES = {
-  audit_destinations: `SELECT DISTINCT destination_id FROM mapping_targets WHERE ${isListed("destination_id")}`,
-  audit_fields: `
-    SELECT custom_field_id
-    FROM (
-      SELECT custom_field_id FROM custom_fields UNION SELECT custom_field_id FROM custom_field_mappings
-      UNION SELECT custom_field_id FROM content_custom_field_values
-    )
-    WHERE ${isListed("custom_field_id")}`,
-  audit_left_out: `SELECT content_id FROM content WHERE NOT coalesce(${isListed("content_type_id")}, false)`,
-} as const;
 
 /** Of all items: the filter by content type does not apply. */
 const USED_ENTRIES = `

@@ -1,4 +1,4 @@
-/** Reads what explains the mapped values of an item: values, definitions, payloads, history and evidence. */
+/** Reads what explains the mapped values of an item: values, definitions, payloads, history and raw document. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type AnswerRow, col } from "../../common/answer.ts";
 import { WarehouseError } from "../../common/errors.ts";
@@ -14,8 +14,8 @@ import { readDefinitions } from "../mapping/definitions.ts";
 import { prepareReceptions, RECEPTION, readPassthrough } from "../mapping/value-counts.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { loadSql } from "../queries.ts";
-import { findEvidence } from "./evidence.ts";
 import { findItemId } from "./find-item.ts";
+import { findDocument } from "./raw-document.ts";
 import { isHistoryIn } from "./run-history.ts";
 
 const required = { required: true } as const;
@@ -68,14 +68,13 @@ export async function explainItem(opened: OpenedRun, wanted: string) {
   const [item] = await readRows(connection, ITEM_FACTS, ITEM, [contentId]);
   if (item === undefined) throw new TypeError("an item has a row");
   const ofItem = await readItem(connection, contentId);
-  const evidence = await findEvidence(opened, contentId);
-  const wrong =
-    evidence.document === undefined ? [] : findContradictions(evidence.document.parts, ofItem.values);
+  const document = await findDocument(opened, contentId);
+  const wrong = document === undefined ? [] : findContradictions(document.parts, ofItem.values);
   if (wrong.length > 0) {
     throw new WarehouseError(
       "verify.failed",
       `Run ${opened.run} published other values of the item ${contentId} than it read: the raw document ` +
-        `${evidence.document?.file} has others in the custom field ${joinWords(wrong, "and")}. Do not trust its mapped ` +
+        `${document?.file} has others in the custom field ${joinWords(wrong, "and")}. Do not trust its mapped ` +
         "values; verify the run, and report this.",
     );
   }
@@ -86,7 +85,8 @@ export async function explainItem(opened: OpenedRun, wanted: string) {
     /** By destination ID. */
     receptions: await readReceptions(connection),
     passthrough: await readPassthrough(connection),
-    evidence,
+    /** Raw document that the values were read from. */
+    document,
     sinceOf: isHistoryIn(opened.manifest) ? await readValueVersions(connection, contentId) : () => undefined,
   };
 }

@@ -69,9 +69,8 @@ function destinationRows(
       custom_field: field?.name ?? null,
       ...step,
     }));
-  const lookups = requestsText(explanation, "destinations");
   return [
-    ...rowsOf(undefined, [{ rule: 1, input: id, result: supports, evidence: lookups }]),
+    ...rowsOf(undefined, [{ rule: 1, input: id, result: supports, evidence: null }]),
     ...fields.flatMap((field) => rowsOf(field, fieldSteps(explanation, id, field))),
     ...members.flatMap(({ name, values }) => {
       const result = JSON.stringify(values);
@@ -86,7 +85,7 @@ function mappingsAt(field: FieldDefinition | undefined, destinationId: string): 
 }
 
 function fieldSteps(explanation: ItemExplanation, destinationId: string, field: FieldDefinition): RuleStep[] {
-  const { mappedValues, evidence, passthrough } = explanation;
+  const { mappedValues, document, passthrough } = explanation;
   const { customFieldId: id, fieldType } = field;
   const mappings = mappingsAt(field, destinationId);
   const [mapping, ...others] = mappings;
@@ -97,10 +96,10 @@ function fieldSteps(explanation: ItemExplanation, destinationId: string, field: 
     rule: 2,
     input: id,
     result: mapping === undefined ? "the field has no mapping there, so its values are not sent" : first,
-    evidence: requestsText(explanation, "custom_fields"),
+    evidence: null,
   };
   if (mapping === undefined) return [rule2];
-  const part = evidence.document?.parts.get(id);
+  const part = document?.parts.get(id);
   const pointer = `/custom_fields/${id.replaceAll("~", "~0").replaceAll("/", "~1")}`;
   const place = part === undefined ? null : `${pointer} ${part}`;
   const given = mappedValues
@@ -124,13 +123,6 @@ function fieldSteps(explanation: ItemExplanation, destinationId: string, field: 
     { rule: 4, input: fieldType, result: type, evidence: null },
     ...(given.length > 0 ? given : [absent]),
   ];
-}
-
-/** Requests for definitions or destinations: `request 4`. */
-function requestsText({ evidence }: ItemExplanation, mode: string): string | null {
-  const numbers = evidence.lookups.flatMap((each) => (each.mode === mode ? [String(each.request)] : []));
-  if (numbers.length === 0) return null;
-  return `${numbers.length === 1 ? "request" : "requests"} ${joinWords(numbers, "and")}`;
 }
 
 function nameText(explanation: ItemExplanation, mapping: Mapping, customFieldId: string): string {
@@ -205,8 +197,8 @@ function itemValueOf({ values }: ItemExplanation, row: MappedValue): ItemValue |
   return values.find((each) => each.customFieldId === row.customFieldId && each.ordinal === row.ordinal);
 }
 
-/** What is unusual about a mapped value, null if nothing is, and why it is sent or not. */
-export function outcomeOf(explanation: ItemExplanation, row: MappedValue) {
+/** What is unusual about a mapped value; null if nothing is. */
+export function notesOf(explanation: ItemExplanation, row: MappedValue): string | null {
   const { externalFieldName, externalValue, status } = row;
   const others = joinWords(otherFieldsNamed(explanation, row), "and");
   const notes = [
@@ -217,7 +209,7 @@ export function outcomeOf(explanation: ItemExplanation, row: MappedValue) {
     ...(row.collision ? [`collision with ${others}`] : []),
     ...(row.valueArchived ? ["archived"] : []),
   ];
-  return { notes: notes.join("; ") || null, why: outcomeText(explanation, row) };
+  return notes.join("; ") || null;
 }
 
 /** Candidates if several select values, mappings or entries fit. The first counts. */

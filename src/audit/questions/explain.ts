@@ -6,13 +6,12 @@ import { quoteLiteral } from "../../storage/sql-text.ts";
 import { runsIn } from "../../warehouse/layout.ts";
 import type { Reception } from "../../warehouse/manifest.ts";
 import { MAPPING_STATUSES } from "../mapped-value.ts";
-import { DESTINATION, FIELD, RECEIVER, shortTitle, VALUE } from "../mapping/columns.ts";
+import { FIELD, RECEIVER, shortTitle, VALUE } from "../mapping/columns.ts";
 import { RECEPTION_TEXT } from "../mapping/value-counts.ts";
 import type { OpenedRun, RunQuestion, RunSelection } from "../open-run.ts";
 import { type AuditScope, isSelected, resolveScope, type ScopeNames } from "../scope.ts";
-import { evidenceSection } from "./evidence.ts";
 import { explainItem, type ItemExplanation } from "./explain-facts.ts";
-import { outcomeOf, stepsSection } from "./explain-steps.ts";
+import { notesOf, stepsSection } from "./explain-steps.ts";
 import { findPastItem } from "./find-item.ts";
 
 const PAYLOADS = {
@@ -42,8 +41,6 @@ const VALUES = {
   collision: col.flag({ required: true }),
   /** What is unusual about the value, as `audit` counts it. */
   notes: col.text(),
-  /** Why it is sent or not. */
-  why: col.text({ required: true }),
   /** Run in which the value became so, and its start; null: the run has no history. */
   since: col.name(),
   since_started_at: col.instant(),
@@ -52,11 +49,6 @@ const VALUES = {
     shown: ({ since_started_at: since, cause }) =>
       since instanceof Date ? `${minuteOf(since)}: ${cause}` : null,
   }),
-} as const;
-
-const NOT_MAPPED = {
-  ...DESTINATION,
-  fields: col.list({ required: true }),
 } as const;
 
 export function explainQuestion({
@@ -70,7 +62,7 @@ export function explainQuestion({
   readonly item: string;
   /** Name or number of a run; undefined: the current one. */
   readonly run?: string | undefined;
-  /** Whether to add each rule and its evidence. */
+  /** Whether to add each rule, and where its input was read. */
   readonly steps?: boolean | undefined;
 }): RunQuestion<RunSelection & { readonly kept: readonly string[] }> {
   return {
@@ -108,7 +100,7 @@ export function explainAnswer(
   explanation: ItemExplanation,
   { steps, ...scope }: AuditScope & { readonly steps: boolean },
 ): Answer {
-  const { item, passthrough, evidence } = explanation;
+  const { item, passthrough } = explanation;
   const targets = scopedDestinations(explanation, scope);
   const lines = byReception(targets).map((target) => destinationLine(explanation, target, scope));
   const unsettled = verdict === "complete" ? "" : `, which is ${verdict}`;
@@ -130,8 +122,7 @@ export function explainAnswer(
     sections: [
       payloadsSection(explanation, targets),
       valuesSection(explanation, targets),
-      notMappedSection(explanation, targets, scope),
-      ...(steps ? [stepsSection(explanation, scope), evidenceSection(evidence)] : []),
+      ...(steps ? [stepsSection(explanation, scope)] : []),
     ],
     next: steps ? [] : ["--steps shows each rule, the entry and the document behind every value."],
   };
@@ -274,7 +265,7 @@ function valuesSection(explanation: ItemExplanation, targets: readonly ScopedDes
         ambiguous: row.ambiguous,
         matched_by_text: row.matchedByText,
         collision: row.collision,
-        ...outcomeOf(explanation, row),
+        notes: notesOf(explanation, row),
         ...sinceCells(explanation.sinceOf(row)),
       };
     }),
@@ -301,31 +292,4 @@ function sinceCells(
     since_started_at: startedAt,
     cause: `${begins ? "the history begins" : cause}${ordered}`,
   };
-}
-
-/** Fields with values in the item that a destination has no mapping for. */
-function notMappedSection(
-  { definitions, values }: ItemExplanation,
-  targets: readonly ScopedDestination[],
-  { fieldIds }: AuditScope,
-): Section {
-  const given = new Set(values.filter(({ input }) => input !== null).map((each) => each.customFieldId));
-  const fields = definitions.fields.filter(
-    ({ customFieldId }) => given.has(customFieldId) && isSelected(fieldIds, customFieldId),
-  );
-  const rows = targets.map(({ cells }) => ({
-    ...cells,
-    fields: fields
-      .filter(({ mappings }) => mappings.every((each) => each.destinationId !== cells.destination_id))
-      .map(({ name, customFieldId }) => name ?? customFieldId),
-  }));
-  return section({
-    key: "without_mapping",
-    title: "Fields with a value but no mapping",
-    none: "",
-    columns: NOT_MAPPED,
-    shows: ["destination", "fields"],
-    rows: rows.filter((row) => row.fields.length > 0),
-    limit: 1000,
-  });
 }

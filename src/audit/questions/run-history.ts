@@ -12,11 +12,7 @@ const required = { required: true } as const;
 const RUN_HISTORY_ROW = {
   run: col.text(required),
   sequence: col.count(required),
-  /** ISO 8601, UTC. */
-  startedAt: col.text(required),
   verdict: col.text({ ...required, of: VERDICTS }),
-  /** Whether payloads of the run include values of fields without value mappings. */
-  passthrough: col.flag(required),
   /** Run whose history it continued. */
   previousRun: col.text(),
 } as const;
@@ -28,13 +24,7 @@ export function isHistoryIn({ rows }: Pick<Manifest, "rows">): boolean {
 
 /** Reads the history of an open run, the latest run first. */
 export function readRunHistory(connection: DuckDBConnection): Promise<RunHistoryRow[]> {
-  return readRows(
-    connection,
-    RUN_HISTORY_ROW,
-    `SELECT run, sequence, verdict, passthrough, previous_run,
-       strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') AS started_at
-     FROM run_history ORDER BY sequence DESC`,
-  );
+  return readRows(connection, RUN_HISTORY_ROW, "FROM run_history ORDER BY sequence DESC");
 }
 
 const RUN_SHARE = {

@@ -1,16 +1,8 @@
-/** Answers `runs show`: the facts of one run, and from its own tables checks, passes, rejects, requests and tables. */
+/** Answers `runs show`: the facts of one run, and from its own tables the checks and rejects. */
 import { dirname, join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import {
-  type Answer,
-  type AnswerRow,
-  col,
-  FACT_COLUMNS,
-  type Section,
-  section,
-} from "../../common/answer.ts";
+import { type Answer, col, FACT_COLUMNS, type Section, section } from "../../common/answer.ts";
 import { count, duration, fileSize, megabytes, minuteOf, pluralize } from "../../common/figures.ts";
-import { parseExact } from "../../common/json.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { isRunTable } from "../../tables/all.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
@@ -28,19 +20,14 @@ export async function runAnswer(
   connection: DuckDBConnection | undefined,
 ): Promise<Answer> {
   const { manifest, directory } = found;
-  const { files } = manifest;
   const before = await runBefore(dirname(directory), manifest);
-  const same = before && unchangedFiles(files, before.manifest.files);
-  const tables = Object.entries(manifest.rows).map(([table, rows]) => {
-    const ofTable = files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
-    return { table, rows, parquet_bytes: ofTable.reduce((sum, { bytes }) => sum + bytes, 0) };
-  });
+  const same = before && unchangedFiles(manifest.files, before.manifest.files);
   return {
     lead: "",
     facts: figuresOf(found, same),
     sections: [
       aboutSection(found, same),
-      ...(connection === undefined ? [tablesSection(tables)] : await readRunSections(connection, tables)),
+      ...(connection === undefined ? [] : [checksSection(await readChecks(connection))]),
     ],
   };
 }
@@ -166,52 +153,19 @@ function rowsText({ rows }: Manifest): string {
 }
 
 function requestsText({ found: { requests, singleItems, throttled } }: Manifest): string {
-  const refused = throttled === null ? "" : `, ${count(throttled.refused)} refused for their rate`;
+  const rate =
+    throttled?.ratePerSecond == null ? "" : `, limited to about ${throttled.ratePerSecond} a second`;
+  const refused = throttled === null ? "" : `, ${count(throttled.refused)} refused for their rate${rate}`;
   const received = `${count(requests.count)}${refused}, ${megabytes(requests.bytes)} received`;
   if (singleItems.reused === 0) return received;
   return `${received}; single items: ${count(singleItems.reused)} unchanged, not requested again, ${count(singleItems.requested)} requested`;
 }
 
-/** Sections of a run from its own tables, for `runs show` or for a page. */
-export async function readRunSections(
-  connection: DuckDBConnection,
-  tables: readonly AnswerRow<typeof TABLES>[],
-  isPage = false,
-): Promise<Section[]> {
-  const checks = await readChecks(connection);
-  return [
-    checksSection(checks),
-    failingRowsSection(checks, isPage),
-    await passesSection(connection),
-    await requestsSection(connection),
-    tablesSection(tables),
-  ];
-}
-
-const PASSES = {
-  pass: col.count(required),
-  mode: col.name(required),
-  pages: col.count(required),
-  distinct_items: col.count({ ...required, head: "items" }),
-  duplicates: col.count({ ...required, head: "repeats" }),
-  count_before: col.count(),
-  count_after: col.count(),
-  clean: col.flag(required),
-  reason: col.text(),
-} as const;
-
-async function passesSection(connection: DuckDBConnection): Promise<Section> {
-  return section({
-    key: "passes",
-    title: "Passes over the listing",
-    columns: PASSES,
-    rows: await readRows(connection, PASSES, "FROM run_passes ORDER BY pass"),
-    limit: 100,
-  });
-}
-
-/** A screen shows only checks that did not pass. */
-function checksSection(checks: readonly RunCheck[]): Section {
+/**
+ * A screen shows only checks that did not pass, with up to three of the rows behind each. A page has no rows of tests: a
+ * query may read personal data, or data that only the run before has.
+ */
+export function checksSection(checks: readonly RunCheck[], isPage = false): Section {
   const poor = checks.filter(({ verdict }) => verdict !== "passed").length;
   const passed = checks.length - poor;
   return section({
@@ -222,43 +176,12 @@ function checksSection(checks: readonly RunCheck[]): Section {
         ? `All ${pluralize(passed, "check")} passed.`
         : `${pluralize(passed, "check")} passed; \`runs show --section checks --format csv\` lists them. Not passed:`,
     columns: CHECK_COLUMNS,
-    shows: ["check_name", "verdict", "figure", "expected", "detail"],
-    rows: checks,
+    shows: ["check_name", "verdict", "figure", "expected", "detail", "examples"],
+    rows: checks.map((check) =>
+      isPage && check.check_name.startsWith(TEST_PREFIX) ? { ...check, examples: null } : check,
+    ),
     total: poor,
     limit: poor,
-  });
-}
-
-const FAILING_ROWS = {
-  check_name: col.text({ ...required, head: "check" }),
-  counted: col.count(required),
-  row: col.text(required),
-} as const;
-
-/**
- * Up to three rows behind each check, in the order of the checks. A page has none of tests: a query may read personal
- * data, or data that only the run before has.
- */
-function failingRowsSection(checks: readonly RunCheck[], isPage: boolean): Section {
-  const shown = checks.filter(({ check_name: name }) => !isPage || !name.startsWith(TEST_PREFIX));
-  const rows = shown.flatMap(({ check_name, figure, examples }) => {
-    const some = parseExact(examples ?? "[]");
-    return (Array.isArray(some) ? some : []).map((row) => ({
-      check_name,
-      counted: figure,
-      row: JSON.stringify(row),
-    }));
-  });
-  const elsewhere = isPage ? " Rows that tests count are only in the answer of runs show." : "";
-  const lead = `Up to three of the rows behind each figure, by their keys or as the query of a test gives them; long texts are cut.${elsewhere}`;
-  return section({
-    key: "failing_rows",
-    title: "Failing rows",
-    lead: rows.length === 0 ? undefined : lead,
-    none: isPage ? `none.${elsewhere}` : "",
-    columns: FAILING_ROWS,
-    rows,
-    limit: rows.length,
   });
 }
 
@@ -273,6 +196,7 @@ const REJECTS = {
   document: col.text(),
   sha256: col.text(),
 } as const;
+
 /** Reads the first rejects, at most `limit`, and their number. */
 export async function readRejectsSection(connection: DuckDBConnection, limit: number): Promise<Section> {
   const columns = { ...REJECTS, total: col.count(required) } as const;
@@ -288,67 +212,5 @@ export async function readRejectsSection(connection: DuckDBConnection, limit: nu
     rows,
     total: rows[0]?.total ?? 0,
     limit: 100,
-  });
-}
-
-const REQUESTS = {
-  mode: col.text(required),
-  requests: col.count(required),
-  /** Attempts after the first. */
-  retries: col.count(required),
-  bytes: col.bytes({ ...required, head: "received" }),
-  median: col.milliseconds(required),
-  slowest: col.milliseconds(required),
-} as const;
-
-const BY_MODE = `
-  SELECT mode, count(*) AS requests, sum(attempts - 1)::BIGINT AS retries, sum(bytes)::BIGINT AS bytes,
-    median(milliseconds) AS median, max(milliseconds) AS slowest
-  FROM run_requests GROUP BY mode ORDER BY min(request)`;
-
-const THROTTLED = { requests_refused: col.count(required), rate_per_second: col.share() } as const;
-
-async function requestsSection(connection: DuckDBConnection): Promise<Section> {
-  const rows = await readRows(connection, REQUESTS, BY_MODE);
-  const [held] = await readRows(connection, THROTTLED, "FROM run");
-  const sum = (name: "requests" | "retries" | "bytes") => rows.reduce((total, row) => total + row[name], 0);
-  const retries = sum("retries");
-  const retried = retries === 1 ? "1 retry" : `${count(retries)} retries`;
-  const asked = `${pluralize(sum("requests"), "request")} answered, ${fileSize(sum("bytes"))} received, ${retried}.`;
-  return section({
-    key: "requests",
-    title: "Requests",
-    lead: `${asked} ${throttling(held?.requests_refused ?? 0, held?.rate_per_second ?? null)}`,
-    columns: REQUESTS,
-    rows,
-  });
-}
-
-/** Whether the service throttled the run. */
-function throttling(refused: number, ratePerSecond: number | null): string {
-  if (refused === 0 && ratePerSecond === null) return "The service refused none: no throttling.";
-  const limited =
-    ratePerSecond === null ? "" : `; the run was limited to about ${ratePerSecond} requests a second`;
-  const refusals = refused === 0 ? "none" : `${pluralize(refused, "request")} because there were too many`;
-  return `The service refused ${refusals}${limited}. \`ratePerSecond\` sets an upper bound.`;
-}
-
-const TABLES = {
-  table: col.text(required),
-  rows: col.count(required),
-  parquet_bytes: col.bytes({ ...required, head: "Parquet" }),
-} as const;
-
-function tablesSection(tables: readonly AnswerRow<typeof TABLES>[]): Section {
-  const sum = (name: "rows" | "parquet_bytes") => tables.reduce((total, each) => total + each[name], 0);
-  const bytes = sum("parquet_bytes");
-  const size = bytes > 0 ? `, ${fileSize(bytes)} as Parquet` : "";
-  return section({
-    key: "tables",
-    title: "Tables",
-    lead: `${pluralize(sum("rows"), "row")} in ${pluralize(tables.length, "table")}${size}.`,
-    columns: TABLES,
-    rows: tables,
-    limit: 200,
   });
 }

@@ -13,12 +13,12 @@ import {
 import { execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { FIELD, ITEM, RECEIVER, VALUE } from "../mapping/columns.ts";
+import { FIELD, RECEIVER, VALUE } from "../mapping/columns.ts";
 import { type DefinitionIndex, readDefinitions } from "../mapping/definitions.ts";
 import { invalidMapping, type MappingRow } from "../mapping/mapping-file.ts";
-import { prepareReceptions, readPassthrough, receivingDestinations } from "../mapping/value-counts.ts";
+import { prepareReceptions, readPassthrough } from "../mapping/value-counts.ts";
 import type { RunQuestion } from "../open-run.ts";
-import { createTempTable, fillTempTable, itemBounds, loadSql, readList } from "../queries.ts";
+import { createTempTable, fillTempTable, itemBounds, loadSql } from "../queries.ts";
 
 const counted = col.count({ required: true });
 const optional = col.text();
@@ -43,16 +43,6 @@ function withWords<R extends AnswerRow<typeof SENT>>(row: R) {
   return { ...row, sends: sent("before"), would_send: sent("after") };
 }
 
-const GROUPS = {
-  ...RECEIVER,
-  ...FIELD,
-  items: counted,
-  values: counted,
-  gained: counted,
-  lost: counted,
-  changed: counted,
-} as const;
-
 const VALUES = {
   ...RECEIVER,
   ...FIELD,
@@ -62,45 +52,25 @@ const VALUES = {
   items: counted,
 } as const;
 
-/** A row per changed value of an item. */
-const ITEMS = {
-  ...ITEM,
-  ...RECEIVER,
-  ...FIELD,
-  ordinal: col.count({ required: true }),
-  value_id: optional,
-  value: optional,
-  ...SENT,
-} as const;
-
 /** `rows`: the edited mappings. */
 export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQuestion {
   return {
     choose: async () => ({ wanted: run }),
     async answer({ run, connection }) {
-      const { entries, groups, byValue, ignored, ...changed } = await whatIf(connection, rows);
-      const received = receivingDestinations(groups).reduce((total, each) => total + each.values, 0);
+      const { entries, byValue, ignored, ...changed } = await whatIf(connection, rows);
       const apart =
-        received === changed.values ? "" : `, ${count(received)} of them at destinations that receive values`;
+        changed.received === changed.values
+          ? ""
+          : `, ${count(changed.received)} of them at destinations that receive values`;
       const came =
         changed.values === 0
           ? `No external value would change in the run ${run}.`
-          : `${pluralize(changed.values, "external value")} of ${pluralize(changed.items, "item")} would change in the run ${run}${apart}.`;
-      const items = await readList(connection, ITEMS, loadSql("audit_what_if_items"), withWords);
+          : `${pluralize(changed.values, "external value")} of ${pluralize(changed.items, "item")} would change in the run ${run}${apart}: ${count(changed.gained)} gained, ${count(changed.lost)} lost.`;
       return {
         lead: `${came} Entries of mappings: ${count(entries.file)} in the file, ${count(entries.run)} in the run.`,
         next: ignored.length === 0 ? [] : [ignoredSentence(ignored)],
         facts: { run, items_changed: changed.items, values_changed: changed.values, ignored_lines: ignored },
         sections: [
-          section({
-            key: "groups",
-            title: "Changes by destination and field",
-            none: "",
-            columns: GROUPS,
-            shows: ["destination", "custom_field", "items", "values", "gained", "lost", "changed"],
-            rows: groups,
-            limit: 100,
-          }),
           section({
             key: "values",
             title: "What would change, by value",
@@ -109,14 +79,6 @@ export function whatIfQuestion(run: string, rows: readonly MappingRow[]): RunQue
             shows: ["destination", "custom_field", "value", "sends", "would_send", "items"],
             isGrouped: true,
             rows: byValue.map(withWords),
-          }),
-          section({
-            key: "items",
-            title: "Items",
-            none: "",
-            columns: { ...ITEMS, ...WORDS },
-            shows: ["title", "destination", "custom_field", "sends", "would_send"],
-            ...items,
           }),
         ],
       };
@@ -135,6 +97,19 @@ const IGNORED = `
   FROM what_if_rows ANTI JOIN mapping_answers ON mapping_value_id = coalesce(entry.id, concat('added ', place))
   WHERE entry IS NOT NULL
   ORDER BY place`;
+
+const TOTALS = {
+  items: counted,
+  values: counted,
+  received: counted,
+  gained: counted,
+  lost: counted,
+} as const;
+
+const COUNT = `
+  SELECT count(DISTINCT content_id) AS items, count(*) AS "values", count(*) FILTER (reception = 'receiving') AS received,
+    count(*) FILTER (change = 'gained') AS gained, count(*) FILTER (change = 'lost') AS lost
+  FROM what_if_changes JOIN audit_receptions USING (destination_id)`;
 
 const ENTRIES = "SELECT count(*) FROM custom_field_mapping_values";
 
@@ -167,6 +142,8 @@ export async function whatIf(
   const known = definitions.fields.flatMap((field) => field.mappings.flatMap((mapping) => mapping.entries));
   const unedited = new Set(known.map((each) => keyOf(each.mappingValueId, each.valueId, each.externalValue)));
   const places = await readRows(connection, { place: counted }, IGNORED);
+  const [totals] = await readRows(connection, TOTALS, COUNT);
+  if (totals === undefined) throw new TypeError("the changes have no totals");
   return {
     /** Number of entries in the run and in the file. */
     entries,
@@ -175,10 +152,7 @@ export async function whatIf(
       .flatMap(({ place }) => rows[place] ?? [])
       .filter(({ entry }) => !unedited.has(keyOf(entry?.id, entry?.valueId, entry?.externalValue)))
       .map(({ line }) => line),
-    items: await scalar(connection, "SELECT count(DISTINCT content_id) FROM what_if_changes"),
-    values: await scalar(connection, "SELECT count(*) FROM what_if_changes"),
-    /** Per destination and custom field. */
-    groups: await readRows(connection, GROUPS, loadSql("audit_what_if_groups")),
+    ...totals,
     /** Per value. */
     byValue: await readRows(connection, VALUES, loadSql("audit_what_if_values")),
   };

@@ -1,9 +1,8 @@
--- External field names that several custom fields share at one destination.
+-- External field names that several custom fields share at one destination. The marks stand for conditions.
 WITH shared_names AS (
-  SELECT destination_id, external_field_name, custom_field_id
+  SELECT destination_id, external_field_name, custom_field_id, /* fields */ AS is_wanted
   FROM custom_field_mappings
-  SEMI JOIN audit_destinations USING (destination_id)
-  WHERE external_field_name IS NOT NULL
+  WHERE external_field_name IS NOT NULL AND /* destinations */
   GROUP BY ALL
 ),
 uses AS (
@@ -26,5 +25,5 @@ JOIN audit_receptions AS destinations USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
 GROUP BY ALL
 HAVING count(*) > 1
-  AND bool_or(shared_names.custom_field_id IN (SELECT custom_field_id FROM audit_fields))
+  AND bool_or(shared_names.is_wanted)
 ORDER BY max(destinations.reception <> 'receiving'), destination NULLS LAST, shared_names.destination_id, shared_names.external_field_name

@@ -1,14 +1,12 @@
--- One row per destination and mapped custom field. values = mapped + unmapped +
--- unknown_value + no_value_mapping.
+-- One row per destination and mapped custom field. values = mapped + unmapped + unknown_value + no_value_mapping. The marks
+-- stand for conditions.
 --
 -- $1  status to keep to; NULL: any
 -- $2  value ID, value or external value to keep to; NULL: any
 --
--- items                         items with a value
--- items_without_external_value  those of them with a value that is unmapped or unknown
--- archived                      uses of values that can no longer be chosen
--- entries                       entries of the field's mappings at the destination
--- entries_unused                entries that no item of the run uses
+-- archived        uses of values that can no longer be chosen
+-- entries         entries of the field's mappings at the destination
+-- entries_unused  entries that no item of the run uses
 WITH counted AS (
   SELECT
     destination_id,
@@ -25,8 +23,6 @@ WITH counted AS (
   FROM audit_value_counts
   WHERE ($1::VARCHAR IS NULL OR status = $1::VARCHAR)
     AND ($2::VARCHAR IS NULL OR value_id = $2::VARCHAR OR value = $2::VARCHAR OR external_value = $2::VARCHAR)
-  UNION ALL BY NAME
-  SELECT * FROM audit_field_counts
   UNION ALL BY NAME
   SELECT destination_id, custom_field_id, 1 AS entries, (used.mapping_value_id IS NULL)::INTEGER AS entries_unused
   FROM custom_field_mapping_values
@@ -51,10 +47,10 @@ SELECT
   target.external_field_name,
   sums.*
 FROM mapping_targets AS target
-SEMI JOIN audit_destinations USING (destination_id)
-SEMI JOIN audit_fields USING (custom_field_id)
 JOIN sums USING (destination_id, custom_field_id)
 JOIN audit_receptions AS receptions USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
-WHERE ($1::VARCHAR IS NULL AND $2::VARCHAR IS NULL) OR sums.values > 0
+WHERE (($1::VARCHAR IS NULL AND $2::VARCHAR IS NULL) OR sums.values > 0)
+  AND /* destinations */
+  AND /* fields */
 ORDER BY reception <> 'receiving', destination NULLS LAST, destination_id, custom_field NULLS LAST, custom_field_id

@@ -1,4 +1,4 @@
--- Mapping entries that no item uses, and why.
+-- Mapping entries that no item uses, and why. The marks stand for conditions.
 SELECT
   mapping.destination_id,
   destinations.destination,
@@ -20,9 +20,7 @@ SELECT
     ELSE 'no item has the value'
   END AS reason
 FROM custom_field_mapping_values AS entry
-JOIN custom_field_mappings AS mapping USING (mapping_id)
-SEMI JOIN audit_destinations ON audit_destinations.destination_id = mapping.destination_id
-SEMI JOIN audit_fields ON audit_fields.custom_field_id = mapping.custom_field_id
+JOIN (FROM custom_field_mappings WHERE /* destinations */ AND /* fields */) AS mapping USING (mapping_id)
 ANTI JOIN audit_used_entries AS used ON used.mapping_value_id = entry.mapping_value_id
 LEFT JOIN mapping_targets AS target
   ON target.destination_id = mapping.destination_id AND target.custom_field_id = mapping.custom_field_id

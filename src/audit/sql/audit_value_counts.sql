@@ -1,5 +1,5 @@
 -- Uses of each value in a range of items, per destination and mapped custom field. Values of fields without value mappings
--- are counted together, except one that is asked for.
+-- are counted together, except one that is asked for. The mark stands for a condition.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
@@ -20,11 +20,9 @@ WITH of_item AS (
     count_if(matched_by_text) AS matched_by_text,
     count_if(collision) AS collision
   FROM content_mapped_values
-  SEMI JOIN audit_destinations USING (destination_id)
-  SEMI JOIN audit_fields USING (custom_field_id)
-  ANTI JOIN audit_left_out USING (content_id)
   WHERE content_id >= coalesce($1::VARCHAR, '')
     AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+    AND /* scope */
   GROUP BY ALL
 )
 SELECT

@@ -23,23 +23,12 @@ WITH counts AS (
   GROUP BY destination_id, custom_field_id, value_id, text, status, mapping_value_id, external_value, value_archived
 )
 SELECT
-  counts.destination_id,
+  counts.*,
   receptions.destination,
   receptions.reception,
-  counts.custom_field_id,
   custom_fields.name AS custom_field,
   target.external_field_name,
-  counts.value_id,
-  counts.value,
-  offered.display,
-  counts.status,
-  counts.external_value,
-  counts.archived,
-  counts.items,
-  counts.uses,
-  counts.ambiguous,
-  counts.matched_by_text,
-  counts.collision
+  offered.display
 FROM counts
 LEFT JOIN mapping_targets AS target USING (destination_id, custom_field_id)
 JOIN audit_receptions AS receptions USING (destination_id)

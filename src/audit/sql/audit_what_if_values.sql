@@ -20,20 +20,11 @@ of_value AS (
   GROUP BY ALL
 )
 SELECT
-  of_value.destination_id,
+  of_value.*,
   receptions.destination,
   receptions.reception,
-  of_value.custom_field_id,
   custom_fields.name AS custom_field,
-  of_value.value_id,
-  of_value.value,
-  offered.display,
-  of_value.change,
-  of_value.name_before,
-  of_value.external_value_before,
-  of_value.name_after,
-  of_value.external_value_after,
-  of_value.items
+  offered.display
 FROM of_value
 JOIN audit_receptions AS receptions USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)

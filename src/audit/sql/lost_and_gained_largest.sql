@@ -1,13 +1,16 @@
--- The ten fields at destinations in lost_and_gained where most values were lost. The cause is named if it is one for all.
+-- The ten fields at destinations in lost_and_gained where most values were lost.
+--
+-- removed  definition whose removal is the cause of all: `mapping`, or `entry` for the value `text`
 SELECT
   coalesce(any_value(destination.identification), lost.destination_id) AS destination,
   coalesce(any_value(field.name), lost.custom_field_id) AS field,
   sum(lost.lost)::BIGINT AS lost,
   CASE
-    WHEN NOT bool_or(has_mapping) THEN 'its mapping was removed'
-    WHEN count(*) = count(lost.entry) AND count(DISTINCT lost.entry) = 1 AND NOT bool_or(has_entry)
-      THEN 'the entry for ' || to_json(any_value(lost.text)) || ' was removed'
-  END AS cause
+    WHEN NOT bool_or(has_mapping) THEN 'mapping'
+    WHEN count(*) = count(lost.entry) AND count(DISTINCT lost.entry) = 1 AND count(lost.text) > 0 AND NOT bool_or(has_entry)
+      THEN 'entry'
+  END AS removed,
+  any_value(lost.text) AS text
 FROM (
   SELECT
     *,

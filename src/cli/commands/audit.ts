@@ -53,15 +53,7 @@ counts only destinations that receive values, within the filters; the section
 had in the run before; unmapped=+10: ten more than in the run before.
 `;
 
-const SECTIONS = [
-  "coverage",
-  "destinations",
-  "values",
-  "unused_entries",
-  "unmapped_fields",
-  "many_to_one",
-  "collisions",
-];
+const SECTIONS = ["coverage", "destinations", "values", "unused_entries", "collisions"];
 
 export function auditCommand(environment = processEnvironment()): CliCommand {
   return new CliCommand("audit")

@@ -29,10 +29,10 @@ Examples:
   $ content-warehouse diff --content --table content_tags
 
 A line for mapped values is one change, however many items it touches; --items
-lists the items. "No payload change": the destination receives the same. Content
-is compared if both runs are kept. What changes with the moment, or with the
-user, is compared only if --table names its table. CSV has the changes of mapped
-values; with --items those of each item, with --content those of the content.
+lists the items. Content is compared if both runs are kept. What changes with
+the moment, or with the user, is compared only if --table names its table. CSV
+has the changes of mapped values; with --items those of each item, with
+--content those of the content.
 `;
 
 export function diffCommand(environment = processEnvironment()): CliCommand {
@@ -100,16 +100,13 @@ async function withHead<C extends RunSelection>(
 
 /** Rows of each list if both answers are shown. */
 const ROWS_SHOWN = 10;
-/** Sections that a screen shows only if one answer is shown. */
-const ONLY_IN_FULL: readonly string[] = ["columns", "causes", "only_in_one"];
-/** Sections that are not about one item. */
-const OF_RUNS: readonly string[] = [...ONLY_IN_FULL, "definitions"];
 
 /** An answer with the first rows of its lists; all rows if one item is asked for. */
 function inBrief(head: Head, { item }: Pick<DiffFlags, "item">): Answer {
   if (head instanceof WarehouseError) return { lead: head.message, facts: {}, sections: [] };
   const sections = head.sections.map((each) => {
-    if ((item === undefined ? ONLY_IN_FULL : OF_RUNS).includes(each.key)) return { ...each, limit: 0 };
+    // Definitions are not about one item.
+    if (item !== undefined && each.key === "definitions") return { ...each, limit: 0 };
     return item === undefined && each.limit !== 0 ? { ...each, limit: ROWS_SHOWN } : each;
   });
   return { ...head, sections };

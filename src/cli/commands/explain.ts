@@ -42,16 +42,16 @@ export function explainCommand(environment = processEnvironment()): CliCommand {
     .option("--destination <name>", "only this destination: name, name:platform or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--run <run>", "name or number of a run (default: current)")
-    .option("--steps", "also show each rule and its evidence")
+    .option("--steps", "also show each rule, and where its input was read")
     .option("--evidence <file>", "also write documents, definitions and steps as JSON (mode 0600)")
-    .answerForm(["payloads", "values", "without_mapping", "steps", "evidence"])
+    .answerForm(["payloads", "values", "steps"])
     .addHelpText("after", EXAMPLES)
     .action(
       async (
         item: string,
         { warehouse, format, section, spreadsheet, limit, evidence, ...request }: ExplainFlags,
       ) => {
-        const steps = request.steps === true || section === "steps" || section === "evidence";
+        const steps = request.steps === true || section === "steps";
         await using file =
           evidence === undefined
             ? undefined

@@ -1,6 +1,4 @@
 /** `lake`: shows, verifies and cleans up a lake, and removes instances from it. */
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { invalidConfig, WarehouseError } from "../../common/errors.ts";
 import { fileSize, pluralize } from "../../common/figures.ts";
 import { type AnswerFlags, showAnswer } from "../../show/answer.ts";
@@ -127,15 +125,15 @@ Examples:
 
 Stop the runs of the instance first: the next delivery brings it back. Removes
 its rows from all tables, and the copy of its last run; earlier versions keep
-them until "lake vacuum". Asks at a terminal; elsewhere it needs --yes. If it
-was interrupted, repeat it. Exit code 2: there is no such instance, or nobody
-agreed. 26: a table cannot be written, or the instance was delivered meanwhile.
+them until "lake vacuum". Without --yes it only says what it would remove. If it
+was interrupted, repeat it. Exit code 2: there is no such instance, or no --yes.
+26: a table cannot be written, or the instance was delivered meanwhile.
 `;
 
 function removeCommand(environment: CliEnvironment): CliCommand {
   return subcommand("remove", "remove an instance from all tables", REMOVE_HELP)
     .argument("<instance>", "name of the instance in the lake")
-    .option("--yes", "do not ask")
+    .option("--yes", "remove it")
     .option(...JSON_OPTION)
     .action(async (instance: string, options: TargetFlags & { readonly yes?: true }) => {
       const lake = await chosenLake(environment, options);
@@ -143,11 +141,10 @@ function removeCommand(environment: CliEnvironment): CliCommand {
       const { address, ...found } = await lake.open(stop.signal, async (place) => {
         return { address: place.store.address, ...(await measureInstance({ ...place, instance })) };
       });
-      if (options.yes !== true) {
-        const all = `This removes all that ${address} has of ${instance}: ${removableText(found)}`;
-        const refused = invalidConfig(`${all}; type its name at a terminal, or give --yes.`);
-        await confirm(environment, `${all}. Type its name, or y, to go on`, { refused, word: instance });
-      }
+      if (options.yes !== true)
+        throw invalidConfig(
+          `This removes all that ${address} has of ${instance}: ${removableText(found)}; to go on, give --yes.`,
+        );
       await lake.open(stop.signal, (place) => removeInstance({ ...place, instance }, stop.signal));
       const lines = `removed ${instance} from ${address}: ${removableText(found)}\n${VERSIONS_LEFT}\n`;
       const text = options.json === true ? jsonLine({ address, ...found }) : lines;
@@ -166,20 +163,4 @@ function removableText({ tables, files, rows, bytes }: Awaited<ReturnType<typeof
 
 function chosenLake(environment: CliEnvironment, options: TargetFlags) {
   return chooseTarget(environment, options, "lake", isLake);
-}
-
-/** Returns after the answer `y`, `yes` or `word`. Throws `refused` after another answer, or without a terminal. */
-async function confirm(
-  { input, out, err }: CliEnvironment,
-  question: string,
-  { refused, word }: { readonly refused: WarehouseError; readonly word?: string },
-): Promise<void> {
-  if (input.isTTY !== true || out.isTTY !== true) throw refused;
-  err.write(printableText(`${question} [no]: `));
-  const lines = createInterface({ input });
-  // Input that ends gives no line.
-  const [answer = ""] = await Promise.race([once(lines, "line"), once(lines, "close")]);
-  lines.close();
-  const given = String(answer).trim();
-  if (!["y", "yes"].includes(given.toLowerCase()) && (word === undefined || given !== word)) throw refused;
 }

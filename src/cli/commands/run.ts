@@ -1,6 +1,6 @@
 /** `run`: runs a pipeline, shows its progress, and prints its summary. */
 import { Option } from "commander";
-import { count, duration, megabytes } from "../../common/figures.ts";
+import { count, duration } from "../../common/figures.ts";
 import type { Log, LogFormat } from "../../common/log.ts";
 import type { Progress, StageName } from "../../common/progress.ts";
 import { loadConfig } from "../../config/config.ts";
@@ -173,8 +173,6 @@ export function createDisplay({
 }
 
 interface StageProgress extends Progress {
-  /** Units done before the stage began anew. */
-  readonly earlier: number;
   readonly startedMs: number;
   readonly atMs: number;
 }
@@ -182,30 +180,24 @@ interface StageProgress extends Progress {
 /** A stage that begins anew, such as a further pass, counts time from its new beginning. */
 function advance(stages: Map<StageName, StageProgress>, progress: Progress, nowMs: number): StageProgress {
   const before = stages.get(progress.stage);
-  const isAnew = before !== undefined && progress.done <= before.done && before.done === before.total;
   const startedMs = before === undefined || progress.done < before.done ? nowMs : before.startedMs;
-  const earlier = (before?.earlier ?? 0) + (isAnew && progress.stage === "items" ? before.done : 0);
-  const state = { ...progress, earlier, startedMs, atMs: nowMs };
+  const state = { ...progress, startedMs, atMs: nowMs };
   stages.set(progress.stage, state);
   return state;
 }
 
 function progressText(state: StageProgress): string {
-  const { stage, done, total, earlier, items, bytes, startedMs, atMs, perSecond } = state;
+  const { stage, done, total, items, startedMs, atMs, perSecond } = state;
   if (stage === "publish") return done === total ? "done" : "verifying the files";
   // Each target has its own units.
   if (stage === "deliver") return `${total ? Math.floor((100 * done) / total) : 0} %`;
   const seconds = (atMs - startedMs) / 1000;
-  const all = total === undefined ? "" : ` of ${count(earlier + total)}`;
-  const parts = [`${count(earlier + done)}${all} ${STAGES[stage][1]}`];
+  const all = total === undefined ? "" : ` of ${count(total)}`;
+  const parts = [`${count(done)}${all} ${STAGES[stage][1]}`];
   // The time left comes first, so that a narrow terminal shows it. Pages and items are one request each.
   if (total !== undefined && done > 0 && done < total && seconds >= 1)
     parts.push(`${duration((total - done) / (perSecond ?? done / seconds))} left`);
-  if (stage === "dynamic" || stage === "full" || stage === "basic") {
-    parts.push(`${count(items)} items`);
-    if (seconds >= 1)
-      parts.push(`${count(Math.round(items / seconds))} items/s`, `${megabytes(bytes / seconds)}/s`);
-  }
+  if (stage === "dynamic" || stage === "full" || stage === "basic") parts.push(`${count(items)} items`);
   if (perSecond != null) parts.push(`held to ${perSecond.toPrecision(2)} requests/s by the service`);
   return parts.join(", ");
 }

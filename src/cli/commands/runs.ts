@@ -65,7 +65,7 @@ interface ShowFlags extends AnswerFlags {
   readonly config?: string;
 }
 
-const SECTIONS = ["about", "checks", "failing_rows", "passes", "requests", "tables"];
+const SECTIONS = ["about", "checks"];
 /** Sections shown only with `--section`, each with the function that shows it. */
 const ON_REQUEST = {
   drift: showDrift,

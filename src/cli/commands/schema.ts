@@ -1,4 +1,4 @@
-/** `schema`: shows tables and views as text, JSON, a Mermaid diagram or sources of dbt. */
+/** `schema`: shows tables and views as text, JSON or sources of dbt. */
 import { listValue } from "@duckdb/node-api";
 import { QUESTION_LIMITS, type ReadableRun } from "../../audit/open-run.ts";
 import { type AnswerRow, col } from "../../common/answer.ts";
@@ -21,7 +21,7 @@ import {
   type SchemaTable,
   type Table,
 } from "../../tables/declare.ts";
-import { columnMarks, schemaDocument, schemaMermaid } from "../../tables/schema-output.ts";
+import { columnMarks, schemaDocument } from "../../tables/schema-output.ts";
 import { VIEWS } from "../../tables/views.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { openTables, type PublishedFiles, tablesSourceOf } from "../../warehouse/published-tables.ts";
@@ -33,7 +33,6 @@ const FORMATS = {
   text: schemaText,
   json: (tables: readonly SchemaTable[]) => `${jsonText(schemaDocument(tables), 2)}\n`,
   dbt: schemaDbt,
-  mermaid: schemaMermaid,
 } satisfies Readonly<Record<string, (tables: readonly SchemaTable[], width: number) => string>>;
 
 const EXAMPLES = `

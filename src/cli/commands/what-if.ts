@@ -10,9 +10,6 @@ interface WhatIfFlags extends AnswerFlags {
   readonly mapping: string;
 }
 
-/** A row per changed value of an item. */
-const CSV_HAS = "items";
-
 const EXAMPLES = `
 Examples:
   $ content-warehouse audit --export-mapping mapping.csv
@@ -28,17 +25,13 @@ export function whatIfCommand(environment = processEnvironment()): CliCommand {
     .argument("[run]", "name or number of a run", "current")
     .requiredOption("--mapping <file>", "the edited mapping, as CSV (required)")
     .warehouse()
-    .answerForm(["groups", "values", "items"], CSV_HAS)
+    .answerForm()
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: WhatIfFlags) => {
       const { mapping: file } = options;
       const rows = readMapping(await readInputFile("The mapping file", file), file);
       await withAnswer(options.warehouse, whatIfQuestion(run, rows), (answer) =>
-        showAnswer(
-          environment,
-          answer,
-          options.format === "csv" ? { section: CSV_HAS, ...options } : options,
-        ),
+        showAnswer(environment, answer, options),
       );
     });
 }

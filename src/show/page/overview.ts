@@ -117,8 +117,8 @@ function thingsToLookAt({ run, checks, checksBefore, changes: { mappedChanges } 
       joinFirst(named, NAMED),
     ),
     ...lineIf(itemsRejected, "run-rejects", `${pluralize(itemsRejected, "item")} rejected`),
-    ...lineIf(itemsRemoved, "run-passes", `${pluralize(itemsRemoved, "item")} gone since listed`),
-    ...lineIf(itemsUnread, "run-passes", `${pluralize(itemsUnread, "item")} listed too late to be read`),
+    ...lineIf(itemsRemoved, "run-checks", `${pluralize(itemsRemoved, "item")} gone since listed`),
+    ...lineIf(itemsUnread, "run-checks", `${pluralize(itemsUnread, "item")} listed too late to be read`),
   ];
 }
 

@@ -1,9 +1,8 @@
 /** Makes the report of a run: one HTML page with the answers of several commands. The same runs give the same bytes. */
-import { statSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { readChecks } from "../../audit/checks/checks.ts";
+import { type RunCheck, readChecks } from "../../audit/checks/checks.ts";
 import { contentDiffForReport } from "../../audit/diff/content-diff-answer.ts";
 import type { RunPair } from "../../audit/diff/run-pair.ts";
 import { diffForReport } from "../../audit/diff/value-diff-answer.ts";
@@ -19,7 +18,7 @@ import {
   readRunRow,
   readRunShares,
 } from "../../audit/questions/run-history.ts";
-import { readRejectsSection, readRunSections } from "../../audit/questions/run-sections.ts";
+import { checksSection, readRejectsSection } from "../../audit/questions/run-sections.ts";
 import { comparisonText, type EarlierRuns, earlierRunsSection } from "../../audit/questions/runs.ts";
 import { col, type Section } from "../../common/answer.ts";
 import { asWarehouseError } from "../../common/errors.ts";
@@ -36,8 +35,6 @@ const REPORT_FILE = "report.html";
 
 /** A run with open tables. If `earlier` has a run before, its tables are open too, with the prefix `before_`. */
 interface ReportRun extends Pick<OpenedRun, "connection" | "connect"> {
-  /** Folder of the Parquet files. */
-  readonly directory: string;
   readonly manifest: Pick<Manifest, "rows" | "emptyColumns" | "changes" | "mappedChanges" | "asked">;
   readonly earlier: EarlierRuns;
 }
@@ -85,7 +82,7 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
       coveragePart(coverage, sequence),
       changes.part,
       driftPart(drift, earlier, sequence),
-      await readRunPart(run, row),
+      await readRunPart(connection, row, checks),
       {
         id: "runs",
         name: "Runs",
@@ -208,15 +205,15 @@ function driftPart(drift: DriftReport, earlier: EarlierRuns, sequence: number): 
   return { id: "drift", name: "Drift", command: `runs show ${sequence}`, lead, sections };
 }
 
-async function readRunPart({ connection, directory, manifest }: ReportRun, row: RunRow): Promise<PagePart> {
+async function readRunPart(
+  connection: DuckDBConnection,
+  { sequence }: RunRow,
+  checks: readonly RunCheck[],
+): Promise<PagePart> {
   const rejects = await readRejectsSection(connection, ROWS_LIMIT);
-  const tables = Object.entries(manifest.rows).map(([table, rows]) => {
-    const bytes = parquetFiles(directory, table).map((file) => statSync(file).size);
-    return { table, rows, parquet_bytes: bytes.reduce((sum, size) => sum + size, 0) };
-  });
-  const sections = [rejects, ...(await readRunSections(connection, tables, true))];
   const next = rejects.rows.length === 0 ? [] : ["The next run requests the rejected items again."];
-  return { id: "run", name: "Run", command: `runs show ${row.sequence}`, sections, next };
+  const sections = [rejects, checksSection(checks, true)];
+  return { id: "run", name: "Run", command: `runs show ${sequence}`, sections, next };
 }
 
 const NO_SCRIPT = html`<noscript><p class="note">The search of items needs the script of this page, which this browser does not run. All else is here, and <code>content-warehouse explain ITEM</code> answers for each item.</p></noscript>`;
@@ -286,7 +283,6 @@ export async function writeReport({
   const page = await reportOf({
     connection: tables.connection,
     connect: () => tables.connect(),
-    directory: result,
     manifest,
     earlier: beside === undefined ? { ...earlier, before: undefined } : earlier,
   });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { MappedValue } from "../../../src/audit/mapped-value.ts";
 import { indexDefinitions } from "../../../src/audit/mapping/definitions.ts";
 import type { ItemExplanation } from "../../../src/audit/questions/explain-facts.ts";
-import { outcomeOf, stepsSection } from "../../../src/audit/questions/explain-steps.ts";
+import { notesOf, stepsSection } from "../../../src/audit/questions/explain-steps.ts";
 import type { Reception } from "../../../src/warehouse/manifest.ts";
 import { MAPPING_EXAMPLES, type MappingExample } from "./mapping-examples.ts";
 import { mapItem, payloadJson } from "./procedure.ts";
@@ -44,12 +44,11 @@ function explanationOf(example: MappingExample): ItemExplanation {
   const { definitions, mappedValues, payloads } = map(example);
   const { values, passthrough } = example;
   const item = { contentId: "item", slug: null, title: null, contentType: null, updatedAt: null };
-  const evidence = { document: undefined, reused: [], lookups: [] };
   const receptions = new Map<string, Reception>();
   const members = [...payloads].flatMap(([destinationId, payload]) =>
     [...payload].map(([name, texts]) => ({ destinationId, name, values: texts })),
   );
-  const facts = { item, values, definitions, receptions, mappedValues, passthrough, evidence };
+  const facts = { item, values, definitions, receptions, mappedValues, passthrough, document: undefined };
   return { ...facts, payloads: members, sinceOf: () => undefined };
 }
 
@@ -92,7 +91,7 @@ test("H20: the row of a value names what is unusual about it: exactly its flags,
   const seen = MAPPING_EXAMPLES.flatMap((example) => {
     const explanation = explanationOf(example);
     return explanation.mappedValues.flatMap((row) => {
-      const notes = outcomeOf(explanation, row).notes?.split("; ") ?? [];
+      const notes = notesOf(explanation, row)?.split("; ") ?? [];
       const flags = {
         "matched by text": row.matchedByText,
         "ambiguous:": row.ambiguous,

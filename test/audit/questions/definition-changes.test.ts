@@ -143,7 +143,7 @@ async function reasons(
 /** The rows of changed definitions. */
 async function definitions(from: number, to: number, nights: Nights, filter: Filter) {
   const pair = { before: runOf(from), after: runOf(to) };
-  return (await diffValues(nights.connection, pair, filter)).counted[1]?.rows ?? [];
+  return (await diffValues(nights.connection, pair, filter)).definitions.rows;
 }
 
 /** Since when a value of an item is as it is. */

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -17,7 +16,7 @@ import { findItemId } from "../../../src/audit/questions/find-item.ts";
 import type { Answer, Section } from "../../../src/common/answer.ts";
 import { all, execute } from "../../../src/storage/duckdb.ts";
 import { failsWith } from "../../failing.ts";
-import { few, long } from "../../long.ts";
+import { few } from "../../long.ts";
 import { exportFrom, HurriedClock, MAPPING, temporaryFolder } from "../../run/running.ts";
 import { item, type Question, Scripted } from "../../run/scripted.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
@@ -79,9 +78,9 @@ test("each statement about each item of the sample is what the tables have", asy
   const some = few(ids, 100);
   for (const id of some) {
     const facts = { contentId: id, slug: null, title: null, contentType: null, updatedAt: null };
-    const evidence = { document: undefined, reused: [], lookups: [] };
+    const document = undefined;
     const sinceOf = () => undefined;
-    const rest = { item: facts, definitions, receptions, passthrough: false, evidence, sinceOf };
+    const rest = { item: facts, definitions, receptions, passthrough: false, document, sinceOf };
     const explanation = { ...rest, ...(await readItem(run.connection, id)) };
     const expected = statementsOf(explanation);
     assert.deepEqual(told(stepsSection(explanation, {})), expected, id);
@@ -91,31 +90,6 @@ test("each statement about each item of the sample is what the tables have", asy
   assert.ok(statements > 20 * some.length, String(statements));
 });
 
-long(
-  "the evidence is the request, the digests and the part of the document, of every eighth item",
-  async () => {
-    await using run = await opened(out);
-    for (const id of ids.filter((_, index) => index % 8 === 0)) {
-      const { evidence } = await explainItem(run, id);
-      const { document } = evidence;
-      assert.ok(document !== undefined, id);
-      const [row] = await all(
-        run.connection,
-        `SELECT document FROM read_parquet('${join(run.directory, document.file)}') WHERE content_id = $1 AND shape = 'dynamic'`,
-        [id],
-      );
-      const sent = Object.fromEntries([...document.parts].map(([id, json]) => [id, JSON.parse(json)]));
-      assert.deepEqual(sent, JSON.parse(String(row?.document)).custom_fields);
-      assert.equal(createHash("sha256").update(String(row?.document)).digest("hex"), document.sha256);
-      assert.equal(document.request?.mode, document.mode);
-      assert.equal(document.request?.pass, document.pass);
-      if (document.mode === "dynamic") assert.equal(document.request?.page, document.page);
-      assert.match(document.request?.sha256 ?? "", /^[0-9a-f]{64}$/);
-      assert.ok(evidence.lookups.some(({ mode }) => mode === "custom_fields"));
-    }
-  },
-);
-
 test("a run of Parquet files is explained like one with a database", async () => {
   await using run = await opened(out);
   await using other = await opened(parquet);
@@ -123,7 +97,7 @@ test("a run of Parquet files is explained like one with a database", async () =>
   const [one, two] = [await explainItem(run, id), await explainItem(other, id)];
   assert.deepEqual([two.mappedValues, two.payloads], [one.mappedValues, one.payloads]);
   assert.deepEqual(stepsSection(two, {}).rows.length, stepsSection(one, {}).rows.length);
-  assert.deepEqual(two.evidence.document?.parts, one.evidence.document?.parts);
+  assert.deepEqual(two.document?.parts, one.document?.parts);
 });
 
 test("an item is found by ID and by slug, and of one that is like none no guess is made", async () => {
@@ -170,9 +144,9 @@ test("an item that lost its values while the run read it is explained by its las
   const warehouse = await temporaryFolder(t);
   await exportFrom({ url: scripted.url, out: warehouse, clock, pipelineUrl: MAPPING });
   await using run = await opened(warehouse);
-  const { values, evidence } = await explainItem(run, "a");
+  const { values, document } = await explainItem(run, "a");
   assert.deepEqual(values, []);
-  assert.deepEqual([evidence.document?.mode, evidence.document?.parts.size], ["item", 0]);
+  assert.deepEqual([document?.mode, document?.parts.size], ["item", 0]);
 });
 
 /** A warehouse that a test may damage. */

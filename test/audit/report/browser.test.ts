@@ -329,8 +329,8 @@ test("the address has the words of the search, and an address with words finds w
 });
 
 test("an address opens its section, unfolds it, and closes an item that is open", { skip }, async (t) => {
-  const { page } = await open(t, {}, "#run-tables");
-  assert.ok(await page.locator("#run-tables table").isVisible());
+  const { page } = await open(t, {}, "#run-checks");
+  assert.ok(await page.locator("#run-checks table").isVisible());
   await page.evaluate("location.hash = document.querySelector('#item-rows a').hash");
   await page.locator("#item").waitFor();
   await page.evaluate("location.hash = 'coverage'");

@@ -70,7 +70,7 @@ const DRIFT = (lines: string) =>
 const plain = await pageOf({});
 
 const NORDIC = "external_value = 'nordic'";
-/** A first run with rejects, throttling, drift, passthrough and values that are not sent, whose instance has no name. */
+/** A first run with rejects, drift, passthrough and values that are not sent, whose instance has no name. */
 const odd = await pageOf({
   tables: {
     content_mapped_values: replacing(
@@ -78,11 +78,10 @@ const odd = await pageOf({
     ),
     run: replacing(
       `1504 AS items_listed, 1500 AS items_loaded, 2 AS items_rejected, 1 AS items_removed, 1 AS items_unread,
-       12 AS requests_refused, 4.5::DOUBLE AS rate_per_second, true AS passthrough,
+       true AS passthrough,
        'https://content.example.com/api' AS instance_url`,
     ),
     run_rejects: REJECTS,
-    run_requests: replacing("CASE WHEN request = 2 THEN 3 ELSE attempts END AS attempts"),
     run_drift: `SELECT * REPLACE (2 AS items) FROM (${DRIFT("('ai', 'unknown_field', 3, 'aa11', 'a summary')")})`,
     instances: replacing("NULL::VARCHAR AS name"),
   },
@@ -92,10 +91,7 @@ const LACKS_VALUES = "check_name = 'mapped values for the configured destination
 /** An unsettled run without mapped values, whose run before is no longer kept. */
 const unsettled = await pageOf({
   tables: {
-    run: replacing(
-      `'unsettled' AS verdict, 'pass 2 <b>differs</b>' AS reason, 0 AS requests_refused,
-       4.5::DOUBLE AS rate_per_second`,
-    ),
+    run: replacing("'unsettled' AS verdict, 'pass 2 <b>differs</b>' AS reason"),
     run_checks: replacing(
       `CASE WHEN ${LACKS_VALUES} THEN 'warning' ELSE verdict END AS verdict,
        CASE WHEN ${LACKS_VALUES} THEN 'There are none.' ELSE detail END AS detail`,
@@ -273,6 +269,16 @@ test("checks: those that warn are counted and named; beside a run before, the ne
   );
   assert.ok(named.endsWith(` and ${warnings - 3} more`));
   assert.equal(beside.look[1], `1 new warning ${NEW_WARNING}: 1`);
+});
+
+test("checks: the rows behind a figure are in the page, but not those that a test of the pipeline counts", async () => {
+  const check = (name: string, row: string) =>
+    `SELECT '${name}' AS check_name, 'warning' AS verdict, 1 AS figure, 0 AS expected, '' AS detail,
+       '[{"row": "${row}"}]'::JSON AS examples`;
+  const checks = [check("slugs", "of a check"), check("test: own", "of a test")];
+  const { html } = await pageOf({ tables: { run_checks: checks.join(" UNION ALL ") } });
+  assert.ok(html.includes("of a check") && html.includes("test: own"));
+  assert.doesNotMatch(html, /of a test/);
 });
 
 test("the title is the instance's name; where nobody knows it, the host of the service", () => {

@@ -295,7 +295,7 @@ long(
     const there = await site();
     const files = async (data: string, name: string) =>
       there.night(data, new URL(`../../run/${name}-pipeline.ts`, import.meta.url));
-    const one = await there.night(before, "nightly");
+    await there.night(before, "nightly");
     await files(after, "parquet");
     const json = JSON.parse(
       await capture(diffCommand, ["--content", "--format", "json", "--warehouse", there.out]),
@@ -305,12 +305,7 @@ long(
       json.changes,
       whole.changes.filter(({ table }: Change) => both.includes(table)),
     );
-    const only: { table: string; column: string | null; run: string }[] = json.only_in_one;
-    assert.ok(only.every(({ run }) => run === one));
-    assert.deepEqual(
-      only.find(({ table }) => table === "content_attachments"),
-      { table: "content_attachments", column: null, run: one },
-    );
+    assert.match(json.lead, / Not compared, because only one run has them: content_\w+, .* and 15 more\.$/);
   },
 );
 

@@ -13,7 +13,7 @@ const explain = (...args: string[]) => capture(explainCommand, [...args, "--ware
 
 test("an explanation begins with what each destination receives and what is missing, then has each value", async () => {
   const text = await explain("fellgate-mid");
-  const [lines = "", values = "", without = ""] = text.split("\n\n");
+  const [lines = "", values = ""] = text.split("\n\n");
   assert.match(lines, /\nWeb CMS: .*"hike-multi", .*, season_code missing: no entry for "AW24"\n/s);
   assert.match(
     lines,
@@ -23,7 +23,6 @@ test("an explanation begins with what each destination receives and what is miss
   assert.match(ofArchive, /│ season +│ AW24 \(Autumn\/Winter 2024\) +│ unmapped; archived +│ +│/);
   assert.match(values, /│ See the range +│ no_value_mapping +│ +│ /);
   assert.doesNotMatch(values, /5435482451ec3cfb8be8fe6b/, "the ID of a mapping is for --steps");
-  assert.match(without, /│ Print Archive +│ language, owner_team, seo_title, region, /);
 });
 
 test("of a field without a value in the item it says so, and not that nothing is mapped", async () => {
@@ -33,9 +32,9 @@ test("of a field without a value in the item it says so, and not that nothing is
   );
 });
 
-test("with --steps, one field at one destination is explained rule by rule, with the evidence", async () => {
+test("with --steps, one field at one destination is explained rule by rule, with the part of the document", async () => {
   const asked = [SLUG, "--destination", "Web CMS", "--field", "region", "--steps"];
-  const { steps, evidence } = JSON.parse(await explain(...asked, "--format", "json"));
+  const { steps } = JSON.parse(await explain(...asked, "--format", "json"));
   const told = steps.map(({ rule, input, result, evidence: by }: Record<string, unknown>) => [
     rule,
     input,
@@ -44,11 +43,9 @@ test("with --steps, one field at one destination is explained rule by rule, with
   ]);
   const id = "0f54ae5d6e353c46e3583e1f";
   const value = "caf893c7c05eb1c37b247cec";
-  assert.match(told[0][3], /^requests \d+, \d+ and \d+$/);
-  assert.match(told[1][3], /^request \d+$/);
   assert.deepEqual(told, [
-    [1, "a2e2f3220fa6939a6a43c501", "it supports custom field mappings", told[0][3]],
-    [2, id, "the mapping f9ece04e4db7723e41ef8cfd", told[1][3]],
+    [1, "a2e2f3220fa6939a6a43c501", "it supports custom field mappings", null],
+    [2, id, "the mapping f9ece04e4db7723e41ef8cfd", null],
     [
       3,
       "f9ece04e4db7723e41ef8cfd",
@@ -60,21 +57,6 @@ test("with --steps, one field at one destination is explained rule by rule, with
     [6, value, 'the entry 99d2ad268cd71d3690522f18 makes it "nordic"', null],
     [7, "market", '["nordic"]', "content_external_payloads"],
   ]);
-  const [document, response, ...lookups] = evidence;
-  const { what, pass, page, position, file } = document;
-  assert.deepEqual(
-    { what, pass, page, position, file },
-    {
-      what: "dynamic document",
-      pass: 1,
-      page: 1,
-      position: 0,
-      file: "raw/dynamic/dynamic-000001-1-00000.parquet",
-    },
-  );
-  assert.equal(response.what, "dynamic response");
-  assert.equal(lookups.length, 4);
-  for (const { sha256 } of evidence) assert.match(sha256, /^[0-9a-f]{64}$/);
   assert.match(
     await explain(...asked),
     /│ region +│ +6 │ caf893c7c05eb1c37b247cec │ the entry 99d2ad268cd71d3690522f18 makes it "nordic"/,
@@ -119,7 +101,7 @@ test("json has what the tables say, narrowed by the filters", async () => {
   );
   assert.deepEqual(Object.keys(answer), [
     ...["run", "verdict", "item", "passthrough", "destinations", "lead", "next"],
-    ...["payloads", "values", "without_mapping"],
+    ...["payloads", "values"],
   ]);
   const all = JSON.parse(await explain(SLUG, "--format", "json"));
   assert.equal(all.values.length, 17);

@@ -41,16 +41,13 @@ const ANSWERS = [
     [...ITEM, "--steps"],
     {
       "Step by step": "field, rule, input, result, evidence",
-      "Where this was read": "what, pass, page, position, SHA-256, file",
     },
   ],
   [
     whatIfCommand,
     ["--mapping", mapping],
     {
-      "Changes by destination and field": "destination, field, items, values, gained, lost",
       "What would change, by value": "field, value, sends, would send, items",
-      Items: "title, destination, field, sends, would send",
     },
   ],
   [
@@ -74,7 +71,6 @@ const ANSWERS = [
     diffCommand,
     ["--values"],
     {
-      "Changes by cause": "cause, items, values, lost, gained, changed, reordered, no payload change",
       "Changes of definitions": "definition, destination, field, before, after",
       "What changed": "value, before, after, items, cause",
     },

@@ -25,10 +25,13 @@ WITH changes AS (
   FROM mapped_value_changes($1::BIGINT, $2::BIGINT)
 )
 SELECT
-  content_id,
-  destination_id,
-  custom_field_id,
-  value_number,
+  * EXCLUDE (change, changed_in_run, is_kept, external_value_before, external_value_after)
+  RENAME (
+    external_field_name_before AS name_before,
+    external_field_name_after AS name_after,
+    sent_before AS external_value_before,
+    sent_after AS external_value_after
+  ),
   CASE
     WHEN change = 'reordered' THEN change
     WHEN sent_before IS NOT DISTINCT FROM sent_after
@@ -37,22 +40,5 @@ SELECT
     WHEN sent_before IS NULL THEN CASE WHEN is_kept THEN 'gained' ELSE 'added' END
     WHEN sent_after IS NULL THEN CASE WHEN is_kept THEN 'lost' ELSE 'taken_away' END
     ELSE 'changed'
-  END AS change,
-  causes,
-  value_id_before,
-  value_id_after,
-  value_before,
-  value_after,
-  external_field_name_before AS name_before,
-  external_field_name_after AS name_after,
-  sent_before AS external_value_before,
-  sent_after AS external_value_after,
-  status_before,
-  status_after,
-  flags_before,
-  flags_after,
-  mapping_id_before,
-  mapping_id_after,
-  mapping_value_id_before,
-  mapping_value_id_after
+  END AS change
 FROM changes

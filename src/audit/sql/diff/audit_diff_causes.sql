@@ -3,15 +3,8 @@
 SELECT
   array_to_string(causes, ' ') AS causes,
   count(DISTINCT content_id) AS items,
-  count(*) AS "values",
-  count_if(change = 'lost') AS lost,
-  count_if(change = 'gained') AS gained,
-  count_if(change = 'added') AS added,
-  count_if(change = 'taken_away') AS taken_away,
-  count_if(change = 'changed') AS changed,
-  count_if(change = 'reordered') AS reordered,
-  count_if(change = 'alike') AS alike
+  count_if(change = 'lost') AS lost
 FROM diff_shown
 WHERE reception = 'receiving'
 GROUP BY ALL
-ORDER BY "values" DESC, items DESC, causes
+ORDER BY count(*) DESC, items DESC, causes

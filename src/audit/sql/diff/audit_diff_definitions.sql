@@ -93,15 +93,7 @@ ranked AS (
     PARTITION BY kind, custom_field_id, CASE kind WHEN 'entry' THEN destination_id END, before IS NULL OR after IS NULL
   )
 )
-SELECT
-  changes.kind,
-  changes.id,
-  changes.custom_field_id,
-  changes.destination_id,
-  changes.value_id,
-  texts.value_text,
-  changes.before,
-  changes.after
+SELECT changes.* EXCLUDE (rank_before, rank_after, differs), texts.value_text
 FROM ranked AS changes
 LEFT JOIN texts USING (custom_field_id, value_id)
 WHERE before IS NULL OR after IS NULL OR differs OR rank_before <> rank_after

@@ -1,4 +1,4 @@
--- The changes of diff_shown, item by item; causes with the fewest changes come first. The mark stands for a condition.
+-- The changes of diff_shown, item by item; causes with the fewest changes come first.
 SELECT
   array_to_string(changes.causes, ' ') AS causes,
   content.title,
@@ -9,7 +9,6 @@ FROM diff_shown AS changes
 LEFT JOIN content USING (content_id)
 LEFT JOIN diff_destinations AS destinations USING (destination_id)
 LEFT JOIN diff_fields AS fields USING (custom_field_id)
-WHERE /* some */
 ORDER BY
   changes.reception <> 'receiving',
   count(*) OVER (PARTITION BY changes.causes),

@@ -1,7 +1,7 @@
 -- The changes of diff_shown, one line per change however many items it touches. Changes of payloads come first, of these
--- lost external values, then those that touch most items; destinations that do not receive values in both runs come last. The texts of fields without value
--- mappings count together. A change of a whole field (external name, collision) is one line
--- without a value. The mark stands for a condition.
+-- lost external values, then those that touch most items; destinations that do not receive values in both runs come last.
+-- The texts of fields without value mappings count together. A change of a whole field (external name, collision) is one
+-- line without a value.
 WITH judged AS (
   SELECT
     *,
@@ -12,7 +12,6 @@ WITH judged AS (
       false
     ) AS of_field
   FROM diff_shown
-  WHERE /* some */
 ),
 shown AS (
   SELECT
