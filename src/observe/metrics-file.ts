@@ -129,7 +129,7 @@ function withoutSamples({ destinations }: MappedCounts): Sample[] {
     (each) => each === "receiving" || destinations.some(({ reception }) => reception === each),
   );
   return found.flatMap((reception) =>
-    (["unmapped", "unknown"] as const).map((kind): Sample => {
+    (["unmapped", "unknown", "empty"] as const).map((kind): Sample => {
       const some = destinations.filter((each) => each.reception === reception);
       const labels = { status: kind === "unknown" ? "unknown_value" : kind, reception };
       return [labels, some.reduce((total, each) => total + each[kind], 0)];

@@ -198,7 +198,10 @@ function destinationLine(
     (each) => `${each.name} ${each.values.map(quoted).join(", ")}`,
   );
   const missing = Map.groupBy(
-    values.filter(({ status, externalValue }) => status !== "no_value_mapping" && externalValue === null),
+    values.filter(
+      ({ status, externalValue, externalFieldName: name }) =>
+        status !== "no_value_mapping" && (externalValue === null || name === null),
+    ),
     (row) => `${row.externalFieldName ?? fieldName(explanation, row.customFieldId)} missing: ${lackOf(row)}`,
   );
   const lacks = [...missing].map(

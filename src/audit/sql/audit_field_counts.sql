@@ -11,7 +11,7 @@ WITH of_item AS (
     content_id,
     destination_id,
     custom_field_id,
-    bool_or(status IN (/* without_external_value */)) AS misses_some
+    bool_or(/* value_kind */ IN (/* without_external_value */)) AS misses_some
   FROM content_mapped_values
   SEMI JOIN audit_destinations USING (destination_id)
   SEMI JOIN audit_fields USING (custom_field_id)

@@ -79,7 +79,6 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
       valueChanges: changes.values,
       earlier,
       shares,
-      unsent: items.unsent,
     }),
     parts: [
       coveragePart(coverage, sequence),
