@@ -199,8 +199,8 @@ function destinationLine(
   );
   const missing = Map.groupBy(
     values.filter(
-      ({ status, externalValue, externalFieldName: name }) =>
-        status !== "no_value_mapping" && (externalValue === null || name === null),
+      ({ status, externalFieldName, externalValue }) =>
+        status !== "no_value_mapping" && (externalFieldName === null || externalValue === null),
     ),
     (row) => `${row.externalFieldName ?? fieldName(explanation, row.customFieldId)} missing: ${lackOf(row)}`,
   );
