@@ -15,8 +15,8 @@ import type { RawFolder } from "../raw/raw-folder.ts";
 import { type Delivery, deliver, deliveryWarnings, failedDeliveries } from "../targets/deliver.ts";
 import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
-import type { OutputFolder } from "../warehouse/layout.ts";
-import { runMs } from "../warehouse/manifest.ts";
+import { type OutputFolder, runsIn } from "../warehouse/layout.ts";
+import { type Manifest, runMs } from "../warehouse/manifest.ts";
 import { publishRun, unchangedFiles } from "../warehouse/publish.ts";
 import { findRun, prune } from "../warehouse/retention.ts";
 import { build } from "./build.ts";
@@ -79,7 +79,7 @@ export async function makeRun(
     ...deliveryWarnings(deliveries),
   ];
   const { causes, sentences } = warningCauses({ checks: built.checks, warnings });
-  const newCauses = await newWarningCauses(folder, causes, log);
+  const newCauses = await newWarningCauses(folder, { ...manifest, run: staging.run }, causes, log);
   const directory = join(folder.runs, staging.run);
   const {
     files,
@@ -139,12 +139,16 @@ async function deliverPublished(
   }
 }
 
+/** Digests of the causes of each run. */
+const causesByRun = z.record(z.string(), z.array(z.string()));
+
 /**
- * Returns the causes that are new, and stores these causes for the next run. A cause is the name of a check, or a
+ * Returns the causes that the run before did not have, and stores those of this one. A cause is the name of a check, or a
  * sentence. If they cannot be stored, all are new.
  */
 async function newWarningCauses(
   folder: OutputFolder,
+  { run, previousRun }: { readonly run: string } & Pick<Manifest, "previousRun">,
   causes: readonly string[],
   log: Log,
 ): Promise<ReadonlySet<string>> {
@@ -152,8 +156,13 @@ async function newWarningCauses(
   // A cause may name what is erased later.
   const digestOf = (cause: string) => hash("sha256", cause);
   try {
-    const before = new Set(await readSealed(file, z.array(z.string())));
-    await writeSealed(file, causes.map(digestOf));
+    const stored = await readSealed(file, causesByRun);
+    const kept = (await runsIn(folder)).flatMap((each) => {
+      const digests = stored?.[each.run];
+      return digests === undefined ? [] : [[each.run, digests] as const];
+    });
+    await writeSealed(file, Object.fromEntries([...kept, [run, causes.map(digestOf)]]));
+    const before = new Set(stored?.[previousRun ?? ""]);
     return new Set(causes.filter((cause) => !before.has(digestOf(cause))));
   } catch (thrown) {
     log.warn(`Cannot tell which warnings are new: ${clauseOf(thrown)}.`);

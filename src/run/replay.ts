@@ -153,13 +153,13 @@ async function assertRawWhole(published: ReadableRun): Promise<void> {
   if (files.length === 0)
     throw new WarehouseError(
       "config.not_found",
-      `Run ${run} has no raw documents; name a run that was made without "raw": false.`,
+      `Run ${run} has no raw documents, because its pipeline or \`raw\` left them out; run again with them.`,
     );
   const damage = await firstDamage(directory, files);
   if (damage === undefined) return;
   throw new WarehouseError(
     "verify.failed",
-    `The raw documents of run ${run} are damaged: ${damage}; name another run, or restore this one.`,
+    `The raw documents of run ${run} are damaged: ${damage}; put the files back from a backup, or make another run current with "content-warehouse runs rollback".`,
   );
 }
 

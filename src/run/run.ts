@@ -58,7 +58,7 @@ export async function runExport(inputs: RunInputs): Promise<RunResult> {
 /** What an interrupted run leaves, for its message. */
 export function leftoverText({ limit }: Pick<Config, "limit">): string {
   return limit === null
-    ? "nothing was published, and the next run resumes from what was read"
+    ? "nothing was published, and the next run resumes from what was kept"
     : "nothing was published";
 }
 

@@ -24,7 +24,11 @@ const run = defineTable({
     }),
     text("reason", { comment: "Why the run is not complete; NULL where it is." }),
     bigint("items_listed", { comment: "Distinct items that the passes listed.", required: true }),
-    bigint("items_loaded", { comment: "Rows of content.", required: true }),
+    bigint("items_loaded", {
+      comment:
+        "Listed items that were loaded. content also has the items that no pass listed but the service still has.",
+      required: true,
+    }),
     bigint("items_rejected", {
       comment: "Listed items that could not be loaded; see run_rejects.",
       required: true,

@@ -14,7 +14,7 @@ export type OutputFolder = Readonly<ReturnType<typeof outputFolder>>;
  *     runs/<run>/               published runs, read-only, never changed
  *     runs/<run>-<digest>/      one from a target, while another run has the folder of its name
  *     .pruned.json              runs that are gone, and were rolled back or put aside before; not there: none
- *     .warnings.json            digests of the warnings of the last run
+ *     .warnings.json            digests of the warnings of each run
  *     .staging/<run>/           the run under way and what earlier ones left; the same file system, mode 0700
  *     .lock.duckdb              held by the run under way
  */

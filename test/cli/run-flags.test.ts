@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { commandAdvice } from "../../src/cli/advice.ts";
 import { runCommand } from "../../src/cli/commands/run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { failsWith } from "../failing.ts";
@@ -90,6 +91,8 @@ test("the next command works where the run was typed, finds its warehouse, and i
   ] as const)
     assert.equal(await next(flags), `content-warehouse ${command} --warehouse ${place}`);
   assert.equal(await next([], { isTTY: false }), undefined);
+  const advice = await commandAdvice({ env, cwd }, { warehouse: join(cwd, "wh"), config: "north.json" });
+  assert.equal(advice("deliver"), "content-warehouse deliver --warehouse wh --config north.json");
 });
 
 test("--quiet says each night that an observer failed, and a warning in its first night alone", async (t) => {

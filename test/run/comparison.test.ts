@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
+import { rollback } from "../../src/warehouse/retention.ts";
 import { long } from "../long.ts";
 import { SMALL, scriptedWorld } from "./running.ts";
 import { item, itemsOf } from "./scripted.ts";
@@ -69,4 +71,15 @@ test("a check that warns two nights in a row is new in the first, whatever its f
     `1 check warns since this run (${CHECK}: 1); "content-warehouse runs show" lists them.`,
   ]);
   assert.deepEqual(await night(2), []);
+});
+
+test("a warning is new again after a rollback to a run without it", async (t) => {
+  const { service, exported, out } = await scriptedWorld(t, itemsOf(2));
+  const night = async (localized_from_id: string) => {
+    service.items = itemsOf(2).map((item) => ({ ...item, localized_from_id }));
+    return (await exported({ pipelineUrl: SMALL })).newWarnings.length;
+  };
+  assert.deepEqual([await night("c-000"), await night("c-999"), await night("c-999")], [0, 1, 0]);
+  await rollback(outputFolder(out), "1");
+  assert.deepEqual([await night("c-999"), await night("c-999")], [1, 0]);
 });

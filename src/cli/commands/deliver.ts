@@ -43,7 +43,7 @@ export function deliverCommand(environment = processEnvironment()): CliCommand {
       });
       const answer = options.json === true ? { run, deliveries } : deliveryText(run, deliveries);
       await writeResult(out, answer);
-      const advice = await commandAdvice(environment, options.warehouse);
+      const advice = await commandAdvice(environment, options);
       const command = advice(`deliver${wanted === "current" ? "" : ` ${wanted}`}`);
       const failure = deliveryError(run, deliveries, { command });
       if (failure !== undefined) throw failure;

@@ -102,7 +102,8 @@ export async function endRun(
   if (quiet === true) for (const thing of thingsToLookAt(summary)) log.warn(thing);
   if (quiet !== true || json === true) {
     const screen = { width: out.columns, isColoured: takesColours(environment) };
-    const advice = out.isTTY === true ? await commandAdvice(environment, summary.warehouse) : null;
+    const advice =
+      out.isTTY === true ? await commandAdvice(environment, { warehouse: summary.warehouse }) : null;
     const text = json === true ? jsonLine(summary) : answerText(summaryAnswer(summary, advice), screen);
     await writeOutcome(environment, { text, done: "The run is published, but its summary" });
   }

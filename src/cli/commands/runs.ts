@@ -170,7 +170,7 @@ function rollbackCommand(environment: CliEnvironment): CliCommand {
       await using _lock = await acquireLock(folder);
       const published = await rollback(folder, wanted);
       const { run, sequence } = published;
-      const advice = await commandAdvice(environment, options.warehouse);
+      const advice = await commandAdvice(environment, options);
       const command = advice(`runs rollback ${sequence} --deliver`);
       await writeResult(out, `current is now ${run}\n`);
       if (targets === null)

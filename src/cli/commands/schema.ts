@@ -2,7 +2,7 @@
 import { listValue } from "@duckdb/node-api";
 import { QUESTION_LIMITS, type ReadableRun } from "../../audit/open-run.ts";
 import { type AnswerRow, col } from "../../common/answer.ts";
-import { WarehouseError } from "../../common/errors.ts";
+import { noAnswer, WarehouseError } from "../../common/errors.ts";
 import { didYouMean } from "../../common/nearest.ts";
 import { jsonText } from "../../common/printable.ts";
 import { VERSION } from "../../common/version.ts";
@@ -114,14 +114,13 @@ async function withColumnsOf(
   });
 }
 
-/** Throws `config.not_found` for an unknown name. */
+/** Throws `answer.nothing` for an unknown name. */
 function tableNamed(name: string): Table {
   const relations = [...TABLES, ...VIEWS];
   const found = relations.find((each) => each.name === name.toLowerCase());
   if (found !== undefined) return found;
   const names = relations.map((each) => each.name);
-  throw new WarehouseError(
-    "config.not_found",
+  throw noAnswer(
     `There is no table ${name}${didYouMean(name, names)}; "content-warehouse schema" lists all tables of the package; for a table of your own pipeline: content-warehouse sql "DESCRIBE ${/^\w+$/.test(name) ? name : "content_wide"}".`,
   );
 }

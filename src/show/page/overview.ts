@@ -65,7 +65,7 @@ export function overviewOf(facts: OverviewFacts): Markup {
   const noValues = warned.find(({ check_name }) => check_name === MAPPED_VALUES_CHECK);
   const hasOtherTimes = isComplete && warned.some(({ check_name }) => check_name === SAME_TIMES_CHECK);
   const sentences = [
-    `${count(itemsLoaded)} of ${pluralize(itemsListed, "item")}; ${why}${isComplete || reason === null ? "" : `: ${reason}`}.`,
+    `${run.verdict === "limited" ? "" : `${count(itemsLoaded)} of `}${pluralize(itemsListed, "item")}; ${why}${isComplete || reason === null ? "" : `: ${reason}`}.`,
     ...(hasOtherTimes ? [`In this service ${DIFFERENT_TIMES}.`] : []),
     ...(noValues === undefined ? [] : [noValues.detail ?? ""]),
   ];

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { chmod, cp, open, readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
+import { temporaryFolder } from "../../folders.ts";
 import { capture, outcome } from "../capture.ts";
 
 const out = await sampleWarehouse();
@@ -86,6 +89,20 @@ test("an item is found by its title too; a title of several items lists them wit
     error?.message ?? "",
     /^2 items have the title "Monthly planning": [0-9a-f]{24} \(Shared Draft, edited \d{4}-\d\d-\d\d\), [0-9a-f]{24} \(.*\); name one by its ID\.$/,
   );
+});
+
+test("a damaged raw file is named, whatever DuckDB says of it", async (t) => {
+  const copy = join(await temporaryFolder(t), "warehouse");
+  await cp(out, copy, { recursive: true, verbatimSymlinks: true });
+  const raw = join(copy, "current", "raw", "dynamic");
+  const [file = ""] = await readdir(raw);
+  await chmod(join(raw, file), 0o644);
+  const opened = await open(join(raw, file), "r+");
+  await opened.write(Buffer.from([255, 255, 255, 255]), 0, 4, 5000);
+  await opened.close();
+  const { error } = await outcome(explainCommand, [SLUG, "--warehouse", copy]);
+  assert.equal(error?.code, "verify.failed");
+  assert.match(error?.message ?? "", new RegExp(`its file raw/dynamic/${file} has different content`));
 });
 
 test("json has what the tables say, narrowed by the filters", async () => {
