@@ -101,7 +101,7 @@ const COUNTS = `
 const WHOLE_NIGHT = [21, 2, 1, 0, 12, 36];
 const LACKING_NIGHT = [4, 2, 1, 17, 12, 36];
 
-test("H28: what a mapping has no external value or name for is missing in the night of its loss and afterwards", async () => {
+test("what a mapping has no external value or name for is missing in the night of its loss and afterwards", async () => {
   for (const [night, counts] of [
     [first, WHOLE_NIGHT],
     [loss, LACKING_NIGHT],
