@@ -10,7 +10,7 @@ import { readFileBounds } from "../../src/load/range-bounds.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { execute } from "../../src/storage/duckdb.ts";
 import { rangesOf } from "../../src/storage/id-ranges.ts";
-import { either } from "../long.ts";
+import { many } from "../long.ts";
 import fc from "../properties.ts";
 import { build, TAGS, temporaryFolder } from "./fixtures.ts";
 
@@ -108,7 +108,7 @@ test("whatever rows come, change and go, a file stays as it is where no row of i
         before = now;
       }
     }),
-    { numRuns: either(3, 12) },
+    { numRuns: many(3, 12) },
   );
 });
 
