@@ -102,7 +102,7 @@ const WRONG_OPTIONS: readonly (readonly [make: () => unknown, says: string])[] =
   ],
   [
     () => mappingCoverage({ failOn: {} }),
-    "mappingCoverage: `failOn`: expected a limit of unmapped, unknown_value, ambiguous, collision",
+    "mappingCoverage: `failOn`: expected a limit of unmapped, unknown_value, empty, ambiguous, collision",
   ],
   [
     () => mappingCoverage({ failOn: { unmapped: 0.5 } }),

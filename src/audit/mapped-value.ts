@@ -4,11 +4,21 @@ import { type AnswerRow, col } from "../common/answer.ts";
 export const MAPPING_STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"] as const;
 export type MappingStatus = (typeof MAPPING_STATUSES)[number];
 
-/** Statuses without an external value: the field has value mappings, but none for the value. */
-export const WITHOUT_EXTERNAL_VALUE = [
-  "unmapped",
-  "unknown_value",
-] as const satisfies readonly MappingStatus[];
+/** Kinds of missing values: the field has value mappings, but nothing is sent. `empty`: see {@link VALUE_KIND}. */
+export const WITHOUT_EXTERNAL_VALUE = ["unmapped", "unknown_value", "empty"] as const;
+
+/**
+ * Kinds by which values are counted: the statuses, but a value with the status `mapped` whose entry has no external value,
+ * or whose mapping has no external name, is `empty`.
+ */
+export const VALUE_KINDS = [...MAPPING_STATUSES, "empty"] as const;
+
+/** SQL of the kind of a row of `content_mapped_values`. */
+export const VALUE_KIND = `
+  CASE
+    WHEN status = 'mapped' AND (external_value IS NULL OR external_field_name IS NULL) THEN 'empty'
+    ELSE status
+  END`;
 
 const required = { required: true } as const;
 

@@ -4,13 +4,14 @@ import { type AnswerColumns, type AnswerRow, col } from "../common/answer.ts";
 import { all, execute } from "../storage/duckdb.ts";
 import { fillMarks, quoteIdentifier, quoteLiteral, sqlSteps } from "../storage/sql-text.ts";
 import { readRows, streamRows } from "../storage/typed-rows.ts";
-import { WITHOUT_EXTERNAL_VALUE } from "./mapped-value.ts";
+import { VALUE_KIND, WITHOUT_EXTERNAL_VALUE } from "./mapped-value.ts";
 
 const steps = sqlSteps(new URL("./sql/", import.meta.url));
 
-/** Loads a SQL file, with the statuses without an external value in place of their mark. */
+/** Loads a SQL file, with the kind of a value and the kinds of missing values in place of their marks. */
 export function loadSql(step: string): string {
   return fillMarks(steps(step), {
+    value_kind: VALUE_KIND,
     without_external_value: WITHOUT_EXTERNAL_VALUE.map(quoteLiteral).join(", "),
   });
 }

@@ -106,7 +106,7 @@ function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
     gauge("published_rejects", "Rows of run_rejects of the last published run.", rows.run_rejects ?? 0),
     gauge(
       "published_values_without_external_value",
-      "Values without an external value in the last published run, by status and by whether their destination receives values.",
+      "Missing values in the last published run, by status and by whether their destination receives values.",
       mappedValues === null ? [] : withoutSamples(mappedValues),
     ),
     gauge(
@@ -123,13 +123,13 @@ function publishedMetrics(outcome: RunPublished, endedMs: number): string[] {
   ];
 }
 
-/** Values without an external value by status and reception. */
+/** Missing values by status and reception. */
 function withoutSamples({ destinations }: MappedCounts): Sample[] {
   const found = RECEPTIONS.filter(
     (each) => each === "receiving" || destinations.some(({ reception }) => reception === each),
   );
   return found.flatMap((reception) =>
-    (["unmapped", "unknown"] as const).map((kind): Sample => {
+    (["unmapped", "unknown", "empty"] as const).map((kind): Sample => {
       const some = destinations.filter((each) => each.reception === reception);
       const labels = { status: kind === "unknown" ? "unknown_value" : kind, reception };
       return [labels, some.reduce((total, each) => total + each[kind], 0)];

@@ -46,7 +46,7 @@ export interface RunSummary
   readonly newWarnings: readonly string[];
   /** Warnings that the run before had too. */
   readonly knownWarnings: number;
-  /** Values without an external value in the run before, at destinations that received values; null if not compared. */
+  /** Missing values in the run before, at destinations that received values; null if not compared. */
   readonly missingBefore: number | null;
   /** One for each target, in the order of the configuration. */
   readonly deliveries: readonly Delivery[];

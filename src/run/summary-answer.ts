@@ -141,7 +141,7 @@ function receptionsText({ mappedChanges }: RunSummary): string | false {
   return texts.length > 0 && joinFirst(texts, 2);
 }
 
-/** Values without an external value at destinations that receive values. */
+/** Missing values at destinations that receive values. */
 function missingText({ mappedValues, missingBefore }: RunSummary): string | false {
   if (mappedValues === null) return false;
   const { destinations } = mappedValues;

@@ -152,6 +152,7 @@ const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
   mapped: "green",
   unmapped: "yellow",
   unknown_value: "red",
+  empty: "yellow",
   no_value_mapping: "dim",
 };
 
@@ -161,12 +162,12 @@ function drawSection(section: Section, some: readonly SectionRow[], screen: Scre
   const [first, ...others] = shownColumns(section);
   if (first === undefined) return "";
   const inTable = isGrouped ? others : [first, ...others];
-  const columns = inTable.map(({ name, head, kind, isFigure }): TextColumn => {
+  const columns = inTable.map(({ head, kind, isFigure }): TextColumn => {
     return {
       name: head,
       align: isFigure ? "right" : "left",
       whole: kind === "name" || kind === "instant",
-      paint: screen.isColoured && name === "status" ? paintStatus : undefined,
+      paint: screen.isColoured && head === "status" ? paintStatus : undefined,
     };
   });
   const groups = Map.groupBy(some, (row) => (isGrouped ? first.textIn(row) : ""));

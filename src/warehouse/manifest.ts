@@ -35,7 +35,8 @@ const publishedFile = z.object({
 export const RECEPTIONS = ["receiving", "ignored", "unsupported"] as const;
 export type Reception = (typeof RECEPTIONS)[number];
 
-const values = { mapped: count, unmapped: count, unknown: count } as const;
+/** `mapped`: those that are sent. */
+const values = { mapped: count, unmapped: count, unknown: count, empty: count } as const;
 const valuesAt = z.object({
   id: z.string(),
   name: z.string().nullable(),
@@ -81,7 +82,7 @@ const statement = z.object({
    * compared.
    */
   changes: z.object({ new: count, edited: count.nullable(), removed: count }).nullable(),
-  /** Values with and without an external value. `null` if the pipeline makes none. */
+  /** Mapped and missing values. `null` if the pipeline makes none. */
   mappedValues: z.object({ ...values, destinations: z.array(valuesAt) }).nullable(),
   /**
    * Values that both runs have, compared with the run before at destinations that receive values in both: how many lost or

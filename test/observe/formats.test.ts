@@ -51,10 +51,10 @@ test("metrics escape what would end a label or a line, and leave out those witho
   assert.match(text, /^content_warehouse_published_bytes\{.*\} 7$/m);
   assert.ok(!text.includes("values_without_external_value"));
   const at = (reception: "receiving" | "ignored", unmapped: number, unknown: number) => {
-    return { id: "d", name: null, reception, mapped: 1, unmapped, unknown };
+    return { id: "d", name: null, reception, mapped: 1, unmapped, unknown, empty: unknown };
   };
   const destinations = [at("receiving", 3, 1), at("ignored", 4, 0), at("receiving", 2, 0)];
-  const mappedValues = { mapped: 3, unmapped: 9, unknown: 1, destinations };
+  const mappedValues = { mapped: 3, unmapped: 9, unknown: 1, empty: 1, destinations };
   const counted = { ...outcome, mappedValues } as unknown as RunPublished;
   await observer.onEnd({ outcome: counted, current, endedMs: 1500 }, signal);
   const samples = [
@@ -65,8 +65,10 @@ test("metrics escape what would end a label or a line, and leave out those witho
     [
       'status="unmapped",reception="receiving" 5',
       'status="unknown_value",reception="receiving" 1',
+      'status="empty",reception="receiving" 1',
       'status="unmapped",reception="ignored" 4',
       'status="unknown_value",reception="ignored" 0',
+      'status="empty",reception="ignored" 0',
     ],
   );
 });

@@ -67,7 +67,7 @@ const COMPLETE: RunSummary = {
   comparedWith: null,
   changes: null,
   mappedChanges: null,
-  mappedValues: { mapped: 7_012, unmapped: 0, unknown: 0, destinations: [] },
+  mappedValues: { mapped: 7_012, unmapped: 0, unknown: 0, empty: 0, destinations: [] },
   drift: {
     newFields: [],
     vanishedFields: [],
@@ -102,9 +102,9 @@ const COMPARED = { comparedWith: PREVIOUS, changes: CHANGES };
 /** Values of destinations: how many lack an entry at each; one at each is unknown. */
 function lacking(...places: readonly (readonly [name: string | null, Reception, unmapped: number])[]) {
   const destinations = places.map(([name, reception, unmapped]) => {
-    return { id: "d-1", name, reception, mapped: 2, unmapped, unknown: 1 };
+    return { id: "d-1", name, reception, mapped: 2, unmapped, unknown: 1, empty: 0 };
   });
-  return { ...COMPARED, mappedValues: { mapped: 4, unmapped: 3, unknown: 2, destinations } };
+  return { ...COMPARED, mappedValues: { mapped: 4, unmapped: 3, unknown: 2, empty: 0, destinations } };
 }
 
 const NO_DRIFT = COMPLETE.drift ?? assert.fail();

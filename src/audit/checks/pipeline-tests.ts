@@ -19,11 +19,11 @@ import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { type Baseline, mayShow, type PublishedBaseline } from "../../warehouse/baseline.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { tableSql, tablesSourceOf } from "../../warehouse/published-tables.ts";
-import { WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
 import { lossText } from "../mapping/lost-and-gained.ts";
 import {
   LIMIT_KINDS,
   LIMIT_TEXTS,
+  limitCondition,
   readDestinationCounts,
   receivingDestinations,
   sumCounts,
@@ -128,10 +128,8 @@ async function runCoverageTest(
     const limit = failOn[kind];
     if (limit === undefined) continue;
     const figure = totals[kind];
-    const isStatus = WITHOUT_EXTERNAL_VALUE.some((status) => status === kind);
-    const condition = isStatus ? `status = ${quoteLiteral(kind)}` : quoteIdentifier(kind);
     const rows = `(SELECT content_id, destination_id, custom_field_id, value_id, value, status
-      FROM content_mapped_values WHERE ${condition} AND destination_id IN (${ids}))`;
+      FROM content_mapped_values WHERE ${limitCondition(kind)} AND destination_id IN (${ids}))`;
     const examples = figure > 0 ? await readExamples(connection, rows) : undefined;
     const limits = { name: `${name}, ${LIMIT_TEXTS[kind]}`, severity, limit };
     results.push(testResult({ ...testCheck(limits, figure, examples), reads: ["content_mapped_values"] }));

@@ -8,7 +8,7 @@ import { count } from "../../common/figures.ts";
 import { all } from "../../storage/duckdb.ts";
 import { readRows } from "../../storage/typed-rows.ts";
 import { type Manifest, RECEPTIONS, type Reception } from "../../warehouse/manifest.ts";
-import { WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
+import { VALUE_KIND, WITHOUT_EXTERNAL_VALUE } from "../mapped-value.ts";
 import { createTempTable, loadSql } from "../queries.ts";
 
 /** Kinds of values that can be limited. A value is a row of `content_mapped_values`. */
@@ -18,6 +18,7 @@ export type LimitKind = (typeof LIMIT_KINDS)[number];
 export const LIMIT_TEXTS: Readonly<Record<LimitKind, string>> = {
   unmapped: "unmapped values",
   unknown_value: "unknown values",
+  empty: "empty values",
   ambiguous: "ambiguous values",
   collision: "values sent under a name shared by several fields",
 };
@@ -33,6 +34,7 @@ const OF_DESTINATION = {
   mapped: some,
   unmapped: some,
   unknown_value: some,
+  empty: some,
   ambiguous: some,
   collision: some,
 } as const;
@@ -43,15 +45,17 @@ type ValueCounts = Pick<DestinationCounts, "mapped" | LimitKind>;
 
 const PER_DESTINATION = `
   SELECT destination_id, destination, reception,
-    mapped, unmapped, unknown_value, ambiguous, collision
+    mapped, unmapped, unknown_value, empty, ambiguous, collision
   FROM (
     SELECT destination_id,
-      count(*) FILTER (WHERE status = 'mapped') AS mapped,
-      count(*) FILTER (WHERE status = 'unmapped') AS unmapped,
-      count(*) FILTER (WHERE status = 'unknown_value') AS unknown_value,
+      count(*) FILTER (WHERE kind = 'mapped') AS mapped,
+      count(*) FILTER (WHERE kind = 'unmapped') AS unmapped,
+      count(*) FILTER (WHERE kind = 'unknown_value') AS unknown_value,
+      count(*) FILTER (WHERE kind = 'empty') AS empty,
       count(*) FILTER (WHERE ambiguous) AS ambiguous,
       count(*) FILTER (WHERE collision) AS collision
-    FROM content_mapped_values GROUP BY destination_id
+    FROM (SELECT *, ${VALUE_KIND} AS kind FROM content_mapped_values)
+    GROUP BY destination_id
   )
   JOIN audit_receptions USING (destination_id)
   ORDER BY reception <> 'receiving', destination NULLS LAST, destination_id`;
@@ -79,6 +83,7 @@ export function sumCounts(counts: readonly ValueCounts[]): ValueCounts {
     mapped: sum("mapped"),
     unmapped: sum("unmapped"),
     unknown_value: sum("unknown_value"),
+    empty: sum("empty"),
     ambiguous: sum("ambiguous"),
     collision: sum("collision"),
   };
@@ -95,7 +100,7 @@ export function receivingDestinations<D extends Pick<DestinationCounts, "recepti
 export type MappedCounts = NonNullable<Manifest["mappedValues"]>;
 
 export function mappedCounts(destinations: readonly DestinationCounts[]): MappedCounts {
-  const { mapped, unmapped, unknown_value: unknown } = sumCounts(destinations);
+  const { mapped, unmapped, unknown_value: unknown, empty } = sumCounts(destinations);
   const stated = destinations.map((each) => ({
     id: each.destination_id,
     name: each.destination,
@@ -103,24 +108,37 @@ export function mappedCounts(destinations: readonly DestinationCounts[]): Mapped
     mapped: each.mapped,
     unmapped: each.unmapped,
     unknown: each.unknown_value,
+    empty: each.empty,
   }));
-  return { mapped, unmapped, unknown, destinations: stated };
+  return { mapped, unmapped, unknown, empty, destinations: stated };
 }
 
-/** Values without an external value. */
-export function countWithoutValue({ unmapped, unknown }: Pick<MappedCounts, "unmapped" | "unknown">): number {
-  return unmapped + unknown;
+type MissingCounts = Pick<MappedCounts, "unmapped" | "unknown" | "empty">;
+
+/** Missing values. */
+export function countWithoutValue({ unmapped, unknown, empty }: MissingCounts): number {
+  return unmapped + unknown + empty;
+}
+
+/** Missing values of a row of an answer. */
+export function missingIn(row: Pick<ValueCounts, (typeof WITHOUT_EXTERNAL_VALUE)[number]>): number {
+  return WITHOUT_EXTERNAL_VALUE.reduce((sum, kind) => sum + row[kind], 0);
+}
+
+/** SQL condition on rows of `content_mapped_values`. */
+export function limitCondition(kind: LimitKind): string {
+  return WITHOUT_EXTERNAL_VALUE.some((each) => each === kind) ? `${VALUE_KIND} = '${kind}'` : kind;
 }
 
 /** Numbers of values at destinations that receive values. */
 export function sumReceivers({ destinations }: MappedCounts) {
   const receivers = receivingDestinations(destinations);
-  const sum = (kind: "mapped" | "unmapped" | "unknown") =>
+  const sum = (kind: "mapped" | keyof MissingCounts) =>
     receivers.reduce((total, each) => total + each[kind], 0);
-  return { mapped: sum("mapped"), unmapped: sum("unmapped"), unknown: sum("unknown") };
+  return { mapped: sum("mapped"), unmapped: sum("unmapped"), unknown: sum("unknown"), empty: sum("empty") };
 }
 
-/** Values without an external value at destinations that receive values. */
+/** Missing values at destinations that receive values. */
 export function countWithoutAtReceivers(counts: MappedCounts): number {
   return countWithoutValue(sumReceivers(counts));
 }
@@ -138,6 +156,7 @@ export function valuesText(counts: MappedCounts): string {
   return `${count(received.mapped)} mapped, ${count(missing)} missing${missing === 0 ? "" : ` (${kindsText(received)})`}`;
 }
 
-export function kindsText({ unmapped, unknown }: Pick<MappedCounts, "unmapped" | "unknown">) {
-  return `${count(unmapped)} unmapped, ${count(unknown)} unknown`;
+export function kindsText({ unmapped, unknown, empty }: MissingCounts) {
+  const last = empty === 0 ? "" : `, ${count(empty)} empty`;
+  return `${count(unmapped)} unmapped, ${count(unknown)} unknown${last}`;
 }

@@ -8,10 +8,11 @@ import { all } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { readRows } from "../../storage/typed-rows.ts";
-import { MAPPING_STATUSES, type MappingStatus } from "../mapped-value.ts";
+import { MAPPING_STATUSES, type MappingStatus, VALUE_KINDS } from "../mapped-value.ts";
 import { FIELD, RECEIVER, VALUE } from "../mapping/columns.ts";
 import {
   type DestinationCounts,
+  missingIn,
   prepareReceptions,
   RECEPTION_TEXT,
   readPassthrough,
@@ -37,6 +38,7 @@ const COVERAGE = {
   mapped: col.count(some),
   unmapped: col.count(some),
   unknown_value: col.count({ ...some, head: "unknown" }),
+  empty: col.count(some),
   no_value_mapping: col.count(some),
   archived: col.count(some),
   ambiguous: col.count(some),
@@ -46,15 +48,6 @@ const COVERAGE = {
   entries_unused: col.count({ ...some, head: "unused" }),
 } as const;
 
-const COVERAGE_SHOWN = [
-  "values",
-  "mapped",
-  "unmapped",
-  "unknown_value",
-  "no_value_mapping",
-  "ambiguous",
-] as const;
-
 const DESTINATIONS_COVERED = {
   ...RECEIVER,
   why: col.text(some),
@@ -62,6 +55,7 @@ const DESTINATIONS_COVERED = {
   without_external_value: col.count({ ...some, head: "missing" }),
   unmapped: col.count(some),
   unknown_value: col.count({ ...some, head: "unknown" }),
+  empty: col.count(some),
   ambiguous: col.count(some),
   collision: col.count(some),
 } as const;
@@ -73,6 +67,7 @@ const VALUES = {
   value_id: col.text(),
   ...VALUE,
   status: col.text({ ...some, of: MAPPING_STATUSES }),
+  kind: col.text({ ...some, of: VALUE_KINDS, head: "status" }),
   external_value: col.text(),
   archived: col.flag(some),
   items: col.count(some),
@@ -145,7 +140,7 @@ export async function readCoverage(
     coverage,
     /** Per destination. */
     destinations: perDestination(coverage),
-    /** Values that are not mapped, archived or ambiguous. With a filter by status or value: all that match. */
+    /** Values that are missing, archived or ambiguous. With a filter by status or value: all that match. */
     values: await readRows(connection, VALUES, loadSql("audit_values"), [...given, !isNarrow]),
     /** Sections about definitions; undefined with a filter by status or value, which does not apply to them. */
     definitions: isNarrow ? undefined : await definitionSections(connection, sql),
@@ -167,6 +162,7 @@ function perDestination(coverage: readonly AnswerRow<typeof COVERAGE>[]): Destin
 
 export function coverageSections({ coverage, destinations, values, definitions, passthrough }: Coverage) {
   const head = passthrough ? "sent as is" : "not sent";
+  const empty = coverage.some((row) => row.empty > 0) ? (["empty"] as const) : [];
   return [
     section({
       key: "coverage",
@@ -175,7 +171,17 @@ export function coverageSections({ coverage, destinations, values, definitions, 
         definitions === undefined
           ? "no mapped field has such a value"
           : "no destination receives values; see `destinations` in the configuration",
-      shows: ["destination", "custom_field", ...COVERAGE_SHOWN],
+      shows: [
+        "destination",
+        "custom_field",
+        "values",
+        "mapped",
+        "unmapped",
+        "unknown_value",
+        ...empty,
+        "no_value_mapping",
+        "ambiguous",
+      ],
       isGrouped: true,
       columns: { ...COVERAGE, no_value_mapping: col.count({ ...some, head }) },
       rows: coverage,
@@ -186,20 +192,30 @@ export function coverageSections({ coverage, destinations, values, definitions, 
       title: "Destinations",
       lead: "Percentages, warnings and --fail-on count only destinations that receive values.",
       columns: DESTINATIONS_COVERED,
-      shows: ["destination", "mapped", "without_external_value", "unmapped", "unknown_value", "ambiguous"],
+      shows: [
+        "destination",
+        "mapped",
+        "without_external_value",
+        "unmapped",
+        "unknown_value",
+        ...empty,
+        "ambiguous",
+      ],
       rows: destinations.map((each) => ({
         ...each,
         why: RECEPTION_TEXT[each.reception],
-        without_external_value: each.unmapped + each.unknown_value,
+        without_external_value: missingIn(each),
       })),
       limit: 100,
     }),
     section({
       key: "values",
       title:
-        definitions === undefined ? "Values" : "Values that are unmapped, unknown, archived or ambiguous",
+        definitions === undefined
+          ? "Values"
+          : `Values that are unmapped, unknown${empty.map((kind) => `, ${kind}`).join("")}, archived or ambiguous`,
       columns: VALUES,
-      shows: ["destination", "custom_field", "value", "status", "items", "external_value"],
+      shows: ["destination", "custom_field", "value", "kind", "items", "external_value"],
       isGrouped: true,
       rows: values,
     }),

@@ -42,8 +42,6 @@ export async function readReportItems(
   const values = await packRows(connection, "report_values", limits.base64 - items.base64);
   return {
     total: await scalar(connection, "SELECT count(*) FROM report_items"),
-    /** Mapped values that are not sent: the entry has no external value, or the mapping no name. */
-    unsent: await scalar(connection, "SELECT coalesce(sum(unsent), 0)::BIGINT FROM report_items"),
     /** Number of items in the page. */
     shown: items.rows,
     /** Gzipped JSON lists in base64: first of the items, then of their values. */

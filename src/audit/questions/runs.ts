@@ -38,12 +38,13 @@ const RUNS = {
   lost: col.count(),
   gained: col.count(),
   rejected: col.count(),
-  /** Unmapped and unknown values at destinations that receive values. */
+  /** Missing values at destinations that receive values. */
   without_external_value_receiving: col.count({ head: "missing" }),
   /** The same at all destinations. */
   without_external_value: col.count(),
   unmapped: col.count(),
   unknown_value: col.count(),
+  empty: col.count(),
   took_ms: col.milliseconds({ head: "took" }),
   size_bytes: col.bytes({ head: "size" }),
   /** The run that it is a replay of; shown if there is one. */
@@ -83,6 +84,7 @@ export function runListRow(
     without_external_value: (mappedValues && countWithoutValue(mappedValues)) ?? null,
     unmapped: mappedValues?.unmapped ?? null,
     unknown_value: mappedValues?.unknown ?? null,
+    empty: mappedValues?.empty ?? null,
     without_external_value_receiving: (mappedValues && countWithoutAtReceivers(mappedValues)) ?? null,
     took_ms: manifest === undefined ? null : runMs(manifest),
     size_bytes: manifest === undefined ? null : manifest.files.reduce((sum, { bytes }) => sum + bytes, 0),

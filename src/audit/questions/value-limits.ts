@@ -10,6 +10,7 @@ import {
   LIMIT_KINDS,
   LIMIT_TEXTS,
   type LimitKind,
+  limitCondition,
   readPassthrough,
   receivingDestinations,
   sumCounts,
@@ -82,11 +83,10 @@ function countText({ coverage }: Coverage, kind: LimitKind, figure: number, allo
 
 /** Number of values in the run before, in the same scope. */
 async function countBefore({ connection }: OpenedRun, scope: AuditScope, kind: LimitKind): Promise<number> {
-  const isStatus = kind === "unmapped" || kind === "unknown_value";
   const sql = `
     SELECT count(*) AS number FROM before_content_mapped_values
     SEMI JOIN (FROM before_destinations WHERE receives) USING (destination_id)
-    WHERE ${isStatus ? `status = '${kind}'` : kind} AND ${scopeCondition(scope, "before_content")}`;
+    WHERE ${limitCondition(kind)} AND ${scopeCondition(scope, "before_content")}`;
   const [row] = await readRows(connection, { number: col.count({ required: true }) }, sql);
   return row?.number ?? 0;
 }

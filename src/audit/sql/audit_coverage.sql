@@ -1,5 +1,5 @@
--- One row per destination and mapped custom field. values = mapped + unmapped + unknown_value + no_value_mapping. The marks
--- stand for conditions.
+-- One row per destination and mapped custom field. values = mapped + unmapped + unknown_value + empty + no_value_mapping. The
+-- marks stand for conditions.
 --
 -- $1  status to keep to; NULL: any
 -- $2  value ID, value or external value to keep to; NULL: any
@@ -12,9 +12,10 @@ WITH counted AS (
     destination_id,
     custom_field_id,
     uses AS values,
-    CASE WHEN status = 'mapped' THEN uses END AS mapped,
+    CASE WHEN kind = 'mapped' THEN uses END AS mapped,
     CASE WHEN status = 'unmapped' THEN uses END AS unmapped,
     CASE WHEN status = 'unknown_value' THEN uses END AS unknown_value,
+    CASE WHEN kind = 'empty' THEN uses END AS empty,
     CASE WHEN status = 'no_value_mapping' THEN uses END AS no_value_mapping,
     CASE WHEN value_archived THEN uses END AS archived,
     ambiguous,

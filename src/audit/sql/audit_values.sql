@@ -2,7 +2,7 @@
 --
 -- $1  status to keep to; NULL: any
 -- $2  value ID, value or external value to keep to; NULL: any
--- $3  whether to keep only values that are not mapped, archived or ambiguous
+-- $3  whether to keep only values that are missing, archived or ambiguous
 WITH counts AS (
   SELECT
     destination_id,
@@ -10,6 +10,7 @@ WITH counts AS (
     value_id,
     max(value) AS value,
     status,
+    kind,
     external_value,
     value_archived AS archived,
     sum(items)::BIGINT AS items,
@@ -20,7 +21,7 @@ WITH counts AS (
   FROM audit_value_counts
   WHERE ($1::VARCHAR IS NULL OR status = $1::VARCHAR)
     AND ($2::VARCHAR IS NULL OR value_id = $2::VARCHAR OR value = $2::VARCHAR OR external_value = $2::VARCHAR)
-  GROUP BY destination_id, custom_field_id, value_id, text, status, mapping_value_id, external_value, value_archived
+  GROUP BY destination_id, custom_field_id, value_id, text, status, kind, mapping_value_id, external_value, value_archived
 )
 SELECT
   counts.*,
@@ -35,7 +36,7 @@ JOIN audit_receptions AS receptions USING (destination_id)
 LEFT JOIN custom_fields USING (custom_field_id)
 LEFT JOIN custom_field_select_values AS offered USING (custom_field_id, value_id)
 WHERE NOT $3::BOOLEAN
-  OR counts.status IN (/* without_external_value */)
+  OR counts.kind IN (/* without_external_value */)
   OR counts.archived
   OR counts.ambiguous > 0
 ORDER BY

@@ -16,11 +16,11 @@ WITH receivers AS (
 mapped AS NOT MATERIALIZED (
   SELECT
     *,
-    external_field_name IS NOT NULL
-    AND CASE
-      WHEN status = 'mapped' THEN external_value
-      WHEN status = 'no_value_mapping' AND $1::BOOLEAN THEN value
-    END IS NOT NULL AS is_sent
+    CASE /* value_kind */
+      WHEN 'mapped' THEN true
+      WHEN 'no_value_mapping' THEN $1::BOOLEAN AND external_field_name IS NOT NULL AND value IS NOT NULL
+      ELSE false
+    END AS is_sent
   FROM (
     SELECT *, true AS is_now
     FROM content_mapped_values

@@ -7,6 +7,7 @@ import {
   type DestinationCounts,
   kindsText,
   mappedCounts,
+  missingIn,
   receivingDestinations,
   sumCounts,
 } from "../../audit/mapping/value-counts.ts";
@@ -49,7 +50,8 @@ Examples:
 
 All columns but "items" count values: rows of content_mapped_values. --fail-on
 counts only destinations that receive values, within the filters; the section
-"destinations" shows which do. lost: values without the external value that they
+"destinations" shows which do. empty: mapped values that are not sent, for want
+of an external value or name; lost: values without the external value that they
 had in the run before; unmapped=+10: ten more than in the run before.
 `;
 
@@ -153,7 +155,7 @@ function coverageAnswer({ run, manifest }: OpenedRun, coverage: Coverage): Answe
 
 function totalsOf(destinations: readonly DestinationCounts[]) {
   const sum = sumCounts(destinations);
-  return { ...sum, without_external_value: sum.unmapped + sum.unknown_value };
+  return { ...sum, without_external_value: missingIn(sum) };
 }
 
 /** The parts of the first sentence add up; those of the second overlap. */

@@ -1,6 +1,6 @@
 /** Pictures of answers: coverage, causes of changes, and the runs. Texts of the service are cut, and tables have them whole. */
 import { WITHOUT_EXTERNAL_VALUE } from "../../audit/mapped-value.ts";
-import { type MappedCounts, receivingDestinations } from "../../audit/mapping/value-counts.ts";
+import { type MappedCounts, missingIn, receivingDestinations } from "../../audit/mapping/value-counts.ts";
 import type { Coverage } from "../../audit/questions/coverage.ts";
 import type { RunRow, RunShare } from "../../audit/questions/run-history.ts";
 import type { EarlierRuns } from "../../audit/questions/runs.ts";
@@ -23,12 +23,12 @@ const MOST = { fields: 60, values: 12, destinations: 12 } as const;
 type FieldCoverage = Coverage["coverage"][number];
 
 function partsOf(rows: readonly FieldCoverage[], passthrough: boolean) {
-  const sum = (kind: "mapped" | "unmapped" | "unknown_value" | "no_value_mapping") =>
-    rows.reduce((total, row) => total + row[kind], 0);
-  const asTexts = sum("no_value_mapping");
+  const sum = (numberOf: (row: FieldCoverage) => number) =>
+    rows.reduce((total, row) => total + numberOf(row), 0);
+  const asTexts = sum((row) => row.no_value_mapping);
   return {
-    mapped: sum("mapped") + (passthrough ? asTexts : 0),
-    missing: sum("unmapped") + sum("unknown_value"),
+    mapped: sum((row) => row.mapped) + (passthrough ? asTexts : 0),
+    missing: sum(missingIn),
     unsent: passthrough ? 0 : asTexts,
   };
 }
@@ -39,12 +39,11 @@ export function coveragePicture({ coverage, passthrough }: Coverage): Markup | u
     const parts = partsOf(rows, passthrough);
     return { label, parts, cells: [parts.mapped, parts.missing, parts.unsent].map(count), isTotal };
   };
-  const missing = (field: FieldCoverage) => field.unmapped + field.unknown_value;
   const groups = Map.groupBy(receivingDestinations(coverage), (each) => each.destination_id);
   const rows = [...groups].flatMap(([id, fields]) => [
     row(foreign(cut(fields[0]?.destination ?? id)), fields, true),
     ...fields
-      .toSorted((a, b) => missing(b) - missing(a) || b.values - a.values)
+      .toSorted((a, b) => missingIn(b) - missingIn(a) || b.values - a.values)
       .map((each) => row(foreign(cut(each.custom_field ?? each.custom_field_id)), [each])),
   ]);
   if (rows.length === 0) return undefined;
@@ -64,8 +63,8 @@ const LEGEND = html`<p class="legend note" aria-hidden="true">${(
 
 /** The values that most items miss. */
 export function missesPicture({ values }: Coverage): Markup | "" {
-  const missing = receivingDestinations(values).filter(({ status }) =>
-    WITHOUT_EXTERNAL_VALUE.some((each) => each === status),
+  const missing = receivingDestinations(values).filter(({ kind }) =>
+    WITHOUT_EXTERNAL_VALUE.some((each) => each === kind),
   );
   const rows = missing.slice(0, MOST.values).map((each) => {
     const value = cut(each.value ?? each.value_id ?? "without text");

@@ -8,8 +8,10 @@ import {
   countWithoutValue,
   type MappedCounts,
   mappedCounts,
+  missingIn,
   RECEPTION_TEXT,
   receivingDestinations,
+  sumReceivers,
 } from "../../audit/mapping/value-counts.ts";
 import type { Coverage } from "../../audit/questions/coverage.ts";
 import { DRIFT_PARTS, type DriftPart, type DriftReport, isNewDrift } from "../../audit/questions/drift.ts";
@@ -43,8 +45,6 @@ interface OverviewFacts {
   readonly earlier: EarlierRuns;
   /** Empty without a history. */
   readonly shares: readonly RunShare[];
-  /** Number of values that are mapped and not sent. */
-  readonly unsent: number;
 }
 
 const VERDICTS: Readonly<Record<Verdict, readonly [word: string, why: string]>> = {
@@ -126,7 +126,7 @@ function thingsToLookAt({ run, checks, checksBefore, changes: { mappedChanges } 
 const DESTINATIONS_SHOWN = 5;
 
 /** Values that each destination misses, now and in the run before, with a line of the mapped share over the runs. */
-function missingBlock({ coverage, earlier, shares, unsent, changes }: OverviewFacts): Markup {
+function missingBlock({ coverage, earlier, shares, changes }: OverviewFacts): Markup {
   const nothing = whyNothingMapped(coverage);
   const now = mappedCounts(coverage.destinations);
   const before = earlier.before?.manifest.mappedValues ?? undefined;
@@ -154,6 +154,7 @@ function missingBlock({ coverage, earlier, shares, unsent, changes }: OverviewFa
   );
   const { lost = 0, gained = 0 } = changes.mappedChanges ?? {};
   const missing = countWithoutAtReceivers(now);
+  const { empty } = sumReceivers(now);
   const others = Math.max(0, receiving.length - DESTINATIONS_SHOWN);
   const heads = ["destination", "values", "missing", ...(before ? ["before"] : []), "mapped", "trend"];
   const told =
@@ -173,7 +174,7 @@ ${list([
     what: `${cut(each.name ?? each.id)} no longer receives values`,
     more: RECEPTION_TEXT[each.reception],
   })),
-  ...lineIf(unsent, "items", `${pluralize(unsent, "mapped value")} not sent`, "no external value or name"),
+  ...lineIf(empty, "coverage-values", `${count(empty)} of them empty`, "no external value or name"),
 ])}`
 }`;
 }
@@ -234,7 +235,7 @@ function fieldsBlock({ drift, checksBefore, earlier }: OverviewFacts): Markup {
 /** Why no value could be mapped, as a clause; undefined if one could. */
 export function whyNothingMapped(coverage: Coverage): string | undefined {
   const receivers = receivingDestinations(coverage.destinations);
-  if (receivers.some((each) => each.mapped + each.unmapped + each.unknown_value > 0)) return undefined;
+  if (receivers.some((each) => each.mapped + missingIn(each) > 0)) return undefined;
   return coverage.coverage.length === 0
     ? "no custom field is mapped for a destination"
     : "no item has a value of a field with a value mapping";

@@ -76,7 +76,6 @@ export async function reportOf(run: ReportRun, limits?: ReportLimits): Promise<s
       valueChanges: changes.values,
       earlier,
       shares,
-      unsent: items.unsent,
     }),
     parts: [
       coveragePart(coverage, sequence),

@@ -36,7 +36,9 @@ async function straightforward({ connection }: OpenedRun, where: string): Promis
   return plain(
     await all(
       connection,
-      `SELECT destination_id, custom_field_id, count(*) AS values, count(*) FILTER (status = 'mapped') AS mapped,
+      `SELECT destination_id, custom_field_id, count(*) AS values,
+         count(external_value) FILTER (external_field_name IS NOT NULL) AS mapped,
+         count(*) FILTER (status = 'mapped') - mapped AS empty,
          count(*) FILTER (status = 'unmapped') AS unmapped,
          count(*) FILTER (status = 'unknown_value') AS unknown_value,
          count(*) FILTER (status = 'no_value_mapping') AS no_value_mapping,

@@ -41,7 +41,7 @@ async function kept(changes: readonly (object | null)[]) {
 test("the kept runs before a run are those with a lower number, the newest first, without damaged ones", async () => {
   const items = { listed: 12, loaded: 9, rejected: 3, vanished: 0, unread: 0, listedLast: 12, counted: 12 };
   const folder = await kept([
-    { items, mappedValues: { mapped: 1, unmapped: 7, unknown: 0, destinations: [] } },
+    { items, mappedValues: { mapped: 1, unmapped: 7, unknown: 0, empty: 0, destinations: [] } },
     null,
     { mappedValues: null },
     {},

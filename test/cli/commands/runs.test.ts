@@ -182,7 +182,7 @@ test("list and show count mapped values and those without an external value, by 
   assert.deepEqual([listed.without_external_value, listed.unmapped, listed.unknown_value], [835, 825, 10]);
   assert.equal(listed.without_external_value_receiving, 662);
   const { destinations, ...sums } = (await json("show")).mappedValues;
-  assert.deepEqual(sums, { mapped: 5800, withoutExternalValue: 835, unmapped: 825, unknown: 10 });
+  assert.deepEqual(sums, { mapped: 5800, withoutExternalValue: 835, unmapped: 825, unknown: 10, empty: 0 });
   assert.deepEqual(
     destinations.map(({ name, reception, unmapped, unknown }: Record<string, unknown>) => {
       return [name, reception, unmapped, unknown];

@@ -3,8 +3,7 @@
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
 --
--- without_external_value  values that a destination that receives values does not get: unmapped or unknown
--- unsent                  mapped values that are not sent: the entry has no external value, or the mapping names no field
+-- without_external_value  values that a destination that receives values does not get
 -- changed                 whether a value began or ceased to hold in this run
 -- flagged                 values that are archived, ambiguous, or sent under a name shared by several fields
 --
@@ -12,8 +11,7 @@
 WITH of_item AS (
   SELECT
     content_id,
-    count_if(status IN (/* without_external_value */) AND reception = 'receiving') AS without_external_value,
-    count_if(status = 'mapped' AND (external_value IS NULL OR external_field_name IS NULL)) AS unsent,
+    count_if(/* value_kind */ IN (/* without_external_value */) AND reception = 'receiving') AS without_external_value,
     count_if(value_archived OR ambiguous OR collision) AS flagged,
     count(*) AS values
   FROM content_mapped_values
@@ -25,7 +23,6 @@ WITH of_item AS (
 SELECT
   content.content_id,
   coalesce(of_item.without_external_value, 0) AS without_external_value,
-  coalesce(of_item.unsent, 0) AS unsent,
   content.content_id IN (FROM report_changed) AS changed,
   coalesce(of_item.flagged, 0) AS flagged,
   coalesce(of_item.values, 0) AS values

@@ -1,23 +1,27 @@
--- Mapped values of each destination by run, from the history: those with an external value, and those that lack it.
+-- Mapped values of each destination by run, from the history: those that are sent, and those that are missing.
 --
 -- $1  number of latest runs; destinations are left out of runs in which they received no values
-WITH changes AS (
+WITH versions AS NOT MATERIALIZED (
+  SELECT destination_id, valid_from_run, valid_to_run, /* value_kind */ AS kind
+  FROM mapped_value_history
+),
+changes AS (
   SELECT destination_id, run, sum(mapped) AS mapped, sum(missing) AS missing
   FROM (
     SELECT
       destination_id,
       valid_from_run AS run,
-      count_if(status = 'mapped') AS mapped,
-      count_if(status IN (/* without_external_value */)) AS missing
-    FROM mapped_value_history
+      count_if(kind = 'mapped') AS mapped,
+      count_if(kind IN (/* without_external_value */)) AS missing
+    FROM versions
     GROUP BY ALL
     UNION ALL
     SELECT
       destination_id,
       valid_to_run AS run,
-      -count_if(status = 'mapped') AS mapped,
-      -count_if(status IN (/* without_external_value */)) AS missing
-    FROM mapped_value_history
+      -count_if(kind = 'mapped') AS mapped,
+      -count_if(kind IN (/* without_external_value */)) AS missing
+    FROM versions
     WHERE valid_to_run IS NOT NULL
     GROUP BY ALL
   )

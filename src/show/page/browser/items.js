@@ -254,7 +254,8 @@
   /** Why nothing is sent of a value. */
   function reason({ status, value, value_id, external_field_name, external_value }) {
     const text = JSON.stringify(value ?? value_id ?? "");
-    if (external_field_name === null) return `not sent: the mapping of ${text} names no field`;
+    const lack = status === "no_value_mapping" ? "not sent" : "missing";
+    if (external_field_name === null) return `${lack}: the mapping of ${text} names no field`;
     if (status === "unmapped") return `missing: no entry for ${text}`;
     if (status === "unknown_value") return `missing: the field does not list ${text}`;
     if (external_value === null && status === "mapped")
