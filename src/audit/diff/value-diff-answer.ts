@@ -92,7 +92,7 @@ function changeSentences(diff: ValueDiff, first?: ChangeLine): string[] {
     const moves = [lost > 0 && `${pluralize(lost, "value")} lost the external value`, gained > 0 && gains];
     if (lost + gained > 0) sentences.push(`${moves.filter((move) => move !== false).join(", ")}.`);
     if (first !== undefined)
-      sentences.push(`Most frequent cause (${pluralize(first.items, "item")}): ${first.cause}.`);
+      sentences.push(`Largest change (${pluralize(first.items, "item")}, ${first.what}): ${first.cause}.`);
   } else {
     const which = diff.isFiltered ? " that matches the filters" : "";
     const did = definitions === 0 ? "." : `; ${pluralize(definitions, "definition")} did.`;

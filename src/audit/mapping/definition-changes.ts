@@ -277,16 +277,22 @@ function clauseOf(change: DefinitionChange): string {
     return `${subject} was ${before === null ? "added" : "removed"}${about === "" ? "" : ` (${quoted(own)})`}`;
   const parts = partsOf(change);
   const [part] = parts;
-  if (part !== undefined && parts.length === 1 && part.what.startsWith("external "))
-    return `the ${part.what} ${part.before}${about} became ${part.after}`;
+  if (part !== undefined && parts.length === 1 && part.what.startsWith("external ")) {
+    const { what, before: old, after: next } = part;
+    if (next === NONE) return `the ${what} ${old}${about} was removed`;
+    if (old === NONE) return `the ${what} ${next}${about} was added`;
+    return `the ${what} ${old}${about} became ${next}`;
+  }
   const differences = parts.map(({ what, ...side }) =>
     what === "order" ? "order changed" : `${what} ${side.before} -> ${side.after}`,
   );
   return `${subject} changed (${differences.join(", ")})`;
 }
 
+const NONE = "none";
+
 function quoted(value: Property): string {
-  if (value === null || value === undefined) return "none";
+  if (value === null || value === undefined) return NONE;
   if (typeof value === "boolean") return value ? "yes" : "no";
   return typeof value === "number" ? String(value) : JSON.stringify(value);
 }

@@ -134,7 +134,7 @@ test("H22, H23: both heads are shown, each with its total and first rows: remove
   const sentences = parts.map((part) => part.replaceAll("\n", " "));
   assert.match(
     sentences[0] ?? "",
-    /^From run .* Mapped values of \d+ items changed; \d+ of these items are sent differently\. .*Most frequent cause \(\d+ items\): the external value "en-gb" for "UK & Ireland" became "en-uk-ie"\. "Print Archive" now receives values: \d+ items\.$/,
+    /^From run .* Mapped values of \d+ items changed; \d+ of these items are sent differently\. .*Largest change \(\d+ items, region "UK & Ireland"\): the external value "en-gb" for "UK & Ireland" became "en-uk-ie"\. "Print Archive" now receives values: \d+ items\.$/,
   );
   assert.match(
     sentences[3] ?? "",
