@@ -28,7 +28,7 @@ export const EXIT_CODES: readonly (readonly [
     3,
     "stop",
     "nothing to answer",
-    "No run, item, destination, field or value is as asked, or no run is published yet; see the message.",
+    "A question is about what is not there, such as an item, a run or a field; see the message.",
   ],
   [10, "done", "published but unsettled", "The content changed meanwhile; run again at a quieter time."],
   [20, "stop", "credentials", "Check the API token and what it may read."],
