@@ -150,7 +150,7 @@ test("the current run is built again with a table that was written today, delive
 
   const { error } = await outcome(replayCommand, [...(await configured({})), "--warehouse", out]);
   assert.equal(error?.exitCode, 2);
-  assert.match(error?.message ?? "", new RegExp(`^Run ${third.run} has no raw documents; name a run`));
+  assert.match(error?.message ?? "", new RegExp(`^Run ${third.run} has no raw documents, because`));
 });
 
 /** Replays of the run that end with a code and one sentence. */

@@ -73,7 +73,7 @@ suite("the schema", () => {
       assert.doesNotMatch(text, /content_categories/);
     }
     await assert.rejects(shown(["content_tag"]), {
-      code: "config.not_found",
+      code: "answer.nothing",
       message: /^There is no table content_tag \(did you mean .*"content_tags"/,
     });
     assert.match(await shown(["mapping_coverage"]), /^mapping_coverage: .*\n +destination_id /);
