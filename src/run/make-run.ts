@@ -15,8 +15,8 @@ import type { RawFolder } from "../raw/raw-folder.ts";
 import { type Delivery, deliver, deliveryWarnings, failedDeliveries } from "../targets/deliver.ts";
 import { readDeliveredRun, readFolderRuns } from "../targets/published-run.ts";
 import type { PeakUse } from "../warehouse/disk.ts";
-import { type OutputFolder, runsIn } from "../warehouse/layout.ts";
-import { type Manifest, runMs } from "../warehouse/manifest.ts";
+import { runsIn } from "../warehouse/layout.ts";
+import { runMs } from "../warehouse/manifest.ts";
 import { publishRun, unchangedFiles } from "../warehouse/publish.ts";
 import { findRun, prune } from "../warehouse/retention.ts";
 import { build } from "./build.ts";
@@ -79,7 +79,7 @@ export async function makeRun(
     ...deliveryWarnings(deliveries),
   ];
   const { causes, sentences } = warningCauses({ checks: built.checks, warnings });
-  const newCauses = await newWarningCauses(folder, { ...manifest, run: staging.run }, causes, log);
+  const newCauses = await newWarningCauses(run, manifest.previousRun, causes, log);
   const directory = join(folder.runs, staging.run);
   const {
     files,
@@ -147,8 +147,8 @@ const causesByRun = z.record(z.string(), z.array(z.string()));
  * sentence. If they cannot be stored, all are new.
  */
 async function newWarningCauses(
-  folder: OutputFolder,
-  { run, previousRun }: { readonly run: string } & Pick<Manifest, "previousRun">,
+  { folder, staging: { run } }: Pick<NewRun, "folder" | "staging">,
+  previousRun: string | null,
   causes: readonly string[],
   log: Log,
 ): Promise<ReadonlySet<string>> {

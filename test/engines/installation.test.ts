@@ -115,7 +115,7 @@ const { peerDependencies } = JSON.parse(await readFile(packagePath("package.json
   readonly peerDependencies: Readonly<Record<string, string>>;
 };
 
-// Other tests have the newest, and the line of each page installs them.
+// Other tests use the newest, which the lines of the pages install.
 test("npm installs the tarball beside the oldest optional packages, and both targets work", async (t) => {
   cwd = await temporaryFolder(t);
   await using s3 = await startS3();
